@@ -136,8 +136,8 @@ class CorpusRelease:
 
     def _was_published(self, version: str, newest: Publication) -> bool:
         log = self._publisher.log
-        known = newest.find(version) is not None or version in ExchangeNotes(self._directory, log.storage.address)
-        return known or log.names(version)
+        is_known = newest.find(version) is not None or version in ExchangeNotes(self._directory, log.storage.address)
+        return is_known or log.names(version)
 
     def _is_based_on(self, version: str) -> bool:
         """Return whether the local version is an update of `version`, directly or through other updates."""

@@ -42,7 +42,7 @@ def _paper(abstract_chars: int, record: Any, source: str) -> SourcePaper:
 
 
 def _read(path: Path, parse: Callable[[Any, str], Line | None]) -> LinesRead[Line]:
-    found, rejected, first_places = list[Line](), list[str](), dict[str, str]()
+    parsed_lines, rejected, first_places = list[Line](), list[str](), dict[str, str]()
     lines = [(number, line) for number, line in enumerate(read_whole(path).split(b"\n"), start=1) if line.strip()]
     if not lines:
         raise InputError(f"{path} is empty.", "Put one JSON object on each line.")
@@ -52,10 +52,10 @@ def _read(path: Path, parse: Callable[[Any, str], Line | None]) -> LinesRead[Lin
             record = parse(_json(line, source), source)
             if record is not None:
                 _require_new(record.id, source, first_places)
-                found.append(record)
+                parsed_lines.append(record)
         except InputError as error:
             rejected.append(str(error))
-    return LinesRead(found, rejected)
+    return LinesRead(parsed_lines, rejected)
 
 
 def _json(line: bytes, source: str) -> Any:

@@ -108,16 +108,16 @@ def _mask_ideas(ideas: Sequence[IdeaToScore]) -> tuple[IdeaToScore, ...]:
     return tuple(idea.model_copy(update={"idea": mask_idea(idea.idea)}) for idea in ideas)
 
 
-def _proposal(question: ResearchQuestion, made: ProposedCandidates) -> Proposal:
-    lost = [MissingCandidate(number=number, reason=str(error)) for number, error in made.lost.items()]
+def _proposal(question: ResearchQuestion, proposed: ProposedCandidates) -> Proposal:
+    missing = [MissingCandidate(number=number, reason=str(error)) for number, error in proposed.lost.items()]
     repeats = [
-        MissingCandidate(number=number, reason="It duplicates an earlier candidate.", same_as=first)
-        for number, first in made.repeats.items()
+        MissingCandidate(number=number, reason="It duplicates an earlier candidate.", same_as=repeated)
+        for number, repeated in proposed.repeats.items()
     ]
     return Proposal(
         question=question.text,
-        candidates=made.candidates,
-        missing=tuple(sorted([*lost, *repeats], key=lambda repeat: repeat.number)),
+        candidates=proposed.candidates,
+        missing=tuple(sorted([*missing, *repeats], key=lambda repeat: repeat.number)),
         flags=question.flags,
     )
 

@@ -112,20 +112,24 @@ class Curator:
         self, questions: Sequence[ResearchQuestion], best_by: BestBy | None, candidates: int | None = None
     ) -> CurationStage[ResearchQuestion, ProposedCandidates]:
         """Return the proposal stage; `candidates` overrides the configured number of candidates per question."""
-        own = self.settings.curation
-        options = own if candidates is None else own.model_copy(update={"candidates": candidates})
+        curation_settings = self.settings.curation
+        options = (
+            curation_settings if candidates is None else curation_settings.model_copy(update={"candidates": candidates})
+        )
         dimensions = score_dimensions(options.score_dimensions)
 
         async def one(question: ResearchQuestion, run: Run) -> ProposedCandidates:
-            made = await propose_candidates(question, self.llm, run, options)
+            proposed = await propose_candidates(question, self.llm, run, options)
             if best_by is None:
-                return made
+                return proposed
             ranking = self.settings.ranking
-            placed = await place_candidates(made.candidates, best_by, self.llm, run, options, ranking, dimensions)
-            return made._replace(candidates=placed)
+            placed_candidates = await place_candidates(
+                proposed.candidates, best_by, self.llm, run, options, ranking, dimensions
+            )
+            return proposed._replace(candidates=placed_candidates)
 
-        asked = {"questions": [item.model_dump() for item in questions], "best_by": best_by}
-        return CurationStage("pr", "questions", questions, asked, options, one)
+        request_fields = {"questions": [item.model_dump() for item in questions], "best_by": best_by}
+        return CurationStage("pr", "questions", questions, request_fields, options, one)
 
     def scoring(self, asked: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:
         """Return the scoring stage, which does not mask the ideas. Raises InputError if the dimensions file is
@@ -136,11 +140,11 @@ class Curator:
         async def one(item: IdeaToScore, run: Run) -> IdeaScores:
             return await score_idea(item.idea, dimensions, self.llm, run, options, item.question)
 
-        determining = {
+        request_fields = {
             "ideas": [[entry.idea.judged_id, entry.question] for entry in asked],
             "dimensions": [dimension.sha256 for dimension in dimensions],
         }
-        return CurationStage("sc", "ideas", asked, determining, options, one)
+        return CurationStage("sc", "ideas", asked, request_fields, options, one)
 
     async def begin(self, stage: CurationStage[In, Out], progress: Progress, run_request: RunRequest) -> Run:
         """Start a run with one budget, shared by all items in the stage."""

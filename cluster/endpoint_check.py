@@ -81,13 +81,13 @@ async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, 
     except TransientLlmFailure as failure:
         raise LlmUnavailable(f"The request with the largest schema failed: {failure}.") from None
     seconds = clock.monotonic() - started
-    known = provider_at(settings.base_url)
+    provider = provider_at(settings.base_url)
     return StructuredAnswer(
         structured=endpoint.dialect(settings.model).structured,
         fault=parse_answer(completion, output).fault,
         tokens=request.usage(completion)[1],
         seconds=seconds,
-        context=windows.of(settings.model) or (known[1].model(settings.model).context if known else None),
+        context=windows.of(settings.model) or (provider[1].model(settings.model).context if provider else None),
     )
 
 

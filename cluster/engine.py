@@ -154,12 +154,12 @@ class Engine:
     async def unavailable_methods(self) -> dict[str, AssayerError | None]:
         """Return each method with the error that prevents it from running here now; None if it can run."""
         reasons = dict(self.methods)
-        if any(METHODS[name].reads_literature and why is None for name, why in reasons.items()):
+        if any(METHODS[name].reads_literature and reason is None for name, reason in reasons.items()):
             try:
                 await self.corpora.current()
             except CorpusError as error:
                 reasons |= {
-                    name: error for name, why in reasons.items() if why is None and METHODS[name].reads_literature
+                    name: error for name, reason in reasons.items() if reason is None and METHODS[name].reads_literature
                 }
         return reasons
 
@@ -242,17 +242,19 @@ class Engine:
 
     def _reference_check(self, idea: Idea) -> object:
         """Return everything except the idea's text that determines the result of checking its references."""
-        listed = [work.model_dump() for work in idea.references]
-        return [self.settings.own_references.model_dump(), idea.references_reader, listed]
+        reference_fields = [work.model_dump() for work in idea.references]
+        return [self.settings.own_references.model_dump(), idea.references_reader, reference_fields]
 
     def _graph(self) -> object:
         """Return everything except the idea that determines a verdict based on labelled ideas."""
         if isinstance(self.judge, Absent):
             return self.judge.reason
         calibration = self.judge.calibration
-        fitted = calibration.reason if isinstance(calibration, Absent) else calibration.model_dump(mode="json")
-        used = self.settings.grapheval.model_dump(mode="json")
-        return [self.judge.contents.version, self.judge.scorer_name, fitted, used]
+        calibration_fields = (
+            calibration.reason if isinstance(calibration, Absent) else calibration.model_dump(mode="json")
+        )
+        grapheval_settings = self.settings.grapheval.model_dump(mode="json")
+        return [self.judge.contents.version, self.judge.scorer_name, calibration_fields, grapheval_settings]
 
     def _llm_parameters(self) -> dict[str, object]:
         llm = self.settings.llm

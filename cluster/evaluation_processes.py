@@ -84,24 +84,24 @@ async def evaluate_in_processes(
 def process_count(settings: Settings, ideas: int) -> int:
     """Return the number of processes to use: the configured number or, by default, at most one per usable core, limited
     by the number of ideas. Raises ConfigurationError if several processes would use one metrics port."""
-    configured = settings.evaluation.processes
+    configured_count = settings.evaluation.processes
     if settings.metrics.port is not None:
-        if configured is not None and configured > 1:
+        if configured_count is not None and configured_count > 1:
             raise ConfigurationError(
-                f"A single metrics port cannot serve {configured} processes.",
+                f"A single metrics port cannot serve {configured_count} processes.",
                 "Unset ASSAYER_METRICS__PORT, or set ASSAYER_EVALUATION__PROCESSES=1.",
             )
         return 1
     maximum = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, _MAX_DEFAULT_PROCESSES)
-    wanted = configured if configured is not None else min(maximum, ideas // _MIN_IDEAS_PER_PROCESS)
-    return max(1, min(wanted, ideas, settings.evaluation.concurrency))
+    useful_count = configured_count if configured_count is not None else min(maximum, ideas // _MIN_IDEAS_PER_PROCESS)
+    return max(1, min(useful_count, ideas, settings.evaluation.concurrency))
 
 
-async def _run_work(work: EngineWork[Out], engine: Engine, progress: Progress, ended: Callable[[], None]) -> Out:
+async def _run_work(work: EngineWork[Out], engine: Engine, progress: Progress, on_end: Callable[[], None]) -> Out:
     try:
         return await work(engine, progress)
     finally:
-        ended()
+        on_end()
 
 
 class _Ended(NamedTuple):
@@ -146,8 +146,8 @@ class _Pool:
                 connection.close()
 
     def _child_settings(self) -> Settings:
-        places = -(-self.settings.evaluation.concurrency // self.processes)
-        evaluation = self.settings.evaluation.model_copy(update={"concurrency": places})
+        child_concurrency = -(-self.settings.evaluation.concurrency // self.processes)
+        evaluation = self.settings.evaluation.model_copy(update={"concurrency": child_concurrency})
         return self.settings.model_copy(update={"evaluation": evaluation})
 
     def _listen(self, events: Connection, loop: asyncio.AbstractEventLoop) -> None:

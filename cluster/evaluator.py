@@ -82,7 +82,7 @@ async def open_evaluator(
     cipher, mails = load_secret_cipher(settings), mail_outbox(settings, database)
     outbox = PgWebhooks(database, mails)
     work, log = settings.work, PgAuditLog(database)
-    documents, kept = open_documents(settings, database), settings.retention
+    documents, retention = open_documents(settings, database), settings.retention
     await re_encrypt_secrets(outbox, cipher)
     performer = make_performer(settings, database, engine)
     parts = (settings, database, listener, performer)
@@ -99,7 +99,9 @@ async def open_evaluator(
                 mail=mail_deliverer(settings, mails, clock),
                 chores=(
                     Chore("take back expired leases", work.expire_seconds, leases.expire),
-                    Chore("delete what is kept no longer", work.purge_seconds, lambda: jobs.purge(clock.now(), kept)),
+                    Chore(
+                        "delete what is kept no longer", work.purge_seconds, lambda: jobs.purge(clock.now(), retention)
+                    ),
                     Chore("delete words kept no longer", work.purge_seconds, lambda: log.purge(clock.now())),
                     Chore("forget old documents", work.purge_seconds, lambda: jobs.forget_documents(clock.now())),
                     *_tombstone_chores(PgTombstones(database), settings, clock),
@@ -115,9 +117,13 @@ def _tombstone_chores(tombstones: PgTombstones, settings: Settings, clock: Clock
     days = settings.retention.tombstone_days
     if days is None:
         return ()
-    kept = dt.timedelta(days=days)
+    retention_period = dt.timedelta(days=days)
     return (
-        Chore("forget what was deleted", settings.work.purge_seconds, lambda: tombstones.purge(clock.now() - kept)),
+        Chore(
+            "forget what was deleted",
+            settings.work.purge_seconds,
+            lambda: tombstones.purge(clock.now() - retention_period),
+        ),
     )
 
 

@@ -194,21 +194,23 @@ async def open_literature(
 ) -> AsyncIterator[LiteratureFactory]:
     """Open the literature sources and, with `beyond_papers`, the web, code and data sets. Raises ConfigurationError if
     a component is missing or its settings are invalid, and StorageError."""
-    on = {name: source for name, source in settings.sources.items() if source.on}
+    active_sources = {name: source for name, source in settings.sources.items() if source.on}
     async with AsyncExitStack() as stack:
-        gateway = components.remote if on else None
-        if on and gateway is None:
+        gateway = components.remote if active_sources else None
+        if active_sources and gateway is None:
             from workers.outbound.source_gateway import SourceGateway
 
             gateway = await stack.enter_async_context(
-                SourceGateway(on, PgResponseCache(database), PgSharedState(database), clock)
+                SourceGateway(active_sources, PgResponseCache(database), PgSharedState(database), clock)
             )
-        enabled = {name: make for name, make in RECORD_SOURCES.items() if gateway and name in on}
+        enabled = {name: make for name, make in RECORD_SOURCES.items() if gateway and name in active_sources}
         records = {name: _make_per_run(make, gateway) for name, make in enabled.items() if gateway}
         own_references = {
             name: _make_per_run(make, gateway, "own_references") for name, make in enabled.items() if gateway
         }
-        locators = [_make_per_run(make, gateway) for name, make in PDF_LOCATORS.items() if gateway and name in on]
+        locators = [
+            _make_per_run(make, gateway) for name, make in PDF_LOCATORS.items() if gateway and name in active_sources
+        ]
         outside = BeyondPapersFactory()
         if gateway and beyond_papers:
             outside = await open_beyond_papers(settings, gateway, clock, stack)
@@ -244,16 +246,16 @@ async def _full_texts(
         from workers.full_texts.document_store import open_document_store
 
         downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
-        opening = open_document_store(
+        store_context = open_document_store(
             settings.full_texts, settings.grobid, document_store_url(settings), downloader, clock, state, claims
         )
-        documents = await stack.enter_async_context(opening)
+        documents = await stack.enter_async_context(store_context)
     acquisition = FullTextAcquisition(documents, settings.full_texts)
     service = await stack.enter_async_context(FullTextService(acquisition, settings.full_texts))
 
     def full_texts(run: Run, corpus: CorpusWithFullTexts) -> FullTexts:
-        first = [LocalFullTexts(corpus.source, CorpusFullTexts(corpus))]
-        return service.for_run(run, first, [JournalledPdfLocator(make(run), run) for make in locators])
+        local_texts = [LocalFullTexts(corpus.source, CorpusFullTexts(corpus))]
+        return service.for_run(run, local_texts, [JournalledPdfLocator(make(run), run) for make in locators])
 
     return full_texts
 

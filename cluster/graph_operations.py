@@ -71,12 +71,12 @@ class _GraphResources(NamedTuple):
     ) -> list[PreparedIdea]:
         run = Run(id=EvaluationId("graph"), cutoff=None, clock=SystemClock(), progress=NoProgress())
         run.budget.max_usd = self.settings.evaluation.max_usd
-        most, characters = self.settings.grapheval.viewpoints, self.settings.grapheval.idea_chars
+        max_viewpoints, characters = self.settings.grapheval.viewpoints, self.settings.grapheval.idea_chars
 
         def report_ideas(done: int, total: int) -> None:
             report_stage("Ideas", done, total)
 
-        return await prepare_ideas(ideas, plan, self.embedder, self.llm, run, most, characters, report_ideas)
+        return await prepare_ideas(ideas, plan, self.embedder, self.llm, run, max_viewpoints, characters, report_ideas)
 
 
 @asynccontextmanager
@@ -156,8 +156,8 @@ async def add_ideas(
 async def _check_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[LabelledIdea], grows: bool) -> None:
     """Raise errors about contradictory ideas early, before time is spent on splitting and embedding. The graph itself
     would raise them only later."""
-    known = await graph.store.standing([idea.id for idea in ideas]) if grows else {}
-    check_for_contradictions(plan, known, ideas)
+    standing = await graph.store.standing([idea.id for idea in ideas]) if grows else {}
+    check_for_contradictions(plan, standing, ideas)
 
 
 async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
@@ -218,8 +218,8 @@ async def check_batch(
             contents = await graph.load()
             owners = [contents.ideas[row].id for row in contents.arrays.idea_of]
             texts = [viewpoint.text for viewpoint in contents.viewpoints]
-            against = (resemblance_in_graph(item, graph.neighbours, owners, texts, limits) for item in batch)
-            resemblances[f"Against graph {plan.name}"] = [item for item in against if item is not None]
+            by_graph = (resemblance_in_graph(item, graph.neighbours, owners, texts, limits) for item in batch)
+            resemblances[f"Against graph {plan.name}"] = [item for item in by_graph if item is not None]
             names |= {idea.id: idea.title for idea in contents.ideas}
     return BatchCheck(len(batch), resemblances, names, [f"{item.source}: {item.message}" for item in rejected])
 
@@ -227,8 +227,8 @@ async def check_batch(
 def _limits(embedder: str, cosine: float | None, share: float | None) -> PlagiarismLimits:
     """Return the requested thresholds or, by default, those fitted for the packaged embedding model. Raises InputError
     for other embedding models, because no thresholds were fitted for them."""
-    known = LIMITS_BY_EMBEDDER.get(embedder)
-    if known is None and cosine is None:
+    known_limits = LIMITS_BY_EMBEDDER.get(embedder)
+    if known_limits is None and cosine is None:
         raise InputError(
             f"No similarity threshold is known for the embedding model {embedder}.",
             f"Pass --cosine (the threshold for {', '.join(LIMITS_BY_EMBEDDER)} is {MINILM_LIMITS.cosine:g}).",
@@ -236,7 +236,7 @@ def _limits(embedder: str, cosine: float | None, share: float | None) -> Plagiar
     return PlagiarismLimits(
         cosine=MINILM_LIMITS.cosine if cosine is None else cosine,
         share=MINILM_LIMITS.share if share is None else share,
-        paraphrase=known.paraphrase if known else None,
+        paraphrase=known_limits.paraphrase if known_limits else None,
     )
 
 
@@ -248,8 +248,8 @@ async def _batch_viewpoints(
     options = resources.settings.grapheval
     batch = []
     for done, idea in enumerate(ideas, start=1):
-        found = split_viewpoints(idea.text[: options.idea_chars], options.viewpoints)
-        texts = [viewpoint.text for viewpoint in found]
+        viewpoints = split_viewpoints(idea.text[: options.idea_chars], options.viewpoints)
+        texts = [viewpoint.text for viewpoint in viewpoints]
         if texts:
             batch.append(IdeaViewpoints(IdeaId(idea.source), texts, await resources.embedder.embed(texts, "passage")))
         report_stage("Ideas", done, len(ideas))
@@ -260,15 +260,15 @@ async def describe_graph(settings: Settings, name: str | None) -> dict[str, str]
     async with open_database(settings) as database:
         graph = open_stored_graph(settings, database, name or settings.grapheval.graph)
         judge = await graph.judge()
-        used, calibration = judge.graph_used, judge.calibration
-        order = ", from worst to best" if used.ordered else ""
+        graph_used, calibration = judge.graph_used, judge.calibration
+        order = ", from worst to best" if graph_used.ordered else ""
         return {
-            "Graph": f"{used.name}, version {used.version}",
-            "Ideas": f"{used.ideas:,} ({used.labelled:,} with an outcome)",
-            "Viewpoints": f"{used.viewpoints:,} by {used.maker}",
+            "Graph": f"{graph_used.name}, version {graph_used.version}",
+            "Ideas": f"{graph_used.ideas:,} ({graph_used.labelled:,} with an outcome)",
+            "Viewpoints": f"{graph_used.viewpoints:,} by {graph_used.maker}",
             "Edges": f"{len(judge.contents.arrays.sources) // 2:,}",
-            "Outcomes": f"{', '.join(used.outcomes)}{order}",
-            "Embedding model": used.embedding_model,
+            "Outcomes": f"{', '.join(graph_used.outcomes)}{order}",
+            "Embedding model": graph_used.embedding_model,
             "Scorer": judge.scorer_name,
             "Held out": _describe_held_out(judge),
             "Calibration": calibration.reason if isinstance(calibration, Absent) else calibration.name,
@@ -279,8 +279,8 @@ def _describe_held_out(judge: GraphJudge) -> str:
     if judge.model is None:
         return "the scorer was not chosen by comparison; run `assayer graph train` to choose one."
     model, held_out = judge.model, judge.model.choice.held_out
-    learned = f"learned from ideas dated {model.earliest} to {model.latest}" if model.earliest else "undated ideas"
+    learned_text = f"learned from ideas dated {model.earliest} to {model.latest}" if model.earliest else "undated ideas"
     return (
         f"AUROC {held_out.auroc:.3f} ({held_out.low:.3f} to {held_out.high:.3f}) on {model.choice.ideas:,} ideas, "
-        f"{model.choice.split}; {learned}; baselines not beaten: {', '.join(model.choice.unbeaten) or 'none'}"
+        f"{model.choice.split}; {learned_text}; baselines not beaten: {', '.join(model.choice.unbeaten) or 'none'}"
     )

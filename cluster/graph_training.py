@@ -180,10 +180,10 @@ def _choose(
     quality of the choice is measured by repeating it once per fold, without that fold."""
     arrays = contents.arrays
     possible = candidates({idea.id: build_titled_text(idea.title, idea.text) for idea in contents.ideas})
-    choosing = BestOf(CHOICE, possible.choosable, seed=holdout.seed)
+    selection = BestOf(CHOICE, possible.choosable, seed=holdout.seed)
     rows = np.concatenate(parts)
     by_choice = _score_held_out(
-        choosing, arrays, parts, lambda _, *counts: report_stage("Choosing within folds", *counts)
+        selection, arrays, parts, lambda _, *counts: report_stage("Choosing within folds", *counts)
     )
     alone = {
         yardstick.name: _score_held_out(
@@ -191,10 +191,12 @@ def _choose(
         )
         for yardstick in (*possible.choosable, *possible.yardsticks)
     }
-    chosen = choosing.choose(arrays, rows if holdout.after else np.empty(0, np.int32)).name
-    compared = {name: scores[rows] for name, scores in alone.items()}
-    choice = describe_choice(chosen, by_choice[rows], compared, arrays.labels[rows], str(holdout), holdout.seed)
-    return _Chosen(choice, alone[chosen])
+    chosen_name = selection.choose(arrays, rows if holdout.after else np.empty(0, np.int32)).name
+    scores_by_name = {name: scores[rows] for name, scores in alone.items()}
+    choice = describe_choice(
+        chosen_name, by_choice[rows], scores_by_name, arrays.labels[rows], str(holdout), holdout.seed
+    )
+    return _Chosen(choice, alone[chosen_name])
 
 
 def _verdict_model(contents: GraphContents, choice: ScorerChoice, calibration: ProbabilityCalibration) -> VerdictModel:
@@ -253,8 +255,8 @@ def _network(
         train_network,
     )
 
-    chosen = {name: value for name, value in effort._asdict().items() if value is not None}
-    settings = TrainingSettings(seed=provenance.seed, **chosen)
+    set_effort = {name: value for name, value in effort._asdict().items() if value is not None}
+    settings = TrainingSettings(seed=provenance.seed, **set_effort)
     if (arrays := contents.arrays).labels.max(initial=UNKNOWN) == UNKNOWN:
         raise InputError("No idea in this graph has a label to learn from.")
     scores = _score_held_out(FreshNetwork(settings, provenance), arrays, parts, report_stage)

@@ -92,8 +92,8 @@ async def _guarded(subject: str, check: Awaitable[Finding]) -> Finding:
     except ModuleNotFoundError as error:
         return Finding(subject, "broken", f"{error.name} is not installed.")
     except OSError as error:
-        where = f"{error.filename}: " if error.filename is not None else ""
-        return Finding(subject, "broken", f"{where}{error.strerror or error}.")
+        file_prefix = f"{error.filename}: " if error.filename is not None else ""
+        return Finding(subject, "broken", f"{file_prefix}{error.strerror or error}.")
     except Exception as error:  # noqa: BLE001 - the other checks go on, whatever happens in this one
         return Finding(subject, "broken", str(error) if isinstance(error, AssayerError) else repr(error))
 
@@ -124,11 +124,11 @@ async def _database(settings: Settings) -> Finding:
 
 def _flag_embedding(settings: Settings) -> Iterator[Finding]:
     """Check the configured FlagEmbedding models without loading or downloading them."""
-    wanted = {
+    required_by = {
         "embedding model": (settings.embedder.library, settings.embedder.model, folder_with_heads),
         "reranking model": (settings.reranker.library, settings.reranker.model, language_model_folder),
     }
-    for subject, (library, model, check) in wanted.items():
+    for subject, (library, model, check) in required_by.items():
         if library != "FlagEmbedding" or model is None:
             continue
         try:
@@ -147,8 +147,8 @@ def _corpus(settings: Settings) -> Finding:
     try:
         corpus = Corpus.open(settings.corpus_path, local_embedder(settings.embedder))
     except AssayerError as error:
-        built = VersionStore(settings.corpus_path).current_version() or is_sharded(settings.corpus_path)
-        return Finding("corpus", "broken" if built else "absent", str(error))
+        is_built = VersionStore(settings.corpus_path).current_version() or is_sharded(settings.corpus_path)
+        return Finding("corpus", "broken" if is_built else "absent", str(error))
     return Finding("corpus", "ok", f"{corpus.version} with {len(corpus)} papers in {settings.corpus_path}.")
 
 
@@ -157,12 +157,12 @@ def _faiss(settings: Settings) -> Finding:
         module, gpus = load_faiss(), open_gpus(settings.corpus.device)
     except ConfigurationError as error:
         return Finding("FAISS", "broken", str(error))
-    where = "the CPU" if gpus is None else f"{gpus.count} GPU{'s' * (gpus.count > 1)}"
-    installed = faiss_packages()
-    if len(installed) > 1:
-        text = f"{' and '.join(installed)} are installed but provide the same module. Uninstall all but one."
+    device_text = "the CPU" if gpus is None else f"{gpus.count} GPU{'s' * (gpus.count > 1)}"
+    packages = faiss_packages()
+    if len(packages) > 1:
+        text = f"{' and '.join(packages)} are installed but provide the same module. Uninstall all but one."
         return Finding("FAISS", "broken", text)
-    return Finding("FAISS", "ok", f"{' '.join(installed) or 'faiss'} {module.__version__}, searches on {where}.")
+    return Finding("FAISS", "ok", f"{' '.join(packages) or 'faiss'} {module.__version__}, searches on {device_text}.")
 
 
 def _published_corpus(settings: Settings) -> Finding:
@@ -324,18 +324,19 @@ async def check_remote_services(settings: Settings) -> Sequence[Finding]:
 
 
 async def _check_service(service: _RemoteService, settings: Settings, gateway: SourceGateway) -> Finding:
-    own = settings.sources[service.source]
-    if own.base_url is None:
+    source_settings = settings.sources[service.source]
+    if source_settings.base_url is None:
         text = f"not configured (set ASSAYER_{service.setting}__BASE_URL, or use --profile online)."
         return Finding(service.name, "absent", text)
-    if own.lacks:
-        text = f"{own.base_url} is not used without ASSAYER_{service.setting}__{own.lacks.upper()}."
+    if source_settings.lacks:
+        variable = f"ASSAYER_{service.setting}__{source_settings.lacks.upper()}"
+        text = f"{source_settings.base_url} is not used without {variable}."
         return Finding(service.name, "absent", text)
     try:
         await service.probe(gateway, RequestContext(owner="doctor", patience=_PATIENCE_SECONDS))
     except AssayerError as error:
         return Finding(service.name, "broken", str(error))
-    return Finding(service.name, "ok", f"{own.base_url} responds.")
+    return Finding(service.name, "ok", f"{source_settings.base_url} responds.")
 
 
 async def _grobid(settings: GrobidSettings) -> Finding:

@@ -72,7 +72,7 @@ def _stop_event() -> Iterator[asyncio.Event]:
     """Yield an event that the first stop signal sets. The second signal cancels the task inside the context.
     Afterwards, the previous signal handlers are restored."""
     stopping = asyncio.Event()
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    previous_handlers = {number: signal.getsignal(number) for number in _SIGNALS}
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
     def on_signal() -> None:
@@ -85,6 +85,6 @@ def _stop_event() -> Iterator[asyncio.Event]:
     try:
         yield stopping
     finally:
-        for number, handler in before.items():
+        for number, handler in previous_handlers.items():
             loop.remove_signal_handler(number)
             signal.signal(number, handler)

@@ -120,18 +120,20 @@ def _write_new(path: Path, text: str) -> None:
             raise
 
 
-def find_calibration(home: Path, given: Path) -> Path:
+def find_calibration(home: Path, requested: Path) -> Path:
     """Resolve a calibration's name to its file in the data directory; the path of an existing file is returned
     unchanged. Raises InputError if there is no such calibration."""
-    name = str(given)
-    if given.is_file() or not _NAME.fullmatch(name):
-        return given
+    name = str(requested)
+    if requested.is_file() or not _NAME.fullmatch(name):
+        return requested
     path = home / "calibrations" / f"{name}.json"
     if not path.is_file():
-        there = ", ".join(sorted(item.stem for item in path.parent.glob("*.json")))
+        available = ", ".join(sorted(item.stem for item in path.parent.glob("*.json")))
         raise InputError(
             f"There is no calibration {name!r} in {path.parent}.",
-            f"Calibrations: {there}." if there else "Fit one on labelled ideas with `assayer calibrate innoeval`.",
+            f"Calibrations: {available}."
+            if available
+            else "Fit one on labelled ideas with `assayer calibrate innoeval`.",
         )
     return path
 
@@ -151,18 +153,18 @@ def _boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord
     from cluster.ranking_inputs import read_reports
 
     boards: dict[IdeaId, BoardRecord] = {}
-    others = Counter[str]()
+    other_reports = Counter[str]()
     for report in read_reports(reports):
         if report.method != METHOD or report.board is None:
-            others[report.method] += 1
+            other_reports[report.method] += 1
         elif report.idea.id not in labels.outcomes:
-            others["an idea without a label"] += 1
+            other_reports["an idea without a label"] += 1
         elif report.idea.id in boards:
             raise InputError(f"{reports} contains several reports about {report.idea.source}.", "Keep one of them.")
         else:
             boards[report.idea.id] = report.board
     if not boards:
-        other_counts = "; ".join(f"{count} of {setting}" for setting, count in others.items()) or "none"
+        other_counts = "; ".join(f"{count} of {setting}" for setting, count in other_reports.items()) or "none"
         raise InputError(
             f"{reports} contains no {METHOD} report about an idea in {labels.file}; other reports: {other_counts}.",
             f"Create them with: assayer evaluate {labels.file} --method {METHOD} --format json --out {reports}",
@@ -171,11 +173,12 @@ def _boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord
 
 
 def _conditions(boards: Mapping[IdeaId, BoardRecord], reports: Path) -> CalibrationConditions:
-    first, *others = dict.fromkeys(map(CalibrationConditions.of, boards.values()))
-    for other in others:
+    first_conditions, *other_conditions = dict.fromkeys(map(CalibrationConditions.of, boards.values()))
+    for other in other_conditions:
         raise InputError(
             f"The reports in {reports} were made with different "
-            f"{' and '.join(list_differing_conditions(first, other))}, so no thresholds apply to all of them.",
+            f"{' and '.join(list_differing_conditions(first_conditions, other))}, "
+            "so no thresholds apply to all of them.",
             "Evaluate all labelled ideas with the same settings.",
         )
-    return first
+    return first_conditions

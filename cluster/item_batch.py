@@ -74,16 +74,16 @@ async def do_items_of_job(
 ) -> tuple[Ended, ...]:
     """Process a job's items and return all outcomes in item order. Items with stored outcomes are skipped; new outcomes
     are stored as they arrive. Raises LeaseLost if another process has taken over the job."""
-    known = {outcome.item: outcome for outcome in await outcomes.outcomes(lease.job)}
-    stored = len(known)
+    stored_outcomes = {outcome.item: outcome for outcome in await outcomes.outcomes(lease.job)}
+    stored_count = len(stored_outcomes)
 
     async def keep(ended: Sequence[Ended]) -> None:
-        nonlocal stored
-        if not await outcomes.keep(lease, ended, stored):
+        nonlocal stored_count
+        if not await outcomes.keep(lease, ended, stored_count):
             raise LeaseLost
-        stored += len(ended)
+        stored_count += len(ended)
 
-    await do_items(items, work, run, concurrency, keep, known)
+    await do_items(items, work, run, concurrency, keep, stored_outcomes)
     return await outcomes.outcomes(lease.job)
 
 
@@ -93,19 +93,19 @@ async def do_items(
     run: Run,
     concurrency: int,
     keep: KeepOutcomes[Ended],
-    known: Mapping[int, Ended],
+    stored_outcomes: Mapping[int, Ended],
 ) -> None:
-    """Process items concurrently, skipping those in `known` (outcomes keyed by item position). All items share the
-    run's budget; each has its own journal, from which its outcome reports its usage. A failed item affects no other
-    item; errors that would affect all items are raised."""
+    """Process items concurrently, skipping those in `stored_outcomes` (outcomes keyed by item position). All items
+    share the run's budget; each has its own journal, from which its outcome reports its usage. A failed item affects no
+    other item; errors that would affect all items are raised."""
     batch = _Batch(items, work, run, asyncio.Semaphore(concurrency), asyncio.Queue())
-    run.report_progress(work.stage, len(known), len(items))
+    run.report_progress(work.stage, len(stored_outcomes), len(items))
     try:
         async with asyncio.TaskGroup() as group:
-            keeping = group.create_task(_keep_all(batch, keep, len(known)))
+            keeping = group.create_task(_keep_all(batch, keep, len(stored_outcomes)))
             async with asyncio.TaskGroup() as doing:
-                for places in batch.equal_items():
-                    doing.create_task(batch.do(places, known))
+                for equal_places in batch.equal_items():
+                    doing.create_task(batch.do(equal_places, stored_outcomes))
             batch.ended.put_nowait(None)
             await keeping
     except BaseExceptionGroup as errors:
@@ -114,23 +114,23 @@ async def do_items(
 
 def _root_error(errors: BaseExceptionGroup[BaseException]) -> BaseException:
     """Return the first error in the (possibly nested) group: the error that caused the other tasks' cancellation."""
-    first = errors.exceptions[0]
-    return _root_error(first) if isinstance(first, BaseExceptionGroup) else first
+    first_error = errors.exceptions[0]
+    return _root_error(first_error) if isinstance(first_error, BaseExceptionGroup) else first_error
 
 
 async def _keep_all(batch: "_Batch[Item, Made, Ended]", keep: KeepOutcomes[Ended], done: int) -> None:
     """Store outcomes as they arrive. Those that arrive during a write are stored together in the next write."""
-    while (first := await batch.ended.get()) is not None:
-        outcomes = list(first)
-        last = False
-        while not batch.ended.empty() and not last:
-            more = batch.ended.get_nowait()
-            last = more is None
-            outcomes += more or ()
+    while (first_outcomes := await batch.ended.get()) is not None:
+        outcomes = list(first_outcomes)
+        is_last = False
+        while not batch.ended.empty() and not is_last:
+            next_outcomes = batch.ended.get_nowait()
+            is_last = next_outcomes is None
+            outcomes += next_outcomes or ()
         await keep(outcomes)
         done += len(outcomes)
         batch.run.report_progress(batch.work.stage, done, len(batch.items))
-        if last:
+        if is_last:
             return
 
 
@@ -150,11 +150,11 @@ class _Batch(Generic[Item, Made, Ended]):
             places.setdefault(self.work.words(item), []).append(place)
         return list(places.values())
 
-    async def do(self, places: Sequence[int], known: Mapping[int, Ended]) -> None:
-        first, *others = places
-        outcome = known.get(first) or await self._outcome(first)
-        outcomes = [outcome, *(repeated(outcome, place, self._name(place)) for place in others)]
-        if new := [item for item in outcomes if item.item not in known]:
+    async def do(self, places: Sequence[int], stored_outcomes: Mapping[int, Ended]) -> None:
+        first_place, *other_places = places
+        outcome = stored_outcomes.get(first_place) or await self._outcome(first_place)
+        outcomes = [outcome, *(repeated(outcome, place, self._name(place)) for place in other_places)]
+        if new := [item for item in outcomes if item.item not in stored_outcomes]:
             self.ended.put_nowait(new)
 
     def _name(self, place: int) -> str:
@@ -165,11 +165,11 @@ class _Batch(Generic[Item, Made, Ended]):
             clock = self.run.clock
             began = clock.monotonic()
             run = replace(self.run, journal=Journal(), progress=NoProgress())
-            made, problem = await self._done(self.items[place], run)
+            result, problem = await self._done(self.items[place], run)
             seconds = round(clock.monotonic() - began, 3)
         ITEMS.labels(self.work.stage, "done" if problem is None else "problem").inc()
         ITEM_SECONDS.labels(self.work.stage).observe(seconds)
-        return self.work.outcome(Ending(place, self._name(place), made, problem, seconds, run.journal))
+        return self.work.outcome(Ending(place, self._name(place), result, problem, seconds, run.journal))
 
     async def _done(self, item: Item, run: Run) -> tuple[Made | None, Problem | None]:
         try:

@@ -90,18 +90,20 @@ class EnginePerformer:
                 return JobVerdict(state="succeeded", result=result.model_dump(mode="json"))
             case RankingRequest() as request:
                 run = new_run(limits=request.limits, blind=request.blind)
-                ranked = await self.ranker.rank(_ranking_inputs(request), progress, run)
-                combined = RankingResult(ranking=ranked.ranking, comparisons=ranked.comparisons)
-                return JobVerdict(state="succeeded", result=combined.model_dump(mode="json"))
+                completed_ranking = await self.ranker.rank(_ranking_inputs(request), progress, run)
+                ranking_result = RankingResult(
+                    ranking=completed_ranking.ranking, comparisons=completed_ranking.comparisons
+                )
+                return JobVerdict(state="succeeded", result=ranking_result.model_dump(mode="json"))
             case RewardsRequest() as request:
                 run = new_run(limits=request.limits)
-                rewarded = await self.rewards.perform(lease, request, progress, run)
-                return JobVerdict(state="succeeded", result=rewarded.model_dump(mode="json"))
+                rewards_result = await self.rewards.perform(lease, request, progress, run)
+                return JobVerdict(state="succeeded", result=rewards_result.model_dump(mode="json"))
             case CurationRequest() | ProposalRequest() | ScoreRequest() as request:
                 blind = isinstance(request, ScoreRequest) and request.blind
                 run = new_run(limits=request.limits, blind=blind)
-                curated = await self.curations.perform(lease, request, progress, run)
-                return JobVerdict(state="succeeded", result=curated.model_dump(mode="json"))
+                curation_result = await self.curations.perform(lease, request, progress, run)
+                return JobVerdict(state="succeeded", result=curation_result.model_dump(mode="json"))
             case _:
                 assert_never(lease.request)
 

@@ -40,8 +40,10 @@ def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[Label
             except InputError as error:
                 problems.append(error.message)
     if problems:
-        more = f" (and {len(problems) - _SHOWN_PROBLEMS} more)" if len(problems) > _SHOWN_PROBLEMS else ""
-        raise InputError(f"{' '.join(problems[:_SHOWN_PROBLEMS])}{more}", "Correct these lines; no ideas were added.")
+        remainder_text = f" (and {len(problems) - _SHOWN_PROBLEMS} more)" if len(problems) > _SHOWN_PROBLEMS else ""
+        raise InputError(
+            f"{' '.join(problems[:_SHOWN_PROBLEMS])}{remainder_text}", "Correct these lines; no ideas were added."
+        )
     if not ideas:
         raise InputError(
             f"{', '.join(map(str, paths))} contains no ideas.", "Pass JSON Lines with a text on every line."

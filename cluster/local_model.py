@@ -42,8 +42,8 @@ class ChosenModel:
 
         reads, writes = self.speed.prompt, self.speed.answer
         text = f"{self.local.name} reads {reads:,.0f} and writes {writes:,.0f} tokens per second on this machine."
-        measured = typical_evaluations(self.settings.llm).get(method)
-        typical = self.size if method == REVIEW and self.size is not None else measured
+        typical_evaluation = typical_evaluations(self.settings.llm).get(method)
+        typical = self.size if method == REVIEW and self.size is not None else typical_evaluation
         if typical is None:
             return f"{text} The duration of an evaluation by {method} has not been measured."
         seconds = self.speed.seconds(typical.prompt_tokens, typical.completion_tokens)
@@ -63,10 +63,10 @@ class ChosenModel:
         if self.local is None:
             yield
             return
-        stopped, local = threading.Event(), self.local
+        stop_event, local = threading.Event(), self.local
 
         def look() -> None:
-            while not stopped.wait(_LOOK_SECONDS):
+            while not stop_event.wait(_LOOK_SECONDS):
                 with suppress(OSError, ValueError, KeyError):
                     show(*tokens_in_progress(local))
 
@@ -75,7 +75,7 @@ class ChosenModel:
         try:
             yield
         finally:
-            stopped.set()
+            stop_event.set()
             thread.join()
 
 

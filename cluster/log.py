@@ -24,9 +24,9 @@ _LIBRARIES = ("uvicorn", "ray", "httpx2", "sentence_transformers")
 
 class JsonLinesFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        at = dt.datetime.fromtimestamp(record.created, dt.UTC).isoformat(timespec="milliseconds")
+        time_text = dt.datetime.fromtimestamp(record.created, dt.UTC).isoformat(timespec="milliseconds")
         line: dict[str, Any] = {
-            "at": at,
+            "at": time_text,
             "level": record.levelname.lower(),
             "logger": record.name,
             "process": record.process,
@@ -64,8 +64,8 @@ def _errors(error: BaseException | None) -> Iterator[dict[str, Any]]:
     input that caused the error."""
     while error is not None:
         frames = traceback.extract_tb(error.__traceback__)
-        places = [f"{_format_file_name(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]
-        yield {"kind": f"{type(error).__module__}.{type(error).__qualname__}", "places": places}
+        frame_texts = [f"{_format_file_name(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]
+        yield {"kind": f"{type(error).__module__}.{type(error).__qualname__}", "places": frame_texts}
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 

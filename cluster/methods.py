@@ -131,8 +131,8 @@ async def _grapheval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationRe
 def with_board(settings: Settings, board: int | None, models: tuple[str, ...]) -> Settings:
     """Return the settings with `board` reviewers on InnoEval's board, distributed among `models`. None for `board` and
     () for `models` leave that setting unchanged."""
-    asked: dict[str, object] = {} if board is None else {"board": board}
-    options = settings.innoeval.board.model_copy(update=asked | ({"models": models} if models else {}))
+    board_options: dict[str, object] = {} if board is None else {"board": board}
+    options = settings.innoeval.board.model_copy(update=board_options | ({"models": models} if models else {}))
     return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": options})})
 
 

@@ -52,10 +52,10 @@ def _pdf_locations(source: str, settings: Settings) -> Sequence[PdfLocation]:
             "Files end in .pdf or .xml; an arXiv id looks like 2401.01234.",
         )
     paper = Paper(id=PaperId(source), title=source, abstract="", source="asked", identifiers=identifiers, pdf_urls=urls)
-    found = list_known_pdf_locations(paper, settings.full_texts.hosts)
-    if not found:
+    locations = list_known_pdf_locations(paper, settings.full_texts.hosts)
+    if not locations:
         raise InputError(f"No free copy of {source} is known.", "Pass the URL of its PDF, or the PDF file.")
-    return found
+    return locations
 
 
 async def open_pdf_fetcher(

@@ -113,9 +113,9 @@ async def rank_async(
         make_folder(Path(out), "The ranking", "out")
     run_request = RunRequest(blind=is_judged_blind(blind, settings.evaluation.blind, several=True))
     async with open_ranker(settings) as ranker:
-        ranked = await ranker.rank(RankingInputs(ideas, cut), _Reported(progress), run_request)
-    files = write_ranking(ranked, Path(out)) if out is not None else []
-    return ProposalRanking(ranked.ranking, tuple(ranked.comparisons), tuple(files))
+        completed_ranking = await ranker.rank(RankingInputs(ideas, cut), _Reported(progress), run_request)
+    files = write_ranking(completed_ranking, Path(out)) if out is not None else []
+    return ProposalRanking(completed_ranking.ranking, tuple(completed_ranking.comparisons), tuple(files))
 
 
 def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
@@ -231,8 +231,8 @@ def _refuse(rejected: "Sequence[RejectedInput]", texts: Mapping[str, str]) -> No
     message = " ".join(item.message for item in rejected[:_REFUSALS_SHOWN])
     for path, name in texts.items():
         message = message.replace(path, f"The {name}")
-    more = len(rejected) - _REFUSALS_SHOWN
-    raise InputError(f"{message} (And {more:,} more.)" if more > 0 else message)
+    remaining_count = len(rejected) - _REFUSALS_SHOWN
+    raise InputError(f"{message} (And {remaining_count:,} more.)" if remaining_count > 0 else message)
 
 
 def _is_text(proposal: str) -> bool:

@@ -54,26 +54,30 @@ class Ranker:
     clock: SystemClock
 
     async def rank(
-        self, wanted: RankingInputs, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
+        self, inputs: RankingInputs, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> CompletedRanking:
         """Rank the ideas, masked if the request is blind. A repeated call continues from the judge's stored answers.
 
         Raises InputError if the ideas cannot be ranked, ConfigurationError if there is no language model, LlmRejected
         or LlmUnavailable if the endpoint fails, and StorageError."""
         require_llm(self.settings, "A ranking")
-        options = self._options(run_request, wanted.calls_per_idea)
+        options = self._options(run_request, inputs.calls_per_idea)
         if run_request.blind:
-            wanted = await asyncio.to_thread(_mask_ideas, wanted)
+            inputs = await asyncio.to_thread(_mask_ideas, inputs)
         # In a thread, because 200,000 known comparisons would block the event loop for seconds.
-        request = await asyncio.to_thread(self._ranking_result_inputs, wanted, options)
+        request = await asyncio.to_thread(self._ranking_result_inputs, inputs, options)
         run = await self._begin(request, progress, run_request)
         baselines = None
-        if wanted.labelled:
-            baselines = await measure_triage_baselines(wanted.ideas, wanted.labelled, wanted.outcomes, self.embedder)
-        ranked = await rank_ideas(
-            wanted.ideas, self.llm, run, options, wanted.cut, wanted.scores, wanted.known, wanted.evidence
+        if inputs.labelled:
+            baselines = await measure_triage_baselines(inputs.ideas, inputs.labelled, inputs.outcomes, self.embedder)
+        completed_ranking = await rank_ideas(
+            inputs.ideas, self.llm, run, options, inputs.cut, inputs.scores, inputs.known, inputs.evidence
         )
-        return ranked if baselines is None else replace(ranked, ranking=add_triage_baselines(ranked.ranking, baselines))
+        return (
+            completed_ranking
+            if baselines is None
+            else replace(completed_ranking, ranking=add_triage_baselines(completed_ranking.ranking, baselines))
+        )
 
     async def compare(
         self, ideas: tuple[Idea, Idea], both_orders: bool, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
@@ -90,19 +94,19 @@ class Ranker:
         if read_the_same(*ideas, options):
             return self._result(ideas, options, run, not_asked=_READ_THE_SAME)
         orders = [ideas, ideas[::-1]] if both_orders else [ideas]
-        ended = 0
+        ended_count = 0
 
         async def compare_order(order: tuple[Idea, Idea]) -> Comparison:
-            nonlocal ended
+            nonlocal ended_count
             try:
                 return await compare_ideas(*order, self.llm, run, options)
             finally:
-                ended += 1
-                run.report_progress("comparisons", ended, len(orders))
+                ended_count += 1
+                run.report_progress("comparisons", ended_count, len(orders))
 
-        settled = await gather_settled(orders, compare_order)
-        answers = tuple(item for item in settled if not isinstance(item, Failed))
-        failures = [item.error for item in settled if isinstance(item, Failed)]
+        outcomes = await gather_settled(orders, compare_order)
+        answers = tuple(item for item in outcomes if not isinstance(item, Failed))
+        failures = [item.error for item in outcomes if isinstance(item, Failed)]
         if not answers:
             raise failures[0]
         return self._result(ideas, options, run, answers, len(failures))
@@ -135,33 +139,35 @@ class Ranker:
         )
 
     def _options(self, run_request: RunRequest, calls_per_idea: float | None = None) -> RankingSettings:
-        own = self.settings.ranking
-        asked = {} if calls_per_idea is None else {"calls_per_idea": calls_per_idea}
-        return own.model_copy(update={**run_request.bounds(own).model_dump(), **asked})
+        ranking_settings = self.settings.ranking
+        requested_options = {} if calls_per_idea is None else {"calls_per_idea": calls_per_idea}
+        return ranking_settings.model_copy(
+            update={**run_request.bounds(ranking_settings).model_dump(), **requested_options}
+        )
 
     async def _begin(self, request: ResultInputs, progress: Progress, run_request: RunRequest) -> Run:
-        own = self.settings.ranking
-        return await run_request.start_run("rk", request, self.llm, self.clock, progress, own)
+        ranking_settings = self.settings.ranking
+        return await run_request.start_run("rk", request, self.llm, self.clock, progress, ranking_settings)
 
-    def _ranking_result_inputs(self, wanted: RankingInputs, options: RankingSettings) -> ResultInputs:
+    def _ranking_result_inputs(self, inputs: RankingInputs, options: RankingSettings) -> ResultInputs:
         """Return all inputs that affect the ranking."""
         return self._request(
             options,
-            ideas=[idea.id for idea in wanted.ideas],
-            blinding=blinding_rules(wanted.ideas),
-            cut=wanted.cut,
-            scores=dict(wanted.scores),
-            known=_digest_of_known(wanted.known),
-            labelled=[item.digest for item in wanted.labelled],
-            outcomes=wanted.outcomes,
-            evidence=None if wanted.evidence is None else dict(wanted.evidence),
+            ideas=[idea.id for idea in inputs.ideas],
+            blinding=blinding_rules(inputs.ideas),
+            cut=inputs.cut,
+            scores=dict(inputs.scores),
+            known=_digest_of_known(inputs.known),
+            labelled=[item.digest for item in inputs.labelled],
+            outcomes=inputs.outcomes,
+            evidence=None if inputs.evidence is None else dict(inputs.evidence),
         )
 
     def _comparison_result_inputs(
         self, ideas: Sequence[Idea], both_orders: bool, options: RankingSettings
     ) -> ResultInputs:
-        asked = [idea.id for idea in ideas]
-        return self._request(options, ideas=asked, blinding=blinding_rules(ideas), both_orders=both_orders)
+        idea_ids = [idea.id for idea in ideas]
+        return self._request(options, ideas=idea_ids, blinding=blinding_rules(ideas), both_orders=both_orders)
 
     def _request(self, options: RankingSettings, **asked: object) -> ResultInputs:
         llm = self.settings.llm
@@ -177,13 +183,13 @@ class Ranker:
         )
 
 
-def _digest_of_known(known: Sequence[Comparison]) -> str | None:
+def _digest_of_known(comparisons: Sequence[Comparison]) -> str | None:
     """Return a hash of the comparisons, or None if there are none. They are serialised one by one, because serialising
     all of them at once would block every other thread."""
-    if not known:
+    if not comparisons:
         return None
     digest = hashlib.sha256()
-    for item in known:
+    for item in comparisons:
         digest.update(item.model_dump_json().encode())
     return digest.hexdigest()
 
@@ -194,9 +200,9 @@ _READ_THE_SAME = Absent(
 )
 
 
-def _mask_ideas(wanted: RankingInputs) -> RankingInputs:
-    ideas = [mask_idea(idea) for idea in wanted.ideas]
-    return replace(wanted, ideas=ideas, labelled=[mask_labelled_idea(item) for item in wanted.labelled])
+def _mask_ideas(inputs: RankingInputs) -> RankingInputs:
+    ideas = [mask_idea(idea) for idea in inputs.ideas]
+    return replace(inputs, ideas=ideas, labelled=[mask_labelled_idea(item) for item in inputs.labelled])
 
 
 @asynccontextmanager

@@ -54,15 +54,15 @@ def read_scores(folder: Path) -> ReportScores:
             f"{folder} contains reports by different methods ({', '.join(methods)}), whose scores are not comparable.",
             "Pass a folder with reports by one method.",
         )
-    found: dict[IdeaId, list[float]] = defaultdict(list)
+    scores_by_idea: dict[IdeaId, list[float]] = defaultdict(list)
     absent: Counter[str] = Counter()
     for report in reports:
         score = score_of(report)
         if isinstance(score, Absent):
             absent[score.reason] += 1
         else:
-            found[report.idea.id].append(score)
-    return ReportScores({idea: sum(scores) / len(scores) for idea, scores in found.items()}, absent)
+            scores_by_idea[report.idea.id].append(score)
+    return ReportScores({idea: sum(scores) / len(scores) for idea, scores in scores_by_idea.items()}, absent)
 
 
 class ReportEvidence(NamedTuple):
@@ -112,15 +112,18 @@ def _report(path: Path) -> Report | None:
 def read_comparisons(path: Path) -> KnownFile:
     """Read an earlier ranking's comparisons and sanitise their texts. Raises InputError for the first line that is not
     a valid comparison."""
-    found, names = list[Comparison](), dict[IdeaId, str]()
+    comparisons, names = list[Comparison](), dict[IdeaId, str]()
     for number, line in enumerate(read_whole_text(path).split("\n"), start=1):
         if line.strip():
-            named = _comparison(line, f"{path}:{number}")
-            found.append(sanitised_comparison(named.without_names()))
-            for idea, name in ((named.first, named.first_reference), (named.second, named.second_reference)):
+            comparison = _comparison(line, f"{path}:{number}")
+            comparisons.append(sanitised_comparison(comparison.without_names()))
+            for idea, name in (
+                (comparison.first, comparison.first_reference),
+                (comparison.second, comparison.second_reference),
+            ):
                 if clean := " ".join(sanitise(name)[0].split()):
                     names[idea] = clean
-    return KnownFile(found, names)
+    return KnownFile(comparisons, names)
 
 
 def comparisons_between(

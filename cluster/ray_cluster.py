@@ -90,12 +90,12 @@ def _token() -> str:
 
 @contextmanager
 def _environment_variables(variables: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.pop(name, None) for name in (*variables, *_OTHER_CLUSTERS)}
+    previous_values = {name: os.environ.pop(name, None) for name in (*variables, *_OTHER_CLUSTERS)}
     os.environ.update(variables)
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name, value in previous_values.items():
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
@@ -129,9 +129,9 @@ def share_metrics(folder: Path) -> Iterator[None]:
 def service_cluster(folder: Path, serving: ServingSettings) -> Iterator[None]:
     """Start a Ray cluster used only by this service, inside a private environment. It ends with the context. Raises
     ConfigurationError if Ray does not start."""
-    chosen = {name: os.environ.get(name, value) for name, value in _FEW_PROCESSES.items()}
+    process_limits = {name: os.environ.get(name, value) for name, value in _FEW_PROCESSES.items()}
     # If the variable were set for Ray itself, its agents would add their own metrics.
-    with _unset_variable(_METRICS_FOLDER), _environment_variables(chosen):
+    with _unset_variable(_METRICS_FOLDER), _environment_variables(process_limits):
         _start(
             folder,
             # So that each process can report the metrics of all processes.
@@ -201,15 +201,15 @@ def _shutdown_afterwards() -> Iterator[None]:
 def _start(folder: Path, **options: Any) -> None:
     """Start Ray, and retry once after a timeout, because Ray's limit of 30 s can be too short on a busy machine. Raises
     ConfigurationError if the second attempt fails too."""
-    for last in (False, True):
-        before = {child.pid for child in psutil.Process().children(recursive=True)}
+    for is_last_attempt in (False, True):
+        previous_children = {child.pid for child in psutil.Process().children(recursive=True)}
         failure = _try_to_start({**options, "_temp_dir": str(folder)})
         if failure is None:
             return
-        if last or _STARTUP_TIMEOUT not in str(failure):
+        if is_last_attempt or _STARTUP_TIMEOUT not in str(failure):
             hint = "The machine may be too busy. Try again, or run without Ray (omit --ray, or build in one process)."
             raise ConfigurationError(f"Ray did not start: {str(failure).splitlines()[0]}", hint) from failure
-        _kill([child for child in psutil.Process().children(recursive=True) if child.pid not in before])
+        _kill([child for child in psutil.Process().children(recursive=True) if child.pid not in previous_children])
         with warnings.catch_warnings():  # Ray does not wait for its processes, and Python would warn about each
             warnings.simplefilter("ignore", ResourceWarning)
             del failure

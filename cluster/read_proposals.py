@@ -34,6 +34,6 @@ async def read_proposals(
     InputError if the method does not exist or the cutoff is in the future."""
     today = dt.datetime.now(dt.UTC).date()
     check_request(method, cutoff, today)
-    read = await read_idea_inputs(paths, settings, today)
-    blind = is_judged_blind(blind, settings.evaluation.blind, several=are_given_together(paths, read))
-    return ReadProposals(*read, RunRequest(blind=blind, criteria=criteria))
+    ideas_read = await read_idea_inputs(paths, settings, today)
+    blind = is_judged_blind(blind, settings.evaluation.blind, several=are_given_together(paths, ideas_read))
+    return ReadProposals(*ideas_read, RunRequest(blind=blind, criteria=criteria))

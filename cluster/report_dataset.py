@@ -63,26 +63,26 @@ def write_dataset(out: Path, reports: Sequence[Report]) -> list[Path]:
 
 
 def _row(report: Report) -> dict[str, object]:
-    own, made = EvaluationReport(report), report.provenance
+    evaluation_report, provenance = EvaluationReport(report), report.provenance
     return {
         "evaluation_id": report.evaluation_id,
         "source": report.idea.source,
         "title": report.idea.title,
         "proposal": report.idea.text,
         "method": report.method,
-        "models": list(made.models),
+        "models": list(provenance.models),
         "cutoff": report.cutoff.isoformat() if report.cutoff else None,
-        "corpus_version": made.corpus_version,
-        "total": own.total.value,
-        "no_total": own.total.reason or None,
-        "scores": [{"name": name, **score._asdict()} for name, score in own.scores.items()],
-        "findings": [{**finding._asdict(), "papers": list(finding.papers)} for finding in own.findings],
+        "corpus_version": provenance.corpus_version,
+        "total": evaluation_report.total.value,
+        "no_total": evaluation_report.total.reason or None,
+        "scores": [{"name": name, **score._asdict()} for name, score in evaluation_report.scores.items()],
+        "findings": [{**finding._asdict(), "papers": list(finding.papers)} for finding in evaluation_report.findings],
         "references": [
             {"label": str(reference.label), "title": reference.title, "url": reference.url}
             for reference in report.references
         ],
-        "notices": list(own.notices),
-        "assayer_version": made.assayer_version,
+        "notices": list(evaluation_report.notices),
+        "assayer_version": provenance.assayer_version,
         "report": report.model_dump_json(),
     }
 

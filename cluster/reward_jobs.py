@@ -44,16 +44,16 @@ def reward_work(
 ) -> ItemWork[NamedRewardItem, Reward, RewardOutcome]:
     """Return the work definition for reward items; `label` is the judge's name in the metrics."""
 
-    async def do(named: NamedRewardItem, run: Run) -> Reward:
-        return await judging.reward(named.item, judge, run)
+    async def do(item: NamedRewardItem, run: Run) -> Reward:
+        return await judging.reward(item.item, judge, run)
 
     def outcome(ending: Ending[Reward]) -> RewardOutcome:
-        made = RewardOutcome(
+        outcome_ = RewardOutcome(
             item=ending.item, id=ending.id, reward=ending.made, problem=ending.problem, seconds=ending.seconds
         )
-        REWARDS.labels(label, reward_ended_as(made)).inc()
-        REWARD_SECONDS.labels(label).observe(made.seconds)
-        return made
+        REWARDS.labels(label, reward_ended_as(outcome_)).inc()
+        REWARD_SECONDS.labels(label).observe(outcome_.seconds)
+        return outcome_
 
     return ItemWork(
         stage="rewards",

@@ -70,10 +70,10 @@ class RewardJudge:
     async def reward(self, item: RewardItem, judge: str | RewardingJudge | None, run: Run) -> Reward:
         """Return an item's reward. If the judge fails, the reward's value is Absent with the reason. Raises InputError
         or NoFallback if the judge cannot be used."""
-        chosen = find_usable_judge(self.settings, judge)
-        if isinstance(chosen, ViewpointJudge):
-            return await judge_by_viewpoints(item, self.embedder, chosen)
-        return await judge_by_debate(item, chosen, self.llm, run)
+        usable_judge = find_usable_judge(self.settings, judge)
+        if isinstance(usable_judge, ViewpointJudge):
+            return await judge_by_viewpoints(item, self.embedder, usable_judge)
+        return await judge_by_debate(item, usable_judge, self.llm, run)
 
     async def start_run(
         self,
@@ -86,8 +86,8 @@ class RewardJudge:
         and prices are unknown."""
         # A digest stands for the items' texts among the inputs.
         digest = hashlib.sha256()
-        for named in items:
-            digest.update(named.item.model_dump_json().encode())
+        for item in items:
+            digest.update(item.item.model_dump_json().encode())
         llm = self.settings.llm
         inputs = result_inputs(
             {
@@ -100,8 +100,8 @@ class RewardJudge:
                 "embedder": self.embedder.name,
             }
         )
-        own = self.settings.rewards
-        return await run_request.start_run("rw", inputs, self.llm, self.clock, progress, own)
+        reward_settings = self.settings.rewards
+        return await run_request.start_run("rw", inputs, self.llm, self.clock, progress, reward_settings)
 
 
 @asynccontextmanager

@@ -107,14 +107,19 @@ def _list_methods_without_llm(settings: Settings) -> dict[str, str]:
 
 
 def _identity_providers(settings: Settings, clock: Clock) -> dict[str, IdentityProvider]:
-    back = f"{settings.access.url}/console/callback"
-    return {name: IdentityProvider(name, provider, back, clock) for name, provider in settings.access.providers.items()}
+    callback_url = f"{settings.access.url}/console/callback"
+    return {
+        name: IdentityProvider(name, provider, callback_url, clock)
+        for name, provider in settings.access.providers.items()
+    }
 
 
 async def check_readiness(database: Database, engine: Engine) -> list[Check]:
     """Check the database, the language model and the methods. The service is ready if at least one method can run."""
     health = await database.ping()
-    unavailable = [f"{name}: {why}" for name, why in (await engine.unavailable_methods()).items() if why is not None]
+    unavailable = [
+        f"{name}: {reason}" for name, reason in (await engine.unavailable_methods()).items() if reason is not None
+    ]
     return [
         Check(name="database", ok=not health.problem, detail=health.problem or f"{health.server}, {health.address}."),
         await _check_language_model(engine),
@@ -174,7 +179,7 @@ async def open_service(settings: Settings, components: SharedComponents = NOTHIN
         async def ready() -> list[Check]:
             return await check_readiness(database, engine)
 
-        unavailable = {name: why.message for name, why in engine.methods.items() if why is not None}
+        unavailable = {name: reason.message for name, reason in engine.methods.items() if reason is not None}
         services = api_services(settings, database, listener, clock, engine.corpora, ready, unavailable)
         async with open_evaluator(process_name(), settings, database, listener, engine, clock) as evaluator:
             yield Service(create_app(services), database, evaluator)
@@ -184,8 +189,8 @@ async def create_first_key(database: Database) -> str | None:
     """Create a default tenant and a key that has every scope, and return the key, which cannot be shown again. Returns
     None if any tenant other than that of local agents exists."""
     tenants = PgTenants(database)
-    others = [tenant for tenant in await tenants.list(limit=2) if tenant.id != LOCAL_TENANT]
-    if others or await tenants.create(_FIRST_TENANT, TenantPlan(name="Default")) is None:
+    other_tenants = [tenant for tenant in await tenants.list(limit=2) if tenant.id != LOCAL_TENANT]
+    if other_tenants or await tenants.create(_FIRST_TENANT, TenantPlan(name="Default")) is None:
         return None
     key = generate_key()
     plan = KeyPlan(name="created at first start", scopes=frozenset({"submit", "read", "manage", "admin"}))

@@ -170,10 +170,10 @@ def _fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
     """Return the keys unchanged; raise ValueError if a key is invalid, without repeating it in the message."""
     for number, key in enumerate(keys, 1):
         try:
-            known = len(urlsafe_b64decode(key.get_secret_value().encode())) == _KEY_BYTES
+            is_valid = len(urlsafe_b64decode(key.get_secret_value().encode())) == _KEY_BYTES
         except (binascii.Error, UnicodeEncodeError):
-            known = False
-        if not known:
+            is_valid = False
+        if not is_valid:
             raise ValueError(f"key number {number} is not {_KEY_BYTES} bytes in URL-safe base64")
     return keys
 
@@ -204,8 +204,8 @@ class EnvironmentVariables(EnvSettingsSource):
     commas."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
-        listed = get_origin(field.annotation) is tuple and not str(value).lstrip().startswith("[")
-        return value if listed else super().decode_complex_value(field_name, field, value)
+        is_comma_list = get_origin(field.annotation) is tuple and not str(value).lstrip().startswith("[")
+        return value if is_comma_list else super().decode_complex_value(field_name, field, value)
 
 
 class Settings(BaseSettings):
@@ -293,16 +293,16 @@ class Settings(BaseSettings):
             return values | {"llm": complete_llm(llm, os.environ)}
         if llm.keys() <= {"api_key"}:
             return {key: value for key, value in values.items() if key != "llm"}
-        named = ", ".join(sorted(f"ASSAYER_LLM__{key.upper()}" for key in llm))
-        raise ValueError(f"{named}: no model is configured; set ASSAYER_LLM__MODEL")
+        variables = ", ".join(sorted(f"ASSAYER_LLM__{key.upper()}" for key in llm))
+        raise ValueError(f"{variables}: no model is configured; set ASSAYER_LLM__MODEL")
 
     @model_validator(mode="after")
     def _provider_has_batches(self) -> Self:
         if self.llm is not None and self.llm.batch.enabled:
-            known = provider_at(self.llm.base_url)
-            if known is not None and known[1].batches == "none":
+            provider = provider_at(self.llm.base_url)
+            if provider is not None and provider[1].batches == "none":
                 raise ValueError(
-                    f"{known[0]} has no batch API in OpenAI's form: set ASSAYER_LLM__BATCH__ENABLED to false"
+                    f"{provider[0]} has no batch API in OpenAI's form: set ASSAYER_LLM__BATCH__ENABLED to false"
                 )
         return self
 

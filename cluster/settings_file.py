@@ -21,16 +21,16 @@ class SettingsFile(NamedTuple):
 
     def place(self, path: Sequence[str]) -> str:
         """Return the file, and the line that sets a value or that begins the table that contains it."""
-        known = [(len(key), -line) for line, key in _keys(self.text) if key == tuple(path[: len(key)])]
-        return f"{self.path}, line {-max(known)[1]}" if known else str(self.path)
+        matches = [(len(key), -line) for line, key in _keys(self.text) if key == tuple(path[: len(key)])]
+        return f"{self.path}, line {-max(matches)[1]}" if matches else str(self.path)
 
 
-def read_settings_file(named: str | None) -> SettingsFile:
+def read_settings_file(requested_path: str | None) -> SettingsFile:
     """Read the named file or, by default, `assayer.toml` in the working directory, if it exists. Raises
     ConfigurationError if the file cannot be read."""
-    path = Path(named or "assayer.toml")
+    path = Path(requested_path or "assayer.toml")
     if not path.is_file():
-        if named:
+        if requested_path:
             raise ConfigurationError(f"ASSAYER_CONFIG names {path}, which is not a file.")
         return SettingsFile(path, {}, "")
     try:

@@ -71,13 +71,13 @@ def open_sources(profile: Profile) -> SettingsSources:
 
 def _explain(error: ValidationError, sources: SettingsSources) -> ConfigurationError:
     """Describe the first invalid setting, named by its environment variable or its line in the file."""
-    first = error.errors()[0]
-    path = tuple(map(str, first["loc"]))
+    first_error = error.errors()[0]
+    path = tuple(map(str, first_error["loc"]))
     place = next(
         (sources.file.place(path[:n]) for n in range(len(path), 0, -1) if _is_set_in_file(sources, path[:n])), None
     )
     name = f"{place}: {'.'.join(path)}" if place else variable_name(path)
-    said = first["msg"].removeprefix("Value error, ")
+    said = first_error["msg"].removeprefix("Value error, ")
     message = f"{name}: {said}." if path else f"{said}."
     return ConfigurationError(message, "Correct the environment variable or the configuration file.")
 
@@ -105,8 +105,8 @@ def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
             raise ConfigurationError(f"Unknown setting {variable}.", _suggestion(variable, variable_name))
 
 
-def _suggestion(name: str, written: Any) -> str:
-    close = get_close_matches(name, map(written, SETTABLE), n=1, cutoff=0.75)
+def _suggestion(name: str, value: Any) -> str:
+    close = get_close_matches(name, map(value, SETTABLE), n=1, cutoff=0.75)
     return f"Did you mean {close[0]}?" if close else "`assayer config show` lists all settings."
 
 
@@ -140,6 +140,6 @@ def _read_profile(profile: Profile) -> dict[str, Any]:
 def _merge(weak: Mapping[str, Any], strong: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(weak)
     for key, value in strong.items():
-        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        merged[key] = _merge(merged[key], value) if both else value
+        both_are_tables = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merge(merged[key], value) if both_are_tables else value
     return merged

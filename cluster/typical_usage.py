@@ -54,10 +54,10 @@ def _apply_board(
 ) -> TypicalEvaluation:
     if llm is None:
         return _NOTHING
-    asked = usual.model_copy(
+    usage = usual.model_copy(
         update={"board": usual.board if board is None else board, "models": tuple(models) or usual.models}
     )
-    return _evaluation(llm, _load_measured()[INNOEVAL], asked)
+    return _evaluation(llm, _load_measured()[INNOEVAL], usage)
 
 
 @cache
@@ -71,16 +71,18 @@ def _evaluation(llm: LlmSettings, tiers: _Tiers, board: BoardOptions) -> Typical
     """Return the typical usage. The board's usage is proportional to its number of reviewers, because each gets one
     request. A board of 0 (one control reviewer without a persona) counts as one reviewer."""
     seats = max(board.board, 1) / BoardOptions().board
-    scaled = {tier: _multiply_usage(item, seats) if tier == _BOARD else item for tier, item in tiers.items()}
+    usage_by_tier = {tier: _multiply_usage(item, seats) if tier == _BOARD else item for tier, item in tiers.items()}
     return TypicalEvaluation(
-        calls=sum(item.calls for item in scaled.values()),
-        prompt_tokens=sum(item.prompt_tokens for item in scaled.values()),
-        completion_tokens=sum(item.completion_tokens for item in scaled.values()),
+        calls=sum(item.calls for item in usage_by_tier.values()),
+        prompt_tokens=sum(item.prompt_tokens for item in usage_by_tier.values()),
+        completion_tokens=sum(item.completion_tokens for item in usage_by_tier.values()),
         cost_usd=_cost(
-            llm, board, {tier: (item.prompt_tokens, item.completion_tokens) for tier, item in scaled.items()}
+            llm, board, {tier: (item.prompt_tokens, item.completion_tokens) for tier, item in usage_by_tier.items()}
         ),
         high_cost_usd=_cost(
-            llm, board, {tier: (item.high_prompt_tokens, item.high_completion_tokens) for tier, item in scaled.items()}
+            llm,
+            board,
+            {tier: (item.high_prompt_tokens, item.high_completion_tokens) for tier, item in usage_by_tier.items()},
         ),
     )
 

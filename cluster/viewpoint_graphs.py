@@ -60,9 +60,9 @@ class StoredGraph:
         """Load the graph and update the saved index."""
         folder = await self.folder()
         self.neighbours.restore(folder / _INDEX)
-        kept = len(self.neighbours)
+        loaded_count = len(self.neighbours)
         contents = await self.store.load()
-        if len(self.neighbours) != kept:
+        if len(self.neighbours) != loaded_count:
             self.neighbours.save(folder / _INDEX)
         return contents
 

@@ -80,29 +80,29 @@ class WorksAsIdeas:
         if not note["content"].get("pdf"):
             return add_left_out(idea, [LeftOut(part="the full text", why="the submission has no PDF")])
         try:
-            whole = await self._full_text(source, None, source)
+            full_text_idea = await self._full_text(source, None, source)
         except AssayerError as error:
             return add_left_out(idea, [LeftOut(part="the full text", why=str(error))])
-        return whole.model_copy(update={"title": idea.title})
+        return full_text_idea.model_copy(update={"title": idea.title})
 
     async def _work(self, work: Identifiers, address: str, source: str) -> Idea:
         if self.fetcher is None and not self.sources:
             raise InputError(f"{source} cannot be looked up, because no literature source is enabled.", _REMEDY)
         record, failures = await self._record(work)
-        named = address or (f"arXiv:{work.arxiv}" if work.arxiv else work.doi)
+        display_name = address or (f"arXiv:{work.arxiv}" if work.arxiv else work.doi)
         if self.fetcher is not None:
             try:
-                return await self._full_text(named, record, source)
+                return await self._full_text(display_name, record, source)
             except AssayerError as error:
                 failures.append(str(error))
         else:
             failures.append("fetching full texts is disabled (ASSAYER_FULL_TEXTS__FETCH)")
-        why = " ".join(failures)
+        reasons = " ".join(failures)
         if record is None:
             raise InputError(
-                f"{source} was not found. {why}".strip(), "Check the identifier, or pass the text as a file."
+                f"{source} was not found. {reasons}".strip(), "Check the identifier, or pass the text as a file."
             )
-        return _abstract_idea(record, source, why)
+        return _abstract_idea(record, source, reasons)
 
     async def _record(self, work: Identifiers) -> tuple[Paper | None, list[str]]:
         """Return the first record that has an abstract, otherwise the first record, or None, and the sources'
@@ -120,20 +120,20 @@ class WorksAsIdeas:
                 break
         return next((paper for paper in found if paper.abstract), found[0] if found else None), failures
 
-    async def _full_text(self, named: str, record: Paper | None, source: str) -> Idea:
+    async def _full_text(self, display_name: str, record: Paper | None, source: str) -> Idea:
         from cluster.paper_pdfs import fetch_pdf
 
-        pdf = await fetch_pdf(named, self.settings, self.fetcher, self.archive)
+        pdf = await fetch_pdf(display_name, self.settings, self.fetcher, self.archive)
         idea = await read_pdf_idea(pdf, source, PdfLimits(), self.bibliography)
         return idea.model_copy(update={"title": record.title}) if record else idea
 
 
-def _abstract_idea(paper: Paper, source: str, why: str) -> Idea:
+def _abstract_idea(paper: Paper, source: str, reason: str) -> Idea:
     document = Document(
         title=paper.title,
         front_matter=(FrontMatterField(name="authors", value="; ".join(paper.authors)),),
         sections=(Section(title="Abstract", text=paper.abstract),) if paper.abstract else (),
-        left_out=(LeftOut(part="the full text", why=why),),
+        left_out=(LeftOut(part="the full text", why=reason),),
     )
     return idea_of_document(document, source)
 
@@ -142,7 +142,7 @@ def _abstract_idea(paper: Paper, source: str, why: str) -> Idea:
 async def open_works(settings: Settings, bibliography: Bibliography | None = None) -> AsyncIterator[WorksAsIdeas]:
     """Open a reader of works that uses the enabled literature sources and, if enabled, fetches full texts."""
     clock = SystemClock()
-    on = {name: source for name, source in settings.sources.items() if source.on}
+    active_sources = {name: source for name, source in settings.sources.items() if source.on}
     async with AsyncExitStack() as stack:
         archive = FullTextArchive(FileStorage(document_store_url(settings)), settings.full_texts, clock)
         fetcher = notes = None
@@ -154,11 +154,11 @@ async def open_works(settings: Settings, bibliography: Bibliography | None = Non
             notes = OpenReviewNotes(downloader, settings.full_texts.hosts.openreview_apis)
             fetcher = await open_pdf_fetcher(settings, archive, clock, stack)
         sources: list[ResolvesIdentifiers] = []
-        if on:
+        if active_sources:
             from workers.outbound.source_gateway import SourceGateway
 
             cache, state = InMemoryResponseCache(clock), InMemorySharedState(clock)
-            gateway = await stack.enter_async_context(SourceGateway(on, cache, state, clock))
-            made = (make(gateway) for name, make in RECORD_SOURCES.items() if name in on)
-            sources = [source for source in made if isinstance(source, ResolvesIdentifiers)]
+            gateway = await stack.enter_async_context(SourceGateway(active_sources, cache, state, clock))
+            record_sources = (make(gateway) for name, make in RECORD_SOURCES.items() if name in active_sources)
+            sources = [source for source in record_sources if isinstance(source, ResolvesIdentifiers)]
         yield WorksAsIdeas(settings, sources, archive, fetcher, notes, bibliography)

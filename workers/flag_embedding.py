@@ -78,8 +78,8 @@ def _removed(*_: object, **__: object) -> None:
 
 
 def load_model(name: str, setting: str, create: Callable[[], Any]) -> Any:
-    """Call `make`, which loads the model `name`, without log output, and return its result. Raises ConfigurationError,
-    which names the `setting` to check, if the model cannot be loaded."""
+    """Call `create`, which loads the model `name`, without log output, and return its result. Raises
+    ConfigurationError, which names the `setting` to check, if the model cannot be loaded."""
     log = logging.getLogger("FlagEmbedding")
     level = log.level
     log.setLevel(logging.WARNING)

@@ -166,17 +166,17 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
         work = [(idea, variant) for number, idea in enumerate(distinct) for variant in _variants(idea, number, plan)]
         if PERSUASION in plan.attributes:
             with EvaluationProgress(len(distinct)) as progress:
-                reworded, lost = await _write_persuasive_variants(engine, distinct, progress)
-            work, problems = [*work, *reworded], [*problems, *lost]
+                persuasive_variants, failures = await _write_persuasive_variants(engine, distinct, progress)
+            work, problems = [*work, *persuasive_variants], [*problems, *failures]
         with EvaluationProgress(len(work)) as progress:
             for repetition in range(1, plan.repeats + 1):
                 chosen = [item for item in work if item[1].repetition == repetition]
                 if stopped is None:
-                    async with answer_anew(engine, database, repetition) as asked:
-                        done, stopped = await _evaluate_variants(asked, chosen, plan, progress)
+                    async with answer_anew(engine, database, repetition) as fresh_engine:
+                        variants_done, stopped = await _evaluate_variants(fresh_engine, chosen, plan, progress)
                 else:
-                    done = [EvaluatedVariant(*item, None, _NOT_REACHED) for item in chosen]
-                evaluated += done
+                    variants_done = [EvaluatedVariant(*item, None, _NOT_REACHED) for item in chosen]
+                evaluated += variants_done
     problems += [
         f"{item.idea.source}, {item.variant.name}: {item.failure}"
         for item in evaluated
@@ -211,10 +211,10 @@ async def _write_persuasive_variants(
             raise InputError(f"The persuasive wording changed the content: {copy.objection}.")
         return build_persuasive_variant(idea, number, copy.text)
 
-    made = await gather_all(catch_failure(variant(number, idea)) for number, idea in enumerate(ideas))
-    pairs = list(zip(ideas, made, strict=True))
-    lost = [f"{idea.source}, persuasion: {item.error}" for idea, item in pairs if isinstance(item, Failed)]
-    return [(idea, item) for idea, item in pairs if not isinstance(item, Failed)], lost
+    variants = await gather_all(catch_failure(variant(number, idea)) for number, idea in enumerate(ideas))
+    pairs = list(zip(ideas, variants, strict=True))
+    failures = [f"{idea.source}, persuasion: {item.error}" for idea, item in pairs if isinstance(item, Failed)]
+    return [(idea, item) for idea, item in pairs if not isinstance(item, Failed)], failures
 
 
 async def _evaluate_variants(
@@ -226,8 +226,8 @@ async def _evaluate_variants(
 
     async def one(variant: Variant) -> Report:
         try:
-            asked = RunRequest(blind=plan.blind)
-            return (await engine.evaluate(variant.idea, plan.method, plan.cutoff, progress, asked)).report
+            run_request = RunRequest(blind=plan.blind)
+            return (await engine.evaluate(variant.idea, plan.method, plan.cutoff, progress, run_request)).report
         finally:
             progress.idea_done()
 

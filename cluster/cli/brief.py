@@ -33,9 +33,9 @@ def brief(
         try:
             report = Report.model_validate_json(read_whole(path))
         except ValidationError as error:
-            first = error.errors()[0]
+            first_error = error.errors()[0]
             raise InputError(
-                f"{path} is not an assayer report: {first['msg']}.", "Pass the JSON file of a report."
+                f"{path} is not an assayer report: {first_error['msg']}.", "Pass the JSON file of a report."
             ) from None
         written.append(out / f"{name}.pdf")
         write_whole(written[-1], brief_pdf(report, fonts or ()))

@@ -70,7 +70,7 @@ def build_on_ray(
         from cluster.corpora.ray_build import build_on_ray as build
         from cluster.ray_cluster import corpus_build_cluster, existing_cluster
 
-        wanted = RayBuildPlan(
+        build_plan = RayBuildPlan(
             sources=tuple(path.absolute() for path in paths),
             directory=directory,
             vectors=vectors or str(directory.with_name(f"{directory.name}-{_VECTORS}")),
@@ -81,14 +81,14 @@ def build_on_ray(
             device=settings.corpus.device,
         )
         stack.enter_context(corpus_build_cluster(folder) if folder else existing_cluster(address or "auto"))
-        with status("Embedding") as shown:
-            built = asyncio.run(build(wanted, lambda texts: shown.update(f"Embedding: {texts:,} texts")))
+        with status("Embedding") as status_line:
+            built = asyncio.run(build(build_plan, lambda texts: status_line.update(f"Embedding: {texts:,} texts")))
     verb = "Already built" if built.already_built else "Built"
     with Outcome(as_json=as_json) as outcome:
         outcome.add(
             f"{verb}: {built.papers:,} papers, version {built.version}, in {escape(str(directory))}. "
             f"{built.stored.embedded:,} texts embedded, {built.stored.found:,} reused from "
-            f"{escape(wanted.vectors)}, where the next build can reuse them.",
+            f"{escape(build_plan.vectors)}, where the next build can reuse them.",
             *(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}" for reason in built.rejected),
             path=directory,
             version=built.version,
@@ -96,7 +96,7 @@ def build_on_ray(
             already_built=built.already_built,
             embedded=built.stored.embedded,
             reused=built.stored.found,
-            vectors=wanted.vectors,
+            vectors=build_plan.vectors,
             rejected=built.rejected,
         )
         if release is not None:

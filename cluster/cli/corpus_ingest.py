@@ -75,8 +75,8 @@ def arxiv(
     """Ingest arXiv's metadata over OAI-PMH."""
     from cluster.corpora.ingest import ingest_arxiv
 
-    first, last = day(since, "date for --from"), day(until, "date for --until")
-    _run(partial(ingest_arxiv, to, first, last, subjects, load_settings()), as_json)
+    first_day, last_day = day(since, "date for --from"), day(until, "date for --until")
+    _run(partial(ingest_arxiv, to, first_day, last_day, subjects, load_settings()), as_json)
 
 
 @app.command()
@@ -125,17 +125,19 @@ def tei(
     from assayer.reports.wording import count
     from cluster.corpora.tei_records import tei_files, write_tei_records
 
-    made = write_tei_records(tei_files(folder), to)
+    tei_records = write_tei_records(tei_files(folder), to)
     with Outcome(as_json=as_json) as outcome:
-        outcome.add(*(f"[yellow]Skipped[/] {escape(item)}" for item in made.refused), file=to, **made._asdict())
-        if not made.written:
+        outcome.add(
+            *(f"[yellow]Skipped[/] {escape(item)}" for item in tei_records.refused), file=to, **tei_records._asdict()
+        )
+        if not tei_records.written:
             raise InputError(
                 f"No papers were found in {folder}; nothing was written to {to}.",
                 "Pass a folder of TEI files from GROBID.",
             )
         outcome.add(
-            f"Wrote {count(made.written, 'paper')} to {escape(str(to))}, whose texts cite {count(made.works, 'work')} "
-            f"in {count(made.places, 'place')}."
+            f"Wrote {count(tei_records.written, 'paper')} to {escape(str(to))}, whose texts cite {count(tei_records.works, 'work')} "
+            f"in {count(tei_records.places, 'place')}."
         )
 
 
@@ -153,8 +155,8 @@ def _run(ingesting: _Ingesting, as_json: bool) -> "IngestSummary":
 def _describe_summary(summary: "IngestSummary") -> Iterator[str]:
     from assayer.reports.wording import count
 
-    read = f"{count(summary.taken, 'file')} with {count(summary.rows, 'usable line')}"
-    yield f"Read {read}; already ingested: {summary.there:,}."
+    input_text = f"{count(summary.taken, 'file')} with {count(summary.rows, 'usable line')}"
+    yield f"Read {input_text}; already ingested: {summary.there:,}."
     if not summary.parts:
         yield "Nothing has changed."
     else:

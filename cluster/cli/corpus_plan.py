@@ -38,7 +38,7 @@ def plan(
     """Estimate a corpus's disk space, memory, build time and cost before building it, each with its formula."""
     from index.capacity_planning import CapacityRequest, plan_capacity, planning_constants
 
-    wanted = CapacityRequest(
+    capacity_request = CapacityRequest(
         papers=_count(papers),
         model=model.rsplit("/", 1)[-1],  # without the publisher's name
         profile=machine,
@@ -51,14 +51,14 @@ def plan(
         texts_per_second=texts_per_second,
     )
     have = planning_constants()
-    capacity = plan_capacity(wanted, have)
+    capacity = plan_capacity(capacity_request, have)
     if as_json:
         print_json(capacity)
         return
     for title, figures in zip(("Disk", "Memory", "Building", "Every night"), capacity, strict=True):
         show_table((title, "", "Formula"), [(item.name, _value(item), item.formula) for item in figures], figures=("",))
         print_markup("")
-    for line in _sources(wanted, have):
+    for line in _sources(capacity_request, have):
         print_markup(f"[dim]{escape(line)}[/]")
 
 
@@ -77,12 +77,12 @@ def _value(figure: "PlannedFigure") -> str:
     return f"{figure.value:,.1f} h" if figure.value >= 1 else f"{figure.value * 60:,.1f} min"
 
 
-def _sources(wanted: "CapacityRequest", have: "PlanningConstants") -> list[str]:
-    profile = have.profiles[wanted.profile]
-    speed = profile.rates[wanted.model].source if wanted.texts_per_second is None else "given"
-    price = profile.price if wanted.usd_per_hour is None else "given"
+def _sources(capacity_request: "CapacityRequest", have: "PlanningConstants") -> list[str]:
+    profile = have.profiles[capacity_request.profile]
+    speed = profile.rates[capacity_request.model].source if capacity_request.texts_per_second is None else "given"
+    price = profile.price if capacity_request.usd_per_hour is None else "given"
     return [
-        f"{wanted.profile}: {profile.what}.",
+        f"{capacity_request.profile}: {profile.what}.",
         f"Embedding: {speed}.",
         f"Price: {price}.",
         "Where each constant was measured or published: index/capacity_planning.toml.",

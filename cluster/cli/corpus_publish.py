@@ -51,24 +51,24 @@ def pull(as_json: WithJson = False) -> None:
     newest = bucket.look().current
     origin = bucket_origin(bucket, settings, VerificationCache(settings.verified_path))
     with status("Pulling"):
-        done = origin.pull(newest.version)
+        pull_summary = origin.pull(newest.version)
     with Outcome(as_json=as_json) as outcome:
         outcome.add(
             f"Pulled: version {newest.version} with {newest.papers:,} papers, in {escape(str(settings.corpus_path))}. "
-            f"{done.files:,} files fetched ({readable_size(done.bytes)}), {done.linked:,} shared with earlier "
+            f"{pull_summary.files:,} files fetched ({readable_size(pull_summary.bytes)}), {pull_summary.linked:,} shared with earlier "
             "versions.",
             path=settings.corpus_path,
             papers=newest.papers,
-            **done._asdict(),
+            **pull_summary._asdict(),
         )
 
 
 def add_publication(outcome: Outcome, summary: "PublishSummary", address: str) -> None:
     verb = "Published" if summary.published else "Already published"
-    removed = f" Removed files that no version needs: {summary.removed:,}." if summary.removed else ""
+    removed_text = f" Removed files that no version needs: {summary.removed:,}." if summary.removed else ""
     outcome.add(
         f"{verb}: version {summary.version} as number {summary.number} in {escape(address)}. {summary.uploaded:,} of "
-        f"{summary.files:,} files uploaded ({readable_size(summary.uploaded_bytes)}).{removed}",
+        f"{summary.files:,} files uploaded ({readable_size(summary.uploaded_bytes)}).{removed_text}",
         publication=summary.model_dump() | {"address": address},
     )
 
@@ -90,10 +90,10 @@ def source_rows(settings: Settings) -> dict[str, str]:
         return {"Source": str(error)}
     copy, version = LocalCopy(settings.corpus_path, VerificationCache()), newest.current.version
     parts = [number for number in range(len(inventory.parts)) if copy.holds(version, [number])]
-    here = "all of it" if len(parts) == len(inventory.parts) else "none of it" if not parts else f"shards {parts}"
-    others = ", ".join(item.version for item in newest.versions[1:])
+    local_part = "all of it" if len(parts) == len(inventory.parts) else "none of it" if not parts else f"shards {parts}"
+    other_versions = ", ".join(item.version for item in newest.versions[1:])
     return {
         "Source": f"{bucket.storage.address}, number {newest.number}: version {version}, published "
-        f"{newest.current.published:%Y-%m-%d %H:%M} UTC" + (f"; kept: {others}" if others else ""),
-        "Pulled": f"{here} ({readable_size(inventory.bytes_of(parts))} of {readable_size(inventory.bytes_of())})",
+        f"{newest.current.published:%Y-%m-%d %H:%M} UTC" + (f"; kept: {other_versions}" if other_versions else ""),
+        "Pulled": f"{local_part} ({readable_size(inventory.bytes_of(parts))} of {readable_size(inventory.bytes_of())})",
     }

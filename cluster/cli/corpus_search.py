@@ -45,19 +45,19 @@ def search(
         retracted=retracted,
         without=frozenset(map(PaperId, without or ())),
     )
-    first, last = filters.window.after, filters.window.before
-    if first and last and first > last:
-        raise InputError(f"--after {first} is later than --before {last}.")
+    first_day, last_day = filters.window.after, filters.window.before
+    if first_day and last_day and first_day > last_day:
+        raise InputError(f"--after {first_day} is later than --before {last_day}.")
     if naming and snippets:
         raise InputError("--snippets and --naming cannot be combined.", "Omit one of them.")
     if naming and not normalise_name(query):
         raise InputError(f"{query!r} is not a name: it contains no letter or digit.")
     if naming:
-        named = asyncio.run(_find_naming_papers(query, limit, filters, load_settings()))
+        naming_papers = asyncio.run(_find_naming_papers(query, limit, filters, load_settings()))
         if as_json:
-            print_json({"papers": named})
+            print_json({"papers": naming_papers})
         else:
-            _show_papers(named)
+            _show_papers(naming_papers)
         return
     hits, passages = asyncio.run(_search(query, limit, filters, snippets, load_settings()))
     if as_json:
@@ -82,15 +82,15 @@ def _show_papers(papers: Sequence[Paper]) -> None:
 
 
 def _show_paper(rank: int, paper: Paper, words: str) -> None:
-    when = paper.publication_date.isoformat() if paper.publication_date else "no date"
-    print_markup(f"[bold]{rank:>3}. {escape(paper.title)}[/] ({when})")
+    date_text = paper.publication_date.isoformat() if paper.publication_date else "no date"
+    print_markup(f"[bold]{rank:>3}. {escape(paper.title)}[/] ({date_text})")
     print_markup(f"     {words}{escape(paper.venue)}  {escape(paper.id)}")
 
 
 def _show_passages(passages: Sequence[Passage]) -> None:
     for rank, passage in enumerate(passages, start=1):
-        where = f"{escape(passage.paper.title)}, {escape(passage.section)}"
-        print_markup(f"[bold]{rank:>3}.[/] [italic]{where}[/]  cosine {passage.similarity:.2f}")
+        location = f"{escape(passage.paper.title)}, {escape(passage.section)}"
+        print_markup(f"[bold]{rank:>3}.[/] [italic]{location}[/]  cosine {passage.similarity:.2f}")
         print_markup(f"     {escape(' '.join(passage.text.split()))}")
 
 

@@ -51,9 +51,9 @@ def curate(
     unknown = [kind for kind in kinds or () if kind not in PAPER_KINDS]
     if unknown:
         raise InputError(f"Unknown kind of paper {unknown[0]!r}.", f"Kinds: {', '.join(PAPER_KINDS)}.")
-    wanted = tuple(kind for kind in PAPER_KINDS if kind in kinds) if kinds else None
+    kinds_to_keep = tuple(kind for kind in PAPER_KINDS if kind in kinds) if kinds else None
     with start_chosen_model(profile, model, local_model) as chosen:
-        settings = update_section(chosen.settings, "curation", {"question_kinds": wanted})
+        settings = update_section(chosen.settings, "curation", {"question_kinds": kinds_to_keep})
         work, rejected = run_resumable(_curate(papers, out, settings))
     if not as_json:
         _show(work.results)

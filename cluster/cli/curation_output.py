@@ -62,9 +62,9 @@ def show_work(work: CurationWork[Any], path: Path) -> None:
     print_markup(escape(f"Written: {path}"))
 
 
-def _format_cost(used: float | Absent, now: float | Absent) -> str:
+def _format_cost(total_cost: float | Absent, cost_now: float | Absent) -> str:
     """Format the cost of the answers used, and the amount paid now, which includes unusable answers."""
-    for cost in (used, now):
+    for cost in (total_cost, cost_now):
         if isinstance(cost, Absent):
             return f"cost unknown: {cost.reason.rstrip('.')}"
-    return f"cost of these answers ${used:.4f}; paid now ${now:.4f}, unusable answers included"
+    return f"cost of these answers ${total_cost:.4f}; paid now ${cost_now:.4f}, unusable answers included"

@@ -133,8 +133,10 @@ def _apply_board_options(
         "models": None if models is None else comma_separated(models),
         "calibration": calibration,
     }
-    chosen = settings.innoeval.board.model_copy(update={key: item for key, item in options.items() if item is not None})
-    return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": chosen})})
+    board_settings = settings.innoeval.board.model_copy(
+        update={key: item for key, item in options.items() if item is not None}
+    )
+    return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": board_settings})})
 
 
 def _failures(outcome: EvaluationOutcome) -> list[dict[str, str]]:

@@ -114,8 +114,8 @@ def show_summary(report: Report) -> None:
     for name, heading, colour in _HEADINGS:
         points: tuple[Point, ...] = getattr(report.summary, name)
         for point in points:
-            mark = " (quote not verified in its source)" if point.downgraded else ""
-            print_markup(f"[{colour}]{heading}:[/] {escape(point.text)}{mark}")
+            quote_note = " (quote not verified in its source)" if point.downgraded else ""
+            print_markup(f"[{colour}]{heading}:[/] {escape(point.text)}{quote_note}")
     if report.plan_review is not None:
         _show_plan_review(report.plan_review)
 
@@ -127,15 +127,15 @@ def _show_closest_papers(report: Report, evidence: EvidenceReport) -> None:
     for item in nearest[:_CLOSEST_SHOWN]:
         paper = references[item.paper.label]
         year = paper.publication_date.year if paper.publication_date else "no date"
-        words = _truncate(item.paper.quote or "", 160)
-        line = f"[{item.paper.label}] {_truncate(paper.title, 100)} ({year}): “{words}”"
+        quote = _truncate(item.paper.quote or "", 160)
+        line = f"[{item.paper.label}] {_truncate(paper.title, 100)} ({year}): “{quote}”"
         print_markup(f"[cyan]Close paper, not judged:[/] {escape(line)}")
     if not nearest:
         print_markup("[cyan]No close paper was found.[/]")
     rows = () if isinstance(evidence.not_stated, Absent) else evidence.not_stated or ()
     if rows:
-        missing = "; ".join(ITEMS[row.item] for row in rows)
-        print_markup(f"[magenta]Possibly not stated:[/] {missing}")
+        missing_items = "; ".join(ITEMS[row.item] for row in rows)
+        print_markup(f"[magenta]Possibly not stated:[/] {missing_items}")
 
 
 def _show_plan_review(review: PlanReview) -> None:
@@ -154,10 +154,10 @@ def _show_release(release: ReportRelease, meaning: str) -> None:
 
 def _show_verdict(verdict: Verdict) -> None:
     for item in verdict.evidence[:3]:
-        near = item.neighbours[0]
+        nearest = item.neighbours[0]
         print_markup(
-            f"[cyan]Compared with {escape(near.label or 'an unknown outcome')}:[/] {escape(item.text)} "
-            f"[dim]~ {escape(near.text)} ({near.similarity:.2f}, {escape(_truncate(near.title, 60))})[/]"
+            f"[cyan]Compared with {escape(nearest.label or 'an unknown outcome')}:[/] {escape(item.text)} "
+            f"[dim]~ {escape(nearest.text)} ({nearest.similarity:.2f}, {escape(_truncate(nearest.title, 60))})[/]"
         )
     for chance in verdict.probabilities:
         print_markup(

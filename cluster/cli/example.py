@@ -41,8 +41,8 @@ def example(
             write_whole(target, _content(name))
         settings = _set_corpus(chosen.settings, out / "corpus")
         # With --json, only the document about the report is printed.
-        built = Outcome(as_json=as_json)
-        asyncio.run(build_from_records([papers], None, False, settings, built))
+        build_outcome = Outcome(as_json=as_json)
+        asyncio.run(build_from_records([papers], None, False, settings, build_outcome))
         evaluated = ChosenModel(settings, chosen.local, chosen.speed, chosen.size)
         write_reports([idea], DEFAULT_METHOD, None, evaluated, None, out / "report", None, as_json=as_json)
     if not as_json:

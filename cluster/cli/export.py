@@ -41,31 +41,31 @@ def export(
 
     if form is not None and format != "openreview":
         raise InputError("--form requires --format openreview.")
-    read = list(read_reports(reports))
-    if not read:
+    loaded_reports = list(read_reports(reports))
+    if not loaded_reports:
         raise InputError(
             f"{reports} contains no reports.", "Pass an output folder of `assayer evaluate --format json`."
         )
     make_folder(out, "The export")
     remarks = []
     if format == "huggingface":
-        files = write_dataset(out, read)
+        files = write_dataset(out, loaded_reports)
     else:
         fields = form_fields(_read_json(form)) if form is not None else None
-        drafts = [draft_review(report, *([fields] if fields else [])) for report in read]
+        drafts = [draft_review(report, *([fields] if fields else [])) for report in loaded_reports]
         for draft in drafts:
             if draft.note is None:
                 remarks.append(f"{draft.title}: no draft, because the report has no finding for any field.")
             elif draft.note["forum"] is None:
                 remarks.append(f"{draft.title}: no forum, because the idea was not read from an OpenReview note.")
-        if left := sorted({field for draft in drafts if draft.note for field in draft.left_to_you}):
-            remarks.append(f"Fields to fill in yourself: {', '.join(left)}.")
+        if fields_left := sorted({field for draft in drafts if draft.note for field in draft.left_to_you}):
+            remarks.append(f"Fields to fill in yourself: {', '.join(fields_left)}.")
         notes = [draft.note for draft in drafts if draft.note is not None]
         files = write_files(
             {out / "openreview.json": json.dumps({"notes": notes}, indent=2, ensure_ascii=False) + "\n"}
         )
     if as_json:
-        print_json({"reports": len(read), "files": files, "remarks": remarks})
+        print_json({"reports": len(loaded_reports), "files": files, "remarks": remarks})
         return
     for remark in remarks:
         print_markup(escape(remark))

@@ -81,15 +81,17 @@ def build(
     outcomes = comma_separated(classes)
     sources, by_model = LabelledFiles(tuple(files), label_field, date_field), viewpoints == "model"
     with StageProgress() as report:
-        plan, added = asyncio.run(build_graph(settings, graph, sources, outcomes, by_model, relations, replace, report))
+        plan, added_ideas = asyncio.run(
+            build_graph(settings, graph, sources, outcomes, by_model, relations, replace, report)
+        )
     with Outcome(as_json=as_json) as outcome:
         outcome.add(
-            f"Graph {plan.name}: {added.ideas:,} ideas added, {added.viewpoints:,} viewpoints, {added.edges:,} edges; "
-            f"{added.known:,} were already in the graph. Outcomes: {escape(', '.join(plan.classes))}.",
+            f"Graph {plan.name}: {added_ideas.ideas:,} ideas added, {added_ideas.viewpoints:,} viewpoints, {added_ideas.edges:,} edges; "
+            f"{added_ideas.known:,} were already in the graph. Outcomes: {escape(', '.join(plan.classes))}.",
             "Next: run `assayer graph train` to fit the calibration that verdicts need.",
             graph=plan.name,
             outcomes=plan.classes,
-            **added._asdict(),
+            **added_ideas._asdict(),
         )
 
 
@@ -142,10 +144,10 @@ def train(
     holdout = Holdout(folds, day(after, "date for --after"), seed)
     with StageProgress() as report:
         effort = NetworkEffort(epochs, members)
-        trained = asyncio.run(train_graph(load_settings(), graph, scorer, holdout, effort, report))
+        training_result = asyncio.run(train_graph(load_settings(), graph, scorer, holdout, effort, report))
     with Outcome(as_json=as_json) as outcome:
-        facts = trained._asdict() | {"calibration": trained.calibration.name}
-        outcome.add(*map(escape, _describe_trained(trained)), **facts)
+        facts = training_result._asdict() | {"calibration": training_result.calibration.name}
+        outcome.add(*map(escape, _describe_trained(training_result)), **facts)
 
 
 @app.command()
@@ -175,15 +177,17 @@ def check(
     if out is not None:
         prepare_file(out)
     with StageProgress() as report:
-        checked = asyncio.run(check_batch(load_settings(profile), graph, paths, cosine, share, report))
-    content = {against: [item.model_dump() for item in found] for against, found in checked.found.items()}
+        batch_check = asyncio.run(check_batch(load_settings(profile), graph, paths, cosine, share, report))
+    content = {
+        against: [item.model_dump() for item in resemblances] for against, resemblances in batch_check.found.items()
+    }
     if as_json:
         print_json(content)
     else:
-        _show_checked(checked)
+        _show_checked(batch_check)
     if out is not None:
         write_whole(out, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    if checked.rejected:
+    if batch_check.rejected:
         raise typer.Exit(1)
 
 
@@ -195,41 +199,46 @@ def info(graph: Name = None, as_json: WithJson = False) -> None:
     show_facts(asyncio.run(describe_graph(load_settings(), graph)), as_json=as_json)
 
 
-def _show_checked(checked: "BatchCheck") -> None:
-    for rejected in checked.rejected:
+def _show_checked(batch_check: "BatchCheck") -> None:
+    for rejected in batch_check.rejected:
         print_error("Not read:", rejected)
-    for against, resemblances in checked.found.items():
-        print_markup(f"[bold]{escape(against)}[/]: {len(resemblances)} of {checked.ideas} ideas")
+    for against, resemblances in batch_check.found.items():
+        print_markup(f"[bold]{escape(against)}[/]: {len(resemblances)} of {batch_check.ideas} ideas")
         for item in resemblances:
-            _show_resemblance(checked, item)
+            _show_resemblance(batch_check, item)
 
 
-def _show_resemblance(checked: "BatchCheck", resemblance: "Resemblance") -> None:
+def _show_resemblance(batch_check: "BatchCheck", resemblance: "Resemblance") -> None:
     """Print the idea, the most similar other idea, and their most similar viewpoints side by side."""
-    idea, closest = (escape(checked.names.get(name, name)) for name in (resemblance.idea, resemblance.closest))
-    taken = f"{resemblance.share:.0%} of {resemblance.viewpoints} viewpoints"
-    print_markup(f"  {resemblance.kind}: {idea} ~ {closest}, {taken}")
+    idea, closest = (escape(batch_check.names.get(name, name)) for name in (resemblance.idea, resemblance.closest))
+    share_text = f"{resemblance.share:.0%} of {resemblance.viewpoints} viewpoints"
+    print_markup(f"  {resemblance.kind}: {idea} ~ {closest}, {share_text}")
     for pair in sorted(resemblance.pairs, key=lambda pair: -pair.cosine)[:_SHOWN_PAIRS]:
         print_markup(f"    {escape(pair.text)}")
         print_markup(f"    [dim]{pair.cosine:.2f} {escape(pair.other_text)}[/]")
 
 
-def _describe_trained(trained: "TrainingResult") -> list[str]:
-    calibration, scorer, usual, auroc = trained.calibration, trained.scorer, trained.usual, trained.auroc
+def _describe_trained(training_result: "TrainingResult") -> list[str]:
+    calibration, scorer, usual, auroc = (
+        training_result.calibration,
+        training_result.scorer,
+        training_result.usual,
+        training_result.auroc,
+    )
     lines = [
-        f"Calibrated {calibration.scorer} on {trained.ideas:,} ideas, {calibration.provenance.split}. "
+        f"Calibrated {calibration.scorer} on {training_result.ideas:,} ideas, {calibration.provenance.split}. "
         "Measured on ideas held out from both training and calibration:",
         f"  this scorer: accuracy {scorer.accuracy:.3f}, calibration error "
         f"{_format_estimate(scorer.calibration_error)}, Brier score {_format_estimate(scorer.brier)}, AUROC "
         f"{_format_estimate(auroc)}",
-        f"  always the most frequent outcome, {trained.commonest}: accuracy {usual.accuracy:.3f}, calibration error "
-        f"{_format_estimate(usual.calibration_error)}, Brier score {_format_estimate(usual.brier)}, AUROC 0.5",
+        f"  always the most frequent outcome, {training_result.commonest}: accuracy {usual.accuracy:.3f}, "
+        f"calibration error {_format_estimate(usual.calibration_error)}, Brier score {_format_estimate(usual.brier)}, AUROC 0.5",
     ]
-    if trained.choice is not None:
-        lines += _choice_lines(trained.choice)
+    if training_result.choice is not None:
+        lines += _choice_lines(training_result.choice)
     if scorer.accuracy <= usual.accuracy:
         lines.append("The scorer is no more accurate than always answering the most frequent outcome.")
-    elif scorer.accuracy - usual.accuracy < _standard_error(usual.accuracy, trained.ideas):
+    elif scorer.accuracy - usual.accuracy < _standard_error(usual.accuracy, training_result.ideas):
         lines.append(
             "The scorer is only slightly more accurate than always answering the most frequent outcome; this may be "
             "chance."

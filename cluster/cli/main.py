@@ -144,8 +144,8 @@ COMMANDS = (
 app = lazy_app("Evaluates research ideas against the literature: cited, auditable, at scale.", COMMANDS, name="assayer")
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"assayer {__version__}")
         raise typer.Exit
 
@@ -176,10 +176,10 @@ def main() -> None:
         _print_error(error)
         sys.exit(2)
     except ModuleNotFoundError as error:
-        lacking = find_missing_extra(error)
-        if lacking is None:
+        missing_extra = find_missing_extra(error)
+        if missing_extra is None:
             raise
-        _print_error(lacking)
+        _print_error(missing_extra)
         sys.exit(2)
     except BrokenPipeError:  # the program that reads the pipe, such as `head`, has ended
         _discard_output()
@@ -198,9 +198,9 @@ def _operating_system_error(error: Exception) -> AssayerError | None:
     if isinstance(error, OSError):
         if error.errno is None:
             return None
-        where = f"{error.filename}: " if error.filename is not None else ""
+        file_prefix = f"{error.filename}: " if error.filename is not None else ""
         reason = error.strerror or os.strerror(error.errno)
-        return AssayerError(f"{_shorten(where)}{reason}.", _HINTS.get(error.errno, ""))
+        return AssayerError(f"{_shorten(file_prefix)}{reason}.", _HINTS.get(error.errno, ""))
     for name in sys.argv:
         if any("\udc80" <= letter <= "\udcff" for letter in name):  # bytes that the system could not decode
             return InputError(f"The name {_shorten(ascii(name))} is not UTF-8.", "Rename the file.")

@@ -48,8 +48,8 @@ def mcp(
         asyncio.run(_serve_over_stdio(settings))
         return
     host, port = host_and_port(http)
-    with listening_socket(host, port) as listening:
-        asyncio.run(_serve_over_http(settings, host, listening, allowed_host or []))
+    with listening_socket(host, port) as listening_socket_:
+        asyncio.run(_serve_over_http(settings, host, listening_socket_, allowed_host or []))
 
 
 def host_and_port(text: str) -> tuple[str, int]:
@@ -85,19 +85,19 @@ async def _serve_in_this_process(settings: Settings) -> None:
         await mcp_server(service, ServerState()).run_stdio_async()
 
 
-async def _serve_over_http(settings: Settings, host: str, listening: socket, names: list[str]) -> None:
+async def _serve_over_http(settings: Settings, host: str, listening: socket, allowed_hosts: list[str]) -> None:
     from cluster.http_server import serve_http
     from cluster.mcp.server import PATH, http_app
     from cluster.mcp.waiting import ServerState
 
     state = ServerState()
-    app = http_app(settings.api_url, host, names, state)
+    app = http_app(settings.api_url, host, allowed_hosts, state)
 
     async def stopping() -> None:
         state.stopping = True
 
-    address, taken, *_ = listening.getsockname()
+    address, port, *_ = listening.getsockname()
     async with app.router.lifespan_context(app):
-        shown = f"[{address}]" if ":" in address else address
-        typer.echo(f"assayer offers tools over MCP at http://{shown}:{taken}{PATH}")
+        display_host = f"[{address}]" if ":" in address else address
+        typer.echo(f"assayer offers tools over MCP at http://{display_host}:{port}{PATH}")
         await serve_http(app, listening, asyncio.Event().wait, stopping)

@@ -35,9 +35,9 @@ def validate(kind: type[M], values: Mapping[str, Any]) -> M:
     try:
         return kind(**values)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = str(first["loc"][0]).replace("_", " ")
-        raise InputError(f"The {where} is invalid: {first['msg']}.", "See --help.") from None
+        first_error = error.errors()[0]
+        option_name = str(first_error["loc"][0]).replace("_", " ")
+        raise InputError(f"The {option_name} is invalid: {first_error['msg']}.", "See --help.") from None
 
 
 def comma_separated(text: str | None) -> tuple[str, ...]:
@@ -49,8 +49,8 @@ def update_section(settings: Settings, section: str, options: Mapping[str, Any])
     """Return the settings with one section updated by the options that are not None. Raises InputError if a value is
     invalid."""
     current: BaseModel = getattr(settings, section)
-    chosen = {name: value for name, value in options.items() if value is not None}
-    return settings.model_copy(update={section: validate(type(current), {**current.model_dump(), **chosen})})
+    set_options = {name: value for name, value in options.items() if value is not None}
+    return settings.model_copy(update={section: validate(type(current), {**current.model_dump(), **set_options})})
 
 
 IDEAS_HELP = (

@@ -76,26 +76,26 @@ def make_safe_name(text: str) -> str:
 def make_names_distinct(names: Iterable[str]) -> list[str]:
     """Return the names, with numbers added to duplicates. Names that differ only in case count as duplicates, because
     many file systems do not distinguish them."""
-    taken: dict[str, int] = {}
+    used_names: dict[str, int] = {}
     distinct = []
     for name in names:
-        number = taken.get(name.casefold(), 0) + 1
-        while (found := name if number == 1 else f"{name}-{number}").casefold() in taken:
+        number = used_names.get(name.casefold(), 0) + 1
+        while (candidate := name if number == 1 else f"{name}-{number}").casefold() in used_names:
             number += 1
-        taken[name.casefold()] = number
-        taken.setdefault(found.casefold(), 1)
-        distinct.append(found)
+        used_names[name.casefold()] = number
+        used_names.setdefault(candidate.casefold(), 1)
+        distinct.append(candidate)
     return distinct
 
 
 def write_formats(
-    stem: Path, made: Made, render: Mapping[Format, Callable[[Made], str]], formats: Collection[Format] | None
+    stem: Path, content: Made, render: Mapping[Format, Callable[[Made], str]], formats: Collection[Format] | None
 ) -> list[Path]:
     """Write a result in each of the formats, in the order of `render`; `formats` None means all. Raises InputError if a
     file cannot be written."""
-    chosen = [kind for kind in render if not formats or kind in formats]
+    chosen_formats = [kind for kind in render if not formats or kind in formats]
     return write_files(
-        {stem.with_name(f"{stem.name}.{_ENDINGS.get(kind, kind)}"): render[kind](made) for kind in chosen}
+        {stem.with_name(f"{stem.name}.{_ENDINGS.get(kind, kind)}"): render[kind](content) for kind in chosen_formats}
     )
 
 

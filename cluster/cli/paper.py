@@ -57,10 +57,10 @@ def paper(
     # Papers that GROBID parsed earlier are taken from the document store.
     settings = load_settings(profile)
     make_folder(out, "Papers")
-    exported = asyncio.run(_export(sources, [item.value for item in formats or [PaperFormat.markdown]], settings))
-    names = make_names_distinct(_name(item.source) for item in exported)
+    exports = asyncio.run(_export(sources, [item.value for item in formats or [PaperFormat.markdown]], settings))
+    names = make_names_distinct(_name(item.source) for item in exports)
     written: list[Path] = []
-    for item, name in zip(exported, names, strict=True):
+    for item, name in zip(exports, names, strict=True):
         files = {out / f"{name}.{_ENDINGS[form]}": text for form, text in item.texts.items()}
         written += write_files(files)
         if item.problem is not None:
@@ -70,9 +70,9 @@ def paper(
     else:
         for file in written:
             typer.echo(file)
-    failures = sum(item.problem is not None for item in exported)
+    failures = sum(item.problem is not None for item in exports)
     if failures:
-        raise typer.Exit(1 if failures < len(exported) else 2)
+        raise typer.Exit(1 if failures < len(exports) else 2)
 
 
 def _name(source: str) -> str:

@@ -38,7 +38,7 @@ def train(
     from workers.policy_training import read_policy_training
     from workers.policy_training.training import CURVE_FILES
 
-    wanted = read_policy_training(plan)
+    training_plan = read_policy_training(plan)
     with ExitStack() as stack:
         if ray or address is not None:
             from cluster.ray_cluster import existing_cluster, private_environment, training_cluster
@@ -47,28 +47,28 @@ def train(
                 stack.enter_context(existing_cluster(address))
             else:
                 folder = stack.enter_context(private_environment())
-                stack.enter_context(training_cluster(folder, wanted.machine.cpus, wanted.machine.gpus))
+                stack.enter_context(training_cluster(folder, training_plan.machine.cpus, training_plan.machine.gpus))
             from cluster.policy_training import train_on_ray
 
             stack.enter_context(status("Training"))
-            curve = train_on_ray(wanted)
+            curve = train_on_ray(training_plan)
         else:
             from cluster.policy_training import train_here
 
             report = stack.enter_context(StageProgress())
 
             def told(point: "LearningPoint") -> None:
-                report("Steps", point.step, wanted.grpo.steps)
+                report("Steps", point.step, training_plan.grpo.steps)
 
-            curve = train_here(wanted, told)
-    last = curve.points[-1]
-    reward = "no reward" if last.reward is None else f"mean reward {last.reward:.3g}"
-    page, policy = (wanted.folder / name for name in (CURVE_FILES[0], "policy"))
+            curve = train_here(training_plan, told)
+    last_point = curve.points[-1]
+    reward = "no reward" if last_point.reward is None else f"mean reward {last_point.reward:.3g}"
+    page, policy = (training_plan.folder / name for name in (CURVE_FILES[0], "policy"))
     with Outcome(as_json=as_json) as outcome:
         outcome.add(
-            f"{last.step:,} steps; in the last one {reward}, {last.judged:.0%} judged. The policy is in "
+            f"{last_point.step:,} steps; in the last one {reward}, {last_point.judged:.0%} judged. The policy is in "
             f"{escape(str(policy))}, its learning curve in {escape(str(page))}.",
-            last_step=last,
+            last_step=last_point,
             policy=policy,
             curve=page,
         )
@@ -80,43 +80,43 @@ def check(plan: Plan, as_json: WithJson = False) -> None:
     from workers.policy_training import CompanionTraining, read_policy_training
     from workers.policy_training.training import find_last_checkpoint
 
-    wanted = read_policy_training(plan)
-    begun = find_last_checkpoint(wanted.folder)
+    training_plan = read_policy_training(plan)
+    last_checkpoint = find_last_checkpoint(training_plan.folder)
     with Outcome(as_json=as_json) as outcome:
-        outcome.add(model=wanted.policy.model, steps=wanted.grpo.steps, checkpoint=begun)
-        if isinstance(wanted, CompanionTraining):
-            _add_companion(outcome, wanted)
+        outcome.add(model=training_plan.policy.model, steps=training_plan.grpo.steps, checkpoint=last_checkpoint)
+        if isinstance(training_plan, CompanionTraining):
+            _add_companion(outcome, training_plan)
         else:
-            _add_policy(outcome, wanted)
-        if begun is not None:
-            outcome.add(f"Training would resume from {escape(str(begun))}.")
+            _add_policy(outcome, training_plan)
+        if last_checkpoint is not None:
+            outcome.add(f"Training would resume from {escape(str(last_checkpoint))}.")
 
 
-def _add_policy(outcome: Outcome, wanted: "PolicyTraining") -> None:
+def _add_policy(outcome: Outcome, training_plan: "PolicyTraining") -> None:
     from assayer.reports.wording import count
     from workers.policy_training.training_rows import read_training_rows
 
-    rows, grpo = len(read_training_rows(wanted.data)), wanted.grpo
+    rows, grpo = len(read_training_rows(training_plan.data)), training_plan.grpo
     rewards = grpo.steps * grpo.completions
     outcome.add(
-        f"{escape(wanted.policy.model)}: {count(grpo.steps, 'step')} of {count(grpo.questions, 'question')} with "
-        f"{count(grpo.generations, 'idea')} each, from {count(rows, 'question')}; {rewards:,} rewards in total.",
+        f"{escape(training_plan.policy.model)}: {count(grpo.steps, 'step')} of {count(grpo.questions, 'question')} "
+        f"with {count(grpo.generations, 'idea')} each, from {count(rows, 'question')}; {rewards:,} rewards in total.",
         questions=rows,
         rewards=rewards,
     )
 
 
-def _add_companion(outcome: Outcome, wanted: "CompanionTraining") -> None:
+def _add_companion(outcome: Outcome, training_plan: "CompanionTraining") -> None:
     """Add a summary of the training plan. Raises InputError if the folder contains no corpus."""
     from assayer.reports.wording import count
     from index.corpus_parts import describe_corpus
     from workers.policy_training.companion_training import calls_of, read_companion_ideas
 
-    ideas, grpo = read_companion_ideas(wanted), wanted.grpo
-    papers, calls = describe_corpus(wanted.corpus).papers, calls_of(wanted, ideas)
+    ideas, grpo = read_companion_ideas(training_plan), training_plan.grpo
+    papers, calls = describe_corpus(training_plan.corpus).papers, calls_of(training_plan, ideas)
     answers = grpo.steps * grpo.completions * calls
     outcome.add(
-        f"{escape(wanted.policy.model)}: {count(grpo.steps, 'step')} of {count(grpo.questions, 'idea')} with "
+        f"{escape(training_plan.policy.model)}: {count(grpo.steps, 'step')} of {count(grpo.questions, 'idea')} with "
         f"{count(grpo.generations, 'rollout')} each, from {count(len(ideas), 'idea')} over {count(papers, 'paper')}; "
         f"at most {answers:,} answers of the policy in total.",
         ideas=len(ideas),

@@ -70,10 +70,12 @@ def propose(
     options = {"candidates": candidates, "candidate_tier": tier, "temperature": temperature}
     with start_chosen_model(profile, model, local_model) as chosen:
         settings = update_section(chosen.settings, "curation", options)
-        made = run_resumable(_propose(question, best, out, settings))
+        proposed = run_resumable(_propose(question, best, out, settings))
     if not as_json:
-        _show(made)
-    report_curation(made.work, out, "Missing:", [*_describe_lost(made), *made.rejected], complete=True, as_json=as_json)
+        _show(proposed)
+    report_curation(
+        proposed.work, out, "Missing:", [*_describe_lost(proposed), *proposed.rejected], complete=True, as_json=as_json
+    )
 
 
 async def _propose(question: str, best: BestBy | None, out: Path, settings: Settings) -> _Proposed:
@@ -101,28 +103,28 @@ def _questions(text: str) -> tuple[list[ResearchQuestion], list[str]]:
     return read.found, read.rejected
 
 
-def _describe_lost(made: _Proposed) -> list[str]:
+def _describe_lost(proposed: _Proposed) -> list[str]:
     return [
         f"{question.source}, candidate {number}: {error}"
-        for question, result in zip(made.questions, made.work.results, strict=True)
+        for question, result in zip(proposed.questions, proposed.work.results, strict=True)
         for number, error in sorted(result.lost.items())
     ]
 
 
-def _show(made: _Proposed) -> None:
-    results = made.work.results
+def _show(proposed: _Proposed) -> None:
+    results = proposed.work.results
     repeats = sum(len(item.repeats) for item in results)
-    kept = sum(len(item.candidates) for item in results)
+    candidate_count = sum(len(item.candidates) for item in results)
     print_markup(
-        f"{kept:,} candidates for {len(results):,} question{'s' * (len(results) != 1)}; {repeats:,} "
+        f"{candidate_count:,} candidates for {len(results):,} question{'s' * (len(results) != 1)}; {repeats:,} "
         "duplicates were removed."
     )
-    for question, item in list(zip(made.questions, results, strict=True))[:_SHOWN]:
+    for question, item in list(zip(proposed.questions, results, strict=True))[:_SHOWN]:
         if item.candidates and item.candidates[0].place is not None:
             print_markup(f"{escape(question.id)}: {_describe_best(item.candidates[0])}")
 
 
-def _describe_best(first: Candidate) -> str:
-    if isinstance(first.place, Absent):
-        return f"no best candidate: {escape(first.place.reason)}"
-    return f"best is candidate {first.number}, {escape(first.title)}"
+def _describe_best(best: Candidate) -> str:
+    if isinstance(best.place, Absent):
+        return f"no best candidate: {escape(best.place.reason)}"
+    return f"best is candidate {best.number}, {escape(best.title)}"

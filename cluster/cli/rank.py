@@ -136,17 +136,17 @@ def rank(
     """Rank ideas with pairwise comparisons by a language model, and uncertainty intervals."""
     options = _RankOptions(paths, scores, evidence, known, labelled, label_field, classes, cut, blind)
     with start_chosen_model(profile, model, local_model) as chosen:
-        made = run_resumable(_rank(_apply_ranking_options(chosen.settings, by, calls_per_idea), options, out))
-    files = write_ranking(made.ranked, out, formats, made.kept, made.names)
+        rank_result = run_resumable(_rank(_apply_ranking_options(chosen.settings, by, calls_per_idea), options, out))
+    files = write_ranking(rank_result.ranked, out, formats, rank_result.kept, rank_result.names)
     if as_json:
-        print_json({"ranking": made.ranked.ranking, "remarks": made.remarks, "files": files})
+        print_json({"ranking": rank_result.ranked.ranking, "remarks": rank_result.remarks, "files": files})
     else:
-        for remark in made.remarks:
+        for remark in rank_result.remarks:
             print_markup(escape(remark))
-        _show(made.ranked.ranking, files)
-    for message in made.rejected:
+        _show(rank_result.ranked.ranking, files)
+    for message in rank_result.rejected:
         print_error("Not ranked:", message)
-    if made.rejected or not made.ranked.ranking.judge.comparisons:
+    if rank_result.rejected or not rank_result.ranked.ranking.judge.comparisons:
         raise typer.Exit(1)
 
 
@@ -187,40 +187,43 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
         (read, names), rules = read_comparisons(options.known), RULES if blind else None
         model = settings.llm.model if settings.llm else None
         judging = current_judging(settings.ranking, model, rules, evidence is not None)
-        between = comparisons_between(ideas, read, judging, options.known)
-        known, used = between.usable, set(map(id, between.usable))
+        comparisons = comparisons_between(ideas, read, judging, options.known)
+        known, used = comparisons.usable, set(map(id, comparisons.usable))
         kept = [item for item in read if id(item) not in used]
         remarks.append(f"{len(known):,} of {len(read):,} known comparisons are about these ideas.")
-        if between.refused:
-            remarks.append(explain_refused(between.refused, judging))
+        if comparisons.refused:
+            remarks.append(explain_refused(comparisons.refused, judging))
     scores: dict[IdeaId, float] = {}
     if options.scores:
         scores, absent = read_scores(options.scores)
         reasons = [f"No score in {count:,} of the reports: {reason}" for reason, count in absent.most_common()]
-        scored = sum(idea.id in scores for idea in ideas)
-        if not scored:
+        scored_count = sum(idea.id in scores for idea in ideas)
+        if not scored_count:
             raise InputError(
                 f"No report in {options.scores} has a score for any of these {len(ideas)} ideas.",
                 _join_first_messages(reasons),
             )
         remarks += reasons
         remarks.append(
-            f"{scored:,} of {len(ideas):,} ideas start from their score; the others start from the middle of the scale."
+            f"{scored_count:,} of {len(ideas):,} ideas start from their score; the others start from the "
+            "middle of the scale."
         )
     labelled, outcomes = _read_labelled_ideas(options)
     make_folder(out, "The ranking")
     ids = {idea.id for idea in ideas}
-    started = {item: score for item, score in scores.items() if item in ids}
-    wanted = RankingInputs(ideas, options.cut, started, known, labelled, outcomes, evidence=evidence)
+    starting_scores = {item: score for item, score in scores.items() if item in ids}
+    ranking_inputs = RankingInputs(ideas, options.cut, starting_scores, known, labelled, outcomes, evidence=evidence)
     with metrics_server(settings.metrics), StepProgress("Comparisons") as bar:
         async with open_ranker(settings) as ranker:
-            ranked = await ranker.rank(wanted, bar, RunRequest(blind=blind))
-    return _RankResult(ranked, remarks, [item.message for item in rejected], [*kept, *ranked.set_aside], names)
+            ranking = await ranker.rank(ranking_inputs, bar, RunRequest(blind=blind))
+    return _RankResult(ranking, remarks, [item.message for item in rejected], [*kept, *ranking.set_aside], names)
 
 
 def _join_first_messages(messages: Sequence[str]) -> str:
-    more = len(messages) - _REFUSALS_SHOWN
-    return " ".join([*messages[:_REFUSALS_SHOWN], *([f"(And {more:,} more.)"] if more > 0 else [])])
+    remaining_count = len(messages) - _REFUSALS_SHOWN
+    return " ".join(
+        [*messages[:_REFUSALS_SHOWN], *([f"(And {remaining_count:,} more.)"] if remaining_count > 0 else [])]
+    )
 
 
 def _evidence(folder: Path, ideas: Sequence[Idea], chars: int, blind: bool) -> dict[IdeaId, str]:

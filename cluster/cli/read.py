@@ -20,15 +20,15 @@ def read(
     as_json: WithJson = False,
 ) -> None:
     """Show what is extracted from documents, without evaluating them."""
-    found = asyncio.run(read_idea_inputs(paths, load_settings(profile)))
+    read_ideas_ = asyncio.run(read_idea_inputs(paths, load_settings(profile)))
     if as_json:
-        print_json([_fields(idea) for idea in found.ideas])
-    for idea in found.ideas if not as_json else ():
+        print_json([_fields(idea) for idea in read_ideas_.ideas])
+    for idea in read_ideas_.ideas if not as_json else ():
         _show(idea, text=text)
-    for item in found.rejected:
+    for item in read_ideas_.rejected:
         print_error("Not read:", f"{item.source}: {item.message}")
-    if found.rejected:
-        raise typer.Exit(1 if found.ideas else 2)
+    if read_ideas_.rejected:
+        raise typer.Exit(1 if read_ideas_.ideas else 2)
 
 
 def _fields(idea: Idea) -> dict[str, object]:

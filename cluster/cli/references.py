@@ -43,13 +43,13 @@ def references(
     settings = load_settings(profile)
     ideas, failures = asyncio.run(_read(paths, settings))
     if ideas:
-        found = asyncio.run(_find_missed_references(ideas, limit, last_day, settings))
+        missed_by_idea = asyncio.run(_find_missed_references(ideas, limit, last_day, settings))
         if as_json:
-            print_json([record for suggestion in found for record in _records(suggestion)])
+            print_json([record for suggestion in missed_by_idea for record in _records(suggestion)])
         elif bibliography is not None:
-            _print_bibliography(found, bibliography)
+            _print_bibliography(missed_by_idea, bibliography)
         else:
-            for suggestion in found:
+            for suggestion in missed_by_idea:
                 _show(suggestion)
     for source, message in failures:
         print_error("Not read:", f"{source}: {message}")
@@ -75,16 +75,16 @@ async def _find_missed_references(
     embedder = local_embedder(settings.embedder)
     corpus = open_corpus(settings, embedder)
     options = settings.scicompanion.model_copy(update={"recommended": limit})
-    found = []
+    missed_by_idea = []
     for idea in ideas:
         days = [item for item in (idea.cutoff, cutoff) if item is not None]
-        found.append(await find_missed_references(idea, corpus, min(days, default=None), clock, options))
-    return found
+        missed_by_idea.append(await find_missed_references(idea, corpus, min(days, default=None), clock, options))
+    return missed_by_idea
 
 
-def _print_bibliography(found: "Sequence[MissedReferences]", bibliography: BibliographyFormat) -> None:
+def _print_bibliography(missed_by_idea: "Sequence[MissedReferences]", bibliography: BibliographyFormat) -> None:
     """Print a bibliography of all ideas' missed references, without duplicates."""
-    papers = {item.paper.id: item.paper for missed in found for item in missed.references}
+    papers = {item.paper.id: item.paper for missed in missed_by_idea for item in missed.references}
     works = [
         convert_to_listed_work(paper, paper.retraction.kind if paper.retraction else "") for paper in papers.values()
     ]
@@ -99,18 +99,20 @@ def _show(missed: "MissedReferences") -> None:
     if not missed.references:
         print_markup("No papers were found that the idea does not already cite.")
     for rank, reference in enumerate(missed.references, start=1):
-        when = reference.paper.publication_date.isoformat() if reference.paper.publication_date else "no date"
-        mark = f" [red]({reference.paper.retraction.kind})[/]" if reference.paper.retraction else ""
-        print_markup(f"[bold]{rank:>3}. {escape(reference.paper.title)}[/] ({when}){mark}")
+        date_text = reference.paper.publication_date.isoformat() if reference.paper.publication_date else "no date"
+        retraction_mark = f" [red]({reference.paper.retraction.kind})[/]" if reference.paper.retraction else ""
+        print_markup(f"[bold]{rank:>3}. {escape(reference.paper.title)}[/] ({date_text}){retraction_mark}")
         print_markup(f"     {escape(_describe_ways(reference.found))}  {escape(reference.paper.id)}")
 
 
 def _describe_ways(ways: "Sequence[WayFound]") -> str:
     """Describe how a reference was found, and how often."""
     by_words = any(item.kind == "dense" for item in ways)
-    walked = sum(item.from_paper is not None for item in ways)
-    along = f"{walked} citation{'' if walked == 1 else 's'} lead to it" if walked else ""
-    return "; ".join(filter(None, ["near the idea's words" if by_words else "", along]))
+    citation_count = sum(item.from_paper is not None for item in ways)
+    citation_text = (
+        f"{citation_count} citation{'' if citation_count == 1 else 's'} lead to it" if citation_count else ""
+    )
+    return "; ".join(filter(None, ["near the idea's words" if by_words else "", citation_text]))
 
 
 def _records(missed: "MissedReferences") -> Iterator[dict[str, object]]:

@@ -96,20 +96,20 @@ def read_reward_items(file: Path) -> "list[NamedRewardItem]":
     return items
 
 
-def _item(line: str, where: str) -> "NamedRewardItem":
+def _item(line: str, place: str) -> "NamedRewardItem":
     from orchestrator.jobs.requests import NamedRewardItem
 
     try:
         item = NamedRewardItem.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"]))
+        first_error = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first_error["loc"]))
         raise InputError(
-            f"{where}: {f'{field}: ' if field else ''}{first['msg']}.",
+            f"{place}: {f'{field}: ' if field else ''}{first_error['msg']}.",
             "A line is an object with question, idea and abstract, and optionally id and reference.",
         ) from None
     if empty := [name for name in ("question", "abstract") if not getattr(item, name).strip()]:
-        raise InputError(f"{where}: {empty[0]} is empty.", "Fill it in: the judge needs it.")
+        raise InputError(f"{place}: {empty[0]} is empty.", "Fill it in: the judge needs it.")
     return item
 
 
@@ -126,10 +126,10 @@ async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: 
         outcomes.extend(found)
 
     with metrics_server(settings.metrics), StageProgress() as stages:
-        async with open_reward_judge(settings, judge) as judging:
+        async with open_reward_judge(settings, judge) as reward_judge:
             chosen = find_usable_judge(settings, judge)
-            run = await judging.start_run(items, chosen, stages)
-            work = reward_work(judging, chosen, chosen.name)
+            run = await reward_judge.start_run(items, chosen, stages)
+            work = reward_work(reward_judge, chosen, chosen.name)
             await do_items(items, work, run, settings.rewards.concurrency, keep, {})
     outcomes.sort(key=lambda found: found.item)
     return _Rewarded(items, outcomes, rewards_result(chosen.name, outcomes), {})

@@ -54,7 +54,9 @@ def score(
     report_curation(work, out, "Not scored:", rejected, complete=complete, as_json=as_json)
 
 
-async def _score(paths: list[Path], asked: str | None, out: Path, blind: bool | None, settings: Settings) -> _Scored:
+async def _score(
+    paths: list[Path], question_option: str | None, out: Path, blind: bool | None, settings: Settings
+) -> _Scored:
     from assayer.curation.dimensions import score_dimensions
     from assayer.curation.records import parse_question
     from assayer.ranking.judged_texts import mask_idea
@@ -63,7 +65,7 @@ async def _score(paths: list[Path], asked: str | None, out: Path, blind: bool | 
 
     require_llm(settings, "Scoring ideas")
     score_dimensions(settings.curation.score_dimensions)
-    question = None if asked is None else parse_question(asked, "The question").text
+    question = None if question_option is None else parse_question(question_option, "The question").text
     read = await read_idea_inputs(paths, settings)
     ideas, rejected = read
     if not ideas:

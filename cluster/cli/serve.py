@@ -76,17 +76,18 @@ async def _serve_alone(settings: Settings, listening: socket) -> None:
     with metrics_server(settings.metrics):
         async with open_service(settings) as service:
             _show_key(settings.home, await create_first_key(service.database))
-            address, taken, *_ = listening.getsockname()
-            _show_address(address, taken)
+            address, port, *_ = listening.getsockname()
+            _show_address(address, port)
             await serve_http(
                 service.app, listening, service.run, lambda: _drain_jobs(service, settings.work.drain_seconds)
             )
 
 
 async def _drain_jobs(service: "Service", seconds: float) -> None:
-    if running := service.evaluator.in_hand:
+    if running_jobs := service.evaluator.in_hand:
         print_remark(
-            f"Waiting up to {seconds:g} s for {running} running {'job' if running == 1 else 'jobs'} to finish; "
+            f"Waiting up to {seconds:g} s for {running_jobs} running "
+            f"{'job' if running_jobs == 1 else 'jobs'} to finish; "
             "unfinished jobs return to the queue. Press Ctrl-C again to stop immediately."
         )
     await service.drain(seconds)

@@ -33,10 +33,10 @@ def from_standard_input(ctx: typer.Context, path: Path) -> Path:
 def _detect_suffix(content: bytes) -> str:
     if content.startswith(b"%PDF-"):
         return ".pdf"
-    first = content.lstrip().split(b"\n", 1)[0]
-    for text, ending in ((first, ".jsonl"), (content, ".json")):
+    first_line = content.lstrip().split(b"\n", 1)[0]
+    for text, suffix in ((first_line, ".jsonl"), (content, ".json")):
         if _is_json(text):
-            return ending
+            return suffix
     return ".md"
 
 

@@ -37,7 +37,7 @@ class SafeConsole(Console):
 
 def readable_size(count: float) -> str:
     """Format a size in bytes, with one decimal (1.2 GB) or, below a thousand, without decimals (12 B)."""
-    unit = next(((each, name) for each, name in _UNITS if count >= each), None)
+    unit = next(((unit_size, name) for unit_size, name in _UNITS if count >= unit_size), None)
     return f"{count / unit[0]:,.1f} {unit[1]}" if unit else f"{count:.0f} B"
 
 
@@ -93,9 +93,9 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], figures: 
     """Print a table, with the columns named in `figures` right-aligned. The first column often holds ids, so it is
     never wrapped and can be copied. In a file or a pipe, no column is wrapped."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, heading in enumerate(headings):
+    for column, heading in enumerate(headings):
         side: JustifyMethod = "right" if heading in figures else "left"
-        table.add_column(heading, overflow="fold", no_wrap=place == 0, justify=side)
+        table.add_column(heading, overflow="fold", no_wrap=column == 0, justify=side)
     for row in rows:
         table.add_row(*map(escape, row))
     SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _MAX_COLUMNS).print(table)
@@ -183,9 +183,9 @@ class EvaluationProgress(_Bars):
         self._done = self._total = 0
         self._model: TaskID | None = None
 
-    def show_model(self, read: int, written: int) -> None:
+    def show_model(self, tokens_read: int, tokens_written: int) -> None:
         """Show how many tokens a local model has read and written for the answers in progress."""
-        text = f"Model: {read:,} tokens read, {written:,} written"
+        text = f"Model: {tokens_read:,} tokens read, {tokens_written:,} written"
         if self._model is None:
             self._model = self._progress.add_task(text, total=None)
         self._progress.update(self._model, description=text)

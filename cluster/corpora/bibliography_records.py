@@ -22,9 +22,9 @@ def write_bibliography_records(file: Path, to: Path) -> tuple[str, ...]:
     records = [record for record in read if isinstance(record, PaperRecord)]
     refused = tuple(record for record in read if isinstance(record, str))
     if not records:
-        why = "; ".join(refused[:3]) or "It has no entries"
+        reasons = "; ".join(refused[:3]) or "It has no entries"
         raise InputError(
-            f"No entry in {file} can be added to the corpus. {why}.",
+            f"No entry in {file} can be added to the corpus. {reasons}.",
             "Re-export the entries with their titles and abstracts.",
         )
     with open_whole_file(to) as lines:
@@ -34,9 +34,9 @@ def write_bibliography_records(file: Path, to: Path) -> tuple[str, ...]:
 
 
 def _records(file: Path) -> Iterator[PaperRecord | str]:
-    read = read_bibliography(decode_text(read_whole(file, _MAX_BYTES), str(file)), str(file))
-    yield from (f"{file.name}: cannot parse the entry {entry!r}" for entry in read.unread)
-    for entry in read.entries:
+    works = read_bibliography(decode_text(read_whole(file, _MAX_BYTES), str(file)), str(file))
+    yield from (f"{file.name}: cannot parse the entry {entry!r}" for entry in works.unread)
+    for entry in works.entries:
         try:
             yield _record(entry)
         except ValidationError as error:
@@ -46,10 +46,10 @@ def _records(file: Path) -> Iterator[PaperRecord | str]:
 def _record(entry: BibliographyEntry) -> PaperRecord:
     work = entry.work
     name = f"doi:{work.doi}" if work.doi else f"arxiv:{work.arxiv}" if work.arxiv else ""
-    words = f"{work.title.casefold()} {work.year or ''}".encode()
+    identifying_text = f"{work.title.casefold()} {work.year or ''}".encode()
     return PaperRecord.model_validate(
         {
-            "id": name or f"entry:{hashlib.sha256(words).hexdigest()[:16]}",
+            "id": name or f"entry:{hashlib.sha256(identifying_text).hexdigest()[:16]}",
             "title": work.title,
             "abstract": entry.abstract,
             "authors": work.authors,

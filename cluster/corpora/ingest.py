@@ -61,14 +61,18 @@ async def ingest_s2_release(
         service = S2Datasets(transfers, address, key)
         with _exclusive(to):
             ingest = _ingest(to, "s2", settings, report)
-            wanted = (await service.release(release)).release_id
-            links = await _s2_links(service, ingest, _kinds((*datasets, *ingest.state.kinds) or _S2_DATASETS), wanted)
+            release_id = (await service.release(release)).release_id
+            links = await _s2_links(
+                service, ingest, _kinds((*datasets, *ingest.state.kinds) or _S2_DATASETS), release_id
+            )
             with _download_folder(ingest) as folder:
                 supply = S2Files(service, transfers, links, folder)
-                return await ingest.run(supply.sources, supply, max(wanted, ingest.state.until))
+                return await ingest.run(supply.sources, supply, max(release_id, ingest.state.until))
 
 
-async def _s2_links(service: S2Datasets, ingest: Ingest, kinds: Sequence[SourceKind], wanted: str) -> dict[S2File, str]:
+async def _s2_links(
+    service: S2Datasets, ingest: Ingest, kinds: Sequence[SourceKind], release_id: str
+) -> dict[S2File, str]:
     """Return links to the complete data sets in the folder's current or newly started release, and to the diffs from
     that release to the wanted one."""
     if not ingest.state.until:
@@ -77,13 +81,13 @@ async def _s2_links(service: S2Datasets, ingest: Ingest, kinds: Sequence[SourceK
                 f"Unknown release for the files in {ingest.root}.",
                 "Ingest them again with --release, or use a new folder.",
             )
-        ingest.begin(wanted)
+        ingest.begin(release_id)
     current, links = ingest.state.until, dict[S2File, str]()
     for kind in kinds:
         if kind not in ingest.state.kinds:
             links |= await service.files(current, kind)
-        if wanted > current:
-            links |= await service.changes(current, wanted, kind)
+        if release_id > current:
+            links |= await service.changes(current, release_id, kind)
     return links
 
 
@@ -98,18 +102,18 @@ async def ingest_arxiv(
     """Ingest arXiv records up to yesterday, starting from the last day already ingested. `subjects` has the form
     described in `Ingest.bind_subjects`."""
     yesterday = dt.datetime.now(dt.UTC).date() - _DAY
-    last = min(until or yesterday, yesterday)
+    last_day = min(until or yesterday, yesterday)
     async with (
         open_shared_pacer(settings, "arxiv") as pace,
         _transfers(settings, settings.arxiv.spacing_seconds, pace) as transfers,
     ):
         with _exclusive(to):
             ingest = _ingest(to, "arxiv", settings, report)
-            requested = ingest.days.to_ask(since, last)
+            days_to_request = ingest.days.to_ask(since, last_day)
             harvest = ArxivHarvest(transfers, settings.ingest.arxiv_url, ingest.bind_subjects(subjects))
-            ingest.begin_days(requested)
-            harvested = await harvest.harvest(ingest, requested, report)
-            return await ingest.join_days(requested, harvested)
+            ingest.begin_days(days_to_request)
+            harvested = await harvest.harvest(ingest, days_to_request, report)
+            return await ingest.join_days(days_to_request, harvested)
 
 
 async def ingest_openalex(
@@ -138,8 +142,10 @@ async def ingest_jsonl(to: str, files: Sequence[str], settings: Settings, report
 
 
 def _ingest(to: str, origin: str, settings: Settings, report: ReportProgress) -> Ingest:
-    options, own = settings.ingest, settings.embedder.model
-    published = own if adapters_of(own) else options.vector_model  # SPECTER2 may have been downloaded to a folder
+    options, own_model = settings.ingest, settings.embedder.model
+    published = (
+        own_model if adapters_of(own_model) else options.vector_model
+    )  # SPECTER2 may have been downloaded to a folder
     limits = JoinLimits(memory_mb=options.memory_mb, threads=options.threads, vector_model=published)
     return Ingest(to, origin, IngestOptions(partitions=options.partitions, jobs=options.jobs, join=limits), report)
 

@@ -82,20 +82,20 @@ class EmbeddingResult(NamedTuple):
     """Number of texts whose vectors an earlier run had already stored."""
 
 
-def embed_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> EmbeddingResult:
+def embed_on_ray(build_plan: RayBuildPlan, progress: Callable[[int], None]) -> EmbeddingResult:
     """Embed the texts on a Ray cluster, reporting the number of finished texts. Re-raises the errors of reading and
     embedding."""
     _configure()
-    files = [str(file) for source in wanted.sources for file in source_files(source)]
-    share = _resolve_resources(wanted.share)
+    files = [str(file) for source in build_plan.sources for file in source_files(source)]
+    share = _resolve_resources(build_plan.share)
     portions = (
         ray.data.from_items([{"path": path} for path in files], override_num_blocks=len(files))
         .map_batches(
-            partial(_read_portions, wanted=wanted), batch_size=1, batch_format="pyarrow", num_cpus=_READER_CPUS
+            partial(_read_portions, build_plan=build_plan), batch_size=1, batch_format="pyarrow", num_cpus=_READER_CPUS
         )
         .map_batches(
             _EmbeddingWorker,
-            fn_constructor_kwargs={"wanted": wanted},
+            fn_constructor_kwargs={"wanted": build_plan},
             compute=ActorPoolStrategy(size=share.processes),
             batch_size=1,
             batch_format="pyarrow",
@@ -133,13 +133,13 @@ def _resolve_resources(share: EmbeddingResources) -> EmbeddingResources:
     return share.model_copy(update={"gpus": gpus, "processes": share.processes or max(1, int(capacity))})
 
 
-def _read_portions(paths: pa.Table, wanted: RayBuildPlan) -> Iterator[pa.Table]:
+def _read_portions(paths: pa.Table, build_plan: RayBuildPlan) -> Iterator[pa.Table]:
     """Yield the files' texts in portions. A portion whose vectors are already stored is yielded without texts."""
-    store, size = VectorStore(wanted.vectors), wanted.share.texts
-    embedder = local_embedder(wanted.embedder)
+    store, size = VectorStore(build_plan.vectors), build_plan.share.texts
+    embedder = local_embedder(build_plan.embedder)
     lexical = isinstance(embedder, LexicalEmbedder)
     for path in paths["path"].to_pylist():
-        records = RecordReader([Path(path)], None if wanted.embed_anew or lexical else embedder)
+        records = RecordReader([Path(path)], None if build_plan.embed_anew or lexical else embedder)
         texts = chain.from_iterable(map(texts_to_embed, records))
         while batch := list(islice(texts, size)):
             key = vector_file_key(batch, embedder.name, lexical)
@@ -153,9 +153,9 @@ def _build_portion_table(key: str, texts: Sequence[str], count: int) -> pa.Table
 class _EmbeddingWorker:
     """Worker that loads one model and embeds one portion at a time."""
 
-    def __init__(self, wanted: RayBuildPlan) -> None:
-        self._embedder = local_embedder(wanted.embedder)
-        self._store = VectorStore(wanted.vectors)
+    def __init__(self, build_plan: RayBuildPlan) -> None:
+        self._embedder = local_embedder(build_plan.embedder)
+        self._store = VectorStore(build_plan.vectors)
         self._loop = asyncio.Runner()
 
     def __call__(self, portions: pa.Table) -> pa.Table:
@@ -191,37 +191,39 @@ class RayBuildResult(NamedTuple):
     already_built: bool
 
 
-async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> RayBuildResult:
+async def build_on_ray(build_plan: RayBuildPlan, progress: Callable[[int], None]) -> RayBuildResult:
     """Build the corpus on a Ray cluster. The resulting version is the same as from a build in a single process. Raises
     the same errors as such a build."""
-    await _find_gpus(wanted)  # fail now rather than after all texts have been embedded
-    stored = await asyncio.to_thread(embed_on_ray, wanted, progress)
-    options = BuildOptions(embed_anew=wanted.embed_anew, device=wanted.device)
-    with closing(local_embedder(wanted.embedder)) as model:
-        if wanted.shards is None:
-            known = await asyncio.to_thread(_copy_stored_vectors, wanted, stored.keys, wanted.directory)
+    await _find_gpus(build_plan)  # fail now rather than after all texts have been embedded
+    stored = await asyncio.to_thread(embed_on_ray, build_plan, progress)
+    options = BuildOptions(embed_anew=build_plan.embed_anew, device=build_plan.device)
+    with closing(local_embedder(build_plan.embedder)) as model:
+        if build_plan.shards is None:
+            known = await asyncio.to_thread(_copy_stored_vectors, build_plan, stored.keys, build_plan.directory)
             embedder = lookup_embedder(model, known)
-            built = await build_corpus(wanted.sources, wanted.directory, embedder, None, options)
+            built = await build_corpus(build_plan.sources, build_plan.directory, embedder, None, options)
             manifest = built.manifest
             return RayBuildResult(manifest.version, manifest.papers, stored, manifest.rejected, built.already_built)
-        each = _ShardTasks(wanted, stored.keys).build
-        many = await build_shards(wanted.sources, wanted.shards, wanted.directory, model, None, options, each)
-    whole = many.manifest
-    return RayBuildResult(whole.version, whole.papers, stored, whole.rejected, many.already_built)
+        build_shard = _ShardTasks(build_plan, stored.keys).build
+        sharded_build = await build_shards(
+            build_plan.sources, build_plan.shards, build_plan.directory, model, None, options, build_shard
+        )
+    whole = sharded_build.manifest
+    return RayBuildResult(whole.version, whole.papers, stored, whole.rejected, sharded_build.already_built)
 
 
-async def _find_gpus(wanted: RayBuildPlan) -> None:
+async def _find_gpus(build_plan: RayBuildPlan) -> None:
     """Check that the nodes on which indexes will be trained have GPUs. Raises ConfigurationError if they have none."""
-    if wanted.shards is None:
-        open_gpus(wanted.device)
-    elif wanted.device == "cuda":
+    if build_plan.shards is None:
+        open_gpus(build_plan.device)
+    elif build_plan.device == "cuda":
         if not ray.cluster_resources().get("GPU"):  # type: ignore[no-untyped-call]
             raise ConfigurationError(
                 "Large indexes are to be trained on GPUs, but no node of this Ray cluster has one.",
                 "Set ASSAYER_CORPUS__DEVICE=cpu, or add nodes with GPUs to the cluster.",
             )
         try:
-            await _look_for_gpus.options(num_gpus=1).remote(wanted.device)
+            await _look_for_gpus.options(num_gpus=1).remote(build_plan.device)
         except RayTaskError as error:
             raise get_original_error(error) from None
 
@@ -250,23 +252,23 @@ class _ShardTasks(NamedTuple):
 
 @ray.remote(num_cpus=1)
 def _build_shard(
-    wanted: RayBuildPlan, keys: Sequence[str], part: Path | None, place: Path, options: BuildOptions
+    build_plan: RayBuildPlan, keys: Sequence[str], part: Path | None, place: Path, options: BuildOptions
 ) -> BuildSummary:
-    with closing(local_embedder(wanted.embedder)) as embedder:
-        known = KnownVectors([])
+    with closing(local_embedder(build_plan.embedder)) as embedder:
+        stored_vectors = KnownVectors([])
         if part is not None:  # each task loads only the vectors of its own texts
             lexical = isinstance(embedder, LexicalEmbedder)
             own_hashes = hashes_of_embedded_texts(part, None if lexical else embedder)
-            known = _copy_stored_vectors(wanted, keys, place, own_hashes)
-        stored = lookup_embedder(embedder, known)
-        return asyncio.run(build_corpus([part] if part else [], place, stored, None, options))
+            stored_vectors = _copy_stored_vectors(build_plan, keys, place, own_hashes)
+        stored_embedder = lookup_embedder(embedder, stored_vectors)
+        return asyncio.run(build_corpus([part] if part else [], place, stored_embedder, None, options))
 
 
 def _copy_stored_vectors(
-    wanted: RayBuildPlan, keys: Sequence[str], place: Path, own_hashes: Hashes | None = None
+    build_plan: RayBuildPlan, keys: Sequence[str], place: Path, own_hashes: Hashes | None = None
 ) -> KnownVectors:
     """Return the stored vectors, copied to the corpus's disk for the duration of the build. Raises CorpusError if they
     are incomplete."""
     with explain_disk_errors(place):
         place.mkdir(parents=True, exist_ok=True)
-        return VectorStore(wanted.vectors).known(keys, place, own_hashes)
+        return VectorStore(build_plan.vectors).known(keys, place, own_hashes)

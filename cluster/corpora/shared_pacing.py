@@ -58,8 +58,8 @@ async def _database(settings: Settings, stack: AsyncExitStack) -> Database | Non
 
 def _pacer(settings: Settings, source: SharedSource, database: Database) -> Pacer:
     """Return a pacer that uses the same shared state as the service."""
-    own, transfers = settings.sources[source], settings.ingest.transfers
-    spacing = max(own.spacing_seconds, transfers.spacing)
+    source_settings, transfers = settings.sources[source], settings.ingest.transfers
+    spacing = max(source_settings.spacing_seconds, transfers.spacing)
     limits = PaceLimits(spacing, connections=1, answer_within=transfers.answer_seconds + 1.0)
-    address = SourceAddress(source, own, own.base_url or SERVICE_ADDRESSES[source])
+    address = SourceAddress(source, source_settings, source_settings.base_url or SERVICE_ADDRESSES[source])
     return Pacer(PgSharedState(database), address.pace_key, limits)

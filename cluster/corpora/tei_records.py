@@ -80,29 +80,33 @@ def parse_tei_record(tei: bytes, paper: str) -> PaperRecord:
     root = read_tei(tei, paper)
     citing = read_citing_paper(tei, paper)
     sections = citing.paper.sections
-    first = 1 if sections[0].title == "Abstract" else 0
+    first_section = 1 if sections[0].title == "Abstract" else 0
     return PaperRecord.model_validate(
         {
             "id": paper,
             "title": citing.paper.title,
-            "abstract": sections[0].text if first else "",
+            "abstract": sections[0].text if first_section else "",
             "authors": list(_authors(root)),
             "publication_date": _day(root),
             **_identifiers(root),
-            "sections": [{"title": section.title, "text": clean_text(section.text)} for section in sections[first:]],
-            "cited_in_text": [_convert_cited_work(work, first) for work in citing.cited],
+            "sections": [
+                {"title": section.title, "text": clean_text(section.text)} for section in sections[first_section:]
+            ],
+            "cited_in_text": [_convert_cited_work(work, first_section) for work in citing.cited],
         }
     )
 
 
-def _convert_cited_work(work_cited: WorkCited, first: int) -> dict[str, Any]:
-    at = [(place.section - first, place.character) for place in work_cited.at if place.section >= first]
+def _convert_cited_work(work_cited: WorkCited, first_section: int) -> dict[str, Any]:
+    positions = [
+        (place.section - first_section, place.character) for place in work_cited.at if place.section >= first_section
+    ]
     return {
         "doi": work_cited.work.doi,
         "arxiv": work_cited.work.arxiv,
         "title": work_cited.work.title,
         "year": work_cited.work.year,
-        "at": at,
+        "at": positions,
     }
 
 

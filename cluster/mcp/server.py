@@ -71,12 +71,12 @@ def http_app(url: str | None, host: str, names: Sequence[str], state: ServerStat
             f"The host name under which clients reach {host} is not configured (requests for other hosts are refused).",
             "Pass it, for example --allowed-host mcp.example.org. Use a TLS proxy: every request contains an API key.",
         )
-    known = (*_LOOPBACK, *names)
+    allowed_hosts = (*_LOOPBACK, *names)
     allowed = TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
-        allowed_hosts=[form for name in known for form in (name, f"{name}:*")],
+        allowed_hosts=[form for name in allowed_hosts for form in (name, f"{name}:*")],
         allowed_origins=[
-            f"{kind}://{name}{port}" for kind in ("http", "https") for name in known for port in ("", ":*")
+            f"{kind}://{name}{port}" for kind in ("http", "https") for name in allowed_hosts for port in ("", ":*")
         ],
     )
     app = mcp_server(make_opener_with_callers_key(url), state).streamable_http_app(

@@ -246,7 +246,7 @@ def _idea(text: str, title: str | None) -> IdeaBody:
 def _start(cursor: str | None, format: str) -> int:
     if cursor is None:
         return 0
-    of, _, place = cursor.partition("-")
-    if of != format or not (place.isascii() and place.isdigit()):
+    cursor_id, _, offset = cursor.partition("-")
+    if cursor_id != format or not (offset.isascii() and offset.isdigit()):
         raise ToolError(f"This is not a cursor of a {format} report. Omit it, or pass `next_cursor` unchanged.")
-    return int(place)
+    return int(offset)

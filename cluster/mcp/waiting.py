@@ -24,11 +24,11 @@ class ServerState:
     stopping: bool = False
 
 
-async def wait_for_job(look: Callable[[], Awaitable[J]], seconds: float, context: ToolContext) -> J:
+async def wait_for_job(get_job: Callable[[], Awaitable[J]], seconds: float, context: ToolContext) -> J:
     """Return the job once it has ended, or its current state after `seconds`. Progress is reported as seconds
     waited."""
     began = time.monotonic()
-    while (job := await look()).state not in TERMINAL:
+    while (job := await get_job()).state not in TERMINAL:
         elapsed = time.monotonic() - began
         try:
             pause = next_poll(elapsed, seconds)

@@ -168,16 +168,17 @@ class PostgresDataDirectory:
         except FileNotFoundError:
             return ""
 
-    def _server_error(self, what: str) -> StorageError:
+    def _server_error(self, problem: str) -> StorageError:
         return StorageError(
-            f"The embedded PostgreSQL in {self._home} {what}", f"Its log is {self._cluster / 'log'}. {OWN_SERVER_HINT}"
+            f"The embedded PostgreSQL in {self._home} {problem}",
+            f"Its log is {self._cluster / 'log'}. {OWN_SERVER_HINT}",
         )
 
 
 def _extract_errors(output: str) -> str:
     """Return the last lines of the output that report an error."""
     lines = (line.strip() for line in output.splitlines()[-20:])
-    return " / ".join(line for line in lines if any(mark in line for mark in ("error:", "FATAL", "PANIC")))[-500:]
+    return " / ".join(line for line in lines if any(keyword in line for keyword in ("error:", "FATAL", "PANIC")))[-500:]
 
 
 def _accepts_connections(path: Path) -> bool:

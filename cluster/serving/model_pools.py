@@ -35,8 +35,8 @@ class EmbedderReplica(Replica):
         self._embedder = local_embedder(settings.embedder.model_copy(update={"threads": threads}))
 
     async def describe(self) -> EmbedderDescription:
-        own = self._embedder
-        return EmbedderDescription(own.name, own.dimensions, isinstance(own, LexicalEmbedder))
+        embedder = self._embedder
+        return EmbedderDescription(embedder.name, embedder.dimensions, isinstance(embedder, LexicalEmbedder))
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         return await self._embedder.embed(texts, kind)
@@ -54,15 +54,15 @@ class EmbedderReplica(Replica):
 class PooledEmbedder:
     """Embedder that uses the embedder pool. Implements `assayer.ports.Embedder`."""
 
-    def __init__(self, pool: PoolClient[EmbedderReplica], described: EmbedderDescription) -> None:
+    def __init__(self, pool: PoolClient[EmbedderReplica], description: EmbedderDescription) -> None:
         self._pool = pool
-        self.name, self.dimensions = described.name, described.dimensions
+        self.name, self.dimensions = description.name, description.dimensions
 
     @classmethod
     async def open(cls, pool: PoolClient[EmbedderReplica]) -> "PooledEmbedder":
         """Open the pool's embedder. Returns a PooledLexicalEmbedder if the model assigns weights to tokens."""
-        described = await pool.ask(EmbedderReplica.describe)
-        return PooledLexicalEmbedder(pool, described) if described.lexical else PooledEmbedder(pool, described)
+        description = await pool.ask(EmbedderReplica.describe)
+        return PooledLexicalEmbedder(pool, description) if description.lexical else PooledEmbedder(pool, description)
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         return await self._pool.ask(EmbedderReplica.embed, list(texts), kind)

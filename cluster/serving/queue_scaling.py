@@ -44,8 +44,8 @@ class QueueScaling:
         queue = _watch(self._profile).latest()
         load = EvaluatorLoad(context.current_num_replicas, tuple(in_hand.values()), queue)
         target = context.config.get_target_ongoing_requests()
-        which = self._takes_interactive, self._takes_batch
-        return compute_wanted_evaluators(load, target, self._patience_seconds, *which), {}
+        priorities = self._takes_interactive, self._takes_batch
+        return compute_wanted_evaluators(load, target, self._patience_seconds, *priorities), {}
 
 
 class _QueueWatch:
@@ -57,8 +57,8 @@ class _QueueWatch:
         threading.Thread(target=self._run, name="queue watch", daemon=True).start()
 
     def latest(self) -> QueueDepth | None:
-        seen = self._latest
-        return None if seen is None or time.monotonic() - seen[0] > _STALE_SECONDS else seen[1]
+        queue_depth = self._latest
+        return None if queue_depth is None or time.monotonic() - queue_depth[0] > _STALE_SECONDS else queue_depth[1]
 
     def _run(self) -> None:
         while True:

@@ -83,11 +83,11 @@ async def background_task(work: Coroutine[Any, Any, None]) -> AsyncIterator["asy
         await asyncio.gather(task, return_exceptions=True)
 
 
-def ensure_running(task: "asyncio.Task[None]", what: str) -> None:
+def ensure_running(task: "asyncio.Task[None]", task_name: str) -> None:
     """Raise Defect, with the reason, if work that should keep running has ended."""
     if task.done():
-        why = "it was cancelled" if task.cancelled() else repr(task.exception())
-        raise Defect(f"{what} has stopped: {why}.")
+        reason = "it was cancelled" if task.cancelled() else repr(task.exception())
+        raise Defect(f"{task_name} has stopped: {reason}.")
 
 
 class Replica:

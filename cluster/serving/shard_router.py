@@ -31,10 +31,16 @@ class ShardRouter(RequestRouter):
         shard = _get_requested_shard(pending_request)
         if shard is None:
             return [candidate_replicas]
-        known = {candidate_replica.replica_id.unique_id: candidate_replica for candidate_replica in candidate_replicas}
-        holding = [known[item] for item in rendezvous_order(shard, known)[: self._copies]]
-        opened = [item for item in holding if shard in item.routing_stats.get(OPEN_SHARDS, ())]
-        return [group for group in (opened, [item for item in holding if item not in opened]) if group]
+        replicas_by_id = {
+            candidate_replica.replica_id.unique_id: candidate_replica for candidate_replica in candidate_replicas
+        }
+        assigned_replicas = [replicas_by_id[item] for item in rendezvous_order(shard, replicas_by_id)[: self._copies]]
+        replicas_with_shard = [item for item in assigned_replicas if shard in item.routing_stats.get(OPEN_SHARDS, ())]
+        return [
+            group
+            for group in (replicas_with_shard, [item for item in assigned_replicas if item not in replicas_with_shard])
+            if group
+        ]
 
 
 def shard_routing(copies: int, look_seconds: float) -> dict[str, Any]:
@@ -47,10 +53,10 @@ def shard_routing(copies: int, look_seconds: float) -> dict[str, Any]:
     }
 
 
-def _get_requested_shard(pending: PendingRequest | None) -> int | None:
-    if pending is None:
+def _get_requested_shard(request: PendingRequest | None) -> int | None:
+    if request is None:
         return None
-    args: Sequence[Any] = pending.args
-    if pending.metadata.call_method == Replica.urgently.__name__:
+    args: Sequence[Any] = request.args
+    if request.metadata.call_method == Replica.urgently.__name__:
         args = args[1:]
     return args[0] if args and isinstance(args[0], int) else None

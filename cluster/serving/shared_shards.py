@@ -58,13 +58,17 @@ class SharedShards:
     def note_asked(self, number: int) -> None:
         self._asked[number] = self._clock()
 
-    def let_go(self, held: Iterable[int]) -> list[int]:
+    def let_go(self, open_shards: Iterable[int]) -> list[int]:
         """Return the open shards to close: those assigned only to other processes and not requested for a while."""
         if not self._is_stable():
             return []
-        mine = self._assigned()
-        last = self._clock() - _LET_GO_SECONDS
-        return [item for item in held if item not in mine and self._asked.get(item, -math.inf) < last]
+        assigned_shards = self._assigned()
+        close_before = self._clock() - _LET_GO_SECONDS
+        return [
+            item
+            for item in open_shards
+            if item not in assigned_shards and self._asked.get(item, -math.inf) < close_before
+        ]
 
     def _assigned(self) -> list[int]:
         processes = {self.name, *pool_members(self._pool)}
@@ -72,11 +76,11 @@ class SharedShards:
 
     def _is_stable(self) -> bool:
         """Return whether the set of processes has been unchanged for a while."""
-        known, now = pool_members(self._pool), self._clock()
-        if known != self._known:
-            self._known, self._since = known, now
-        complete = len(known) >= self._sharing.processes
-        return bool(known) and now - self._since >= (_STABLE_SECONDS if complete else _INCOMPLETE_SECONDS)
+        members, now = pool_members(self._pool), self._clock()
+        if members != self._known:
+            self._known, self._since = members, now
+        complete = len(members) >= self._sharing.processes
+        return bool(members) and now - self._since >= (_STABLE_SECONDS if complete else _INCOMPLETE_SECONDS)
 
 
 async def _call_once(pool: DeploymentHandle[Any]) -> None:

@@ -65,7 +65,7 @@ def test_unwanted_content_type_is_rejected_before_reading_body() -> None:
 
 
 def test_download_speed_is_judged_per_time_window() -> None:
-    monitor = ThroughputMonitor(started=100.0, slowest=10.0, patience=5.0)
+    monitor = ThroughputMonitor(started=100.0, min_bytes_per_second=10.0, grace_seconds=5.0)
     assert not monitor.is_too_slow(101.0, 1)
     assert not monitor.is_too_slow(105.0, 1_000_000)
     assert not monitor.is_too_slow(109.9, 1)
@@ -74,7 +74,7 @@ def test_download_speed_is_judged_per_time_window() -> None:
 
 @given(st.lists(st.tuples(st.floats(0.01, 3.0), st.integers(50, 500)), max_size=40))
 def test_sufficiently_fast_download_is_never_marked_slow(pieces: list[tuple[float, int]]) -> None:
-    monitor, now = ThroughputMonitor(0.0, slowest=50 / 3.0 / 2, patience=3.0), 0.0
+    monitor, now = ThroughputMonitor(0.0, min_bytes_per_second=50 / 3.0 / 2, grace_seconds=3.0), 0.0
     for seconds, received in pieces:
         now += seconds
         assert not monitor.is_too_slow(now, received)

@@ -9,7 +9,7 @@ _PICTURES = TypeAdapter(tuple[int, list[str]])
 
 
 async def page_pictures(document: bytes, source: str, first_page: int, max_pages: int) -> tuple[int, list[str]]:
-    """Return the number of pages in the document, and at most `max_pages` of them, from page `first` on, as Base64
+    """Return the number of pages in the document, and at most `max_pages` of them, from page `first_page` on, as Base64
     PNGs. Raises Unreadable, with a message that names `source`."""
     parser = "workers.sandbox.page_rendering:page_pictures"
     return await parse_document(parser, document, source, PdfLimits(), _PICTURES, first=first_page, max_pages=max_pages)

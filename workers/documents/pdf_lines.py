@@ -98,7 +98,7 @@ def _edge(page: Sequence[PdfLine]) -> set[str]:
 
 
 def _remove_running(pages: Sequence[Sequence[PdfLine]], counted_pages: Sequence[Sequence[PdfLine]]) -> list[PdfLine]:
-    """Remove page numbers, rotated text, and lines that recur at the edges of a third of the `counted` pages."""
+    """Remove page numbers, rotated text, and lines that recur at the edges of a third of the `counted_pages` pages."""
     occurrences = Counter(key for page in counted_pages for key in _edge(page))
     running_lines = {
         key for key, count in occurrences.items() if count >= max(3, len(counted_pages) // 3)

@@ -173,7 +173,8 @@ class SentenceModel(PaddedModel):
             )
 
     def _prompts(self, model_prompts: dict[str, str | None]) -> dict[str, str]:
-        """Return the prefixes for queries and passages. `own` are the prompts in the model's configuration."""
+        """Return the prefixes for queries and passages. `model_prompts` are the prompts in the model's
+        configuration."""
         candidates = {
             "query": (self._profile.query_prefix, model_prompts.get("query")),
             "passage": (self._profile.passage_prefix, model_prompts.get("passage"), model_prompts.get("document")),

@@ -104,7 +104,7 @@ class AddressPolicy:
         return literal is not None and any(literal in item for item in self._allow if item.version == literal.version)
 
     def check_address(self, address: Address, port: int, url: str) -> None:
-        """Raise AddressRefused unless connections to the address are allowed. `where` is the subject of the error
+        """Raise AddressRefused unless connections to the address are allowed. `url` is the subject of the error
         message, such as the URL."""
         ipv4_target = _embedded_ipv4(address)
         if any(

@@ -48,7 +48,7 @@ class SourceBudget:
         self._since = 0.0
 
     def take(self, operation: Operation, requested: int) -> int:
-        """Take up to `wanted` queries from the budget; return how many may be sent."""
+        """Take up to `requested` queries from the budget; return how many may be sent."""
         granted = min(requested, self._queries - self._used[operation])
         self._used[operation] += granted
         return granted

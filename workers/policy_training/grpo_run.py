@@ -42,8 +42,8 @@ class GrpoRun:
         on_points: Callable[[list[LearningPoint]], None],
         groups: RolloutGroups | None = None,
     ) -> None:
-        """Create a run. After each step, `told` receives all points so far. Without `groups`, one completion is sampled
-        per prompt. Raises ConfigurationError if the model cannot be loaded or the machine does not support the
+        """Create a run. After each step, `on_points` receives all points so far. Without `groups`, one completion is
+        sampled per prompt. Raises ConfigurationError if the model cannot be loaded or the machine does not support the
         settings."""
         reward_function: Any = reward  # TRL also awaits coroutines, but its types allow only lists
         with _quiet():

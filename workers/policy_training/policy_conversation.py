@@ -26,8 +26,8 @@ class PolicyTemplate:
     cannot end or begin a message."""
 
     def __init__(self, tokenizer: Any, end_tokens: frozenset[int]) -> None:
-        """Create a template. `ends` are the tokens that end an answer. Raises ConfigurationError if the tokenizer has
-        no chat template."""
+        """Create a template. `end_tokens` are the tokens that end an answer. Raises ConfigurationError if the tokenizer
+        has no chat template."""
         if not getattr(tokenizer, "chat_template", None):
             raise ConfigurationError(
                 "The policy's tokenizer has no chat template, which is needed to convert prompts to tokens.",
@@ -42,7 +42,7 @@ class PolicyTemplate:
         return self._ids(self._rendered(messages))
 
     def after_answer(self, messages: Sequence[ChatMessage], complaint: ChatMessage, end_token: int) -> tuple[int, ...]:
-        """Return the tokens between an answer, whose last token is `ended_by`, and the next answer."""
+        """Return the tokens between an answer, whose last token is `end_token`, and the next answer."""
         *_, text_after = self._rendered((*messages, ChatMessage("assistant", _PLACE), complaint)).partition(_PLACE)
         if not text_after:
             raise ConfigurationError(

@@ -39,8 +39,8 @@ _OUTLINE = {pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE
 def find_hidden_characters(page: Any, text: Any, render_page: bool = True) -> dict[int, PdfHiding]:
     """Return the invisible characters, as indices into the text page, each with the reason.
 
-    Spaces and line ends added by pdfium are never included. Without `look`, the page is not rendered, and only the
-    file's properties are used."""
+    Spaces and line ends added by pdfium are never included. Without `render_page`, the page is not rendered, and only
+    the file's properties are used."""
     objects: dict[int, list[int]] = defaultdict(list)
     for index in range(text.count_chars()):
         pointer = pdfium.FPDFText_GetTextObject(text, index)

@@ -100,7 +100,7 @@ class _WordReader:
         return next(children(settings, "displayBackgroundShape"), None) is not None
 
     def _blocks(self, parent: etree._Element, outer_look: Look, reason: OfficeHiding | None = None) -> None:
-        """Read paragraphs and tables at any nesting level. If `why` is set, all of them are hidden."""
+        """Read paragraphs and tables at any nesting level. If `reason` is set, all of them are hidden."""
         for child in parent.iterchildren("*"):
             match get_local_name(child):
                 case "p":

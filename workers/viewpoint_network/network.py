@@ -44,7 +44,7 @@ class ViewpointNetwork(nn.Module):  # type: ignore[misc]
         self.head = nn.Sequential(nn.Linear(2 * hidden, hidden), nn.ReLU(), self.dropout, nn.Linear(hidden, classes))
 
     def forward(self, nodes: Tensor, adjacency: Tensor, scored_nodes: Tensor, owners: Tensor) -> Tensor:
-        """Return logits (ideas, classes). `adjacency` is as in `GraphTensors`; `asked` (k,) are viewpoint rows;
+        """Return logits (ideas, classes). `adjacency` is as in `GraphTensors`; `scored_nodes` (k,) are viewpoint rows;
         `owners` (k,) are their ideas, ascending from 0."""
         for layer in self.layers:
             nodes = self.dropout(torch.relu(layer(nodes, adjacency)))

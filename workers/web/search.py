@@ -97,7 +97,7 @@ def _result(organic: _Organic, seen_on: dt.date) -> WebResult | None:
 
 
 def read_shown_date(text: str, seen_on: dt.date) -> dt.date | None:
-    """Parse a date as Google displays it on the day `seen`; return None for other text."""
+    """Parse a date as Google displays it on the day `seen_on`; return None for other text."""
     text = " ".join(text.lower().split())
     for form in (_DAY, _DAY_FIRST, _MONTH):
         if (match := form.fullmatch(text)) and (month := _MONTHS.get(match["month"])):

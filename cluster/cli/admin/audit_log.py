@@ -51,9 +51,9 @@ def export(
             count, after = count + len(page.items), page.next
         tip = client.audit_log.tip()
     print_remark(f"Saved {count:,} entries in {to}. Store this tip in a different place:")
-    noted = f"{tip.number}:{tip.hash}"
+    tip_text = f"{tip.number}:{tip.hash}"
     with Outcome(as_json=as_json) as outcome:
-        outcome.add(noted, tip=noted, file=to, entries=count)
+        outcome.add(tip_text, tip=tip_text, file=to, entries=count)
 
 
 @app.command("tip")
@@ -61,9 +61,9 @@ def tip(as_json: WithJson = False) -> None:
     """Print the log's tip, NUMBER:HASH. Store it where people who can change the log cannot change the tip."""
     with service() as client:
         current = client.audit_log.tip()
-    noted = f"{current.number}:{current.hash}"
+    tip_text = f"{current.number}:{current.hash}"
     with Outcome(as_json=as_json) as outcome:
-        outcome.add(noted, tip=noted)
+        outcome.add(tip_text, tip=tip_text)
 
 
 @app.command("verify")
@@ -89,16 +89,16 @@ def verify(
     noted_tip = _parse_tip(tip, entries[0].tenant if entries else "")
     faults = list(audit_faults(entries, noted_tip, None if head is None else head.reader))
     withheld = sum(entry.withheld for entry in entries)
-    erased = sum(entry.content is None for entry in entries) - withheld
+    erased_count = sum(entry.content is None for entry in entries) - withheld
     lines = (escape(f"entry {fault.number}: {fault.detail}") for fault in faults)
     with Outcome(as_json=as_json) as outcome:
-        outcome.add(*lines, faults=faults, entries=len(entries), erased=erased, withheld=withheld)
+        outcome.add(*lines, faults=faults, entries=len(entries), erased=erased_count, withheld=withheld)
     if faults:
         print_remark(f"{count(len(faults), 'fault')} in {count(len(entries), 'entry')}.")
         raise typer.Exit(1)
     print_remark(
         f"{count(len(entries), 'entry')}, nothing changed, nothing missing"
-        + (f", {erased:,} erased." if erased else ".")
+        + (f", {erased_count:,} erased." if erased_count else ".")
     )
     if withheld:
         print_remark(
@@ -150,6 +150,6 @@ def _parse_tip(text: str | None, tenant: str) -> "AuditTip | None":
 
     if text is None:
         return None
-    if (noted := tip_of(text, TenantId(tenant))) is None:
+    if (parsed_tip := tip_of(text, TenantId(tenant))) is None:
         raise InputError(f"{text!r} is not a tip.", "Pass NUMBER:HASH, as `assayer admin audit-log export` printed it.")
-    return noted
+    return parsed_tip

@@ -49,5 +49,5 @@ def _dump(programs: Path, url: str, file: Path) -> str:
     string."""
     command = (str(programs / "pg_dump"), "--format=custom", "--no-owner", "--no-privileges", url)
     with open(file, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as output:
-        ended = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, check=False, text=True)  # noqa: S603 - our own program
-    return ended.stderr.strip() if ended.returncode else ""
+        completed = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, check=False, text=True)  # noqa: S603 - our own program
+    return completed.stderr.strip() if completed.returncode else ""

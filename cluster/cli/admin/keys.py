@@ -39,21 +39,23 @@ def create_key(
     from orchestrator.jobs.models import TenantId
     from orchestrator.store import PgKeys
 
-    last = day(expires, "expiry")
-    until = None if last is None else dt.datetime.combine(last, dt.time(), dt.UTC)
-    if until is not None and until <= dt.datetime.now(dt.UTC):
+    last_day = day(expires, "expiry")
+    expires_at = None if last_day is None else dt.datetime.combine(last_day, dt.time(), dt.UTC)
+    if expires_at is not None and expires_at <= dt.datetime.now(dt.UTC):
         raise InputError(f"The expiry {expires} is in the past.", "Pass a later day.")
-    fields = {"name": name, "scopes": frozenset(scopes or ("submit", "read")), "expires_at": until}
+    fields = {"name": name, "scopes": frozenset(scopes or ("submit", "read")), "expires_at": expires_at}
     plan = validate(KeyPlan, fields | {"requests_per_minute": requests_per_minute})
-    drawn, by = generate_key(), _operator()
-    made = with_database(lambda database: PgKeys(database).create(TenantId(tenant), plan, drawn, actor=by))
-    if made is None:
+    generated_key, operator = generate_key(), _operator()
+    created_key = with_database(
+        lambda database: PgKeys(database).create(TenantId(tenant), plan, generated_key, actor=operator)
+    )
+    if created_key is None:
         raise InputError(f"There is no tenant {tenant}.", f"Create it with: assayer admin tenants create {tenant}")
     if as_json:
-        print_json({"id": drawn.id, "tenant": tenant, "key": drawn.secret})
+        print_json({"id": generated_key.id, "tenant": tenant, "key": generated_key.secret})
         return
-    print_remark(f"Created the key {drawn.id} of {tenant}. It is shown only once:")
-    typer.echo(drawn.secret)
+    print_remark(f"Created the key {generated_key.id} of {tenant}. It is shown only once:")
+    typer.echo(generated_key.secret)
 
 
 @app.command("list")
@@ -80,13 +82,13 @@ def revoke_key(
     from orchestrator.jobs.models import KeyId, TenantId
     from orchestrator.store import PgKeys
 
-    by = ActBy(_operator(), dt.datetime.now(dt.UTC))
+    revocation = ActBy(_operator(), dt.datetime.now(dt.UTC))
     # If the whole key was passed instead of its id, extract the id.
-    known = KeyId("_".join(key.split("_")[:2]))
-    if with_database(lambda database: PgKeys(database).revoke(TenantId(tenant), known, by)) is None:
-        raise InputError(f"The tenant {tenant} has no key {known}.", f"See: assayer admin keys list --tenant {tenant}")
+    key_id = KeyId("_".join(key.split("_")[:2]))
+    if with_database(lambda database: PgKeys(database).revoke(TenantId(tenant), key_id, revocation)) is None:
+        raise InputError(f"The tenant {tenant} has no key {key_id}.", f"See: assayer admin keys list --tenant {tenant}")
     with Outcome(as_json=as_json) as outcome:
-        outcome.add(f"The key {known} is revoked.", id=known, tenant=tenant, revoked=True)
+        outcome.add(f"The key {key_id} is revoked.", id=key_id, tenant=tenant, revoked=True)
 
 
 def _operator() -> "Actor":

@@ -84,10 +84,10 @@ def give_key(who: Who, as_json: WithJson = False) -> None:
 def remove(who: Who, as_json: WithJson = False) -> None:
     """Remove a member. Their keys and sessions are revoked immediately; their opinions are kept."""
     with service() as client:
-        gone = client.members.remove(_id_of(who, client.members.list().items))
-    print_remark(f"{gone.name} is no longer a member.")
+        removed_member = client.members.remove(_id_of(who, client.members.list().items))
+    print_remark(f"{removed_member.name} is no longer a member.")
     if as_json:
-        print_json(gone)
+        print_json(removed_member)
 
 
 def _id_of(who: str, members: "tuple[Member, ...]") -> str:

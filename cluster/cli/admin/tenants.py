@@ -77,11 +77,11 @@ def set_tenant(
 
     async def change(database: "Database") -> "TenantResource | None":
         store = PgTenants(database)
-        before = await store.get(TenantId(tenant))
-        if before is None:
+        stored_tenant = await store.get(TenantId(tenant))
+        if stored_tenant is None:
             return None
-        agreed = before.model_dump(include=set(TenantPlan.model_fields)) | changes
-        return await store.update(before.id, validate(TenantPlan, agreed))
+        new_plan = stored_tenant.model_dump(include=set(TenantPlan.model_fields)) | changes
+        return await store.update(stored_tenant.id, validate(TenantPlan, new_plan))
 
     changed = with_database(change)
     if changed is None:
@@ -120,9 +120,9 @@ def _values_to_change(
     retention_days: int | None,
 ) -> dict[str, Any]:
     """Return the values to change. A value of 0 removes an optional limit."""
-    needed = {"name": name, "weight": weight, "max_queued": max_queued}
+    required_values = {"name": name, "weight": weight, "max_queued": max_queued}
     limits = {"max_running": max_running, "monthly_usd": monthly_usd, "retention_days": retention_days}
-    return {item: value for item, value in needed.items() if value is not None} | {
+    return {item: value for item, value in required_values.items() if value is not None} | {
         item: value or None for item, value in limits.items() if value is not None
     }
 

@@ -28,26 +28,29 @@ def compare(
     as_json: WithJson = False,
 ) -> None:
     """Show finished evaluations side by side; with --judge, say which of two ideas is better and why."""
-    chosen = list(dict.fromkeys(evaluations))
-    for item in chosen:
+    evaluation_ids = list(dict.fromkeys(evaluations))
+    for item in evaluation_ids:
         kind_of(item, "evaluation")
-    if not _MIN_EVALUATIONS <= len(chosen) <= _MAX_EVALUATIONS:
+    if not _MIN_EVALUATIONS <= len(evaluation_ids) <= _MAX_EVALUATIONS:
         raise InputError(
-            f"Only 2 to 4 different evaluations can be compared, not {len(chosen)}.",
+            f"Only 2 to 4 different evaluations can be compared, not {len(evaluation_ids)}.",
             f"Pass {_MIN_EVALUATIONS} to {_MAX_EVALUATIONS}.",
         )
-    if judge and len(chosen) != _MIN_EVALUATIONS:
+    if judge and len(evaluation_ids) != _MIN_EVALUATIONS:
         raise InputError(
-            f"--judge compares two evaluations, not {len(chosen)}.", "Pass two evaluations, or omit --judge."
+            f"--judge compares two evaluations, not {len(evaluation_ids)}.", "Pass two evaluations, or omit --judge."
         )
     with service() as client:
-        reports = [client.evaluations.report(item) for item in chosen]
+        reports = [client.evaluations.report(item) for item in evaluation_ids]
         titles = [shortened(report.idea.title, _MAX_CHARS) for report in reports]
         rows = _rows(reports)
-        result = _request_verdict(client, chosen) if judge else None
+        result = _request_verdict(client, evaluation_ids) if judge else None
     if as_json:
         print_json(
-            {"rows": {heading: dict(zip(chosen, cells, strict=True)) for heading, *cells in rows}, "result": result}
+            {
+                "rows": {heading: dict(zip(evaluation_ids, cells, strict=True)) for heading, *cells in rows},
+                "result": result,
+            }
         )
         return
     show_table(("", *titles), rows)
@@ -82,16 +85,18 @@ def _fit(report: "Report") -> str:
     return "not known" if isinstance(fit, Absent) else fit.level
 
 
-def _request_verdict(client: "Client", chosen: Sequence[str]) -> "ComparisonResult":
+def _request_verdict(client: "Client", evaluation_ids: Sequence[str]) -> "ComparisonResult":
     """Ask the service which of two ideas is better. Raises Exit if it gives no verdict."""
     from assayer_client import ComparisonBody
 
-    accepted = client.comparisons.create(ComparisonBody(first_evaluation=chosen[0], second_evaluation=chosen[1]))
+    accepted = client.comparisons.create(
+        ComparisonBody(first_evaluation=evaluation_ids[0], second_evaluation=evaluation_ids[1])
+    )
     comparison = client.comparisons.wait(accepted.id)
     if comparison.result is None:
         problem, state = comparison.problem, comparison.state
-        why = f"{problem.title}. {problem.detail}" if problem else f"Its state is {state}."
-        print_remark(f"{accepted.id} has no verdict: {why}")
+        reason = f"{problem.title}. {problem.detail}" if problem else f"Its state is {state}."
+        print_remark(f"{accepted.id} has no verdict: {reason}")
         raise typer.Exit(1)
     return comparison.result
 

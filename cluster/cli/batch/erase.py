@@ -57,13 +57,13 @@ def erase(
 
 def _show(erasure: "Erasure") -> None:
     for job in erasure.jobs:
-        place = f", row {job.row} of {job.batch}" if job.batch else ""
-        typer.echo(f"{job.id} ({job.kind}, {job.state}{place}): {job.title}")
+        row_text = f", row {job.row} of {job.batch}" if job.batch else ""
+        typer.echo(f"{job.id} ({job.kind}, {job.state}{row_text}): {job.title}")
     print_remark(f"To be deleted: {_contents_in_words(erasure)}.")
     for ranking in erasure.taken_out_of:
-        taken = "this idea" if ranking.taken == 1 else f"{ranking.taken:,} ideas"
+        removed_text = "this idea" if ranking.taken == 1 else f"{ranking.taken:,} ideas"
         print_remark(
-            f"The ranking {ranking.id} ({ranking.title}) is kept, without {taken}: the other {ranking.left:,} keep "
+            f"The ranking {ranking.id} ({ranking.title}) is kept, without {removed_text}: the other {ranking.left:,} keep "
             "their ranks."
         )
     for job in erasure.jobs:

@@ -31,7 +31,7 @@ def estimated(
 
 def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
     """Print the estimates of all parts combined. A total is unknown if any part lacks its value."""
-    first = parts[0]
+    first_part = parts[0]
     for part in parts:
         for row in part.rejected:
             print_remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
@@ -42,13 +42,16 @@ def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
     ideas = sum(part.ideas for part in parts)
     rejected = sum(len(part.rejected) for part in parts)
     twice = sum(len(part.duplicates) for part in parts)
-    without = [f"{rejected:,} refused"] * bool(rejected) + [f"{twice:,} with the same text as another"] * bool(twice)
-    typer.echo(f"Ideas:   {ideas:,} by {first.method}" + (f" (not counting {', '.join(without)})" if without else ""))
+    exclusions = [f"{rejected:,} refused"] * bool(rejected) + [f"{twice:,} with the same text as another"] * bool(twice)
+    typer.echo(
+        f"Ideas:   {ideas:,} by {first_part.method}"
+        + (f" (not counting {', '.join(exclusions)})" if exclusions else "")
+    )
     typer.echo(f"Cost:    {_cost(parts)}")
     typer.echo(f"Calls:   {_calls(parts)}")
     typer.echo(f"Time:    {_time(parts)}")
     typer.echo(f"Budget:  {_budget(parts)}")
-    typer.echo(f"Basis:   {_basis(first)}")
+    typer.echo(f"Basis:   {_basis(first_part)}")
     typer.echo(f"Corpus:  {_corpus(parts)}")
     typer.echo("Nothing was submitted.")
 
@@ -77,30 +80,34 @@ def _calls(parts: "Sequence[BatchEstimate]") -> str:
 
 
 def _time(parts: "Sequence[BatchEstimate]") -> str:
-    first = parts[0]
-    if first.hours is None:
-        return f"not known. {first.hours_absent or ''}".rstrip()
+    first_part = parts[0]
+    if first_part.hours is None:
+        return f"not known. {first_part.hours_absent or ''}".rstrip()
     # The time of each part includes the jobs that are already queued.
-    hours = first.hours * (first.waiting + sum(part.ideas for part in parts)) / (first.waiting + first.ideas)
+    hours = (
+        first_part.hours
+        * (first_part.waiting + sum(part.ideas for part in parts))
+        / (first_part.waiting + first_part.ideas)
+    )
     return f"about {hours:,.1f} hours" if hours >= 1 else f"about {max(hours * 60, 1):.0f} minutes"
 
 
 def _budget(parts: "Sequence[BatchEstimate]") -> str:
-    left, high = parts[0].left_this_month_usd, _total(part.high_cost_usd for part in parts)
-    if left is None:
+    budget_left, high = parts[0].left_this_month_usd, _total(part.high_cost_usd for part in parts)
+    if budget_left is None:
         return "no monthly limit"
-    sentence = f"${left:,.2f} left this month"
+    sentence = f"${budget_left:,.2f} left this month"
     if high is None:
         return sentence
-    return f"{sentence}: that may not be enough" if high > left else f"{sentence}: enough"
+    return f"{sentence}: that may not be enough" if high > budget_left else f"{sentence}: enough"
 
 
 def _corpus(parts: "Sequence[BatchEstimate]") -> str:
-    looked = [part.corpus_fit for part in parts if part.corpus_fit is not None]
-    if not looked:
+    fits = [part.corpus_fit for part in parts if part.corpus_fit is not None]
+    if not fits:
         return f"not checked. {parts[0].corpus_fit_absent or ''}".rstrip()
-    checked, poor = sum(item.checked for item in looked), sum(item.poor for item in looked)
-    well, part = sum(item.good for item in looked), sum(item.partial for item in looked)
+    checked, poor = sum(item.checked for item in fits), sum(item.poor for item in fits)
+    well, part = sum(item.good for item in fits), sum(item.partial for item in fits)
     sentence = f"of {checked:,} proposals checked, the corpus covers the field of {well:,} well, of {part:,} in part"
     if not poor:
         return sentence

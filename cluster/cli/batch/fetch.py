@@ -104,16 +104,18 @@ def _fetch_ranking(client: "Client", job: str, out: Path, formats: list[FetchFor
 
 def _fetch_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat], *, again: bool) -> Iterator[Path]:
     reports = [format for format in formats if format in _REPORTS or format == FetchFormat.pdf]
-    listed = reports_of_batch(client, batch, out, reports, FetchRecord(out, batch, anew=again)) if reports else []
-    for item in listed:
+    fetched_reports = (
+        reports_of_batch(client, batch, out, reports, FetchRecord(out, batch, anew=again)) if reports else []
+    )
+    for item in fetched_reports:
         yield from item.files
     for format in formats:
         if format in _TABLES:
             yield client.batches.save_results(batch, out / f"{batch}.{format}", format=_TABLES[format])
         elif format == FetchFormat.pdf:
             yield client.batches.save_dossier(batch, out / f"{batch}.{format}")
-    if listed:
-        (index,) = write_files({out / "index.html": index_page(batch, client.batches.get(batch).name, listed)})
+    if fetched_reports:
+        (index,) = write_files({out / "index.html": index_page(batch, client.batches.get(batch).name, fetched_reports)})
         yield index
 
 
@@ -124,18 +126,18 @@ def reports_of_batch(
     from assayer_client import ApiProblem
 
     jobs = list(client.each(client.evaluations.list, batch=batch, limit=_PAGE))
-    names = report_names((NamedProposal(job.id, job.row, job.source) for job in jobs), taken=("index", batch))
-    done = sorted((job for job in jobs if job.state == "succeeded"), key=lambda item: item.row or 0)
+    names = report_names((NamedProposal(job.id, job.row, job.source) for job in jobs), used_names=("index", batch))
+    succeeded_jobs = sorted((job for job in jobs if job.state == "succeeded"), key=lambda item: item.row or 0)
     fetched: list[FetchedReport] = []
     present = 0
     try:
-        with StepProgress("Reports", len(done)) as progress:
-            for job in done:
+        with StepProgress("Reports", len(succeeded_jobs)) as progress:
+            for job in succeeded_jobs:
                 targets = {format: out / f"{names[job.id]}.{format}" for format in formats}
-                missing = [format for format, file in targets.items() if not record.has(job.id, file)]
-                present += not missing
+                missing_formats = [format for format, file in targets.items() if not record.has(job.id, file)]
+                present += not missing_formats
                 try:
-                    for file in _reports(client, job.id, out / names[job.id], missing):
+                    for file in _reports(client, job.id, out / names[job.id], missing_formats):
                         record.add(job.id, file)
                 except ApiProblem as problem:
                     if problem.status != _GONE:
@@ -145,10 +147,14 @@ def reports_of_batch(
                 fetched.append(_build_fetched_report(job, list(targets.values())))
                 progress.step_done()
     except BaseException:
-        print_remark(f"{len(fetched):,} of {len(done):,} reports are in {out}. Run the same command to continue.")
+        print_remark(
+            f"{len(fetched):,} of {len(succeeded_jobs):,} reports are in {out}. Run the same command to continue."
+        )
         raise
     if present:
-        print_remark(f"{present:,} of {len(done):,} reports were already in {out} (--again fetches them again).")
+        print_remark(
+            f"{present:,} of {len(succeeded_jobs):,} reports were already in {out} (--again fetches them again)."
+        )
     return fetched
 
 

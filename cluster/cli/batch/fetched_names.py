@@ -22,13 +22,13 @@ class NamedProposal(NamedTuple):
     """The proposal's name in the service: a file name, or a table row with the submitter's own id."""
 
 
-def report_names(proposals: Iterable[NamedProposal], taken: Iterable[str] = ()) -> dict[str, str]:
+def report_names(proposals: Iterable[NamedProposal], used_names: Iterable[str] = ()) -> dict[str, str]:
     """Return each report's file name, without suffix, by proposal id. `proposals` must be all proposals in a batch,
     finished or not, so that a proposal has the same name whenever it is fetched. Proposals with the same name, ignoring
     case, each get their row number."""
     plain = {proposal.id: (_base_name(proposal.source), proposal) for proposal in proposals}
     shared = Counter(name.casefold() for name, _ in plain.values())
-    shared.update(name.casefold() for name in taken)
+    shared.update(name.casefold() for name in used_names)
     return {
         id: _add_row_and_id(name, item) if not name or shared[name.casefold()] > 1 else name
         for id, (name, item) in plain.items()
@@ -36,8 +36,8 @@ def report_names(proposals: Iterable[NamedProposal], taken: Iterable[str] = ()) 
 
 
 def _base_name(source: str) -> str:
-    named = reference_of_row(source)
-    name = make_safe_name(_ENDING.sub("", source) if named is None else named)[:_MAX_CHARS].rstrip("._")
+    row_reference = reference_of_row(source)
+    name = make_safe_name(_ENDING.sub("", source) if row_reference is None else row_reference)[:_MAX_CHARS].rstrip("._")
     return f"_{name}" if name.startswith("-") or _DEVICE.fullmatch(name) else name
 
 

@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 def counts_in_words(counts: Iterable[tuple[str, int]]) -> list[str]:
     """Put counts into words, always in the same order: `146 succeeded`, `12 running`, …."""
     order = ("succeeded", "running", "queued", "failed", "cancelled")
-    known = sorted(counts, key=lambda item: order.index(item[0]) if item[0] in order else len(order))
-    return [f"{count:,} {state}" for state, count in known]
+    ordered_counts = sorted(counts, key=lambda item: order.index(item[0]) if item[0] in order else len(order))
+    return [f"{count:,} {state}" for state, count in ordered_counts]
 
 
 def describe_standing(state: str) -> str:
     """Put a state into words that complete a sentence, such as `has failed`."""
-    ends = {"failed": "has failed", "succeeded": "has succeeded", "cancelled": "was cancelled"}
-    return ends.get(state) or f"is {state}"
+    endings = {"failed": "has failed", "succeeded": "has succeeded", "cancelled": "was cancelled"}
+    return endings.get(state) or f"is {state}"
 
 
 def score_in_words(scores: "EvaluationScores") -> str:

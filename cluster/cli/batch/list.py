@@ -43,19 +43,19 @@ def list(
         kind_of(batch, "batch")
     if tag is not None and (batch, state, source, reference) != (None, None, None, None):
         raise InputError("--tag selects batches; the other options select evaluations.", "Pass --tag without them.")
-    chosen = any((batch, state, source, reference))
+    has_filter = any((batch, state, source, reference))
     with service() as client:
-        batches = [] if chosen else [*islice(client.each(client.batches.list, tag=tag), limit)]
+        batches = [] if has_filter else [*islice(client.each(client.batches.list, tag=tag), limit)]
         evaluations = client.each(
             client.evaluations.list, state=state, batch=batch, source=source, reference=reference, limit=_PAGE
         )
-        shown = [] if tag is not None else _list_first(evaluations, batch, limit, chosen=chosen)
+        listed_evaluations = [] if tag is not None else _list_first(evaluations, batch, limit, has_filter=has_filter)
     if as_json:
-        print_json({"batches": batches, "evaluations": shown})
+        print_json({"batches": batches, "evaluations": listed_evaluations})
         return
     _show_batches(batches, tag)
     if tag is None:
-        _show_evaluations(shown, chosen=chosen)
+        _show_evaluations(listed_evaluations, has_filter=has_filter)
 
 
 def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None:
@@ -77,20 +77,20 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
 
 
 def _list_first(
-    evaluations: "Iterable[Evaluation]", batch: str | None, limit: int, *, chosen: bool
+    evaluations: "Iterable[Evaluation]", batch: str | None, limit: int, *, has_filter: bool
 ) -> "Sequence[Evaluation]":
     """Return at most `limit` evaluations. Those of a batch are in row order, others newest first."""
     if batch is None:
-        return [*islice((item for item in evaluations if chosen or item.batch is None), limit)]
+        return [*islice((item for item in evaluations if has_filter or item.batch is None), limit)]
     listed = sorted(evaluations, key=lambda item: item.row or 0)
     if len(listed) > limit:
         print_remark(f"Showing {limit:,} of {len(listed):,}; to show all, pass --limit {len(listed)}.")
     return listed[:limit]
 
 
-def _show_evaluations(evaluations: "Sequence[Evaluation]", *, chosen: bool) -> None:
+def _show_evaluations(evaluations: "Sequence[Evaluation]", *, has_filter: bool) -> None:
     if not evaluations:
-        print_remark("No evaluations match." if chosen else "There are no evaluations outside batches.")
+        print_remark("No evaluations match." if has_filter else "There are no evaluations outside batches.")
         return
     rows = [_row(item) for item in evaluations]
     headings = ("Evaluation", "Title", "Source", "State", "Score", "Cost", "Submitted (UTC)", "Why there is no score")
@@ -119,9 +119,9 @@ def _row(evaluation: "Evaluation") -> tuple[str, ...]:
 
 
 def _progress(batch: "BatchSummary") -> str:
-    refused = [f"{batch.rejected:,} refused"] if batch.rejected else []
-    erased = [f"{batch.erased:,} erased"] if batch.erased else []
-    return ", ".join([f"{batch.rows:,} rows", *counts_in_words(batch.states.items()), *refused, *erased])
+    refused_text = [f"{batch.rejected:,} refused"] if batch.rejected else []
+    erased_text = [f"{batch.erased:,} erased"] if batch.erased else []
+    return ", ".join([f"{batch.rows:,} rows", *counts_in_words(batch.states.items()), *refused_text, *erased_text])
 
 
 def _cost(usd: float | None, known_usd: float = 0.0) -> str:

@@ -76,8 +76,8 @@ def kind_of(identifier: str, *accepted: Kind) -> Kind:
     """Return the kind of resource that an id names. Raises InputError if it is not one of the accepted kinds."""
     kind = _KINDS.get(identifier.partition("_")[0])
     if kind is None or kind not in accepted:
-        wanted = " or ".join(f"{prefix}_… ({name})" for prefix, name in _KINDS.items() if name in accepted)
-        raise InputError(f"{identifier!r} is not an id that this command accepts.", f"It accepts {wanted}.")
+        accepted_forms = " or ".join(f"{prefix}_… ({name})" for prefix, name in _KINDS.items() if name in accepted)
+        raise InputError(f"{identifier!r} is not an id that this command accepts.", f"It accepts {accepted_forms}.")
     return kind
 
 

@@ -49,11 +49,11 @@ def _files(path: Path) -> list[Path]:
             if not path.is_file():
                 raise InputError(f"{path} is not a file or folder.")
             return [path]
-        found = [item for item in sorted(path.iterdir()) if item.suffix.lower() in _READ and item.is_file()]
+        readable_files = [item for item in sorted(path.iterdir()) if item.suffix.lower() in _READ and item.is_file()]
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-    seen = [item for item in found if item.name != _NOT_AN_IDEA and not item.name.startswith(".")]
-    files = [item for item in seen if not _is_left_out(item, path)]
+    idea_files = [item for item in readable_files if item.name != _NOT_AN_IDEA and not item.name.startswith(".")]
+    files = [item for item in idea_files if not _is_left_out(item, path)]
     if not files:
         raise InputError(f"The folder {path} contains no {', '.join(_READ)} files; subfolders are not searched.")
     return files
@@ -203,12 +203,14 @@ def _submit_evaluation(client: "Client", name: str, text: str, options: Mapping[
     from assayer_client import EvaluationBody, IdeaBody
 
     limits = {"max_usd": options["max_usd"]} if "max_usd" in options else {}
-    others = {key: value for key, value in options.items() if key != "max_usd"}
-    if isinstance(models := others.get("board_models"), str):
-        others["board_models"] = comma_separated(models)
-    if isinstance(criteria := others.get("criteria"), str):
-        others["criteria"] = [item.model_dump(mode="json") for item in parse_criteria(criteria, "The file of criteria")]
-    body = {"idea": IdeaBody(text=text), "source": name[:200], "limits": limits, **others}
+    other_options = {key: value for key, value in options.items() if key != "max_usd"}
+    if isinstance(models := other_options.get("board_models"), str):
+        other_options["board_models"] = comma_separated(models)
+    if isinstance(criteria := other_options.get("criteria"), str):
+        other_options["criteria"] = [
+            item.model_dump(mode="json") for item in parse_criteria(criteria, "The file of criteria")
+        ]
+    body = {"idea": IdeaBody(text=text), "source": name[:200], "limits": limits, **other_options}
     return client.evaluations.create(EvaluationBody.model_validate(body)).id
 
 
@@ -217,32 +219,34 @@ def _submit_batch(
 ) -> str:
     from assayer_client import BatchQuery, ClientError, MoreRowsQuery, Upload
 
-    first, *others = [[Upload(file.name, file) for file in bundle] for bundle in upload_batches(files)]
-    named = {key: value for key, value in labels.items() if value}
+    first_bundle, *other_bundles = [[Upload(file.name, file) for file in bundle] for bundle in upload_batches(files)]
+    set_labels = {key: value for key, value in labels.items() if value}
     accepted = client.batches.create(
-        files=first, options=BatchQuery.model_validate({**options, **named, "open": bool(others)})
+        files=first_bundle, options=BatchQuery.model_validate({**options, **set_labels, "open": bool(other_bundles)})
     )
-    arrived = [accepted]
+    accepted_parts = [accepted]
     try:
         _report_accepted(accepted)
-        while others:
-            place = {"first": accepted.next_row, "open": len(others) > 1}
+        while other_bundles:
+            row_options = {"first": accepted.next_row, "open": len(other_bundles) > 1}
             accepted = client.batches.add_rows(
-                accepted.id, MoreRowsQuery.model_validate({**options, **place}), files=others[0]
+                accepted.id, MoreRowsQuery.model_validate({**options, **row_options}), files=other_bundles[0]
             )
-            arrived.append(accepted)
-            del others[0]
+            accepted_parts.append(accepted)
+            del other_bundles[0]
             _report_accepted(accepted)
     except (ClientError, KeyboardInterrupt):
-        if others:
+        if other_bundles:
             from assayer.reports.wording import count
 
-            has = count(sum(part.accepted for part in arrived), "idea")
-            print_remark(f"The batch {accepted.id} has {has}; the files from {others[0][0].name} on are missing.")
+            has = count(sum(part.accepted for part in accepted_parts), "idea")
+            print_remark(
+                f"The batch {accepted.id} has {has}; the files from {other_bundles[0][0].name} on are missing."
+            )
         print_remark(f"To follow progress: `assayer batch watch {accepted.id}`.")
         raise
-    taken, rows = sum(part.accepted for part in arrived), sum(part.rows for part in arrived)
-    print_remark(f"{taken:,} of {rows:,} rows were accepted into batch {accepted.id}.")
+    accepted_rows, rows = sum(part.accepted for part in accepted_parts), sum(part.rows for part in accepted_parts)
+    print_remark(f"{accepted_rows:,} of {rows:,} rows were accepted into batch {accepted.id}.")
     return accepted.id
 
 

@@ -56,27 +56,27 @@ def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     )
     for row in chart.rows:
         yield _line(row, chart.seconds, columns, most)
-    end = f"{chart.seconds:.1f} s"
-    yield Text(" " * _LABEL + "0 s" + end.rjust(columns - 3), style="dim")
+    end_label = f"{chart.seconds:.1f} s"
+    yield Text(" " * _LABEL + "0 s" + end_label.rjust(columns - 3), style="dim")
 
 
-def _line(row: "TimelineRow", seconds: float, columns: int, most: int) -> Text:
+def _line(row: "TimelineRow", seconds: float, columns: int, max_concurrent: int) -> Text:
     heights = peak_concurrency(row.steps, seconds, columns)
     if row.kind == "call":
-        blocks = "".join(_BLOCKS[-(-height * (len(_BLOCKS) - 1) // most)] for height in heights)
+        blocks = "".join(_BLOCKS[-(-height * (len(_BLOCKS) - 1) // max_concurrent)] for height in heights)
     else:
         blocks = "".join("━" if height else " " for height in heights)
     label = row.name if len(row.name) < _LABEL else f"{row.name[: _LABEL - 2]}…"
-    many = f"{len(row.spans)} ({row.most} at once)" if row.kind == "call" else ""
-    return Text.assemble(label.ljust(_LABEL), (blocks, _LOOKS[row.kind]), " ", (many, "dim"))
+    count_text = f"{len(row.spans)} ({row.most} at once)" if row.kind == "call" else ""
+    return Text.assemble(label.ljust(_LABEL), (blocks, _LOOKS[row.kind]), " ", (count_text, "dim"))
 
 
 def peak_concurrency(steps: "tuple[ConcurrencyStep, ...]", seconds: float, columns: int) -> list[int]:
     """Return the maximum number of concurrent LLM requests in each of `columns` equal time intervals."""
-    running = [0] * columns
-    place = [min(columns - 1, int(step.at / seconds * columns)) for step in steps]
+    peaks = [0] * columns
+    columns_of_steps = [min(columns - 1, int(step.at / seconds * columns)) for step in steps]
     for index, step in enumerate(steps):
-        last = place[index + 1] if index + 1 < len(steps) else place[index]
-        for column in range(place[index], last + 1):
-            running[column] = max(running[column], step.running)
-    return running
+        last = columns_of_steps[index + 1] if index + 1 < len(steps) else columns_of_steps[index]
+        for column in range(columns_of_steps[index], last + 1):
+            peaks[column] = max(peaks[column], step.running)
+    return peaks

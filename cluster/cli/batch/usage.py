@@ -35,8 +35,8 @@ def _midnight(text: str | None) -> dt.datetime | None:
 
 
 def _show(usage: "Usage") -> None:
-    spent = "unknown" if usage.cost_usd is None else f"${usage.cost_usd:,.2f}"
-    why = f": {usage.cost_absent}" if usage.cost_absent else ""
+    cost_text = "unknown" if usage.cost_usd is None else f"${usage.cost_usd:,.2f}"
+    reason = f": {usage.cost_absent}" if usage.cost_absent else ""
     print_markup(f"{usage.tenant}, {usage.since:%Y-%m-%d %H:%M} to {usage.until:%Y-%m-%d %H:%M} UTC")
     jobs = ((job.kind, job.state, f"{job.jobs:,}") for job in usage.jobs)
     show_table(("Jobs", "State", "Number"), jobs)
@@ -47,7 +47,7 @@ def _show(usage: "Usage") -> None:
             f"{usage.prompt_tokens:,} ({usage.cached_prompt_tokens:,} of them from the endpoint's cache), "
             f"{usage.completion_tokens:,}",
         ),
-        ("cost", f"{spent}{why}"),
+        ("cost", f"{cost_text}{reason}"),
         (
             "this month",
             f"${usage.spent_this_month_usd:,.2f} spent, ${usage.reserved_usd:,.2f} reserved, {_describe_left(usage)}",

@@ -65,28 +65,28 @@ def _watch_one(client: "Client", text: str) -> bool:
     return succeeded
 
 
-def _watch_job(identifier: str, look: "Callable[[], JobResource]", events: Iterable["Event"]) -> bool:
+def _watch_job(identifier: str, get_job: "Callable[[], JobResource]", events: Iterable["Event"]) -> bool:
     """Show a job's progress until it ends; return whether it succeeded. The last event is always the outcome, even if
     the job had ended before watching began."""
-    title = shortened(look().title, _MAX_TITLE_CHARS)
+    title = shortened(get_job().title, _MAX_TITLE_CHARS)
     with progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
-        whole = progress.add_task(escape(title), total=None)
+        main_bar = progress.add_task(escape(title), total=None)
         stages: dict[str, TaskID] = {}
         for event in events:
             if progress.disable and event.kind in _TOLD:
                 print_remark(f"{identifier} ({title}) is {_TOLD[event.kind]}")
-            _show(progress, whole, title, stages, event)
-    ended = look()
-    why = f": {ended.problem.title}. {ended.problem.detail}" if ended.problem else ""
-    print_remark(f"{identifier} ({ended.title}) {describe_standing(ended.state)}{why}")
-    if ended.flags:
-        print_remark(f"Check its text: {', '.join(ended.flags).replace('_', ' ')}.")
-    return ended.state == "succeeded"
+            _show(progress, main_bar, title, stages, event)
+    ended_job = get_job()
+    reason = f": {ended_job.problem.title}. {ended_job.problem.detail}" if ended_job.problem else ""
+    print_remark(f"{identifier} ({ended_job.title}) {describe_standing(ended_job.state)}{reason}")
+    if ended_job.flags:
+        print_remark(f"Check its text: {', '.join(ended_job.flags).replace('_', ' ')}.")
+    return ended_job.state == "succeeded"
 
 
-def _show(progress: Progress, whole: TaskID, title: str, stages: dict[str, TaskID], event: "Event") -> None:
+def _show(progress: Progress, main_bar: TaskID, title: str, stages: dict[str, TaskID], event: "Event") -> None:
     if event.kind != "progress":
-        progress.update(whole, description=f"{escape(title)} [dim]{event.kind}[/]")
+        progress.update(main_bar, description=f"{escape(title)} [dim]{event.kind}[/]")
         return
     for stage in event.data.get("stages", ()):
         name = str(stage["stage"])
@@ -100,12 +100,16 @@ def _watch_batch(client: "Client", batch: str) -> bool:
     with progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
         bar = progress.add_task(batch, total=None)
         for summary in client.batches.events(batch):
-            of = summary.rows - summary.rejected
-            progress.update(bar, description=escape(_line(summary)), completed=_ended(summary), total=of)
+            accepted_rows = summary.rows - summary.rejected
+            progress.update(bar, description=escape(_line(summary)), completed=_ended(summary), total=accepted_rows)
             if (now := _waiting(client, summary)) and now != waits:
                 waits = now
                 print_remark(f"{batch}: nothing is running yet. Next: {waits}")
-            if progress.disable and (tenth := 10 * _ended(summary) // max(of, 1)) > shown_tenth and tenth < 10:
+            if (
+                progress.disable
+                and (tenth := 10 * _ended(summary) // max(accepted_rows, 1)) > shown_tenth
+                and tenth < 10
+            ):
                 shown_tenth = tenth
                 print_remark(f"{batch}: {_line(summary)}")
     batch_now = client.batches.get(batch)
@@ -134,15 +138,17 @@ def _show_outcomes(batch: "BatchResource") -> None:
 def _name_those_without_result(client: "Client", batch: "BatchResource") -> None:
     for state in _WITHOUT_RESULT:
         count = batch.states.get(state, 0)
-        listed = client.each(client.evaluations.list, state=state, batch=batch.id, limit=_NAMED) if count else iter(())
-        for job in sorted(islice(listed, _NAMED), key=lambda item: item.row or 0):
-            why = f": {job.problem.title}" if job.problem else ""
+        evaluations = (
+            client.each(client.evaluations.list, state=state, batch=batch.id, limit=_NAMED) if count else iter(())
+        )
+        for job in sorted(islice(evaluations, _NAMED), key=lambda item: item.row or 0):
+            reason = f": {job.problem.title}" if job.problem else ""
             print_remark(
-                f"Row {job.row} ({shortened(job.title, _MAX_TITLE_CHARS)}, {job.id}) {describe_standing(state)}{why}"
+                f"Row {job.row} ({shortened(job.title, _MAX_TITLE_CHARS)}, {job.id}) {describe_standing(state)}{reason}"
             )
         if count > _NAMED:
-            more = f"{count - _NAMED:,} more are {state}"
-            print_remark(f"{more}: `assayer batch fetch {batch.id} --format csv` lists all.")
+            remainder_text = f"{count - _NAMED:,} more are {state}"
+            print_remark(f"{remainder_text}: `assayer batch fetch {batch.id} --format csv` lists all.")
 
 
 def _waiting(client: "Client", summary: "BatchSummary") -> str | None:
@@ -159,8 +165,8 @@ def _ended(summary: "BatchSummary") -> int:
 
 
 def _line(summary: "BatchSummary") -> str:
-    refused = [f"{summary.rejected:,} refused"] if summary.rejected else []
-    phrases = [summary.name or f"{summary.rows:,} rows", *counts_in_words(summary.states.items()), *refused]
+    refused_text = [f"{summary.rejected:,} refused"] if summary.rejected else []
+    phrases = [summary.name or f"{summary.rows:,} rows", *counts_in_words(summary.states.items()), *refused_text]
     if summary.finish_expected_at and summary.ideas_per_hour:
         phrases.append(
             f"{summary.ideas_per_hour:,.0f} an hour, end expected {summary.finish_expected_at:%Y-%m-%d %H:%M} UTC"
