@@ -136,8 +136,8 @@ def tei(
                 "Pass a folder of TEI files from GROBID.",
             )
         outcome.add(
-            f"Wrote {count(tei_records.written, 'paper')} to {escape(str(to))}, whose texts cite {count(tei_records.works, 'work')} "
-            f"in {count(tei_records.places, 'place')}."
+            f"Wrote {count(tei_records.written, 'paper')} to {escape(str(to))}, whose texts cite "
+            f"{count(tei_records.works, 'work')} in {count(tei_records.places, 'place')}."
         )
 
 

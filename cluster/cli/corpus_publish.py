@@ -55,8 +55,8 @@ def pull(as_json: WithJson = False) -> None:
     with Outcome(as_json=as_json) as outcome:
         outcome.add(
             f"Pulled: version {newest.version} with {newest.papers:,} papers, in {escape(str(settings.corpus_path))}. "
-            f"{pull_summary.files:,} files fetched ({readable_size(pull_summary.bytes)}), {pull_summary.linked:,} shared with earlier "
-            "versions.",
+            f"{pull_summary.files:,} files fetched ({readable_size(pull_summary.bytes)}), {pull_summary.linked:,} "
+            "shared with earlier versions.",
             path=settings.corpus_path,
             papers=newest.papers,
             **pull_summary._asdict(),

@@ -86,8 +86,8 @@ def build(
         )
     with Outcome(as_json=as_json) as outcome:
         outcome.add(
-            f"Graph {plan.name}: {added_ideas.ideas:,} ideas added, {added_ideas.viewpoints:,} viewpoints, {added_ideas.edges:,} edges; "
-            f"{added_ideas.known:,} were already in the graph. Outcomes: {escape(', '.join(plan.classes))}.",
+            f"Graph {plan.name}: {added_ideas.ideas:,} ideas added, {added_ideas.viewpoints:,} viewpoints, "
+            f"{added_ideas.edges:,} edges; {added_ideas.known:,} were already in the graph. Outcomes: {escape(', '.join(plan.classes))}.",
             "Next: run `assayer graph train` to fit the calibration that verdicts need.",
             graph=plan.name,
             outcomes=plan.classes,
@@ -232,7 +232,8 @@ def _describe_trained(training_result: "TrainingResult") -> list[str]:
         f"{_format_estimate(scorer.calibration_error)}, Brier score {_format_estimate(scorer.brier)}, AUROC "
         f"{_format_estimate(auroc)}",
         f"  always the most frequent outcome, {training_result.commonest}: accuracy {usual.accuracy:.3f}, "
-        f"calibration error {_format_estimate(usual.calibration_error)}, Brier score {_format_estimate(usual.brier)}, AUROC 0.5",
+        f"calibration error {_format_estimate(usual.calibration_error)}, "
+        f"Brier score {_format_estimate(usual.brier)}, AUROC 0.5",
     ]
     if training_result.choice is not None:
         lines += _choice_lines(training_result.choice)

@@ -63,8 +63,8 @@ def _show(erasure: "Erasure") -> None:
     for ranking in erasure.taken_out_of:
         removed_text = "this idea" if ranking.taken == 1 else f"{ranking.taken:,} ideas"
         print_remark(
-            f"The ranking {ranking.id} ({ranking.title}) is kept, without {removed_text}: the other {ranking.left:,} keep "
-            "their ranks."
+            f"The ranking {ranking.id} ({ranking.title}) is kept, without {removed_text}: the other "
+            f"{ranking.left:,} keep their ranks."
         )
     for job in erasure.jobs:
         if job.warning:
