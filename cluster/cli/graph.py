@@ -87,7 +87,8 @@ def build(
     with Outcome(as_json=as_json) as outcome:
         outcome.add(
             f"Graph {plan.name}: {added_ideas.ideas:,} ideas added, {added_ideas.viewpoints:,} viewpoints, "
-            f"{added_ideas.edges:,} edges; {added_ideas.known:,} were already in the graph. Outcomes: {escape(', '.join(plan.classes))}.",
+            f"{added_ideas.edges:,} edges; {added_ideas.known:,} were already in the graph. "
+            f"Outcomes: {escape(', '.join(plan.classes))}.",
             "Next: run `assayer graph train` to fit the calibration that verdicts need.",
             graph=plan.name,
             outcomes=plan.classes,
