@@ -24,39 +24,15 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from assayer.models import Frozen, Report
+from benchmarks.ledger import answers_in, answers_table
 from benchmarks.measuring import command_line, heading
-from cluster.database import open_database
 from cluster.settings import Settings
 
 _ROOT = Path(__file__).parents[1]
 _PROGRAM = Path(sys.executable).with_name("assayer")
 _CORPUS = _ROOT / "examples" / "corpus.jsonl"
 _END_SECONDS = 60.0
-_QUERY = """
-SELECT task, count(*) FILTER (WHERE outcome <> 'cancelled') AS asked,
-       count(*) FILTER (WHERE outcome = 'answered' AND jsonb_array_length(faults) = 0) AS first,
-       count(*) FILTER (WHERE outcome = 'answered') AS answered,
-       count(*) FILTER (WHERE outcome = 'cancelled') AS interrupted,
-       sum(prompt_tokens)::bigint AS prompt_tokens, sum(completion_tokens)::bigint AS completion_tokens
-FROM ledger WHERE NOT cached GROUP BY task ORDER BY task
-"""
-
-
-class _TaskAnswers(Frozen):
-    task: str
-    asked: int
-    """Requests that ended, with or without a valid answer."""
-    first: int
-    """Requests whose first answer was valid."""
-    answered: int
-    """Requests with a valid answer, at the first attempt or after repair."""
-    interrupted: int
-    """Requests in progress when the time was up."""
-    prompt_tokens: int
-    completion_tokens: int
 
 
 class _Ended(Frozen):
@@ -109,7 +85,7 @@ def _measure(arguments: argparse.Namespace, home: Path) -> None:
             with outcomes.open("a", encoding="utf-8") as file:
                 file.write(f"{ended.model_dump_json()}\n")
     print("\n".join(_outcome_lines(_read(outcomes))))
-    print("\n".join(_table(asyncio.run(_answers(home)))))
+    print("\n".join(answers_table(asyncio.run(answers_in(Settings(home=home, llm=None))))))
 
 
 def _commands(method: str, ideas: Sequence[Path], home: Path) -> Iterator[tuple[str, Sequence[str]]]:
@@ -170,12 +146,6 @@ def _read(outcomes: Path) -> list[_Ended]:
     return [_Ended.model_validate_json(line) for line in lines]
 
 
-async def _answers(home: Path) -> list[_TaskAnswers]:
-    async with open_database(Settings(home=home, llm=None)) as database:
-        rows: list[Any] = await database.run(lambda connection: connection.fetch(_QUERY))
-    return TypeAdapter(list[_TaskAnswers]).validate_python([dict(row) for row in rows])
-
-
 def _outcome_lines(ended: Sequence[_Ended]) -> Iterator[str]:
     complete = sum(item.outcome.startswith("complete") for item in ended)
     yield f"\n{len(ended)} ended, {complete} with a complete report.\n"
@@ -184,14 +154,6 @@ def _outcome_lines(ended: Sequence[_Ended]) -> Iterator[str]:
     for item in ended:
         yield f"| {item.name} | {item.outcome} | {item.minutes:.1f} | {item.cpu_minutes:.1f} |"
     yield ""
-
-
-def _table(tasks: Sequence[_TaskAnswers]) -> Iterator[str]:
-    yield "| task | asked | valid at first | after repair | interrupted | tokens read | written |"
-    yield "|---|---|---|---|---|---|---|"
-    for task in tasks:
-        counts = f"{task.asked} | {task.first} | {task.answered} | {task.interrupted}"
-        yield f"| `{task.task}` | {counts} | {task.prompt_tokens:,} | {task.completion_tokens:,} |"
 
 
 if __name__ == "__main__":

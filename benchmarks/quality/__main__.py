@@ -7,17 +7,22 @@ persuasive wording, repeatability rewards ideas that deserve no reward, scored b
 
 Uses the language model from the settings. --simulate starts an endpoint with invented answers, which shows that
 everything runs but says nothing about quality. Without a model, only baselines and methods that need no model are
-measured. Outcomes are kept in --out; a second run does only what is missing.
+measured. Outcomes are kept in --out; a second run does only what is missing. --first and --minutes bound a run:
+
+    python -m benchmarks.quality all --local-model FILE --first 6 --minutes 60 --contenders pairs
 """
 
 import argparse
+import asyncio
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 from assayer.errors import AssayerError
+from benchmarks.ledger import answers_in, answers_table
 from benchmarks.measuring import command_line, heading
 from benchmarks.quality.claim_support.items import SETS
 from benchmarks.quality.claim_support.part import support
@@ -27,6 +32,8 @@ from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.judge.answering import PARAGRAPH_NAME
 from benchmarks.quality.judge.part import TESTS
 from benchmarks.quality.judge.part import judge as judge_part
+from benchmarks.quality.judged_sets.contenders import CONTENDERS
+from benchmarks.quality.judged_sets.page import TITLES
 from benchmarks.quality.judged_sets.part import every_judged_set
 from benchmarks.quality.judges import JUDGES, Judge, settings_for
 from benchmarks.quality.own_references import own_references
@@ -61,7 +68,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> None:
     print(f"{heading()}\n", flush=True)
     recorded: Judge | None = "recorded" if getattr(options, "recorded", None) else None
-    judge: Judge | None = options.judge or recorded or ("endpoint" if load_settings().llm else None)
+    real = options.local_model or load_settings().llm
+    judge: Judge | None = options.judge or recorded or ("endpoint" if real else None)
     asked = Asked(
         judge=None if options.no_llm else judge,
         out=options.out,
@@ -71,15 +79,23 @@ def _run(options: argparse.Namespace) -> None:
         yes=options.yes,
         limit_usd=options.limit_usd,
         retry_failed=options.retry_failed,
+        deadline=None if options.minutes is None else time.monotonic() + 60 * options.minutes,
+        contenders=getattr(options, "contenders", ()),
+        sets=getattr(options, "sets", ()),
     )
     with ExitStack() as stack:
         graded = {idea_of(paper).text: paper.label for paper in inno_eval().grouped}
-        settings = stack.enter_context(settings_for(asked.judge, options.out, options.latency, graded))
+        settings = stack.enter_context(
+            settings_for(asked.judge, options.out, options.latency, graded, options.local_model)
+        )
         embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
         vectorise = Vectoriser(embedder, options.vectors)
         given = Given(asked, settings, embedder, vectorise, options.rounds, options)
         for line in _PARTS[options.part](given):
             print(line, flush=True)
+        if asked.judge == "endpoint":
+            print("\nRequests so far, of all parts that use this data directory:\n")
+            print("\n".join(answers_table(asyncio.run(answers_in(settings)))))
 
 
 def _arguments(arguments: list[str] | None) -> argparse.Namespace:
@@ -104,12 +120,14 @@ def _common(part: argparse.ArgumentParser) -> None:
     who.add_argument("--no-llm", action="store_true", help="use no language model, whatever the settings say")
     part.add_argument("--endpoint", help="language model's address; overrides the settings")
     part.add_argument("--model", help="name of the language model; overrides the settings")
+    who.add_argument("--local-model", help="GGUF file, or package that contains one; llama.cpp's server runs it")
     part.add_argument("--latency", type=float, default=0.0, help="mean time of a simulated answer in seconds")
     part.add_argument("--out", type=Path, default=Path("build/quality"), help="folder in which outcomes are kept")
     part.add_argument(
         "--vectors", type=Path, default=Path("build/grapheval-vectors"), help="folder in which embeddings are kept"
     )
     part.add_argument("--first", type=int, help="largest number of items")
+    part.add_argument("--minutes", type=float, help="time limit of the language model's answers; 0 asks nothing more")
     part.add_argument("--seed", type=int, default=0, help="seed of shuffling, boards and folds")
     part.add_argument(
         "--repeats", type=int, default=1, help="number of repetitions, with --seed and the seeds after it"
@@ -124,6 +142,10 @@ def _common(part: argparse.ArgumentParser) -> None:
 def _own(name: str, part: argparse.ArgumentParser) -> None:
     if name == "all":
         part.add_argument("--page", type=Path, help="folder for the page and its JSON figures; --out by default")
+        part.add_argument(
+            "--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS, help="what the language model does"
+        )
+        part.add_argument("--sets", nargs="+", choices=TITLES, default=[*TITLES], help="sets it gives opinions on")
     elif name == "judge":
         part.add_argument("tests", nargs="*", choices=[*TESTS, []], help="which tests; all by default")
         part.add_argument("--plans", nargs="+", default=(), help="names of plans in the data folder, or text files")

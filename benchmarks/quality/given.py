@@ -1,7 +1,7 @@
 """Inputs of every part of the benchmark."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +26,12 @@ class Asked(NamedTuple):
     yes: bool
     limit_usd: float
     retry_failed: bool
+    deadline: float | None = None
+    """Time of the monotonic clock at which items in progress are interrupted and no others begin."""
+    contenders: Sequence[str] = ()
+    """Contenders of `all` that the language model runs."""
+    sets: Sequence[str] = ()
+    """Judged sets on which `all` requests opinions."""
     planned: list[tuple[str, Expected]] | None = None
     """If a list, the expected cost of each part is added to it and no model is called."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.quality.scripted import WAYS, ScriptedJudge, Way
+from cluster.local_model import start_chosen_model
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 from simulator.process import Simulator
@@ -19,12 +20,17 @@ _WAYS: Mapping[Judge, Way] = {way: way for way in WAYS}
 
 
 @contextmanager
-def settings_for(judge: Judge | None, folder: Path, latency: float, grades: Mapping[str, int]) -> Iterator[Settings]:
-    """Yield the ordinary settings. For a built-in judge, they have its address and a data directory in `folder`, so
-    that invented answers never enter the cache of real ones."""
-    if judge is None or judge == "endpoint":
-        settings = load_settings()
-        yield settings if judge else settings.model_copy(update={"llm": None})
+def settings_for(
+    judge: Judge | None, folder: Path, latency: float, grades: Mapping[str, int], local_model: str | None = None
+) -> Iterator[Settings]:
+    """Yield the ordinary settings, with a local model if one is named. For a built-in judge, they have its address and
+    a data directory in `folder`, so that invented answers never enter the cache of real ones."""
+    if judge is None:
+        yield load_settings().model_copy(update={"llm": None})
+        return
+    if judge == "endpoint":
+        with start_chosen_model("laptop", None, local_model) as chosen:
+            yield chosen.settings
         return
     with ExitStack() as stack:
         if judge in ("simulator", "recorded"):  # the simulator gets no requests if answers are recorded

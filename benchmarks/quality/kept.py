@@ -1,5 +1,6 @@
 """Keeps measured outcomes as JSON lines, so that a second run does only what is missing."""
 
+import asyncio
 import json
 import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -13,6 +14,7 @@ from assayer.models import Absent, CallRecord, Frozen
 from assayer.run.concurrency import gather_all
 
 Item = TypeVar("Item")
+UNBOUNDED = 1_000_000
 
 
 class Spent(Frozen):
@@ -66,8 +68,10 @@ class Kept(Generic[Kind]):
     """A file of outcomes whose first line records how they were made. Raises ConfigurationError if it cannot be
     read."""
 
-    def __init__(self, path: Path, kind: type[Kind], made_with: dict[str, Any]) -> None:
-        self.path, self._made_with = path, json.loads(json.dumps(made_with))
+    def __init__(self, path: Path, kind: type[Kind], made_with: dict[str, Any], at_once: int = UNBOUNDED) -> None:
+        """Open a file whose items are measured at most `at_once` at a time, so that a run that is stopped leaves few
+        of them unfinished."""
+        self.path, self._made_with, self.at_once = path, json.loads(json.dumps(made_with)), at_once
         self._outcomes: dict[tuple[str, int], Kind] = {}
         if path.is_file():
             self._read(path.read_text("utf-8"), kind)
@@ -78,6 +82,10 @@ class Kept(Generic[Kind]):
     @property
     def outcomes(self) -> list[Kind]:
         return [*self._outcomes.values()]
+
+    def left(self, names: Iterable[str]) -> int:
+        """Return how many of the items have not been measured with seed 0."""
+        return sum((name, 0) not in self for name in names)
 
     def of(self, item: str, seed: int) -> Kind:
         """Return an outcome. Raises KeyError if it was not measured."""
@@ -127,13 +135,16 @@ async def do_the_rest(
     """Measure the items (given with names and seeds) that have no outcome yet. An item's own failure is an outcome.
     Errors that make it pointless to continue are raised; the outcomes so far are kept."""
 
+    places = asyncio.Semaphore(kept.at_once)
+
     async def one(item: Item, name: str, seed: int) -> None:
-        try:
-            outcome = await work(item, seed)
-        except (LlmRejected, LlmUnavailable, StorageError, ConfigurationError):
-            raise
-        except AssayerError as error:
-            outcome = failed(name, seed, str(error))
-        kept.add(outcome)
+        async with places:
+            try:
+                outcome = await work(item, seed)
+            except (LlmRejected, LlmUnavailable, StorageError, ConfigurationError):
+                raise
+            except AssayerError as error:
+                outcome = failed(name, seed, str(error))
+            kept.add(outcome)
 
     await gather_all(one(*item) for item in items if item[1:] not in kept)

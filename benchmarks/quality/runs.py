@@ -1,8 +1,10 @@
 """Runs each part: opens the program, prints the expected cost, and does what is missing."""
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +22,7 @@ from benchmarks.quality.claim_support.with_model import SupportOutcomes, ask_sup
 from benchmarks.quality.given import Asked
 from benchmarks.quality.grapheval.data import InnoEval
 from benchmarks.quality.groups import Group, GroupOutcome, ask_groups
-from benchmarks.quality.kept import Kept, Outcome, Spent
+from benchmarks.quality.kept import UNBOUNDED, Kept, Outcome, Spent
 from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs
 from benchmarks.quality.points import PointOutcome, ask_points
 from benchmarks.quality.rewards.probes import Probe
@@ -189,7 +191,7 @@ async def carefully(
     part: str,
     items: Sequence[tuple[str, int]],
     kept: Kept[Kind],
-    work: Callable[[Sequence[tuple[str, int]]], Awaitable[None]],
+    work: Callable[[Sequence[tuple[str, int]]], Coroutine[Any, Any, None]],
     known: Spent | None = None,
 ) -> None:
     """Do the missing items after printing their expected cost; `known` is an item's cost and replaces the part's known
@@ -203,7 +205,7 @@ async def carefully(
         return
     if asked.probe is not None:
         left, after = left[: asked.probe], len(left) - asked.probe
-        await work(left)
+        await _until(asked.deadline, work(left))
         print(expected(before, max(0, after), kept.outcomes, settings.llm))
         return
     print(f"{len(items) - len(left)} of {len(items)} item(s) are done ({kept.path}).", flush=True)
@@ -212,8 +214,26 @@ async def carefully(
     cost = expected(before, len(left), kept.outcomes, settings.llm)
     if asked.judge is not None:
         print(cost, flush=True)
-    if asked.judge != "endpoint" or agreed(cost, asked.limit_usd, asked.yes):
-        await work(left)
+    agreed_to = asked.judge != "endpoint" or agreed(cost, asked.limit_usd, asked.yes)
+    if agreed_to and not await _until(asked.deadline, work(left)):
+        missing = sum(item not in kept for item in items)
+        print(f"The time limit ended with {missing} of {len(items)} item(s) left.", flush=True)
+
+
+async def _until(deadline: float | None, work: Coroutine[Any, Any, None]) -> bool:
+    """Run `work` until it ends or the deadline interrupts it, and return whether it ended. After the deadline it does
+    not begin."""
+    if deadline is not None and deadline <= time.monotonic():
+        work.close()
+        return False
+    try:
+        async with asyncio.timeout(None if deadline is None else deadline - time.monotonic()) as limit:
+            await work
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        return False
+    return True
 
 
 def kept_file(asked: Asked, settings: Settings, part: str, kind: type[Kind], made: dict[str, Any]) -> Kept[Kind]:
@@ -223,12 +243,13 @@ def kept_file(asked: Asked, settings: Settings, part: str, kind: type[Kind], mad
         "part": part,
         "judge": asked.judge,
         "assayer": __version__,
-        "endpoint": llm.base_url if llm and asked.judge == "endpoint" else None,
+        "endpoint": (llm.endpoint_name or llm.base_url) if llm and asked.judge == "endpoint" else None,
         "models": llm.models if llm else (),
         "parameters": llm.model_dump(include={"temperature", "seed", "max_answer_tokens"}) if llm else None,
     }
     digest = hashlib.sha256(json.dumps(made_with, sort_keys=True).encode()).hexdigest()[:10]
-    return Kept(asked.out / f"{part}-{asked.judge or 'none'}-{digest}.jsonl", kind, made_with)
+    path = asked.out / f"{part}-{asked.judge or 'none'}-{digest}.jsonl"
+    return Kept(path, kind, made_with, llm.concurrency.max if llm and asked.judge == "endpoint" else UNBOUNDED)
 
 
 def of_method(settings: Settings, method: str) -> dict[str, Any]:

@@ -1,14 +1,19 @@
 """Measurements are stored per item, found again, and never repeated; the cost of a run is stated first."""
 
+import asyncio
 import io
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from assayer.errors import ConfigurationError, LlmUnavailable, MalformedAnswer
+from benchmarks.quality.given import Asked
 from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, reasons
+from benchmarks.quality.runs import carefully
 from benchmarks.quality.spending import KNOWN, agreed, expected
+from cluster.settings import Settings
 from workers.llm import LlmSettings
 
 _MADE = {"models": ["m"]}
@@ -121,3 +126,50 @@ def test_run_over_limit_or_with_unknown_cost_requires_consent(
     monkeypatch.setattr("sys.stdin", io.StringIO())
     cost = expected(KNOWN["pairs"], 1_000, [], _llm(**({"m": (price, price)} if price else {})))
     assert agreed(cost, limit, yes) is starts
+
+
+async def test_items_beyond_the_limit_begin_only_when_others_have_ended(tmp_path: Path) -> None:
+    running: list[int] = [0]
+    most: list[int] = []
+
+    async def one(name: str, seed: int) -> Outcome:
+        running[0] += 1
+        most.append(running[0])
+        await asyncio.sleep(0)
+        running[0] -= 1
+        return Outcome(item=name, seed=seed)
+
+    kept = Kept(tmp_path / "kept.jsonl", Outcome, _MADE, at_once=2)
+    await do_the_rest([(name, name, 0) for name in "abcde"], kept, one, _failed)
+    assert max(most) == 2
+    assert kept.left("abcdef") == 1
+
+
+def _asked(tmp_path: Path, deadline: float | None) -> Asked:
+    return Asked(
+        "simulator", tmp_path, (0,), None, None, yes=True, limit_usd=1.0, retry_failed=False, deadline=deadline
+    )
+
+
+async def test_time_limit_keeps_finished_items_and_next_run_does_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, settings = tmp_path / "kept.jsonl", Settings(home=tmp_path, llm=None)
+    items = [(name, 0) for name in "abc"]
+
+    async def ask(asked: Asked, last_one_ends: bool) -> list[str]:
+        kept = Kept(path, Outcome, _MADE)
+
+        async def work(some: Sequence[tuple[str, int]]) -> None:
+            for name, seed in some:
+                if name == "c" and not last_one_ends:
+                    await asyncio.Event().wait()
+                kept.add(Outcome(item=name, seed=seed))
+
+        await carefully(asked, settings, "pairs", items, kept, work)
+        return [outcome.item for outcome in Kept(path, Outcome, _MADE).outcomes]
+
+    assert await ask(_asked(tmp_path, time.monotonic() + 0.2), last_one_ends=False) == ["a", "b"]
+    assert "The time limit ended with 1 of 3 item(s) left." in capsys.readouterr().out
+    assert await ask(_asked(tmp_path, time.monotonic()), last_one_ends=True) == ["a", "b"], "nothing begins afterwards"
+    assert await ask(_asked(tmp_path, None), last_one_ends=True) == ["a", "b", "c"]

@@ -33,6 +33,12 @@ def support(given: Given) -> Iterator[str]:
         calls = {call: batch for name, claims in sets.items() for call, batch in in_calls(name, claims).items()}
         answered = asyncio.run(runs.support(given.asked, given.settings, calls))
         yield from reasons(answered)
+        ended = {item.item for item in answered}
+        sets = {
+            name: [claim for call, batch in in_calls(name, claims).items() if call in ended for claim in batch]
+            for name, claims in sets.items()
+        }
+        outcomes = {name: {"always supports": ["supports"] * len(claims)} for name, claims in sets.items()}
         by_claim = {claim: outcome for item in answered for claim, outcome in item.outcomes.items()}
         for name, claims in sets.items():
             outcomes[name][f"the program with {given.asked.judge}"] = [by_claim.get(claim.id) for claim in claims]

@@ -118,8 +118,9 @@ async def ask_opinions(
 
 async def opinions(
     asked: Asked, settings: Settings, name: str, question: str, items: Sequence[JudgedItem], scorer: str
-) -> dict[str, int]:
-    """Return the values by item id; items without a value are absent."""
+) -> dict[str, int] | None:
+    """Return the values by item id, or None if the run stopped before the last item; items without a value are
+    absent."""
     task = OPINIONS[scorer]
     made = {"question": question, "task": [task.name, task.version], "set": name}
     kept = kept_file(asked, settings, "opinions", OpinionOutcome, made)
@@ -128,11 +129,14 @@ async def opinions(
         await ask_opinions(llm, question, [item for item in items if item.id in wanted], task, budget, kept)
 
     await _with_model(asked, settings, "opinions", [item.id for item in items], kept, work)
+    if kept.left(item.id for item in items):
+        return None
     return {outcome.item: outcome.value for outcome in kept.outcomes if outcome.value is not None}
 
 
-async def reviews(asked: Asked, settings: Settings, ideas: Mapping[str, str], scorer: str) -> dict[str, str]:
-    """Return the reviews by idea; ideas without a review are absent."""
+async def reviews(asked: Asked, settings: Settings, ideas: Mapping[str, str], scorer: str) -> dict[str, str] | None:
+    """Return the reviews by idea, or None if the run stopped before the last idea; ideas without a review are
+    absent."""
     task = REVIEWS[scorer]
     kept = kept_file(asked, settings, "reviews", ReviewOutcome, {"task": [task.name, task.version]})
 
@@ -148,11 +152,13 @@ async def reviews(asked: Asked, settings: Settings, ideas: Mapping[str, str], sc
         await do_the_rest(((name, name, 0) for name in ideas if name in wanted), kept, one, failed)
 
     await _with_model(asked, settings, "reviews", [*ideas], kept, work)
+    if kept.left(ideas):
+        return None
     return {outcome.item: outcome.review for outcome in kept.outcomes if outcome.review}
 
 
-async def titles(asked: Asked, settings: Settings, queries: Sequence[Query]) -> dict[str, tuple[str, ...]]:
-    """Return the titles that a model remembers, by query."""
+async def titles(asked: Asked, settings: Settings, queries: Sequence[Query]) -> dict[str, tuple[str, ...]] | None:
+    """Return the titles that a model remembers, by query, or None if the run stopped before the last query."""
     kept = kept_file(asked, settings, "titles", TitlesOutcome, {"task": [TITLES.name, TITLES.version]})
 
     async def work(llm: Llm, wanted: set[str], budget: Budget) -> None:
@@ -170,6 +176,8 @@ async def titles(asked: Asked, settings: Settings, queries: Sequence[Query]) -> 
         await do_the_rest(((item, item.id, 0) for item in queries if item.id in wanted), kept, one, failed)
 
     await _with_model(asked, settings, "titles", [item.id for item in queries], kept, work)
+    if kept.left(item.id for item in queries):
+        return None
     return {outcome.item: outcome.titles for outcome in kept.outcomes}
 
 

@@ -32,8 +32,15 @@ from cluster.settings import Settings
 Values = dict[tuple[str, Kind], NDArray[np.float64]]
 Covered = dict[tuple[str, int], int]
 
+_NOT_CHOSEN = "not chosen on the command line"
+_UNFINISHED = "stopped before the last item; run the command again to continue"
+
 BOARD = "InnoEval's board"
 _METHOD = "scholareval"
+_REPORT = "ScholarEval's report"
+
+CONTENDERS = ("pairs", "opinions", "groups", "titles", "reviews", "report", "board")
+"""What the language model does, in order; the last two search a corpus."""
 
 
 class Material(NamedTuple):
@@ -56,29 +63,53 @@ class Answers(NamedTuple):
     pairs: list[PairOutcome]
     groups: list[GroupOutcome]
     scores: dict[IdeaId, float]
-    titles: dict[str, tuple[str, ...]]
+    titles: dict[str, tuple[str, ...]] | None
+    """None if not every query was asked."""
     coverage: dict[tuple[str, Kind], Covered]
     reports: dict[str, Report]
 
 
 async def ask_everything(asked: Asked, settings: Settings, given: Material, absent: dict[str, str]) -> Answers:
-    """Ask everything that has not been asked yet; if `asked.planned` is set, only estimate the cost. What cannot be
-    asked is recorded in `absent`."""
+    """Ask everything that has not been asked yet; if `asked.planned` is set, only estimate the cost. What was not or
+    only partly asked is recorded in `absent`."""
+    for name in CONTENDERS:
+        if name not in asked.contenders:
+            absent[name] = _NOT_CHOSEN
+    pairs = await runs.pairs(asked, settings, given.innoeval) if "pairs" in asked.contenders else []
+    values, grouped = await _opinions(asked, settings, given, absent)
+    groups = await runs.groups(asked, settings, {0: read_groups()}) if "groups" in asked.contenders else []
+    remembered = await titles(asked, settings, given.queries) if "titles" in asked.contenders else None
+    if remembered is None:
+        absent.setdefault("titles", _UNFINISHED)
+    coverage, reports = await reviewed(asked, settings, given, absent)
+    scores = await _board(asked, settings, given, values, absent) if "board" in asked.contenders else {}
+    return Answers(values, grouped, pairs, groups, scores, remembered, coverage, reports)
+
+
+async def _opinions(
+    asked: Asked, settings: Settings, given: Material, absent: dict[str, str]
+) -> tuple[dict[tuple[str, str], Values], dict[str, dict[str, float]]]:
+    """Return values by set and part, and those of InnoEval's group papers by scorer."""
     values: dict[tuple[str, str], Values] = {item.where: {} for item in (*given.sets, given.altered)}
     grouped: dict[str, dict[str, float]] = {}
-    for scorer in OPINIONS:
+    papers = [JudgedItem(item.id, item.text, 0.0) for item in given.innoeval.grouped][: asked.first]
+    for scorer in OPINIONS if "opinions" in asked.contenders else ():
         for judged in (*given.sets, given.altered):
+            place = f"{scorer}: {judged.name}, {judged.part}"
+            if judged.name not in asked.sets:
+                absent[place] = _NOT_CHOSEN
+                continue
             told = await opinions(asked, settings, judged.name, judged.question, judged.items, scorer)
-            values[judged.where][scorer, "prompt"] = np.array([told.get(item.id, np.nan) for item in judged.items])
-        papers = [JudgedItem(item.id, item.text, 0.0) for item in given.innoeval.grouped][: asked.first]
-        told = await opinions(asked, settings, "innoeval", ACCEPTED, papers, scorer)
-        grouped[scorer] = {paper.id: told.get(paper.id, np.nan) for paper in papers}
-    scores = await _board(asked, settings, given, values, absent)
-    pairs = await runs.pairs(asked, settings, given.innoeval)
-    groups = await runs.groups(asked, settings, {0: read_groups()})
-    remembered = await titles(asked, settings, given.queries)
-    coverage, reports = await reviewed(asked, settings, given, absent)
-    return Answers(values, grouped, pairs, groups, scores, remembered, coverage, reports)
+            if told is None:
+                absent[place] = _UNFINISHED
+            else:
+                values[judged.where][scorer, "prompt"] = np.array([told.get(item.id, np.nan) for item in judged.items])
+        told = await opinions(asked, settings, "innoeval", ACCEPTED, papers, scorer) if "innoeval" in asked.sets else {}
+        if told is None:
+            absent[f"{scorer}: innoeval, pairs and groups"] = _UNFINISHED
+        elif told:
+            grouped[scorer] = {paper.id: told.get(paper.id, np.nan) for paper in papers}
+    return values, grouped
 
 
 async def _board(
@@ -102,6 +133,9 @@ async def _board(
         absent[BOARD] = f"it searches a corpus, and there is none ({error.message})"
         return {}
     told: dict[str, list[float]] = {}
+    if len({outcome.item for outcome in outcomes} & {*ideas}) < len(ideas):
+        absent[BOARD] = _UNFINISHED
+        return {}
     for outcome in outcomes:
         if outcome.score is not None:
             told.setdefault(outcome.item, []).append(outcome.score)
@@ -119,31 +153,43 @@ async def reviewed(
     written: dict[tuple[str, Kind], dict[str, str]] = {}
     reports: dict[str, Report] = {}
     folder = Path()
-    for scorer in REVIEWS if asked.judge else ():
-        written[scorer, "prompt"] = await reviews(asked, settings, texts, scorer)
+    for scorer in REVIEWS if asked.judge and "reviews" in asked.contenders else ():
+        told = await reviews(asked, settings, texts, scorer)
+        if told is None:
+            absent[f"{scorer}: reviews"] = _UNFINISHED
+        else:
+            written[scorer, "prompt"] = told
     try:
-        _, folder = await runs.reports(asked, settings, _METHOD, given.ideas)
-        reports = {
-            path.stem: Report.model_validate_json(path.read_bytes())
-            for path in sorted(folder.glob("*.json"))
-            if path.stem in texts
-        }
-        written["ScholarEval's report", "ours"] = {name: judgement_text(report) for name, report in reports.items()}
+        if asked.judge is None or "report" in asked.contenders:
+            outcomes, folder = await runs.reports(asked, settings, _METHOD, given.ideas)
+            reports = {
+                path.stem: Report.model_validate_json(path.read_bytes())
+                for path in sorted(folder.glob("*.json"))
+                if path.stem in texts
+            }
+            if len({outcome.item for outcome in outcomes} & {*texts}) < len(texts):
+                absent[_REPORT] = _UNFINISHED
+            else:
+                written[_REPORT, "ours"] = {name: judgement_text(report) for name, report in reports.items()}
     except CorpusError as error:
-        absent["ScholarEval's report"] = f"it searches a corpus, and there is none ({error.message})"
+        absent[_REPORT] = f"it searches a corpus, and there is none ({error.message})"
     if asked.judge is None:
         return {}, reports
     if asked.planned is not None:  # the texts to compare with the rubrics are not written yet
-        cost = expected(KNOWN["coverage"], len(texts) * len(written), [], settings.llm)
+        reviewers = len(REVIEWS) * ("reviews" in asked.contenders) + ("report" in asked.contenders)
+        cost = expected(KNOWN["coverage"], len(texts) * reviewers, [], settings.llm)
         asked.planned.append(("coverage", cost))
         return {}, reports
     found = {}
     for (scorer, kind), some in written.items():
         made_by = f"{scorer}, {folder.name}" if kind == "ours" else f"{scorer}, version {REVIEWS[scorer].version}"
-        outcomes = await runs.coverage(asked, settings, some, given.rubrics, made_by)
-        found[scorer, kind] = {
-            (outcome.item, number): value for outcome in outcomes for number, value in outcome.scores.items()
-        }
+        judged = await runs.coverage(asked, settings, some, given.rubrics, made_by)
+        if len({outcome.item for outcome in judged} & {*some}) < len(some):
+            absent[f"{scorer}: coverage"] = _UNFINISHED
+        else:
+            found[scorer, kind] = {
+                (outcome.item, number): value for outcome in judged for number, value in outcome.scores.items()
+            }
     return found, reports
 
 

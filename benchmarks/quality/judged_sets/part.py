@@ -136,7 +136,7 @@ def _queries(given: Given, material: Material, answers: Answers | None, absent: 
     queries = material.queries
     by_words = searched_by_words(queries, _PAPERS)
     yield from query_figures(queries, by_words, ("TF-IDF of title and abstract", "simple"), given.rounds)
-    if answers:
+    if answers and answers.titles is not None:
         recalled = remembered(answers.titles, _PAPERS)
         yield from query_figures(queries, recalled, ("titles that the model remembers", "prompt"), given.rounds)
     try:
