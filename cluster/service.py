@@ -70,6 +70,7 @@ def api_services(
             unavailable=_list_methods_without_llm(settings) if unavailable is None else unavailable,
             walks=settings.scicompanion,
             typical=typical_evaluations(settings.llm, board),
+            gpu_speeds=settings.llm.gpu_speeds if settings.llm else {},
             typical_board=estimate_typical_board(settings.llm, board),
             judging=current_judging(settings.ranking, settings.llm.model if settings.llm else None, None),
             blind=settings.evaluation.blind,

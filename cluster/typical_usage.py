@@ -72,18 +72,16 @@ def _evaluation(llm: LlmSettings, tiers: _Tiers, board: BoardOptions) -> Typical
     request. A board of 0 (one control reviewer without a persona) counts as one reviewer."""
     seats = max(board.board, 1) / BoardOptions().board
     usage_by_tier = {tier: _multiply_usage(item, seats) if tier == _BOARD else item for tier, item in tiers.items()}
+    mean = {tier: (item.prompt_tokens, item.completion_tokens) for tier, item in usage_by_tier.items()}
+    high = {tier: (item.high_prompt_tokens, item.high_completion_tokens) for tier, item in usage_by_tier.items()}
     return TypicalEvaluation(
         calls=sum(item.calls for item in usage_by_tier.values()),
         prompt_tokens=sum(item.prompt_tokens for item in usage_by_tier.values()),
         completion_tokens=sum(item.completion_tokens for item in usage_by_tier.values()),
-        cost_usd=_cost(
-            llm, board, {tier: (item.prompt_tokens, item.completion_tokens) for tier, item in usage_by_tier.items()}
-        ),
-        high_cost_usd=_cost(
-            llm,
-            board,
-            {tier: (item.high_prompt_tokens, item.high_completion_tokens) for tier, item in usage_by_tier.items()},
-        ),
+        cost_usd=_cost(llm, board, mean),
+        high_cost_usd=_cost(llm, board, high),
+        gpu_hours=_gpu_hours(llm, board, mean),
+        high_gpu_hours=_gpu_hours(llm, board, high),
     )
 
 
@@ -102,6 +100,19 @@ def _cost(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int,
             if price is None:
                 return Absent(reason=f"The service has no price for the model {model}.")
             total += price.cost(prompt, completion) / len(models)
+    return total
+
+
+def _gpu_hours(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | None:
+    """Return the GPU-hours for the tokens, divided as in `_cost`; None if the speed of a model is unknown."""
+    total = 0.0
+    for tier, (prompt, completion) in tokens.items():
+        models = _models(llm, board, tier)
+        for model in models:
+            speed = llm.gpu_speeds.get(model)
+            if speed is None:
+                return None
+            total += speed.hours(prompt, completion) / len(models)
     return total
 
 

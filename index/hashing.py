@@ -1,8 +1,11 @@
 """Compute 64-bit hashes of ids and texts, and checksums of files."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +14,9 @@ from assayer.errors import CorpusError
 from assayer.models import Frozen
 
 Hashes = NDArray[np.uint64]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_THREADS = 4
 REBUILD_HINT = "Build it again: assayer corpus build PATH."
 
 
@@ -33,20 +39,40 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def file_checksums(directory: Path, without: str = "") -> tuple[FileChecksum, ...]:
-    """Return the checksums of every file below a directory, except files named `without`."""
+def file_checksums(
+    directory: Path, without: str = "", known: Mapping[str, FileChecksum] = MappingProxyType({})
+) -> tuple[FileChecksum, ...]:
+    """Return the checksums of every file below a directory, except files named `without`. Checksums in `known`, keyed
+    by path, are taken from there."""
+
+    def of(path: Path) -> FileChecksum:
+        name = path.relative_to(directory).as_posix()
+        return known.get(name) or FileChecksum(path=name, sha256=checksum(path), bytes=path.stat().st_size)
+
     paths = sorted(path for path in directory.rglob("*") if path.is_file() and path.name != without)
-    return tuple(
-        FileChecksum(path=path.relative_to(directory).as_posix(), sha256=checksum(path), bytes=path.stat().st_size)
-        for path in paths
-    )
+    return tuple(_in_threads(of, paths))
 
 
 def verify_files(files: Iterable[FileChecksum], directory: Path) -> None:
     """Check files against their checksums. Raises CorpusError naming the first file that is missing or changed."""
-    for file in files:
+
+    def fault(file: FileChecksum) -> str | None:
         path = directory / file.path
         if not path.is_file():
-            raise CorpusError(f"The corpus is damaged: {path} is missing.", REBUILD_HINT)
+            return f"{path} is missing"
         if path.stat().st_size != file.bytes or checksum(path) != file.sha256:
-            raise CorpusError(f"The corpus is damaged: {path} has changed since it was written.", REBUILD_HINT)
+            return f"{path} has changed since it was written"
+        return None
+
+    for found in _in_threads(fault, files):
+        if found is not None:
+            raise CorpusError(f"The corpus is damaged: {found}.", REBUILD_HINT)
+
+
+def _in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yield the result for each item, in order. Hashing and reading files release the interpreter's lock."""
+    pool = ThreadPoolExecutor(_THREADS, "checksums")
+    try:
+        yield from pool.map(work, items)
+    finally:
+        pool.shutdown(cancel_futures=True)

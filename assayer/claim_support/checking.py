@@ -1,13 +1,14 @@
 """Check every claim in a report against its verified quotes from each paper, and store the outcome with the claim."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from assayer.citing.excerpts import excerpt
+from assayer.citing.excerpts import joined_excerpts
 from assayer.citing.labels import MARKER, paper_of, strip_citations
 from assayer.claim_support.schemas import SupportItem, SupportQuestion, SupportVerdict
 from assayer.claim_support.task import SUPPORT
@@ -98,8 +99,11 @@ async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapp
     once. Errors that would affect every claim are raised; any other failed request leaves its claims unchecked."""
     quoted = (_build_quoted_claim(point, citation) for point in _find_points(findings) for citation in point.citations)
     distinct = dict.fromkeys(item for item in quoted if item is not None)
-    claims = sorted(distinct, key=lambda item: (item.paper, item.quotes))  # a prompt shows identical passages only once
-    found = await check_support([_item(claim, papers) for claim in claims], llm, run, "support check of a claim")
+    passages = _passages(distinct, papers)
+    # A prompt shows identical passages of successive claims only once.
+    claims = sorted(distinct, key=lambda item: (item.paper, passages[item], item.quotes))
+    items = [_item(claim, papers, passages[claim]) for claim in claims]
+    found = await check_support(items, llm, run, "support check of a claim")
     return CheckedClaims(dict(zip(claims, found, strict=True)))
 
 
@@ -136,16 +140,28 @@ def _build_quoted_claim(point: Point, citation: Citation) -> _QuotedClaim | None
     return _QuotedClaim(point.text, paper_of(citation.label), quotes, point.kind == "suggestion")
 
 
-def _item(quoted_claim: _QuotedClaim, papers: Mapping[PaperId, Paper]) -> SupportItem:
+def _passages(claims: Iterable[_QuotedClaim], papers: Mapping[PaperId, Paper]) -> dict[_QuotedClaim, tuple[str, ...]]:
+    """Return the passages to show for each claim. Conditions are often stated next to a quote; a claim that respects
+    them must not count as only partly supported, so each quote is shown with the sentences around it."""
+    by_paper: dict[PaperId, list[_QuotedClaim]] = defaultdict(list)
+    for claim in claims:
+        by_paper[claim.paper].append(claim)
+    passages: dict[_QuotedClaim, tuple[str, ...]] = {}
+    for paper_id, own in by_paper.items():
+        paper = papers.get(paper_id)
+        quotes = dict.fromkeys(quote for claim in own for quote in claim.quotes)
+        excerpts = joined_excerpts(quotes, sanitise(paper.abstract)[0] if paper else "")
+        passages |= {claim: tuple(dict.fromkeys(excerpts[quote] for quote in claim.quotes)) for claim in own}
+    return passages
+
+
+def _item(quoted_claim: _QuotedClaim, papers: Mapping[PaperId, Paper], passages: Sequence[str]) -> SupportItem:
     claim = MARKER.sub(
         lambda found: f"[{'this' if paper_of(found[1]) == quoted_claim.paper else 'another'} source]",
         quoted_claim.claim,
     )
     paper = papers.get(quoted_claim.paper)
     title = paper.title if paper else ""
-    # Conditions are often stated next to the quote; a claim that respects them must not count as only partly supported.
-    abstract = sanitise(paper.abstract)[0] if paper else ""
-    passages = list(dict.fromkeys(excerpt(quote, abstract) for quote in quoted_claim.quotes))
     return SupportItem(
         label="",
         claim=claim,

@@ -1,7 +1,9 @@
 """Records of calls to a language model."""
 
 import datetime as dt
-from typing import Literal
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
 
 from assayer.models.base import Frozen
 from assayer_client.model_calls import Fault, Message
@@ -9,6 +11,19 @@ from assayer_client.model_calls import Fault, Message
 Tier = Literal["fast", "strong", "judge"]
 """Tier of a task, which settings map to a model. Tasks that judge and extract are `fast`, those that synthesise are
 `strong`, and those that give rewards are `judge`."""
+
+
+_TokensPerSecond = Annotated[float, Field(gt=0)]
+
+
+class GpuSpeed(NamedTuple):
+    """Tokens per second that one fully used GPU reads and writes."""
+
+    read: _TokensPerSecond
+    written: _TokensPerSecond
+
+    def hours(self, prompt_tokens: int, completion_tokens: int) -> float:
+        return (prompt_tokens / self.read + completion_tokens / self.written) / 3600
 
 
 class CallRecord(Frozen):

@@ -1,5 +1,5 @@
 """Measure the console's table of a large call on a separate PostgreSQL server: queries, response times and rendering
-times of pages in Chromium, and the cost of viewers of a running call.
+times of pages in Chromium, the dossier as a PDF, and the cost of viewers of a running call.
 
 python -m benchmarks.console --rows 5000
 """
@@ -10,13 +10,14 @@ import tempfile
 import time
 from pathlib import Path
 
+import httpx2
 from pydantic import SecretStr
 
 from assayer.models import Idea, IdeaId
 from assayer_client.accounts import Scope
 from benchmarks.console.bidding import time_bids
 from benchmarks.console.browsing import time_pages
-from benchmarks.console.child import served
+from benchmarks.console.child import ServedConsole, served
 from benchmarks.console.large_ranking import RANKING, add_ranking
 from benchmarks.console.watchers import add_watched_call, time_watchers
 from benchmarks.measuring import command_line, heading
@@ -100,7 +101,7 @@ _SCOPES: frozenset[Scope] = frozenset(("submit", "read", "manage"))
 def main() -> None:
     parser = command_line("console", __doc__)
     parser.add_argument("--rows", type=int, default=5_000)
-    parser.add_argument("--only", choices=("queries", "pages", "bids", "watchers"), help="measure only this part")
+    parser.add_argument("--only", choices=("queries", "pages", "bids", "dossier", "watchers"), help="measure only this part")
     asked = parser.parse_args()
     rows, only = asked.rows, asked.only
     print(f"{heading()}\n{rows:,} proposals of {len(_TEXT):,} characters, {_TIMES} times each\n", flush=True)
@@ -126,6 +127,8 @@ async def _measure(rows: int, only: str | None) -> None:
                         await time_pages(service.address, key.secret, _BATCH, _TIMES)
                     if only in (None, "bids"):
                         await time_bids(service.address, key.secret, _TENANT, _BATCH, database)
+                    if only in (None, "dossier"):
+                        await _time_dossier(service, key.secret)
                     if only in (None, "watchers"):
                         await add_watched_call(database, _TENANT)
                         await time_watchers(service, key.secret, database)
@@ -176,6 +179,16 @@ async def _time(tables: PgCallTables) -> None:
     for name, view in {**_VIEWS, "counts by outcome": None}.items():
         times = sorted([await timed(view) for _ in range(_TIMES)])
         print(f"{name:22} median {statistics.median(times):6.1f} ms   slowest {times[-1]:6.1f} ms", flush=True)
+
+
+async def _time_dossier(service: ServedConsole, key: str) -> None:
+    """Print the duration of one request, the first after the service's start, and the service's CPU time."""
+    used, began = sum(service.process.cpu_times()[:2]), time.perf_counter()
+    async with httpx2.AsyncClient(base_url=service.address, headers={"Authorization": f"Bearer {key}"}) as client:
+        answer = await client.get(f"/v1/batches/{_BATCH}/dossier", timeout=300)
+    answer.raise_for_status()
+    seconds, cpu = time.perf_counter() - began, sum(service.process.cpu_times()[:2]) - used
+    print(f"dossier                {seconds:.1f} s, {cpu:.1f} s of CPU, {len(answer.content) / 1e6:.1f} MB", flush=True)
 
 
 if __name__ == "__main__":

@@ -175,7 +175,14 @@ class BatchEstimate(ReadRows):
     calls: int | None
     """Number of LLM requests, including those that the cache will answer."""
     prompt_tokens: int | None
+    cached_prompt_tokens: int | None
+    """Number of the prompt tokens that the endpoint is expected to read from its prompt cache, as in your own
+    evaluations; null for `typical`."""
     completion_tokens: int | None
+    gpu_hours: float | None
+    """GPU-hours that the language model takes; null if the service does not know its models' speeds."""
+    high_gpu_hours: float | None
+    """GPU-hours if every idea took as many as the most expensive tenth of evaluations."""
     cost_usd: Dollars | None
     high_cost_usd: Dollars | None
     """Total cost if every idea cost as much as the most expensive tenth of evaluations."""

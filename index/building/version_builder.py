@@ -18,7 +18,7 @@ from index.building.acceptance import Accept
 from index.building.segment_writer import SortedPapers, WrittenSegment, sort_papers, write_segment
 from index.building.text_embedding import TextEmbedding
 from index.corpus_fit import FitCalibration, measure_fit
-from index.hashing import Hashes, file_checksums, verify_files
+from index.hashing import FileChecksum, Hashes, file_checksums, verify_files
 from index.records.paper_record import PaperRecord
 from index.records.record_sources import RecordSource, RejectedLine
 from index.search.version_reader import VersionReader
@@ -31,7 +31,15 @@ from index.segments.passages import IndexedText, paper_texts, passage_texts
 from index.segments.row_filter import NO_FILTERS, write_hidden
 from index.segments.segment import PAPERS_FOLDER, PASSAGES_FOLDER, Segment, SegmentEntry
 from index.segments.vector_index import EXACT_UP_TO, VectorMatches
-from index.versions.manifest import FORMAT, MANIFEST, CorpusChanges, Manifest, count_rejections, write_sealed
+from index.versions.manifest import (
+    FORMAT,
+    MANIFEST,
+    CorpusChanges,
+    Manifest,
+    count_rejections,
+    read_manifest,
+    write_sealed,
+)
 from index.versions.version_store import BM25_FOLDER, REJECTED_FILE, VersionStore
 
 _ENTRY = "segment.json"
@@ -159,7 +167,7 @@ class VersionBuilder:
                 sources=plan.sources,
                 rejected=count_rejections(plan.rejections),
                 changes=plan.changes,
-                files=await asyncio.to_thread(file_checksums, directory, MANIFEST),
+                files=await asyncio.to_thread(_checksums, directory, plan.before),
             )
             write_sealed(manifest, directory)
             await asyncio.to_thread(self.versions.add_version, directory, version)
@@ -208,6 +216,18 @@ class VersionBuilder:
             return reader.nearest(asked, limit, NO_FILTERS)
 
         return await measure_fit([reader], search, lambda place: place.unit, self.embedding.embed_queries, before)
+
+
+def _checksums(directory: Path, before: Path | None) -> tuple[FileChecksum, ...]:
+    """Return the checksums of a new version's files. Those of files that it shares with the previous version, which was
+    verified before the update, are taken from there."""
+    known = {}
+    if before is not None:
+        for file in read_manifest(before).files:
+            path = directory / file.path
+            if path.exists() and path.samefile(before / file.path):
+                known[file.path] = file
+    return file_checksums(directory, MANIFEST, known)
 
 
 def _readings_as_json(papers: SortedPapers, start: int, stop: int, readings: ContentReadings) -> list[str]:

@@ -23,6 +23,10 @@ class EvaluationUsage(Frozen):
     completion_tokens: int
     cost_usd: Dollars | None
     """Cost in US dollars; None if the price of a call is unknown."""
+    cached_prompt_tokens: int = 0
+    """Number of the prompt tokens that the endpoint read from its prompt cache."""
+    gpu_hours: float | None = None
+    """GPU-hours, without cached prompt tokens; None if the speed of a model is unknown."""
 
 
 class TypicalEvaluation(Frozen):
@@ -34,6 +38,9 @@ class TypicalEvaluation(Frozen):
     cost_usd: Dollars | Absent
     high_cost_usd: Dollars | Absent
     """Cost in US dollars that nine out of ten of the measured ideas do not exceed."""
+    gpu_hours: float | None = None
+    """GPU-hours without a prompt cache; None if the speed of a model is unknown."""
+    high_gpu_hours: float | None = None
 
 
 class QueuePace(Frozen):
@@ -60,10 +67,16 @@ class CostEstimate(Frozen):
     calls: int
     """Number of calls for all ideas together; the following fields also cover all ideas."""
     prompt_tokens: int
+    cached_prompt_tokens: int | None
+    """Number of the prompt tokens expected from the endpoint's prompt cache; None if the estimate is `typical`."""
     completion_tokens: int
     cost_usd: Dollars | Absent
     high_cost_usd: Dollars | Absent
     """Total cost in US dollars if every idea cost as much as the 90th percentile of past evaluations."""
+    gpu_hours: float | None
+    """GPU-hours of a language model on own GPUs; None if the speed of a model is unknown."""
+    high_gpu_hours: float | None
+    """GPU-hours if every idea took as many as the 90th percentile of past evaluations."""
     cut_short: float | Absent
     """Fraction of the tenant's own evaluations that cost more than `max_usd` allows and would have ended incomplete."""
     hours: float | Absent
@@ -90,9 +103,12 @@ def estimate(
         evaluations=0,
         calls=ideas * typical.calls,
         prompt_tokens=ideas * typical.prompt_tokens,
+        cached_prompt_tokens=None,
         completion_tokens=ideas * typical.completion_tokens,
         cost_usd=_times(ideas, typical.cost_usd, max_usd),
         high_cost_usd=_times(ideas, typical.high_cost_usd, max_usd),
+        gpu_hours=None if typical.gpu_hours is None else ideas * typical.gpu_hours,
+        high_gpu_hours=None if typical.high_gpu_hours is None else ideas * typical.high_gpu_hours,
         cut_short=Absent(reason=f"At least {FEWEST} of your own evaluations by this method are required."),
         hours=hours,
     )
@@ -109,19 +125,29 @@ def _from_own(ideas: int, own: Sequence[EvaluationUsage], hours: float | Absent,
         )
     else:
         allowed = [cost if max_usd is None else min(cost, max_usd) for cost in costs]
-        mean, high = statistics.fmean(allowed), statistics.quantiles(allowed, n=10, method="inclusive")[-1]
+        mean, high = statistics.fmean(allowed), _high(allowed)
         over = 0.0 if max_usd is None else sum(cost > max_usd for cost in costs) / len(costs)
+    gpu_hours = [item.gpu_hours for item in own if item.gpu_hours is not None]
+    timed = len(gpu_hours) == len(own)
     return CostEstimate(
         basis="own",
         evaluations=len(own),
         calls=round(ideas * statistics.fmean(item.calls for item in own)),
         prompt_tokens=round(ideas * statistics.fmean(item.prompt_tokens for item in own)),
+        cached_prompt_tokens=round(ideas * statistics.fmean(item.cached_prompt_tokens for item in own)),
         completion_tokens=round(ideas * statistics.fmean(item.completion_tokens for item in own)),
         cost_usd=_times(ideas, mean, None),
         high_cost_usd=_times(ideas, high, None),
+        gpu_hours=ideas * statistics.fmean(gpu_hours) if timed else None,
+        high_gpu_hours=ideas * _high(gpu_hours) if timed else None,
         cut_short=over,
         hours=hours,
     )
+
+
+def _high(values: Sequence[float]) -> float:
+    """Return the 90th percentile."""
+    return statistics.quantiles(values, n=10, method="inclusive")[-1]
 
 
 def _times(ideas: int, cost: float | Absent, max_usd: float | None) -> float | Absent:

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import BlindDefault, is_judged_blind
+from assayer.models.llm import GpuSpeed
 from assayer.ranking.known_comparisons import Judging
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.models import Priority
@@ -46,6 +47,8 @@ class EvaluationOptions:
     typical: Mapping[str, TypicalEvaluation] = field(default_factory=dict)
     """Typical cost and duration of an evaluation by method, used if a tenant has too few evaluations of its own;
     unmeasured methods are omitted."""
+    gpu_speeds: Mapping[str, GpuSpeed] = field(default_factory=dict)
+    """Measured speeds of one GPU by language model, for estimates."""
     typical_board: Callable[[int | None, Sequence[str]], TypicalEvaluation] | None = None
     """Returns InnoEval's typical cost and duration for a board size and models; None if they have not been measured."""
 

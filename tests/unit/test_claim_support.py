@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from pydantic import BaseModel
 
-from assayer.citing.excerpts import excerpt
+from assayer.citing.excerpts import excerpt, joined_excerpts
 from assayer.citing.labels import marker
 from assayer.claim_support.checking import CheckedClaims, check_claims
 from assayer.claim_support.schemas import SupportAnswer, SupportQuestion, SupportVerdict
@@ -224,6 +224,28 @@ async def test_passages_shared_by_several_claims_are_sent_once() -> None:
     assert prompt.count(HALVED) == prompt.count(NO_GAIN) == 1
     assert "[C2] as before\n<claim" in prompt
     assert len(checked.outcomes) == 3
+
+
+async def test_overlapping_excerpts_of_a_paper_are_sent_once() -> None:
+    llm = _llm()
+    abstract = f"We rehearse old tasks. {HALVED}. It holds for five streams of text. Costs fell by a third on all."
+    papers = {**PAPERS, A: PAPERS[A].model_copy(update={"abstract": abstract})}
+    cheaper = _point(f"Rehearsal is cheap [{marker(A)}].", _cite(A, "Costs fell by a third on all."))
+    await check_claims(llm, a_run(), (_summary(_point(), cheaper),), papers)
+    (question,) = llm.questions(SupportQuestion)
+    assert [item.passages for item in question.items] == [(abstract,), (abstract,)]
+    assert SUPPORT.messages(question)[1].content.count("It holds for five streams") == 1
+
+
+def test_excerpts_are_joined_only_if_they_overlap_and_stay_short() -> None:
+    far = " ".join(f"Sentence number {number} stands between them." for number in range(9))
+    text = f"Bees live there. They sting. {far} It rains. It pours."
+    apart = joined_excerpts(("Bees live there", "It pours"), text)
+    assert apart == {quote: excerpt(quote, text) for quote in apart}
+    long = [f"Fact {number} {'word ' * 50}ends" for number in range(4)]
+    text = ". ".join(long) + "."
+    found = joined_excerpts(long, text)
+    assert all(quote in found[quote] and len(found[quote]) <= 700 for quote in long)
 
 
 def test_excerpt_of_a_text_with_markdown_marks_keeps_the_quote() -> None:

@@ -8,7 +8,7 @@ from pydantic import Field, SecretStr, field_validator
 
 from assayer.errors import ConfigurationError
 from assayer.models import Frozen
-from assayer.models.llm import Tier
+from assayer.models.llm import GpuSpeed, Tier
 
 StructuredSetting = Literal["auto", "json_schema", "json_object", "prompt"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high"]
@@ -119,6 +119,8 @@ class LlmSettings(Frozen):
     batch: LlmBatchSettings = LlmBatchSettings()
     prices: dict[str, Price] = Field(default_factory=dict)
     """Prices by model name, in addition to those in `providers.toml`. A model without a price has an unknown cost."""
+    gpu_speeds: dict[str, GpuSpeed] = Field(default_factory=dict)
+    """Measured speeds of one GPU by model name, from which estimates compute GPU-hours."""
 
     @field_validator("base_url")
     @classmethod

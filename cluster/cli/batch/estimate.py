@@ -49,6 +49,8 @@ def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
     )
     typer.echo(f"Cost:    {_cost(parts)}")
     typer.echo(f"Calls:   {_calls(parts)}")
+    if gpus := _gpu_hours(parts):
+        typer.echo(f"GPUs:    {gpus}")
     typer.echo(f"Time:    {_time(parts)}")
     typer.echo(f"Budget:  {_budget(parts)}")
     typer.echo(f"Basis:   {_basis(first_part)}")
@@ -76,7 +78,16 @@ def _calls(parts: "Sequence[BatchEstimate]") -> str:
     completion = _total(part.completion_tokens for part in parts)
     if calls is None or prompt is None or completion is None:
         return "not known"
-    return f"{calls:,.0f}, with {prompt:,.0f} prompt tokens and {completion:,.0f} answer tokens"
+    cached = _total(part.cached_prompt_tokens for part in parts)
+    from_cache = f" ({cached / prompt:.0%} of them cached)" if cached and prompt else ""
+    return f"{calls:,.0f}, with {prompt:,.0f} prompt tokens{from_cache} and {completion:,.0f} answer tokens"
+
+
+def _gpu_hours(parts: "Sequence[BatchEstimate]") -> str | None:
+    hours, high = _total(part.gpu_hours for part in parts), _total(part.high_gpu_hours for part in parts)
+    if hours is None or high is None:
+        return None
+    return f"about {hours:,.2f} hours; {high:,.2f} if every idea takes as long as the slowest tenth"
 
 
 def _time(parts: "Sequence[BatchEstimate]") -> str:

@@ -32,7 +32,7 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
     models = tags_in(query.board_models)
     typical: TypicalEvaluation | Absent
     if query.board is None and not models:
-        own = await services.costs.taken(tenant, query.method)
+        own = await services.costs.taken(tenant, query.method, services.options.gpu_speeds)
         unmeasured = (
             f"The typical cost of {query.method} is unknown, and you have too few finished evaluations with "
             "this method."
@@ -66,7 +66,10 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
         evaluations=known.evaluations if known else 0,
         calls=known.calls if known else None,
         prompt_tokens=known.prompt_tokens if known else None,
+        cached_prompt_tokens=known.cached_prompt_tokens if known else None,
         completion_tokens=known.completion_tokens if known else None,
+        gpu_hours=known.gpu_hours if known else None,
+        high_gpu_hours=known.high_gpu_hours if known else None,
         cost_usd=_known(cost),
         high_cost_usd=high,
         cost_absent=cost.reason if isinstance(cost, Absent) else None,

@@ -187,6 +187,7 @@ async function check(files) {
     const basis = known[0].basis === "own" ? `${counted(known[0].evaluations, "evaluation")} of yours` : "typical figures";
     lines.push(`About ${money(sum("cost_usd"))}${high}, based on ${basis}`);
   }
+  if (known.length && known.every((part) => part.gpu_hours !== null)) lines.push(`About ${figure.format(sum("gpu_hours"))} GPU-hours, at most about ${figure.format(sum("high_gpu_hours"))}`);
   const left = known[0]?.left_this_month_usd;
   if (typeof left === "number") lines.push(`${money(left)} left this month${sum("high_cost_usd") > left ? "; the call may cost more" : ""}`);
   if (known.length) lines.push(finish(known));

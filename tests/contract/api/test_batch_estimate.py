@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import httpx2
 
 from assayer.models import Absent, CorpusFit, EvaluationId, Idea, IdeaId, Window
+from assayer.models.llm import GpuSpeed
 from assayer_client.batches import BatchEstimate
 from orchestrator.api.expected_fit import expected_fit
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.models import JobVerdict, TenantId, TenantPlan
 from orchestrator.store import PgAnswerCache
 from tests.contract.api.commands import Program
-from tests.contract.api.service import ACME, JSONL_HEADERS, OTHER, Service
+from tests.contract.api.service import ACME, JSONL_HEADERS, OTHER, Service, served
 from tests.contract.store_jobs import Queue, job
 from tests.contract.store_records import answered, call
 from tests.in_memory import MemoryCorpusVersions
@@ -74,6 +75,26 @@ async def test_estimate_uses_own_evaluations_and_ignores_other_tenants(service: 
         assert (found.cost_usd, found.cut_short) == (0.4, 1.0)
         assert found.hours is not None
         assert (await asked(caller, method="grapheval")).cost_absent
+
+
+async def test_estimate_states_gpu_hours_without_cached_tokens_if_the_speed_is_known(service: Service) -> None:
+    await evaluated(service, 12, 0.25)
+    fast = service.with_services(gpu_speeds={"small": GpuSpeed(read=60, written=10)})
+    async with fast.caller() as caller:
+        found = await asked(caller)
+        assert (found.prompt_tokens, found.cached_prompt_tokens, found.completion_tokens) == (200, 80, 20)
+        assert found.gpu_hours == found.high_gpu_hours == 2 * (60 / 60 + 10 / 10) / 3600
+    other = service.with_services(gpu_speeds={"large": GpuSpeed(read=60, written=10)})
+    async with other.caller() as caller:
+        assert (await asked(caller)).gpu_hours is None
+
+
+async def test_command_prints_gpu_hours_and_the_cached_share(service: Service, program: Program) -> None:
+    await evaluated(service, 12, 0.25)
+    async with served(service.with_services(gpu_speeds={"small": GpuSpeed(read=0.1, written=1)}).app) as url:
+        ended = await Program(url, program.key, program.home).run("batch", "submit", "ideas", "--estimate")
+    assert "with 100 prompt tokens (40% of them cached) and 10 answer tokens" in ended.out
+    assert "GPUs:    about 0.17 hours; 0.17 if every idea takes as long as the slowest tenth" in ended.out
 
 
 async def test_default_board_estimate_is_not_reused_for_another_board(service: Service) -> None:
