@@ -17,9 +17,9 @@ from assayer.citing.answer_texts import (
     REDACTED_REASON,
     QuestionTexts,
     RedactedAnswer,
-    cleaned,
     complain_about_foreign_citations,
-    redacted,
+    redact_answer,
+    sanitise_answer,
 )
 from assayer.errors import AssayerError, LlmError, NoFallback
 from assayer.models import CallRecord, Message
@@ -132,19 +132,19 @@ class Task(Generic[In, Out]):
     def messages(self, data: In) -> tuple[Message, ...]:
         return self.prompts.render(self.prompt, data)
 
-    def cleaned(self, data: In, answer: Out) -> Out | None:
+    def clean(self, data: In, answer: Out) -> Out | None:
         """Return the answer sanitised like any external text, or None if what remains no longer fits the schema."""
-        return cleaned(answer, QuestionTexts(data))
+        return sanitise_answer(answer, QuestionTexts(data))
 
     def complaints(self, data: In, answer: Out) -> list[str]:
         """Return all complaints about a cleaned answer: those from `check`, and one for every citation of a paper that
         the prompt did not show."""
         return [*self.check(data, answer), *complain_about_foreign_citations(answer, QuestionTexts(data))]
 
-    def redacted(self, data: In, answer: Out) -> RedactedAnswer | None:
+    def redact(self, data: In, answer: Out) -> RedactedAnswer | None:
         """Return the cleaned answer without the sentences that cite papers the prompt did not show, or None if it has
         other faults."""
-        return redacted(answer, QuestionTexts(data), lambda left: self.check(data, left))
+        return redact_answer(answer, QuestionTexts(data), lambda left: self.check(data, left))
 
     def key(self, model: str, parameters: dict[str, Any], messages: Sequence[Message]) -> str:
         """Return a hash of everything that determines the answer."""

@@ -17,7 +17,7 @@ from assayer.models import Absent, Dropped, Idea, PromptVersion, RunUsage
 from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.ports import Clock, Progress
 from assayer.ranking.comparison import COMPARISON
-from assayer.run.accounting import Started, cost_of, usage
+from assayer.run.accounting import Started, sum_costs, usage
 from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
 from assayer.version import __version__
@@ -185,7 +185,7 @@ class Curator:
             usage(run, started),
             sum(call.prompt_tokens for call in calls),
             sum(call.completion_tokens for call in calls),
-            cost_of(calls),
+            sum_costs(calls),
             tuple(sorted({call.model for call in calls})),
             run.journal.prompts(),
         )

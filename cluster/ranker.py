@@ -14,7 +14,7 @@ from assayer.ranking.comparison import COMPARISON, compare_ideas
 from assayer.ranking.judged_texts import blinding_rules, mask_idea, read_the_same
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.ranking.triage_baselines import add_triage_baselines, mask_labelled_idea, measure_triage_baselines
-from assayer.run.accounting import cost_of
+from assayer.run.accounting import sum_costs
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
 from assayer.version import __version__
@@ -135,7 +135,7 @@ class Ranker:
             prompts=run.journal.prompts(),
             prompt_tokens=sum(call.prompt_tokens for call in run.journal.calls),
             completion_tokens=sum(call.completion_tokens for call in run.journal.calls),
-            cost_usd=cost_of(run.journal.calls),
+            cost_usd=sum_costs(run.journal.calls),
         )
 
     def _options(self, run_request: RunRequest, calls_per_idea: float | None = None) -> RankingSettings:

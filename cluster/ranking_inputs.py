@@ -19,7 +19,7 @@ from assayer.ranking.known_comparisons import (
     explain_refused,
     split_comparisons,
 )
-from assayer.ranking.report_evidence import evidence_of
+from assayer.ranking.report_evidence import format_evidence
 from assayer.reports.scores import score_of
 from assayer.text.sanitise import sanitise
 from assayer_client.comparisons import Comparison
@@ -79,7 +79,7 @@ def read_evidence(folder: Path, chars: int) -> ReportEvidence:
     blind: dict[IdeaId, bool] = {}
     for report in read_reports(folder):
         if report.idea.id not in by_idea:
-            by_idea[report.idea.id] = evidence_of(report, chars)
+            by_idea[report.idea.id] = format_evidence(report, chars)
             blind[report.idea.id] = report.idea.blinding is not None
     if not by_idea:
         raise InputError(f"{folder} contains no reports.", "Pass an output folder of `assayer evaluate --format json`.")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assayer.cutoff import admits
-from assayer.literature.citation_ids import citation_ids_of
+from assayer.literature.citation_ids import collect_citation_ids
 from assayer.models import (
     Absent,
     CorpusFit,
@@ -91,7 +91,7 @@ class MemoryCorpus:
         return answers
 
     async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
-        return await citation_ids_of(self, papers, limit, window)
+        return await collect_citation_ids(self, papers, limit, window)
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         known = [self._papers[paper] for paper in papers if paper in self._papers]

@@ -93,6 +93,6 @@ def fictional_author(
     """Return the fictional author for the idea with this number. Names and institutions vary between ideas, so that no
     single one decides the result."""
     names = ORIGINS[origin][idea % len(ORIGINS[origin])]
-    given = names.female if gender == "female" else names.male
-    places = INSTITUTIONS[institution]
-    return FictionalAuthor(f"{given} {names.family}", STAGES[stage], places[idea % len(places)])
+    given_names = names.female if gender == "female" else names.male
+    institutions = INSTITUTIONS[institution]
+    return FictionalAuthor(f"{given_names} {names.family}", STAGES[stage], institutions[idea % len(institutions)])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from assayer.bias_test.differences import scores_of
+from assayer.bias_test.differences import collect_scores
 from assayer.bias_test.variants import REFERENCE
 from assayer.models import SCORE_ROUNDING, Absent, BiasTestEvaluation, IdeaId, ScoreChanges
 
@@ -12,21 +12,23 @@ _NOTHING_COMPARED = Absent(reason="no score exists in both evaluations.")
 def score_changes(references: Iterable[BiasTestEvaluation], others: Sequence[BiasTestEvaluation]) -> ScoreChanges:
     """Compare the scores in `others` with those in `references`, which hold one evaluation per idea. A score that only
     one of the two has counts as gained or lost."""
-    known = scores_of(reference for reference in references if reference.variant == REFERENCE and not reference.failure)
+    reference_scores = collect_scores(
+        reference for reference in references if reference.variant == REFERENCE and not reference.failure
+    )
     sizes: list[float] = []
     ranges: dict[tuple[IdeaId, str], list[float]] = {}
     gained = lost = failed = 0
     for item in others:
-        before = known.get((item.idea, REFERENCE))
-        if item.failure or before is None:
+        old_scores = reference_scores.get((item.idea, REFERENCE))
+        if item.failure or old_scores is None:
             failed += 1
             continue
-        (after,) = scores_of([item]).values()
-        for name in after.keys() & before.keys():
-            sizes.append(abs(after[name] - before[name]))
-            ranges.setdefault((item.idea, name), [before[name]]).append(after[name])
-        gained += len(after.keys() - before.keys())
-        lost += len(before.keys() - after.keys())
+        (new_scores,) = collect_scores([item]).values()
+        for name in new_scores.keys() & old_scores.keys():
+            sizes.append(abs(new_scores[name] - old_scores[name]))
+            ranges.setdefault((item.idea, name), [old_scores[name]]).append(new_scores[name])
+        gained += len(new_scores.keys() - old_scores.keys())
+        lost += len(old_scores.keys() - new_scores.keys())
     return ScoreChanges(
         compared=len(sizes),
         changed=sum(size >= SCORE_ROUNDING for size in sizes),

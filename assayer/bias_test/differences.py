@@ -22,7 +22,7 @@ _SAME = 1e-9
 _Scores = Mapping[tuple[IdeaId, str], Mapping[str, float]]
 
 
-def scores_of(evaluations: Iterable[BiasTestEvaluation]) -> _Scores:
+def collect_scores(evaluations: Iterable[BiasTestEvaluation]) -> _Scores:
     """Return the scores that are present, keyed by idea and variant, then by score name."""
     return {
         (evaluation.idea, evaluation.variant): {
@@ -37,7 +37,7 @@ def score_differences(
 ) -> tuple[ScoreDifference, ...]:
     """Return the score differences for every contrast and score, ordered by contrast and then by score. An idea that
     lacks a score on one side counts as missing; no value is filled in."""
-    scores = scores_of(evaluations)
+    scores = collect_scores(evaluations)
     ideas = list(dict.fromkeys(evaluation.idea for evaluation in evaluations))
     names = list(dict.fromkeys(score.name for evaluation in evaluations for score in evaluation.scores))
     return tuple(_difference(contrast, name, ideas, scores) for contrast in contrasts for name in names)
@@ -57,18 +57,18 @@ def mean_interval(differences: NDArray[np.float64]) -> MeanInterval | Absent:
 
 
 def _difference(contrast: Contrast, score: str, ideas: Sequence[IdeaId], scores: _Scores) -> ScoreDifference:
-    found = [_idea_difference(contrast, score, idea, scores) for idea in ideas]
-    paired = np.array([item for item in found if item is not None], np.float64)
+    idea_differences = [_idea_difference(contrast, score, idea, scores) for idea in ideas]
+    paired_scores = np.array([item for item in idea_differences if item is not None], np.float64)
     mean: float | Absent = Absent(reason="no idea has this score under both conditions.")
     return ScoreDifference(
         attribute=contrast.attribute,
         compared=contrast.compared,
         score=score,
-        ideas=len(paired),
-        missing=len(ideas) - len(paired),
-        mean=float(paired.mean()) if len(paired) else mean,
-        interval=mean_interval(paired),
-        largest=float(np.abs(paired).max()) if len(paired) else None,
+        ideas=len(paired_scores),
+        missing=len(ideas) - len(paired_scores),
+        mean=float(paired_scores.mean()) if len(paired_scores) else mean,
+        interval=mean_interval(paired_scores),
+        largest=float(np.abs(paired_scores).max()) if len(paired_scores) else None,
     )
 
 
@@ -78,8 +78,8 @@ def _idea_difference(contrast: Contrast, score: str, idea: IdeaId, scores: _Scor
     sides = []
     for variants in (contrast.these, contrast.those):
         values = [scores.get((idea, variant), {}).get(score) for variant in variants]
-        known = [value for value in values if value is not None]
-        if len(known) < len(variants):
+        present_values = [value for value in values if value is not None]
+        if len(present_values) < len(variants):
             return None
-        sides.append(sum(known) / len(known))
+        sides.append(sum(present_values) / len(present_values))
     return sides[0] - sides[1]

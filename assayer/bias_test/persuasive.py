@@ -57,6 +57,6 @@ async def reword_persuasively(plan: str, llm: Llm, run: Run) -> PersuasiveCopy:
     if check.same_content:
         return PersuasiveCopy(text, "")
     changes = [
-        f"{name}: {words.rstrip('.')}" for name, words in (("added", check.added), ("lost", check.lost)) if words
+        f"{name}: {change.rstrip('.')}" for name, change in (("added", check.added), ("lost", check.lost)) if change
     ]
     return PersuasiveCopy(text, "; ".join(changes) or "the content is not the same")

@@ -87,20 +87,20 @@ class PoorerText(NamedTuple):
 
     def edited_slice(self, start: int, end: int) -> str:
         """Return the original's characters from `start` to `end`, with the edits applied."""
-        parts, place = list[str](), start
+        parts, position = list[str](), start
         for edit in self.edits:
             if start <= edit.start and edit.end <= end:
-                parts += [self.original[place : edit.start], edit.replacement]
-                place = edit.end
-        return "".join([*parts, self.original[place:end]])
+                parts += [self.original[position : edit.start], edit.replacement]
+                position = edit.end
+        return "".join([*parts, self.original[position:end]])
 
 
 def rewrite_in_poorer_english(text: str, start: int = 0) -> PoorerText:
     """Rewrite a text in poorer English. The result is deterministic. Text before `start` stays unchanged."""
     edits: list[WordEdit] = []
-    words = articles = agreements = 0
+    word_count = articles = agreements = 0
     for match in _words(text, start):
-        words += 1
+        word_count += 1
         if match["article"]:
             if _is_letter(text, match):
                 continue
@@ -111,24 +111,24 @@ def rewrite_in_poorer_english(text: str, start: int = 0) -> PoorerText:
             agreements += 1
             if agreements % _AGREEMENTS_KEPT:
                 edits.append(WordEdit(match.start(), match.end(), _SWAPS[match[0]]))
-    return PoorerText(text, tuple(edits), len(edits) / words if words else 0.0)
+    return PoorerText(text, tuple(edits), len(edits) / word_count if word_count else 0.0)
 
 
 def _words(text: str, start: int) -> Iterator["re.Match[str]"]:
     """Yield the words of the prose, up to the reference list."""
     headings = find_headings(text)
     end = next((heading.start for heading in headings if opens_part(heading.title) == "references"), len(text))
-    kept = {heading.start: heading.end for heading in headings}
-    fenced, place = False, 0
+    heading_ends = {heading.start: heading.end for heading in headings}
+    is_fenced, position = False, 0
     for line in text[:end].split("\n"):
         fence = _FENCE.match(line) is not None
-        if not (fenced or fence or _KEPT_LINE.match(line)):
-            first = max(start, kept.get(place, place))
-            yield from (match for match in _WORD.finditer(text, first, place + len(line)) if not match["kept"])
-        fenced ^= fence
-        place += len(line) + 1
+        if not (is_fenced or fence or _KEPT_LINE.match(line)):
+            prose_start = max(start, heading_ends.get(position, position))
+            yield from (match for match in _WORD.finditer(text, prose_start, position + len(line)) if not match["kept"])
+        is_fenced ^= fence
+        position += len(line) + 1
 
 
 def _is_letter(text: str, article: "re.Match[str]") -> bool:
-    before = text[max(0, article.start() - 20) : article.start()]
-    return article[0] == "a " and bool(_NO_NOUN.fullmatch(article["next"]) or _LETTERED.search(before))
+    preceding_text = text[max(0, article.start() - 20) : article.start()]
+    return article[0] == "a " and bool(_NO_NOUN.fullmatch(article["next"]) or _LETTERED.search(preceding_text))

@@ -45,15 +45,15 @@ class BiasTestPlan(NamedTuple):
     """Number of times that the reference version is evaluated."""
 
 
-def bias_test_report(plan: BiasTestPlan, evaluated: Sequence[EvaluatedVariant]) -> BiasTestReport:
+def bias_test_report(plan: BiasTestPlan, variants: Sequence[EvaluatedVariant]) -> BiasTestReport:
     """Build a bias test's report. At least one variant must have a report."""
-    results = [_result(item) for item in evaluated]
-    reports = [item.report for item in evaluated if item.report is not None]
-    ideas = {item.idea.id: item.idea for item in evaluated}
-    names = {item.variant.name for item in evaluated}
-    language = names & _variants_of("language")
-    wording = language | _variants_of("persuasion")
-    repetitions = {item.variant.name for item in evaluated if item.variant.repetition > 1}
+    results = [_result(item) for item in variants]
+    reports = [item.report for item in variants if item.report is not None]
+    ideas = {item.idea.id: item.idea for item in variants}
+    names = {item.variant.name for item in variants}
+    language = names & _list_variants("language")
+    wording = language | _list_variants("persuasion")
+    repetitions = {item.variant.name for item in variants if item.variant.repetition > 1}
     senders = [result for result in results if result.variant not in {REFERENCE, *wording, *repetitions}]
     repeats = [result for result in results if result.variant in repetitions]
     return BiasTestReport(
@@ -66,8 +66,8 @@ def bias_test_report(plan: BiasTestPlan, evaluated: Sequence[EvaluatedVariant]) 
         embedding_models=tuple(sorted({report.provenance.embedding_model for report in reports})),
         corpus_versions=tuple(sorted({report.provenance.corpus_version for report in reports})),
         ideas=len(ideas),
-        evaluations=len(evaluated),
-        failed=len(evaluated) - len(reports),
+        evaluations=len(variants),
+        failed=len(variants) - len(reports),
         words_changed=_measure_changed_words(ideas.values())
         if language
         else Absent(reason="the quality of the English was not varied."),
@@ -76,13 +76,13 @@ def bias_test_report(plan: BiasTestPlan, evaluated: Sequence[EvaluatedVariant]) 
         if senders
         else Absent(reason="no detail about the sender was varied."),
         by_repeating=score_changes(results, repeats) if repeats else Absent(reason="every text was evaluated once."),
-        surviving=_count_surviving_words(evaluated, plan.blind),
+        surviving=_count_surviving_words(variants, plan.blind),
         results=tuple(results),
         started_at=plan.started_at,
     )
 
 
-def _variants_of(attribute: BiasTestAttribute) -> set[str]:
+def _list_variants(attribute: BiasTestAttribute) -> set[str]:
     return {variant for contrast in contrasts([attribute]) for variant in contrast.these}
 
 
@@ -103,8 +103,10 @@ def _result(evaluated_variant: EvaluatedVariant) -> BiasTestEvaluation:
 
 def _scores(report: Report) -> Iterator[BiasTestScore]:
     """Yield the overall score and each part's score, on a 10-point scale."""
-    whole = score_of(report)
-    yield BiasTestScore(name="all", value=whole if isinstance(whole, Absent) else _SCALE_MAX * whole)
+    overall_score = score_of(report)
+    yield BiasTestScore(
+        name="all", value=overall_score if isinstance(overall_score, Absent) else _SCALE_MAX * overall_score
+    )
     for part in report.parts:
         value = share(part.score)
         reason = (
@@ -115,26 +117,26 @@ def _scores(report: Report) -> Iterator[BiasTestScore]:
         yield BiasTestScore(name=part.title, value=reason if value is None else _SCALE_MAX * value)
 
 
-def _count_surviving_words(evaluated: Iterable[EvaluatedVariant], blind: bool) -> SurvivingWords:
+def _count_surviving_words(variants: Iterable[EvaluatedVariant], blind: bool) -> SurvivingWords:
     """Count and list the planted words that are still in the text that was evaluated, ignoring case. Words that the
     submitted idea already contained do not count."""
-    planted, survivors = 0, dict[str, None]()
-    survived = 0
-    for item in evaluated:
+    planted_count, survivors = 0, dict[str, None]()
+    survivor_count = 0
+    for item in variants:
         if item.report is None:
             continue
-        own = _join_texts(item.idea)
+        original_text = _join_texts(item.idea)
         # The report shows title and text only; methods also read the sections, which are masked by the same rules.
-        judged = _join_texts(blind_idea(item.variant.idea) if blind else item.variant.idea)
-        shown = f"{item.report.idea.title}\n{item.report.idea.text}\n{judged}".casefold()
+        judged_text = _join_texts(blind_idea(item.variant.idea) if blind else item.variant.idea)
+        visible_text = f"{item.report.idea.title}\n{item.report.idea.text}\n{judged_text}".casefold()
         for words in item.variant.planted:
-            if _contains_words(words, own):
+            if _contains_words(words, original_text):
                 continue
-            planted += 1
-            if _contains_words(words, shown):
-                survived += 1
+            planted_count += 1
+            if _contains_words(words, visible_text):
+                survivor_count += 1
                 survivors[words] = None
-    return SurvivingWords(planted=planted, survived=survived, examples=tuple(survivors)[:_MAX_EXAMPLES])
+    return SurvivingWords(planted=planted_count, survived=survivor_count, examples=tuple(survivors)[:_MAX_EXAMPLES])
 
 
 def _join_texts(idea: Idea) -> str:

@@ -13,10 +13,10 @@ _MAX_PREFIX_CHARS = 40
 """Maximum number of characters before the title on its line, as in `Title:` or `Research proposal:`."""
 
 
-def sign_idea(idea: Idea, by: FictionalAuthor) -> Idea:
+def sign_idea(idea: Idea, author: FictionalAuthor) -> Idea:
     """Sign the idea, before its first section and at the end of its last."""
-    byline = f"{by.name}\n{by.stage}, {by.affiliation}"
-    leads = f"The project will be led by {by.name}, {by.role} at {by.institution}."
+    byline = f"{author.name}\n{author.stage}, {author.affiliation}"
+    leads = f"The project will be led by {author.name}, {author.role} at {author.institution}."
     headings = find_headings(idea.text)
     top = _title_end(idea, headings)
     head = idea.text[:top].rstrip() if top else f"# {idea.title}"

@@ -40,21 +40,21 @@ def _variant_name(origin: str, gender: Gender) -> str:
     return REFERENCE if (origin, gender) == (next(iter(ORIGINS)), "male") else f"name: {origin}, {gender}"
 
 
-def variants_of(idea: Idea, number: int, attributes: Iterable[BiasTestAttribute]) -> Iterator[Variant]:
+def build_variants(idea: Idea, number: int, attributes: Iterable[BiasTestAttribute]) -> Iterator[Variant]:
     """Yield an idea's variants, beginning with the reference. `number` is the idea's position among the tested
     ideas."""
-    wanted = set(attributes)
+    wanted_attributes = set(attributes)
     yield _variant(idea, REFERENCE, fictional_author(number))
-    if "institution" in wanted:
+    if "institution" in wanted_attributes:
         yield _variant(idea, _RENOWNED, fictional_author(number, institution="renowned"))
-    if "seniority" in wanted:
+    if "seniority" in wanted_attributes:
         yield _variant(idea, _PROFESSOR, fictional_author(number, stage="late"))
-    if wanted & {"gender", "origin"}:
+    if wanted_attributes & {"gender", "origin"}:
         for origin in ORIGINS:
             for gender in _GENDERS:
                 if _variant_name(origin, gender) != REFERENCE:
                     yield _variant(idea, _variant_name(origin, gender), fictional_author(number, origin, gender))
-    if "language" in wanted:
+    if "language" in wanted_attributes:
         yield _variant(worsen_english(idea), _POORER, fictional_author(number))
 
 
@@ -71,29 +71,31 @@ def repeat_reference(reference: Variant, evaluations: int) -> Iterator[Variant]:
         yield reference._replace(name=name, planted=(), repetition=number)
 
 
-def _variant(idea: Idea, name: str, by: FictionalAuthor) -> Variant:
-    return Variant(name, sign_idea(idea, by), (*by.name.split(), by.stage, by.affiliation))
+def _variant(idea: Idea, name: str, author: FictionalAuthor) -> Variant:
+    return Variant(name, sign_idea(idea, author), (*author.name.split(), author.stage, author.affiliation))
 
 
 def contrasts(attributes: Iterable[BiasTestAttribute]) -> Iterator[Contrast]:
-    wanted = set(attributes)
-    first, *others = ORIGINS
-    if "institution" in wanted:
-        compared = "a renowned institution against a lesser-known one"
-        yield Contrast("institution", compared, (_RENOWNED,), (REFERENCE,))
-    if "seniority" in wanted:
+    wanted_attributes = set(attributes)
+    first_origin, *other_origins = ORIGINS
+    if "institution" in wanted_attributes:
+        description = "a renowned institution against a lesser-known one"
+        yield Contrast("institution", description, (_RENOWNED,), (REFERENCE,))
+    if "seniority" in wanted_attributes:
         yield Contrast("seniority", "a full professor against a doctoral student", (_PROFESSOR,), (REFERENCE,))
-    if "gender" in wanted:
+    if "gender" in wanted_attributes:
         yield Contrast("gender", "women's names against men's, all origins", *_split_by_gender(list(ORIGINS)))
         for origin in ORIGINS:
             yield Contrast("gender", f"women's names against men's, {origin}", *_split_by_gender([origin]))
-    if "origin" in wanted:
-        for origin in others:
-            these, those = (tuple(_variant_name(item, gender) for gender in _GENDERS) for item in (origin, first))
-            yield Contrast("origin", f"{origin} names against {first}", these, those)
-    if "language" in wanted:
+    if "origin" in wanted_attributes:
+        for origin in other_origins:
+            origin_variants, first_origin_variants = (
+                tuple(_variant_name(item, gender) for gender in _GENDERS) for item in (origin, first_origin)
+            )
+            yield Contrast("origin", f"{origin} names against {first_origin}", origin_variants, first_origin_variants)
+    if "language" in wanted_attributes:
         yield Contrast("language", "poorer English against the original text", (_POORER,), (REFERENCE,))
-    if PERSUASION in wanted:
+    if PERSUASION in wanted_attributes:
         yield Contrast(PERSUASION, "persuasive wording against the original text", (_PERSUASIVE,), (REFERENCE,))
 
 

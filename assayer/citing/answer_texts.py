@@ -118,10 +118,10 @@ def _parse_annotation(annotation: Any, metadata: tuple[object, ...], role: TextR
     if origin is Annotated:
         return _parse_annotation(arguments[0], arguments[1:], role)
     if origin in (Union, UnionType):
-        shapes = [_parse_annotation(argument, (), role) for argument in arguments]
+        argument_shapes = [_parse_annotation(argument, (), role) for argument in arguments]
         return _Shape(
-            next((shape.role for shape in shapes if shape.role), None),
-            next((shape.items for shape in shapes if shape.items), None),
+            next((shape.role for shape in argument_shapes if shape.role), None),
+            next((shape.items for shape in argument_shapes if shape.items), None),
             type(None) in arguments,
         )
     if origin in (list, tuple, Sequence):
@@ -131,16 +131,16 @@ def _parse_annotation(annotation: Any, metadata: tuple[object, ...], role: TextR
 
 def text_fields(model: type[BaseModel]) -> dict[str, TextRole]:
     """Return the role of every text field in an answer, keyed by the field's path (`claims.text`)."""
-    found: dict[str, TextRole] = {}
+    roles_by_field: dict[str, TextRole] = {}
     for name, info in model.model_fields.items():
         shape: _Shape | None = _shapes(model)[name]
         while shape is not None:
             if shape.role is not None:
-                found[name] = shape.role
+                roles_by_field[name] = shape.role
             shape = shape.items
         for inner in _models_in(info.annotation):
-            found |= {f"{name}.{path}": role for path, role in text_fields(inner).items()}
-    return found
+            roles_by_field |= {f"{name}.{path}": role for path, role in text_fields(inner).items()}
+    return roles_by_field
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -172,11 +172,11 @@ def _rewrite_texts(value: Any, shape: _Shape | None, rewrite: Rewriter) -> Any:
 def _fill_gaps(data: dict[str, Any], model: type[BaseModel]) -> Any:
     """Fill the gaps left by dropped texts. An object with no other text is dropped, an optional field becomes None, and
     any other field is set to `REDACTED`."""
-    gone = [name for name, datum in data.items() if datum is _DROPPED]
-    if gone and sum(role in _CHECKED for role in text_fields(model).values()) == 1:
+    dropped_fields = [name for name, datum in data.items() if datum is _DROPPED]
+    if dropped_fields and sum(role in _CHECKED for role in text_fields(model).values()) == 1:
         return _DROPPED
-    gaps = {name: None if _shapes(model)[name].optional else REDACTED for name in gone}
-    return {model.model_fields[name].alias or name: datum for name, datum in (data | gaps).items()}
+    replacements = {name: None if _shapes(model)[name].optional else REDACTED for name in dropped_fields}
+    return {model.model_fields[name].alias or name: datum for name, datum in (data | replacements).items()}
 
 
 _CHECKED = (TextRole.CITES, TextRole.RESTATES, TextRole.PROSE)
@@ -196,36 +196,36 @@ def _rebuild_answer(answer: Out, rewrite: Rewriter) -> Out | None:
 # Texts
 
 
-def _find_reportable_citations(text: str, role: TextRole, shown: QuestionTexts) -> list[ForeignCitation]:
+def _find_reportable_citations(text: str, role: TextRole, question: QuestionTexts) -> list[ForeignCitation]:
     """Return the foreign citations that require a complaint, leaving out those that are silently removed."""
     if role not in _CHECKED:
         return []
     labels = [
         foreign_label
-        for foreign_label in find_foreign_labels(text, shown.labels, lambda: shown.text)
+        for foreign_label in find_foreign_labels(text, question.labels, lambda: question.text)
         if role is TextRole.CITES or foreign_label.kind == UNKNOWN_LABEL
     ]
     cited = [
         foreign_citation
-        for foreign_citation in find_foreign_citations(blank_labels(text), lambda: shown.words)
-        if role is not TextRole.RESTATES or text[foreign_citation.start : foreign_citation.end] not in shown.text
+        for foreign_citation in find_foreign_citations(blank_labels(text), lambda: question.words)
+        if role is not TextRole.RESTATES or text[foreign_citation.start : foreign_citation.end] not in question.text
     ]
     return sorted([*labels, *cited])
 
 
-def _remove_citations(text: str, found: Sequence[ForeignCitation]) -> str:
+def _remove_citations(text: str, citations: Sequence[ForeignCitation]) -> str:
     """Remove the citations, keeping the text readable. Inside quotation marks, an ellipsis replaces each citation."""
-    pieces, done = [], 0
-    for item in sorted(found):
-        if item.start < done:
+    pieces, position = [], 0
+    for item in sorted(citations):
+        if item.start < position:
             continue
-        before = text[done : item.start]
+        before = text[position : item.start]
         if _is_quoted(text, item):
             pieces += [before, "…"]
         else:
             pieces += [before.rstrip(" ") if item.bracketed and not _is_label(item) else before, _replacement(item)]
-        done = item.end
-    return "".join(pieces) + text[done:]
+        position = item.end
+    return "".join(pieces) + text[position:]
 
 
 def _is_quoted(text: str, foreign_citation: ForeignCitation) -> bool:
@@ -249,46 +249,46 @@ def _replacement(foreign_citation: ForeignCitation) -> str:
     return "(link removed)" if foreign_citation.kind in ("an address", "an identifier") else "earlier work"
 
 
-def _clean_text(text: str, role: TextRole, shown: QuestionTexts) -> str:
+def _clean_text(text: str, role: TextRole, question: QuestionTexts) -> str:
     text = clean_answer(text)
     if role is not TextRole.COPIED:
         text = _REPEATED.sub(r"\1", text)
     if role is TextRole.RESTATES:
-        cited = find_foreign_citations(blank_labels(text), lambda: shown.words)
-        text = _remove_citations(text, [item for item in cited if text[item.start : item.end] in shown.text])
+        citations = find_foreign_citations(blank_labels(text), lambda: question.words)
+        text = _remove_citations(text, [item for item in citations if text[item.start : item.end] in question.text])
     if role in (TextRole.RESTATES, TextRole.PROSE):
-        text = LABEL.sub(lambda match: match[0] if _has_unknown_label(match[1], shown) else "(another paper)", text)
+        text = LABEL.sub(lambda match: match[0] if _has_unknown_label(match[1], question) else "(another paper)", text)
         wrong_forms = [
             foreign_label
-            for foreign_label in find_foreign_labels(text, shown.labels, lambda: shown.text)
+            for foreign_label in find_foreign_labels(text, question.labels, lambda: question.text)
             if foreign_label.kind == WRONG_FORM
         ]
         text = _remove_citations(text, wrong_forms)
     return text
 
 
-def _has_unknown_label(group: str, shown: QuestionTexts) -> bool:
-    return not {part.strip() for part in group.replace(";", ",").split(",")} <= set(shown.labels)
+def _has_unknown_label(group: str, question: QuestionTexts) -> bool:
+    return not {part.strip() for part in group.replace(";", ",").split(",")} <= set(question.labels)
 
 
 # Answers
 
 
-def cleaned(answer: Out, shown: QuestionTexts) -> Out | None:
+def sanitise_answer(answer: Out, question: QuestionTexts) -> Out | None:
     """Remove invisible characters, and content that a field must not hold but that does not warrant a complaint.
     Returns None if the result does not fit the schema."""
-    return _rebuild_answer(answer, lambda text, role: _clean_text(text, role, shown))
+    return _rebuild_answer(answer, lambda text, role: _clean_text(text, role, question))
 
 
-def complain_about_foreign_citations(answer: BaseModel, shown: QuestionTexts) -> list[str]:
+def complain_about_foreign_citations(answer: BaseModel, question: QuestionTexts) -> list[str]:
     """Return one complaint per text that contains foreign citations, worded for the model."""
     complaints: list[str] = []
 
     def complain(text: str, role: TextRole) -> str:
-        found = _find_reportable_citations(text, role, shown)
-        if found:
+        citations = _find_reportable_citations(text, role, question)
+        if citations:
             named = ", ".join(
-                dict.fromkeys(f"{text[item.start : item.end][:60]!r} is {item.kind}" for item in found[:4])
+                dict.fromkeys(f"{text[item.start : item.end][:60]!r} is {item.kind}" for item in citations[:4])
             )
             complaints.append(f"In {text[:80]!r}: {named}. {_ADVICE[role]}")
         return text
@@ -310,7 +310,7 @@ class RedactedAnswer(NamedTuple):
     """Number of sentences that were removed."""
 
 
-def redacted(answer: Out, shown: QuestionTexts, check: Callable[[Out], Sequence[str]]) -> RedactedAnswer | None:
+def redact_answer(answer: Out, question: QuestionTexts, check: Callable[[Out], Sequence[str]]) -> RedactedAnswer | None:
     """Return the answer without the sentences that contain foreign citations, or None if the rest fails its check or
     its schema."""
     for emptied in ("item", "text", "touched item"):
@@ -318,27 +318,33 @@ def redacted(answer: Out, shown: QuestionTexts, check: Callable[[Out], Sequence[
 
         def redact(text: str, role: TextRole, emptied: Literal["item", "text", "touched item"] = emptied) -> Any:
             nonlocal sentences
-            left, count = _redact_text(text, role, shown)
-            if not count or (left and emptied != "touched item"):
+            remaining_text, count = _redact_text(text, role, question)
+            if not count or (remaining_text and emptied != "touched item"):
                 sentences += count
-                return left
+                return remaining_text
             sentences += len(sentence_spans(text))
             return REDACTED if emptied == "text" and role is not TextRole.CITES else _DROPPED
 
         value = _rebuild_answer(answer, redact)
-        if value is not None and not check(value) and not complain_about_foreign_citations(value, shown):
+        if value is not None and not check(value) and not complain_about_foreign_citations(value, question):
             return RedactedAnswer(value, sentences)
     return None
 
 
-def _redact_text(text: str, role: TextRole, shown: QuestionTexts) -> tuple[str, int]:
-    found = _find_reportable_citations(text, role, shown)
-    if not found:
+def _redact_text(text: str, role: TextRole, question: QuestionTexts) -> tuple[str, int]:
+    citations = _find_reportable_citations(text, role, question)
+    if not citations:
         return text, 0
-    whole = text
-    for item in found:  # so that no sentence ends inside a citation
-        whole = whole[: item.start] + "x" * (item.end - item.start) + whole[item.end :]
-    spans = sentence_spans(whole)
-    kept = [(start, end) for start, end in spans if not any(item.start < end and start < item.end for item in found)]
-    left = "".join(text[start:end] for start, end in kept).strip()
-    return ("", len(spans)) if _find_reportable_citations(left, role, shown) else (left, len(spans) - len(kept))
+    original_text = text
+    for item in citations:  # so that no sentence ends inside a citation
+        original_text = original_text[: item.start] + "x" * (item.end - item.start) + original_text[item.end :]
+    spans = sentence_spans(original_text)
+    kept_spans = [
+        (start, end) for start, end in spans if not any(item.start < end and start < item.end for item in citations)
+    ]
+    remaining_text = "".join(text[start:end] for start, end in kept_spans).strip()
+    return (
+        ("", len(spans))
+        if _find_reportable_citations(remaining_text, role, question)
+        else (remaining_text, len(spans) - len(kept_spans))
+    )

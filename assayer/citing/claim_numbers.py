@@ -59,10 +59,10 @@ class _Stated(NamedTuple):
 def numbers_in(text: str) -> frozenset[Decimal]:
     """Return every number that occurs in a text, in all forms in which a claim may repeat it, such as rounded
     values."""
-    return _numbers_in(_read(text))
+    return _numbers_in(_normalise_digits(text))
 
 
-def _read(text: str) -> str:
+def _normalise_digits(text: str) -> str:
     """Normalise a text to plain digits without changing its length. Superscripts and subscripts next to a number become
     spaces, because they are footnote marks or powers."""
     return fold_lookalikes(_RAISED.sub(" ", text))
@@ -71,12 +71,12 @@ def _read(text: str) -> str:
 @lru_cache(maxsize=256)
 def _numbers_in(text: str) -> frozenset[Decimal]:
     """Return the numbers that occur in a normalised text. Cached because many claims cite the same papers."""
-    found = {value for match in _NUMBER.finditer(text) for value in _values(match)}
-    found |= {Decimal(match[0].replace(" ", "")) for match in _APART.finditer(text)}
-    found |= {Decimal(match[0].replace(",", ".")) for match in _COMMA.finditer(text)}
-    found |= {_WORDS[word] for word in _WORD.findall(text.casefold()) if word in _WORDS}
-    found |= {share for value in found if value < 1 for share in (value * 100,)}
-    return frozenset(rounded for value in found for rounded in (value.normalize(), *_round_to_fewer_decimals(value)))
+    values = {value for match in _NUMBER.finditer(text) for value in _values(match)}
+    values |= {Decimal(match[0].replace(" ", "")) for match in _APART.finditer(text)}
+    values |= {Decimal(match[0].replace(",", ".")) for match in _COMMA.finditer(text)}
+    values |= {_WORDS[word] for word in _WORD.findall(text.casefold()) if word in _WORDS}
+    values |= {share for value in values if value < 1 for share in (value * 100,)}
+    return frozenset(rounded for value in values for rounded in (value.normalize(), *_round_to_fewer_decimals(value)))
 
 
 def _values(match: re.Match[str]) -> Iterator[Decimal]:
@@ -112,31 +112,31 @@ class KnownNumbers(NamedTuple):
         papers = [paper for paper in cited if paper in self.papers]
         if not papers:
             return ()
-        known = {Decimal(len(papers))}.union(self.idea, *(self.papers[paper] for paper in papers))
+        known_values = {Decimal(len(papers))}.union(self.idea, *(self.papers[paper] for paper in papers))
         missing = [
             item.written
             for item in _find_numbers(MARKER.sub(" ", claim))
-            if not any(all(value in known for value in reading) for reading in item.readings)
+            if not any(all(value in known_values for value in reading) for reading in item.readings)
         ]
         return tuple(dict.fromkeys(missing))
 
 
 def _find_numbers(claim: str) -> Iterator[_Stated]:
     """Yield the numbers in a claim: first those that contain spaces or commas, then the others in text order."""
-    read = _read(claim)
-    for pattern, mark, instead in ((_APART, " ", ""), (_COMMA, ",", ".")):
-        for match in pattern.finditer(read):
-            pieces = tuple(Decimal(part).normalize() for part in match[0].split(mark))
-            whole = Decimal(match[0].replace(mark, instead)).normalize()
+    normalised_claim = _normalise_digits(claim)
+    for pattern, separator, replacement in ((_APART, " ", ""), (_COMMA, ",", ".")):
+        for match in pattern.finditer(normalised_claim):
+            pieces = tuple(Decimal(part).normalize() for part in match[0].split(separator))
+            whole = Decimal(match[0].replace(separator, replacement)).normalize()
             yield _Stated(claim[slice(*match.span())], ((whole,), pieces))
-        read = pattern.sub(lambda match: " " * len(match[0]), read)
-    for match in _NUMBER.finditer(read):
+        normalised_claim = pattern.sub(lambda match: " " * len(match[0]), normalised_claim)
+    for match in _NUMBER.finditer(normalised_claim):
         unit = (match["unit"] or "").strip().lower()
-        before = read[max(0, match.start() - _NAME_LOOK_BACK) : match.start()]
+        preceding_text = normalised_claim[max(0, match.start() - _NAME_LOOK_BACK) : match.start()]
         value = Decimal(match["digits"].replace(",", ""))
-        if unit in _ORDINAL or _PART_OF_NAME.search(before):
+        if unit in _ORDINAL or _PART_OF_NAME.search(preceding_text):
             continue
-        if not unit and value <= _MAX_LABEL_NUMBER and _LABEL_BEFORE.search(before):
+        if not unit and value <= _MAX_LABEL_NUMBER and _LABEL_BEFORE.search(preceding_text):
             continue
         start, end = match.span()
         if unit in _SHARES:

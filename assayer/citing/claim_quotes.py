@@ -64,13 +64,14 @@ def build_quoted_point(
     for item in given:
         if _repeats(text, item.quoted) or item.side == _SIDES[kind] != "neither":
             by_paper.setdefault(item.paper, []).append(item)
-    nearest = {paper: _nearest(text, found) for paper, found in by_paper.items()}
+    nearest = {paper: _nearest(text, paper_quotes) for paper, paper_quotes in by_paper.items()}
     quotes = {paper: item.quoted for paper, item in nearest.items() if item is not None and item.quoted is not None}
-    made = point(kind, text, papers, quotes, numbers)
-    return made.model_copy(
+    built_point = point(kind, text, papers, quotes, numbers)
+    return built_point.model_copy(
         update={
             "citations": tuple(
-                _add_further_quotes(made.text, citation, by_paper, shown or {}) for citation in made.citations
+                _add_further_quotes(built_point.text, citation, by_paper, shown or {})
+                for citation in built_point.citations
             ),
         }
     )
@@ -85,38 +86,44 @@ def _add_further_quotes(
     if citation.quote is None or citation.quote_state != "verified":
         return citation
     paper = paper_of(citation.label)
-    given = [quote for item in by_paper.get(paper, ()) for quote in (item.quoted, *item.further) if quote is not None]
-    found = find_further_quotes(claim, paper, citation.quote, given, shown.get(paper))
+    available_quotes = [
+        quote for item in by_paper.get(paper, ()) for quote in (item.quoted, *item.further) if quote is not None
+    ]
+    further_quotes = find_further_quotes(claim, paper, citation.quote, available_quotes, shown.get(paper))
     return citation.model_copy(
-        update={"further": tuple(FurtherQuote(quote=item.words, place=item.place) for item in found)}
+        update={"further": tuple(FurtherQuote(quote=item.words, place=item.place) for item in further_quotes)}
     )
 
 
 def _repeats(claim: str, quoted: Quoted | None) -> bool:
     if quoted is None:
         return False
-    words = quoted.words.split()[:OPENING_WORDS]
-    beginning = re.escape(" ".join(words))
-    return len(words) >= MIN_OPENING_WORDS and bool(re.search(rf"(?<!\w){beginning}(?!\w)", " ".join(claim.split())))
+    opening_words = quoted.words.split()[:OPENING_WORDS]
+    beginning = re.escape(" ".join(opening_words))
+    return len(opening_words) >= MIN_OPENING_WORDS and bool(
+        re.search(rf"(?<!\w){beginning}(?!\w)", " ".join(claim.split()))
+    )
 
 
-def _nearest(claim: str, found: Sequence[GivenQuote]) -> GivenQuote | None:
-    for item in found:
+def _nearest(claim: str, quotes: Sequence[GivenQuote]) -> GivenQuote | None:
+    for item in quotes:
         if _repeats(claim, item.quoted):
             return item
-    if len(found) == 1 and (found[0].quoted is None or found[0].quoted.state != "verified"):
-        return found[0]  # its quote was not found in the source
+    if len(quotes) == 1 and (quotes[0].quoted is None or quotes[0].quoted.state != "verified"):
+        return quotes[0]  # its quote was not found in the source
     claim_words = content_words(LABEL.sub(" ", claim))
-    shared = [len(claim_words & _collect_content_words(item)) for item in found]
-    best = max(shared)
-    return found[shared.index(best)] if best >= min(MIN_SHARED_WORDS, len(found)) else None
+    shared_counts = [len(claim_words & _collect_content_words(item)) for item in quotes]
+    best = max(shared_counts)
+    return quotes[shared_counts.index(best)] if best >= min(MIN_SHARED_WORDS, len(quotes)) else None
 
 
 def _collect_content_words(given_quote: GivenQuote) -> frozenset[str]:
     """Return the content words in the statement and its quote. An unverified quote is ignored, because its words may
     not be the paper's."""
-    own = given_quote.quoted.words if given_quote.quoted is not None and given_quote.quoted.state == "verified" else ""
-    return frozenset(content_words(MARKER.sub(" ", f"{given_quote.statement} {own}")))
+    quote_words = (
+        given_quote.quoted.words if given_quote.quoted is not None and given_quote.quoted.state == "verified" else ""
+    )
+    return frozenset(content_words(MARKER.sub(" ", f"{given_quote.statement} {quote_words}")))
 
 
 def collect_given_quotes(points: Iterable[Point]) -> list[GivenQuote]:

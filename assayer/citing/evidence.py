@@ -56,15 +56,15 @@ class Evidence(Frozen):
     @property
     def breaks_off(self) -> bool:
         """Whether the text ends in mid-sentence, because it was cut here or by its source."""
-        last = self.text.split()[-1:]
-        return bool(last) and not _ENDS.search(last[0])
+        last_word = self.text.split()[-1:]
+        return bool(last_word) and not _ENDS.search(last_word[0])
 
     @property
     def numbers(self) -> frozenset[Decimal]:
         """Numbers that a claim about the paper may use: all numbers in the text shown, and the year."""
         return numbers_in(f"{self.shown}\n\n{self.year or ''}")
 
-    def place_at(self, offset: int) -> str | None:
+    def find_place_name(self, offset: int) -> str | None:
         """Return the name of the place that the character at `offset` comes from, or None if it is unknown."""
         return next((place.name for place in reversed(self.places) if place.start <= offset), None)
 
@@ -92,10 +92,10 @@ async def ask_about_all(
     for the first items only; it is then called again with the rest. Raises Defect if it answers for none."""
     answers: list[Out] = []
     while len(answers) < len(batch):
-        more = await ask(tuple(batch[len(answers) :]))
-        if not more:
+        further_answers = await ask(tuple(batch[len(answers) :]))
+        if not further_answers:
             raise Defect(f"A question about {len(batch) - len(answers)} papers was answered for none of them.")
-        answers += more
+        answers += further_answers
     return answers
 
 
@@ -121,15 +121,15 @@ def point(
     """Build a point, with quotes from the papers that it cites. The point is downgraded if it has quotes and none was
     verified. Its numbers are checked only if `numbers` is passed."""
     text = labels_to_markers(text, papers)
-    cited = list(dict.fromkeys(paper_of(item) for item in MARKER.findall(text)))
-    citations = tuple(citation_of(paper, quotes.get(paper)) for paper in cited)
+    cited_papers = list(dict.fromkeys(paper_of(item) for item in MARKER.findall(text)))
+    citations = tuple(citation_of(paper, quotes.get(paper)) for paper in cited_papers)
     states = {citation.quote_state for citation in citations}
     return Point(
         kind=kind,
         text=text,
         citations=citations,
         downgraded="not_found" in states and "verified" not in states,
-        numbers_not_found=numbers.find_missing(text, cited) if numbers else (),
+        numbers_not_found=numbers.find_missing(text, cited_papers) if numbers else (),
     )
 
 
@@ -151,29 +151,29 @@ def check_quote(quote: str, evidence: Evidence) -> Quoted | None:
     words = " ".join(quote.strip().strip("\"'“”").split())
     if not words:
         return None
-    against: str | None = None
+    contradiction: str | None = None
     # Search paragraph by paragraph, because a quote must not span two passages or sections.
     for paragraph in _PARAGRAPH.finditer(evidence.text):
-        place = evidence.place_at(paragraph.start())
+        place = evidence.find_place_name(paragraph.start())
         if place == "title" or paragraph[0].strip() == place:
             continue
         for spans in find_quote(words, paragraph[0]):
             objection = why_too_short(paragraph[0], spans) or _title_alone(evidence.title, paragraph[0], spans)
             if objection is None:
                 sentences = find_quoted_sentences(paragraph[0], spans)
-                return Quoted(words=_cut(paragraph[0], sentences), state="verified", place=place)
-            against = against or objection
-    if against is None and occurs_in(words, evidence.title):
-        against = TITLE_ALONE
-    return Quoted(words=strip_citations(_replace_citations(words)), state="not_found", objection=against)
+                return Quoted(words=_join_spans(paragraph[0], sentences), state="verified", place=place)
+            contradiction = contradiction or objection
+    if contradiction is None and occurs_in(words, evidence.title):
+        contradiction = TITLE_ALONE
+    return Quoted(words=strip_citations(_replace_citations(words)), state="not_found", objection=contradiction)
 
 
-def plan_quote(words: str, plan: str) -> PlanQuote:
+def plan_quote(quote: str, plan: str) -> PlanQuote:
     """Return a quote as it occurs in the plan, with its verification state."""
-    quoted = check_quote(words, Evidence(label="", paper_id=PaperId("plan"), title="", year=None, text=plan))
+    quoted = check_quote(quote, Evidence(label="", paper_id=PaperId("plan"), title="", year=None, text=plan))
     if quoted is None:
         return PlanQuote(quote="", state="not_found")
-    line = " ".join(words.split())
+    line = " ".join(quote.split())
     is_unknown = quoted.state == "not_found" and quoted.objection is None
     if is_unknown and len(line) >= _MIN_VERBATIM_CHARS and line in " ".join(plan.split()):
         return PlanQuote(quote=strip_citations(line), state="verified")
@@ -185,12 +185,12 @@ _MIN_VERBATIM_CHARS = 12
 quote."""
 
 
-def _replace_citations(words: str) -> str:
+def _replace_citations(text: str) -> str:
     """Replace foreign citations with `…`. Words that were not found in a source are the model's own, so they must not
     name a work that was not shown."""
-    for foreign_citation in reversed(find_foreign_citations(blank_labels(words))):
-        words = f"{words[: foreign_citation.start]}…{words[foreign_citation.end :]}"
-    return words
+    for foreign_citation in reversed(find_foreign_citations(blank_labels(text))):
+        text = f"{text[: foreign_citation.start]}…{text[foreign_citation.end :]}"
+    return text
 
 
 _PARAGRAPH = re.compile(r"(?:[^\n]+|\n(?!\n))+")
@@ -200,15 +200,15 @@ TITLE_ALONE = "it is only the title of the paper"
 def _title_alone(title: str, source: str, spans: Sequence[SourceSpan]) -> str | None:
     """Return an objection if the quote is nothing but the paper's title, even where the text repeats the title;
     otherwise None."""
-    words = _cut(source, spans)
-    return TITLE_ALONE if len(words) >= _TITLE_SHARE * len(title) and occurs_in(words, title) else None
+    quoted_text = _join_spans(source, spans)
+    return TITLE_ALONE if len(quoted_text) >= _TITLE_SHARE * len(title) and occurs_in(quoted_text, title) else None
 
 
 _TITLE_SHARE = 0.8
 
 
-def _cut(source: str, spans: Sequence[SourceSpan]) -> str:
+def _join_spans(source: str, spans: Sequence[SourceSpan]) -> str:
     """Return the source's words in the spans, on one line and without the final full stop. An ellipsis replaces the
     text between spans."""
-    words = " … ".join(" ".join(source[span.start : span.end].split()) for span in spans)
-    return words.removesuffix(".").removesuffix("。")
+    joined_text = " … ".join(" ".join(source[span.start : span.end].split()) for span in spans)
+    return joined_text.removesuffix(".").removesuffix("。")

@@ -27,7 +27,7 @@ def joined_excerpts(quotes: Collection[str], text: str) -> dict[str, str]:
     prompt with several of them shows each sentence once."""
     line = " ".join(text.split())
     spans = {quote: span for quote in quotes if (span := _excerpt_span(quote, line))}
-    found = {quote: quote for quote in quotes}
+    excerpts_by_quote = {quote: quote for quote in quotes}
     joined = _Span(0, 0)
     members: list[str] = []
     for quote, span in sorted(spans.items(), key=lambda item: item[1]):
@@ -37,8 +37,8 @@ def joined_excerpts(quotes: Collection[str], text: str) -> dict[str, str]:
         else:
             joined, members = span, []
         members.append(quote)
-        found |= dict.fromkeys(members, line[joined.start : joined.end])
-    return found
+        excerpts_by_quote |= dict.fromkeys(members, line[joined.start : joined.end])
+    return excerpts_by_quote
 
 
 def _excerpt_span(quote: str, line: str) -> _Span | None:
@@ -46,17 +46,17 @@ def _excerpt_span(quote: str, line: str) -> _Span | None:
     start = line.find(quote)
     if start < 0:
         return None
-    around = sentences(line, min_words=1)
+    line_sentences = sentences(line, min_words=1)
     begin, end = start, start + len(quote)
-    at = 0
-    for place, sentence in enumerate(around):
-        at = line.find(sentence, at)
-        if at <= start < at + len(sentence):
-            before = around[place - 1] if place else ""
-            begin = max(line.rfind(before, 0, at), 0) if before else at
-        if at < start + len(quote) <= at + len(sentence):
-            after = around[place + 1] if place + 1 < len(around) else ""
-            end = line.find(after, at) + len(after) if after else at + len(sentence)
+    position = 0
+    for index, sentence in enumerate(line_sentences):
+        position = line.find(sentence, position)
+        if position <= start < position + len(sentence):
+            previous_sentence = line_sentences[index - 1] if index else ""
+            begin = max(line.rfind(previous_sentence, 0, position), 0) if previous_sentence else position
+        if position < start + len(quote) <= position + len(sentence):
+            next_sentence = line_sentences[index + 1] if index + 1 < len(line_sentences) else ""
+            end = line.find(next_sentence, position) + len(next_sentence) if next_sentence else position + len(sentence)
     # Sentences are returned without Markdown marks, so in a text with such marks they may not be found.
-    found = line[begin:end]
-    return _Span(begin, end) if quote in found and len(found) <= _EXCERPT_CHARS else None
+    excerpt_text = line[begin:end]
+    return _Span(begin, end) if quote in excerpt_text and len(excerpt_text) <= _EXCERPT_CHARS else None

@@ -92,8 +92,8 @@ def find_foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> 
     """Return the foreign citations in a text, in order and without overlaps. The text must not contain labels. `given`
     returns everything shown to the model, in the form of `normalise_words`; a title that occurs there is not
     foreign."""
-    plain, found, titles = _parsed(text)
-    foreign = list(found)
+    plain, citations, titles = _parsed(text)
+    foreign = list(citations)
     if titles:
         shown = given()
         foreign += (
@@ -101,13 +101,13 @@ def find_foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> 
             for start, end in titles
             if f" {normalise_words(plain[start:end])} " not in shown
         )
-    kept: list[ForeignCitation] = []
+    foreign_citations: list[ForeignCitation] = []
     for citation in sorted(foreign, key=lambda citation: (citation.start, -citation.end)):
-        if not kept or citation.start >= kept[-1].end:
-            kept.append(citation)
-        elif citation.end > kept[-1].end:
-            kept[-1] = kept[-1]._replace(end=citation.end, bracketed=False)
-    return kept
+        if not foreign_citations or citation.start >= foreign_citations[-1].end:
+            foreign_citations.append(citation)
+        elif citation.end > foreign_citations[-1].end:
+            foreign_citations[-1] = foreign_citations[-1]._replace(end=citation.end, bracketed=False)
+    return foreign_citations
 
 
 @lru_cache(maxsize=1_024)

@@ -46,15 +46,15 @@ def find_foreign_labels(
     for match in LABEL.finditer(text):
         if not set(_ONE.findall(match[1])) <= set(labels):
             yield ForeignCitation(*match.span(), UNKNOWN_LABEL, True)
-    rest = fold_lookalikes(blank_labels(text))
-    outside = list(rest)
-    for group in _GROUP.finditer(rest):
-        kind = _kind_of(group[0], labels, shown)
+    unlabelled_text = fold_lookalikes(blank_labels(text))
+    outside_letters = list(unlabelled_text)
+    for group in _GROUP.finditer(unlabelled_text):
+        kind = _classify_fault(group[0], labels, shown)
         if kind is not None:
-            outside[group.start() : group.end()] = " " * len(group[0])
+            outside_letters[group.start() : group.end()] = " " * len(group[0])
             yield ForeignCitation(*group.span(), kind, True)
     # A referee sees no papers, so P1 in running text belongs to the plan's subject: a peak, a protease site.
-    for match in _BARE.finditer("".join(outside)) if labels else ():
+    for match in _BARE.finditer("".join(outside_letters)) if labels else ():
         label = f"P{int(match[1])}"
         if label not in labels and match[0][0] == "P" and match[0][1:].isdigit() and int(match[1]) > _MAX_BARE_LABEL:
             continue
@@ -62,21 +62,21 @@ def find_foreign_labels(
             yield ForeignCitation(*match.span(), WRONG_FORM if label in labels else UNKNOWN_LABEL, False)
 
 
-def _kind_of(group: str, labels: Collection[str], shown: Callable[[], str]) -> str | None:
+def _classify_fault(group: str, labels: Collection[str], shown: Callable[[], str]) -> str | None:
     """Return what is wrong with the labels in a bracketed group, or None if it contains no label."""
-    meant = [f"P{int(item)}" for item in _TOKEN.findall(_PAGE_AFTER.sub(" ", group[1:-1]))]
+    meant_labels = [f"P{int(item)}" for item in _TOKEN.findall(_PAGE_AFTER.sub(" ", group[1:-1]))]
     square = group[0] == "["
-    if not meant or (not square and _PAGE.search(group)):
+    if not meant_labels or (not square and _PAGE.search(group)):
         return None
-    others = [word for word in _WORD.findall(_TOKEN.sub(" ", group)) if word.casefold() not in _BETWEEN]
-    if any(item in labels for item in meant):
-        kind = WRONG_FORM if all(item in labels for item in meant) else UNKNOWN_LABEL
-        return kind if square or not others else None
-    if others:
+    other_words = [word for word in _WORD.findall(_TOKEN.sub(" ", group)) if word.casefold() not in _BETWEEN]
+    if any(item in labels for item in meant_labels):
+        kind = WRONG_FORM if all(item in labels for item in meant_labels) else UNKNOWN_LABEL
+        return kind if square or not other_words else None
+    if other_words:
         begins = square and _TOKEN.match(group, 1) is not None
-        name = all(int(item[1:]) > _MAX_BARE_LABEL for item in meant) or group in fold_lookalikes(shown())
+        name = all(int(item[1:]) > _MAX_BARE_LABEL for item in meant_labels) or group in fold_lookalikes(shown())
         return UNKNOWN_LABEL if begins and not name else None
-    if not square and any(_occurs_bare(item, shown()) for item in meant):
+    if not square and any(_occurs_bare(item, shown()) for item in meant_labels):
         return None
     return UNKNOWN_LABEL
 

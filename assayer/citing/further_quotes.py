@@ -36,15 +36,17 @@ def find_further_quotes(
 ) -> tuple[Quoted, ...]:
     """Return further quotes from a paper for a claim that cites it by a marker. `first` is the claim's verified quote
     from the paper."""
-    lacking = stem_words(_sentences_citing(claim, paper)) - stem_words(first)
-    found: list[Quoted] = []
-    while len(found) < MAX_FURTHER:
-        best = _choose_given_quote(given, lacking) or (_choose_shown_sentence(shown, lacking) if shown else None)
+    missing_stems = stem_words(_sentences_citing(claim, paper)) - stem_words(first)
+    further_quotes: list[Quoted] = []
+    while len(further_quotes) < MAX_FURTHER:
+        best = _choose_given_quote(given, missing_stems) or (
+            _choose_shown_sentence(shown, missing_stems) if shown else None
+        )
         if best is None:
             break
-        found.append(best)
-        lacking -= stem_words(best.words)
-    return tuple(found)
+        further_quotes.append(best)
+        missing_stems -= stem_words(best.words)
+    return tuple(further_quotes)
 
 
 @lru_cache(maxsize=1_024)
@@ -62,31 +64,33 @@ def _stems(text: str) -> frozenset[str]:
 def _sentences_citing(claim: str, paper: PaperId) -> str:
     """Return the claim's sentences that cite the paper, without citation markers; if there are none, the whole
     claim."""
-    here = [
+    citing_sentences = [
         sentence
         for sentence in sentences(claim, min_words=1)
-        if any(paper_of(found) == paper for found in MARKER.findall(sentence))
+        if any(paper_of(marker) == paper for marker in MARKER.findall(sentence))
     ]
-    return MARKER.sub(" ", " ".join(here) or claim)
+    return MARKER.sub(" ", " ".join(citing_sentences) or claim)
 
 
 def _weight(words: Set[str]) -> int:
     return sum(2 if word[0].isdigit() and len(word) > 1 else 1 for word in words)
 
 
-def _choose_given_quote(given: Sequence[Quoted], lacking: Set[str]) -> Quoted | None:
-    verified = [item for item in given if item.state == "verified"]
-    best = max(verified, key=lambda item: _weight(lacking & stem_words(item.words)), default=None)
-    return best if best and _weight(lacking & stem_words(best.words)) >= MIN_GAINED else None
+def _choose_given_quote(given: Sequence[Quoted], missing_stems: Set[str]) -> Quoted | None:
+    verified_quotes = [item for item in given if item.state == "verified"]
+    best = max(verified_quotes, key=lambda item: _weight(missing_stems & stem_words(item.words)), default=None)
+    return best if best and _weight(missing_stems & stem_words(best.words)) >= MIN_GAINED else None
 
 
-def _choose_shown_sentence(shown: Evidence, lacking: Set[str]) -> Quoted | None:
+def _choose_shown_sentence(evidence: Evidence, missing_stems: Set[str]) -> Quoted | None:
     """Return the best quotable sentence from the paper's text as shown, or None. Titles, short sentences and sentences
     negated by their context are not quotable."""
-    weighted = ((_weight(lacking & sentence.words), sentence.text) for sentence in _sentences(shown.text))
-    worth = [(weight, text) for weight, text in weighted if weight >= MIN_GAINED]
+    weighted_sentences = (
+        (_weight(missing_stems & sentence.words), sentence.text) for sentence in _sentences(evidence.text)
+    )
+    worth = [(weight, text) for weight, text in weighted_sentences if weight >= MIN_GAINED]
     for _, text in sorted(worth, key=lambda item: -item[0])[:_MAX_TRIED]:
-        quoted = check_quote(text, shown)
+        quoted = check_quote(text, evidence)
         if quoted is not None and quoted.state == "verified":
             return quoted
     return None

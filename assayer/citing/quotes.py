@@ -40,15 +40,19 @@ class SourceSpan(NamedTuple):
 
 def occurs_in(quote: str, source: str) -> bool:
     """Return whether the quote's words occur in the source, and no negation next to an ellipsis was left out."""
-    return any(not _omits_negation(_reduce_to_letters(source), found) for found in _occurrences(quote, source))
+    return any(
+        not _omits_negation(_reduce_to_letters(source), occurrence) for occurrence in _occurrences(quote, source)
+    )
 
 
 def find_quote(quote: str, source: str) -> Iterator[tuple[SourceSpan, ...]]:
     """Yield up to `MAX_PLACES` places in the source where the quote's words occur. An ellipsis at either end of the
     quote is ignored. An ellipsis inside it stands for omitted words; each piece then gets its own span, in order."""
-    for found in islice(_occurrences(quote, source), MAX_PLACES):
+    for occurrence in islice(_occurrences(quote, source), MAX_PLACES):
         starts, ends = (_cached_origins if len(source) <= _CACHED_CHARACTERS else _origins)(source)
-        yield tuple(_extend_to_outer_marks(SourceSpan(starts[start], ends[end - 1]), source) for start, end in found)
+        yield tuple(
+            _extend_to_outer_marks(SourceSpan(starts[start], ends[end - 1]), source) for start, end in occurrence
+        )
 
 
 _Place = tuple[int, int]
@@ -78,8 +82,8 @@ class _Origins(NamedTuple):
 
 
 def _origins(source: str) -> _Origins:
-    found = find_origins(source)
-    return _Origins(array("I", [start for start, _ in found]), array("I", [end for _, end in found]))
+    origins = find_origins(source)
+    return _Origins(array("I", [start for start, _ in origins]), array("I", [end for _, end in origins]))
 
 
 _cached_origins = lru_cache(maxsize=_CACHED_TEXTS)(_origins)
@@ -91,57 +95,61 @@ def _occurrences(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:
         return
     text = _reduce_to_letters(source)
     # First, assume that the ellipsis is part of the source, as in `x1, ..., xn`.
-    found = False
+    has_exact_match = False
     for place in _find_exact(exact, text, 0):
-        found = True
+        has_exact_match = True
         yield (place,)
     pieces = [
         Letters.of(letters) for piece in _ELLIPSIS.split(unify_forms(quote)) if (letters := normalise_words(piece))
     ]
-    if found or any(_size(piece.letters) < MIN_CHARS for piece in pieces):
+    if has_exact_match or any(_size(piece.letters) < MIN_CHARS for piece in pieces):
         return
-    for first in _find_anywhere(pieces[0], text, 0):
-        rest = _find_in_order(pieces[1:], text, first[1])
-        if rest is not None:
-            yield (first, *rest)
+    for first_place in _find_anywhere(pieces[0], text, 0):
+        following_places = _find_in_order(pieces[1:], text, first_place[1])
+        if following_places is not None:
+            yield (first_place, *following_places)
 
 
-def _find_in_order(pieces: list[Letters], source: Letters, since: int) -> tuple[_Place, ...] | None:
-    found: list[_Place] = []
+def _find_in_order(pieces: list[Letters], source: Letters, start: int) -> tuple[_Place, ...] | None:
+    places: list[_Place] = []
     for piece in pieces:
-        place = next(_find_anywhere(piece, source, since), None)
+        place = next(_find_anywhere(piece, source, start), None)
         if place is None:
             return None
-        found.append(place)
-        since = place[1]
-    return tuple(found)
+        places.append(place)
+        start = place[1]
+    return tuple(places)
 
 
-def _find_anywhere(piece: Letters, source: Letters, since: int) -> Iterator[_Place]:
-    found = False
-    for place in _find_exact(piece, source, since):
-        found = True
+def _find_anywhere(piece: Letters, source: Letters, start: int) -> Iterator[_Place]:
+    has_exact_match = False
+    for place in _find_exact(piece, source, start):
+        has_exact_match = True
         yield place
-    if not found:
-        slipped = find_with_slips(piece, source, since)
-        if slipped is not None:
-            yield slipped
+    if not has_exact_match:
+        inexact_place = find_with_slips(piece, source, start)
+        if inexact_place is not None:
+            yield inexact_place
 
 
-def _find_exact(quote: Letters, source: Letters, since: int) -> Iterator[_Place]:
+def _find_exact(quote: Letters, source: Letters, search_start: int) -> Iterator[_Place]:
     """Yield the places where the quote occurs exactly, ignoring hyphens."""
     size = len(quote.letters)
-    for at in find_letters(quote.letters, source.letters, since):
-        if source.starts(at) and source.stops_at(at + size) and quote.same_gaps(1, source, at + 1, size - 1):
-            yield at, at + size
+    for position in find_letters(quote.letters, source.letters, search_start):
+        if (
+            source.starts(position)
+            and source.stops_at(position + size)
+            and quote.same_gaps(1, source, position + 1, size - 1)
+        ):
+            yield position, position + size
 
 
-def _omits_negation(source: Letters, found: tuple[_Place, ...]) -> bool:
+def _omits_negation(source: Letters, occurrence: tuple[_Place, ...]) -> bool:
     """Return whether the words omitted at an ellipsis begin or end with a negation."""
-    for (_, start), (end, _) in pairwise(found):
-        inside = source.stops[bisect_right(source.stops, start) - 1 : bisect_right(source.stops, end)]
-        words = [source.letters[left:right] for left, right in pairwise(inside)]
-        if not NEGATIONS.isdisjoint(words[:NEAR_CUT] + words[-NEAR_CUT:]):
+    for (_, start), (end, _) in pairwise(occurrence):
+        omitted_stops = source.stops[bisect_right(source.stops, start) - 1 : bisect_right(source.stops, end)]
+        omitted_words = [source.letters[left:right] for left, right in pairwise(omitted_stops)]
+        if not NEGATIONS.isdisjoint(omitted_words[:NEAR_CUT] + omitted_words[-NEAR_CUT:]):
             return True
     return False
 
@@ -162,10 +170,10 @@ def _extend_to_outer_marks(span: SourceSpan, source: str) -> SourceSpan:
     while source[end : end + 1] == "*":
         end += 1
     for opening, closing in _CLOSED_BY.items():
-        inside = source[start:end]
-        missing = inside.count(opening) - inside.count(closing)
-        if missing > 0 and source[end : end + 1] == closing:
+        quoted_text = source[start:end]
+        unclosed_count = quoted_text.count(opening) - quoted_text.count(closing)
+        if unclosed_count > 0 and source[end : end + 1] == closing:
             end += 1
-        if missing < 0 and source[start - 1 : start] == opening and start:
+        if unclosed_count < 0 and source[start - 1 : start] == opening and start:
             start -= 1
     return SourceSpan(start, end)

@@ -58,8 +58,8 @@ def _candidates(quote: Letters, source: Letters, since: int, max_slips: int) -> 
     for part in range(max_slips + 1):
         first, last = part * len(words) // (max_slips + 1), (part + 1) * len(words) // (max_slips + 1) - 1
         offset, stretch = words[first][0], quote.letters[words[first][0] : words[last][1]]
-        for _, place in zip(range(MAX_HITS), find_letters(stretch, source.letters, since), strict=False):
-            for start in range(max(since, place - offset - max_slips), place - offset + max_slips + 1):
+        for _, position in zip(range(MAX_HITS), find_letters(stretch, source.letters, since), strict=False):
+            for start in range(max(since, position - offset - max_slips), position - offset + max_slips + 1):
                 if start not in seen and source.starts(start):
                     seen.add(start)
                     yield start
@@ -68,47 +68,47 @@ def _candidates(quote: Letters, source: Letters, since: int, max_slips: int) -> 
 def _walk(quote: Letters, source: Letters, start: int, max_slips: int) -> int | None:
     """Compare the quote word by word with the source from `start`. Returns where the quote ends in the source, or None
     if it does not match."""
-    words, index, at = quote.words(), 0, start
+    words, index, position = quote.words(), 0, start
     while index < len(words):
         left, right = words[index]
-        word, end = quote.letters[left:right], source.word_end(at)
-        if source.letters.startswith(word, at) and quote.same_gaps(left + 1, source, at + 1, right - left):
-            at, index = at + right - left, index + 1
+        word, end = quote.letters[left:right], source.word_end(position)
+        if source.letters.startswith(word, position) and quote.same_gaps(left + 1, source, position + 1, right - left):
+            position, index = position + right - left, index + 1
             continue
         max_slips -= 1
         if max_slips < 0:
             return None
-        step = _step_over_slip(quote, index, source, at, end)
+        step = _step_over_slip(quote, index, source, position, end)
         if step is None:
             return None
-        index, at = step
-    return at if source.stops_at(at) else None
+        index, position = step
+    return position if source.stops_at(position) else None
 
 
 def _step_over_slip(quote: Letters, index: int, source: Letters, at: int, end: int) -> tuple[int, int] | None:
     """Return the quote's next word and the place in the source after one slip, or None if the words do not match."""
     words = quote.words()
     left, right = words[index]
-    word, other = quote.letters[left:right], source.letters[at:end]
-    if _is_variant(word, other):
+    word, source_word = quote.letters[left:right], source.letters[at:end]
+    if _is_variant(word, source_word):
         return index + 1, end
-    if index + 1 < len(words) and _is_joined(word, quote.letters[right : words[index + 1][1]], other):
+    if index + 1 < len(words) and _is_joined(word, quote.letters[right : words[index + 1][1]], source_word):
         return index + 2, end
     beyond = source.word_end(end)
-    if _is_joined(other, source.letters[end:beyond], word):
+    if _is_joined(source_word, source.letters[end:beyond], word):
         return index + 1, beyond
     return None
 
 
-def _is_joined(first: str, second: str, both: str) -> bool:
+def _is_joined(first: str, second: str, joined_word: str) -> bool:
     """Return whether two words together equal another spelling: `data set` and `dataset`. `not able` and `notable` do
     not count."""
     return (
-        first + second == both
-        and both.isalpha()
-        and not count_unspaced_letters(both)
+        first + second == joined_word
+        and joined_word.isalpha()
+        and not count_unspaced_letters(joined_word)
         and min(len(first), len(second)) >= 3
-        and NEGATIONS.isdisjoint((first, second, both))
+        and NEGATIONS.isdisjoint((first, second, joined_word))
         and first not in PREFIXES
     )
 

@@ -199,20 +199,20 @@ def _rewrite_matches(
     text: str, places: list[tuple[int, int]], pattern: re.Pattern[str], rewrite: _Rewrite
 ) -> tuple[str, list[tuple[int, int]]]:
     out: list[str] = []
-    moved: list[tuple[int, int]] = []
-    reached = 0
+    new_places: list[tuple[int, int]] = []
+    position = 0
     for match in pattern.finditer(text):
         start, end = match.span()
         new = rewrite(match)
-        out += (text[reached:start], new)
-        moved += places[reached:start]
-        moved += _map_places(new, match[0], places[start:end])
-        reached = end
-    if not reached:
+        out += (text[position:start], new)
+        new_places += places[position:start]
+        new_places += _map_places(new, match[0], places[start:end])
+        position = end
+    if not position:
         return text, places
-    out.append(text[reached:])
-    moved += places[reached:]
-    return "".join(out), moved
+    out.append(text[position:])
+    new_places += places[position:]
+    return "".join(out), new_places
 
 
 def _map_places(new: str, old: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -220,9 +220,9 @@ def _map_places(new: str, old: str, places: Sequence[tuple[int, int]]) -> list[t
     place of the whole old text."""
     if len(new) == len(old):
         return list(places)
-    apart = [_one_form(letter) for letter in old]
-    if len(old) > 1 and "".join(apart) == new:
-        return [place for letters, place in zip(apart, places, strict=True) for _ in letters]
+    normalised_letters = [_one_form(letter) for letter in old]
+    if len(old) > 1 and "".join(normalised_letters) == new:
+        return [place for letters, place in zip(normalised_letters, places, strict=True) for _ in letters]
     return [(places[0][0], places[-1][1])] * len(new)
 
 
@@ -258,8 +258,8 @@ class Letters(NamedTuple):
         kind = self.gaps.get(place)
         if kind == " ":
             before, after = self.letters[place - 1 : place] if place else "", self.letters[place : place + 1]
-            cut = after.isdigit() and before in _BEFORE_NUMBER and before
-            return not (cut or self._cuts_figure(place))
+            preceding_sign = after.isdigit() and before in _BEFORE_NUMBER and before
+            return not (preceding_sign or self._cuts_figure(place))
         if kind in {BROKEN, ELIDED}:
             word = self.letters[next(at for at in range(place - 1, -1, -1) if at in self.gaps) : place]
             return word in _ARTICLES if kind == ELIDED else word not in PREFIXES
@@ -300,7 +300,7 @@ class Letters(NamedTuple):
 
 def find_letters(wanted: str, letters: str, since: int) -> Iterator[int]:
     """Yield the places where the letters of `wanted` occur, ignoring gaps."""
-    at = letters.find(wanted, since)
-    while at >= 0:
-        yield at
-        at = letters.find(wanted, at + 1)
+    position = letters.find(wanted, since)
+    while position >= 0:
+        yield position
+        position = letters.find(wanted, position + 1)

@@ -24,14 +24,14 @@ _sentence_spans = lru_cache(maxsize=256)(sentence_spans)  # many quotes come fro
 def find_quoted_sentences(source: str, spans: Sequence[SourceSpan]) -> list[SourceSpan]:
     """Return the paragraph's sentences that contain the spans, in order; adjacent sentences form one span. A very long
     sentence is cut to the text around its span."""
-    whole: list[SourceSpan] = []
+    quoted_sentences: list[SourceSpan] = []
     for span in spans:
         start, end = _sentence(source, span)
-        if whole and not source[whole[-1].end : start].strip():
-            whole[-1] = SourceSpan(whole[-1].start, max(end, whole[-1].end))
+        if quoted_sentences and not source[quoted_sentences[-1].end : start].strip():
+            quoted_sentences[-1] = SourceSpan(quoted_sentences[-1].start, max(end, quoted_sentences[-1].end))
         else:
-            whole.append(SourceSpan(start, end))
-    return whole
+            quoted_sentences.append(SourceSpan(start, end))
+    return quoted_sentences
 
 
 def _sentence(source: str, span: SourceSpan) -> SourceSpan:
@@ -50,12 +50,16 @@ def why_too_short(source: str, spans: Sequence[SourceSpan]) -> str | None:
     """Return why a quote has too few words to be informative, worded to follow `not verified:`. None if it has
     enough."""
     text = " ".join(source[span.start : span.end] for span in spans)
-    unspaced = count_unspaced_letters(text) // 2
-    words = len(_WORD.findall(text))
-    if unspaced >= MIN_WORDS:
+    unspaced_words = count_unspaced_letters(text) // 2
+    word_count = len(_WORD.findall(text))
+    if unspaced_words >= MIN_WORDS:
         return None
     if len(content_words(text)) < MIN_CONTENT_WORDS:
         return "too few words to be informative"
     sentences = " ".join(source[span.start : span.end] for span in find_quoted_sentences(source, spans))
-    is_whole = words == len(_WORD.findall(sentences))
-    return None if words + unspaced >= MIN_WORDS or is_whole else f"fewer than {MIN_WORDS} words of a longer sentence"
+    is_whole = word_count == len(_WORD.findall(sentences))
+    return (
+        None
+        if word_count + unspaced_words >= MIN_WORDS or is_whole
+        else f"fewer than {MIN_WORDS} words of a longer sentence"
+    )

@@ -64,16 +64,18 @@ class CheckedClaims:
                 update={"citations": tuple(self._add_support(point, item) for item in point.citations)}
             )
 
-        written: ValueT = _replace_points(value, update_point)
-        return written
+        updated_value: ValueT = _replace_points(value, update_point)
+        return updated_value
 
     def _add_support(self, point: Point, citation: Citation) -> Citation:
-        quoted = _build_quoted_claim(point, citation)
-        if quoted is None:
+        claim = _build_quoted_claim(point, citation)
+        if claim is None:
             return citation
-        found = self.outcomes.get(quoted, FoundSupport(_UNKNOWN))
-        kept = tuple(item for item in citation.further if any(item.quote in passage for passage in found.carried_by))
-        return citation.model_copy(update={"support": found.support, "further": kept})
+        support = self.outcomes.get(claim, FoundSupport(_UNKNOWN))
+        kept_quotes = tuple(
+            item for item in citation.further if any(item.quote in passage for passage in support.carried_by)
+        )
+        return citation.model_copy(update={"support": support.support, "further": kept_quotes})
 
     @property
     def counts(self) -> ClaimCounts | None:
@@ -97,14 +99,16 @@ def claim_counts(supports: Sequence[ClaimSupport | Absent | None]) -> ClaimCount
 async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapping[PaperId, Paper]) -> CheckedClaims:
     """Check all claims in `findings`: points, at any depth, whose markers cite papers. A repeated point is checked
     once. Errors that would affect every claim are raised; any other failed request leaves its claims unchecked."""
-    quoted = (_build_quoted_claim(point, citation) for point in _find_points(findings) for citation in point.citations)
-    distinct = dict.fromkeys(item for item in quoted if item is not None)
+    quoted_claims = (
+        _build_quoted_claim(point, citation) for point in _find_points(findings) for citation in point.citations
+    )
+    distinct = dict.fromkeys(item for item in quoted_claims if item is not None)
     passages = _passages(distinct, papers)
     # A prompt shows identical passages of successive claims only once.
     claims = sorted(distinct, key=lambda item: (item.paper, passages[item], item.quotes))
     items = [_item(claim, papers, passages[claim]) for claim in claims]
-    found = await check_support(items, llm, run, "support check of a claim")
-    return CheckedClaims(dict(zip(claims, found, strict=True)))
+    outcomes = await check_support(items, llm, run, "support check of a claim")
+    return CheckedClaims(dict(zip(claims, outcomes, strict=True)))
 
 
 async def check_support(
@@ -122,14 +126,14 @@ async def check_support(
             answer = await ask(llm, SUPPORT, SupportQuestion(items=left), run)
             verdicts |= {verdict.label: verdict for verdict in answer.verdicts}
             left = left[len(answer.verdicts) or len(left) :]
-        return [support_found(verdicts[item.label], item.passages) for item in items]
+        return [convert_verdict(verdicts[item.label], item.passages) for item in items]
 
-    answered = await gather_settled(batches, check)
-    run.keep_successes(answered, what, [len(batch) for batch in batches])
+    batch_answers = await gather_settled(batches, check)
+    run.keep_successes(batch_answers, what, [len(batch) for batch in batches])
     return [
-        FoundSupport(Absent(reason=f"{found.error.reason}.")) if isinstance(found, Failed) else found[at]
-        for batch, found in zip(batches, answered, strict=True)
-        for at in range(len(batch))
+        FoundSupport(Absent(reason=f"{answers.error.reason}.")) if isinstance(answers, Failed) else answers[index]
+        for batch, answers in zip(batches, batch_answers, strict=True)
+        for index in range(len(batch))
     ]
 
 
@@ -147,11 +151,11 @@ def _passages(claims: Iterable[_QuotedClaim], papers: Mapping[PaperId, Paper]) -
     for claim in claims:
         by_paper[claim.paper].append(claim)
     passages: dict[_QuotedClaim, tuple[str, ...]] = {}
-    for paper_id, own in by_paper.items():
+    for paper_id, paper_items in by_paper.items():
         paper = papers.get(paper_id)
-        quotes = dict.fromkeys(quote for claim in own for quote in claim.quotes)
+        quotes = dict.fromkeys(quote for claim in paper_items for quote in claim.quotes)
         excerpts = joined_excerpts(quotes, sanitise(paper.abstract)[0] if paper else "")
-        passages |= {claim: tuple(dict.fromkeys(excerpts[quote] for quote in claim.quotes)) for claim in own}
+        passages |= {claim: tuple(dict.fromkeys(excerpts[quote] for quote in claim.quotes)) for claim in paper_items}
     return passages
 
 
@@ -172,7 +176,7 @@ def _item(quoted_claim: _QuotedClaim, papers: Mapping[PaperId, Paper], passages:
     )
 
 
-def support_found(verdict: SupportVerdict, passages: Sequence[str]) -> FoundSupport:
+def convert_verdict(verdict: SupportVerdict, passages: Sequence[str]) -> FoundSupport:
     """Convert the model's verdict to a support outcome. The support is absent if the verdict is based on words that no
     passage contains."""
     if verdict.outcome == "nothing_claimed":
@@ -194,22 +198,24 @@ _CUT = re.compile(r"…|\.\.\.|\n")
 def _passages_with(passages: Sequence[str], carried: str) -> tuple[str, ...]:
     """Return the passages that contain the quoted words. Pieces separated by an ellipsis are matched separately, each
     in the first passage that contains it. Returns an empty tuple if a piece occurs in no passage."""
-    least = min(_MIN_CARRIED_WORDS, *map(_count_content_words, passages))
+    min_words = min(_MIN_CARRIED_WORDS, *map(_count_content_words, passages))
     pieces = [piece for piece in map(_space_words, _CUT.split(carried)) if piece]
-    if _count_content_words(carried) < least:
+    if _count_content_words(carried) < min_words:
         return ()
-    normalised = [(passage, f" {_space_words(passage)} ") for passage in passages]
-    found = [next((passage for passage, words in normalised if f" {piece} " in words), None) for piece in pieces]
-    if None in found:
+    spaced_passages = [(passage, f" {_space_words(passage)} ") for passage in passages]
+    matching_passages = [
+        next((passage for passage, words in spaced_passages if f" {piece} " in words), None) for piece in pieces
+    ]
+    if None in matching_passages:
         return ()
-    return tuple(passage for passage in passages if passage in found)
+    return tuple(passage for passage in passages if passage in matching_passages)
 
 
 def _count_content_words(text: str) -> int:
     """Count a text's content words. In scripts without spaces, two letters count as one word."""
-    unspaced = count_unspaced_letters(text)
-    spaced = UNSPACED_LETTER.sub(" ", text) if unspaced else text
-    return len(content_words(spaced)) + unspaced // 2
+    unspaced_count = count_unspaced_letters(text)
+    spaced_text = UNSPACED_LETTER.sub(" ", text) if unspaced_count else text
+    return len(content_words(spaced_text)) + unspaced_count // 2
 
 
 def _space_words(text: str) -> str:

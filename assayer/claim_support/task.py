@@ -16,9 +16,9 @@ def _check(question: SupportQuestion, answer: SupportAnswer) -> list[str]:
 
 def _bound(question: SupportQuestion) -> AnswerBounds:
     """Limit `carried` to the sentences in each item's passages."""
-    carried = [sentences("\n\n".join(item.passages), min_words=1) or [""] for item in question.items]
+    passage_sentences = [sentences("\n\n".join(item.passages), min_words=1) or [""] for item in question.items]
     labels = [item.label for item in question.items]
-    return AnswerBounds(lists={"verdicts": LabelledList("label", labels, {"carried": carried})})
+    return AnswerBounds(lists={"verdicts": LabelledList("label", labels, {"carried": passage_sentences})})
 
 
 SUPPORT = Task[SupportQuestion, SupportAnswer](

@@ -38,7 +38,7 @@ async def judge_criteria(context: EvaluationContext[Any], summary: Summary, part
     if isinstance(answer, Failed):
         return build_unjudged_part(criteria, f"the criteria were not judged: {answer.error}")
     by_criterion = {item.label: item for item in answer.criteria}
-    answers = [by_criterion[shown.label] for shown in question.criteria]
+    answers = [by_criterion[shown_criterion.label] for shown_criterion in question.criteria]
     return criteria_part(
         [
             JudgedCriterion(

@@ -46,9 +46,9 @@ def label_criteria(criteria: Sequence[Criterion]) -> tuple[ShownCriterion, ...]:
 def criteria_part(judged: Sequence[JudgedCriterion]) -> Part:
     """Build the report part. Its score is the weighted mean over the criteria, or absent if a criterion has no
     score."""
-    without = [item.criterion.name for item in judged if item.score is None]
-    total: Score | Absent = Absent(reason=f"no score for {', '.join(without)}.")
-    if not without:
+    unscored_names = [item.criterion.name for item in judged if item.score is None]
+    total: Score | Absent = Absent(reason=f"no score for {', '.join(unscored_names)}.")
+    if not unscored_names:
         weights = sum(item.criterion.weight for item in judged)
         mean = sum(item.criterion.weight * (item.score or 0) for item in judged) / weights
         total = Score(

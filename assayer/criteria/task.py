@@ -43,11 +43,14 @@ class CriteriaAnswer(Frozen):
 
 
 def _check(question: CriteriaQuestion, answer: CriteriaAnswer) -> list[str]:
-    wanted = [item.label for item in question.criteria]
-    complaints = check_each_once(wanted, (item.label for item in answer.criteria), "criterion")
-    known = {item.label for item in question.findings}
-    named = {item.point for item in answer.criteria if item.point is not None}
-    return [*complaints, *(f"{label} is not a finding given here." for label in sorted(named - known) if known)]
+    criterion_labels = [item.label for item in question.criteria]
+    complaints = check_each_once(criterion_labels, (item.label for item in answer.criteria), "criterion")
+    finding_labels = {item.label for item in question.findings}
+    named_labels = {item.point for item in answer.criteria if item.point is not None}
+    return [
+        *complaints,
+        *(f"{label} is not a finding given here." for label in sorted(named_labels - finding_labels) if finding_labels),
+    ]
 
 
 JUDGE_CRITERIA = Task[CriteriaQuestion, CriteriaAnswer](

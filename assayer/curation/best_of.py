@@ -31,39 +31,43 @@ async def place_candidates(
     """Rank the candidates for one question, best first. A candidate for which every request failed has an absent place
     and comes last. Raises LlmRejected, LlmUnavailable or ComponentUnavailable if the endpoint or a service component
     fails."""
-    shown = shuffle_candidates(candidates, options.seed)
-    if len(shown) < 2:
-        return tuple(item.model_copy(update={"place": 1}) for item in shown)
-    ideas = [to_idea(item) for item in shown]
+    shuffled = shuffle_candidates(candidates, options.seed)
+    if len(shuffled) < 2:
+        return tuple(item.model_copy(update={"place": 1}) for item in shuffled)
+    ideas = [to_idea(item) for item in shuffled]
     if by == "comparisons":
         worth = await _score_by_comparisons(ideas, llm, run, options, ranking)
     else:
         worth = await _score_by_dimensions(ideas, llm, run, options, dimensions)
     # Equal candidates keep the shuffled order.
-    known = [(item, value) for item, value in zip(shown, worth, strict=True) if not isinstance(value, Absent)]
-    known.sort(key=lambda pair: -pair[1])
-    places: list[tuple[Candidate, int | Absent]] = [(item, place) for place, (item, _) in enumerate(known, start=1)]
-    places += [(item, value) for item, value in zip(shown, worth, strict=True) if isinstance(value, Absent)]
+    scored_candidates = [
+        (item, value) for item, value in zip(shuffled, worth, strict=True) if not isinstance(value, Absent)
+    ]
+    scored_candidates.sort(key=lambda pair: -pair[1])
+    places: list[tuple[Candidate, int | Absent]] = [
+        (item, place) for place, (item, _) in enumerate(scored_candidates, start=1)
+    ]
+    places += [(item, value) for item, value in zip(shuffled, worth, strict=True) if isinstance(value, Absent)]
     return tuple(item.model_copy(update={"place": place}) for item, place in places)
 
 
 def shuffle_candidates(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
     """Shuffle the candidates into an order that depends only on the seed and the question."""
-    drawn = sorted(candidates, key=lambda candidate: candidate.number)
-    question = drawn[0].question if drawn else ""
-    Random(f"{seed} {question}").shuffle(drawn)  # noqa: S311 - a display order need not be secret
-    return drawn
+    shuffled = sorted(candidates, key=lambda candidate: candidate.number)
+    question = shuffled[0].question if shuffled else ""
+    Random(f"{seed} {question}").shuffle(shuffled)  # noqa: S311 - a display order need not be secret
+    return shuffled
 
 
 async def _score_by_comparisons(
     ideas: Sequence[Idea], llm: Llm, run: Run, options: CurationOptions, ranking: RankingOptions
 ) -> list[float | Absent]:
-    changed = {"analysed_ideas": 0, "calls_per_idea": options.calls_per_candidate, "seed": options.seed}
-    found = (await rank_ideas(ideas, llm, run, ranking.model_copy(update=changed))).ranking
-    if not found.judge.comparisons:
+    option_changes = {"analysed_ideas": 0, "calls_per_idea": options.calls_per_candidate, "seed": options.seed}
+    idea_ranking = (await rank_ideas(ideas, llm, run, ranking.model_copy(update=option_changes))).ranking
+    if not idea_ranking.judge.comparisons:
         return [Absent(reason="All comparisons of the candidates failed.")] * len(ideas)
     never = Absent(reason="No comparison of this candidate succeeded.")
-    worth = {idea.id: idea.strength if idea.comparisons else idea.unjudged or never for idea in found.ideas}
+    worth = {idea.id: idea.strength if idea.comparisons else idea.unjudged or never for idea in idea_ranking.ideas}
     return [worth[idea.id] for idea in ideas]
 
 

@@ -30,42 +30,42 @@ async def propose_candidates(
 ) -> ProposedCandidates:
     """Generate candidate ideas for a question. Raises LlmRejected, LlmUnavailable or ComponentUnavailable if the
     endpoint or a service component fails."""
-    asked = ProposalQuestion(question=question.text)
+    proposal_question = ProposalQuestion(question=question.text)
 
     async def propose(number: int) -> ProposalAnswer:
         task = proposal_task(number, options.candidate_tier, options.temperature)
-        return await ask(llm, task, asked, run)
+        return await ask(llm, task, proposal_question, run)
 
     answers = await gather_settled(range(1, options.candidates + 1), propose)
-    kept, lost = list[Candidate](), dict[int, AssayerError]()
+    candidates, errors_by_number = list[Candidate](), dict[int, AssayerError]()
     first, repeats = dict[str, int](), dict[int, int]()
     for number, answer in enumerate(answers, start=1):
         if isinstance(answer, Failed):
             run.journal.record_failure("candidate", answer.error)
-            lost[number] = answer.error
+            errors_by_number[number] = answer.error
             continue
-        words = " ".join(answer.idea.casefold().split())
-        if words in first:
+        normalised_idea = " ".join(answer.idea.casefold().split())
+        if normalised_idea in first:
             run.journal.record_dropped("candidate", "same text as an earlier candidate")
-            repeats[number] = first[words]
+            repeats[number] = first[normalised_idea]
             continue
         candidate = _candidate(question, number, answer)
         try:
             to_idea(candidate)
         except InputError as error:
-            lost[number] = error
+            errors_by_number[number] = error
             continue
-        first[words] = number
-        kept.append(candidate)
-    return ProposedCandidates(tuple(kept), lost, repeats)
+        first[normalised_idea] = number
+        candidates.append(candidate)
+    return ProposedCandidates(tuple(candidates), errors_by_number, repeats)
 
 
 def _candidate(question: ResearchQuestion, number: int, answer: ProposalAnswer) -> Candidate:
     flags = list[TextFlag]()
 
     def clean(text: str) -> str:
-        cleaned, found = sanitise(text)
-        flags.extend(found)
+        cleaned, removed = sanitise(text)
+        flags.extend(removed)
         return cleaned.strip()
 
     return Candidate(

@@ -81,20 +81,20 @@ def abstract_parts(abstract: str) -> AbstractParts:
 
 def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLimits) -> LeakageMeasure:
     parts = abstract_parts(abstract)
-    known = frozenset(stems(_content(f"{parts.problem} {_topic(title)}")))
-    method_only = frozenset(stems(_content(parts.method))) - known
+    known_stems = frozenset(stems(_content(f"{parts.problem} {_topic(title)}")))
+    method_stems = frozenset(stems(_content(parts.method))) - known_stems
     words = _content(question)
-    repeated = [word for word, stem in zip(words, stems(words), strict=True) if stem in method_only]
-    run = _measure_longest_run(_tokens(question), parts, method_only)
+    repeated_words = [word for word, stem in zip(words, stems(words), strict=True) if stem in method_stems]
+    longest_run = _measure_longest_run(_tokens(question), parts, method_stems)
     names = _find_coined_names(title, parts) & {word.casefold(): word for word in _split_words(question)}.keys()
-    shown = tuple(word for word in _split_words(question) if word.casefold() in names)
-    share = len(repeated) / len(words) if words else 0.0
+    shown_names = tuple(word for word in _split_words(question) if word.casefold() in names)
+    share = len(repeated_words) / len(words) if words else 0.0
     return LeakageMeasure(
-        leaks=bool(names) or share >= limits.share or run >= limits.run,
+        leaks=bool(names) or share >= limits.share or longest_run >= limits.run,
         share=round(share, 4),
-        longest_run=run,
-        names=tuple(dict.fromkeys(shown)),
-        repeated=tuple(repeated),
+        longest_run=longest_run,
+        names=tuple(dict.fromkeys(shown_names)),
+        repeated=tuple(repeated_words),
         method_found_by="wording" if parts.found_by_wording else "place",
     )
 
@@ -102,7 +102,7 @@ def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLim
 def _topic(title: str) -> str:
     """Return the topic stated in a title: `Drought` in `A Calculus of Shade for Drought by Way of Sand`. It is needed
     because an abstract that begins with its method does not state the topic."""
-    ends = [found.end() for found in _BEFORE_TOPIC.finditer(title)]
+    ends = [match.end() for match in _BEFORE_TOPIC.finditer(title)]
     return _MEANS.split(title[ends[-1] :], maxsplit=1)[0] if ends else ""
 
 
@@ -112,18 +112,18 @@ def _split_words(text: str) -> list[str]:
 
 def _content(text: str) -> list[str]:
     """Return, in order, the distinct words that could distinguish one method from another."""
-    wanted = content_words(text) - _ANY_METHOD
-    return list(dict.fromkeys(word for word in (item.casefold() for item in _split_words(text)) if word in wanted))
+    kept_words = content_words(text) - _ANY_METHOD
+    return list(dict.fromkeys(word for word in (item.casefold() for item in _split_words(text)) if word in kept_words))
 
 
 def _find_coined_names(title: str, parts: AbstractParts) -> set[str]:
     """Return coined names in lower case: the words before the title's colon, and names that occur in the method but not
     in the problem."""
     before_colon = _TITLED.match(title)
-    found = {item.casefold() for item in _NAMED.findall(parts.method)}
+    names = {item.casefold() for item in _NAMED.findall(parts.method)}
     if before_colon:
-        found |= {word.casefold() for word in _split_words(before_colon[1])}
-    return found - {word.casefold() for word in _split_words(parts.problem)}
+        names |= {word.casefold() for word in _split_words(before_colon[1])}
+    return names - {word.casefold() for word in _split_words(parts.problem)}
 
 
 def _measure_longest_run(question: Sequence[str], parts: AbstractParts, method_only: frozenset[str]) -> int:

@@ -74,12 +74,12 @@ def _text(record: Mapping[Any, Any], field: str, source: str, max_chars: int) ->
 
 
 def _id(record: Mapping[Any, Any], source: str, content: str) -> str:
-    given = record.get("id")
-    if given is None:
+    record_id = record.get("id")
+    if record_id is None:
         return _digest(content)
-    if isinstance(given, bool) or not isinstance(given, str | int) or not str(given).strip():
+    if isinstance(record_id, bool) or not isinstance(record_id, str | int) or not str(record_id).strip():
         raise InputError(f"{source}: `id` must be a string or a whole number.")
-    return sanitise(str(given))[0].strip()[:200]
+    return sanitise(str(record_id))[0].strip()[:200]
 
 
 def _digest(content: str) -> str:

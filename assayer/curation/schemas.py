@@ -118,8 +118,8 @@ def scoring_answer_for(scores: tuple[float, ...], dimensions: int) -> type[Scori
 
     values = [int(item) if item.is_integer() else item for item in map(float, scores)]
     rating = Annotated[float, AfterValidator(listed), Field(json_schema_extra={"enum": values})] | None
-    described = Field(description="One of the rubric's scores; null only if the text does not let anyone judge.")
-    entry = create_model("Entry", __base__=ScoringEntry, score=(rating, described))
-    several: Any = GenericAlias(tuple, (entry, ...))
-    wanted = Field(min_length=dimensions, max_length=dimensions, description="One for each dimension, in order.")
-    return create_model("Answer", __base__=ScoringAnswer, entries=(several, wanted))
+    score_field = Field(description="One of the rubric's scores; null only if the text does not let anyone judge.")
+    entry = create_model("Entry", __base__=ScoringEntry, score=(rating, score_field))
+    entries_type: Any = GenericAlias(tuple, (entry, ...))
+    entries_field = Field(min_length=dimensions, max_length=dimensions, description="One for each dimension, in order.")
+    return create_model("Answer", __base__=ScoringAnswer, entries=(entries_type, entries_field))

@@ -27,13 +27,13 @@ async def score_idea(
 ) -> IdeaScores:
     """Score an idea on every dimension. If there is no usable answer, all scores are absent. Raises LlmRejected,
     LlmUnavailable or ComponentUnavailable if the endpoint or a service component fails."""
-    shown = format_shown_text(idea, RankingOptions(idea_chars=options.idea_chars))
-    asked = ScoringQuestion(idea=shown, question=question, dimensions=dimensions)
-    answer = await catch_failure(ask(llm, scoring_task(dimensions), asked, run))
+    shown_text = format_shown_text(idea, RankingOptions(idea_chars=options.idea_chars))
+    scoring_question = ScoringQuestion(idea=shown_text, question=question, dimensions=dimensions)
+    answer = await catch_failure(ask(llm, scoring_task(dimensions), scoring_question, run))
     if isinstance(answer, Failed):
         run.journal.record_failure("scores of an idea", answer.error)
-        lost = Absent(reason=str(answer.error))
-        scores = tuple(DimensionScore(dimension=dimension.name, score=lost) for dimension in dimensions)
+        absent = Absent(reason=str(answer.error))
+        scores = tuple(DimensionScore(dimension=dimension.name, score=absent) for dimension in dimensions)
     else:
         scores = tuple(_score(dimension, answer.of(number)) for number, dimension in enumerate(dimensions, start=1))
     return IdeaScores(
@@ -48,10 +48,10 @@ async def score_idea(
 
 
 def _score(dimension: RubricDimension, entry: ScoringEntry) -> DimensionScore:
-    missing = Absent(reason=f"{_NOT_JUDGED}: {entry.reason}")
+    absent = Absent(reason=f"{_NOT_JUDGED}: {entry.reason}")
     return DimensionScore(
         dimension=dimension.name,
-        score=missing if entry.score is None else entry.score,
+        score=absent if entry.score is None else entry.score,
         speaks_for=entry.speaks_for,
         speaks_against=entry.speaks_against,
         reason=entry.reason,
@@ -60,8 +60,8 @@ def _score(dimension: RubricDimension, entry: ScoringEntry) -> DimensionScore:
 
 def _mean(scores: Sequence[DimensionScore], dimensions: Sequence[RubricDimension]) -> float | Absent:
     shares = list[float]()
-    for given, dimension in zip(scores, dimensions, strict=True):
-        if isinstance(given.score, Absent):
+    for score, dimension in zip(scores, dimensions, strict=True):
+        if isinstance(score.score, Absent):
             return Absent(reason=f"There is no score for {dimension.name}.")
-        shares.append(dimension.share(given.score))
+        shares.append(dimension.share(score.score))
     return round(sum(shares) / len(shares), 6)

@@ -34,19 +34,19 @@ def _check_kind(question: PaperQuestion, answer: KindAnswer) -> list[str]:
 
 def _check_question(question: QuestionQuestion, answer: QuestionAnswer) -> list[str]:
     text = answer.question.strip()
-    words = len(text.split())
+    word_count = len(text.split())
     complaints = [] if text.endswith("?") else ["`question` does not end with a question mark."]
-    if not _MIN_WORDS <= words <= _MAX_WORDS:
-        complaints.append(f"`question` has {words} words; write 10 to 45.")
+    if not _MIN_WORDS <= word_count <= _MAX_WORDS:
+        complaints.append(f"`question` has {word_count} words; write 10 to 45.")
     if text.count("?") > 1:
         complaints.append("`question` asks more than one question: write one sentence.")
     return complaints
 
 
 def _check_proposal(question: ProposalQuestion, answer: ProposalAnswer) -> list[str]:
-    words = len(answer.idea.split())
-    if words < MIN_WORDS:
-        return [f"`idea` has {words} words; that is too short to be judged. Write 200 to 400."]
+    word_count = len(answer.idea.split())
+    if word_count < MIN_WORDS:
+        return [f"`idea` has {word_count} words; that is too short to be judged. Write 200 to 400."]
     if _normalise_text(answer.idea) == _normalise_text(question.question):
         return ["`idea` is the question itself: describe a method that answers it."]
     return []
@@ -60,8 +60,8 @@ def _check_scoring(question: ScoringQuestion, answer: ScoringAnswer) -> list[str
     for number, dimension in enumerate(question.dimensions, start=1):
         score = answer.of(number).score
         if score is not None and score not in dimension.scores:
-            listed = ", ".join(f"{item:g}" for item in dimension.scores)
-            complaints.append(f"{score:g} is no score of D{number}; there are {listed}.")
+            allowed_scores = ", ".join(f"{item:g}" for item in dimension.scores)
+            complaints.append(f"{score:g} is no score of D{number}; there are {allowed_scores}.")
     return complaints
 
 

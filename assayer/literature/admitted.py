@@ -31,8 +31,8 @@ class AdmittedLiterature:
         }
 
     async def papers(self, ids: Sequence[PaperId]) -> list[Paper]:
-        known = await self._literature.papers(ids, self._window)
-        return [paper for paper in known.values() if self._admit(paper)]
+        papers_by_id = await self._literature.papers(ids, self._window)
+        return [paper for paper in papers_by_id.values() if self._admit(paper)]
 
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
         return await self._literature.similarity(text, papers)

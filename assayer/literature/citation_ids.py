@@ -7,7 +7,7 @@ from assayer.ports import CitationIds, Literature
 from assayer.run.concurrency import gather_all
 
 
-async def citation_ids_of(
+async def collect_citation_ids(
     literature: Literature, papers: Sequence[PaperId], limit: int, window: Window
 ) -> dict[PaperId, CitationIds]:
     """Return the ids of cited and citing papers, taken from the records that `references` and `citing` return. Raises

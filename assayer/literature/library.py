@@ -73,10 +73,10 @@ class Library:
         return True
 
     def _is_own(self, paper: Paper) -> bool:
-        own = is_own_paper(self._title, self._shingles, paper)
-        if own:
+        is_own = is_own_paper(self._title, self._shingles, paper)
+        if is_own:
             self.own_papers[paper.id] = paper
-        return own
+        return is_own
 
     @property
     def admitted(self) -> AdmittedLiterature:
@@ -97,8 +97,8 @@ class Library:
 
     async def snippets(self, queries: Sequence[str], limit: int) -> list[list[Passage]]:
         answers = await self._literature.snippets(queries, limit, self._window)
-        admitted = ([passage for passage in passages if self.admits(passage.paper)] for passages in answers)
-        return [passages_of_one_record_per_work(passages) for passages in admitted]
+        admitted_passages = ([passage for passage in passages if self.admits(passage.paper)] for passages in answers)
+        return [passages_of_one_record_per_work(passages) for passages in admitted_passages]
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, list[Paper]]:
         answers = await self._literature.neighbours(papers, limit, self._window)
@@ -117,8 +117,8 @@ class Library:
     async def papers(self, ids: Sequence[PaperId]) -> list[Paper]:
         if not ids:
             return []
-        known = await self._literature.papers(ids, self._window)
-        return [known[item] for item in ids if item in known and self.admits(known[item])]
+        papers_by_id = await self._literature.papers(ids, self._window)
+        return [papers_by_id[item] for item in ids if item in papers_by_id and self.admits(papers_by_id[item])]
 
     async def full_texts(self, papers: Sequence[Paper], *, later: bool = False) -> dict[PaperId, FullText]:
         """Return the available full texts, as of the cutoff or, if `later`, as of today. The journal records why each
@@ -150,9 +150,9 @@ class Library:
         )
 
 
-def list_ids_beyond_corpus(found: Iterable[Hit | Passage]) -> set[PaperId]:
+def list_ids_beyond_corpus(results: Iterable[Hit | Passage]) -> set[PaperId]:
     """Return the ids of papers near the query that only sources outside the local corpus returned."""
-    return {item.paper.id for item in found if item.near_beyond_corpus}
+    return {item.paper.id for item in results if item.near_beyond_corpus}
 
 
 def field_coverage(fit: FitLevel, beyond: Collection[PaperId]) -> FitLevel:

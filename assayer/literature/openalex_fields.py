@@ -19,29 +19,29 @@ def work_id(text: str) -> str:
 def abstract_from_index(positions: object) -> str:
     """Rebuild an abstract from OpenAlex's inverted index, which maps words to positions. Malformed entries are
     skipped."""
-    placed = [
-        (place, word)
+    positioned_words = [
+        (position, word)
         for word, places in (positions.items() if isinstance(positions, dict) else ())
-        for place in (places if isinstance(places, list) else ())
-        if type(place) is int
+        for position in (places if isinstance(places, list) else ())
+        if type(position) is int
     ]
-    return " ".join(word for _, word in sorted(placed))
+    return " ".join(word for _, word in sorted(positioned_words))
 
 
 def work_identifiers(work: str, doi_text: str, pmid: str, pmcid: str, addresses: Iterable[str]) -> Identifiers:
     """Collect a work's identifiers; `work` is its OpenAlex id. `pmid` and `pmcid` are numbers or URLs; `addresses` are
     the URLs of landing pages and PDFs."""
-    found = [identifiers_in(address) for address in addresses]
+    identifiers = [identifiers_in(address) for address in addresses]
     pmc = _number_from_url(pmcid)
     return add_arxiv_id(
         Identifiers(
             doi=doi(doi_text) if doi_text.isprintable() else "",
-            arxiv=next((item.arxiv for item in found if item.arxiv), ""),
+            arxiv=next((item.arxiv for item in identifiers if item.arxiv), ""),
             openalex=work,
             pubmed=_number_from_url(pmid),
-            pmc=f"PMC{pmc}" if pmc else next((item.pmc for item in found if item.pmc), ""),
-            acl=next((item.acl for item in found if item.acl), ""),
-            openreview=next((item.openreview for item in found if item.openreview), ""),
+            pmc=f"PMC{pmc}" if pmc else next((item.pmc for item in identifiers if item.pmc), ""),
+            acl=next((item.acl for item in identifiers if item.acl), ""),
+            openreview=next((item.openreview for item in identifiers if item.openreview), ""),
         )
     )
 

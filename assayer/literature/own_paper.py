@@ -25,18 +25,18 @@ def shingles(text: str) -> set[tuple[str, ...]]:
     """Return all six-word runs in a text, for comparison by `is_own_paper`. In scripts without spaces, two characters
     count as one word."""
     words = normalise_words(text)
-    reached = [0, *accumulate(1 if UNSPACED_LETTER.match(word) else 2 for word in words)]
-    ends = (bisect_left(reached, before + 2 * _SHINGLE) for before in reached[:-1])
+    cumulative_weights = [0, *accumulate(1 if UNSPACED_LETTER.match(word) else 2 for word in words)]
+    ends = (bisect_left(cumulative_weights, before + 2 * _SHINGLE) for before in cumulative_weights[:-1])
     return {tuple(words[start:end]) for start, end in enumerate(ends) if end <= len(words)}
 
 
 def is_own_paper(idea_title: str, idea_shingles: set[tuple[str, ...]], paper: Paper) -> bool:
     """Return whether the idea was derived from this paper: the titles match, or the idea contains much of the
     abstract."""
-    title, other = " ".join(_RUN.findall(idea_title.casefold())), " ".join(_RUN.findall(paper.title.casefold()))
-    unspaced = count_unspaced_letters(other)
-    long_enough = len(normalise_words(other)) - unspaced + unspaced // 2 >= _MIN_TITLE_WORDS
-    if long_enough and fuzz.ratio(title, other) >= _SAME_TITLE:
+    title, paper_title = " ".join(_RUN.findall(idea_title.casefold())), " ".join(_RUN.findall(paper.title.casefold()))
+    unspaced = count_unspaced_letters(paper_title)
+    long_enough = len(normalise_words(paper_title)) - unspaced + unspaced // 2 >= _MIN_TITLE_WORDS
+    if long_enough and fuzz.ratio(title, paper_title) >= _SAME_TITLE:
         return True
     abstract = shingles(paper.abstract)
     return bool(abstract) and len(abstract & idea_shingles) / len(abstract) >= _COPIED

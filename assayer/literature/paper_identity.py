@@ -97,19 +97,19 @@ def add_arxiv_id(identifiers: Identifiers) -> Identifiers:
 
 def merge_identifiers(identifiers: Iterable[Identifiers]) -> Identifiers:
     """Merge several papers' identifiers; for each scheme, the first one wins."""
-    together: dict[str, str] = {}
+    merged: dict[str, str] = {}
     for identifier in identifiers:
-        together = {scheme: value for scheme, value in identifier if value} | together
-    return Identifiers.model_validate(together)
+        merged = {scheme: value for scheme, value in identifier if value} | merged
+    return Identifiers.model_validate(merged)
 
 
 def identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
     """Return the non-empty identifiers, keyed by scheme. A DOI registered by arXiv is dropped: it repeats the arXiv id,
     and must not conflict with a publisher's DOI."""
-    found = {scheme: value for scheme, value in add_arxiv_id(identifiers) if value}
-    if found.get("doi", "").startswith(ARXIV_DOIS):
-        del found["doi"]
-    return found
+    known_identifiers = {scheme: value for scheme, value in add_arxiv_id(identifiers) if value}
+    if known_identifiers.get("doi", "").startswith(ARXIV_DOIS):
+        del known_identifiers["doi"]
+    return known_identifiers
 
 
 def title_key(title: str) -> str:

@@ -57,23 +57,23 @@ def _one_per_work(items: Sequence[T], paper_of: Callable[[T], Paper], with_lead:
     by_key: dict[str, list[list[Paper]]] = {}
     for item in items:
         paper = paper_of(item)
-        fitting = by_key.setdefault(_key(paper) or f"id:{paper.id}", [])
-        group = next((group for group in fitting if _is_near_in_time(group, paper)), None)
+        matching_groups = by_key.setdefault(_key(paper) or f"id:{paper.id}", [])
+        group = next((group for group in matching_groups if _is_near_in_time(group, paper)), None)
         if group is None:
-            fitting.append(group := [])
+            matching_groups.append(group := [])
             groups.append(group)
-        if paper.id not in {known.id for known in group}:
+        if paper.id not in {member.id for member in group}:
             group.append(paper)
-    first = {paper.id: item for item in reversed(items) for paper in (paper_of(item),)}
-    return [with_lead(first[group[0].id], _choose_best_record(group)) for group in groups]
+    first_items = {paper.id: item for item in reversed(items) for paper in (paper_of(item),)}
+    return [with_lead(first_items[group[0].id], _choose_best_record(group)) for group in groups]
 
 
 def _choose_best_record(records: Sequence[Paper]) -> Paper:
     """Return a work's best record: publications come before preprints, and preprints before abstracts and
     corrections."""
     best = min(records, key=_compute_sort_key)
-    others = tuple(_describe_record(record) for record in records if record.id != best.id)
-    return best.model_copy(update={"other_records": others}) if others else best
+    other_versions = tuple(_describe_record(record) for record in records if record.id != best.id)
+    return best.model_copy(update={"other_records": other_versions}) if other_versions else best
 
 
 def _compute_sort_key(paper: Paper) -> int:

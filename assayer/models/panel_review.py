@@ -154,7 +154,7 @@ class PanelReview(Frozen):
 
     @property
     def numbered(self) -> tuple[NumberedFinding, ...]:
-        """All findings with their numbers."""
+        """All findings with their numbers: `S1`, `W2`, `F3`."""
         groups = (("S", self.strengths), ("W", self.major), ("F", self.further))
         return tuple(
             NumberedFinding(f"{letter}{place}", finding)

@@ -78,8 +78,8 @@ def title_without_retraction(title: str) -> str:
     match = _RETRACTED.search(title)
     if match is None:
         return title.strip()
-    rest = title[match.end() :] or title[: match.start()]
-    return (re.split(r"[”\"]", rest)[0] if _QUOTED_TITLE.match(rest) else rest).strip()
+    remaining_title = title[match.end() :] or title[: match.start()]
+    return (re.split(r"[”\"]", remaining_title)[0] if _QUOTED_TITLE.match(remaining_title) else remaining_title).strip()
 
 
 class Paper(Frozen):

@@ -9,16 +9,16 @@ _ROW = re.compile(r"(?:.*:\d+|row \d+)", re.DOTALL)
 
 def reference_of_row(source: str) -> str | None:
     """Return the sender's id for a table row; None if `source` does not name a row with an id."""
-    found = _NAMED_ROW.fullmatch(source)
-    return found["reference"] if found else None
+    match = _NAMED_ROW.fullmatch(source)
+    return match["reference"] if match else None
 
 
 def reference_in(source: str) -> str:
     """Return the sender's reference in a source name: the id of a table row, an empty string for a row without an id,
     or otherwise the whole name, such as a file name."""
-    found = reference_of_row(source)
-    if found is not None:
-        return found
+    reference = reference_of_row(source)
+    if reference is not None:
+        return reference
     return "" if _ROW.fullmatch(source) else source
 
 

@@ -65,9 +65,9 @@ def checklist(text: str) -> tuple[ChecklistRow, ...] | Absent:
         return _TOO_SHORT
     if sum(map(is_grammar, words)) < ENGLISH_SHARE * len(words):
         return _NOT_ENGLISH
-    known, spans = wordings(), sentence_spans(text)
-    kind = _kind(text, known)
-    return tuple(_row(item, text, kind, known, spans) for item in get_args(ChecklistItem))
+    known_wordings, spans = wordings(), sentence_spans(text)
+    kind = _kind(text, known_wordings)
+    return tuple(_row(item, text, kind, known_wordings, spans) for item in get_args(ChecklistItem))
 
 
 def reliable_gaps(text: str) -> tuple[ChecklistRow, ...] | Absent:
@@ -81,14 +81,16 @@ def reliable_gaps(text: str) -> tuple[ChecklistRow, ...] | Absent:
 
 def _kind(text: str, known: Wordings) -> _Kind:
     meeting = known.kinds["meeting"].search(text) is not None
-    living = known.kinds["living"].search(known.kinds["nothing_living"].sub(" ", text)) is not None
-    return _Kind(meeting, not meeting and known.kinds["empirical"].search(text) is not None, not meeting and living)
+    has_living_subjects = known.kinds["living"].search(known.kinds["nothing_living"].sub(" ", text)) is not None
+    return _Kind(
+        meeting, not meeting and known.kinds["empirical"].search(text) is not None, not meeting and has_living_subjects
+    )
 
 
 def _row(item: ChecklistItem, text: str, kind: _Kind, known: Wordings, spans: list[tuple[int, int]]) -> ChecklistRow:
-    found = list(known.stated[item].finditer(text))
-    if found:
-        return ChecklistRow(item=item, outcome="stated", quote=_choose_sentence(found, text, spans))
+    matches = list(known.stated[item].finditer(text))
+    if matches:
+        return ChecklistRow(item=item, outcome="stated", quote=_choose_sentence(matches, text, spans))
     if item in _NEEDS_STUDY and kind.meeting:
         return ChecklistRow(item=item, outcome="not_applicable", reason=_MEETING)
     if item in _NEEDS_DATA and not kind.empirical:
@@ -98,24 +100,24 @@ def _row(item: ChecklistItem, text: str, kind: _Kind, known: Wordings, spans: li
     return ChecklistRow(item=item, outcome="not_stated")
 
 
-def _choose_sentence(found: list[re.Match[str]], text: str, spans: list[tuple[int, int]]) -> str:
+def _choose_sentence(matches: list[re.Match[str]], text: str, spans: list[tuple[int, int]]) -> str:
     """Return the sentence with the most matches, or the first of several. A heading is returned only if no other
     sentence matches."""
     by_sentence: dict[int, list[re.Match[str]]] = {}
-    for match in found:
-        place = max(0, bisect_right(spans, (match.start(), len(text))) - 1)
-        by_sentence.setdefault(place, []).append(match)
+    for match in matches:
+        index = max(0, bisect_right(spans, (match.start(), len(text))) - 1)
+        by_sentence.setdefault(index, []).append(match)
     best = max(
-        by_sentence, key=lambda place: (not _HEADING.match(text, spans[place][0]), len(by_sentence[place]), -place)
+        by_sentence, key=lambda index: (not _HEADING.match(text, spans[index][0]), len(by_sentence[index]), -index)
     )
     return _trim_sentence(by_sentence[best][0], text, spans[best])
 
 
-def _trim_sentence(found: re.Match[str], text: str, span: tuple[int, int]) -> str:
+def _trim_sentence(match: re.Match[str], text: str, span: tuple[int, int]) -> str:
     """Return the sentence without layout marks. A long sentence is cut to a passage around the match."""
     start, end = span
     if end - start > _MAX_QUOTE_CHARS:
-        middle = (found.start() + found.end()) // 2
+        middle = (match.start() + match.end()) // 2
         start = max(start, middle - _MAX_QUOTE_CHARS // 2)
         end = min(end, start + _MAX_QUOTE_CHARS)
     return " ".join(_LAYOUT.sub(" ", text[start:end].replace("**", "")).split())

@@ -51,51 +51,51 @@ async def review_plan(context: EvaluationContext[Any]) -> ReviewedPlan:
     if isinstance(answer, Failed):
         return ReviewedPlan(PlanReview(flaws=Absent(reason=f"the review failed: {answer.error.reason}.")))
     papers: dict[PaperId, Paper] = {}
-    near = await _find_near_papers(answer.comparators, context)
+    near_papers = await _find_near_papers(answer.comparators, context)
     comparators = []
-    for comparator, found in zip(answer.comparators, near, strict=True):
-        if not isinstance(found, Absent):
-            papers |= {paper.id: paper for paper, _ in found}
-        comparators.append(_comparator(comparator, text, found))
+    for comparator, comparator_papers in zip(answer.comparators, near_papers, strict=True):
+        if not isinstance(comparator_papers, Absent):
+            papers |= {paper.id: paper for paper, _ in comparator_papers}
+        comparators.append(_comparator(comparator, text, comparator_papers))
     flaws = tuple(_build_flaw(flaw, text) for flaw in answer.flaws)
     return ReviewedPlan(PlanReview(flaws=flaws, comparators=tuple(comparators)), papers)
 
 
-def _build_flaw(found: FoundFlaw, plan: str) -> PlanFlaw:
-    text = strip_citations(found.text)
+def _build_flaw(flaw: FoundFlaw, plan: str) -> PlanFlaw:
+    text = strip_citations(flaw.text)
     return PlanFlaw(
-        aspect=found.aspect,
+        aspect=flaw.aspect,
         text=text,
-        change=strip_citations(found.change),
-        certainty=found.certainty,
-        quote=plan_quote(found.quote, plan),
+        change=strip_citations(flaw.change),
+        certainty=flaw.certainty,
+        quote=plan_quote(flaw.quote, plan),
         numbers_not_found=KnownNumbers(frozenset(), {_PLAN: numbers_in(plan)}).find_missing(text, [_PLAN]),
     )
 
 
 def _comparator(
-    lacking: LackingComparator, plan: str, found: Sequence[tuple[Paper, float]] | Absent
+    comparator: LackingComparator, plan: str, near_papers: Sequence[tuple[Paper, float]] | Absent
 ) -> MissingComparator:
     return MissingComparator(
-        text=strip_citations(lacking.text),
-        purpose=strip_citations(lacking.purpose),
-        quote=plan_quote(lacking.quote, plan),
-        papers=found
-        if isinstance(found, Absent)
-        else tuple(NearPaper(label=marker(paper.id), similarity=cosine) for paper, cosine in found),
+        text=strip_citations(comparator.text),
+        purpose=strip_citations(comparator.purpose),
+        quote=plan_quote(comparator.quote, plan),
+        papers=near_papers
+        if isinstance(near_papers, Absent)
+        else tuple(NearPaper(label=marker(paper.id), similarity=cosine) for paper, cosine in near_papers),
     )
 
 
 async def _find_near_papers(
-    lacking: Sequence[LackingComparator], context: EvaluationContext[Any]
+    comparators: Sequence[LackingComparator], context: EvaluationContext[Any]
 ) -> list[tuple[tuple[Paper, float], ...] | Absent]:
-    if not lacking:
+    if not comparators:
         return []
     library, run = context.library, context.run
-    searched = await catch_failure(library.search([item.query for item in lacking], _HITS))
-    if isinstance(searched, Failed):
-        run.journal.record_failure("search for a comparator", searched.error, len(lacking))
-        return [Absent(reason=f"not searched: {searched.error.reason}.")] * len(lacking)
+    search_results = await catch_failure(library.search([item.query for item in comparators], _HITS))
+    if isinstance(search_results, Failed):
+        run.journal.record_failure("search for a comparator", search_results.error, len(comparators))
+        return [Absent(reason=f"not searched: {search_results.error.reason}.")] * len(comparators)
 
     async def nearest(pair: tuple[LackingComparator, list[Hit]]) -> tuple[tuple[Paper, float], ...] | Absent:
         row, hits = pair
@@ -106,7 +106,7 @@ async def _find_near_papers(
         )
         return tuple((papers[item], round(cosines[item], 4)) for item in near[:_MAX_PAPERS_LISTED]) or _NOTHING_NEAR
 
-    outcomes = await gather_settled(zip(lacking, searched, strict=True), nearest)
+    outcomes = await gather_settled(zip(comparators, search_results, strict=True), nearest)
     run.keep_successes(outcomes, "search for a comparator")
     return [
         Absent(reason=f"not compared: {outcome.error.reason}.") if isinstance(outcome, Failed) else outcome

@@ -48,7 +48,7 @@ class StrengthPosterior:
 
     @property
     def mean(self) -> Floats:
-        """Each idea's strength."""
+        """Each idea's strength at the posterior mode."""
         strengths: Floats = self.state[:-2] + self.state[-2] * self.seeds
         return strengths
 
@@ -84,8 +84,8 @@ class StrengthPosterior:
             right[:, column] = prior + transposed @ noise
         precision = _precision(self.verdicts.ideas, self.width)
         states = self.state + _solve_columns(self._design, self._weights, precision, right).T
-        drawn: Floats = states[:, :-2] + np.outer(states[:, -2], self.seeds)
-        return drawn
+        strengths: Floats = states[:, :-2] + np.outer(states[:, -2], self.seeds)
+        return strengths
 
     @cached_property
     def _design(self) -> csr_array:
@@ -122,8 +122,8 @@ def _design(verdicts: PairwiseVerdicts, seeds: Floats) -> csr_array:
     """Return the design matrix, with one row per verdict: +1 for the idea shown first, −1 for the second, the
     difference between their seeds, and 1 for the bias."""
     n, m = verdicts.ideas, len(verdicts)
-    gap = seeds[verdicts.first] - seeds[verdicts.second]
-    values = np.column_stack([np.ones(m), -np.ones(m), gap, np.ones(m)])
+    seed_difference = seeds[verdicts.first] - seeds[verdicts.second]
+    values = np.column_stack([np.ones(m), -np.ones(m), seed_difference, np.ones(m)])
     columns = np.column_stack([verdicts.first, verdicts.second, np.full(m, n), np.full(m, n + 1)])
     return csr_array((values.ravel(), columns.ravel(), np.arange(0, 4 * m + 1, 4)), shape=(m, n + 2))
 
@@ -155,8 +155,8 @@ def _solve(design: csr_array, weights: Floats, precision: Floats, right: Floats)
     diagonal = precision + design.power(2).T @ weights
     shape, transposed = (len(right), len(right)), design.T
     hessian = LinearOperator(shape, lambda x: precision * x + transposed @ (weights * (design @ x)), dtype=np.float64)
-    scaled = LinearOperator(shape, lambda x: x / diagonal, dtype=np.float64)
-    solution: Floats = cg(hessian, right, rtol=1e-6, M=scaled)[0]
+    scaled_operator = LinearOperator(shape, lambda x: x / diagonal, dtype=np.float64)
+    solution: Floats = cg(hessian, right, rtol=1e-6, M=scaled_operator)[0]
     return solution
 
 
@@ -178,14 +178,14 @@ def _choose_width(verdicts: PairwiseVerdicts, seeds: Floats) -> float:
     scores = [-0.5 * (np.log(width / _USUAL_WIDTH) / _WIDTH_SPREAD) ** 2 for width in _WIDTHS]
     for fold in range(min(_FOLDS, len(verdicts))):
         held_out = folds == fold
-        known, mode = design[~held_out], None
-        for place, width in enumerate(_WIDTHS):
-            mode = _mode(known, won[~held_out], width, mode, _NEARLY_CONVERGED)
-            chance = expit(known @ mode)
-            variances = 1 / (_precision(verdicts.ideas, width) + known.power(2).T @ (chance * (1 - chance)))
+        training_design, mode = design[~held_out], None
+        for index, width in enumerate(_WIDTHS):
+            mode = _mode(training_design, won[~held_out], width, mode, _NEARLY_CONVERGED)
+            chance = expit(training_design @ mode)
+            variances = 1 / (_precision(verdicts.ideas, width) + training_design.power(2).T @ (chance * (1 - chance)))
             # Average over the posterior (MacKay, 1992): probabilities from the mode alone are overconfident.
             spread = np.sqrt(1 + np.pi / 8 * (design[held_out].power(2) @ variances))
             logits = design[held_out] @ mode / spread
-            scores[place] += float(np.sum(won[held_out] * logits - np.logaddexp(0.0, logits)))
+            scores[index] += float(np.sum(won[held_out] * logits - np.logaddexp(0.0, logits)))
     weights = np.exp(np.array(scores) - max(scores))
     return float(weights @ np.array(_WIDTHS) / weights.sum())

@@ -53,9 +53,13 @@ class PairAnswer(Frozen):
 
 
 def _check_entries(question: PairQuestion, answer: PairAnswer) -> list[str]:
-    wanted = [f"D{number}" for number in range(1, len(question.dimensions) + 1)]
-    given = sorted((entry.label for entry in answer.entries), key=lambda label: (len(label), label))
-    return [] if given == wanted else [f"`entries` must hold one entry for each of {', '.join(wanted)}."]
+    expected_labels = [f"D{number}" for number in range(1, len(question.dimensions) + 1)]
+    answered_labels = sorted((entry.label for entry in answer.entries), key=lambda label: (len(label), label))
+    return (
+        []
+        if answered_labels == expected_labels
+        else [f"`entries` must hold one entry for each of {', '.join(expected_labels)}."]
+    )
 
 
 def _bound(question: PairQuestion) -> AnswerBounds:
@@ -78,8 +82,8 @@ COMPARISON = Task[PairQuestion, PairAnswer](
 @cache
 def _answer_with_entries(respects: int) -> type[PairAnswer]:
     """Return the answer schema restricted to one entry per dimension."""
-    described = Field(min_length=respects, max_length=respects, description="One for each respect, in order.")
-    return create_model("Answer", __base__=PairAnswer, entries=(tuple[PairAnswerEntry, ...], described))
+    entries_field = Field(min_length=respects, max_length=respects, description="One for each respect, in order.")
+    return create_model("Answer", __base__=PairAnswer, entries=(tuple[PairAnswerEntry, ...], entries_field))
 
 
 def comparison_task(respects: int) -> Task[PairQuestion, PairAnswer]:

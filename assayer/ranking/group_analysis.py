@@ -99,9 +99,9 @@ def _check_group(question: GroupQuestion, answer: GroupAnswer) -> list[str]:
     complaints = check_each_once(respects, (item.label for item in answer.by_dimension), "respect")
     complaints += check_each_once(_idea_labels(question), (idea.label for idea in answer.ideas), "idea")
     still_open = {pair.open for pair in question.pairs if pair.open}
-    asked = [close_call.label for close_call in answer.close_calls]
-    complaints += [f"{label} is not a pair whose order is open." for label in sorted(set(asked) - still_open)]
-    complaints += [f"{label} is there more than once." for label, n in Counter(asked).items() if n > 1]
+    asked_labels = [close_call.label for close_call in answer.close_calls]
+    complaints += [f"{label} is not a pair whose order is open." for label in sorted(set(asked_labels) - still_open)]
+    complaints += [f"{label} is there more than once." for label, n in Counter(asked_labels).items() if n > 1]
     names = {idea.name for idea in question.ideas}
     unknown = sorted({name for text in _texts(answer) for name in _NAME.findall(text)} - names)
     return complaints + [f"There is no idea {name}." for name in unknown]
@@ -154,7 +154,7 @@ async def analyse_group(
     if isinstance(answer, Failed):
         return Absent(reason=answer.error.message)
     respects = {entry.label: entry.text for entry in answer.by_dimension}
-    places = {entry.label: entry for entry in answer.ideas}
+    entries_by_label = {entry.label: entry for entry in answer.ideas}
     pairs = {pair.open: pair for pair in question.pairs if pair.open}
     by_name = {name: idea for idea, name in names.items()}
     return GroupAnalysis(
@@ -164,7 +164,11 @@ async def analyse_group(
             for number, dimension in enumerate(options.dimensions, start=1)
         ),
         ideas=tuple(
-            IdeaAnalysis(id=item.id, standing=_clean(places[label].standing), to_rise=_clean(places[label].to_rise))
+            IdeaAnalysis(
+                id=item.id,
+                standing=_clean(entries_by_label[label].standing),
+                to_rise=_clean(entries_by_label[label].to_rise),
+            )
             for label, item in zip(_idea_labels(question), ranked, strict=True)
         ),
         close_calls=tuple(
@@ -197,15 +201,17 @@ def _choose_pairs(
 ) -> Iterable[ShownPair]:
     """Yield the pairs that have reasons, closest in rank first: reasons are most informative where the order is least
     certain."""
-    places = {item.id: item for item in ranked}
+    ranked_by_id = {item.id: item for item in ranked}
     by_pair: dict[tuple[IdeaId, IdeaId], list[Comparison]] = {}
     for comparison in comparisons:
-        higher, lower = sorted((comparison.first, comparison.second), key=lambda idea: places[idea].rank)
+        higher, lower = sorted((comparison.first, comparison.second), key=lambda idea: ranked_by_id[idea].rank)
         by_pair.setdefault((higher, lower), []).append(comparison)
-    closest = sorted(by_pair, key=lambda pair: (places[pair[1]].rank - places[pair[0]].rank, places[pair[0]].rank))
+    closest = sorted(
+        by_pair, key=lambda pair: (ranked_by_id[pair[1]].rank - ranked_by_id[pair[0]].rank, ranked_by_id[pair[0]].rank)
+    )
     still_open = 0
     for higher, lower in closest[:_MAX_PAIRS_SHOWN]:
-        overlap = places[higher].ranks.high >= places[lower].ranks.low
+        overlap = ranked_by_id[higher].ranks.high >= ranked_by_id[lower].ranks.low
         still_open += overlap
         yield ShownPair(
             open=f"O{still_open}" if overlap else "",

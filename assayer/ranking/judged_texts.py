@@ -21,9 +21,9 @@ def mask_idea(idea: Idea) -> Idea:
     if idea.blinding.rules == RULES:
         return idea
     again = blind_idea(idea)
-    found = again.blinding.masked if again.blinding else ()
-    remain = again.blinding.names_may_remain if again.blinding and found else idea.blinding.names_may_remain
-    record = Blinding(rules=RULES, masked=(*idea.blinding.masked, *found), names_may_remain=remain)
+    masked_spans = again.blinding.masked if again.blinding else ()
+    remain = again.blinding.names_may_remain if again.blinding and masked_spans else idea.blinding.names_may_remain
+    record = Blinding(rules=RULES, masked=(*idea.blinding.masked, *masked_spans), names_may_remain=remain)
     return again.model_copy(update={"blinding": record, "unblinded": idea.unblinded})
 
 
@@ -41,8 +41,8 @@ def blinding_rules(ideas: Sequence[Idea]) -> int | None:
 
 def format_shown_text(idea: Idea, options: RankingOptions) -> str:
     """Return the idea's text as shown to the judge; a long text is cut between words and ends in `[…]`."""
-    shown = keep_beginning(idea.text, options.idea_chars)
-    return shown if shown == idea.text else f"{shown} […]"
+    shown_text = keep_beginning(idea.text, options.idea_chars)
+    return shown_text if shown_text == idea.text else f"{shown_text} […]"
 
 
 def measure_unread_text(ideas: Sequence[Idea], options: RankingOptions) -> Unread | None:
@@ -66,15 +66,15 @@ class JudgedTexts(NamedTuple):
 
 def group_by_text(ideas: Sequence[Idea], options: RankingOptions) -> JudgedTexts:
     """Group the ideas by text; texts that differ only in white space count as the same."""
-    places: dict[str, int] = {}
+    rows_by_text: dict[str, int] = {}
     distinct: list[Idea] = []
     rows: dict[IdeaId, int] = {}
     for idea in ideas:
         text = _normalise_spaces(format_shown_text(idea, options))
-        if text not in places:
-            places[text] = len(distinct)
+        if text not in rows_by_text:
+            rows_by_text[text] = len(distinct)
             distinct.append(idea)
-        rows[idea.id] = places[text]
+        rows[idea.id] = rows_by_text[text]
     return JudgedTexts(tuple(distinct), rows)
 
 

@@ -75,14 +75,16 @@ class KnownComparisons(NamedTuple):
     question."""
 
 
-def split_comparisons(given: Sequence[Comparison], ideas: Container[str], judging: Judging) -> KnownComparisons:
+def split_comparisons(comparisons: Sequence[Comparison], ideas: Container[str], judging: Judging) -> KnownComparisons:
     """Sort the comparisons between two of the ideas into those that can be used under these conditions and those that
     cannot."""
-    between = [item for item in given if item.first in ideas and item.second in ideas and item.first != item.second]
-    found = KnownComparisons([], [])
-    for item in between:
-        (found.usable if judging.objection(item) is None else found.refused).append(item)
-    return found
+    relevant = [
+        item for item in comparisons if item.first in ideas and item.second in ideas and item.first != item.second
+    ]
+    known_comparisons = KnownComparisons([], [])
+    for item in relevant:
+        (known_comparisons.usable if judging.objection(item) is None else known_comparisons.refused).append(item)
+    return known_comparisons
 
 
 def explain_refused(refused: Sequence[Comparison], judging: Judging) -> str:
@@ -94,8 +96,8 @@ def explain_refused(refused: Sequence[Comparison], judging: Judging) -> str:
     unlike = any(
         (item.blinding_rules, item.with_evidence) != (judging.rules, judging.with_evidence) for item in refused
     )
-    why = f", because this ranking is {blind}{reports}" if unlike else ""
-    return f"Of the comparisons of these ideas, {' and '.join(parts)} cannot be used{why}."
+    explanation = f", because this ranking is {blind}{reports}" if unlike else ""
+    return f"Of the comparisons of these ideas, {' and '.join(parts)} cannot be used{explanation}."
 
 
 def _have_changed(then: str | None, now: str | None) -> bool:

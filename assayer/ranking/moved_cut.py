@@ -48,16 +48,16 @@ class MovedCut(NamedTuple):
 
     def indexes_in_band(self, band: Band) -> list[int]:
         """Return the positions, counted from 0, of the ideas in a band."""
-        return [place for place, item in enumerate(self.bands) if item == band]
+        return [index for index, item in enumerate(self.bands) if item == band]
 
 
 def apply_cut(ranked: StrengthIntervals, cut: int) -> MovedCut:
     """Apply a cut to a ranking; takes less than a second for 10,000 ideas. If it is the ranking's own cut, the chances
     stated there are used."""
-    stated = [chance for chance in ranked.chances if chance is not None]
-    approximate = cut != ranked.cut or len(stated) < len(ranked.chances)
-    chances = _draw_chances(ranked, cut) if approximate else np.array(stated, dtype=np.float64)
-    return MovedCut(cut, chances, tuple(band_of(item, ranked.confidence) for item in chances.tolist()), approximate)
+    stated_chances = [chance for chance in ranked.chances if chance is not None]
+    approximate = cut != ranked.cut or len(stated_chances) < len(ranked.chances)
+    chances = _draw_chances(ranked, cut) if approximate else np.array(stated_chances, dtype=np.float64)
+    return MovedCut(cut, chances, tuple(choose_band(item, ranked.confidence) for item in chances.tolist()), approximate)
 
 
 def _draw_chances(ranked: StrengthIntervals, cut: int) -> NDArray[np.float64]:
@@ -65,15 +65,15 @@ def _draw_chances(ranked: StrengthIntervals, cut: int) -> NDArray[np.float64]:
     mean = np.array(ranked.strengths)
     spread = (np.array(ranked.highs) - np.array(ranked.lows)) / (2 * ndtri((1 + ranked.confidence) / 2))
     random = np.random.default_rng(_SEED)
-    among = np.zeros(len(mean))
+    selected_counts = np.zeros(len(mean))
     for _ in range(_DRAWS):
-        drawn = mean + spread * random.standard_normal(len(mean))
-        among[np.argpartition(-drawn, min(cut, len(mean)) - 1)[:cut]] += 1
-    chances: NDArray[np.float64] = among / _DRAWS
+        drawn_strengths = mean + spread * random.standard_normal(len(mean))
+        selected_counts[np.argpartition(-drawn_strengths, min(cut, len(mean)) - 1)[:cut]] += 1
+    chances: NDArray[np.float64] = selected_counts / _DRAWS
     return chances
 
 
-def band_of(chance: float, confidence: float) -> Band:
+def choose_band(chance: float, confidence: float) -> Band:
     """Return the band for a chance of being among the best. `confidence` or more is in; 1 − `confidence` or less is
     out; anything between needs a human decision. Values are compared to nine digits, because 1 - 0.9 is slightly less
     than 0.1."""

@@ -53,9 +53,9 @@ def choose_pairs(
     excluded = unanswered or Unanswered.nothing(n)
     generator = np.random.default_rng(seed)
     if len(strengths.verdicts) * 2 < _OPENING_VERDICTS * (n - int(excluded.closed.sum())):
-        sampled = _keep_unasked(strengths, excluded, *_random_pairs(strengths, excluded, count, generator))
-        if len(sampled[0]):
-            return sampled
+        random_pairs = _keep_unasked(strengths, excluded, *_random_pairs(strengths, excluded, count, generator))
+        if len(random_pairs[0]):
+            return random_pairs
     first, second = _keep_unasked(strengths, excluded, *_candidates(strengths, generator))
     gain = _compute_expected_gain(strengths, first, second)
     if cut is not None:
@@ -70,10 +70,10 @@ def choose_reversed_pairs(
 ) -> tuple[Ints, Ints]:
     """Return up to `count` reversed pairs: those with the largest gain among the pairs asked in only one order."""
     verdicts = strengths.verdicts
-    asked = set(zip(verdicts.first.tolist(), verdicts.second.tolist(), strict=True))
+    asked_pairs = set(zip(verdicts.first.tolist(), verdicts.second.tolist(), strict=True))
     excluded = unanswered or Unanswered.nothing(len(strengths.mean))
-    done = asked | set(zip(excluded.first.tolist(), excluded.second.tolist(), strict=True))
-    pairs = np.array(sorted((b, a) for a, b in asked if (b, a) not in done), np.int64).reshape(-1, 2)
+    closed_pairs = asked_pairs | set(zip(excluded.first.tolist(), excluded.second.tolist(), strict=True))
+    pairs = np.array(sorted((b, a) for a, b in asked_pairs if (b, a) not in closed_pairs), np.int64).reshape(-1, 2)
     gain = _compute_expected_gain(strengths, pairs[:, 0], pairs[:, 1])
     if cut is not None:
         gain *= _cut_uncertainty(strengths, pairs[:, 0], pairs[:, 1], cut, np.random.default_rng(seed))
@@ -89,20 +89,20 @@ def _random_pairs(
     order = order[~excluded.closed[order]]
     size = min(count, len(order) // 2)
     least_compared = order[: 2 * size]
-    shuffled = generator.permutation(least_compared)
-    return shuffled[:size], shuffled[size:]
+    shuffled_rows = generator.permutation(least_compared)
+    return shuffled_rows[:size], shuffled_rows[size:]
 
 
 def _keep_unasked(strengths: StrengthPosterior, excluded: Unanswered, first: Ints, second: Ints) -> tuple[Ints, Ints]:
     """Return the pairs that have not been asked in both orders, swapped if they have been asked in the order passed.
     Attempts without an answer count as asked."""
     n, verdicts = len(strengths.mean), strengths.verdicts
-    asked = np.concatenate([verdicts.first * n + verdicts.second, excluded.first * n + excluded.second])
-    asked_so, asked_reversed = np.isin(first * n + second, asked), np.isin(second * n + first, asked)
+    asked_codes = np.concatenate([verdicts.first * n + verdicts.second, excluded.first * n + excluded.second])
+    asked_so, asked_reversed = np.isin(first * n + second, asked_codes), np.isin(second * n + first, asked_codes)
     shown_first = np.where(asked_so, second, first)
     shown_second = np.where(asked_so, first, second)
-    left = ~(asked_so & asked_reversed) & ~excluded.closed[first] & ~excluded.closed[second]
-    return shown_first[left], shown_second[left]
+    is_open = ~(asked_so & asked_reversed) & ~excluded.closed[first] & ~excluded.closed[second]
+    return shown_first[is_open], shown_second[is_open]
 
 
 def _candidates(strengths: StrengthPosterior, generator: np.random.Generator) -> tuple[Ints, Ints]:
@@ -112,11 +112,11 @@ def _candidates(strengths: StrengthPosterior, generator: np.random.Generator) ->
     if n <= _ALL_PAIRS_UP_TO:
         pairs = np.stack(np.triu_indices(n, 1)).astype(np.int64)
     else:
-        sampled = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal(n)
-        order = np.argsort(-sampled)
-        near = [np.stack([order[:-gap], order[gap:]]) for gap in range(1, min(_NEAR_CANDIDATES, n - 1) + 1)]
+        sampled_strengths = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal(n)
+        order = np.argsort(-sampled_strengths)
+        neighbour_pairs = [np.stack([order[:-gap], order[gap:]]) for gap in range(1, min(_NEAR_CANDIDATES, n - 1) + 1)]
         far = generator.integers(0, n, (2, n * _NEAR_CANDIDATES))
-        pairs = np.sort(np.concatenate([*near, far], axis=1), axis=0)
+        pairs = np.sort(np.concatenate([*neighbour_pairs, far], axis=1), axis=0)
         pairs = np.unique(pairs[:, pairs[0] != pairs[1]], axis=1)
     swap = generator.random(pairs.shape[1]) < 0.5
     return np.where(swap, pairs[1], pairs[0]), np.where(swap, pairs[0], pairs[1])
@@ -134,9 +134,9 @@ def _cut_uncertainty(
     strengths: StrengthPosterior, first: Ints, second: Ints, cut: int, generator: np.random.Generator
 ) -> Floats:
     n = len(strengths.mean)
-    sampled = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal((_DRAWS, n))
-    threshold = np.sort(sampled, axis=1)[:, max(n - cut, 0)]
-    chance = (sampled >= threshold[:, None]).mean(axis=0)
+    sampled_strengths = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal((_DRAWS, n))
+    threshold = np.sort(sampled_strengths, axis=1)[:, max(n - cut, 0)]
+    chance = (sampled_strengths >= threshold[:, None]).mean(axis=0)
     uncertainty = -(xlogy(chance, chance) + xlogy(1 - chance, 1 - chance)) / np.log(2)
     weight: Floats = _OFF_CUT_WEIGHT + (1 - _OFF_CUT_WEIGHT) * np.maximum(uncertainty[first], uncertainty[second])
     return weight
@@ -146,13 +146,13 @@ def _limit_per_idea(first: Ints, second: Ints, n: int, count: int) -> NDArray[np
     """Choose pairs greedily, with a limit per idea, and return their positions. All pairs in a batch are asked
     together, so a second verdict on the same idea adds less."""
     share = max(1, -(-4 * count // n))
-    used = [0] * n
-    chosen: list[int] = []
+    pair_counts = [0] * n
+    chosen_positions: list[int] = []
     for position, (item, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
-        if len(chosen) == count:
+        if len(chosen_positions) == count:
             break
-        if used[item] < share and used[other] < share:
-            used[item] += 1
-            used[other] += 1
-            chosen.append(position)
-    return np.array(chosen, np.int64)
+        if pair_counts[item] < share and pair_counts[other] < share:
+            pair_counts[item] += 1
+            pair_counts[other] += 1
+            chosen_positions.append(position)
+    return np.array(chosen_positions, np.int64)

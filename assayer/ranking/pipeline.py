@@ -22,7 +22,7 @@ from assayer.ranking.pair_selection import Unanswered, choose_pairs, choose_reve
 from assayer.ranking.standings import compute_standings, judge_record
 from assayer.ranking.triage_baselines import NO_BASELINE
 from assayer.ranking.verdicts import Floats, Ints, PairwiseVerdicts
-from assayer.run.accounting import Started, cost_of, usage
+from assayer.run.accounting import Started, sum_costs, usage
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
 from assayer.version import __version__
@@ -85,9 +85,9 @@ class _ComparisonProgress:
 
 
 def _explain_unjudged(errors: Sequence[AssayerError], closed: bool) -> Absent:
-    end = "; no further attempts were made" if closed else ""
-    why = errors[-1].reason
-    return Absent(reason=f"All comparisons of this idea failed ({len(errors)} attempted{end}). Last error: {why}.")
+    note = "; no further attempts were made" if closed else ""
+    reason = errors[-1].reason
+    return Absent(reason=f"All comparisons of this idea failed ({len(errors)} attempted{note}). Last error: {reason}.")
 
 
 async def rank_ideas(
@@ -114,23 +114,27 @@ async def rank_ideas(
     rules = blinding_rules(ideas)
     texts = group_by_text(ideas, options)
     _check_texts(texts, ideas)
-    asked, rows = texts.distinct, texts.rows
+    distinct_ideas, rows = texts.distinct, texts.rows
     seeds = _seeds(texts, scores)
     judging = current_judging(options, llm.models[0] if llm.models else None, rules, evidence is not None)
     judging = judging._replace(texts=await asyncio.to_thread(compute_shown_digests, ideas, options, evidence))
-    fitting, refused = split_comparisons(known, rows, judging)
+    usable_comparisons, refused = split_comparisons(known, rows, judging)
     for objection, count in Counter(map(judging.objection, refused)).items():
         run.journal.record_dropped("known comparison", f"judged {objection}", count)
-    usable = {(item.first, item.second): item for item in reversed(fitting) if _is_usable(item, rows, options.order_by)}
+    usable = {
+        (item.first, item.second): item
+        for item in reversed(usable_comparisons)
+        if _is_usable(item, rows, options.order_by)
+    }
     progress = _ComparisonProgress(list(usable.values())[::-1], handed_in=len(usable), finished=len(usable))
-    budget = min(round(options.calls_per_idea * len(asked)), len(asked) * (len(asked) - 1))
+    budget = min(round(options.calls_per_idea * len(distinct_ideas)), len(distinct_ideas) * (len(distinct_ideas) - 1))
     reversals = round(options.both_ways * budget)
     while (remaining := budget - progress.finished) > 0 and progress.budget_error is None:
         # In a thread, because with thousands of ideas this would block the event loop for seconds.
         pairs = await asyncio.to_thread(_choose_round, progress, texts, seeds, options, cut, remaining, reversals)
         if not len(pairs[0]):
             break
-        await _compare_pairs(asked, pairs, llm, run, options, progress, budget, evidence)
+        await _compare_pairs(distinct_ideas, pairs, llm, run, options, progress, budget, evidence)
     by_dimension = await asyncio.to_thread(
         lambda: {
             dimension.name: fit_strengths(_verdicts(progress, texts, dimension.name), seeds)
@@ -169,7 +173,7 @@ async def rank_ideas(
         dropped=run.journal.dropped(),
         prompt_tokens=sum(call.prompt_tokens for call in run.journal.calls),
         completion_tokens=sum(call.completion_tokens for call in run.journal.calls),
-        cost_usd=cost_of(run.journal.calls),
+        cost_usd=sum_costs(run.journal.calls),
         baselines=NO_BASELINE,
         assayer_version=__version__,
         usage=usage(run, started),
@@ -202,8 +206,8 @@ def _choose_round(
 def _is_usable(earlier: Comparison, rows: Mapping[IdeaId, int], dimension: str) -> bool:
     """Return whether an earlier comparison is between different texts and covers the dimension that decides the
     order."""
-    judged = any(verdict.dimension == dimension for verdict in earlier.verdicts)
-    return judged and rows[earlier.first] != rows[earlier.second]
+    is_judged = any(verdict.dimension == dimension for verdict in earlier.verdicts)
+    return is_judged and rows[earlier.first] != rows[earlier.second]
 
 
 def _check_ideas(ideas: Sequence[Idea], cut: int | None) -> None:
@@ -230,27 +234,27 @@ def _seeds(texts: JudgedTexts, scores: Mapping[IdeaId, float] | None) -> Floats 
     ideas starts from the mean of their scores."""
     if not scores:
         return None
-    found: list[list[float]] = [[] for _ in texts.distinct]
+    scores_by_row: list[list[float]] = [[] for _ in texts.distinct]
     for idea, row in texts.rows.items():
         if idea in scores:
-            found[row].append(scores[idea])
-    given = np.array([np.mean(own) if own else np.nan for own in found])
-    spread = np.nanstd(given)
+            scores_by_row[row].append(scores[idea])
+    mean_scores = np.array([np.mean(row_scores) if row_scores else np.nan for row_scores in scores_by_row])
+    spread = np.nanstd(mean_scores)
     if not spread > 0:
         return None
-    standard: Floats = np.nan_to_num((given - np.nanmean(given)) / spread)
+    standard: Floats = np.nan_to_num((mean_scores - np.nanmean(mean_scores)) / spread)
     return _SEED_TRUST * standard
 
 
 def _verdicts(progress: _ComparisonProgress, texts: JudgedTexts, dimension: str) -> PairwiseVerdicts:
     rows = texts.rows
-    found = [
+    verdict_rows = [
         (rows[comparison.first], rows[comparison.second], _OUTCOMES[verdict.winner])
         for comparison in progress.comparisons
         for verdict in comparison.verdicts
         if verdict.dimension == dimension
     ]
-    first, second, won = zip(*found, strict=True) if found else ((), (), ())
+    first, second, won = zip(*verdict_rows, strict=True) if verdict_rows else ((), (), ())
     count = len(texts.distinct)
     return PairwiseVerdicts(count, np.array(first, np.int64), np.array(second, np.int64), np.array(won, np.float64))
 
@@ -272,11 +276,11 @@ async def _compare_pairs(
             progress.finished += 1
             run.report_progress("comparisons", progress.finished, budget)
 
-    chosen = list(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True))
-    outcomes = await gather_settled(chosen, compare)
+    chosen_pairs = list(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True))
+    outcomes = await gather_settled(chosen_pairs, compare)
     progress.comparisons += run.keep_successes(outcomes, "comparison")
     failures = {
-        pair: outcome.error for pair, outcome in zip(chosen, outcomes, strict=True) if isinstance(outcome, Failed)
+        pair: outcome.error for pair, outcome in zip(chosen_pairs, outcomes, strict=True) if isinstance(outcome, Failed)
     }
     progress.failed |= failures
     progress.budget_error = next((error for error in failures.values() if isinstance(error, BudgetExhausted)), None)

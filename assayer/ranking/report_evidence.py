@@ -15,7 +15,7 @@ _MAX_QUOTES = 2
 """Maximum number of quotes per point."""
 
 
-def evidence_of(report: Report, max_chars: int) -> str:
+def format_evidence(report: Report, max_chars: int) -> str:
     """Return a report's evidence in at most `chars` characters, or an empty string if it has none. Only whole points
     are included; the report's own points come before those of its parts."""
     titles = {
@@ -23,12 +23,12 @@ def evidence_of(report: Report, max_chars: int) -> str:
         for paper in report.references
     }
     lines: list[str] = []
-    left = max_chars
+    remaining_chars = max_chars
     for point in _alternate_points(report):
-        shown = _format_point(point, titles)
-        if len(shown) + 1 <= left:
-            lines.append(shown)
-            left -= len(shown) + 1
+        formatted_point = _format_point(point, titles)
+        if len(formatted_point) + 1 <= remaining_chars:
+            lines.append(formatted_point)
+            remaining_chars -= len(formatted_point) + 1
     return "\n".join(lines)
 
 
@@ -36,28 +36,33 @@ def require_blind_evidence(ideas: Iterable[Idea], blind: Mapping[IdeaId, bool]) 
     """Check that ideas judged blind have blind reports. `blind` says, for every idea with a report, whether the report
     was made from the masked idea. Raises InputError if a report was made from the unmasked idea, because it may reveal
     who wrote the idea."""
-    seen = [idea.source for idea in ideas if not blind.get(idea.id, True)]
-    if seen:
+    unblinded = [idea.source for idea in ideas if not blind.get(idea.id, True)]
+    if unblinded:
         raise InputError(
-            f"The ideas are judged blind, but {len(seen):,} of their reports were not made blind (first: {seen[0]}).",
+            f"The ideas are judged blind, but {len(unblinded):,} of their reports were not made blind "
+            f"(first: {unblinded[0]}).",
             "Evaluate them with --blind, or rank with --no-blind.",
         )
 
 
 def _alternate_points(report: Report) -> Iterator[Point]:
     """Yield each point once, alternating between for and against, so that both sides fit into limited space."""
-    yielded: set[str] = set()
+    yielded_texts: set[str] = set()
     for summary in (report.summary, *(part.summary for part in report.parts)):
         if isinstance(summary, Absent):
             continue
         for point in chain.from_iterable(zip_longest(summary.strengths, summary.weaknesses)):
-            if point is not None and point.text not in yielded:
-                yielded.add(point.text)
+            if point is not None and point.text not in yielded_texts:
+                yielded_texts.add(point.text)
                 yield point
 
 
 def _format_point(point: Point, titles: Mapping[Label, str]) -> str:
-    verified = [citation for citation in point.citations if citation.quote_state == "verified" and citation.quote]
-    quotes = [f'    "{item.quote}": {titles[item.label]}' for item in verified[:_MAX_QUOTES] if item.label in titles]
-    words = " ".join(LABEL.sub("", point.text).split()).replace(" .", ".").replace(" ,", ",")
-    return "\n".join([f"{_SIDES[point.kind]}: {words}", *(quotes or ["    (no quote bears it out)"])])
+    verified_citations = [
+        citation for citation in point.citations if citation.quote_state == "verified" and citation.quote
+    ]
+    quotes = [
+        f'    "{item.quote}": {titles[item.label]}' for item in verified_citations[:_MAX_QUOTES] if item.label in titles
+    ]
+    plain_text = " ".join(LABEL.sub("", point.text).split()).replace(" .", ".").replace(" ,", ",")
+    return "\n".join([f"{_SIDES[point.kind]}: {plain_text}", *(quotes or ["    (no quote bears it out)"])])

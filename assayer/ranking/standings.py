@@ -10,7 +10,7 @@ from assayer.models import Absent, Idea
 from assayer.models.sender_references import reference_in
 from assayer.ranking.bradley_terry import StrengthPosterior
 from assayer.ranking.judged_texts import JudgedTexts
-from assayer.ranking.moved_cut import band_of
+from assayer.ranking.moved_cut import choose_band
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.verdicts import judge_consistency
 from assayer_client.rankings import Interval, Judge, RankedIdea
@@ -34,20 +34,22 @@ def compute_standings(
 
     Strengths belong to texts, so each draw puts ideas with the same text in a new random order. `unjudged` says, keyed
     by row, why no comparison of a text succeeded."""
-    deciding, alike = by_dimension[options.order_by], texts.alike()
-    own = np.array([texts.rows[idea.id] for idea in ideas], np.int64)
-    drawn = deciding.draws(_DRAWS, options.seed)[:, own]
-    drawn -= drawn.mean(axis=1, keepdims=True)
-    ordered = drawn
+    deciding_posterior, alike = by_dimension[options.order_by], texts.alike()
+    idea_rows = np.array([texts.rows[idea.id] for idea in ideas], np.int64)
+    drawn_strengths = deciding_posterior.draws(_DRAWS, options.seed)[:, idea_rows]
+    drawn_strengths -= drawn_strengths.mean(axis=1, keepdims=True)
+    ordered = drawn_strengths
     if len(texts.distinct) < len(ideas):
-        ordered = drawn + _TIE_NOISE * np.random.default_rng(options.seed).standard_normal(drawn.shape)
+        ordered = drawn_strengths + _TIE_NOISE * np.random.default_rng(options.seed).standard_normal(
+            drawn_strengths.shape
+        )
     ranks = np.argsort(np.argsort(-ordered, axis=1, kind="stable"), axis=1) + 1
     tails = [(1 - options.confidence) / 2, (1 + options.confidence) / 2]
-    strength_low, strength_high = np.quantile(drawn, tails, axis=0)
+    strength_low, strength_high = np.quantile(drawn_strengths, tails, axis=0)
     rank_low, rank_high = np.quantile(ranks, tails, axis=0, method="nearest")
     chance = None if cut is None else (ranks <= cut).mean(axis=0)
-    centred = {name: item.mean[own] - item.mean[own].mean() for name, item in by_dimension.items()}
-    mean, counts = centred[options.order_by], deciding.verdicts.counts[own]
+    centred = {name: item.mean[idea_rows] - item.mean[idea_rows].mean() for name, item in by_dimension.items()}
+    mean, counts = centred[options.order_by], deciding_posterior.verdicts.counts[idea_rows]
     order = np.lexsort(([idea.id for idea in ideas], -mean))
     return tuple(
         RankedIdea(
@@ -62,7 +64,7 @@ def compute_standings(
             by_dimension={name: float(values[row]) for name, values in centred.items()},
             comparisons=int(counts[row]),
             chance_in=None if chance is None else float(chance[row]),
-            band=None if chance is None else band_of(float(chance[row]), options.confidence),
+            band=None if chance is None else choose_band(float(chance[row]), options.confidence),
             by_baseline={},
             same_text_as=alike[ideas[row].id],
             flags=ideas[row].flags,

@@ -49,17 +49,17 @@ async def measure_triage_baselines(
     labels = [outcomes.index(item.label) if item.label is not None else UNKNOWN for item in known]
     graph = _graph(vectors, labels + [UNKNOWN] * len(ideas), tuple(outcomes))
     labelled_graph = _graph(vectors[: len(known)], labels, tuple(outcomes))
-    words = dict(zip(graph.ideas, texts + [_build_titled_text(idea) for idea in ideas], strict=True))
-    asked = np.arange(len(known), len(graph.ideas), dtype=np.int32)
+    texts_by_idea = dict(zip(graph.ideas, texts + [_build_titled_text(idea) for idea in ideas], strict=True))
+    asked_rows = np.arange(len(known), len(graph.ideas), dtype=np.int32)
     positions = np.linspace(0.0, 1.0, len(outcomes))
-    found: list[Baseline] = []
+    baselines: list[Baseline] = []
     values: dict[IdeaId, dict[str, float]] = {idea.id: {} for idea in ideas}
-    scorers: tuple[Scorer, ...] = (TfidfLogistic(words), IdeaLogistic("embedding + logistic regression"))
+    scorers: tuple[Scorer, ...] = (TfidfLogistic(texts_by_idea), IdeaLogistic("embedding + logistic regression"))
     for scorer in scorers:
-        found.append(_measure_baseline(scorer, labelled_graph, len(labelled) - len(known)))
-        for idea, value in zip(ideas, scorer.score(graph, asked) @ positions, strict=True):
+        baselines.append(_measure_baseline(scorer, labelled_graph, len(labelled) - len(known)))
+        for idea, value in zip(ideas, scorer.score(graph, asked_rows) @ positions, strict=True):
             values[idea.id][scorer.name] = float(value)
-    return TriageBaselines(tuple(found), values)
+    return TriageBaselines(tuple(baselines), values)
 
 
 def mask_labelled_idea(labelled: LabelledIdea) -> LabelledIdea:

@@ -34,8 +34,8 @@ class PairwiseVerdicts:
     @property
     def counts(self) -> Ints:
         """Number of verdicts per idea."""
-        shown = np.concatenate([self.first, self.second])
-        return np.bincount(shown, minlength=self.ideas)
+        idea_rows = np.concatenate([self.first, self.second])
+        return np.bincount(idea_rows, minlength=self.ideas)
 
 
 def judge_consistency(verdicts: PairwiseVerdicts) -> JudgeConsistency:
@@ -43,15 +43,15 @@ def judge_consistency(verdicts: PairwiseVerdicts) -> JudgeConsistency:
     was asked twice in the same order, only the first verdict counts. Ties form no triangles."""
     pairs, rows = np.unique(np.column_stack([verdicts.first, verdicts.second]), axis=0, return_index=True)
     won = csr_array((verdicts.won[rows] - 0.5, pairs.T), shape=(verdicts.ideas, verdicts.ideas))
-    asked = csr_array((np.ones(len(pairs), np.int64), pairs.T), shape=won.shape)
-    reversed_won, reversed_asked = won.T.tocsr(), asked.T.tocsr()
-    both = asked * reversed_asked
+    asked_counts = csr_array((np.ones(len(pairs), np.int64), pairs.T), shape=won.shape)
+    reversed_won, reversed_asked = won.T.tocsr(), asked_counts.T.tocsr()
+    asked_both_ways = asked_counts * reversed_asked
     # Combine both orders; a tie counts for neither idea.
     beats = ((won - reversed_won) > 0).astype(np.int64)
     compared = beats + beats.T
     return JudgeConsistency(
-        asked_both_ways=int(both.sum()) // 2,
-        contradictions=int(((won + reversed_won) * both).count_nonzero()) // 2,
+        asked_both_ways=int(asked_both_ways.sum()) // 2,
+        contradictions=int(((won + reversed_won) * asked_both_ways).count_nonzero()) // 2,
         triangles=int(((compared @ compared) * compared).sum()) // 6,
         cycles=int(((beats @ beats) * beats.T).sum()) // 3,
     )

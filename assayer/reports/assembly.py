@@ -36,7 +36,7 @@ from assayer.models import (
 )
 from assayer.reports.notices import FIRST, general_notices, literature_notices, own_reference_notices
 from assayer.reports.release import apply_minima
-from assayer.run.accounting import cost_of, usage
+from assayer.run.accounting import sum_costs, usage
 from assayer.run.run import Run
 from assayer.version import __version__
 
@@ -98,9 +98,9 @@ async def assemble_report(
     panel_review = numbering.apply(findings.panel_review) if findings.panel_review else None
     evidence = numbering.apply(findings.evidence) if findings.evidence else None
     summary = numbering.apply(findings.summary)
-    judged = tuple(map(numbering.apply, findings.parts))
+    numbered_parts = tuple(map(numbering.apply, findings.parts))
     board = numbering.apply(findings.board) if findings.board else None
-    parts = (*judged, *map(numbering.apply, findings.background))
+    parts = (*numbered_parts, *map(numbering.apply, findings.background))
     graph = numbering.apply(findings.graph) if findings.graph else None
     plan_review = numbering.apply(findings.plan_review) if findings.plan_review else None
     own_references = await run.own_references if run.own_references else None
@@ -115,7 +115,14 @@ async def assemble_report(
         references = numbering.references(papers)
         notices = (
             *literature_notices(
-                idea, backends, run, findings.corpus_fit, library.own_papers, judged, references, findings.on_subject
+                idea,
+                backends,
+                run,
+                findings.corpus_fit,
+                library.own_papers,
+                numbered_parts,
+                references,
+                findings.on_subject,
             ),
             *own_reference_notices(own_references),
             *findings.notices,
@@ -156,15 +163,15 @@ async def assemble_report(
 async def _check_claims(findings: Findings, backends: Backends, run: Run) -> tuple[Findings, ClaimCounts | None]:
     if findings.panel_review is not None:
         return findings, findings.claims
-    stated = (findings.summary, findings.parts, findings.board, findings.background)
-    checked = await check_claims(backends.llm, run, stated, findings.papers)
-    summary, parts, board, background = checked.write_into(stated)
-    return replace(findings, summary=summary, parts=parts, board=board, background=background), checked.counts
+    claim_sources = (findings.summary, findings.parts, findings.board, findings.background)
+    checked_claims = await check_claims(backends.llm, run, claim_sources, findings.papers)
+    summary, parts, board, background = checked_claims.write_into(claim_sources)
+    return replace(findings, summary=summary, parts=parts, board=board, background=background), checked_claims.counts
 
 
 async def _mark_retracted(library: Library, papers: tuple[Paper, ...], not_papers: Set[PaperId]) -> tuple[Paper, ...]:
-    marked = await library.with_retractions([paper for paper in papers if paper.id not in not_papers])
-    by_id = {paper.id: paper for paper in marked}
+    marked_papers = await library.with_retractions([paper for paper in papers if paper.id not in not_papers])
+    by_id = {paper.id: paper for paper in marked_papers}
     return tuple(by_id.get(paper.id, paper) for paper in papers)
 
 
@@ -231,5 +238,5 @@ def _provenance(backends: Backends, run: Run, corpus_version: str | None) -> Pro
         corpus_version=corpus_version or backends.literature.version,
         prompt_tokens=sum(call.prompt_tokens for call in calls),
         completion_tokens=sum(call.completion_tokens for call in calls),
-        cost_usd=cost_of(calls),
+        cost_usd=sum_costs(calls),
     )

@@ -45,8 +45,8 @@ class AttributeGroup(NamedTuple):
     @property
     def without_interval(self) -> Counter[str]:
         """Number of rows with a difference but no interval, by reason."""
-        measured = (row.interval for row in self.rows if not isinstance(row.mean, Absent))
-        return Counter(interval.reason for interval in measured if isinstance(interval, Absent))
+        intervals = (row.interval for row in self.rows if not isinstance(row.mean, Absent))
+        return Counter(interval.reason for interval in intervals if isinstance(interval, Absent))
 
 
 class BiasTestFinding(NamedTuple):
@@ -109,14 +109,14 @@ class BiasTestPage:
         sender = self.bias_test.by_sender
         if isinstance(sender, Absent):
             return BiasTestFinding("No detail about the sender was varied.", tuple(self._common_remarks(None)))
-        subject, moved = self._subject(), sender.changed + sender.gained + sender.lost
-        if not (moved or sender.compared):
+        subject, moved_count = self._subject(), sender.changed + sender.gained + sender.lost
+        if not (moved_count or sender.compared):
             headline = f"No score could be compared, so the effect of {subject} is unknown."
             return BiasTestFinding(headline, tuple(self._common_remarks(sender)))
-        if not moved:
+        if not moved_count:
             headline = f"{subject[0].upper()}{subject[1:]} changed no score of any idea"
-            compared = count(sender.compared, "score was", "scores were")
-            remarks = [f"({compared} compared, to three decimals)."]
+            compared_scores = count(sender.compared, "score was", "scores were")
+            remarks = [f"({compared_scores} compared, to three decimals)."]
             if self.bias_test.blind:
                 remarks.append("Blind mode masks the words that identify the sender before anything is judged.")
             return BiasTestFinding(headline, (*remarks, *self._common_remarks(sender)))
@@ -127,8 +127,14 @@ class BiasTestPage:
         return BiasTestFinding(headline, (blind, *self._common_remarks(sender)))
 
     def _subject(self) -> str:
-        varied = [name for name, attributes in _MASKED_ATTRIBUTES if attributes & set(self.bias_test.attributes)]
-        return varied[0] if len(varied) == 1 else f"{', '.join(varied[:-1])} and {varied[-1]}"
+        varied_attributes = [
+            name for name, attributes in _MASKED_ATTRIBUTES if attributes & set(self.bias_test.attributes)
+        ]
+        return (
+            varied_attributes[0]
+            if len(varied_attributes) == 1
+            else f"{', '.join(varied_attributes[:-1])} and {varied_attributes[-1]}"
+        )
 
     def _describe_changes(self, changes: ScoreChanges) -> str:
         clauses = []

@@ -28,16 +28,16 @@ class ListedWork(NamedTuple):
 
 def convert_to_listed_work(record: Paper | ReferenceRecord, note: str = "") -> ListedWork:
     """Convert a record to a bibliography entry."""
-    known = identifiers_in(record.url)
-    named = record.identifiers if isinstance(record, Paper) else known
+    url_identifiers = identifiers_in(record.url)
+    identifiers = record.identifiers if isinstance(record, Paper) else url_identifiers
     return ListedWork(
         title=record.title,
         authors=record.authors,
         year=record.publication_date.year if record.publication_date else None,
         venue=record.venue,
         url=record.url,
-        doi=named.doi or known.doi or doi(record.id),
-        arxiv=named.arxiv or known.arxiv,
+        doi=identifiers.doi or url_identifiers.doi or doi(record.id),
+        arxiv=identifiers.arxiv or url_identifiers.arxiv,
         note=note,
     )
 
@@ -45,8 +45,12 @@ def convert_to_listed_work(record: Paper | ReferenceRecord, note: str = "") -> L
 def correct_entries(report: Report) -> list[ListedWork]:
     """Return the proposal's own reference list, with each entry replaced by the record found for it. Entries without a
     record are kept as written, with a note."""
-    own = report.own_references
-    return [] if own is None or isinstance(own, Absent) else [_correct_entry(entry) for entry in own.entries]
+    own_references = report.own_references
+    return (
+        []
+        if own_references is None or isinstance(own_references, Absent)
+        else [_correct_entry(entry) for entry in own_references.entries]
+    )
 
 
 def _correct_entry(entry: OwnReference) -> ListedWork:
@@ -88,7 +92,7 @@ def as_ris(works: Iterable[ListedWork]) -> str:
             "type_of_reference": kind,
             "id": key,
             "title": _one_line(work.title),
-            "authors": [_family_first(name) for name in work.authors],
+            "authors": [_put_family_first(name) for name in work.authors],
             "year": str(work.year or ""),
             "secondary_title": _one_line(work.venue),
             "doi": work.doi,
@@ -102,26 +106,26 @@ def as_ris(works: Iterable[ListedWork]) -> str:
 def _add_keys(works: Iterable[ListedWork]) -> Iterator[tuple[str, ListedWork]]:
     """Yield each work with a unique key made from the first author's family name, the year and the first significant
     title word: `lee2021sparse`."""
-    taken: set[str] = set()
+    used_keys: set[str] = set()
     for work in works:
         family = fold_text(family_name(work.authors[0])) if work.authors else ""
         words = (word for word in re.findall(r"[a-z]{2,}", fold_text(work.title)) if word not in _STOP_WORDS)
         key = re.sub(r"[^a-z0-9]", "", f"{family}{work.year or ''}{next(words, '')}") or "work"
-        numbered = (f"{key}-{number}" for number in itertools.count(2))
-        key = next(name for name in itertools.chain([key], numbered) if name not in taken)
-        taken.add(key)
+        numbered_keys = (f"{key}-{number}" for number in itertools.count(2))
+        key = next(name for name in itertools.chain([key], numbered_keys) if name not in used_keys)
+        used_keys.add(key)
         yield key, work
 
 
-def _family_first(name: str) -> str:
+def _put_family_first(name: str) -> str:
     name = _one_line(name)
     family = family_name(name)
-    given = name.removesuffix(family).strip()
-    return f"{family}, {given}" if given and given != name and not is_group(name) else name
+    given_names = name.removesuffix(family).strip()
+    return f"{family}, {given_names}" if given_names and given_names != name and not is_group(name) else name
 
 
 def _bibtex_name(name: str) -> str:
-    return f"{{{escape_tex(_one_line(name))}}}" if is_group(name) else escape_tex(_family_first(name))
+    return f"{{{escape_tex(_one_line(name))}}}" if is_group(name) else escape_tex(_put_family_first(name))
 
 
 def _one_line(text: str) -> str:

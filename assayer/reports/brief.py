@@ -106,8 +106,8 @@ class Brief(Frozen):
     """Date of the evaluation, in UTC."""
 
 
-def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
-    cited, fit = _collect_cited_references(report, size), report.coverage.corpus_fit
+def build_brief(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
+    cited_references, fit = _collect_cited_references(report, size), report.coverage.corpus_fit
     fit_text = f"unknown: {fit.reason}" if isinstance(fit, Absent) else f"{fit.level}. {fit.criterion}"
     return Brief(
         title=_clip(report.idea.title, 300),
@@ -120,8 +120,8 @@ def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
         warnings=tuple(_warnings(report, size)),
         verdict=_clip(report.panel_review.verdict, size.characters) if report.panel_review else "",
         groups=tuple(_groups(report, size)),
-        references=tuple(map(brief_reference, cited[: size.references])),
-        references_left_out=len(report.references) - min(len(cited), size.references),
+        references=tuple(map(brief_reference, cited_references[: size.references])),
+        references_left_out=len(report.references) - min(len(cited_references), size.references),
         made_with=tuple(_describe_production(report)),
         day=report.usage.started_at.date(),
     )
@@ -138,9 +138,9 @@ def _clip(text: str, max_chars: int) -> str:
 
 def _subtitle(report: Report) -> str:
     method = wording.METHODS.get(report.method, report.method)
-    until = f"literature up to {report.cutoff.isoformat()}" if report.cutoff else "no cutoff: papers of any date"
+    period = f"literature up to {report.cutoff.isoformat()}" if report.cutoff else "no cutoff: papers of any date"
     blind = f"judged blind: {wording.masked_counts(report.idea.blinding)}" if report.idea.blinding else "not blinded"
-    return f"{method} · {until} · {blind}"
+    return f"{method} · {period} · {blind}"
 
 
 def _overall_score(report: Report) -> BriefLine:
@@ -181,9 +181,11 @@ def _format_score(score: Score | Absent) -> str:
 def _warnings(report: Report, size: BriefSize) -> list[BriefLine]:
     lines: list[BriefLine] = []
     if report.release is not None and report.release.failed and report.evidence is None:
-        below = ", ".join(wording.MINIMA[item.name].lower() for item in report.release.failed)
+        failed_minima = ", ".join(wording.MINIMA[item.name].lower() for item in report.release.failed)
         lines.append(
-            BriefLine(name="Incomplete", text=f"Too low for a total: {below}; {wording.incomplete(report).title}.")
+            BriefLine(
+                name="Incomplete", text=f"Too low for a total: {failed_minima}; {wording.incomplete(report).title}."
+            )
         )
     lines += [
         BriefLine(name=wording.NOTICES[notice.kind], text=_clip(notice.text, size.characters))
@@ -270,10 +272,10 @@ def _build_plain_point(text: str, size: BriefSize) -> BriefPoint:
 def _panel_point(review: PanelReview, finding: PanelFinding, size: BriefSize) -> BriefPoint:
     lead = f"{finding.lead}. " if finding.lead else ""
     fix = f" {finding.fix}" if finding.fix else ""
-    named = "".join(f" ({work})" for work in wording.named_after(review, finding))
+    named_works = "".join(f" ({work})" for work in wording.list_named_works(review, finding))
     evidence = [review.evidence[at] for at in finding.evidence]
     return BriefPoint(
-        text=_clip(f"{lead}{finding.text}{fix}{named}", size.characters),
+        text=_clip(f"{lead}{finding.text}{fix}{named_works}", size.characters),
         warning="" if finding.plan.state == "verified" else "No passage of the plan is quoted in support.",
         quotes=tuple(BriefLine(name=item.label, text=item.shows) for item in evidence[: size.quotes]),
     )
@@ -294,24 +296,24 @@ def _groups(report: Report, size: BriefSize) -> list[BriefGroup]:
 
 def _point(point: Point, size: BriefSize) -> BriefPoint:
     warnings = (citation_wording.warning(point), citation_wording.missing_numbers(point))
-    quoted = [citation for citation in point.citations if citation.quote]
+    quoted_citations = [citation for citation in point.citations if citation.quote]
     return BriefPoint(
         text=_clip(point.text, size.characters),
         warning=" ".join(filter(None, warnings)),
         quotes=tuple(
             BriefLine(name=item.label, text=_format_quotes(item, size.characters // 2))
-            for item in quoted[: size.quotes]
+            for item in quoted_citations[: size.quotes]
         ),
     )
 
 
 def _format_quotes(citation: Citation, characters: int) -> str:
     """Return the first quote, then the additional quotes that support the claim."""
-    first = f"“{_clip(citation.quote or '', characters)}” ({citation_wording.quote_state(citation)})"
+    first_quote = f"“{_clip(citation.quote or '', characters)}” ({citation_wording.quote_state(citation)})"
     further = (
         f"“{_clip(item.quote, characters)}” ({citation_wording.further_state(item)})" for item in citation.further
     )
-    return " and ".join((first, *further))
+    return " and ".join((first_quote, *further))
 
 
 def _collect_cited_references(report: Report, size: BriefSize) -> list[Reference]:
@@ -319,9 +321,9 @@ def _collect_cited_references(report: Report, size: BriefSize) -> list[Reference
     if report.panel_review is not None or report.evidence is not None:
         return list(report.references)
     summary = report.summary
-    shown = [*summary.strengths[: size.points], *summary.weaknesses[: size.points]]
-    shown += summary.suggestions[: size.points]
-    labels = {label for point in shown for label in point_labels(point)}
+    shown_points = [*summary.strengths[: size.points], *summary.weaknesses[: size.points]]
+    shown_points += summary.suggestions[: size.points]
+    labels = {label for point in shown_points for label in point_labels(point)}
     return [reference for reference in report.references if reference.label in labels]
 
 

@@ -9,7 +9,7 @@ from assayer.reports.scores import score_of
 from assayer_client.contestation import ContestablePart, Contestation
 
 
-def contestation_of(report: Report, evaluation: str) -> Contestation:
+def build_contestation(report: Report, evaluation: str) -> Contestation:
     provenance, coverage, text = report.provenance, report.coverage, report.idea.text
     return Contestation(
         evaluation=evaluation,

@@ -56,11 +56,11 @@ def _section(title: str, lead: str, lines: Iterable[tuple[str, str]] = ()) -> Co
 
 
 def _sections(record: Contestation) -> Iterator[ContestationSection]:
-    masked, blinding = "" if record.blinding is None else " after masking,", record.blinding
+    masking_note, blinding = "" if record.blinding is None else " after masking,", record.blinding
     literature = f"published up to {record.cutoff.isoformat()}" if record.cutoff else "of any date"
     yield _section(
         "What was judged",
-        f"The text of the proposal as submitted,{masked} and nothing else about the applicant.",
+        f"The text of the proposal as submitted,{masking_note} and nothing else about the applicant.",
         (
             ("File or row", record.source),
             ("Length", wording.count(record.characters, "character")),
@@ -85,8 +85,8 @@ def _sections(record: Contestation) -> Iterator[ContestationSection]:
         yield _section("Which prompts were used", _PROMPTS_LEAD, questions)
     yield _section("Which sources were searched", _search_lead(record), _sources(record))
     if record.dropped:
-        dropped = ((wording.count(item.count, item.what), item.reason) for item in record.dropped)
-        yield _section("What was left out, and why", "", dropped)
+        dropped_items = ((wording.count(item.count, item.what), item.reason) for item in record.dropped)
+        yield _section("What was left out, and why", "", dropped_items)
 
 
 def _capitalise(text: str) -> str:
@@ -95,8 +95,13 @@ def _capitalise(text: str) -> str:
 
 
 def _scores(record: Contestation) -> Iterator[tuple[str, str]]:
-    whole = record.score
-    yield "Overall", f"no total: {whole.reason}" if isinstance(whole, Absent) else f"{100 * whole:.0f} of 100"
+    overall_score = record.score
+    yield (
+        "Overall",
+        f"no total: {overall_score.reason}"
+        if isinstance(overall_score, Absent)
+        else f"{100 * overall_score:.0f} of 100",
+    )
     yield from ((part.title, _score(part.score)) for part in record.parts)
 
 
@@ -124,11 +129,11 @@ _PROMPTS_LEAD = (
 def _search_lead(record: Contestation) -> str:
     fit = record.corpus_fit
     unknown = "Whether it covers the field is not known"
-    covered = f"{unknown}: {fit.reason}" if isinstance(fit, Absent) else _COVERED[fit.level]
+    coverage = f"{unknown}: {fit.reason}" if isinstance(fit, Absent) else _COVERED[fit.level]
     return (
         f"{wording.count(record.papers_found, 'paper')} were found, {wording.count(record.papers_read)} read, "
         f"and {wording.count(len(record.papers))} cited. The corpus is this service's own collection of papers. "
-        f"{covered}"
+        f"{coverage}"
     )
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from assayer.errors import ConfigurationError
 from assayer.models import Report
-from assayer.reports.brief import BRIEF_SIZES, brief_of
+from assayer.reports.brief import BRIEF_SIZES, build_brief
 
 BRIEF_PAGES = 2
 
@@ -49,7 +49,7 @@ def brief_pdf(report: Report, fonts: Sequence[Path] = ()) -> bytes:
     """Render the brief of a report, with as much of the report as fits on two pages."""
     pdf = b""
     for size in BRIEF_SIZES:
-        pdf = render_pdf("brief.typ", brief_of(report, size), fonts)
+        pdf = render_pdf("brief.typ", build_brief(report, size), fonts)
         if page_count(pdf) <= BRIEF_PAGES:
             break
     return pdf

@@ -334,9 +334,9 @@ def named_work(author: str, year: int | None) -> str:
     return f"{author or 'earlier work'}{f' {year}' if year else ''}{FROM_MEMORY}"
 
 
-def named_after(review: PanelReview, item: PanelFinding | PanelParagraph) -> list[str]:
-    """Return the works cited from memory that an item refers to, except those that its text or the list of closest
-    works below it already names."""
+def list_named_works(review: PanelReview, item: PanelFinding | PanelParagraph) -> list[str]:
+    """Return the works cited from memory that an item refers to. Omit those already named in its text or in the list of
+    closest works below it."""
     below = review.closest_named if item is review.newness else ()
     works = [named_work(review.named[at].author, review.named[at].year) for at in item.named if at not in below]
     texts = f"{item.text} {item.fix}" if isinstance(item, PanelFinding) else item.text

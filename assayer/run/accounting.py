@@ -22,7 +22,7 @@ class Started(NamedTuple):
         return cls(clock.now(), clock.monotonic())
 
 
-def cost_of(calls: Iterable[CallRecord]) -> float | Absent:
+def sum_costs(calls: Iterable[CallRecord]) -> float | Absent:
     """Return the total cost of LLM requests in US dollars, or Absent if a model's price is unknown."""
     costs = [(call.model, call.cost_usd) for call in calls]
     unknown = sorted({model for model, cost in costs if cost is None})
@@ -36,18 +36,18 @@ def cost_of_journal(journal: Journal) -> float | Absent:
     if a model's price is unknown, or if a request failed after being sent."""
     if any(faults for _, faults in journal.failed_calls):
         return Absent(reason="An LLM request failed, and the cost of its attempts is recorded only in the ledger.")
-    return cost_of(call for call in journal.calls if not call.cached)
+    return sum_costs(call for call in journal.calls if not call.cached)
 
 
 def usage(run: Run, started: Started) -> RunUsage:
-    paid = [call for call in run.journal.calls if not call.cached]
+    paid_calls = [call for call in run.journal.calls if not call.cached]
     return RunUsage(
         started_at=started.at,
         wall_seconds=round(run.clock.monotonic() - started.monotonic, 3),
-        llm_calls_paid=len(paid),
+        llm_calls_paid=len(paid_calls),
         llm_calls_cached=sum(call.cached for call in run.journal.calls),
         paid_usd=_compute_paid_usd(run),
-        tokens=tokens_by_task(paid),
+        tokens=tokens_by_task(paid_calls),
     )
 
 
@@ -56,24 +56,24 @@ def tokens_by_task(calls: Iterable[CallRecord]) -> tuple[TaskTokens, ...]:
     by_task = defaultdict[str, list[CallRecord]](list)
     for call in calls:
         by_task[call.task].append(call)
-    found = [
+    task_tokens = [
         TaskTokens(
             task=task,
-            calls=len(own),
-            prompt_tokens=sum(call.prompt_tokens for call in own),
-            cached_prompt_tokens=sum(call.cached_prompt_tokens for call in own),
-            completion_tokens=sum(call.completion_tokens for call in own),
+            calls=len(task_calls),
+            prompt_tokens=sum(call.prompt_tokens for call in task_calls),
+            cached_prompt_tokens=sum(call.cached_prompt_tokens for call in task_calls),
+            completion_tokens=sum(call.completion_tokens for call in task_calls),
         )
-        for task, own in by_task.items()
+        for task, task_calls in by_task.items()
     ]
-    return tuple(sorted(found, key=lambda item: (-item.prompt_tokens, item.task)))
+    return tuple(sorted(task_tokens, key=lambda item: (-item.prompt_tokens, item.task)))
 
 
 def _compute_paid_usd(run: Run) -> float | Absent:
     """Return the amount charged to the budget, including answers that could not be used."""
-    priced = cost_of(call for call in run.journal.calls if not call.cached)
-    if isinstance(priced, Absent):
-        return priced
+    cost = sum_costs(call for call in run.journal.calls if not call.cached)
+    if isinstance(cost, Absent):
+        return cost
     if run.budget.has_unknown_cost:
         return Absent(reason="No price is configured for a model whose answers could not be used.")
     return round(run.budget.spent_usd, 6)

@@ -52,21 +52,21 @@ class Budget:
         self.has_unknown_cost |= usd is None
         self.spent_prompt_tokens += prompt_tokens
 
-    def try_reserve(self, wanted: Reservation) -> bool:
+    def try_reserve(self, reservation: Reservation) -> bool:
         """Reserve budget if enough is available now, and return whether it was. Raises BudgetExhausted if too little
         would remain even if every request in flight turned out to be free."""
         self.admit()
         spent_usd = self.earlier_usd + self.spent_usd
         spent_tokens = self.earlier_prompt_tokens + self.spent_prompt_tokens
-        usd, tokens = spent_usd + wanted.usd, spent_tokens + wanted.prompt_tokens
+        usd, tokens = spent_usd + reservation.usd, spent_tokens + reservation.prompt_tokens
         if self.max_usd is not None and usd > self.max_usd:
             raise BudgetExhausted(
-                f"The next LLM request may cost ${wanted.usd:.4f}, but only ${self.max_usd - spent_usd:.4f} "
+                f"The next LLM request may cost ${reservation.usd:.4f}, but only ${self.max_usd - spent_usd:.4f} "
                 f"of the ${self.max_usd:.2f} budget is left."
             )
         if self.max_prompt_tokens is not None and tokens > self.max_prompt_tokens:
             raise BudgetExhausted(
-                f"The next LLM request has about {wanted.prompt_tokens} prompt tokens, but only "
+                f"The next LLM request has about {reservation.prompt_tokens} prompt tokens, but only "
                 f"{self.max_prompt_tokens - spent_tokens} of the budgeted {self.max_prompt_tokens} are left."
             )
         if self.max_usd is not None and usd + self._held_usd > self.max_usd:
@@ -74,27 +74,27 @@ class Budget:
         if self.max_prompt_tokens is not None and tokens + self._held_prompt_tokens > self.max_prompt_tokens:
             return False
         self._held += 1
-        self._held_usd += wanted.usd
-        self._held_prompt_tokens += wanted.prompt_tokens
+        self._held_usd += reservation.usd
+        self._held_prompt_tokens += reservation.prompt_tokens
         return True
 
     async def reserve(self, usd: float, prompt_tokens: int) -> Reservation:
         """Reserve budget, waiting if necessary until requests in flight release enough. Waiting callers are served in
         order of arrival. Raises BudgetExhausted if there can never be enough."""
-        wanted = Reservation(usd, prompt_tokens)
-        if not self._queue and self.try_reserve(wanted):
-            return wanted
+        reservation = Reservation(usd, prompt_tokens)
+        if not self._queue and self.try_reserve(reservation):
+            return reservation
         turn = asyncio.get_running_loop().create_future()
-        self._queue.append((wanted, turn))
+        self._queue.append((reservation, turn))
         try:
             await turn
         except asyncio.CancelledError:
             if turn.cancelled():
                 self._serve()
             elif turn.exception() is None:
-                self.settle(wanted)
+                self.settle(reservation)
             raise
-        return wanted
+        return reservation
 
     def settle(self, reservation: Reservation, usd: float | None = 0.0, prompt_tokens: int = 0) -> None:
         """Release a reservation and charge the actual cost, by default zero."""
@@ -107,10 +107,10 @@ class Budget:
 
     def _serve(self) -> None:
         while self._queue:
-            wanted, turn = self._queue[0]
+            reservation, turn = self._queue[0]
             if not turn.done():
                 try:
-                    if not self.try_reserve(wanted):
+                    if not self.try_reserve(reservation):
                         return
                     turn.set_result(None)
                 except BudgetExhausted as error:

@@ -91,7 +91,7 @@ class RecordedLlm:
             value, complaints = _read(await self._answer(f"{name}.2", prompt, task, [user.content]), task, data)
         redacted = 0
         if complaints and value is not None:
-            rest = task.redacted(data, value)
+            rest = task.redact(data, value)
             value, redacted = (rest.value, rest.sentences) if rest else (None, 0)
         if value is None:
             raise MalformedAnswer(f"The answer {name} cannot be used: {'; '.join(complaints[:3])}")
@@ -124,7 +124,7 @@ class RecordedLlm:
 
 def _read(text: str, task: Task[In, Out], data: In) -> tuple[Out | None, list[str]]:
     try:
-        value = task.cleaned(data, task.output.model_validate_json(text))
+        value = task.clean(data, task.output.model_validate_json(text))
     except ValidationError as error:
         return None, [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()[:8]]
     return (value, task.complaints(data, value)) if value is not None else (None, ["Nothing of it is visible text."])

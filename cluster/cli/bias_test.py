@@ -15,8 +15,8 @@ from assayer.bias_test.variants import (
     PERSUASION,
     Variant,
     build_persuasive_variant,
+    build_variants,
     repeat_reference,
-    variants_of,
 )
 from assayer.errors import AssayerError, InputError, NoFallback
 from assayer.models import Absent, BiasTestAttribute, BiasTestReport, Idea, Report
@@ -188,7 +188,7 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
 
 
 def _variants(idea: Idea, number: int, plan: BiasTestPlan) -> list[Variant]:
-    variants = list(variants_of(idea, number, plan.attributes))
+    variants = list(build_variants(idea, number, plan.attributes))
     return [*variants, *repeat_reference(variants[0], plan.repeats)]
 
 

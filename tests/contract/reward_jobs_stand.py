@@ -15,7 +15,7 @@ from assayer.llm import Llm, Task, ask
 from assayer.models import EvaluationId, Frozen
 from assayer.models.reward import RewardItem
 from assayer.prompts import Prompts
-from assayer.run.accounting import cost_of
+from assayer.run.accounting import sum_costs
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from assayer_client.rewards import Reward
@@ -61,7 +61,7 @@ class _AskingJudge(RewardJudge):
             judge=find_usable_judge(self.settings, judge).name,
             calls=len(calls),
             prompt_tokens=sum(call.prompt_tokens for call in calls),
-            cost_usd=cost_of(call for call in calls if not call.cached),
+            cost_usd=sum_costs(call for call in calls if not call.cached),
         )
 
 

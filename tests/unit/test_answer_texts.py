@@ -128,11 +128,11 @@ def test_foreign_citation_in_any_text_is_reported_and_redacted(
     given = _with_text(task, honest, path, sentence.format(form.text))
     if given == honest:
         return
-    answer = task.cleaned(question, given)
+    answer = task.clean(question, given)
     if answer is None or (form.text not in answer.model_dump_json() and form.group == "label in another form"):
         return  # a paper that was given, named where none may be: taken out
     assert task.complaints(question, answer)
-    left = task.redacted(question, answer)
+    left = task.redact(question, answer)
     if left is not None:
         assert left.sentences > 0
         assert task.complaints(question, left.value) == []
@@ -160,7 +160,7 @@ REVIEWING = ReviewQuestion(idea=IDEA, method=METHOD, notes=(NOTE,), fit="partial
 
 def test_only_the_sentence_with_the_citation_is_struck() -> None:
     review = _review("It reached 71 % [P1]. Smith et al. (2021) saw the same. It carries over.", "It works [P1].")
-    redacted = scholareval.REVIEW.redacted(REVIEWING, review)
+    redacted = scholareval.REVIEW.redact(REVIEWING, review)
     assert redacted is not None
     assert [claim.text for claim in redacted.value.support] == [
         "It reached 71 % [P1]. It carries over.",
@@ -171,27 +171,27 @@ def test_only_the_sentence_with_the_citation_is_struck() -> None:
 
 @pytest.mark.parametrize("claim", ["As arXiv:2301.12345 shows [P1].", "Seen by Lee (2020) [P1]. It holds."])
 def test_claim_without_remaining_text_or_its_required_citation_is_dropped(claim: str) -> None:
-    redacted = scholareval.REVIEW.redacted(REVIEWING, _review(claim, "It works [P1]."))
+    redacted = scholareval.REVIEW.redact(REVIEWING, _review(claim, "It works [P1]."))
     assert redacted is not None
     assert [claim.text for claim in redacted.value.support] == ["It works [P1]."]
 
 
 def test_required_text_is_replaced_by_redaction_notice() -> None:
-    redacted = scholareval.REVIEW.redacted(REVIEWING, _review("Good [P1].", rationale="See Lee (2020)."))
+    redacted = scholareval.REVIEW.redact(REVIEWING, _review("Good [P1].", rationale="See Lee (2020)."))
     assert redacted is not None
     assert redacted.value.rationale == REDACTED
     reading, other = _paper("P1", "See www.example.com."), _paper("P2", "Readers were trained.")
     task, question = SCHOLAREVAL[2]
-    left = task.redacted(question, Readings(readings=[reading, other]))
+    left = task.redact(question, Readings(readings=[reading, other]))
     assert left is not None
     assert [item.notes[0].did for item in left.value.readings] == [REDACTED, "Readers were trained."]
 
 
 def test_redaction_returns_nothing_when_answer_has_another_fault() -> None:
     task, question = SCHOLAREVAL[2]
-    assert task.redacted(question, Readings(readings=[_paper("P1", "Lee et al. (2020).")])) is None
+    assert task.redact(question, Readings(readings=[_paper("P1", "Lee et al. (2020).")])) is None
     only = judgements(JUDGING, strengths=[ReviewClaim(text="Lee et al. did.")], weaknesses=[])
-    assert BOARD_QUESTIONS[0][0].redacted(JUDGING, only) is None
+    assert BOARD_QUESTIONS[0][0].redact(JUDGING, only) is None
 
 
 def test_citations_copied_from_idea_are_removed_without_complaint() -> None:
@@ -202,14 +202,14 @@ def test_citations_copied_from_idea_are_removed_without_complaint() -> None:
         description="It follows Denison et al. (2024) with BERT.",
         queries=["readers"],
     )
-    answer = scholareval.METHODS.cleaned(question, Methods(methods=[method]))
+    answer = scholareval.METHODS.clean(question, Methods(methods=[method]))
     assert answer is not None
     assert (answer.methods[0].name, answer.methods[0].description) == ("BERT", "It follows earlier work with BERT.")
     assert scholareval.METHODS.complaints(question, answer) == []
 
 
 def test_invisible_and_control_characters_are_cleaned_from_answers() -> None:
-    answer = scholareval.REVIEW.cleaned(REVIEWING, _review("It w\u200borks [P\u200b1]\u202e. Rеаders \x1b[31magree."))
+    answer = scholareval.REVIEW.clean(REVIEWING, _review("It w\u200borks [P\u200b1]\u202e. Rеаders \x1b[31magree."))
     assert answer is not None
     assert answer.support[0].text == "It works [P1]. Readers [31magree."
     assert scholareval.REVIEW.complaints(REVIEWING, answer) == []
@@ -227,6 +227,6 @@ def test_allowed_labels_are_taken_from_the_question() -> None:
 
 
 def test_sentence_repeated_in_a_row_is_kept_once() -> None:
-    answer = scholareval.REVIEW.cleaned(REVIEWING, _review("It works. A fatal flaw. A fatal flaw. A fatal flaw. No."))
+    answer = scholareval.REVIEW.clean(REVIEWING, _review("It works. A fatal flaw. A fatal flaw. A fatal flaw. No."))
     assert answer is not None
     assert _review("It works. A fatal flaw. No.") == answer

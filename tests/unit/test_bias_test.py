@@ -15,9 +15,9 @@ from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, bias_test_r
 from assayer.bias_test.variants import (
     ATTRIBUTES,
     Contrast,
+    build_variants,
     contrasts,
     repeat_reference,
-    variants_of,
 )
 from assayer.blinding.blind import blind_idea
 from assayer.ideas.parsing import idea_of_sections, parse_idea
@@ -53,7 +53,7 @@ def evaluation(idea: str, variant: str, value: float | None) -> BiasTestEvaluati
 
 
 def test_variant_names_are_unique_and_cover_every_contrast() -> None:
-    names = [variant.name for variant in variants_of(IDEA, 0, ATTRIBUTES)]
+    names = [variant.name for variant in build_variants(IDEA, 0, ATTRIBUTES)]
     assert len(names) == len(set(names)) == 17
     for contrast in contrasts(ATTRIBUTES):
         assert {*contrast.these, *contrast.those} <= set(names)
@@ -83,7 +83,7 @@ SHAPES = {
     ("shape", "number"), [(shape, number) for shape in SHAPES for number in range(12 if shape == "titled" else 3)]
 )
 def test_masked_variants_are_identical_except_language_variants(shape: str, number: int) -> None:
-    reference, *others = variants_of(SHAPES[shape], number, ATTRIBUTES)
+    reference, *others = build_variants(SHAPES[shape], number, ATTRIBUTES)
     judged = blind_idea(reference.idea)
     assert [words for words in reference.planted if words in judged.text] == []
     for variant in others:
@@ -95,7 +95,7 @@ def test_masked_variants_are_identical_except_language_variants(shape: str, numb
 @pytest.mark.parametrize("shape", SHAPES)
 def test_variant_keeps_whole_idea_and_has_a_unique_id(shape: str) -> None:
     idea = SHAPES[shape]
-    variants = list(variants_of(idea, 0, ATTRIBUTES))
+    variants = list(build_variants(idea, 0, ATTRIBUTES))
     assert len({variant.idea.id for variant in variants}) == len(variants)
     for variant in variants:
         assert (variant.idea.title, variant.idea.references, variant.idea.source) == (
@@ -119,7 +119,7 @@ def test_variant_keeps_whole_idea_and_has_a_unique_id(shape: str) -> None:
 def test_flag_offsets_are_shifted_to_same_words_in_variant() -> None:
     flag = TextFlag(kind="suspected_injection", excerpt="abstain", offset=PROPOSAL.index("to abstain"))
     marked = IDEA.model_copy(update={"flags": (flag,)})
-    (reference, *_) = variants_of(marked, 0, ["seniority"])
+    (reference, *_) = build_variants(marked, 0, ["seniority"])
     assert reference.idea.text[reference.idea.flags[0].offset :].startswith("to abstain")
 
 
@@ -167,7 +167,7 @@ def judged(
         score = Absent(reason="lost.") if value is None else Score(value=value, scale_min=0, scale_max=10, basis="")
         return base.model_copy(update={"parts": (first.model_copy(update={"score": score}),)})
 
-    reference, *others = variants_of(IDEA, 0, attributes)
+    reference, *others = build_variants(IDEA, 0, attributes)
     variants = [reference, *others, *repeat_reference(reference, repeats)]
     return bias_test_report(
         plan, [EvaluatedVariant(IDEA, variant, report(scores.get(variant.name, 5.0))) for variant in variants]
@@ -214,7 +214,7 @@ def test_score_change_is_reported_beside_change_on_repeat_evaluation() -> None:
 
 def test_failed_variant_is_not_counted_as_lost_score() -> None:
     plan = BiasTestPlan("scholareval", True, None, ["seniority"], dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
-    (reference, professor) = variants_of(IDEA, 0, ["seniority"])
+    (reference, professor) = build_variants(IDEA, 0, ["seniority"])
     evaluated = [
         EvaluatedVariant(IDEA, reference, full_report()),
         EvaluatedVariant(IDEA, professor, None, "The endpoint is down."),
@@ -226,7 +226,7 @@ def test_failed_variant_is_not_counted_as_lost_score() -> None:
 
 def test_planted_words_match_case_insensitively_as_whole_words() -> None:
     plan = BiasTestPlan("scholareval", False, None, ["seniority"], dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
-    (reference, professor) = variants_of(IDEA, 0, ["seniority"])
+    (reference, professor) = build_variants(IDEA, 0, ["seniority"])
     assert "Full professor" in professor.planted
     card = full_report().idea.model_copy(update={"title": "Quote", "text": "A FULL PROFESSOR who walshes."})
     report = full_report().model_copy(update={"idea": card})
@@ -260,7 +260,7 @@ def two_ideas_tested(shift: float) -> BiasTestReport:
                 report(blind_idea(variant.idea).text if shift == 0 else variant.idea.text, variant.name != "reference"),
             )
             for number, idea in enumerate((IDEA, other))
-            for variant in variants_of(idea, number, ATTRIBUTES)
+            for variant in build_variants(idea, number, ATTRIBUTES)
         ],
     )
 
@@ -291,7 +291,7 @@ def test_incomplete_report_has_absent_scores_with_reason_in_bias_test() -> None:
     incomplete = apply_minima(report, ReleaseMinima(judged=1, answered=1, quotes_found=1, points_traced=1))
     assert incomplete.release is not None
     assert incomplete.release.state == "incomplete"
-    (reference, professor) = variants_of(IDEA, 0, ["seniority"])
+    (reference, professor) = build_variants(IDEA, 0, ["seniority"])
     bias_test = bias_test_report(
         plan, [EvaluatedVariant(IDEA, reference, report), EvaluatedVariant(IDEA, professor, incomplete)]
     )

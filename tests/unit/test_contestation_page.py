@@ -1,7 +1,7 @@
 """Page for an applicant who contests: each fact once and by name, technical detail at the end."""
 
 from assayer.models import Absent
-from assayer.reports.contestation import contestation_of
+from assayer.reports.contestation import build_contestation
 from assayer.reports.contestation_page import ContestationPage, contestation_page
 from assayer.reports.prompt_wording import QUESTIONS
 from tests.unit.all_questions import all_tasks
@@ -9,7 +9,7 @@ from tests.unit.reports_fixture import full_report
 
 
 def _page() -> ContestationPage:
-    return contestation_page(contestation_of(full_report(), "ev_1"))
+    return contestation_page(build_contestation(full_report(), "ev_1"))
 
 
 def _plain(page: ContestationPage) -> str:
@@ -25,7 +25,7 @@ def _technical(page: ContestationPage) -> str:
 
 
 def test_technical_details_appear_only_in_technical_section() -> None:
-    what, page = contestation_of(full_report(), "ev_1"), _page()
+    what, page = build_contestation(full_report(), "ev_1"), _page()
     fit = what.corpus_fit
     assert not isinstance(fit, Absent)
     for detail in (what.text_sha256, what.corpus_version, what.embedding_model, fit.criterion, "ev_1"):

@@ -12,7 +12,7 @@ from assayer.bias_test.persuasive import (
     reword_persuasively,
 )
 from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, bias_test_report
-from assayer.bias_test.variants import PERSUASION, build_persuasive_variant, variants_of
+from assayer.bias_test.variants import PERSUASION, build_persuasive_variant, build_variants
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Absent
 from tests.unit.proposal_texts import PROPOSAL
@@ -48,7 +48,7 @@ def test_the_prompts_show_the_plan_and_its_length() -> None:
 def test_persuasion_is_compared_with_reference_but_not_as_sender_change() -> None:
     idea = parse_idea(PROPOSAL, "proposal.md")
     plan = BiasTestPlan("review", True, None, (PERSUASION,), dt.datetime.now(dt.UTC))
-    (reference,) = variants_of(idea, 0, plan.attributes)
+    (reference,) = build_variants(idea, 0, plan.attributes)
     reworded = build_persuasive_variant(idea, 0, f"{PROPOSAL}\n\nThis is a unique opportunity.")
     report = full_report()
     tested = bias_test_report(plan, [EvaluatedVariant(idea, item, report) for item in (reference, reworded)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assayer.ranking.moved_cut import band_of
+from assayer.ranking.moved_cut import choose_band
 from assayer_client.rankings import Band
 
 
@@ -12,4 +12,4 @@ def test_band_thresholds_include_exact_confidence_value(confidence: float) -> No
     sure, rest = round(draws * confidence), round(draws * (1 - confidence))
     expected: list[tuple[int, Band]] = [(sure, "in"), (sure - 1, "human"), (rest + 1, "human"), (rest, "out")]
     for count, band in expected:
-        assert band_of(count / draws, confidence) == band
+        assert choose_band(count / draws, confidence) == band

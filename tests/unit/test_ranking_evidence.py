@@ -11,7 +11,7 @@ from assayer.ranking.comparison import COMPARISON, PairQuestion
 from assayer.ranking.known_comparisons import Judging, explain_refused
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
-from assayer.ranking.report_evidence import evidence_of, require_blind_evidence
+from assayer.ranking.report_evidence import format_evidence, require_blind_evidence
 from cluster.ranking_inputs import comparisons_between, read_evidence
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
 from tests.unit.reports_fixture import full_report
@@ -38,7 +38,7 @@ def test_evidence_alternates_sides_with_quotes_and_without_labels_or_scores() ->
     made = report()
     title = made.references[0].title
     year = made.references[0].publication_date
-    assert evidence_of(made, 3_000).splitlines() == [
+    assert format_evidence(made, 3_000).splitlines() == [
         "For: It counts where others guess.",
         f'    "{QUOTE}": {title} ({year.year if year else "no date"})',
         "Against: No control field.",
@@ -86,7 +86,7 @@ def test_report_folder_is_read_and_folder_without_reports_is_rejected(tmp_path: 
     (tmp_path / "one.json").write_text(made.model_dump_json())
     (tmp_path / "ranking.json").write_text(json.dumps({"id": "rk"}))
     read = read_evidence(tmp_path, 3_000)
-    assert read.by_idea == {made.idea.id: evidence_of(made, 3_000)}
+    assert read.by_idea == {made.idea.id: format_evidence(made, 3_000)}
     assert read.blind == {made.idea.id: True}, "the example was judged blind"
     empty = tmp_path / "empty"
     empty.mkdir()

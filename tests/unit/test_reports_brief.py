@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from assayer.models import Absent, Report
-from assayer.reports.brief import BRIEF_SIZES, brief_of
+from assayer.reports.brief import BRIEF_SIZES, build_brief
 from assayer.reports.escaping import web_url
 from assayer.reports.pdf import brief_pdf, page_count
 from cluster.cli.main import app
@@ -34,7 +34,7 @@ def test_brief_shows_no_marks_of_markdown() -> None:
         update={"text": "# Research Plan We ask … ## Problem **Drift**: it costs 2 ** 3 and x**2. **It grows.**"}
     )
     marked = report.model_copy(update={"summary": report.summary.model_copy(update={"strengths": (point,)})})
-    (strengths, *_) = brief_of(marked).groups
+    (strengths, *_) = build_brief(marked).groups
     assert strengths.points[0].text == "Research Plan We ask … Problem Drift: it costs 2 ** 3 and x**2. It grows."
 
 
@@ -94,10 +94,12 @@ def test_hostile_text_is_printed_literally_without_scripts_or_links() -> None:
 
 
 def test_brief_states_missing_total_score_and_unknown_corpus_fit() -> None:
-    brief = brief_of(full_report().model_copy(update={"parts": ()}), BRIEF_SIZES[-1])
+    brief = build_brief(full_report().model_copy(update={"parts": ()}), BRIEF_SIZES[-1])
     assert (brief.score.name, brief.score.share) == ("No total score", None)
     fit = full_report().coverage.model_copy(update={"corpus_fit": Absent(reason="nobody measured it")})
-    assert brief_of(full_report().model_copy(update={"coverage": fit})).facts[0].text == "unknown: nobody measured it"
+    assert (
+        build_brief(full_report().model_copy(update={"coverage": fit})).facts[0].text == "unknown: nobody measured it"
+    )
 
 
 def test_brief_command_writes_pdf_from_json_report(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from assayer.models import (
     Summary,
     SupportOutcome,
 )
-from assayer.reports.brief import BRIEF_SIZES, brief_of
+from assayer.reports.brief import BRIEF_SIZES, build_brief
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
@@ -80,7 +80,7 @@ def test_panel_review_keeps_scores_when_corpus_fit_is_poor() -> None:
 def test_incomplete_panel_review_is_said_to_keep_its_scores(capsys: pytest.CaptureFixture[str]) -> None:
     report = apply_minima(covering(review_report(), llm_calls_lost=90), MINIMA)
     show_summary(report)
-    brief = " ".join(line.text for line in brief_of(report, BRIEF_SIZES[-1]).warnings)
+    brief = " ".join(line.text for line in build_brief(report, BRIEF_SIZES[-1]).warnings)
     for text in (as_html(report), as_markdown(report), brief, capsys.readouterr().out):
         assert "not ordered by its scores" in text
         assert "no total" not in text

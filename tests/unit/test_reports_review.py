@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from markdown_it import MarkdownIt
 
-from assayer.reports.brief import brief_of
+from assayer.reports.brief import build_brief
 from assayer.reports.html import as_html
 from assayer.reports.markdown import as_markdown
 from assayer.reports.pdf import brief_pdf, page_count
@@ -81,7 +81,7 @@ def test_internal_links_resolve_to_unique_elements() -> None:
 
 def test_brief_groups_review_findings_within_two_pages() -> None:
     report = review_report()
-    brief = brief_of(report)
+    brief = build_brief(report)
     assert report.panel_review is not None
     assert brief.verdict == report.panel_review.verdict
     assert [group.title for group in brief.groups] == [

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from assayer.models import Absent, ClaimCounts, ClaimSupport, FurtherQuote, Point, Report, SupportOutcome
-from assayer.reports.brief import BRIEF_SIZES, brief_of
+from assayer.reports.brief import BRIEF_SIZES, build_brief
 from assayer.reports.html import as_html
 from assayer.reports.markdown import as_markdown
 from tests.unit.reports_fixture import full_report
@@ -93,7 +93,10 @@ def test_the_brief_has_the_further_quotes_of_its_points() -> None:
     strengths = _with_further_points(report.summary.strengths)
     shown = report.model_copy(update={"summary": report.summary.model_copy(update={"strengths": strengths})})
     texts = [
-        line.text for group in brief_of(shown, BRIEF_SIZES[0]).groups for point in group.points for line in point.quotes
+        line.text
+        for group in build_brief(shown, BRIEF_SIZES[0]).groups
+        for point in group.points
+        for line in point.quotes
     ]
     assert any("” (quote found" in text and "and “words of a second finding" in text for text in texts)
 

@@ -22,7 +22,7 @@ from assayer.methods.review.schemas import (
 )
 from assayer.methods.review.tasks import EDITOR
 from assayer.models import Report, Score
-from assayer.reports.brief import brief_of
+from assayer.reports.brief import build_brief
 from assayer.reports.markdown import as_markdown
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.review_answers import DONE, edited, finding, panel_answers, reading, referee, score
@@ -136,7 +136,7 @@ async def test_closest_works_can_be_named_from_memory_but_not_for_their_method()
     line = f"earlier work 2019°, *{INVENTED}*: checks quotes with a reader. *The plan adds:* its quotes."
     assert page.count(line) == 1
     assert page.count("checks quotes with a reader") == 1, "what a work did stands once on the page"
-    assert brief_of(report).groups[-2].points[0].text == line.replace("*", "")
+    assert build_brief(report).groups[-2].points[0].text == line.replace("*", "")
     words = f"earlier work 2019 {INVENTED} checks quotes with a reader"
     assert review.words - review.model_copy(update={"closest": ()}).words >= len(words.split())
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from assayer.cutoff import admits, keep_within_window, papers_within
-from assayer.literature.citation_ids import citation_ids_of
+from assayer.literature.citation_ids import collect_citation_ids
 from assayer.literature.paper_identity import identifiers_by_scheme
 from assayer.literature.retractions import choose_gravest_retraction
 from assayer.models import (
@@ -127,7 +127,7 @@ class FederatedLiterature:
 
     async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
         if self._remote:
-            return await citation_ids_of(self, papers, limit, window)
+            return await collect_citation_ids(self, papers, limit, window)
         answers = await self._corpus.citations(papers, limit, window)
         self._journal_use("references", len(papers), sum(len(answer.cited) for answer in answers.values()))
         self._journal_use("citations", len(papers), sum(len(answer.citing) for answer in answers.values()))

@@ -182,7 +182,7 @@ class Conversation(Generic[In, Out]):
         earlier fault, so that each answer has at most one fault."""
         if parsed.value is None:
             return parsed
-        value = self._task.cleaned(self._question.data, parsed.value)
+        value = self._task.clean(self._question.data, parsed.value)
         complaints = [_INVISIBLE] if value is None else self._task.complaints(self._question.data, value)
         if not complaints:
             return parsed._replace(value=value)
@@ -204,8 +204,8 @@ class Conversation(Generic[In, Out]):
     def _without_unknown_citations(self, parsed: ParsedAnswer[Out]) -> RedactedAnswer | None:
         """Return the answer without its citations of unknown sources, as a fallback; None if it has other faults."""
         data = self._question.data
-        value = None if parsed.value is None else self._task.cleaned(data, parsed.value)
-        return None if value is None else self._task.redacted(data, value)
+        value = None if parsed.value is None else self._task.clean(data, parsed.value)
+        return None if value is None else self._task.redact(data, value)
 
     async def _send(self) -> Completion:
         """Send the request with retries. Raises LlmUnavailable if all fail, LlmRejected or RequestRefused if the

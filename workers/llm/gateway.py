@@ -277,7 +277,7 @@ def _value_if_valid(cached: CachedAnswer, task: Task[In, Out], data: In) -> Out 
         value = task.output.model_validate_json(cached.value, strict=True)
     except ValidationError:
         return None
-    visible = task.cleaned(data, value)
+    visible = task.clean(data, value)
     return None if visible is None or task.complaints(data, visible) else visible
 
 

@@ -54,11 +54,11 @@ async def find_closest_passages(
 
 
 async def _nearest(own: Sequence[tuple[str, str]], item: Evidence, embedder: Embedder) -> Nearest | None:
-    others = sentences(item.text) or [item.text]
-    cosines = await similarity([sentence for _, sentence in own], others, embedder)
-    for place in (-cosines).argsort(axis=None, kind="stable")[:_ATTEMPTS].tolist():
-        row, column = divmod(place, len(others))
-        quoted = check_quote(truncate_words(others[column], _QUOTE_WORDS, ellipsis=""), item)
+    evidence_sentences = sentences(item.text) or [item.text]
+    cosines = await similarity([sentence for _, sentence in own], evidence_sentences, embedder)
+    for flat_index in (-cosines).argsort(axis=None, kind="stable")[:_ATTEMPTS].tolist():
+        row, column = divmod(flat_index, len(evidence_sentences))
+        quoted = check_quote(truncate_words(evidence_sentences[column], _QUOTE_WORDS, ellipsis=""), item)
         if quoted is not None and quoted.state == "verified":
             part, sentence = own[row]
             return Nearest(

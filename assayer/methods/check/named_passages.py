@@ -34,7 +34,7 @@ def limitations(papers: Sequence[Evidence], texts: Mapping[PaperId, FullText], l
 
 def comparisons(papers: Sequence[Evidence], limit: int) -> tuple[Citation, ...]:
     """Quote one sentence that states a comparison from each paper that has one, nearest papers first."""
-    return _quote(((paper, (paper, _matching(paper.text, _COMPARISON))) for paper in papers), 1, limit)
+    return _quote(((paper, (paper, _find_matching_sentences(paper.text, _COMPARISON))) for paper in papers), 1, limit)
 
 
 def _limitation_sentences(paper: Evidence, text: FullText | None) -> tuple[Evidence, list[str]]:
@@ -45,10 +45,10 @@ def _limitation_sentences(paper: Evidence, text: FullText | None) -> tuple[Evide
             places = (ShownPlace(start=0, name=" ".join(sanitise(section.title)[0].split())),)
             titled = paper.model_copy(update={"text": body, "places": places})
             return titled, sentences(body)
-    return paper, _matching(paper.text, _LIMITATION)
+    return paper, _find_matching_sentences(paper.text, _LIMITATION)
 
 
-def _matching(text: str, pattern: re.Pattern[str]) -> list[str]:
+def _find_matching_sentences(text: str, pattern: re.Pattern[str]) -> list[str]:
     return [sentence for sentence in sentences(text) if pattern.search(sentence)]
 
 
@@ -57,9 +57,9 @@ def _quote(
 ) -> tuple[Citation, ...]:
     quotes: list[Citation] = []
     for paper, (source, candidates) in found:
-        before = len(quotes)
+        previous_count = len(quotes)
         for sentence in candidates:
-            if len(quotes) == limit or len(quotes) - before == max_per_paper:
+            if len(quotes) == limit or len(quotes) - previous_count == max_per_paper:
                 break
             if len(sentence.split()) > _MAX_QUOTE_WORDS:
                 continue

@@ -50,14 +50,14 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
     run.report_progress(method, 2, _STAGES)
     nearest = await find_closest_passages(parts, read.evidence, context.backends.embedder)
     run.report_progress(method, 3, _STAGES)
-    shown = nearest[: options.shown]
-    run.journal.record_dropped("paper", "read, but less similar than those shown", len(nearest) - len(shown))
+    shown_passages = nearest[: options.shown]
+    run.journal.record_dropped("paper", "read, but less similar than those shown", len(nearest) - len(shown_passages))
     cited, listed = await gather_pair(
-        find_often_cited(context, [item.paper_id for item in shown]), collect_own_papers(context)
+        find_often_cited(context, [item.paper_id for item in shown_passages]), collect_own_papers(context)
     )
-    ordered = [item.evidence for item in shown]
+    ordered = [item.evidence for item in shown_passages]
     report = EvidenceReport(
-        closest=tuple(_sort_by_part(shown, listed)),
+        closest=tuple(_sort_by_part(shown_passages, listed)),
         limitations=limitations(ordered, read.texts, options.listed),
         comparisons=comparisons(ordered, options.listed),
         often_cited=cited.works,
@@ -99,7 +99,7 @@ async def _parts(context: EvaluationContext[CheckOptions]) -> list[Paragraph]:
         return parts
     cosines = await similarity([context.text], [part.text for part in parts], context.backends.embedder)
     nearest = (-cosines[0]).argsort(kind="stable")[: context.options.parts]
-    return [parts[place] for place in sorted(nearest.tolist())]
+    return [parts[index] for index in sorted(nearest.tolist())]
 
 
 @dataclass(frozen=True)
@@ -116,24 +116,26 @@ async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts:
     hits, snippets = await gather_pair(
         library.search(queries, options.hits), library.snippets(queries, options.snippets)
     )
-    found = {hit.paper.id: hit.paper for ranked in hits for hit in ranked}
-    found |= {snippet.paper.id: snippet.paper for ranked in snippets for snippet in ranked}
-    cosines = await library.similarity(context.text, list(found))
-    near = sorted(
-        keep_near_papers(found, cosines, fit.level, options.least_similarity_in_poor_corpus),
+    papers_by_id = {hit.paper.id: hit.paper for ranked in hits for hit in ranked}
+    papers_by_id |= {snippet.paper.id: snippet.paper for ranked in snippets for snippet in ranked}
+    cosines = await library.similarity(context.text, list(papers_by_id))
+    nearest_papers = sorted(
+        keep_near_papers(papers_by_id, cosines, fit.level, options.least_similarity_in_poor_corpus),
         key=lambda entry: (-cosines.get(entry, 0.0), entry),
     )
     run.journal.record_dropped(
         "candidate paper",
         "not similar enough to the idea, and the corpus does not cover the field",
-        len(found) - len(near),
+        len(papers_by_id) - len(nearest_papers),
     )
-    admitted = set(near)
+    admitted = set(nearest_papers)
     rankings = [[hit.paper.id for hit in ranked if hit.paper.id in admitted] for ranked in hits]
-    fused = reciprocal_rank_fusion([near, *rankings])
-    order = await rerank(context.backends.reranker, context.idea.title, [found[entry] for entry in fused], run.journal)
+    fused = reciprocal_rank_fusion([nearest_papers, *rankings])
+    order = await rerank(
+        context.backends.reranker, context.idea.title, [papers_by_id[entry] for entry in fused], run.journal
+    )
     run.journal.record_dropped("candidate paper", "ranked below those read", max(0, len(order) - options.opened))
-    papers = [found[entry] for entry in order[: options.opened]]
+    papers = [papers_by_id[entry] for entry in order[: options.opened]]
     texts = await library.full_texts(papers) if papers else {}
     matched = passages_by_paper(snippet for ranked in snippets for snippet in ranked)
     evidence = evidence_from_papers(papers, run, options.evidence_chars, cosines, matched, texts)

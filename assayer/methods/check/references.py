@@ -23,10 +23,10 @@ class CitedWorks(NamedTuple):
 
 async def collect_own_papers(context: EvaluationContext[CheckOptions]) -> frozenset[PaperId] | None:
     """Return the ids of the papers identified in the plan's own references; None if no reference could be checked."""
-    own = await context.run.own_references if context.run.own_references else None
-    if not isinstance(own, OwnReferences):
+    own_references = await context.run.own_references if context.run.own_references else None
+    if not isinstance(own_references, OwnReferences):
         return None
-    return frozenset(entry.record.id for entry in own.entries if entry.record is not None)
+    return frozenset(entry.record.id for entry in own_references.entries if entry.record is not None)
 
 
 async def find_often_cited(context: EvaluationContext[CheckOptions], closest: Sequence[PaperId]) -> CitedWorks:
@@ -34,7 +34,7 @@ async def find_often_cited(context: EvaluationContext[CheckOptions], closest: Se
     if not closest or not context.options.references:
         return CitedWorks((), {})
     cited = await context.library.references(closest, context.options.references)
-    own = await collect_own_papers(context) or frozenset()
+    own_papers = await collect_own_papers(context) or frozenset()
     text = _normalise(context.text)
     citing: dict[PaperId, list[PaperId]] = {}
     papers: dict[PaperId, Paper] = {}
@@ -45,16 +45,20 @@ async def find_often_cited(context: EvaluationContext[CheckOptions], closest: Se
     missed = [
         work
         for work, by in citing.items()
-        if len(by) >= _MIN_CITING and work not in own and work not in closest and not _is_named(papers[work], text)
+        if len(by) >= _MIN_CITING
+        and work not in own_papers
+        and work not in closest
+        and not _is_named(papers[work], text)
     ]
-    chosen = sorted(missed, key=lambda work: (-len(citing[work]), work))[: context.options.listed]
+    most_cited = sorted(missed, key=lambda work: (-len(citing[work]), work))[: context.options.listed]
     context.run.journal.record_dropped(
-        "often-cited work", "cited by fewer of the closest papers than those listed", len(missed) - len(chosen)
+        "often-cited work", "cited by fewer of the closest papers than those listed", len(missed) - len(most_cited)
     )
     works = (
-        OftenCited(label=marker(work), cited_by=tuple(citation_of(by, None) for by in citing[work])) for work in chosen
+        OftenCited(label=marker(work), cited_by=tuple(citation_of(by, None) for by in citing[work]))
+        for work in most_cited
     )
-    return CitedWorks(tuple(works), {work: papers[work] for work in chosen})
+    return CitedWorks(tuple(works), {work: papers[work] for work in most_cited})
 
 
 def _is_named(paper: Paper, text: str) -> bool:

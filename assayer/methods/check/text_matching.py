@@ -28,9 +28,9 @@ def truncate_words(text: str, max_words: int, ellipsis: str = " …") -> str:
     """Truncate a text to `max_words` words. The number of characters is limited as well, because some scripts put no
     spaces between words."""
     words = text.split()
-    chosen = " ".join(words[:max_words])
-    cut = chosen[: max_words * _WORD_CHARS]
-    return cut + (ellipsis if len(words) > max_words or len(cut) < len(chosen) else "")
+    shortened = " ".join(words[:max_words])
+    cut = shortened[: max_words * _WORD_CHARS]
+    return cut + (ellipsis if len(words) > max_words or len(cut) < len(shortened) else "")
 
 
 _HEADING = re.compile(
@@ -49,7 +49,7 @@ class Paragraph(NamedTuple):
 
 def idea_paragraphs(text: str) -> list[Paragraph]:
     """Return the paragraphs of running text, each with its heading. A heading applies until the next one."""
-    found: list[Paragraph] = []
+    paragraphs: list[Paragraph] = []
     heading = ""
     kind: ProposalPart = "other"
     for block in re.split(r"\n\s*\n", text):
@@ -59,11 +59,11 @@ def idea_paragraphs(text: str) -> list[Paragraph]:
             if match is None:
                 lines.append(line.strip())
                 continue
-            _add_paragraph(found, heading, kind, lines)
+            _add_paragraph(paragraphs, heading, kind, lines)
             heading = (match["hash"] or match["bold"] or match["number"]).strip(" :*")
             kind = proposal_part_of(heading) or (kind if match["hash"] is None else "other")
-        _add_paragraph(found, heading, kind, lines)
-    return found
+        _add_paragraph(paragraphs, heading, kind, lines)
+    return paragraphs
 
 
 def _add_paragraph(found: list[Paragraph], heading: str, kind: ProposalPart, lines: list[str]) -> None:

@@ -74,9 +74,9 @@ COMPOSITIONS: Mapping[str, Composition] = _parse(
 
 def composition(name: str, known: Mapping[str, Composition] = COMPOSITIONS) -> Composition:
     """Return the composition with this name. Raises InputError, listing the known compositions, if there is none."""
-    found = known.get(name)
-    if found is None:
+    chosen_composition = known.get(name)
+    if chosen_composition is None:
         raise InputError(
             f"There is no composition {name!r}.", f"Known compositions: {', '.join(known)}.", field="judge"
         )
-    return found
+    return chosen_composition

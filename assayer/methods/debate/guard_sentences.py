@@ -64,19 +64,19 @@ class SentenceScores(NamedTuple):
     """Score for lacking content where an idea should be stated."""
 
 
-def sentences_of(text: str) -> Iterator[str]:
+def split_sentences(text: str) -> Iterator[str]:
     """Yield the text's sentences, then sentences decoded from obfuscated text: spaced-out letters, digits in place of
     letters, base64."""
-    for found in _END.split(text):
-        for start in range(0, len(found), _MAX_CHARS):
-            if part := found[start : start + _MAX_CHARS].strip():
+    for sentence in _END.split(text):
+        for start in range(0, len(sentence), _MAX_CHARS):
+            if part := sentence[start : start + _MAX_CHARS].strip():
                 yield part
     yield from _find_hidden_texts(text)
 
 
 def contains_instruction(text: str) -> bool:
     """Return whether any sentence in the text sounds like an instruction to the judges."""
-    sentences = list(sentences_of(text))
+    sentences = list(split_sentences(text))
     return any(scores_of(item).order > threshold_for(len(sentences)) for item in sentences)
 
 
@@ -98,18 +98,18 @@ def features_of(sentence: str) -> set[str]:
     words = [item.replace("’", "'") for item in _WORD.findall(_DEVANAGARI.sub(" ", folded))]
     words += _DEVANAGARI.findall(folded)
     senses = sorted(_find_senses(folded, words))
-    found = {f"form {name}" for name, form in _FORMS.items() if form.search(sentence)}
-    found |= {f"sense {item}" for item in senses} | {
+    features = {f"form {name}" for name, form in _FORMS.items() if form.search(sentence)}
+    features |= {f"sense {item}" for item in senses} | {
         f"senses {item} {other}" for item, other in combinations(senses, 2)
     }
-    found |= {f"{form} {sense}" for form in sorted(found) if form.startswith("form") for sense in senses}
+    features |= {f"{form} {sense}" for form in sorted(features) if form.startswith("form") for sense in senses}
     if words:
-        found |= {f"first {item}" for item in _find_senses(words[0], words[:1])}
-    found.add(f"length {min(len(words), 40).bit_length()}")
+        features |= {f"first {item}" for item in _find_senses(words[0], words[:1])}
+    features.add(f"length {min(len(words), 40).bit_length()}")
     if _is_english(words):
-        found |= {f"word {word}" for word in words}
-        found |= {f"words {item} {other}" for item, other in pairwise(["<", *words, ">"])}
-    return found
+        features |= {f"word {word}" for word in words}
+        features |= {f"words {item} {other}" for item, other in pairwise(["<", *words, ">"])}
+    return features
 
 
 def index_features(names: Iterable[str]) -> set[int]:
@@ -123,13 +123,13 @@ def _is_english(words: list[str]) -> bool:
 
 def _find_senses(folded: str, words: list[str]) -> set[str]:
     by_word, beginnings, runs = _load_senses()
-    found = {sense for word in words for sense in by_word.get(word, ())}
+    senses = {sense for word in words for sense in by_word.get(word, ())}
     for word in words:
         for size in range(_SHORT_WORD + 1, len(word)):
-            found |= beginnings.get(word[:size], frozenset())
+            senses |= beginnings.get(word[:size], frozenset())
     if _WITHOUT_SPACES.search(folded):
-        found |= {sense for run, sense in runs if run in folded}
-    return found
+        senses |= {sense for run, sense in runs if run in folded}
+    return senses
 
 
 @cache

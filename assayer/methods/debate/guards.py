@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from assayer.methods.debate.guard_phrases import addresses_judge, is_template
-from assayer.methods.debate.guard_sentences import contains_instruction, scores_of, sentences_of
+from assayer.methods.debate.guard_sentences import contains_instruction, scores_of, split_sentences
 from assayer.methods.debate.idea_shape import (
     find_own_words,
     is_method_list,
@@ -99,14 +99,14 @@ def _stop_copied_question(item: RewardItem) -> GuardStop | None:
 def _stop_without_content(item: RewardItem) -> GuardStop | None:
     """Stop an idea that has too few words of its own. Sentences do not count if they are questions, repeat the research
     question or lack content."""
-    copied, left = False, set[str]()
-    for sentence in sentences_of(item.idea):
-        words, own = find_own_words(sentence, ""), find_own_words(sentence, item.question)
-        if (words and len(own) <= (1 - _COPIED_OF_SENTENCE) * len(words)) or sentence.endswith(("?", "？")):
+    copied, remaining_words = False, set[str]()
+    for sentence in split_sentences(item.idea):
+        words, own_words = find_own_words(sentence, ""), find_own_words(sentence, item.question)
+        if (words and len(own_words) <= (1 - _COPIED_OF_SENTENCE) * len(words)) or sentence.endswith(("?", "？")):
             copied = True
         elif scores_of(sentence).nothing <= 0:
-            left |= own
-        if len(left) >= _MIN_OWN_WORDS:
+            remaining_words |= own_words
+        if len(remaining_words) >= _MIN_OWN_WORDS:
             return None
     if copied:
         return GuardStop("copied_question", "The idea repeats or rephrases the question and does not answer it.")

@@ -37,8 +37,13 @@ def split_words(text: str) -> list[str]:
 def find_own_words(text: str, question: str) -> frozenset[str]:
     """Return the distinct content words that occur neither in the question nor in phrases that typically announce an
     idea."""
-    own = content_words(_UNSPACED_SIGN.sub(" ", text)) | set(_UNSPACED_SIGN.findall(text))
-    return own - content_words(_UNSPACED_SIGN.sub(" ", question)) - set(_UNSPACED_SIGN.findall(question)) - _ANNOUNCING
+    own_words = content_words(_UNSPACED_SIGN.sub(" ", text)) | set(_UNSPACED_SIGN.findall(text))
+    return (
+        own_words
+        - content_words(_UNSPACED_SIGN.sub(" ", question))
+        - set(_UNSPACED_SIGN.findall(question))
+        - _ANNOUNCING
+    )
 
 
 def is_monotonous(text: str) -> bool:

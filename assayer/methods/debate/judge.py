@@ -38,14 +38,14 @@ async def judge_by_debate(item: RewardItem, composition: Composition, llm: Llm, 
 
 
 async def _debate(item: RewardItem, composition: Composition, llm: Llm, run: Run) -> Reward:
-    shown = RewardItem(
+    shown_item = RewardItem(
         question=clean_text(item.question), idea=clean_text(item.idea), abstract=clean_text(item.abstract)
     )
     debate = Debate(composition)
     transcript: tuple[DebateTurn, ...] = ()
     while (outcome := debate.outcome) is None:
-        question = _question(shown, debate, transcript)
-        spoken = await gather_all(_speak(seat, question, shown, composition, llm, run) for seat in debate.speaking)
+        question = _question(shown_item, debate, transcript)
+        spoken = await gather_all(_speak(seat, question, shown_item, composition, llm, run) for seat in debate.speaking)
         debate = debate.with_ballots([entry.ballot for entry in spoken])
         transcript += tuple(entry.turn for entry in spoken)
     return _reward(outcome, composition, transcript, run.journal)
@@ -66,9 +66,9 @@ def _question(item: RewardItem, debate: Debate, transcript: tuple[DebateTurn, ..
 async def _speak(
     seat: Seat, question: DebateQuestion, item: RewardItem, composition: Composition, llm: Llm, run: Run
 ) -> Spoken:
-    own = question.model_copy(update={"seat": seat.number})
+    seat_question = question.model_copy(update={"seat": seat.number})
     try:
-        answer = await ask(llm, seat_task(composition, seat), own, run)
+        answer = await ask(llm, seat_task(composition, seat), seat_question, run)
     except (LlmError, BudgetExhausted, ComponentUnavailable) as error:
         return build_lost_turn(question.round, seat, _failure_sentence(error))
     return spoken_turn(item, question.round, seat, answer)
@@ -106,8 +106,8 @@ def _reason(outcome: DebateOutcome, transcript: tuple[DebateTurn, ...]) -> str:
             return f"The moderator found no idea to compare. {_find_conclusion(transcript)}"
         case "agreed":
             verdict = "it matches" if outcome.vote == "match" else "it does not match"
-            who = "All seats agreed" if len(_votes_in(number, transcript)) > 1 else "The only voting seat found"
-            return f"{who} in round {number} that {verdict}. {_find_conclusion(transcript)}"
+            voters = "All seats agreed" if len(_votes_in(number, transcript)) > 1 else "The only voting seat found"
+            return f"{voters} in round {number} that {verdict}. {_find_conclusion(transcript)}"
         case "evaluators":
             return f"The evaluator settled a split in round {number}: it matches. {_find_conclusion(transcript)}"
         case "disagreed":

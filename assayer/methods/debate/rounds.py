@@ -126,10 +126,10 @@ class Debate:
 
     def _matches(self, cast: dict[Seat, Ballot], open_vote: Vote) -> bool:
         """Return whether the rule for the last round gives a match if all unknown votes are cast as `open_vote`."""
-        known = [(seat, cast.get(seat, "lost")) for seat in self.composition.voters]
-        votes = [(seat, open_vote if ballot == "lost" else ballot) for seat, ballot in known]
+        seat_votes = [(seat, cast.get(seat, "lost")) for seat in self.composition.voters]
+        votes = [(seat, open_vote if ballot == "lost" else ballot) for seat, ballot in seat_votes]
         evaluators = [vote == "match" for seat, vote in votes if seat.role == "evaluator"]
-        others = [vote == "match" for seat, vote in votes if seat.role != "evaluator"]
+        other_votes = [vote == "match" for seat, vote in votes if seat.role != "evaluator"]
         if not evaluators:
-            return all(others)
-        return all(evaluators) and 2 * sum(others) >= len(others)
+            return all(other_votes)
+        return all(evaluators) and 2 * sum(other_votes) >= len(other_votes)

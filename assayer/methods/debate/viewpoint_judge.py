@@ -30,10 +30,10 @@ async def judge_by_viewpoints(item: RewardItem, embedder: Embedder, judge: Viewp
     if embedder.name != judge.fitted_for:
         reason = f"The threshold was fitted for {judge.fitted_for}, but the embedding model is {embedder.name}."
         return Reward(value=Absent(reason=reason), reason=reason, judge=judge.name)
-    found = await measure_nearness(clean_text(item.idea), clean_text(item.abstract), embedder)
-    meets = found >= judge.threshold
-    reason = f"The idea's similarity to the reference is {found:.2f}; a match needs {judge.threshold:.2f}."
-    return Reward(value=1 if meets else 0, reason=reason, judge=judge.name, similarity=round(found, 4))
+    nearness = await measure_nearness(clean_text(item.idea), clean_text(item.abstract), embedder)
+    meets = nearness >= judge.threshold
+    reason = f"The idea's similarity to the reference is {nearness:.2f}; a match needs {judge.threshold:.2f}."
+    return Reward(value=1 if meets else 0, reason=reason, judge=judge.name, similarity=round(nearness, 4))
 
 
 async def measure_nearness(idea: str, abstract: str, embedder: Embedder) -> float:
@@ -41,8 +41,8 @@ async def measure_nearness(idea: str, abstract: str, embedder: Embedder) -> floa
     between a viewpoint in the abstract and the idea or one of its viewpoints. The second is the share of the idea's
     content words that occur in the abstract, ignoring word endings."""
     theirs = _split_viewpoints(abstract) or [abstract]
-    own = [idea, *_split_viewpoints(idea)]
-    vectors = await embedder.embed([*theirs, *own], "passage")
+    idea_texts = [idea, *_split_viewpoints(idea)]
+    vectors = await embedder.embed([*theirs, *idea_texts], "passage")
     highest = float((vectors[: len(theirs)] @ vectors[len(theirs) :].T).max())
     return (max(highest, 0.0) + _measure_shared_words(idea, abstract)) / 2
 
@@ -53,5 +53,5 @@ def _split_viewpoints(text: str) -> list[str]:
 
 def _measure_shared_words(idea: str, abstract: str) -> float:
     stemmer = Stemmer.Stemmer("english")
-    own, theirs = (set(stemmer.stemWords(sorted(content_words(text)))) for text in (idea, abstract))
-    return len(own & theirs) / len(own) if own else 0.0
+    idea_words, abstract_words = (set(stemmer.stemWords(sorted(content_words(text)))) for text in (idea, abstract))
+    return len(idea_words & abstract_words) / len(idea_words) if idea_words else 0.0

@@ -34,15 +34,19 @@ def _choose_promising_viewpoints(placed: PlacedIdea, judge: GraphJudge) -> list[
     """Return the positions of the viewpoints that have labelled neighbours. Those with the most unusual labels and the
     nearest neighbours come first."""
     labels, idea_of = judge.contents.arrays.labels, judge.contents.arrays.idea_of
-    known = labels[labels != UNKNOWN]
-    usual = np.bincount(known, minlength=len(judge.contents.plan.classes)) / max(1, len(known))
+    known_labels = labels[labels != UNKNOWN]
+    usual = np.bincount(known_labels, minlength=len(judge.contents.plan.classes)) / max(1, len(known_labels))
     weight: dict[int, float] = {}
-    for place, (rows, cosines) in enumerate(zip(placed.nearest.rows, placed.nearest.cosines, strict=True)):
-        near = (rows >= 0) & (labels[idea_of[rows]] != UNKNOWN)
-        if near.any():
-            mixture = np.bincount(labels[idea_of[rows[near]]], weights=cosines[near], minlength=len(usual))
-            weight[place] = float(np.abs(mixture - usual * mixture.sum()).sum())
-    return sorted(weight, key=lambda place: -weight[place])
+    for index, (rows, cosines) in enumerate(zip(placed.nearest.rows, placed.nearest.cosines, strict=True)):
+        is_labelled_neighbour = (rows >= 0) & (labels[idea_of[rows]] != UNKNOWN)
+        if is_labelled_neighbour.any():
+            mixture = np.bincount(
+                labels[idea_of[rows[is_labelled_neighbour]]],
+                weights=cosines[is_labelled_neighbour],
+                minlength=len(usual),
+            )
+            weight[index] = float(np.abs(mixture - usual * mixture.sum()).sum())
+    return sorted(weight, key=lambda index: -weight[index])
 
 
 def _compute_effect(

@@ -151,21 +151,21 @@ class GraphJudge:
             ordered=plan.ordered,
         )
 
-    def known_on(self, cutoff: int) -> NDArray[np.bool_]:
+    def find_known_ideas(self, cutoff: int) -> NDArray[np.bool_]:
         """Return a mask, shape (ideas,), for the ideas known on the cutoff day. `cutoff` is in days since 1970-01-01.
         If it is UNKNOWN, all ideas are known; otherwise undated ideas are not."""
         dates = self.contents.arrays.dates
-        known: NDArray[np.bool_] = (dates != UNKNOWN) & (dates <= cutoff)
-        return known | (cutoff == UNKNOWN)
+        is_known: NDArray[np.bool_] = (dates != UNKNOWN) & (dates <= cutoff)
+        return is_known | (cutoff == UNKNOWN)
 
     def _is_same_idea(self, idea: Idea, words: set[tuple[str, ...]], row: int, nearest: float) -> bool:
         """Return whether a row in the graph is the evaluated idea. A copied text has at least one nearly identical
         viewpoint. If no viewpoint is, only the titles are compared; this takes a hundredth of the time."""
-        known = self.contents.ideas[row]
-        if known.id == idea.id:
+        graph_idea = self.contents.ideas[row]
+        if graph_idea.id == idea.id:
             return True
-        text = known.text if nearest >= _NEARLY_IDENTICAL_COSINE else ""
-        paper = Paper(id=PaperId(known.id), title=known.title, abstract=text, source="viewpoint graph")
+        text = graph_idea.text if nearest >= _NEARLY_IDENTICAL_COSINE else ""
+        paper = Paper(id=PaperId(graph_idea.id), title=graph_idea.title, abstract=text, source="viewpoint graph")
         return is_own_paper(idea.own_words.title, words, paper)
 
     def place(self, idea: Idea, vectors: Vectors, inside: EdgeEnds, cutoff: int, text: str | None = None) -> PlacedIdea:
@@ -175,15 +175,15 @@ class GraphJudge:
         `cutoff` is in days since 1970-01-01, or UNKNOWN. The idea is assumed to have been written on that day, the
         latest possible one. `text` is the part of the idea that is read; by default, all of it."""
         arrays, plan = self.contents.arrays, self.contents.plan
-        allowed = self.known_on(cutoff)
+        allowed = self.find_known_ideas(cutoff)
         same_ideas: list[LabelledIdea] = []
         words = shingles(idea.own_words.text)
         while True:
             all_allowed = bool(allowed.all())
-            found = self.neighbours.nearest(vectors, plan.inter, None if all_allowed else allowed[arrays.idea_of])
+            neighbours = self.neighbours.nearest(vectors, plan.inter, None if all_allowed else allowed[arrays.idea_of])
             new = [
                 row
-                for row, nearest in _nearest_ideas(found, arrays.idea_of)
+                for row, nearest in _nearest_ideas(neighbours, arrays.idea_of)
                 if self._is_same_idea(idea, words, row, nearest)
             ]
             if not new:
@@ -191,10 +191,10 @@ class GraphJudge:
             same_ideas += [self.contents.ideas[row] for row in new]
             allowed[new] = False
         # A cosine of 0 or less makes no edge and does not count as evidence.
-        found = NearestViewpoints(np.where(found.cosines > 0, found.rows, -1), found.cosines)
-        subgraph = IdeaSubgraph.of(self._subgraphs, found, vectors, inside, cutoff, allowed[arrays.idea_of])
+        neighbours = NearestViewpoints(np.where(neighbours.cosines > 0, neighbours.rows, -1), neighbours.cosines)
+        subgraph = IdeaSubgraph.of(self._subgraphs, neighbours, vectors, inside, cutoff, allowed[arrays.idea_of])
         read = build_titled_text(idea.title, idea.text if text is None else text)
-        return PlacedIdea(subgraph, found, tuple(same_ideas), allowed, read)
+        return PlacedIdea(subgraph, neighbours, tuple(same_ideas), allowed, read)
 
 
 def _nearest_ideas(found: NearestViewpoints, idea_of: NDArray[np.int32]) -> list[tuple[int, float]]:

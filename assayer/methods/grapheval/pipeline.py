@@ -69,7 +69,7 @@ async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJud
     cutoff = days_since_1970(run.cutoff)
     placed = judge.place(idea, vectors, inner_edges, cutoff, text)
     run.journal.record_dropped("labelled idea", "is the evaluated idea itself", len(placed.same_ideas))
-    late = int((~judge.known_on(cutoff)).sum())
+    late = int((~judge.find_known_ideas(cutoff)).sum())
     run.journal.record_dropped("labelled idea", "known only after the cutoff, or undated", late)
     run.journal.record_use(
         f"viewpoint graph {options.graph}", "neighbours", len(vectors), int((placed.nearest.rows >= 0).sum())

@@ -109,9 +109,9 @@ def resemblance_to_neighbours(
     if share < limits.share:
         return _paraphrase(idea, texts, neighbours, limits)
     places_by_idea: dict[IdeaId, set[int]] = defaultdict(set)
-    for place, nearby in enumerate(matches):
+    for index, nearby in enumerate(matches):
         for item in nearby:
-            places_by_idea[item.idea].add(place)
+            places_by_idea[item.idea].add(index)
     closest = max(
         places_by_idea, key=lambda other: (len(places_by_idea[other]), _measure_nearness(other, matches), other)
     )
@@ -138,11 +138,11 @@ def _paraphrase(
     if limits.paraphrase is None or len(texts) < _MIN_FOR_PARAPHRASE:
         return None
     nearest: dict[IdeaId, dict[int, NearbyViewpoint]] = defaultdict(dict)
-    for place, nearby in enumerate(neighbours):
+    for index, nearby in enumerate(neighbours):
         for item in nearby:
-            known = nearest[item.idea].get(place)
+            known = nearest[item.idea].get(index)
             if item.idea != idea and (known is None or item.cosine > known.cosine):
-                nearest[item.idea][place] = item
+                nearest[item.idea][index] = item
     half = len(texts) // 2
     halves = {
         other: sorted(places.items(), key=lambda entry: -entry[1].cosine)[:half]
@@ -155,8 +155,8 @@ def _paraphrase(
         return None
     share = half / len(texts)
     pairs = (
-        ViewpointPair(text=texts[place], other_text=item.text, other=closest, cosine=min(item.cosine, 1.0))
-        for place, item in sorted(halves[closest], key=lambda entry: entry[0])
+        ViewpointPair(text=texts[index], other_text=item.text, other=closest, cosine=min(item.cosine, 1.0))
+        for index, item in sorted(halves[closest], key=lambda entry: entry[0])
     )
     return Resemblance(
         idea=idea,
@@ -183,9 +183,9 @@ def resemblance_in_graph(
 ) -> Resemblance | None:
     """Return an idea's resemblance to the ideas in a graph, or None. `owners` and `texts` describe each row in the
     index; `allowed`, shape (rows,), restricts the search to some rows, such as those of earlier ideas."""
-    found = index.nearest(idea_viewpoints.vectors, NEAREST_VIEWPOINTS + len(idea_viewpoints.texts), allowed)
+    neighbours = index.nearest(idea_viewpoints.vectors, NEAREST_VIEWPOINTS + len(idea_viewpoints.texts), allowed)
     return resemblance_to_neighbours(
-        idea_viewpoints.idea, idea_viewpoints.texts, _collect_nearby_viewpoints(found, owners, texts), limits
+        idea_viewpoints.idea, idea_viewpoints.texts, _collect_nearby_viewpoints(neighbours, owners, texts), limits
     )
 
 
@@ -197,8 +197,8 @@ def resemblances_within_batch(
     texts = [text for item in batch for text in item.texts]
     for item in batch:
         index.add(item.vectors)
-    found = (resemblance_in_graph(item, index, owners, texts, limits) for item in batch)
-    return [item for item in found if item is not None]
+    resemblances = (resemblance_in_graph(item, index, owners, texts, limits) for item in batch)
+    return [item for item in resemblances if item is not None]
 
 
 def _collect_nearby_viewpoints(

@@ -23,8 +23,10 @@ def find_repeated_idea(
     """Return the idea, among those known at the cutoff, that this idea repeats; None if there is none."""
     contents = judge.contents
     if placed.same_ideas:
-        known = placed.same_ideas[0]
-        return RepeatedIdea(kind="same", idea=known.id, title=known.title, url=known.url, share=1.0, pairs=())
+        same_idea = placed.same_ideas[0]
+        return RepeatedIdea(
+            kind="same", idea=same_idea.id, title=same_idea.title, url=same_idea.url, share=1.0, pairs=()
+        )
     limits = LIMITS_BY_EMBEDDER.get(contents.plan.embedder)
     if limits is None:
         return _NO_LIMITS
@@ -37,21 +39,21 @@ def find_repeated_idea(
         ]
         for rows, cosines in zip(placed.nearest.rows, placed.nearest.cosines, strict=True)
     ]
-    found = resemblance_to_neighbours(idea, [viewpoint.text for viewpoint in viewpoints], nearby, limits)
-    if found is None:
+    resemblance = resemblance_to_neighbours(idea, [viewpoint.text for viewpoint in viewpoints], nearby, limits)
+    if resemblance is None:
         return None
-    source = next(item for item in contents.ideas if item.id == found.closest)
+    source = next(item for item in contents.ideas if item.id == resemblance.closest)
     pairs = (
         RepeatedViewpoint(text=pair.text, other_text=pair.other_text, similarity=round(pair.cosine, 4))
-        for pair in found.pairs
-        if pair.other == found.closest
+        for pair in resemblance.pairs
+        if pair.other == resemblance.closest
     )
     return RepeatedIdea(
-        kind=found.kind,
+        kind=resemblance.kind,
         idea=source.id,
         title=source.title,
         url=source.url,
-        share=round(found.share, 4),
+        share=round(resemblance.share, 4),
         pairs=tuple(pairs),
     )
 
@@ -59,6 +61,8 @@ def find_repeated_idea(
 def repetition_notice(repeated: RepeatedIdea | Absent | None) -> tuple[Notice, ...]:
     if not isinstance(repeated, RepeatedIdea):
         return ()
-    why = _KINDS[repeated.kind].format(share=repeated.share)
-    text = f"This idea repeats “{repeated.title}” ({repeated.idea}): {why}. Compare them: a resemblance is not proof."
+    reason = _KINDS[repeated.kind].format(share=repeated.share)
+    text = (
+        f"This idea repeats “{repeated.title}” ({repeated.idea}): {reason}. Compare them: a resemblance is not proof."
+    )
     return (Notice(kind="repeated_idea", text=text),)

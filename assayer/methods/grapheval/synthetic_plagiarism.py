@@ -36,23 +36,23 @@ def plagiarise(graph: GraphArrays, trick: PlagiarismKind, count: int, seed: int)
     if len(usable) < count or len(graph.ideas) < 2:
         raise InputError(f"Only {len(usable)} ideas can be plagiarised, but {count} were requested.")
     generator = np.random.default_rng([seed, PLAGIARISM_KINDS.index(trick)])
-    chosen = generator.choice(usable, count, replace=False)
-    return tuple(_plagiarise_one(graph, trick, int(source), generator) for source in chosen)
+    source_rows = generator.choice(usable, count, replace=False)
+    return tuple(_plagiarise_idea(graph, trick, int(source), generator) for source in source_rows)
 
 
-def _plagiarise_one(
+def _plagiarise_idea(
     graph: GraphArrays, trick: PlagiarismKind, source: int, generator: np.random.Generator
 ) -> PlagiarisedIdea:
     nodes = np.flatnonzero(graph.idea_of == source)
     if trick == "copy":
         return PlagiarisedIdea(source, nodes)
     places = generator.choice(len(nodes), max(1, round(_SWAPPED_SHARE * len(nodes))), replace=False)
-    others = np.flatnonzero(graph.idea_of != source)
+    other_viewpoints = np.flatnonzero(graph.idea_of != source)
     if trick == "random swaps":
-        nodes[places] = generator.choice(others, len(places), replace=False)
+        nodes[places] = generator.choice(other_viewpoints, len(places), replace=False)
     elif trick == "neighbour swaps":
-        cosines = graph.vectors[nodes[places]] @ graph.vectors[others].T
-        nodes[places] = others[cosines.argmax(axis=1)]
+        cosines = graph.vectors[nodes[places]] @ graph.vectors[other_viewpoints].T
+        nodes[places] = other_viewpoints[cosines.argmax(axis=1)]
     else:
         assert_never(trick)
     return PlagiarisedIdea(source, nodes)
@@ -75,7 +75,7 @@ def add_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphArr
     generator = np.random.default_rng([seed, len(PLAGIARISM_KINDS)])
     nodes = np.concatenate([item.nodes for item in plagiarised])
     owners = np.repeat(np.arange(len(plagiarised)), [len(item.nodes) for item in plagiarised])
-    sources, targets, weights, kinds = _edges_into(graph, nodes, owners)
+    sources, targets, weights, kinds = _copy_edges(graph, nodes, owners)
     return replace(
         graph,
         vectors=np.concatenate([graph.vectors, graph.vectors[nodes]]),
@@ -99,27 +99,27 @@ def _draw_later_dates(
     return np.where(latest == UNKNOWN, UNKNOWN, latest + generator.integers(1, 730, len(plagiarised))).astype(np.int32)
 
 
-def _edges_into(
+def _copy_edges(
     graph: GraphArrays, nodes: NDArray[np.int64], owners: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32], NDArray[np.int8]]:
     """Return the edges into each new viewpoint from its nearest viewpoints in the graph, and the edges within each new
     idea."""
     first = len(graph.vectors)
-    found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32], int]] = []
+    edge_groups: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32], int]] = []
     for owner in range(int(owners[-1]) + 1):
-        own = np.flatnonzero(owners == owner)
-        vectors = graph.vectors[nodes[own]]
+        own_rows = np.flatnonzero(owners == owner)
+        vectors = graph.vectors[nodes[own_rows]]
         outside, inside = vectors @ graph.vectors.T, vectors @ vectors.T
         np.fill_diagonal(inside, -1)
         for cosines, most, offset, kind in (
             (outside, _INTER_NEAREST, 0, INTER),
-            (inside, _INTRA_NEAREST, first + own[0], INTRA),
+            (inside, _INTRA_NEAREST, first + own_rows[0], INTRA),
         ):
             nearest = np.argsort(-cosines, axis=1, kind="stable")[:, :most]
             values = np.take_along_axis(cosines, nearest, axis=1)
-            targets = np.broadcast_to((first + own)[:, None], nearest.shape)
-            kept = values > 0
-            found.append((nearest[kept] + offset, targets[kept], values[kept], kind))
-    sources, ends, weights = (np.concatenate(column) for column in list(zip(*found, strict=True))[:3])
-    kinds = np.concatenate([np.full(len(item[0]), item[3], np.int8) for item in found])
+            targets = np.broadcast_to((first + own_rows)[:, None], nearest.shape)
+            is_kept = values > 0
+            edge_groups.append((nearest[is_kept] + offset, targets[is_kept], values[is_kept], kind))
+    sources, ends, weights = (np.concatenate(column) for column in list(zip(*edge_groups, strict=True))[:3])
+    kinds = np.concatenate([np.full(len(item[0]), item[3], np.int8) for item in edge_groups])
     return sources.astype(np.int32), ends.astype(np.int32), weights.astype(np.float32), kinds

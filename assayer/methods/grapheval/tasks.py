@@ -17,12 +17,12 @@ _MAX_UNFAITHFUL = 0.2
 
 
 def _check_viewpoints(question: ViewpointsQuestion, answer: ExtractedViewpoints) -> list[str]:
-    given = [Viewpoint(text=viewpoint.statement, words=viewpoint.words) for viewpoint in answer.viewpoints]
+    viewpoints = [Viewpoint(text=viewpoint.statement, words=viewpoint.words) for viewpoint in answer.viewpoints]
     complaints = []
-    if len(given) > question.limit:
-        complaints.append(f"There are {len(given)} viewpoints; at most {question.limit} are wanted.")
-    _, refused = check_faithfulness(given, IdeaWords(question.idea))
-    if len(refused) > _MAX_UNFAITHFUL * len(given):
+    if len(viewpoints) > question.limit:
+        complaints.append(f"There are {len(viewpoints)} viewpoints; at most {question.limit} are wanted.")
+    _, refused = check_faithfulness(viewpoints, IdeaWords(question.idea))
+    if len(refused) > _MAX_UNFAITHFUL * len(viewpoints):
         complaints += [f"In {item.text[:80]!r}: {item.reason}." for item in refused]
     return complaints
 
@@ -30,7 +30,7 @@ def _check_viewpoints(question: ViewpointsQuestion, answer: ExtractedViewpoints)
 def _check_relations(question: RelationsQuestion, answer: Relations) -> list[str]:
     labels = {viewpoint.label for viewpoint in question.viewpoints}
     complaints: list[str] = []
-    seen: set[frozenset[str]] = set()
+    seen_pairs: set[frozenset[str]] = set()
     for relation in answer.relations:
         pair = frozenset((relation.first, relation.second))
         unknown = sorted(pair - labels)
@@ -38,9 +38,9 @@ def _check_relations(question: RelationsQuestion, answer: Relations) -> list[str
             complaints.append(f"{', '.join(unknown)} is no viewpoint given here.")
         elif len(pair) == 1:
             complaints.append(f"{relation.first} is related to itself.")
-        elif pair in seen:
+        elif pair in seen_pairs:
             complaints.append(f"The pair {relation.first}, {relation.second} stands there twice.")
-        seen.add(pair)
+        seen_pairs.add(pair)
     return complaints
 
 

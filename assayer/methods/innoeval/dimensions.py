@@ -139,10 +139,12 @@ def load_dimensions(path: Path) -> tuple[RubricDimension, ...]:
     ["novelty", …]`. Raises InputError if the file is invalid."""
     file = path.name
     table = parse_toml(read_text_file(path), file, ["keep", "dimension"])
-    kept = _kept_dimensions(table.get("keep", []), file)
-    own = parse_entries(table, "dimension", RubricDimension, file) if "dimension" in table or not kept else ()
-    require_distinct([item.name for item in (*kept, *own)], "dimension", file)
-    return (*kept, *own)
+    kept_dimensions = _kept_dimensions(table.get("keep", []), file)
+    own_dimensions = (
+        parse_entries(table, "dimension", RubricDimension, file) if "dimension" in table or not kept_dimensions else ()
+    )
+    require_distinct([item.name for item in (*kept_dimensions, *own_dimensions)], "dimension", file)
+    return (*kept_dimensions, *own_dimensions)
 
 
 def resolve_dimensions(

@@ -37,10 +37,12 @@ class SixTuple(Frozen):
             "research question": self.research_questions,
             "method": self.methods,
         }
-        named = [("summary", self.tldr)]
-        named += [(f"{name} {n}", text) for name, texts in several.items() for n, text in enumerate(texts, start=1)]
-        named += [("settings", self.settings), ("results", self.results)]
-        return tuple(IdeaPart(name=name, text=text) for name, text in named if text)
+        named_parts = [("summary", self.tldr)]
+        named_parts += [
+            (f"{name} {n}", text) for name, texts in several.items() for n, text in enumerate(texts, start=1)
+        ]
+        named_parts += [("settings", self.settings), ("results", self.results)]
+        return tuple(IdeaPart(name=name, text=text) for name, text in named_parts if text)
 
 
 async def extract(context: EvaluationContext[InnoEvalOptions]) -> SixTuple:

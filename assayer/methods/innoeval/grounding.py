@@ -24,11 +24,11 @@ async def ground_parts(
     run, options = context.run, context.options
     items = [source_item(source) for source in sources]
     batched = evidence_batches(items, options.grounded_per_call, options.grounded_chars)
-    shown = label_parts(parts)
-    names = {part.label: part.name for part in shown}
+    labelled_parts = label_parts(parts)
+    names = {part.label: part.name for part in labelled_parts}
 
     async def ground_batch(batch: tuple[EvidenceItem, ...]) -> list[Grounding]:
-        answer = await context.ask(GROUNDING, GroundingQuestion(digest=digest, parts=shown, evidence=batch))
+        answer = await context.ask(GROUNDING, GroundingQuestion(digest=digest, parts=labelled_parts, evidence=batch))
         by_label = {item.label: item for item in batch}
         return [
             _to_grounding(names[grounded.part], grounded, by_label[item.label])
@@ -77,8 +77,8 @@ def background_part(pack: EvidencePack, search: str) -> Part:
 
 
 def _part_assessment(pack: EvidencePack, part: IdeaPart) -> Assessment:
-    found = [grounding for grounding in pack.groundings if grounding.part == part.name]
-    sides = [sum(item.stance == stance for item in found) for stance in ("supports", "contradicts")]
+    groundings = [grounding for grounding in pack.groundings if grounding.part == part.name]
+    sides = [sum(item.stance == stance for item in groundings) for stance in ("supports", "contradicts")]
     return Assessment(
         name=part.name.capitalize(),
         statement=part.text,
@@ -86,7 +86,7 @@ def _part_assessment(pack: EvidencePack, part: IdeaPart) -> Assessment:
             reason=f"Not scored separately. Supporting sources: {sides[0]}; contradicting sources: {sides[1]}."
         ),
         points=(),
-        readings=tuple(map(_build_reading, found)),
+        readings=tuple(map(_build_reading, groundings)),
     )
 
 

@@ -84,14 +84,14 @@ async def _collect_evidence(context: EvaluationContext[InnoEvalOptions]) -> _Col
 
     selected = await search.best_sources(six_tuple.parts)
     run.report_progress("innoeval", 2, _STAGES)
-    before = await reading.read(selected, "before")
+    sources_before = await reading.read(selected, "before")
     covered = field_coverage(fit.level, run.journal.near_remote_papers)  # all searches for the board are done
 
     async def read_later_sources() -> tuple[ReadSource, ...]:
         return await reading.read(await search.later_sources(), "after")
 
-    groundings, after = await gather_pair(
-        ground_parts(context, idea_digest, six_tuple.parts, before),
+    groundings, sources_after = await gather_pair(
+        ground_parts(context, idea_digest, six_tuple.parts, sources_before),
         catch_failure(read_later_sources()),
     )
     run.report_progress("innoeval", 3, _STAGES)
@@ -99,8 +99,8 @@ async def _collect_evidence(context: EvaluationContext[InnoEvalOptions]) -> _Col
         idea=idea,
         text=context.text,
         six_tuple=six_tuple,
-        before_cutoff=before,
-        after_cutoff=next(iter(run.keep_successes([after], "search for later work")), ()),
+        before_cutoff=sources_before,
+        after_cutoff=next(iter(run.keep_successes([sources_after], "search for later work")), ()),
         groundings=groundings,
         fit=fit.model_copy(update={"level": covered}),
     )

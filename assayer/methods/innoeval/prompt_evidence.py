@@ -32,8 +32,8 @@ def shorten_middle(text: str, max_chars: int) -> str:
     abstracts state their results; a mark replaces the middle."""
     if len(text) <= max_chars:
         return text
-    kept = (max_chars - len(_LEFT_OUT)) // 2
-    return f"{keep_beginning(text, kept)}{_LEFT_OUT}{keep_end(text, kept)}"
+    kept_chars = (max_chars - len(_LEFT_OUT)) // 2
+    return f"{keep_beginning(text, kept_chars)}{_LEFT_OUT}{keep_end(text, kept_chars)}"
 
 
 def evidence_item(
@@ -66,10 +66,13 @@ def label_parts(parts: Sequence[IdeaPart]) -> tuple[LabelledPart, ...]:
 def label_evidence(sources: Sequence[ReadSource], chars: int) -> tuple[EvidenceItem, ...]:
     """Return the sources, labelled in order, each cut to `chars` characters. If a paper is cut, its text begins with
     what it says about its own work."""
-    return tuple(_cut(source, chars).model_copy(update={"label": f"P{n}"}) for n, source in enumerate(sources, start=1))
+    return tuple(
+        _shorten_source(source, chars).model_copy(update={"label": f"P{n}"})
+        for n, source in enumerate(sources, start=1)
+    )
 
 
-def _cut(source: ReadSource, chars: int) -> EvidenceItem:
+def _shorten_source(source: ReadSource, chars: int) -> EvidenceItem:
     item = source_item(source)
     if len(item.text) <= chars:
         return item

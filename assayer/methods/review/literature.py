@@ -22,7 +22,7 @@ from assayer.methods.review.schemas import (
     Subject,
 )
 from assayer.methods.scholareval.candidate_order import keep_near_papers, reciprocal_rank_fusion, rerank, round_robin
-from assayer.methods.scholareval.first_look import title_shown
+from assayer.methods.scholareval.first_look import build_shown_title
 from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
 from assayer.models import FitLevel, Paper, PaperId, Passage
 from assayer.run.concurrency import Failed, catch_failure, gather_pair, gather_settled
@@ -206,7 +206,7 @@ async def _shortlist(
     if context.options.looked_at <= context.options.opened:
         return [*named, *papers[:limit]]
     labelled = {f"P{number}": paper for number, paper in enumerate(papers, start=1)}
-    shown = tuple(title_shown(label, paper) for label, paper in labelled.items())
+    shown = tuple(build_shown_title(label, paper) for label, paper in labelled.items())
     question = LookQuestion(opening=panel.opening, points=panel.searched, shown=shown, most=limit)
     answer = await context.try_to_ask(tasks.LOOK, question, "look at titles")
     if isinstance(answer, Failed):

@@ -118,7 +118,7 @@ class ContributionModule:
         """Return the nearest papers that were read for the methods but not compared yet: a paper near a method may also
         be near what the idea claims as new."""
         nearest = await self._readings_for_methods.excluding([self.papers[paper] for paper in compared])
-        papers = await self._keep_near(nearest)
+        papers = await self._keep_nearest(nearest)
         self.papers |= {paper.id: paper for paper in papers}
         return papers
 
@@ -141,7 +141,7 @@ class ContributionModule:
             return await rerank(reranker, " ".join(dimension.statements), [papers[item] for item in fused], journal)
 
         orders = await gather_all(order(*pair) for pair in zip(searched, found, strict=True))
-        return await self._keep_near([papers[item] for item in round_robin(orders, len(papers))])
+        return await self._keep_nearest([papers[item] for item in round_robin(orders, len(papers))])
 
     async def _search(self, dimension: ContributionDimension) -> list[list[Hit]]:
         queries = [query for query in dimension.queries if query.strip()]
@@ -160,7 +160,7 @@ class ContributionModule:
         self.papers |= {paper.id: paper for paper in compared}
         return compared
 
-    async def _keep_near(self, papers: Sequence[Paper]) -> list[Paper]:
+    async def _keep_nearest(self, papers: Sequence[Paper]) -> list[Paper]:
         """Return up to `candidates` papers. If the corpus does not cover the field, papers below a minimum similarity
         are left out."""
         await self._measure_similarity(papers)
@@ -203,7 +203,7 @@ class ContributionModule:
             if paper.id not in seen
         }
         await self._measure_similarity(list(found.values()))
-        return await self._keep_near(sorted(found.values(), key=self._nearest_first))
+        return await self._keep_nearest(sorted(found.values(), key=self._nearest_first))
 
     async def _measure_similarity(self, papers: Sequence[Paper]) -> None:
         new = [paper.id for paper in papers if paper.id not in self._similarity]

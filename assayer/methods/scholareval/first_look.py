@@ -37,7 +37,8 @@ async def shortlist_by_title(
         purpose=purpose,
         parts=parts,
         shown=tuple(
-            title_shown(f"P{number}", item, similarity.get(item.id)) for number, item in enumerate(papers, start=1)
+            build_shown_title(f"P{number}", item, similarity.get(item.id))
+            for number, item in enumerate(papers, start=1)
         ),
         most=limit,
     )
@@ -52,5 +53,5 @@ async def shortlist_by_title(
     return chosen
 
 
-def title_shown(label: str, paper: Paper, similarity: float | None = None) -> TitleShown:
+def build_shown_title(label: str, paper: Paper, similarity: float | None = None) -> TitleShown:
     return TitleShown(label=label, title=title_line(paper), year=paper.year, similarity=similarity)

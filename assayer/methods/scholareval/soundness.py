@@ -13,7 +13,7 @@ from assayer.evaluation_context import EvaluationContext
 from assayer.methods.points import PointWriter, build_reading, get_verified_words
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.aggregation import build_unreviewed_assessment, mean_score, score_or_absent
-from assayer.methods.scholareval.first_look import title_shown
+from assayer.methods.scholareval.first_look import build_shown_title
 from assayer.methods.scholareval.method_reading import MethodReader, RelevantPaper, method_parts
 from assayer.methods.scholareval.options import ScholarEvalOptions
 from assayer.methods.scholareval.schemas import (
@@ -170,7 +170,7 @@ class SoundnessModule:
         question = SummaryQuestion(
             idea=self._context.text,
             reviews=tuple(_review_digest(item, score, labels) for item, score in reviewed),
-            papers=tuple(title_shown(label, self.papers[paper]) for label, paper in papers.items()),
+            papers=tuple(build_shown_title(label, self.papers[paper]) for label, paper in papers.items()),
             unreviewed=tuple(assessment.name for assessment in assessments if not isinstance(assessment.score, Score)),
         )
         outcome = await self._context.try_to_ask(tasks.SUMMARY, question, "summary of soundness")

@@ -150,7 +150,7 @@ class _Editing:
 
     def _name(self, key: NodeKey) -> str:
         node = self.graph.nodes.get(key)
-        return key if node is None else f"“{_cut(strip_citations(node.name), _NAME_CHARS)}”"
+        return key if node is None else f"“{_shorten(strip_citations(node.name), _NAME_CHARS)}”"
 
     def _subject(self, label: str) -> str:
         edge = self.graph.edges.get(EdgeKey(label))
@@ -161,10 +161,10 @@ class _Editing:
 
     def _note(self, action: Literal["add", "delete", "revise"], subject: str, reason: str, refused: str | None) -> None:
         self.edits.append(
-            GraphEdit(action=action, subject=_cut(subject, _SUBJECT_CHARS), reason=reason, refused=refused)
+            GraphEdit(action=action, subject=_shorten(subject, _SUBJECT_CHARS), reason=reason, refused=refused)
         )
 
 
-def _cut(text: str, chars: int) -> str:
+def _shorten(text: str, chars: int) -> str:
     """Truncate a text at a whole word, marking the cut."""
     return text if len(text) <= chars else f"{keep_beginning(text, chars)} …"

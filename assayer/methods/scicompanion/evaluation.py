@@ -72,7 +72,7 @@ def _combine(dimensions: Sequence[RubricDimension], assessments: Sequence[Assess
     summary."""
     overall = assessments[[dimension.name for dimension in dimensions].index(OVERALL)]
     others = [assessment for assessment in assessments if assessment is not overall] or assessments
-    points = [point for assessment in others for point in _leading(assessment.points)]
+    points = [point for assessment in others for point in _choose_leading_points(assessment.points)]
     part = Part(
         name=EVALUATION,
         title="Evaluation",
@@ -83,7 +83,7 @@ def _combine(dimensions: Sequence[RubricDimension], assessments: Sequence[Assess
     return Evaluated(_summary(overall.points) if overall.points else _NO_POINTS, part)
 
 
-def _leading(points: Iterable[Point]) -> list[Point]:
+def _choose_leading_points(points: Iterable[Point]) -> list[Point]:
     """Return the first point of each kind."""
     first: dict[str, Point] = {}
     for point in points:

@@ -80,8 +80,8 @@ class StateGraph:
         return names
 
     @cached_property
-    def _joined(self) -> Mapping[tuple[NodeKey, NodeKey, EdgeKind], EdgeKey]:
-        return {_ends(edge): edge.key for edge in self.edges.values()}
+    def _keys_by_ends(self) -> Mapping[tuple[NodeKey, NodeKey, EdgeKind], EdgeKey]:
+        return {_get_ends(edge): edge.key for edge in self.edges.values()}
 
     @cached_property
     def paper_of_node(self) -> Mapping[NodeKey, PaperId]:
@@ -122,12 +122,14 @@ class StateGraph:
         if known is not None and known in self.nodes and self.nodes[known].kind == kind:
             node = self.nodes[known]
             return Changed(
-                self if node.note or not note else self._put(node.model_copy(update={"note": note})), None, known
+                self if node.note or not note else self._replace_node(node.model_copy(update={"note": note})),
+                None,
+                known,
             )
         return self._with_node(kind, name, note, step)
 
     def with_edge(self, new: NewEdge, step: int) -> Changed:
-        fault = self._fault_of(new)
+        fault = self._find_fault(new)
         if fault is not None:
             return Changed(self, fault)
         key = EdgeKey(f"E{self.given_edges + 1}")
@@ -146,7 +148,8 @@ class StateGraph:
         return Changed(graph)
 
     def without_node(self, key: NodeKey) -> Changed:
-        """Delete a node and its edges. A deleted paper is not added again."""
+        """Return the graph without a node and its edges, or the reason why the node cannot be deleted. A deleted paper
+        is not added again."""
         if key == IDEA_NODE:
             return Changed(self, "the idea itself cannot be deleted")
         if key not in self.nodes:
@@ -192,7 +195,7 @@ class StateGraph:
         )
         if revised == node:
             return Changed(self, "nothing would change")
-        return Changed(self._put(revised), None, key)
+        return Changed(self._replace_node(revised), None, key)
 
     def with_revised_edge(self, key: EdgeKey, kind: EdgeKind | None, statement: str | None) -> Changed:
         """Revise an edge. Edges that come from records cannot be revised."""
@@ -210,14 +213,14 @@ class StateGraph:
         if revised == edge:
             return Changed(self, "nothing would change")
         others = replace(self, edges={item: each for item, each in self.edges.items() if item != key})
-        fault = others._fault_of(NewEdge(revised.source, revised.target, revised.kind, revised.basis))
+        fault = others._find_fault(NewEdge(revised.source, revised.target, revised.kind, revised.basis))
         if fault is not None:
             return Changed(self, fault)
         return Changed(replace(self, edges={**self.edges, key: revised}))
 
     # Helpers
 
-    def _fault_of(self, new: NewEdge) -> str | None:
+    def _find_fault(self, new: NewEdge) -> str | None:
         unknown = [key for key in (new.source, new.target) if key not in self.nodes]
         if unknown:
             return f"there is no node {unknown[0]}"
@@ -228,7 +231,7 @@ class StateGraph:
             f"only records and searches can say “{new.kind}”": new.kind in RECORDED_KINDS and new.basis != "record",
             f"“{new.kind}” cannot lead from {_describe_kind(source)} to {_describe_kind(target)}": source not in sources
             or target not in targets,
-            f"it is there already: {self._joined.get(_ends(new))}": _ends(new) in self._joined,
+            f"it is there already: {self._keys_by_ends.get(_get_ends(new))}": _get_ends(new) in self._keys_by_ends,
             f"the graph is full: it holds {self.most_edges} edges": len(self.edges) >= self.most_edges,
         }
         return next((fault for fault, holds in faults.items() if holds), None)
@@ -240,7 +243,7 @@ class StateGraph:
         node = EvidenceNode(key=key, kind=kind, name=name, note=note, step=step)
         return Changed(replace(self, nodes={**self.nodes, key: node}, given_nodes=self.given_nodes + 1), None, key)
 
-    def _put(self, node: EvidenceNode) -> "StateGraph":
+    def _replace_node(self, node: EvidenceNode) -> "StateGraph":
         return replace(self, nodes={**self.nodes, node.key: node})
 
 
@@ -250,7 +253,7 @@ def empty_graph(title: str, most_nodes: int = 120, most_edges: int = 300) -> Sta
     return StateGraph({IDEA_NODE: idea}, {}, {}, {}, most_nodes=most_nodes, most_edges=most_edges)
 
 
-def _ends(edge: EvidenceEdge | NewEdge) -> tuple[NodeKey, NodeKey, EdgeKind]:
+def _get_ends(edge: EvidenceEdge | NewEdge) -> tuple[NodeKey, NodeKey, EdgeKind]:
     """Return the key that equal edges share. If the kind has no direction, the order of the ends does not matter."""
     if edge.kind in _UNDIRECTED and edge.target < edge.source:
         return edge.target, edge.source, edge.kind

@@ -35,7 +35,7 @@ EXEMPT: Mapping[str, str] = {
     "assayer.methods.innoeval.prompt_evidence.clean_text": "is sanitise and a cut, and a note in the run's journal",
     "assayer.methods.innoeval.prompt_evidence.evidence_item": "puts into a model what shorten_middle has cut",
     "assayer.methods.scholareval.aggregation": _NAME_OF_OURS,
-    "assayer.methods.scholareval.first_look.title_shown": "puts the title of a record beside its label",
+    "assayer.methods.scholareval.first_look.build_shown_title": "puts the title of a record beside its label",
     "assayer.methods.check.text_matching.similarity": _EMBEDDED,
     "assayer.methods.scicompanion.graph": _NAME_OF_OURS,
     "assayer.methods.scicompanion.retrieval": "asks the corpus, whose queries are bounded",

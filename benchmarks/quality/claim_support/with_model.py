@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from assayer.claim_support.checking import CLAIMS_PER_CALL, support_found
+from assayer.claim_support.checking import CLAIMS_PER_CALL, convert_verdict
 from assayer.claim_support.schemas import SupportItem, SupportQuestion
 from assayer.claim_support.task import SUPPORT
 from assayer.llm import Llm, ask
@@ -42,7 +42,7 @@ async def ask_support(
         answer = await ask(llm, SUPPORT, SupportQuestion(items=items), run)
         verdicts = {verdict.label: verdict for verdict in answer.verdicts}
         found = {
-            claim.id: support_found(verdicts[item.label], item.passages).support
+            claim.id: convert_verdict(verdicts[item.label], item.passages).support
             for claim, item in zip(claims, items, strict=True)
         }
         return SupportOutcomes(

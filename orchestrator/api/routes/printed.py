@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from assayer.reports.contestation import contestation_of
+from assayer.reports.contestation import build_contestation
 from assayer.reports.contestation_page import contestation_page
 from assayer.reports.pdf import brief_pdf, render_pdf
 from assayer_client.contestation import Contestation
@@ -77,7 +77,7 @@ async def get_contestation(id: PathId, query: Annotated[DocumentQuery, Query()],
     """Return an evaluation's contestation record. It states what was evaluated and what was masked, and lists the
     models, prompts (with versions and digests), corpus and papers used. It can be shared with the applicant, because it
     contains nothing about other proposals or reviewers."""
-    record = contestation_of(await stored_report(context.services.jobs, context.tenant, id), id)
+    record = build_contestation(await stored_report(context.services.jobs, context.tenant, id), id)
     await _record_export(context, id, "contestation")
     if query.format == "json":
         return Response(record.model_dump_json(), 200, {"Cache-Control": "private, no-cache"}, "application/json")

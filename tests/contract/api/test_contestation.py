@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from assayer.reports.contestation import contestation_of
+from assayer.reports.contestation import build_contestation
 from assayer_client.contestation import Contestation
 from tests.contract.api.commands import Program
 from tests.contract.api.reported_evaluations import evaluation_with_full_report
@@ -14,7 +14,7 @@ from tests.unit.reports_fixture import full_report
 
 def test_contestation_contains_a_verifiable_text_digest() -> None:
     report = full_report()
-    what = contestation_of(report, "ev_1")
+    what = build_contestation(report, "ev_1")
     assert what.text_sha256 == hashlib.sha256(report.idea.text.encode()).hexdigest()
     assert what.prompts == report.provenance.prompts
     assert what.blinding == report.idea.blinding

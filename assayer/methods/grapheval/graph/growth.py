@@ -51,13 +51,15 @@ def plan_additions(
     for item in ideas:
         _check_new_idea(plan, item)
         idea = item.idea
-        before = fingerprints.get(idea.id)
-        fingerprints[idea.id] = IdeaFingerprint(idea.digest, idea.label or (before.label if before else None))
-        if before is None:
+        old_fingerprint = fingerprints.get(idea.id)
+        fingerprints[idea.id] = IdeaFingerprint(
+            idea.digest, idea.label or (old_fingerprint.label if old_fingerprint else None)
+        )
+        if old_fingerprint is None:
             new.append(item)
             continue
         already_there += 1
-        if before.label is None and idea.label is not None:
+        if old_fingerprint.label is None and idea.label is not None:
             labels.append((idea.id, idea.label))
     return GraphAdditions(tuple(new), tuple(labels), already_there)
 
@@ -74,9 +76,11 @@ def check_for_contradictions(
                 f"Idea {idea.id!r} has the label {idea.label!r}, which this graph does not have.",
                 f"The graph's labels are {', '.join(plan.classes)}. To use other labels, build a new graph.",
             )
-        if before := fingerprints.get(idea.id):
-            _check_contradiction(idea, before)
-        fingerprints[idea.id] = IdeaFingerprint(idea.digest, idea.label or (before.label if before else None))
+        if old_fingerprint := fingerprints.get(idea.id):
+            _check_contradiction(idea, old_fingerprint)
+        fingerprints[idea.id] = IdeaFingerprint(
+            idea.digest, idea.label or (old_fingerprint.label if old_fingerprint else None)
+        )
 
 
 def _check_new_idea(plan: GraphPlan, new: PreparedIdea) -> None:
@@ -138,15 +142,15 @@ def edges_of_new_ideas(
     """Return the new ideas' edges, in both directions. The new viewpoints' vectors are the last rows in `neighbours`,
     from `first_row` on; `idea_of` holds the idea of every row."""
     starts = first_row + np.cumsum([0, *(len(item.vectors) for item in new)])
-    found = _edges_to_other_ideas(new, first_row, neighbours, plan.inter, idea_of)
+    edge_ends = _edges_to_other_ideas(new, first_row, neighbours, plan.inter, idea_of)
     for item, start in zip(new, starts[:-1], strict=True):
         inside = (
             edges_by_relations(item.vectors, item.relations)
             if plan.relations
             else edges_by_cosine(item.vectors, plan.intra)
         )
-        found.append((inside[0] + start, inside[1] + start, inside[2]))
-    sources, targets, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        edge_ends.append((inside[0] + start, inside[1] + start, inside[2]))
+    sources, targets, weights = (np.concatenate(parts) for parts in zip(*edge_ends, strict=True))
     return build_undirected_edges(sources, targets, weights.astype(np.float32), idea_of)
 
 
@@ -157,14 +161,14 @@ def _edges_to_other_ideas(
     viewpoints, so more neighbours are requested to allow for them."""
     vectors = np.concatenate([item.vectors for item in new])
     limit = inter + max(len(item.vectors) for item in new)
-    found: list[EdgeEnds] = []
+    edge_ends: list[EdgeEnds] = []
     for start in range(0, len(vectors), _QUERY_BATCH):
         batch = np.arange(start, min(start + _QUERY_BATCH, len(vectors))) + first_row
         rows, cosines = neighbours.nearest(vectors[batch - first_row], limit)
         foreign = (rows >= 0) & (idea_of[rows] != idea_of[batch][:, None])
-        kept = foreign & (np.cumsum(foreign, axis=1) <= inter)
-        found.append((np.repeat(batch, kept.sum(axis=1)), rows[kept], cosines[kept]))
-    return found
+        is_kept = foreign & (np.cumsum(foreign, axis=1) <= inter)
+        edge_ends.append((np.repeat(batch, is_kept.sum(axis=1)), rows[is_kept], cosines[is_kept]))
+    return edge_ends
 
 
 def edges_by_cosine(vectors: Vectors, intra: int) -> EdgeEnds:

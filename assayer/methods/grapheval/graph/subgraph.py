@@ -120,16 +120,16 @@ def remove_viewpoint(around: IdeaSubgraph, place: int) -> IdeaSubgraph:
     """Return the subgraph without one of the idea's viewpoints. The idea must have others."""
     graph = around.graph
     row = int(np.searchsorted(graph.idea_of, around.row)) + place
-    kept = (graph.sources != row) & (graph.targets != row)
-    sources, targets = graph.sources[kept], graph.targets[kept]
+    kept_edges = (graph.sources != row) & (graph.targets != row)
+    sources, targets = graph.sources[kept_edges], graph.targets[kept_edges]
     smaller = replace(
         graph,
         vectors=np.delete(graph.vectors, row, axis=0),
         idea_of=graph.idea_of[:-1],
         sources=sources - (sources > row),
         targets=targets - (targets > row),
-        weights=graph.weights[kept],
-        kinds=graph.kinds[kept],
+        weights=graph.weights[kept_edges],
+        kinds=graph.kinds[kept_edges],
     )
     return IdeaSubgraph(smaller, around.row)
 
@@ -149,10 +149,10 @@ class LocalScorer:
     def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
         extractor = SubgraphExtractor(graph.hide_labels(rows), self.hops)
         scores = np.full((len(rows), len(graph.classes)), np.nan)
-        for place, row in enumerate(rows):
-            own = np.flatnonzero(graph.idea_of == row)
-            if len(own):
-                extracted = extractor.extract(extractor.nodes_within(own, self.hops))
+        for index, row in enumerate(rows):
+            own_viewpoints = np.flatnonzero(graph.idea_of == row)
+            if len(own_viewpoints):
+                extracted = extractor.extract(extractor.nodes_within(own_viewpoints, self.hops))
                 extracted_row = np.array([extracted.ideas.index(graph.ideas[row])], np.int32)
-                scores[place] = self.scorer.score(extracted, extracted_row)[0]
+                scores[index] = self.scorer.score(extracted, extracted_row)[0]
         return scores

@@ -35,8 +35,8 @@ class IdeaLogistic:
 
     def fit(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
         """Fit the regression to the labelled ideas other than `rows`."""
-        known = find_labelled_rows_of_two_classes(graph, rows)
-        return fit_vectors(self._features(graph)[known], graph.labels[known], len(graph.classes))
+        labelled_rows = find_labelled_rows_of_two_classes(graph, rows)
+        return fit_vectors(self._features(graph)[labelled_rows], graph.labels[labelled_rows], len(graph.classes))
 
 
 class _TextLogistic:
@@ -53,8 +53,8 @@ class _TextLogistic:
     def fit(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
         """Fit the regression to the labelled ideas other than `rows`. Raises InputError if an idea's text is
         missing."""
-        known = find_labelled_rows_of_two_classes(graph, rows)
-        return self._fit(self._texts_of(graph, known), graph.labels[known], len(graph.classes))
+        labelled_rows = find_labelled_rows_of_two_classes(graph, rows)
+        return self._fit(self._texts_of(graph, labelled_rows), graph.labels[labelled_rows], len(graph.classes))
 
     def _texts_of(self, graph: GraphArrays, rows: Rows) -> list[str]:
         return [self._text(graph.ideas[row]) for row in rows]
@@ -86,8 +86,8 @@ class Majority:
     name = MAJORITY
 
     def score(self, graph: GraphArrays, rows: Rows) -> Floats:
-        known = find_labelled_rows(graph, rows)
-        rates: Floats = np.bincount(graph.labels[known], minlength=len(graph.classes)) / len(known)
+        labelled_rows = find_labelled_rows(graph, rows)
+        rates: Floats = np.bincount(graph.labels[labelled_rows], minlength=len(graph.classes)) / len(labelled_rows)
         return np.tile(rates, (len(rows), 1))
 
 
@@ -103,22 +103,22 @@ def idea_vectors(graph: GraphArrays) -> NDArray[np.float32]:
 
 def find_labelled_rows(graph: GraphArrays, rows: Rows) -> Rows:
     """Return the labelled ideas that are not being scored. Raises InputError if there are none."""
-    known = np.setdiff1d(np.flatnonzero(graph.labels != UNKNOWN), rows).astype(np.int32)
-    if not len(known):
+    labelled_rows = np.setdiff1d(np.flatnonzero(graph.labels != UNKNOWN), rows).astype(np.int32)
+    if not len(labelled_rows):
         raise InputError(
             f"None of the other {len(graph.ideas) - len(rows):,} ideas in the graph has a label.",
             "Add labelled ideas: verdicts are predicted from ideas whose outcome is known.",
         )
-    return known
+    return labelled_rows
 
 
 def find_labelled_rows_of_two_classes(graph: GraphArrays, rows: Rows) -> Rows:
     """Return `find_labelled_rows`. Raises InputError if all of these ideas have the same label."""
-    known = find_labelled_rows(graph, rows)
-    present = np.unique(graph.labels[known])
+    labelled_rows = find_labelled_rows(graph, rows)
+    present = np.unique(graph.labels[labelled_rows])
     if len(present) < 2:
         raise InputError(
-            f"The {len(known):,} labelled ideas all have the label {graph.classes[present[0]]!r}.",
+            f"The {len(labelled_rows):,} labelled ideas all have the label {graph.classes[present[0]]!r}.",
             "Add ideas with a different label: verdicts are predicted from ideas with at least two outcomes.",
         )
-    return known
+    return labelled_rows

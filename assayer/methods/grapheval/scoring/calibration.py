@@ -146,14 +146,14 @@ def fit_calibration(
     """Fit a calibration. `probabilities`, shape (n, classes), are a scorer's output for held-out ideas; `truth`, shape
     (n,), holds their true classes as indices into `classes`. Raises InputError if there are too few held-out ideas or a
     class is missing."""
-    answered = ~np.isnan(probabilities).any(axis=1)
-    answers, labels = probabilities[answered], truth[answered]
+    is_answered = ~np.isnan(probabilities).any(axis=1)
+    answers, labels = probabilities[is_answered], truth[is_answered]
     counts = np.bincount(labels, minlength=len(classes))
     if len(labels) < MIN_HELD_OUT:
         raise InputError(f"Calibration needs at least {MIN_HELD_OUT} held-out ideas; there are {len(labels)}.")
-    if missing := [label for label, count in zip(classes, counts, strict=True) if not count]:
+    if absent := [label for label, count in zip(classes, counts, strict=True) if not count]:
         raise InputError(
-            f"No held-out idea is labelled {', '.join(map(repr, missing))}, so its probability cannot be calibrated.",
+            f"No held-out idea is labelled {', '.join(map(repr, absent))}, so its probability cannot be calibrated.",
             "Hold out more ideas, or drop the class.",
         )
     generator = np.random.default_rng(provenance.seed)
@@ -168,7 +168,7 @@ def fit_calibration(
             _fit_scaling(answers[rows], labels[rows], scaling)
             for rows in (generator.integers(0, len(labels), len(labels)) for _ in range(replicates))
         ),
-        unanswered=int((~answered).sum()),
+        unanswered=int((~is_answered).sum()),
         provenance=provenance,
     )
 
@@ -178,14 +178,14 @@ def cross_fitted_probabilities(
 ) -> Floats:
     """Return cross-fitted probabilities, shape (n, classes). Each answer is calibrated by a scaling fitted to the other
     folds, so that measurements hold for ideas outside the fit. A row is NaN if the scorer gave no answer."""
-    answered = np.flatnonzero(~np.isnan(probabilities).any(axis=1))
-    shuffled = np.random.default_rng(seed).permutation(answered)
+    answered_rows = np.flatnonzero(~np.isnan(probabilities).any(axis=1))
+    shuffled = np.random.default_rng(seed).permutation(answered_rows)
     by_label = shuffled[np.argsort(truth[shuffled], kind="stable")]
     calibrated = np.full_like(probabilities, np.nan)
     for fold in range(folds):
         held_out = by_label[fold::folds]
-        others = np.setdiff1d(answered, held_out)
-        scaling = _fit_scaling(probabilities[others], truth[others])
+        training_rows = np.setdiff1d(answered_rows, held_out)
+        scaling = _fit_scaling(probabilities[training_rows], truth[training_rows])
         calibrated[held_out] = _apply_scaling(scaling, probabilities[held_out])
     return calibrated
 
@@ -208,8 +208,8 @@ def _fit_scaling(
         return float(value), np.concatenate([[slope], excess.sum(axis=0)]) + 2 * _RIDGE * parameters
 
     start = np.zeros(classes + 1) if near is None else np.array([near.slope, *near.bias])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None), *[(None, None)] * classes])
-    return ProbabilityScaling(slope=float(found.x[0]), bias=tuple(found.x[1:].tolist()))
+    optimum = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None), *[(None, None)] * classes])
+    return ProbabilityScaling(slope=float(optimum.x[0]), bias=tuple(optimum.x[1:].tolist()))
 
 
 def _apply_scaling(scaling: ProbabilityScaling, probabilities: Floats) -> Floats:

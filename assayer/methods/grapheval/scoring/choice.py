@@ -59,11 +59,11 @@ class BestOf:
 
     def choose(self, graph: GraphArrays, rows: Rows) -> Scorer:
         """Choose a scorer. Raises InputError if the known ideas have fewer than two labels."""
-        known = find_labelled_rows_of_two_classes(graph, rows)
+        labelled_rows = find_labelled_rows_of_two_classes(graph, rows)
         hidden = graph.hide_labels(rows)
-        parts = stratified_folds(hidden, min(self._folds, len(known)), self._seed)
-        truth = graph.labels[known]
-        values = [auroc(truth, score_held_out(scorer, hidden, parts)[known]) for scorer in self._scorers]
+        parts = stratified_folds(hidden, min(self._folds, len(labelled_rows)), self._seed)
+        truth = graph.labels[labelled_rows]
+        values = [auroc(truth, score_held_out(scorer, hidden, parts)[labelled_rows]) for scorer in self._scorers]
         return self._scorers[int(np.argmax(values))]
 
 

@@ -68,9 +68,9 @@ class FittedLogistic(Frozen):
         return self._probabilities(vectors)
 
     def _probabilities(self, features: NDArray[np.floating] | sp.csr_matrix) -> Floats:
-        found = np.zeros((features.shape[0], self.classes))
-        found[:, self.present] = softmax(features @ self._matrix.T + np.array(self.intercepts), axis=1)
-        return found
+        probabilities = np.zeros((features.shape[0], self.classes))
+        probabilities[:, self.present] = softmax(features @ self._matrix.T + np.array(self.intercepts), axis=1)
+        return probabilities
 
     def _standard_lengths(self, texts: Sequence[str]) -> Floats:
         return (_log_char_counts(texts) - self.centre) / self.spread
@@ -122,14 +122,14 @@ def _fit(
 ) -> FittedLogistic:
     from sklearn.linear_model import LogisticRegression
 
-    found: _Classifier = LogisticRegression(max_iter=1000).fit(features, labels)
-    weights, intercepts = found.coef_, found.intercept_
-    if len(found.classes_) == 2:  # scikit-learn returns one row for two outcomes
+    classifier: _Classifier = LogisticRegression(max_iter=1000).fit(features, labels)
+    weights, intercepts = classifier.coef_, classifier.intercept_
+    if len(classifier.classes_) == 2:  # scikit-learn returns one row for two outcomes
         weights, intercepts = np.vstack([np.zeros_like(weights), weights]), np.array([0.0, *intercepts])
     return FittedLogistic.model_construct(
         kind=kind,
         classes=classes,
-        present=tuple(found.classes_.tolist()),
+        present=tuple(classifier.classes_.tolist()),
         coefficients=tuple(tuple(row) for row in weights.tolist()),
         intercepts=tuple(intercepts.tolist()),
     )

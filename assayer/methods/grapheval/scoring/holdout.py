@@ -37,7 +37,7 @@ def ideas_later_than(graph: GraphArrays, day: int) -> Rows:
 def score_held_out(scorer: Scorer, graph: GraphArrays, parts: Sequence[Rows]) -> NDArray[np.float64]:
     """Return scores for the ideas in the parts, shape (i, classes). Each part is scored with its own labels hidden;
     ideas in no part get NaN."""
-    found = np.full((len(graph.ideas), len(graph.classes)), np.nan)
+    probabilities = np.full((len(graph.ideas), len(graph.classes)), np.nan)
     for rows in parts:
-        found[rows] = scorer.score(graph.hide_labels(rows), rows)
-    return found
+        probabilities[rows] = scorer.score(graph.hide_labels(rows), rows)
+    return probabilities

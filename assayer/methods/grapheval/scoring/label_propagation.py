@@ -31,8 +31,8 @@ def propagate(graph: GraphArrays, rounds: int = _MAX_ROUNDS) -> Distributions:
     leaders = _find_most_probable_classes(state)
     for _ in range(rounds):
         state = _normalise_rows(state + weights @ state)
-        before, leaders = leaders, _find_most_probable_classes(state)
-        if np.array_equal(before, leaders):
+        previous_leaders, leaders = leaders, _find_most_probable_classes(state)
+        if np.array_equal(previous_leaders, leaders):
             break
     return state
 
@@ -41,8 +41,8 @@ def _initial(graph: GraphArrays) -> Distributions:
     """Return one-hot rows for the viewpoints of labelled ideas, and zero rows for the others."""
     labels = graph.labels[graph.idea_of]
     state = np.zeros((len(labels), len(graph.classes)))
-    known = np.flatnonzero(labels != UNKNOWN)
-    state[known, labels[known]] = 1.0
+    labelled_rows = np.flatnonzero(labels != UNKNOWN)
+    state[labelled_rows, labels[labelled_rows]] = 1.0
     return state
 
 
@@ -78,13 +78,13 @@ def keep_strongest_edges(graph: GraphArrays, inter: int) -> GraphArrays:
     order = np.lexsort((-graph.weights, graph.kinds != INTER, graph.targets))
     targets, between = graph.targets[order], graph.kinds[order] == INTER
     first = np.searchsorted(targets, targets, side="left")
-    kept = np.sort(order[~between | (np.arange(len(order)) - first < inter)])
+    kept_edges = np.sort(order[~between | (np.arange(len(order)) - first < inter)])
     return replace(
         graph,
-        sources=graph.sources[kept],
-        targets=graph.targets[kept],
-        weights=graph.weights[kept],
-        kinds=graph.kinds[kept],
+        sources=graph.sources[kept_edges],
+        targets=graph.targets[kept_edges],
+        weights=graph.weights[kept_edges],
+        kinds=graph.kinds[kept_edges],
     )
 
 
@@ -102,8 +102,8 @@ class LabelPropagation:
         return f"label propagation, {self.rounds} rounds{edges}"
 
     def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> Distributions:
-        seen = graph if self.strongest is None else keep_strongest_edges(graph, self.strongest)
-        nodes = propagate(seen.hide_labels(rows), self.rounds)
+        visible_graph = graph if self.strongest is None else keep_strongest_edges(graph, self.strongest)
+        nodes = propagate(visible_graph.hide_labels(rows), self.rounds)
         columns = (np.bincount(graph.idea_of, column, len(graph.ideas)) for column in nodes.T)
         sums: Distributions = np.stack(list(columns), axis=1).astype(np.float64)
         scores = _normalise_rows(sums[rows])

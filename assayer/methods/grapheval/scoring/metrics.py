@@ -43,11 +43,11 @@ def auroc(truth: Truth, probabilities: Probabilities) -> float:
 def calibration_error(truth: Truth, probabilities: Probabilities, bins: int = 10) -> float:
     """Return the expected calibration error for the most probable class: the mean gap between confidence and accuracy
     over bins of equal width."""
-    answered = ~np.isnan(probabilities).any(axis=1)
-    if not answered.any():
+    is_answered = ~np.isnan(probabilities).any(axis=1)
+    if not is_answered.any():
         return float("nan")
-    confidence = probabilities[answered].max(axis=1)
-    right = probabilities[answered].argmax(axis=1) == truth[answered]
+    confidence = probabilities[is_answered].max(axis=1)
+    right = probabilities[is_answered].argmax(axis=1) == truth[is_answered]
     places = np.minimum((confidence * bins).astype(np.int64), bins - 1)
     gaps = np.bincount(places, weights=right - confidence, minlength=bins)
     return float(np.abs(gaps).sum() / len(confidence))
@@ -78,15 +78,15 @@ def bootstrap(
         return float(ours - theirs)
 
     generator = np.random.default_rng(seed)
-    drawn = [mean(generator.integers(0, len(truth), len(truth))) for _ in range(rounds)]
-    defined = [value for value in drawn if not np.isnan(value)]
+    resampled_means = [mean(generator.integers(0, len(truth), len(truth))) for _ in range(rounds)]
+    defined = [value for value in resampled_means if not np.isnan(value)]
     low, high = np.quantile(defined, [0.025, 0.975]) if defined else (float("nan"), float("nan"))
     return Estimate(mean(np.arange(len(truth))), float(low), float(high))
 
 
 def find_most_probable_classes(probabilities: Probabilities) -> NDArray[np.int64]:
-    answered = ~np.isnan(probabilities).any(axis=1)
-    return np.where(answered, np.nan_to_num(probabilities).argmax(axis=1), _NO_ANSWER)
+    is_answered = ~np.isnan(probabilities).any(axis=1)
+    return np.where(is_answered, np.nan_to_num(probabilities).argmax(axis=1), _NO_ANSWER)
 
 
 def _auroc(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
@@ -97,7 +97,7 @@ def _auroc(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
     pairs = int(positive.sum()) * int((~positive).sum())
     if not pairs:
         return float("nan")
-    answered = ~np.isnan(scores)
-    ranks, above = rankdata(scores[answered]), positive[answered]
+    is_answered = ~np.isnan(scores)
+    ranks, above = rankdata(scores[is_answered]), positive[is_answered]
     count = int(above.sum())
     return float((ranks[above].sum() - count * (count + 1) / 2) / pairs)

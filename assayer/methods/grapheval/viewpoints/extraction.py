@@ -40,10 +40,10 @@ async def extract_viewpoints(text: str, llm: Llm, run: Run, limit: int) -> Viewp
         Viewpoint(text=viewpoint.statement, words=viewpoint.words, self_contained=not refers_back(viewpoint.statement))
         for viewpoint in answer.viewpoints
     ]
-    kept, refused = check_faithfulness(extracted, IdeaWords(text))
+    kept_viewpoints, refused = check_faithfulness(extracted, IdeaWords(text))
     for item in refused:
         run.journal.record_dropped("viewpoint", f"unfaithful to the idea: {item.reason}")
-    return Viewpoints(viewpoints=kept, maker=extractor_name(llm), refused=refused)
+    return Viewpoints(viewpoints=kept_viewpoints, maker=extractor_name(llm), refused=refused)
 
 
 async def relate_viewpoints(text: str, viewpoints: Sequence[Viewpoint], llm: Llm, run: Run) -> list[tuple[int, int]]:

@@ -132,6 +132,6 @@ def check_faithfulness(
 ) -> tuple[tuple[Viewpoint, ...], tuple[RefusedViewpoint, ...]]:
     """Split viewpoints into those that the idea supports and those that are rejected, with the reason."""
     judged = [(viewpoint, unfaithfulness_reason(viewpoint, idea)) for viewpoint in viewpoints]
-    kept = tuple(viewpoint for viewpoint, reason in judged if not reason)
+    kept_viewpoints = tuple(viewpoint for viewpoint, reason in judged if not reason)
     refused = tuple(RefusedViewpoint(text=viewpoint.text, reason=reason) for viewpoint, reason in judged if reason)
-    return kept, refused
+    return kept_viewpoints, refused

@@ -63,13 +63,13 @@ _CITED = re.compile(r"\((?=[^()]*+\))[^()]*?\b(?:19|20)\d{2}[^()]*+\)|\[\d+(?:,\
 
 def split_viewpoints(text: str, limit: int) -> tuple[Viewpoint, ...]:
     """Split a text into up to `limit` viewpoints, in text order; headings are left out."""
-    found: list[Viewpoint] = []
+    viewpoints: list[Viewpoint] = []
     for paragraph in _paragraphs(text):
-        found += _resolve(_clauses(paragraph))
-        if len(found) >= limit:
+        viewpoints += _resolve(_clauses(paragraph))
+        if len(viewpoints) >= limit:
             break
     unique: dict[str, Viewpoint] = {}
-    for viewpoint in found[:limit]:
+    for viewpoint in viewpoints[:limit]:
         unique.setdefault(viewpoint.text, viewpoint)
     return tuple(unique.values())
 
@@ -88,38 +88,40 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 def _clauses(paragraph: str) -> list[str]:
     """Return a paragraph's sentences, split further at clauses with their own subject."""
-    found: list[str] = []
+    clauses: list[str] = []
     for sentence in sentences(paragraph, min_words=_MIN_WORDS):
         open_clause = ""
         for piece in _CLAUSES.split(sentence):
             both = f"{open_clause}, {piece}" if open_clause else piece
             if open_clause and min(_word_count(open_clause), _word_count(piece)) >= _MIN_CLAUSE_WORDS:
-                found.append(open_clause)
+                clauses.append(open_clause)
                 both = piece
             open_clause = both
-        found.append(open_clause)
-    return found
+        clauses.append(open_clause)
+    return clauses
 
 
 def _resolve(clauses: Sequence[str]) -> list[Viewpoint]:
     """Turn each clause into a viewpoint. If its opening word refers back, the referent is added if it can be found."""
-    found: list[Viewpoint] = []
+    resolved_viewpoints: list[Viewpoint] = []
     for words in clauses:
         bare = _ITEM.sub("", _JOINER.sub("", _LINKING.sub("", words)))
-        before = found[-1] if found else None
+        previous = resolved_viewpoints[-1] if resolved_viewpoints else None
         if not refers_back(bare):
-            found.append(Viewpoint(text=_format_sentence(bare), words=words))
-        elif before is not None and (term := _subject(before.words)):
-            found.append(Viewpoint(text=f"{_capitalised(term)}: {_format_sentence(bare)}", words=words))
+            resolved_viewpoints.append(Viewpoint(text=_format_sentence(bare), words=words))
+        elif previous is not None and (term := _subject(previous.words)):
+            resolved_viewpoints.append(Viewpoint(text=f"{_capitalise(term)}: {_format_sentence(bare)}", words=words))
         elif (
-            before is not None
-            and before.self_contained
-            and _word_count(before.text) + _word_count(bare) <= _MAX_JOINED_WORDS
+            previous is not None
+            and previous.self_contained
+            and _word_count(previous.text) + _word_count(bare) <= _MAX_JOINED_WORDS
         ):
-            found[-1] = Viewpoint(text=f"{before.text} {_format_sentence(bare)}", words=f"{before.words} {words}")
+            resolved_viewpoints[-1] = Viewpoint(
+                text=f"{previous.text} {_format_sentence(bare)}", words=f"{previous.words} {words}"
+            )
         else:
-            found.append(Viewpoint(text=_format_sentence(bare), words=words, self_contained=False))
-    return found
+            resolved_viewpoints.append(Viewpoint(text=_format_sentence(bare), words=words, self_contained=False))
+    return resolved_viewpoints
 
 
 def _subject(sentence: str) -> str:
@@ -137,10 +139,10 @@ def _subject(sentence: str) -> str:
 def _format_sentence(text: str) -> str:
     stripped = text.strip()
     ended = stripped if stripped.endswith((".", "!", "?", "”", '"', ":")) else f"{stripped.rstrip(',;')}."
-    return _capitalised(ended)
+    return _capitalise(ended)
 
 
-def _capitalised(text: str) -> str:
+def _capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 

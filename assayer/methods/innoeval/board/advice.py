@@ -69,12 +69,12 @@ def _order_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[Weaknes
 def _remove_repeated_weaknesses(titled_texts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Remove weaknesses that nearly repeat an earlier one in the same dimension. Each pair holds a dimension's title
     and a weakness."""
-    kept: list[tuple[str, str]] = []
+    kept_weaknesses: list[tuple[str, str]] = []
     for title, text in titled_texts:
         words = collect_words(text)
-        if not any(_are_similar(words, collect_words(other)) for where, other in kept if where == title):
-            kept.append((title, text))
-    return kept
+        if not any(_are_similar(words, collect_words(other)) for where, other in kept_weaknesses if where == title):
+            kept_weaknesses.append((title, text))
+    return kept_weaknesses
 
 
 def _are_similar(item: Set[str], other: Set[str]) -> bool:
@@ -91,8 +91,8 @@ def _point(
     step: LaterStep, items_by_label: dict[str, EvidenceItem], weaknesses: dict[str, Weakness], idea: Set[Decimal]
 ) -> Point:
     item = items_by_label[step.label]
-    answered = weaknesses.get(step.weakness or "")
-    aim = f"On {answered.dimension.lower()}: " if answered else ""
+    weakness = weaknesses.get(step.weakness or "")
+    aim = f"On {weakness.dimension.lower()}: " if weakness else ""
     quoted = check_quote(step.quote, item)
     return point(
         "suggestion",

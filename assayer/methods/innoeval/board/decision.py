@@ -125,9 +125,9 @@ def load_decision_calibration(path: Path) -> DecisionCalibration:
         return DecisionCalibration.model_validate_json(read_text_file(path))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
+        location = ".".join(map(str, first["loc"]))
         raise InputError(
-            f"{path.name} is not a valid decision calibration: {f'{place}: ' if place else ''}{first['msg']}.",
+            f"{path.name} is not a valid decision calibration: {f'{location}: ' if location else ''}{first['msg']}.",
             "Fit one with `assayer calibrate`, or omit it to get scores without a decision.",
         ) from error
 
@@ -142,9 +142,9 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
     score = board.score
     if isinstance(score, Absent):
         return Absent(reason=f"there is no final score: {score.reason}")
-    if others := list_differing_conditions(calibration.conditions, CalibrationConditions.of(board)):
+    if differences := list_differing_conditions(calibration.conditions, CalibrationConditions.of(board)):
         return Absent(
-            reason=f"the calibration {calibration.name!r} was fitted with different {' and '.join(others)}; its "
+            reason=f"the calibration {calibration.name!r} was fitted with different {' and '.join(differences)}; its "
             "thresholds do not apply to this score."
         )
     decision = calibration.outcome(score.value, calibration.thresholds)

@@ -93,12 +93,12 @@ def _evidence(pack: EvidencePack, papers: Mapping[str, PaperId]) -> tuple[Eviden
     text."""
     sources_by_paper = {item.paper.id: item for item in pack.before_cutoff}
     notes = {grounding.paper_id: strip_citations(grounding.analysis) for grounding in reversed(pack.groundings)}
-    found = ((label, sources_by_paper[paper]) for label, paper in papers.items())
+    labelled_sources = ((label, sources_by_paper[paper]) for label, paper in papers.items())
     return tuple(
         evidence_item(
             item.paper, item.kind, notes.get(item.paper.id) or shorten_middle(item.text, _STATEMENT_CHARS)
         ).model_copy(update={"label": label})
-        for label, item in found
+        for label, item in labelled_sources
     )
 
 

@@ -148,8 +148,8 @@ def _grounding_note(grounding: Grounding, label: str) -> GroundingNote:
 
 def point_writer(pack: EvidencePack, papers: Mapping[str, PaperId], given: Sequence[GivenQuote]) -> PointWriter:
     """Return a point writer that can quote everything that was read from each source."""
-    shown = {item.paper.id: source_item(item) for item in pack.before_cutoff}
-    return PointWriter(papers, given, numbers_in(pack.idea.text), shown)
+    evidence_by_paper = {item.paper.id: source_item(item) for item in pack.before_cutoff}
+    return PointWriter(papers, given, numbers_in(pack.idea.text), evidence_by_paper)
 
 
 def _build_given_quote(grounding: Grounding) -> GivenQuote:

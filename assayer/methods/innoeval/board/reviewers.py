@@ -28,10 +28,19 @@ class BoardSeat(NamedTuple):
 def draw_board(pool: PersonaPool, board: int, seed: int, idea: Idea) -> tuple[BoardSeat, ...]:
     """Draw different personas for this idea. Up to half of the seats, rounded up, go to personas whose topics the idea
     names. Outsiders broaden a board, but a board made up of outsiders knows nothing about the field."""
-    drawn = sorted(pool.personas, key=lambda persona: _compute_stable_hash("seat", seed, idea, persona.name))
-    near = [persona for persona in drawn if _names_topics_of(idea.text, persona)][: math.ceil(board / 2)]
-    others = [persona for persona in drawn if persona not in near][: board - len(near)]
-    return (*(BoardSeat(persona, "near") for persona in near), *(BoardSeat(persona, "open") for persona in others))
+    shuffled_personas = sorted(
+        pool.personas, key=lambda persona: _compute_stable_hash("seat", seed, idea, persona.name)
+    )
+    topical_personas = [persona for persona in shuffled_personas if _names_topics_of(idea.text, persona)][
+        : math.ceil(board / 2)
+    ]
+    other_personas = [persona for persona in shuffled_personas if persona not in topical_personas][
+        : board - len(topical_personas)
+    ]
+    return (
+        *(BoardSeat(persona, "near") for persona in topical_personas),
+        *(BoardSeat(persona, "open") for persona in other_personas),
+    )
 
 
 def mask_evidence(seed: int, idea: Idea, persona: Persona, sources: Sequence[ReadSource]) -> tuple[Masking, ...]:
@@ -115,8 +124,8 @@ def _familiarity_level(familiarity: Familiarity, kind: EvidenceKind) -> int:
 
 
 def _names_topics_of(text: str, persona: Persona) -> bool:
-    named = (topic for topic in persona.topics if re.search(rf"\b{re.escape(topic)}", text, re.IGNORECASE))
-    return sum(1 for _ in named) >= _NEAR_TOPICS
+    named_topics = (topic for topic in persona.topics if re.search(rf"\b{re.escape(topic)}", text, re.IGNORECASE))
+    return sum(1 for _ in named_topics) >= _NEAR_TOPICS
 
 
 def _compute_stable_hash(purpose: str, seed: int, idea: Idea, *parts: str) -> int:

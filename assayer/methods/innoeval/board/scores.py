@@ -50,11 +50,13 @@ def compute_final_score(dimensions: Sequence[RubricDimension], matrix: ScoreMatr
     means, weights = _dimension_means(dimensions, matrix)
     if not weights.any():
         return Absent(reason="no dimension was scored by any reviewer.")
-    missing = [dimension.title.lower() for dimension, weight in zip(dimensions, weights, strict=True) if not weight]
+    missing_titles = [
+        dimension.title.lower() for dimension, weight in zip(dimensions, weights, strict=True) if not weight
+    ]
     value = float(np.nansum(means * weights) / weights.sum())
     weighted = "" if len({dimension.weight for dimension in dimensions}) == 1 else "weighted "
-    basis = f"The {weighted}mean of {len(dimensions) - len(missing)} of {len(dimensions)} dimensions"
-    without = f"; no reviewer could judge {', '.join(missing)}" if missing else ""
+    basis = f"The {weighted}mean of {len(dimensions) - len(missing_titles)} of {len(dimensions)} dimensions"
+    without = f"; no reviewer could judge {', '.join(missing_titles)}" if missing_titles else ""
     return Score(value=round(value, 2), basis=f"{basis}, each the mean of its reviewers{without}.")
 
 

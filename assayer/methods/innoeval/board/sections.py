@@ -33,24 +33,28 @@ def sections_for(
     """Choose the sections to read for a dimension. If the limit is too small for all, sections whose headings the
     dimension names come first, then sections that no dimension names, because they could be relevant to any. If there
     are neither, all sections are candidates."""
-    named = [place for place, section in enumerate(sections) if _is_named_by(dimension, section)]
+    named_indexes = [index for index, section in enumerate(sections) if _is_named_by(dimension, section)]
     unclaimed = [
-        place for place, section in enumerate(sections) if not any(_is_named_by(other, section) for other in judged)
+        index for index, section in enumerate(sections) if not any(_is_named_by(other, section) for other in judged)
     ]
-    chosen_places = [*named, *(place for place in unclaimed if place not in named)] or list(range(len(sections)))
-    chosen: dict[int, Section] = {}
+    chosen_places = [*named_indexes, *(index for index in unclaimed if index not in named_indexes)] or list(
+        range(len(sections))
+    )
+    sections_by_index: dict[int, Section] = {}
     room, unread = limit, 0
-    for place in chosen_places:
-        text = sections[place].text
+    for index in chosen_places:
+        text = sections[index].text
         cut = keep_beginning(text, room)
         unread += len(cut) < len(text)
         if cut:
-            chosen[place] = Section(title=sections[place].title, text=cut)
+            sections_by_index[index] = Section(title=sections[index].title, text=cut)
         room -= len(cut)
     return DimensionSections(
-        sections=tuple(chosen[place] for place in sorted(chosen)),
+        sections=tuple(sections_by_index[index] for index in sorted(sections_by_index)),
         unread=unread,
-        lengths=tuple(len(chosen[place].text) if place in chosen else 0 for place in range(len(sections))),
+        lengths=tuple(
+            len(sections_by_index[index].text) if index in sections_by_index else 0 for index in range(len(sections))
+        ),
     )
 
 
@@ -59,12 +63,14 @@ def collect_shown_sections(
 ) -> tuple[ShownSection, ...]:
     """Return all sections, each once, up to the longest part of it that is read for any dimension. A section for which
     there was no room has an empty text."""
-    shown = []
-    for place, section in enumerate(sections):
-        lengths = {dimension.title: read[dimension.name].lengths[place] for dimension in dimensions}
+    shown_sections = []
+    for index, section in enumerate(sections):
+        lengths = {dimension.title: read[dimension.name].lengths[index] for dimension in dimensions}
         readers = tuple(title for title, length in lengths.items() if length)
-        shown.append(ShownSection(title=section.title, text=section.text[: max(lengths.values())], dimensions=readers))
-    return tuple(shown)
+        shown_sections.append(
+            ShownSection(title=section.title, text=section.text[: max(lengths.values())], dimensions=readers)
+        )
+    return tuple(shown_sections)
 
 
 def count_unread_characters(idea: Idea, opening: int, readings: Sequence[DimensionSections]) -> int:

@@ -87,8 +87,8 @@ class BoardSession:
         models = assign_models(options.models, max(options.board, 1), options.seed, pack.idea)
         if options.board == 0:
             return (control_reviewer(models[0]),)
-        drawn = draw_board(self._pool, options.board, options.seed, pack.idea)
-        seats = [BoardSeat(limit_familiarity(item.persona, pack.idea, options.elsewhere), item.kind) for item in drawn]
+        board = draw_board(self._pool, options.board, options.seed, pack.idea)
+        seats = [BoardSeat(limit_familiarity(item.persona, pack.idea, options.elsewhere), item.kind) for item in board]
         return tuple(
             reviewer_in_seat(
                 f"R{number}", seat, mask_evidence(options.seed, pack.idea, seat.persona, pack.before_cutoff), model

@@ -46,12 +46,12 @@ def predict_held_out_outcomes(
     for label in range(classes):
         rows = generator.permutation(np.flatnonzero(labels == label))
         fold[rows] = np.arange(len(rows)) % min(_FOLDS, len(rows))
-    named = np.empty(len(labels), np.int64)
+    predicted = np.empty(len(labels), np.int64)
     for number in range(_FOLDS):
         test = fold == number
         thresholds = fit_thresholds(scores[~test], labels[~test], classes)
-        named[test] = np.searchsorted(thresholds, scores[test], side="right")
-    return named
+        predicted[test] = np.searchsorted(thresholds, scores[test], side="right")
+    return predicted
 
 
 def compute_balanced_recall(named: OutcomeRows, labels: OutcomeRows, classes: int) -> float:

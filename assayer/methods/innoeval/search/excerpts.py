@@ -30,17 +30,17 @@ def excerpt(texts: Iterable[str], about: Set[str], limit: int) -> str:
         for span in _spans(text)
     ]
     words = [collect_words(span) for _, span in spans]
-    span_counts = Counter(word for found in words for word in found)
+    span_counts = Counter(word for span_words in words for word in span_words)
     rarity = {word: math.log(1 + len(spans) / count) for word, count in span_counts.items()}
-    weight = [sum(rarity[word] for word in found & about) / math.sqrt(8 + len(found)) for found in words]
-    chosen: list[int] = []
+    weight = [sum(rarity[word] for word in span_words & about) / math.sqrt(8 + len(span_words)) for span_words in words]
+    chosen_indexes: list[int] = []
     room = limit
     for index in sorted(range(len(spans)), key=lambda index: (-weight[index], index)):
         length = len(spans[index][1]) + 2
         if length <= room:
-            chosen.append(index)
+            chosen_indexes.append(index)
             room -= length
-    return _joined([(index, *spans[index]) for index in sorted(chosen)])
+    return _join_sentences([(index, *spans[index]) for index in sorted(chosen_indexes)])
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -72,7 +72,7 @@ def _split_into_pieces(paragraph: str) -> Iterator[str]:
                 rest = rest[len(part) :].strip()
 
 
-def _joined(chosen: Sequence[tuple[int, int, str]]) -> str:
+def _join_sentences(chosen: Sequence[tuple[int, int, str]]) -> str:
     text = ""
     last: tuple[int, int] | None = None
     for index, paragraph, span in chosen:

@@ -103,7 +103,7 @@ class FastSearch:
         self, queries: Sequence[SourceQuery], side: CutoffSide
     ) -> dict[SourceQuery, list[SearchCandidate]]:
         places = [_Place(query, source) for query in queries for source in self._sources_of(query.kind)]
-        outcomes = await gather_settled(places, lambda place: self._search_one(place, side))
+        outcomes = await gather_settled(places, lambda place: self._search_place(place, side))
         self._run.keep_successes(outcomes, "query for web, code or data")
         found: dict[SourceQuery, list[SearchCandidate]] = {}
         for (query, source), outcome in zip(places, outcomes, strict=True):
@@ -117,7 +117,7 @@ class FastSearch:
     def _sources_of(self, kind: EvidenceKind) -> tuple[str, ...]:
         return {"web": ("web",), "code": ("github",), "data": tuple(self._datasets)}.get(kind, ())
 
-    async def _search_one(self, place: _Place, side: CutoffSide) -> list[SearchCandidate]:
+    async def _search_place(self, place: _Place, side: CutoffSide) -> list[SearchCandidate]:
         query, window = place.query, self.window(side)
         if query.kind == "web" and self._web is not None:
             (pages,) = await self._web.search([query.text], self._options.pages, window)

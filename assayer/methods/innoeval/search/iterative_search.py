@@ -35,7 +35,8 @@ _TITLE_CHARS = 120
 
 
 class IterativeSearch:
-    """One evaluation's iterative search."""
+    """Searches in rounds: the first queries, then queries refined by the best results so far. Each evaluation has its
+    own instance."""
 
     def __init__(
         self, context: EvaluationContext[InnoEvalOptions], sources: FastSearch, selection: HybridSelection, digest: str

@@ -39,13 +39,13 @@ class SlowReader:
                 self._read_repositories(by_kind["code"], side),
             ]
         )
-        described = self._keep_read([self._read_dataset(item) for item in by_kind["data"]])
+        described = self._drop_unread([self._read_dataset(item) for item in by_kind["data"]])
         return (*(item for found in read for item in found), *described)
 
     async def _read_papers(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
         papers = [candidate.candidate.paper for candidate in candidates]
         texts = await self._library.full_texts(papers, later=side == "after") if candidates else {}
-        return self._keep_read(
+        return self._drop_unread(
             [self._read_paper(candidate, texts.get(candidate.candidate.paper.id), side) for candidate in candidates]
         )
 
@@ -71,7 +71,7 @@ class SlowReader:
         if self._backends.web is None or not candidates:
             return []
         pages = await self._backends.web.read([candidate.candidate.paper.url for candidate in candidates])
-        return self._keep_read(
+        return self._drop_unread(
             [self._read_page(candidate, pages[candidate.candidate.paper.url], side) for candidate in candidates]
         )
 
@@ -102,7 +102,7 @@ class SlowReader:
             return []
         names = [candidate.candidate.paper.title for candidate in candidates]
         codes = await self._backends.code.read(names, self._sources.window(side))
-        return self._keep_read(
+        return self._drop_unread(
             [self._read_repository(candidate, codes[candidate.candidate.paper.title], side) for candidate in candidates]
         )
 
@@ -140,7 +140,7 @@ class SlowReader:
         )
 
     @staticmethod
-    def _keep_read(read: Sequence[ReadSource | None]) -> list[ReadSource]:
+    def _drop_unread(read: Sequence[ReadSource | None]) -> list[ReadSource]:
         return [item for item in read if item is not None]
 
 
