@@ -121,8 +121,8 @@ def create_app(services: Services) -> FastAPI:
 async def _validation_error(request: Request, error: RequestValidationError) -> Response:
     field = getattr(request.scope.get("route"), "body_field", None)
     model = getattr(getattr(field, "field_info", None), "annotation", None)
-    known = model if isinstance(model, type) and issubclass(model, BaseModel) else None
-    return _response(request, validation_problem(error, known))
+    body_model = model if isinstance(model, type) and issubclass(model, BaseModel) else None
+    return _response(request, validation_problem(error, body_model))
 
 
 async def _http_problem(request: Request, error: HTTPException) -> Response:
@@ -195,9 +195,9 @@ def _response(request: Request, refusal: HttpProblem) -> Response:
 def _allowed_methods(request: Request) -> list[str]:
     """Return the HTTP methods accepted at this path by any route; Starlette considers only the first matching route. If
     the OpenAPI document lists the path literally, routes with a parameter in its place are ignored."""
-    named = request.app.openapi()["paths"].get(request.url.path)
-    if named is not None:
-        return sorted(map(str.upper, named))
+    operations = request.app.openapi()["paths"].get(request.url.path)
+    if operations is not None:
+        return sorted(map(str.upper, operations))
     return sorted(
         method
         for method in ("DELETE", "GET", "PATCH", "POST", "PUT")

@@ -20,7 +20,7 @@ def id_generator(clock: Clock) -> IdGenerator:
 
     def draw(prefix: str) -> str:
         number = int(clock.now().timestamp() * 1000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
-        digits = (_ALPHABET[number >> 5 * place & 31] for place in reversed(range(_CHARACTERS)))
+        digits = (_ALPHABET[number >> 5 * digit & 31] for digit in reversed(range(_CHARACTERS)))
         return f"{prefix}_{''.join(digits)}"
 
     return draw

@@ -139,8 +139,8 @@ class HttpProblem(HTTPException):
     ) -> None:
         self.kind = kind or PROBLEM_KINDS[slug]
         retry_after = retry_after or _RETRY_SECONDS.get(self.kind.status)
-        waiting = {} if retry_after is None else {"Retry-After": str(retry_after)}
-        super().__init__(self.kind.status, detail, {**(headers or {}), **waiting})
+        retry_headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+        super().__init__(self.kind.status, detail, {**(headers or {}), **retry_headers})
         self.members = members | {"errors": tuple(errors) or None, "retry_after": retry_after}
 
     def __str__(self) -> str:

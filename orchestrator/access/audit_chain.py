@@ -80,8 +80,8 @@ def content_hash(salt: str, content: str) -> str:
 
 
 def entry_hash(entry: AuditEntry) -> str:
-    at = entry.at.astimezone(dt.UTC).isoformat(timespec="microseconds")
-    parts = [entry.previous, entry.tenant, entry.number, at, entry.actor, entry.role, entry.act, entry.about]
+    timestamp = entry.at.astimezone(dt.UTC).isoformat(timespec="microseconds")
+    parts = [entry.previous, entry.tenant, entry.number, timestamp, entry.actor, entry.role, entry.act, entry.about]
     text = json.dumps([*parts, entry.content_hash], ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -144,9 +144,12 @@ def _gap(expected: int, found: int) -> str:
 def _content_faults(entry: AuditEntry, without_content: set[int], reader: Role | None) -> Iterator[AuditFault]:
     is_judgement = entry.act in ACTS_OF_JUDGEMENT
     if entry.withheld and reader != "machine":
-        whose = f"was exported for the role {reader}" if reader else "does not state for which role it was exported"
+        reader_text = (
+            f"was exported for the role {reader}" if reader else "does not state for which role it was exported"
+        )
         yield AuditFault(
-            entry.number, f"states that its content is withheld, which is done only for machines, but the log {whose}"
+            entry.number,
+            f"states that its content is withheld, which is done only for machines, but the log {reader_text}",
         )
     if entry.content is None or entry.salt is None:
         if not (entry.withheld and is_judgement):

@@ -140,15 +140,15 @@ class IdentityProvider:
             "code_verifier": verifier,
         }
         headers = {}
-        known, secret = self.settings.client_id, self.settings.client_secret
+        client_id, secret = self.settings.client_id, self.settings.client_secret
         methods = metadata.token_endpoint_auth_methods_supported
         if secret is None:
-            form["client_id"] = known
+            form["client_id"] = client_id
         elif "client_secret_basic" in methods or "client_secret_post" not in methods:
-            pair = f"{quote(known, safe='')}:{quote(secret.get_secret_value(), safe='')}"
+            pair = f"{quote(client_id, safe='')}:{quote(secret.get_secret_value(), safe='')}"
             headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
         else:
-            form |= {"client_id": known, "client_secret": secret.get_secret_value()}
+            form |= {"client_id": client_id, "client_secret": secret.get_secret_value()}
         return _parse(_Tokens, await self._request("POST", metadata.token_endpoint, data=form, headers=headers))
 
     async def _verify(self, metadata: ProviderMetadata, tokens: _Tokens, nonce: str) -> CodeIDToken:
@@ -178,9 +178,9 @@ class IdentityProvider:
                 return jwt.decode(token, self._keys, algorithms=_SIGNATURES)
             except (JoseError, ValueError):
                 self._keys = None
-        published = await self._request("GET", metadata.jwks_uri)
+        key_set = await self._request("GET", metadata.jwks_uri)
         try:
-            self._keys = KeySet.import_key_set(published)  # type: ignore[arg-type]
+            self._keys = KeySet.import_key_set(key_set)  # type: ignore[arg-type]
         except (JoseError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise SignInFailed("The provider's keys cannot be read.") from error
         return jwt.decode(token, self._keys, algorithms=_SIGNATURES)
@@ -190,22 +190,28 @@ class IdentityProvider:
     ) -> Identity:
         """Return the identity, with claims that the signed token lacks taken from the provider's user info. Raises
         SignInFailed if the user info describes a different account."""
-        known = dict(claims)
-        if metadata.userinfo_endpoint is not None and not {"email", "name", self.settings.groups_claim} <= known.keys():
+        all_claims = dict(claims)
+        if (
+            metadata.userinfo_endpoint is not None
+            and not {"email", "name", self.settings.groups_claim} <= all_claims.keys()
+        ):
             headers = {"Authorization": f"Bearer {tokens.access_token}"}
-            more = await self._request("GET", metadata.userinfo_endpoint, headers=headers)
-            if more.get("sub") != known["sub"]:
+            user_info = await self._request("GET", metadata.userinfo_endpoint, headers=headers)
+            if user_info.get("sub") != all_claims["sub"]:
                 raise SignInFailed("The identity provider returned a different account.")
-            known = more | known
-        email = known.get("email")
-        state = known.get("email_verified")
-        verified = state is True or (self.settings.trust_email and state in (None, "true"))
-        groups = known.get(self.settings.groups_claim)
+            all_claims = user_info | all_claims
+        email = all_claims.get("email")
+        state = all_claims.get("email_verified")
+        is_verified = state is True or (self.settings.trust_email and state in (None, "true"))
+        groups = all_claims.get(self.settings.groups_claim)
         return Identity(
             issuer=metadata.issuer,
-            subject=known["sub"],
-            name=_line(known.get("name")) or _line(known.get("preferred_username")) or _line(email) or "Unnamed",
-            email=_line(email) if verified else None,
+            subject=all_claims["sub"],
+            name=_line(all_claims.get("name"))
+            or _line(all_claims.get("preferred_username"))
+            or _line(email)
+            or "Unnamed",
+            email=_line(email) if is_verified else None,
             groups=tuple(group for group in groups if isinstance(group, str)) if isinstance(groups, list) else (),
         )
 

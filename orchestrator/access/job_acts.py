@@ -55,16 +55,16 @@ def _rules(jobs: Sequence[NewJob]) -> dict[str, Any]:
     works = [job.request for job in jobs if isinstance(job.request, EvaluationRequest)]
     if not works:
         return {}
-    first, cutoffs = works[0], {work.cutoff for work in works}
+    first_work, cutoffs = works[0], {work.cutoff for work in works}
     cutoff = next(iter(cutoffs))
     return {
-        "method": first.method,
+        "method": first_work.method,
         "cutoff": "differs between proposals" if len(cutoffs) > 1 else None if cutoff is None else cutoff.isoformat(),
-        "blind": first.blind,
-        "board": first.board,
-        "board_models": list(first.board_models),
-        "criteria": [criterion.name for criterion in first.criteria],
-        "max_usd": first.limits.max_usd,
+        "blind": first_work.blind,
+        "board": first_work.board,
+        "board_models": list(first_work.board_models),
+        "criteria": [criterion.name for criterion in first_work.criteria],
+        "max_usd": first_work.limits.max_usd,
         "priority": jobs[0].priority,
     }
 

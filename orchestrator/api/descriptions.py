@@ -75,7 +75,7 @@ def _docstrings(module: str) -> dict[str, dict[str, str]]:
 
 
 def _documented_fields(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    for field, below in pairwise(body):
-        match field, below:
+    for field, next_statement in pairwise(body):
+        match field, next_statement:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
                 yield name, inspect.cleandoc(text)

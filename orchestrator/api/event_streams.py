@@ -33,8 +33,8 @@ async def wait_for_change(notifications: _Notifications, clock: Clock, max_secon
     """Wait up to `max_seconds` for a notification, then one more second, so that a burst counts as a single change."""
     if await notifications.next(max_seconds) is None:
         return
-    until = clock.monotonic() + _MIN_INTERVAL_SECONDS
-    while (remaining := until - clock.monotonic()) > 0:
+    end = clock.monotonic() + _MIN_INTERVAL_SECONDS
+    while (remaining := end - clock.monotonic()) > 0:
         await notifications.next(remaining)
 
 
@@ -44,9 +44,9 @@ async def wait_for_verdict(seconds: float, services: Services, tenant: TenantId,
     try:
         async with asyncio.timeout(seconds), services.listener.subscribe("assayer_events", only=job) as notifications:
             while True:
-                ended = await services.jobs.get(tenant, job)
-                if ended is None or ended.state in TERMINAL:
-                    return ended
+                ended_job = await services.jobs.get(tenant, job)
+                if ended_job is None or ended_job.state in TERMINAL:
+                    return ended_job
                 await notifications.next(services.settings.poll_seconds)
     except (TimeoutError, StorageError):
         return None
@@ -80,16 +80,18 @@ async def wait_for_group(seconds: float, services: Services, tenant: TenantId, g
         async with services.listener.subscribe("assayer_jobs") as notifications:
             while True:
                 state = await services.reward_groups.state(tenant, group)
-                left = end - clock.monotonic()
-                if state is None or state.has_ended or left <= 0 or (state.missing and state.seconds_left <= 0):
+                seconds_left = end - clock.monotonic()
+                if state is None or state.has_ended or seconds_left <= 0 or (state.missing and state.seconds_left <= 0):
                     return state
                 if state.missing:
-                    await asyncio.sleep(min(left, _MEMBER_SECONDS, max(state.seconds_left, 0.01)))
+                    await asyncio.sleep(min(seconds_left, _MEMBER_SECONDS, max(state.seconds_left, 0.01)))
                     continue
-                running = {
+                running_jobs = {
                     f"finished {member.job}" for member in state.members.values() if member.state not in TERMINAL
                 }
-                await _wait_until_finished(notifications, running, clock, min(left, services.settings.poll_seconds))
+                await _wait_until_finished(
+                    notifications, running_jobs, clock, min(seconds_left, services.settings.poll_seconds)
+                )
     except StorageError:
         return None
 

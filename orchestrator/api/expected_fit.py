@@ -24,12 +24,12 @@ async def expected_fit(
     there is no corpus, no text to check, or no result in time."""
     if services.corpora is None:
         return Absent(reason="This service has no corpus to search.")
-    chosen = (
+    sample = (
         [ideas[index * len(ideas) // _MAX_CHECKED] for index in range(_MAX_CHECKED)]
         if len(ideas) > _MAX_CHECKED
         else list(ideas)
     )
-    if not chosen:
+    if not sample:
         return Absent(reason="There is no text to check, because documents are not read until they are evaluated.")
     levels: list[FitLevel] = []
     slots = asyncio.Semaphore(_CONCURRENCY)
@@ -41,7 +41,7 @@ async def expected_fit(
                 async with slots:
                     levels.append((await corpus.fit(idea.text, Window.until(idea.cutoff or cutoff))).level)
 
-            await asyncio.gather(*map(check_fit, _spread(chosen)))
+            await asyncio.gather(*map(check_fit, _spread(sample)))
     except TimeoutError:
         if not levels:
             return Absent(reason=f"The fit could not be checked within {seconds:g} s because the service is busy.")

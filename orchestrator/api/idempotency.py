@@ -32,8 +32,8 @@ IdempotencyKey = Annotated[
 def parse_idempotency_key(header: str) -> str:
     """Return the key in an Idempotency-Key header. The draft standard requires quotes, but unquoted values are common
     and accepted too. Raises HttpProblem if the key is malformed."""
-    quoted = len(header) > 1 and header[0] == header[-1] == '"'
-    key = header[1:-1] if quoted else header
+    is_quoted = len(header) > 1 and header[0] == header[-1] == '"'
+    key = header[1:-1] if is_quoted else header
     if not _KEY.fullmatch(key):
         raise HttpProblem.parameter("Idempotency-Key", "It must be 1 to 255 visible ASCII characters, such as a UUID.")
     return key

@@ -72,12 +72,12 @@ class ItemRoutes(Generic[R, Ended]):
         return item_links(self.kind, job)
 
     async def show(self, services: Services, job: Job) -> R:
-        stored = self.stored(services)
+        store = self.stored(services)
         return self.resource.model_validate(
             {
                 **job_fields(job),
-                "asked": await stored.asked(job.id),
-                "items": await stored.outcomes(job.id),
+                "asked": await store.asked(job.id),
+                "items": await store.outcomes(job.id),
                 "result": await services.jobs.result(job.tenant, job.id, self.result)
                 if job.state == "succeeded"
                 else None,
@@ -108,14 +108,14 @@ class ItemRoutes(Generic[R, Ended]):
             """Return the outcomes that arrived after outcome `after`. If there are none yet and the request has
             `Prefer: wait=N`, wait up to N seconds for the next one."""
             job = await context.find_job(id, self.kind)
-            stored = self.stored(context.services)
-            page = await stored.after(job.id, query.after, query.limit)
+            store = self.stored(context.services)
+            page = await store.after(job.id, query.after, query.limit)
             seconds = preferred_wait(prefer or (), context.services.settings.max_wait_seconds)
             if not page.outcomes and seconds is not None and streams.has_room(context.tenant):
                 with streams.hold(context.tenant, request.scope):
-                    await wait_for_outcomes(seconds, context.services, stored, job, query.after)
+                    await wait_for_outcomes(seconds, context.services, store, job, query.after)
                 job = await context.find_job(id, self.kind)
-                page = await stored.after(job.id, query.after, query.limit)
+                page = await store.after(job.id, query.after, query.limit)
             return self.page.model_validate({"items": page.outcomes, "last": page.last, "state": job.state})
 
         self.router.get(
@@ -126,8 +126,8 @@ class ItemRoutes(Generic[R, Ended]):
 
 
 def item_links(kind: JobKind, job: str) -> ItemLinks:
-    own = f"/v1/{plural_of(kind)}/{job}"
-    return ItemLinks(job=own, items=f"{own}/items", events=f"{own}/events")
+    path = f"/v1/{plural_of(kind)}/{job}"
+    return ItemLinks(job=path, items=f"{path}/items", events=f"{path}/events")
 
 
 async def read_items(

@@ -47,8 +47,13 @@ _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a
 def submission_route(accepted: type[BaseModel], ended: type[BaseModel]) -> dict[str, Any]:
     """Return the arguments that declare a POST route for submitting a job. `accepted` models the usual response;
     `ended` models the response if the caller waits and the job ends in time."""
-    waited = {200: {"model": ended, "description": "The job ended within the time given in `Prefer`"}}
-    return {"path": "", "status_code": 202, "response_model": accepted, "responses": {**waited, **ACCEPTED_RESPONSE}}
+    ended_response = {200: {"model": ended, "description": "The job ended within the time given in `Prefer`"}}
+    return {
+        "path": "",
+        "status_code": 202,
+        "response_model": accepted,
+        "responses": {**ended_response, **ACCEPTED_RESPONSE},
+    }
 
 
 @dataclass(frozen=True)
@@ -75,9 +80,9 @@ class Posting:
         content = accepted.model_dump_json().encode()
         fingerprint = request_fingerprint(self.request, await self.request.body())
         record = idempotency_record(self.idempotency_key, fingerprint, 202, content, path)
-        traced = job.model_copy(update={"traceparent": traceparent_of(self.request)})
-        recorded = await self.services.jobs.add(self.context.tenant, [traced], record=record, by=by)
-        answer = Response(content, 202, {"Location": path}, _JSON) if recorded is None else replayed_response(recorded)
+        job_with_trace = job.model_copy(update={"traceparent": traceparent_of(self.request)})
+        replay = await self.services.jobs.add(self.context.tenant, [job_with_trace], record=record, by=by)
+        answer = Response(content, 202, {"Location": path}, _JSON) if replay is None else replayed_response(replay)
         request_record(self.request.scope).jobs.append(_job_in(answer))
         return answer
 
@@ -108,12 +113,14 @@ class Submission(Posting):
         seconds = preferred_wait(self.prefer or (), self.services.settings.max_wait_seconds)
         if seconds is None or not self.streams.has_room(self.context.tenant):
             return answer
-        ended = await self.ended(answer, seconds)
+        ended_job = await self.ended(answer, seconds)
         answer.headers["Preference-Applied"] = f"wait={seconds:g}"
-        if ended is None:
+        if ended_job is None:
             return answer
-        kept = {name: value for name, value in answer.headers.items() if name not in ("content-length", "content-type")}
-        return Response((await show(self.services, ended)).model_dump_json(), 200, kept, _JSON)
+        kept_headers = {
+            name: value for name, value in answer.headers.items() if name not in ("content-length", "content-type")
+        }
+        return Response((await show(self.services, ended_job)).model_dump_json(), 200, kept_headers, _JSON)
 
 
 def plural_of(kind: JobKind) -> str:

@@ -116,10 +116,10 @@ def prometheus_text(metrics: ServiceMetrics | None) -> bytes:
 def _processes() -> CollectorRegistry:
     """Return this process's registry or, if PROMETHEUS_MULTIPROC_DIR is set, one for all processes that share that
     directory."""
-    shared = os.environ.get(_MULTIPROCESS_DIR)
-    if shared is None:
+    metrics_folder = os.environ.get(_MULTIPROCESS_DIR)
+    if metrics_folder is None:
         return REGISTRY
-    _remove_dead_processes(Path(shared))
+    _remove_dead_processes(Path(metrics_folder))
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return registry
@@ -135,9 +135,9 @@ def _remove_dead_processes(folder: Path) -> None:
 def service_metric_families(metrics: ServiceMetrics) -> Iterator[Metric]:
     """Yield metrics for the whole service. Every process reports the same values, so queries must take the maximum over
     instances, not the sum."""
-    for name, (about, (query, labels), values) in _GAUGES.items():
+    for name, (description, (query, labels), values) in _GAUGES.items():
         columns = values.split()
-        family = GaugeMetricFamily(name, about, labels=[*labels, "quantile"] if len(columns) > 1 else labels)
+        family = GaugeMetricFamily(name, description, labels=[*labels, "quantile"] if len(columns) > 1 else labels)
         for row in metrics.get(query, ()):
             for column in columns:
                 if row[column] is not None:

@@ -93,9 +93,9 @@ def openapi_document(application: FastAPI) -> dict[str, Any]:
             tags=application.openapi_tags,
         )
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
-        described = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
-        schemas.update(described.pop("$defs", {}))
-        schemas["ProblemDocument"] = described
+        problem_schema = ProblemDocument.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas.update(problem_schema.pop("$defs", {}))
+        schemas["ProblemDocument"] = problem_schema
         describe_schemas(schemas)
         describe_parameters(document, application.routes)
         for name, schema in schemas.items():
@@ -103,7 +103,7 @@ def openapi_document(application: FastAPI) -> dict[str, Any]:
                 # A field omitted from a patch stays unchanged, so it has no default value.
                 for field in schema["properties"].values():
                     field.pop("default", None)
-        shared = document["components"].setdefault("responses", {})
+        shared_responses = document["components"].setdefault("responses", {})
         for path, methods in document["paths"].items():
             for method, operation in methods.items():
                 for parameter in operation.get("parameters", ()):
@@ -114,7 +114,7 @@ def openapi_document(application: FastAPI) -> dict[str, Any]:
                 problems = {str(item): _response(item) for item in sorted(_problem_statuses(path, method, operation))}
                 default = operation["responses"].pop("default")
                 responses = operation["responses"] | problems | {"default": default}
-                operation["responses"] = dict(_with_shared_responses(responses, shared))
+                operation["responses"] = dict(_with_shared_responses(responses, shared_responses))
         application.openapi_schema = document
     return application.openapi_schema
 
@@ -137,11 +137,11 @@ def _as_one_text(header: dict[str, Any]) -> None:
         header["schema"] = {"type": "string", "title": header["schema"].get("title", header["name"])}
 
 
-def _with_shared_responses(responses: dict[str, Any], shared: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _with_shared_responses(responses: dict[str, Any], shared_responses: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Replace problem responses with references to definitions that all routes share."""
     for status, response in responses.items():
         name = f"Problem{status.capitalize()}"
-        if MEDIA_TYPE in response.get("content", {}) and shared.setdefault(name, response) == response:
+        if MEDIA_TYPE in response.get("content", {}) and shared_responses.setdefault(name, response) == response:
             yield status, {"$ref": f"#/components/responses/{name}"}
         else:
             yield status, response

@@ -19,12 +19,13 @@ async def refuse_unknown_parameters(request: Request) -> None:
     route = request.scope.get("route")
     if not request.url.query or not isinstance(route, APIRoute) or not route.include_in_schema:
         return  # pages may get unknown parameters, for example from an identity provider's redirect
-    known = sorted(set(_parameters(route.dependant)))
-    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known][:_MOST]
+    known_names = sorted(set(_parameters(route.dependant)))
+    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known_names][:_MOST]
     if not unknown:
         return
     errors = [
-        ProblemError(detail=f"Unknown parameter.{suggestion(name, known)}", parameter=name[:_SHOWN]) for name in unknown
+        ProblemError(detail=f"Unknown parameter.{suggestion(name, known_names)}", parameter=name[:_SHOWN])
+        for name in unknown
     ]
     raise HttpProblem("invalid-request", f"{errors[0].parameter}: {errors[0].detail}", errors=errors)
 

@@ -41,8 +41,10 @@ def composition_of(body: wire.Composition) -> Composition:
     try:
         return Composition.model_validate(body.model_dump())
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise HttpProblem.invalid(fault_in_words(first), "/composition" + json_pointer(first["loc"])) from None
+        first_error = error.errors(include_url=False)[0]
+        raise HttpProblem.invalid(
+            fault_in_words(first_error), "/composition" + json_pointer(first_error["loc"])
+        ) from None
 
 
 def named_item(body: RewardItemBody) -> NamedRewardItem:
@@ -61,13 +63,13 @@ def item_of_rollout(body: VerifyBody) -> NamedRewardItem:
     return _item(item, _PLACES)
 
 
-def _item(fields: Mapping[str, str], places: Mapping[str, str]) -> NamedRewardItem:
+def _item(fields: Mapping[str, str], pointers: Mapping[str, str]) -> NamedRewardItem:
     try:
         return named_item(RewardItemBody.model_validate(fields))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = str(first["loc"][0])
-        raise HttpProblem.invalid(f"{field}: {fault_in_words(first)}", places[field]) from None
+        first_error = error.errors(include_url=False)[0]
+        field = str(first_error["loc"][0])
+        raise HttpProblem.invalid(f"{field}: {fault_in_words(first_error)}", pointers[field]) from None
 
 
 def items_of_list(body: RolloutListBody) -> tuple[NamedRewardItem, ...]:
@@ -95,12 +97,12 @@ def member_of_group(body: CompareBody) -> int:
     return number
 
 
-def _last_message(response: Mapping[str, Any], place: str) -> str:
+def _last_message(response: Mapping[str, Any], pointer: str) -> str:
     """Return the text of a response's last message, without earlier reasoning or tool calls; empty if there is no
     message. Raises HttpProblem if the output is not a list."""
     output = response.get("output")
     if not isinstance(output, list):
-        raise HttpProblem.invalid("It must be a list of output items, as in the Responses API.", place)
+        raise HttpProblem.invalid("It must be a list of output items, as in the Responses API.", pointer)
     messages = [item for item in output if isinstance(item, dict) and item.get("type", "message") == "message"]
     return "".join(_texts(messages[-1].get("content"))) if messages else ""
 

@@ -80,8 +80,8 @@ def read_rows(
         for row in rows:
             lines.check_abandoned()
             if not isinstance(row, FileNotice) and _number(row) > limits.rows:
-                allowed = f"{limits.rows:,}"
-                raise InputError(f"The batch has more than {allowed} rows.", "Split it into several batches.")
+                limit_text = f"{limits.rows:,}"
+                raise InputError(f"The batch has more than {limit_text} rows.", "Split it into several batches.")
             yield row
 
 
@@ -114,22 +114,24 @@ class _FileReader:
     lines: LineCounter
     read_table: TableReader | None
 
-    def rows(self, files: Iterable[UploadedFile | UnreadableFile], first: int) -> Generator[RowOrNotice, None, None]:
+    def rows(
+        self, files: Iterable[UploadedFile | UnreadableFile], first_row: int
+    ) -> Generator[RowOrNotice, None, None]:
         """Yield the rows of all files. An unreadable file yields a single rejected row."""
-        last = first - 1
+        last_row = first_row - 1
         for part in files:
             try:
                 if isinstance(part, UnreadableFile):
                     raise part.error
-                for row in self._rows(part, last + 1):
+                for row in self._rows(part, last_row + 1):
                     if not isinstance(row, FileNotice):
-                        last = _number(row)
+                        last_row = _number(row)
                     yield row
             except InputError as error:
-                last += 1
-                yield rejected_row(last, part.name or f"file {last}", error)
+                last_row += 1
+                yield rejected_row(last_row, part.name or f"file {last_row}", error)
 
-    def _rows(self, part: UploadedFile, first: int) -> Generator[RowOrNotice, None, None]:
+    def _rows(self, part: UploadedFile, first_row: int) -> Generator[RowOrNotice, None, None]:
         name = part.name
         if not name:
             raise InputError("A form field is not a file upload.", "Send only files; options are query parameters.")
@@ -137,33 +139,33 @@ class _FileReader:
             raise InputError(f"{name} is larger than {self.limits.file_bytes / 1e6:g} MB.", "Send a smaller file.")
         match PurePath(name).suffix.lower():
             case ".pdf":
-                yield AcceptedRow(first, name, None, _pdf(name, part.data))
+                yield AcceptedRow(first_row, name, None, _pdf(name, part.data))
             case ".docx" | ".odt":
-                yield AcceptedRow(first, name, None, _office_document(name, part.data))
+                yield AcceptedRow(first_row, name, None, _office_document(name, part.data))
             case ".xlsx":
-                yield from self._table_rows(name, _office_document(name, part.data), first)
+                yield from self._table_rows(name, _office_document(name, part.data), first_row)
             case ".txt" | ".md":
-                yield _text_row(name, part.data, first)
+                yield _text_row(name, part.data, first_row)
             case ".tex" | ".html" | ".htm" | ".rtf":
-                yield AcceptedRow(first, name, None, _markup(name, part.data))
+                yield AcceptedRow(first_row, name, None, _markup(name, part.data))
             case ".jsonl" | ".ndjson":
                 yield from jsonl_rows(
-                    io.BytesIO(part.data), name, first, self.limits.row_characters, self.today, self.lines
+                    io.BytesIO(part.data), name, first_row, self.limits.row_characters, self.today, self.lines
                 )
             case ".json":
-                yield from json_rows(io.BytesIO(part.data), name, first, self.today)
+                yield from json_rows(io.BytesIO(part.data), name, first_row, self.today)
             case ".csv" | ".tsv":
                 yield from csv_rows(
-                    io.BytesIO(part.data), name, first, self.limits.row_characters, self.today, self.lines
+                    io.BytesIO(part.data), name, first_row, self.limits.row_characters, self.today, self.lines
                 )
             case _:
                 raise InputError(f"{name} has an unsupported type.", f"Send {_KINDS}.")
 
-    def _table_rows(self, name: str, data: bytes, first: int) -> Iterator[RowOrNotice]:
+    def _table_rows(self, name: str, data: bytes, first_row: int) -> Iterator[RowOrNotice]:
         if self.read_table is None:
             raise InputError(f"{name} is an Excel workbook, which this service cannot read.", "Save its sheet as CSV.")
         table = table_ideas(self.read_table(data, name), name, self.today)
-        for row in table_rows(table, name, first):
+        for row in table_rows(table, name, first_row):
             if not isinstance(row, FileNotice):
                 self.lines.count()
             yield row
@@ -236,7 +238,7 @@ def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
     """Collect the rows and notices, and find duplicates. Raises InputError if there are no rows, and the errors of
     `read_rows`."""
     intake = BatchIntake()
-    seen: dict[str, AcceptedRow] = {}
+    row_by_content: dict[str, AcceptedRow] = {}
     for read in reads:
         if isinstance(read, FileNotice):
             intake.notices.append(read.text)
@@ -244,9 +246,9 @@ def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
             intake.rejected.append(read)
         else:
             intake.accepted.append(read)
-            first = seen.setdefault(_content(read), read)
-            if first is not read:
-                intake.duplicates.append(_duplicate(read, first))
+            earlier_row = row_by_content.setdefault(_content(read), read)
+            if earlier_row is not read:
+                intake.duplicates.append(_duplicate(read, earlier_row))
     if not intake.rows:
         raise InputError("The batch is empty.", "Send at least one row, or one file.")
     intake.notices += _unread_fields(intake.accepted)
@@ -258,16 +260,16 @@ def _unread_fields(rows: Sequence[AcceptedRow]) -> list[str]:
     be misspelt."""
     readings = [row.idea.reading for row in rows if row.idea is not None and row.idea.reading is not None]
     unread = Counter(item for reading in readings for item in reading.left_out if item.part.startswith("the field "))
-    kept = {f'the field "{name}"' for row in rows for name in row.applicant.columns}
+    kept_fields = {f'the field "{name}"' for row in rows for name in row.applicant.columns}
     return [
-        f"{'Kept, but not as text' if item.part in kept else 'Not read'}: {item.part}, "
+        f"{'Kept, but not as text' if item.part in kept_fields else 'Not read'}: {item.part}, "
         f"in {count:,} row{'s' * (count > 1)}: {item.why}."
         for item, count in unread.most_common(_MAX_UNREAD_NAMED)
     ]
 
 
-def _duplicate(row: AcceptedRow, first: AcceptedRow) -> Duplicate:
-    return Duplicate(row=row.number, source=_name(row), same_as=first.number, same_source=_name(first))
+def _duplicate(row: AcceptedRow, earlier_row: AcceptedRow) -> Duplicate:
+    return Duplicate(row=row.number, source=_name(row), same_as=earlier_row.number, same_source=_name(earlier_row))
 
 
 def _name(row: AcceptedRow) -> str:

@@ -19,10 +19,10 @@ _UNICODE = ("utf-8", "utf-16", "utf-32")
 
 
 def csv_rows(
-    file: BinaryIO, name: str, first: int, max_chars: int, latest_cutoff: dt.date, lines: LineCounter
+    file: BinaryIO, name: str, first_row: int, max_chars: int, latest_cutoff: dt.date, lines: LineCounter
 ) -> Generator[RowOrNotice, None, None]:
-    """Yield the rows, numbered from `first` after the header. `max_chars` is the maximum number of characters in a row.
-    Raises InputError if the file as a whole cannot be read."""
+    """Yield the rows, numbered from `first_row` after the header. `max_chars` is the maximum number of characters in a
+    row. Raises InputError if the file as a whole cannot be read."""
     label = name or "The body"
     encoding = encoding_of(file, label)
     with closing(bounded_lines(file, encoding, max_chars, lines.check_abandoned)) as source:
@@ -34,21 +34,21 @@ def csv_rows(
             label,
             encoding,
             max_chars,
-            lambda row: row_name(name, row, first + row - 1),
+            lambda row: row_name(name, row, first_row + row - 1),
             latest_cutoff,
             references,
         )
         if not encoding.startswith(_UNICODE):
             yield FileNotice(text=f"{label} is not UTF-8; it was read as {encoding_name(encoding)}.")
-        yield from table_rows(table, name, first)
+        yield from table_rows(table, name, first_row)
 
 
-def table_rows(table: TableIdeas, name: str, first: int) -> Iterator[RowOrNotice]:
+def table_rows(table: TableIdeas, name: str, first_row: int) -> Iterator[RowOrNotice]:
     """Yield the notices about an opened table, then its rows."""
     for notice in (*([notice_above(name or "The body", table.above)] if table.above else []), *table.notices):
         yield FileNotice(text=notice)
     for number, fields, idea in table.rows:
-        row = first + number - 1
+        row = first_row + number - 1
         source = row_name(name, number, row)
         if isinstance(idea, InputError):
             yield rejected_row(row, record_source(fields, source), idea, "text" if fields else "")

@@ -22,16 +22,16 @@ from orchestrator.batches.rows import (
 
 
 def jsonl_rows(
-    file: BinaryIO, name: str, first: int, max_chars: int, latest_cutoff: dt.date, lines: LineCounter
+    file: BinaryIO, name: str, first_row: int, max_chars: int, latest_cutoff: dt.date, lines: LineCounter
 ) -> Generator[RowOrNotice, None, None]:
-    """Yield the rows. Lines, including blank ones, are numbered from `first`; `max_chars` is their maximum number of
-    characters. Raises InputError if the file as a whole cannot be read."""
+    """Yield the rows. Lines, including blank ones, are numbered from `first_row`; `max_chars` is their maximum number
+    of characters. Raises InputError if the file as a whole cannot be read."""
     encoding = encoding_of(file, name or "The body")
     with closing(bounded_lines(file, encoding, max_chars, lines.count)) as source_lines:
         for number, line in enumerate(source_lines):
             if not line.text.strip():
                 continue
-            row, source = first + number, row_name(name, number + 1, first + number)
+            row, source = first_row + number, row_name(name, number + 1, first_row + number)
             try:
                 _check(line, source, encoding, max_chars)
                 yield _row(row, source, _only_record(decode_json(line.text, source), source), latest_cutoff)
@@ -39,17 +39,17 @@ def jsonl_rows(
                 yield rejected_row(row, source, error)
 
 
-def json_rows(file: BinaryIO, name: str, first: int, latest_cutoff: dt.date) -> Generator[RowOrNotice, None, None]:
+def json_rows(file: BinaryIO, name: str, first_row: int, latest_cutoff: dt.date) -> Generator[RowOrNotice, None, None]:
     """Yield the rows of a JSON list of records, or of a single record. Raises InputError if the file as a whole cannot
     be read."""
     label = name or "The body"
     content = decode_json(decode_text(file.read(), label), label)
     for number, record in enumerate(records_in(content)):
-        source = row_name(name, number + 1, first + number)
+        source = row_name(name, number + 1, first_row + number)
         try:
-            yield _row(first + number, source, record, latest_cutoff)
+            yield _row(first_row + number, source, record, latest_cutoff)
         except InputError as error:
-            yield rejected_row(first + number, source, error)
+            yield rejected_row(first_row + number, source, error)
 
 
 def _only_record(content: object, source: str) -> object:

@@ -103,12 +103,12 @@ class ResultLine(RowStanding):
 
 async def rows_in_order(rows: AsyncIterator[BatchRow], rejected: Sequence[RowError]) -> AsyncIterator[ResultRow]:
     """Merge the evaluated and the rejected rows in the order in which they were submitted."""
-    remaining = deque(sorted(rejected, key=lambda item: item.row))
+    remaining_rejected = deque(sorted(rejected, key=lambda item: item.row))
     async for row in rows:
-        while remaining and row.job.row is not None and remaining[0].row < row.job.row:
-            yield remaining.popleft()
+        while remaining_rejected and row.job.row is not None and remaining_rejected[0].row < row.job.row:
+            yield remaining_rejected.popleft()
         yield row
-    for item in remaining:
+    for item in remaining_rejected:
         yield item
 
 

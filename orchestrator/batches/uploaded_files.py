@@ -162,13 +162,13 @@ class ArchiveReader:
         be an idea; otherwise None."""
         if any(entry.filename.lower().endswith(_IDEA_SUFFIXES) for entry in entries):
             return None
-        left, sources = self._left, [entry for entry in entries if entry.filename.lower().endswith(".tex")]
+        bytes_left, sources = self._left, [entry for entry in entries if entry.filename.lower().endswith(".tex")]
         main_files = []
         for entry in sources[:_MAX_TEX_FILES]:
             file = self._file(archive, entry, label)
             if isinstance(file, UploadedFile) and is_tex_document(file.data or b""):
                 main_files.append(file.name)
-        self._left = left
+        self._left = bytes_left
         return main_files[0] if len(main_files) == 1 else None
 
     def _file(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, label: str) -> UploadedFile | UnreadableFile:
@@ -183,15 +183,15 @@ class ArchiveReader:
                 ),
             )
         try:
-            with archive.open(entry) as packed:
-                data, size = _unpack(packed, self._limits.file_bytes)
+            with archive.open(entry) as compressed:
+                data, size = _unpack(compressed, self._limits.file_bytes)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
             return UnreadableFile(name, InputError(f"{name} cannot be unpacked: {error}.", "Create the archive again."))
         self._left -= size
         if self._left < 0:
-            allowed = f"{self._limits.archive_bytes / 1e6:g} MB"
+            limit_text = f"{self._limits.archive_bytes / 1e6:g} MB"
             raise ArchiveRefused(
-                f"With {name} in {label}, the archives of this request exceed {allowed} when unpacked.",
+                f"With {name} in {label}, the archives of this request exceed {limit_text} when unpacked.",
                 "Send them in several parts.",
             )
         return UploadedFile(name, data)
@@ -237,11 +237,11 @@ def _is_added(entry: zipfile.ZipInfo) -> bool:
     return any(part in _ADDED_BY_SYSTEMS or part.startswith("._") for part in PurePosixPath(entry.filename).parts)
 
 
-def _unpack(packed: IO[bytes], max_bytes: int) -> tuple[bytes | None, int]:
+def _unpack(compressed: IO[bytes], max_bytes: int) -> tuple[bytes | None, int]:
     """Return the unpacked data (None if it exceeds `max_bytes`) and the number of bytes unpacked. The size that an
     entry states is not trusted."""
     data = bytearray()
-    while chunk := packed.read(_CHUNK_BYTES):
+    while chunk := compressed.read(_CHUNK_BYTES):
         data += chunk
         if len(data) > max_bytes:
             return None, len(data)

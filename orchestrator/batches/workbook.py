@@ -55,12 +55,19 @@ _AFTER_PARTS = {
 def as_xlsx(results: Sequence[FlatResult]) -> bytes:
     """Return the results as an Excel workbook. Text is stored as text, so that no cell is a formula, and numbers as
     numbers. The first row is frozen, and filters are on."""
-    parts, own = parts_of(results), parts_of(results, "columns")
-    names = [*_BEFORE_PARTS.values(), *map(_title, parts), *_AFTER_PARTS.values(), *own]
+    parts, own_columns = parts_of(results), parts_of(results, "columns")
+    names = [*_BEFORE_PARTS.values(), *map(_title, parts), *_AFTER_PARTS.values(), *own_columns]
     rows = list[Sequence[object]]()
     for result in results:
-        before, after = ([_in_words(result, name) for name in group] for group in (_BEFORE_PARTS, _AFTER_PARTS))
-        values = (*before, *map(result["scores"].get, parts), *after, *map(result["columns"].get, own))
+        columns_before, columns_after = (
+            [_in_words(result, name) for name in group] for group in (_BEFORE_PARTS, _AFTER_PARTS)
+        )
+        values = (
+            *columns_before,
+            *map(result["scores"].get, parts),
+            *columns_after,
+            *map(result["columns"].get, own_columns),
+        )
         rows.append(values)
     return sheet_of("Results", names, rows)
 
@@ -75,9 +82,9 @@ def sheet_of(title: str, names: Sequence[str], rows: Sequence[Sequence[object]])
     def stored(value: object) -> object:
         if not isinstance(value, str):
             return value
-        made = WriteOnlyCell(sheet, value=one_line(value)[:_MAX_CELL_CHARS])
-        made.data_type = "s"  # text, even if it begins like a formula
-        return made
+        cell = WriteOnlyCell(sheet, value=one_line(value)[:_MAX_CELL_CHARS])
+        cell.data_type = "s"  # text, even if it begins like a formula
+        return cell
 
     sheet.append([stored(name) for name in names])
     for row in rows:
@@ -107,5 +114,5 @@ def _in_words(result: FlatResult, name: str) -> object:
             return result[name]
 
 
-def _each(listed: str | None, words: dict[str, str]) -> str | None:
-    return None if listed is None else "; ".join(words.get(part, part) for part in listed.split(", "))
+def _each(joined: str | None, words: dict[str, str]) -> str | None:
+    return None if joined is None else "; ".join(words.get(part, part) for part in joined.split(", "))

@@ -96,8 +96,8 @@ async def assign(
     body = _body(by, per_proposal, max_load)
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body, search=False)
     if _digest(draft) != shown:
-        changed = "The plan has changed since it was shown, so no reviewers were assigned. Check the new plan."
-        return await shown_assignments(context, call, body=body, fault=changed)
+        changed_notice = "The plan has changed since it was shown, so no reviewers were assigned. Check the new plan."
+        return await shown_assignments(context, call, body=body, fault=changed_notice)
     await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
     return _back(call)
 
@@ -162,10 +162,10 @@ async def _conflict(context: PageContext, call: BatchStatus, form: _Pair, *, cle
     store = context.reviewing.assignments
     act = store.clear if clears else store.declare
     try:
-        done = await act(context.tenant, job, MemberId(form.reviewer), form.reason.strip(), context.by)
+        conflict = await act(context.tenant, job, MemberId(form.reviewer), form.reason.strip(), context.by)
     except ReviewRefused as refusal:
         return await shown_assignments(context, call, refusal=refusal)
-    if done is None:
+    if conflict is None:
         await context.find_proposal(call, form.evaluation)
         raise not_found("conflict of interest" if clears else "reviewer", form.reviewer)
     return _back(call)
@@ -198,7 +198,7 @@ async def shown_assignments(
             draft = await services.assignment_planner.draft(tenant, call.id, body)
         except HttpProblem as problem:
             fault, status = problem.detail, problem.status_code
-    page, loads, conflicts, members, chosen, sign_off = await asyncio.gather(
+    page, loads, conflicts, members, chosen_reviewers, sign_off = await asyncio.gather(
         reviewing.assigned_tables.page(tenant, call.id, view),
         reviewing.assigned_tables.loads(tenant, call.id),
         reviewing.assigned_tables.conflicts(tenant, call.id, _CONFLICTS),
@@ -206,20 +206,20 @@ async def shown_assignments(
         reviewing.call_reviewers.chosen(tenant, call.id),
         reviewing.decisions.signed_off(tenant, call.id),
     )
-    signed, not_blind, expertise, bidding, bids = await asyncio.gather(
+    is_signed_off, not_blind, expertise, bidding, bids = await asyncio.gather(
         reviewing.decisions.signed_names(tenant, call.id),
         reviewing.assignments.not_blind(tenant, call.id),
         reviewing.expertise.of_members(tenant),
         reviewing.bids.is_open(tenant, call.id),
         reviewing.bids.all(tenant, call.id),
     )
-    choice = reviewer_choice(members, chosen, find, not_blind)
-    asked = {item.id for item in choice.asked}
+    choice = reviewer_choice(members, chosen_reviewers, find, not_blind)
+    reviewer_ids = {item.id for item in choice.asked}
     with_proposals = [member for member in members if member.id in loads]
     if sign_off is not None:
         people = with_proposals
     else:
-        people = [*choice.asked, *(member for member in with_proposals if member.id not in asked)]
+        people = [*choice.asked, *(member for member in with_proposals if member.id not in reviewer_ids)]
     return await context.call_page(
         "assignments.html",
         call,
@@ -237,13 +237,13 @@ async def shown_assignments(
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True)
         | ({"by": body.by, "per_proposal": body.per_proposal, "max_load": body.max_load} if body else {}),
         page=page,
-        names={str(member.id): member.name for member in members} | signed,
+        names={str(member.id): member.name for member in members} | is_signed_off,
         choice=choice,
         ended=ended,
         given=form,
         invitations=invitations,
         mailed=services.mails.enabled,
-        asked=asked,
+        asked=reviewer_ids,
         people=people,
         loads={person.id: loads.get(person.id, ReviewerLoad(0, 0)) for person in people},
         expertise=expertise,
@@ -259,17 +259,17 @@ def _body(by: AssignedBy, per_proposal: int, max_load: int | None) -> AssignBody
 
 
 def _plan_as_shown(draft: DraftOfAssignments, body: AssignBody, on_page: Collection[str]) -> DisplayedPlan:
-    planned = defaultdict[str, list[str]](list)
+    reviewers_by_proposal = defaultdict[str, list[str]](list)
     for evaluation, member in draft.plan.pairs:
-        planned[evaluation].append(member)
-    conflicted = {(conflict.evaluation, conflict.member) for conflict in draft.conflicts}
+        reviewers_by_proposal[evaluation].append(member)
+    conflict_pairs = {(conflict.evaluation, conflict.member) for conflict in draft.conflicts}
     return DisplayedPlan(
-        planned,
+        reviewers_by_proposal,
         draft.plan.short,
         {str(proposal.id): proposal.title for proposal in draft.proposals},
         draft.shortfalls(body.max_load),
         draft.reasons(pair for pair in draft.plan.pairs if pair[0] in on_page),
-        all((item.evaluation, item.member) in conflicted for item in draft.ending),
+        all((item.evaluation, item.member) in conflict_pairs for item in draft.ending),
     )
 
 
@@ -278,7 +278,7 @@ def _digest(draft: DraftOfAssignments) -> str:
     conflicts."""
     parts = [
         *(f"{item} {member}" for item, member in draft.plan.pairs),
-        *(f"{who.id} {who.name} {who.affiliation} {draft.versions.get(who.id)}" for who in draft.people),
+        *(f"{person.id} {person.name} {person.affiliation} {draft.versions.get(person.id)}" for person in draft.people),
         *(f"{proposal.id} {proposal.text is None}" for proposal in draft.proposals),
         *(f"{item.evaluation} {item.member} ends" for item in draft.ending),
     ]

@@ -61,15 +61,15 @@ async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)
     """Verify the log from its first entry. An earlier tip stored elsewhere (`kept`) also reveals whether entries were
     removed from the end."""
     kept = kept.strip()
-    published = await context.services.audit_log.tip(context.tenant)
-    against = published
+    current_tip = await context.services.audit_log.tip(context.tenant)
+    expected_tip = current_tip
     if kept:
-        noted = tip_of(kept, context.tenant)
-        if noted is None:
+        noted_tip = tip_of(kept, context.tenant)
+        if noted_tip is None:
             fault = "A tip must have the form NUMBER:HASH, where the hash has 64 hexadecimal digits."
             return await _show(context, _LogQuery(), fault=fault, kept=kept)
-        against = noted
-    return await _show(context, _LogQuery(), kept=kept, checked=await _check(context, against, published, kept))
+        expected_tip = noted_tip
+    return await _show(context, _LogQuery(), kept=kept, checked=await _check(context, expected_tip, current_tip, kept))
 
 
 @router.get("/export")
@@ -112,17 +112,17 @@ async def _show(
     )
 
 
-async def _check(context: PageContext, against: AuditTip, published: AuditTip, kept: str) -> ChainCheck:
+async def _check(context: PageContext, expected_tip: AuditTip, current_tip: AuditTip, noted_text: str) -> ChainCheck:
     """Verify the log. Entries are read a thousand at a time and hashed in a thread."""
-    loop, count, ended = asyncio.get_running_loop(), 0, published.number == 0
+    loop, count, reached_tip = asyncio.get_running_loop(), 0, current_tip.number == 0
 
     def entries() -> Iterator[AuditEntry]:
         nonlocal count, ended
         while True:
-            reading = context.services.audit_log.entries(against.tenant, after=count, limit=_READ)
+            reading = context.services.audit_log.entries(expected_tip.tenant, after=count, limit=_READ)
             part = asyncio.run_coroutine_threadsafe(reading, loop).result()
             for entry in part:
-                ended = ended or (entry.number, entry.hash) == (published.number, published.hash)
+                reached_tip = reached_tip or (entry.number, entry.hash) == (current_tip.number, current_tip.hash)
                 yield entry
             if len(part) < _READ:
                 count += len(part)
@@ -130,22 +130,22 @@ async def _check(context: PageContext, against: AuditTip, published: AuditTip, k
             count = part[-1].number
 
     def faults() -> list[AuditFault]:
-        all_faults = audit_faults(entries(), against)
+        all_faults = audit_faults(entries(), expected_tip)
         first = list(islice(all_faults, _FAULTS + 1))
         for _ in all_faults:
             pass
-        if not ended and not first:
-            first.append(AuditFault(published.number, "does not match the currently published tip of the log"))
+        if not reached_tip and not first:
+            first.append(AuditFault(current_tip.number, "does not match the currently published tip of the log"))
         return first
 
     first = await asyncio.to_thread(faults)
-    return ChainCheck(entries=count, faults=tuple(first[:_FAULTS]), more=len(first) > _FAULTS, against=kept)
+    return ChainCheck(entries=count, faults=tuple(first[:_FAULTS]), more=len(first) > _FAULTS, against=noted_text)
 
 
 async def _lines(context: PageContext) -> AsyncIterator[str]:
     head = AuditExport(tenant=context.tenant, reader=context.caller.role, at=context.now)
     yield f"{head.model_dump_json()}\n"
-    after = 0
-    while part := await context.services.audit_log.entries(context.tenant, after=after, limit=_READ):
+    last_number = 0
+    while part := await context.services.audit_log.entries(context.tenant, after=last_number, limit=_READ):
         yield "".join(f"{item.model_dump_json()}\n" for item in part)
-        after = part[-1].number
+        last_number = part[-1].number

@@ -41,16 +41,16 @@ async def bids(id: PathId, context: Reviewer, page: int = 1, saved: int = 0) -> 
 async def change_bids(id: PathId, context: Reviewer, page: int = 1) -> Response:
     """Store the bids from one page of proposals."""
     batch = (await context.find_batch(id)).id
-    sent = (await context.request.form()).multi_items()
-    chosen = {JobId(name[4:]): _BIDS.get(str(value)) for name, value in sent if name.startswith("bid-")}
-    if chosen:
+    form_items = (await context.request.form()).multi_items()
+    bid_by_job = {JobId(name[4:]): _BIDS.get(str(value)) for name, value in form_items if name.startswith("bid-")}
+    if bid_by_job:
         member = await get_member(context.services.members, context.tenant, context.caller.subject)
         try:
             planner = context.services.assignment_planner
-            await give_bids(planner, context.tenant, batch, member, BidsBody(bids=chosen), context.by)
+            await give_bids(planner, context.tenant, batch, member, BidsBody(bids=bid_by_job), context.by)
         except (HttpProblem, ReviewRefused) as refusal:
             return await _show(context, id, page, fault=str(refusal))
-    return RedirectResponse(f"/console/bids/{id}?page={page}&saved={len(chosen)}", 303)
+    return RedirectResponse(f"/console/bids/{id}?page={page}&saved={len(bid_by_job)}", 303)
 
 
 async def _show(context: PageContext, id: str, page: int, *, fault: str = "", saved: int = 0) -> Response:
@@ -61,12 +61,12 @@ async def _show(context: PageContext, id: str, page: int, *, fault: str = "", sa
         raise HttpProblem("conflict", "You are not asked to bid on this call, or bidding is closed.")
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
     planner = context.services.assignment_planner
-    undeclared = ""
+    undeclared_notice = ""
     shown = BidsPage([], 0, 0, 1, 1)
     try:
         shown = await bids_page(planner, context.tenant, batch, member, page, _PAGE)
     except InterestsNotDeclared as problem:
-        undeclared = problem.detail
+        undeclared_notice = problem.detail
     return context.page(
         "bids.html",
         status=409 if fault else 200,
@@ -74,7 +74,7 @@ async def _show(context: PageContext, id: str, page: int, *, fault: str = "", sa
         call=call,
         fault=fault,
         saved=saved,
-        undeclared=undeclared,
+        undeclared=undeclared_notice,
         unnamed=any(item.title == numbered_title(item.row) for item in shown.proposals),
         shown=shown,
         first=(shown.place - 1) * _PAGE + 1,

@@ -52,28 +52,28 @@ class CallForm(NamedTuple):
 def form_of(values: Mapping[str, str]) -> CallForm:
     """Parse a submitted form."""
     faults: list[str] = []
-    typed = {name: value.replace("\r\n", "\n").strip() for name, value in values.items()}
+    entered = {name: value.replace("\r\n", "\n").strip() for name, value in values.items()}
     for number in range(MOST_ROWS):
-        if not typed.get(f"field-{number}-name") and not typed.get(f"field-{number}-question"):
-            typed.pop(f"field-{number}-kind", None)  # an empty row's menu has a value too
-    criteria = _criteria(typed, faults)
+        if not entered.get(f"field-{number}-name") and not entered.get(f"field-{number}-question"):
+            entered.pop(f"field-{number}-kind", None)  # an empty row's menu has a value too
+    criteria = _criteria(entered, faults)
     fields = [
         field
-        for number, row in _rows(typed, "field", ("name", "question", "kind"))
+        for number, row in _rows(entered, "field", ("name", "question", "kind"))
         if (field := _read(ReviewField, _field(row), f"Question {number + 1} of the review form", faults))
     ]
-    form = ReviewForm(fields=tuple(fields), confidence="confidence" in typed, to_applicant="to_applicant" in typed)
+    form = ReviewForm(fields=tuple(fields), confidence="confidence" in entered, to_applicant="to_applicant" in entered)
     plain = ("text", "deadline", "eligibility", "budget", "currency", "conflict_policy", "coauthor_years")
-    terms = {name: typed[name] for name in plain if typed.get(name)}
-    details = {"name": typed.get("name", ""), "tags": tags_in(typed.get("tags", ""))}
+    terms = {name: entered[name] for name in plain if entered.get(name)}
+    details = {"name": entered.get("name", ""), "tags": tags_in(entered.get("tags", ""))}
     if not details["name"]:
         faults.append("Name: give the call a name.")
-    read = _read(CallTerms, terms | {"criteria": criteria, "form": form}, "", faults)
-    patch = _read(BatchPatch, details | {"opinions_due": typed.get("opinions_due") or None}, "", faults)
+    terms_read = _read(CallTerms, terms | {"criteria": criteria, "form": form}, "", faults)
+    patch = _read(BatchPatch, details | {"opinions_due": entered.get("opinions_due") or None}, "", faults)
     if len({field.name.casefold() for field in fields}) < len(fields):
         faults.append("Review form: give every question a different name.")
-    chosen = {name: getattr(patch, name) for name in ("name", "tags", "opinions_due")} if patch else {}
-    return CallForm(typed, chosen | {"terms": read}, faults)
+    patch_fields = {name: getattr(patch, name) for name in ("name", "tags", "opinions_due")} if patch else {}
+    return CallForm(entered, patch_fields | {"terms": terms_read}, faults)
 
 
 def values_of(name: str, tags: tuple[str, ...], due: dt.date | None, terms: CallTerms) -> dict[str, str]:
@@ -120,8 +120,8 @@ def field_title(name: str) -> str:
 
 def rows_shown(values: Mapping[str, str], kind: str) -> int:
     """Return how many rows for criteria or questions the form shows: those with values, plus some blank ones."""
-    used = [int(name.split("-")[1]) + 1 for name, value in values.items() if name.startswith(f"{kind}-") and value]
-    return min(MOST_ROWS, max(used, default=0) + _BLANK_ROWS)
+    used_rows = [int(name.split("-")[1]) + 1 for name, value in values.items() if name.startswith(f"{kind}-") and value]
+    return min(MOST_ROWS, max(used_rows, default=0) + _BLANK_ROWS)
 
 
 def _rows(typed: Mapping[str, str], kind: str, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -142,13 +142,13 @@ def _criteria(typed: Mapping[str, str], faults: list[str]) -> list[CriterionBody
         return [CriterionBody.model_validate_json(criterion.model_dump_json()) for criterion in found]
     criteria = []
     for number, row in _rows(typed, "criterion", ("name", "question", "anchors", "weight")):
-        where = f"Criterion {number + 1}"
+        place = f"Criterion {number + 1}"
         try:
             fields = row | {"anchors": _anchors(row["anchors"]), "weight": row["weight"] or "1"}
         except ValueError as error:
-            faults.append(f"{where}: {error}")
+            faults.append(f"{place}: {error}")
             continue
-        if (criterion := _read(CriterionBody, fields, where, faults)) is not None:
+        if (criterion := _read(CriterionBody, fields, place, faults)) is not None:
             criteria.append(criterion)
     try:
         criteria_of_bodies(criteria, "")
@@ -180,7 +180,7 @@ def _field(row: Mapping[str, str]) -> dict[str, Any]:
     } | ({"highest": highest} if highest.isdigit() else {})
 
 
-def _read(model: type[M], fields: Mapping[str, Any], where: str, faults: list[str]) -> M | None:
+def _read(model: type[M], fields: Mapping[str, Any], place: str, faults: list[str]) -> M | None:
     """Return the model built from the fields. If they are invalid, add a message for each error to `faults` and return
     None."""
     try:
@@ -188,5 +188,5 @@ def _read(model: type[M], fields: Mapping[str, Any], where: str, faults: list[st
     except ValidationError as error:
         for item in error.errors(include_url=False):
             name = str(item["loc"][0]) if item["loc"] else ""
-            faults.append(f"{where or _TITLES.get(name, name)}{f', {name}' if where else ''}: {fault_in_words(item)}")
+            faults.append(f"{place or _TITLES.get(name, name)}{f', {name}' if place else ''}: {fault_in_words(item)}")
         return None

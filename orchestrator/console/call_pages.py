@@ -138,15 +138,15 @@ def _columns(parts: Mapping[str, str], *, certain: bool, people: bool) -> dict[s
     certainty column is omitted because it would be empty; without `people`, reviewers' scores and decisions are
     omitted."""
     left_out = {*(() if certain else ("certainty",)), *(() if people else ("people", "decision"))}
-    named = {key: title for key, title in _COLUMNS.items() if key not in left_out}
-    return named | {f"part:{name}": title for name, title in parts.items()}
+    titles = {key: title for key, title in _COLUMNS.items() if key not in left_out}
+    return titles | {f"part:{name}": title for name, title in parts.items()}
 
 
 @router.get("/calls/{id}/progress")
 async def progress(context: CallReader, call: CallInPath) -> Response:
     """Return the page fragment that changes while a call is running. Cheap, because the table is not read."""
-    waiting = await _waiting(context, call)
-    return context.page("progress.html", call=batch_summary(call, context.now), waiting=waiting, watched=True)
+    waiting_reason = await _waiting(context, call)
+    return context.page("progress.html", call=batch_summary(call, context.now), waiting=waiting_reason, watched=True)
 
 
 @router.get("/calls/{id}/plots")
@@ -226,9 +226,11 @@ async def save_view(
     parameters: dict[str, list[str]] = {}
     for key, value in parse_qsl(query):
         parameters.setdefault(key, []).append(value)
-    many = {"outcome", "fit", "hide", "show", "band"}
+    list_fields = {"outcome", "fit", "hide", "show", "band"}
     try:
-        TableView.model_validate({key: values if key in many else values[-1] for key, values in parameters.items()})
+        TableView.model_validate(
+            {key: values if key in list_fields else values[-1] for key, values in parameters.items()}
+        )
     except ValidationError:
         raise HttpProblem(
             "invalid-request",

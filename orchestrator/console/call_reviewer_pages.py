@@ -37,12 +37,12 @@ async def choose(
     """Choose the ticked reviewers. If this would end assignments, show those for confirmation first; the confirmed
     choice is saved only if they have not changed since."""
     try:
-        wanted = None if everybody else await _reviewers_to_choose(context, call, listed, reviewer)
-        outcome = await _choose(context, call, wanted, dry_run=True)
-        ended = EndedByChoice(outcome.withdrawn, tuple(reviewer), tuple(listed))
-        if ended.withdrawn and ended.digest != ends:
-            return await shown_assignments(context, call, ended=ended)
-        await _choose(context, call, wanted, dry_run=False)
+        chosen_ids = None if everybody else await _reviewers_to_choose(context, call, listed, reviewer)
+        outcome = await _choose(context, call, chosen_ids, dry_run=True)
+        ended_assignments = EndedByChoice(outcome.withdrawn, tuple(reviewer), tuple(listed))
+        if ended_assignments.withdrawn and ended_assignments.digest != ends:
+            return await shown_assignments(context, call, ended=ended_assignments)
+        await _choose(context, call, chosen_ids, dry_run=False)
     except (HttpProblem, ReviewRefused) as refusal:
         return await shown_assignments(context, call, refusal=refusal)
     return _back(call)
@@ -88,11 +88,11 @@ def _person_of(line: str) -> dict[str, str]:
     """Parse a line such as `Grace Hopper, grace@example.org, Yale University`. Raises HttpProblem if it has no name
     followed by an email address."""
     parts = [part.strip() for part in re.split("[,;\t]", line)]
-    place = next((place for place, part in enumerate(parts) if "@" in part), 0)
-    if not place:
+    email_position = next((email_position for email_position, part in enumerate(parts) if "@" in part), 0)
+    if not email_position:
         raise HttpProblem("invalid-request", "Write it as: Name, name@example.org, Institution.")
-    affiliation = line.partition(parts[place])[2].strip(" \t,;")
-    return {"name": ", ".join(parts[:place]), "email": parts[place], "affiliation": affiliation}
+    affiliation = line.partition(parts[email_position])[2].strip(" \t,;")
+    return {"name": ", ".join(parts[:email_position]), "email": parts[email_position], "affiliation": affiliation}
 
 
 async def _reviewers_to_choose(
@@ -108,10 +108,10 @@ async def _reviewers_to_choose(
 
 
 async def _choose(
-    context: PageContext, call: BatchStatus, wanted: tuple[str, ...] | None, *, dry_run: bool
+    context: PageContext, call: BatchStatus, chosen_ids: tuple[str, ...] | None, *, dry_run: bool
 ) -> ChosenOutcome:
     """Choose a call's reviewers. Raises HttpProblem or ReviewRefused if the choice is not possible."""
-    body = CallReviewersBody.model_construct(reviewers=wanted, dry_run=dry_run)
+    body = CallReviewersBody.model_construct(reviewers=chosen_ids, dry_run=dry_run)
     return await call_reviewers.choose_reviewers(
         context.services.members, context.reviewing, context.tenant, call.id, body, context.by
     )

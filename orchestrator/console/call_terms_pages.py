@@ -50,13 +50,13 @@ async def terms(context: CallReader, call: CallInPath) -> Response:
 async def change(id: PathId, context: CallRunner) -> Response:
     """Store the terms. If someone has changed them since the page was opened, nothing is stored and the form keeps the
     typed text."""
-    call, sent = await context.find_batch(id), await _sent(context)
-    form, version = form_of(sent), sent.get("version", "")
+    call, form_values = await context.find_batch(id), await _sent(context)
+    form, version = form_of(form_values), form_values.get("version", "")
     store = context.services.call_details
     if not form.faults:
-        seen = int(version) if version.isdigit() and len(version) < 10 else -1
+        seen_version = int(version) if version.isdigit() and len(version) < 10 else -1
         try:
-            await store.change(context.tenant, call.id, form.details, context.by, seen)
+            await store.change(context.tenant, call.id, form.details, context.by, seen_version)
             return RedirectResponse(f"/console/calls/{call.id}/terms", 303)
         except StaleCallDetails as changed:
             current = await context.find_batch(id)
@@ -76,10 +76,10 @@ def _stored(call: BatchStatus, details: CallDetails) -> dict[str, str]:
 
 def _differences(call: BatchStatus, details: CallDetails, form: CallForm) -> dict[str, str]:
     """Return the stored values that differ from the form, by field title."""
-    stored = _stored(call, details)
-    names = [name for name in {**stored, **form.values} if name not in _NOT_COMPARED]
-    differing = [name for name in names if stored.get(name, "") != form.values.get(name, "")]
-    return {field_title(name): stored.get(name, "") for name in differing}
+    stored_values = _stored(call, details)
+    names = [name for name in {**stored_values, **form.values} if name not in _NOT_COMPARED]
+    changed_names = [name for name in names if stored_values.get(name, "") != form.values.get(name, "")]
+    return {field_title(name): stored_values.get(name, "") for name in changed_names}
 
 
 def _new(context: PageContext, form: CallForm) -> Response:

@@ -27,30 +27,30 @@ async def decisions(context: PanelReader, call: CallInPath, view: Annotated[Deci
 @router.post("")
 async def decide(context: Overrider, call: CallInPath, view: Annotated[DecisionView, Query()]) -> Response:
     """Decide on the ticked proposals. If the decision is refused, show the typed values again."""
-    sent = await context.request.form()
-    body = _body(sent)
+    form = await context.request.form()
+    body = _body(form)
     if isinstance(body, str):
-        return await _show(context, call, view, fault=body, sent=sent)
+        return await _show(context, call, view, fault=body, form=form)
     try:
         decided = await context.reviewing.proposal_decisions.decide(context.tenant, call.id, body, context.by)
     except ReviewRefused as refusal:
-        return await _show(context, call, view, fault=str(refusal), sent=sent)
+        return await _show(context, call, view, fault=str(refusal), form=form)
     required(decided, not_there("evaluation", body.proposals[0].evaluation, "proposal in this call"))
     query = context.request.url.query
     return RedirectResponse(f"/console/calls/{call.id}/decisions{f'?{query}' if query else ''}#table", 303)
 
 
-def _body(sent: FormData) -> DecisionBody | str:
+def _body(form: FormData) -> DecisionBody | str:
     """Parse the decision in a submitted form. If it is invalid, return a sentence that explains why."""
-    chosen = [str(value).rpartition(":") for value in sent.getlist("proposal")]
-    if not chosen:
+    ticked = [str(value).rpartition(":") for value in form.getlist("proposal")]
+    if not ticked:
         return "Tick at least one proposal."
-    amount = str(sent.get("amount", "")).replace(",", "").strip()
+    amount = str(form.get("amount", "")).replace(",", "").strip()
     fields = {
-        "proposals": [{"evaluation": id, "version": version} for id, _, version in chosen],
-        "outcome": sent.get("outcome"),
+        "proposals": [{"evaluation": id, "version": version} for id, _, version in ticked],
+        "outcome": form.get("outcome"),
         "amount": amount or None,
-        "reason": str(sent.get("reason", "")).strip(),
+        "reason": str(form.get("reason", "")).strip(),
     }
     try:
         return DecisionBody.model_validate(fields)
@@ -64,7 +64,7 @@ def _body(sent: FormData) -> DecisionBody | str:
 
 
 async def _show(
-    context: PageContext, call: BatchStatus, view: DecisionView, *, fault: str = "", sent: FormData | None = None
+    context: PageContext, call: BatchStatus, view: DecisionView, *, fault: str = "", form: FormData | None = None
 ) -> Response:
     reviewing, tenant = context.reviewing, context.tenant
     rankings = await context.services.rankings.listed(tenant, batch=call.id, state="succeeded")
@@ -82,6 +82,6 @@ async def _show(
         use=await reviewing.proposal_decisions.budget_use(tenant, call.id),
         sign_off=await reviewing.decisions.signed_off(tenant, call.id),
         fault=fault,
-        typed=dict(sent or {}),
-        ticked=[str(value).rpartition(":")[0] for value in sent.getlist("proposal")] if sent else [],
+        typed=dict(form or {}),
+        ticked=[str(value).rpartition(":")[0] for value in form.getlist("proposal")] if form else [],
     )

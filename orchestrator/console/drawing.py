@@ -89,33 +89,33 @@ def distribution(scores: Sequence[float]) -> list[ScoreBar]:
     step = 100 // _SCORE_BINS
     borders = np.arange(0, 100 + step, step) / 100
     counts = np.histogram(np.asarray(scores, dtype=float), borders)[0].tolist()
-    most = max(counts) or 1
-    return [ScoreBar(step * n, step * (n + 1), count, count / most) for n, count in enumerate(counts)]
+    max_count = max(counts) or 1
+    return [ScoreBar(step * n, step * (n + 1), count, count / max_count) for n, count in enumerate(counts)]
 
 
 def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> TimePlot | None:
     """Summarise evaluations' values (such as costs) by end time, in up to 40 equal intervals. Missing values are
     ignored. Return None if all are missing."""
     figures = np.asarray(values, dtype=float)
-    known = ~np.isnan(figures)
-    if not known.any():
+    has_value = ~np.isnan(figures)
+    if not has_value.any():
         return None
     origin = min(ended)
     moments = _microseconds(ended, origin)
     span = int(moments.max()) + 1
     width = -(-span // _TIME_BINS)
     intervals = moments // width
-    most = float(figures[known].max()) or 1.0
+    max_value = float(figures[has_value].max()) or 1.0
     marks = []
-    for index in np.unique(intervals[known]).tolist():
-        inside = figures[known & (intervals == index)]
-        low, middle, high = np.quantile(inside, _QUANTILES).tolist()
-        highest = float(inside.max())
+    for index in np.unique(intervals[has_value]).tolist():
+        interval_values = figures[has_value & (intervals == index)]
+        low, middle, high = np.quantile(interval_values, _QUANTILES).tolist()
+        highest = float(interval_values.max())
         start = origin + dt.timedelta(microseconds=index * width)
         end = start + dt.timedelta(microseconds=width)
-        shares = (low / most, middle / most, high / most, highest / most)
-        marks.append(TimeMark(start, end, len(inside), index / _TIME_BINS, *shares, middle, highest))
-    return TimePlot(tuple(marks), 1 / _TIME_BINS, origin, max(ended), most)
+        shares = (low / max_value, middle / max_value, high / max_value, highest / max_value)
+        marks.append(TimeMark(start, end, len(interval_values), index / _TIME_BINS, *shares, middle, highest))
+    return TimePlot(tuple(marks), 1 / _TIME_BINS, origin, max(ended), max_value)
 
 
 def rank_curve(series: RankSeries) -> RankCurve | None:
@@ -124,12 +124,12 @@ def rank_curve(series: RankSeries) -> RankCurve | None:
     count = len(series.ranks)
     if not count:
         return None
-    each = 1 if count <= _MOST_RANK_MARKS else PAGE * -(-count // (PAGE * _MOST_RANK_MARKS))
+    step = 1 if count <= _MOST_RANK_MARKS else PAGE * -(-count // (PAGE * _MOST_RANK_MARKS))
     lows, highs = np.asarray(series.lows, dtype=float), np.asarray(series.highs, dtype=float)
-    most = float(max(series.ranks[-1], highs.max()))
+    max_rank = float(max(series.ranks[-1], highs.max()))
     marks = []
-    for start in range(0, count, each):
-        end = min(start + each, count)
+    for start in range(0, count, step):
+        end = min(start + step, count)
         bands = series.bands[start:end]
         marks.append(
             RankMark(
@@ -138,15 +138,15 @@ def rank_curve(series: RankSeries) -> RankCurve | None:
                 page=start // PAGE + 1,
                 x=start / count,
                 width=(end - start) / count,
-                low=float(np.median(lows[start:end])) / most,
-                high=float(np.median(highs[start:end])) / most,
-                at=float(np.median(series.ranks[start:end])) / most,
+                low=float(np.median(lows[start:end])) / max_rank,
+                high=float(np.median(highs[start:end])) / max_rank,
+                at=float(np.median(series.ranks[start:end])) / max_rank,
                 clearly_in=bands.count("in"),
                 for_people=bands.count("human"),
                 clearly_out=bands.count("out"),
             )
         )
-    return RankCurve(tuple(marks), count, each, _cut(series), series.cut)
+    return RankCurve(tuple(marks), count, step, _cut(series), series.cut)
 
 
 def _cut(series: RankSeries) -> float | None:

@@ -50,8 +50,8 @@ async def proof(number: EntryNumber, context: Eraser) -> Response:
 
 async def _show(context: PageContext, source: str, batch: str, changed: bool = False) -> Response:
     erasure = await _preview_erasure(context, source, batch)
-    listed = {job.id for job in erasure.jobs} if erasure else set()
-    named = await context.services.applicants.named(context.tenant, source)
+    listed_ids = {job.id for job in erasure.jobs} if erasure else set()
+    applicants = await context.services.applicants.named(context.tenant, source)
     return context.page(
         "erase.html",
         status=409 if changed else 200,
@@ -63,7 +63,7 @@ async def _show(context: PageContext, source: str, batch: str, changed: bool = F
         kinds=Counter(job.kind for job in erasure.jobs) if erasure else {},
         digest=_digest(erasure) if erasure else "",
         calls=await context.services.jobs.batches(context.tenant, after=None, limit=100),
-        named=[item for item in named if item.id not in listed],
+        named=[item for item in applicants if item.id not in listed_ids],
         naming=await context.reviewing.expertise.naming(context.tenant, source),
     )
 

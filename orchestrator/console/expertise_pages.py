@@ -74,14 +74,14 @@ async def _member(context: PageContext, id: str) -> Member:
 
 async def _change(context: PageContext, member: Member, form: ExpertiseForm, call: str | None = None) -> Response:
     """Store the form, then show either what was stored or why it could not be stored."""
-    stored = await _stored(context, member)
+    stored_expertise = await _stored(context, member)
     try:
         body = ExpertiseBody(
             version=form.version,
             keywords=_items(form.keywords, r"[\n,;]"),
             institutions=_items(form.institutions, r"[\n;]"),
             people=_items(form.people, r"[\n;]"),
-            papers=tuple(paper for place, paper in enumerate(stored.papers) if place not in form.removed),
+            papers=tuple(paper for place, paper in enumerate(stored_expertise.papers) if place not in form.removed),
             references=form.references,
         )
         outcome = await store_expertise(context.services, context.tenant, member, body, context.by)
@@ -108,21 +108,21 @@ async def _show(
     call: str | None = None,
 ) -> Response:
     stored = outcome.expertise if outcome else await _stored(context, member)
-    shown = form or ExpertiseForm(
+    shown_form = form or ExpertiseForm(
         version=stored.version,
         keywords="\n".join(stored.keywords),
         institutions="\n".join(stored.institutions),
         people="\n".join(stored.people),
     )
-    own = context.caller.subject == member.id
+    is_own = context.caller.subject == member.id
     return context.page(
         "expertise.html",
         status=409 if fault else 200,
         member=member,
-        own=own,
-        here="/console/expertise" if own else f"/console/members/{member.id}/expertise",
+        own=is_own,
+        here="/console/expertise" if is_own else f"/console/members/{member.id}/expertise",
         stored=stored,
-        form=shown,
+        form=shown_form,
         fault=fault,
         outcome=outcome,
         call=await context.find_batch(call) if call else None,

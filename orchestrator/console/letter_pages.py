@@ -134,8 +134,8 @@ async def answer_objection(
         body = AnswerBody(answer=answer)
     except ValidationError:
         return await _one(context, call, job, "Write the answer (at least 3 characters).")
-    made = await context.reviewing.letters.answer(context.tenant, job, number, body.answer, context.by)
-    required(made, not_there("evaluation", evaluation, "objection without an answer"))
+    objection = await context.reviewing.letters.answer(context.tenant, job, number, body.answer, context.by)
+    required(objection, not_there("evaluation", evaluation, "objection without an answer"))
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}#objections", 303)
 
 
@@ -143,7 +143,7 @@ async def _show(
     context: PageContext, call: BatchStatus, *, fault: str = "", typed: LetterTemplates | None = None
 ) -> Response:
     store, tenant, today = context.reviewing.letters, context.tenant, context.now.date()
-    stored = await store.templates(tenant, call.id)
+    templates = await store.templates(tenant, call.id)
     found = await letters_of(store, context.services.call_details, tenant, call, today)
     objections = await store.objections(tenant, batch=call.id)
     return await context.call_page(
@@ -153,8 +153,8 @@ async def _show(
         status=409 if fault else 200,
         fault=fault,
         letters=found,
-        stored=stored,
-        templates=typed or stored.templates,
+        stored=templates,
+        templates=typed or templates.templates,
         placeholders=PLACEHOLDERS,
         withheld=sum(letter.comments > 0 and not letter.released for letter in found),
         open_objections=[item for item in objections if item.answer is None],

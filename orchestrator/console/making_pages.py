@@ -48,22 +48,24 @@ async def making(context: CallReader, job: EvaluationInPath) -> Response:
     now = context.now
     events = await context.services.events.all(job.id)
     timeline = timeline_of(job, events, [], now)
-    whole = max((timeline.end - timeline.start).total_seconds(), 0.001)
-    stretches = [_stage_line(span, timeline.start.timestamp(), whole) for span in timeline.spans]
-    lines = [_line(call, job, whole) for call, _ in await calls_of(context.services.ledger, job, events, now)]
-    paid = [line.call for line in lines if not line.call.cached]
+    total_seconds = max((timeline.end - timeline.start).total_seconds(), 0.001)
+    stretches = [_stage_line(span, timeline.start.timestamp(), total_seconds) for span in timeline.spans]
+    lines = [_line(call, job, total_seconds) for call, _ in await calls_of(context.services.ledger, job, events, now)]
+    paid_calls = [line.call for line in lines if not line.call.cached]
     return context.page(
         "making.html",
         job=job,
-        whole=whole,
+        whole=total_seconds,
         stretches=sorted(stretches, key=lambda stretch: stretch.start),
         under_way=job.state not in TERMINAL,
         lines=lines,
-        prompt_tokens=sum(call.prompt_tokens for call in paid),
-        cached_prompt_tokens=sum(call.cached_prompt_tokens for call in paid),
-        completion_tokens=sum(call.completion_tokens for call in paid),
-        cost=None if any(_has_unknown_price(call) for call in paid) else sum(call.cost_usd or 0.0 for call in paid),
-        paid=len(paid),
+        prompt_tokens=sum(call.prompt_tokens for call in paid_calls),
+        cached_prompt_tokens=sum(call.cached_prompt_tokens for call in paid_calls),
+        completion_tokens=sum(call.completion_tokens for call in paid_calls),
+        cost=None
+        if any(_has_unknown_price(call) for call in paid_calls)
+        else sum(call.cost_usd or 0.0 for call in paid_calls),
+        paid=len(paid_calls),
     )
 
 
@@ -79,22 +81,22 @@ def _has_unknown_price(call: ModelCall) -> bool:
     return call.cost_usd is None and call.prompt_tokens + call.completion_tokens > 0
 
 
-def _stage_line(span: Span, began: float, whole: float) -> _StageLine:
+def _stage_line(span: Span, began: float, total_seconds: float) -> _StageLine:
     start, seconds = span.start.timestamp() - began, (span.end - span.start).total_seconds()
-    return _StageLine(span, start, seconds, _bar(start, seconds, whole))
+    return _StageLine(span, start, seconds, _bar(start, seconds, total_seconds))
 
 
-def _line(call: ModelCall, job: Job, whole: float) -> _CallLine:
+def _line(call: ModelCall, job: Job, total_seconds: float) -> _CallLine:
     """Return the line for a model request. Its start is computed from its end, which the ledger records. A request
     answered from the cache takes no time."""
     seconds = 0.0 if call.cached else call.seconds
     start = max(0.0, (call.ended_at - job.created_at).total_seconds() - seconds)
-    return _CallLine(call, start, _bar(start, seconds, whole))
+    return _CallLine(call, start, _bar(start, seconds, total_seconds))
 
 
-def _bar(start: float, seconds: float, whole: float) -> _Bar:
-    width = max(_WIDTH * seconds / whole, _LEAST)
-    return _Bar(round(min(_WIDTH * start / whole, _WIDTH - width), 2), round(width, 2))
+def _bar(start: float, seconds: float, total_seconds: float) -> _Bar:
+    width = max(_WIDTH * seconds / total_seconds, _LEAST)
+    return _Bar(round(min(_WIDTH * start / total_seconds, _WIDTH - width), 2), round(width, 2))
 
 
 def _indent(answer: str) -> str:

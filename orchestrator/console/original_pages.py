@@ -99,8 +99,8 @@ async def _kept(context: PageContext, id: str) -> Original:
 async def _kept_for_review(context: PageContext, id: str) -> Original:
     """Return the record of a document assigned to the reviewer. Raises HttpProblem if it is not assigned to them, or if
     the call is masked."""
-    given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
-    required(given, not_there("evaluation", id, "proposal"))
+    blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
+    required(blind_given, not_there("evaluation", id, "proposal"))
     kept = await _kept(context, id)
     if kept.blind:
         raise HttpProblem(

@@ -29,27 +29,31 @@ class JudgedPair(NamedTuple):
 
 def judged_pairs(comparisons: Iterable[SourcedComparison], titles: Mapping[IdeaId, str]) -> list[JudgedPair]:
     """Group comparisons by job (a comparison or a ranking) and by pair of ideas. `titles` holds the ideas' titles."""
-    grouped: dict[tuple[str, frozenset[str]], list[SourcedComparison]] = {}
+    comparisons_by_pair: dict[tuple[str, frozenset[str]], list[SourcedComparison]] = {}
     for item in comparisons:
-        grouped.setdefault((item.job, frozenset((item.answer.first, item.answer.second))), []).append(item)
-    return [_pair(pair, titles) for pair in grouped.values() if len({pair[0].answer.first, pair[0].answer.second}) > 1]
+        comparisons_by_pair.setdefault((item.job, frozenset((item.answer.first, item.answer.second))), []).append(item)
+    return [
+        _pair(pair, titles)
+        for pair in comparisons_by_pair.values()
+        if len({pair[0].answer.first, pair[0].answer.second}) > 1
+    ]
 
 
 def _pair(comparisons: list[SourcedComparison], titles: Mapping[IdeaId, str]) -> JudgedPair:
-    first, second = comparisons[0].answer.first, comparisons[0].answer.second
+    first_id, second_id = comparisons[0].answer.first, comparisons[0].answer.second
     answers = [item.answer for item in comparisons]
-    title_of = {"first": titles[first], "second": titles[second]}
+    title_of = {"first": titles[first_id], "second": titles[second_id]}
     respects = tuple(
         JudgedRespect(
             dimension=outcome.dimension,
             better=title_of.get(outcome.winner),
             order=_order(outcome.agreed),
-            reasons=tuple(_reasons(answers, outcome.dimension, first)),
+            reasons=tuple(_reasons(answers, outcome.dimension, first_id)),
         )
-        for outcome in outcomes_of(first, answers)
+        for outcome in outcomes_of(first_id, answers)
     )
     return JudgedPair(
-        (titles[first], titles[second]), comparisons[0].job, comparisons[0].kind, comparisons[0].subject, respects
+        (titles[first_id], titles[second_id]), comparisons[0].job, comparisons[0].kind, comparisons[0].subject, respects
     )
 
 

@@ -42,9 +42,11 @@ async def export(context: PanelReader, call: CallInPath, format: Literal["csv", 
     """Return a call's reviews as a file without the reviewers' names."""
     panel = await panel_of(context.reviewing, context.tenant, call.id)
     details = await context.services.call_details.get(context.tenant, call.id)
-    given = {str(review.member): review.name for row in panel.rows for review in row.opinions}
-    members = [member for member in await context.services.members.list(context.tenant) if str(member.id) in given]
-    people = {*given.values(), *(text for member in members for text in (member.name, member.email))}
+    reviewer_names = {str(review.member): review.name for row in panel.rows for review in row.opinions}
+    members = [
+        member for member in await context.services.members.list(context.tenant) if str(member.id) in reviewer_names
+    ]
+    people = {*reviewer_names.values(), *(text for member in members for text in (member.name, member.email))}
     titles = await context.reviewing.panels.masked_titles(context.tenant, call.id)
     columns, rows = await asyncio.to_thread(anonymous_reviews, panel.rows, titles, details.terms, people)
     await context.services.audit_log.record(
@@ -114,7 +116,7 @@ async def _show(
 ) -> Response:
     """Render the panel page. If the sign-off was refused, `fault` states why and `note` is the entered text."""
     view = view or PanelView()
-    page, panel, members, signed = await asyncio.gather(
+    page, panel, members, is_signed_off = await asyncio.gather(
         context.reviewing.panels.page(context.tenant, call.id, view),
         whole_panel(context.reviewing, context.tenant, call.id),
         context.services.members.list(context.tenant),
@@ -126,7 +128,7 @@ async def _show(
     use = await context.reviewing.proposal_decisions.budget_use(context.tenant, call.id)
     missing = await context.services.mails.missing(context.tenant, call.id)
     ranking = await context.services.rankings.listed(context.tenant, batch=call.id, state="succeeded", limit=1)
-    named = ranking[0].id if ranking else ""
+    ranking_id = ranking[0].id if ranking else ""
     return await context.call_page(
         "panel.html",
         call,
@@ -143,15 +145,15 @@ async def _show(
         unfinished=count_unfinished(call.counts),
         pairs=sorted(panel.blind.pairs, key=_by_agreement)[:_PAIRS],
         page=page,
-        found=await context.services.tables.of(context.tenant, call.id, proposals, named),
+        found=await context.services.tables.of(context.tenant, call.id, proposals, ranking_id),
         bases=await context.services.call_details.bases(context.tenant, call.id),
-        ranking=named,
+        ranking=ranking_id,
         rows=rows_of(page.rows, opinions),
         view=view,
         parameters=view.model_dump(include={"sort", "only", "page"}, exclude_defaults=True),
         fault=fault,
         note=note,
-        people={str(member.id): member.name for member in members} | signed,
+        people={str(member.id): member.name for member in members} | is_signed_off,
     )
 
 

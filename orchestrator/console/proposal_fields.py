@@ -69,24 +69,24 @@ def fields_of(words: Sequence[Sequence[str]]) -> ProposalFields:
     from sklearn.cluster import KMeans
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    none = ProposalFields((), (None,) * len(words))
+    no_fields = ProposalFields((), (None,) * len(words))
     count = min(_MOST_FIELDS, sum(map(bool, words)) // _MIN_PER_FIELD)
     if count < 2:
-        return none
-    most = max(_MIN_SHARED, int(_MAX_SHARED * len(words) / count))
-    weights = TfidfVectorizer(analyzer=list, min_df=_MIN_SHARED, max_df=most, max_features=_MOST_WORDS)
+        return no_fields
+    max_shared = max(_MIN_SHARED, int(_MAX_SHARED * len(words) / count))
+    weights = TfidfVectorizer(analyzer=list, min_df=_MIN_SHARED, max_df=max_shared, max_features=_MOST_WORDS)
     try:
         matrix = weights.fit_transform(words).tocsr()
     except ValueError:  # no word lies within the bounds
-        return none
-    known = np.diff(matrix.indptr) > 0
-    if known.sum() < count * _MIN_PER_FIELD / 2:
-        return none
-    sample = matrix[known][:: -(-int(known.sum()) // _MAX_TRAINING)]
+        return no_fields
+    has_words = np.diff(matrix.indptr) > 0
+    if has_words.sum() < count * _MIN_PER_FIELD / 2:
+        return no_fields
+    sample = matrix[has_words][:: -(-int(has_words.sum()) // _MAX_TRAINING)]
     count = min(count, len({row.indices.tobytes() for row in sample}))
     model = KMeans(count, n_init=5, random_state=0).fit(sample)
     nearest = model.predict(matrix)
-    sizes = np.bincount(nearest[known], minlength=count)
+    sizes = np.bincount(nearest[has_words], minlength=count)
     order = [int(item) for item in np.argsort(-sizes, kind="stable") if sizes[item]]
     vocabulary, centres = weights.get_feature_names_out(), model.cluster_centers_
     names = [
@@ -95,5 +95,5 @@ def fields_of(words: Sequence[Sequence[str]]) -> ProposalFields:
         )
         for item in order
     ]
-    places = (order.index(item) if there else None for item, there in zip(nearest, known, strict=True))
+    places = (order.index(item) if has_field else None for item, has_field in zip(nearest, has_words, strict=True))
     return ProposalFields(tuple(names), tuple(places))

@@ -84,10 +84,10 @@ async def change_applicant(
     institution: Annotated[str, Form(max_length=1_000)] = "",
     amount: Annotated[str, Form(max_length=40)] = "",
 ) -> Response:
-    asked = amount_in(amount.strip())
-    if amount.strip() and asked is None:
+    requested_amount = amount_in(amount.strip())
+    if amount.strip() and requested_amount is None:
         raise HttpProblem("conflict", "The amount must be a number, such as 75,000.")
-    body = ApplicantBody(name=name, institution=institution, amount=asked)
+    body = ApplicantBody(name=name, institution=institution, amount=requested_amount)
     if not await context.services.applicants.change(context.tenant, JobId(id), body, context.by):
         raise not_there("evaluation", id, "proposal")
     return RedirectResponse(f"/console/proposals/{id}#applicant", 303)
@@ -95,8 +95,8 @@ async def change_applicant(
 
 @router.post("/proposals/{id}/remarks")
 async def remark(id: PathId, context: Commenter, text: Annotated[RemarkText, Form()]) -> Response:
-    made = await context.reviewing.remarks.add(context.tenant, JobId(id), text, context.by)
-    remark = required(made, not_there("evaluation", id))
+    new_remark = await context.reviewing.remarks.add(context.tenant, JobId(id), text, context.by)
+    remark = required(new_remark, not_there("evaluation", id))
     return RedirectResponse(f"/console/proposals/{id}#remark-{remark.id}", 303)
 
 
@@ -114,16 +114,16 @@ async def compare(
     asked: Annotated[str, Query(max_length=64)] = "",
 ) -> Response:
     """Show the proposals ticked in a call's table side by side."""
-    chosen = list(dict.fromkeys(id))
-    if not _LEAST <= len(chosen) <= _MOST:
-        return context.page("choose.html", chosen=len(chosen), status=422)
-    reports = [await _find_with_report(context, item) for item in chosen]
+    evaluation_ids = list(dict.fromkeys(id))
+    if not _LEAST <= len(evaluation_ids) <= _MOST:
+        return context.page("choose.html", chosen=len(evaluation_ids), status=422)
+    reports = [await _find_with_report(context, item) for item in evaluation_ids]
     columns = [(job, report, None if report is None else figures_of(report)) for job, report in reports]
     evidences = [None if report is None else evidence_of(report) for _, report in reports]
     titles = {part.name: part.title for _, _, figures in columns if figures for part in figures.parts}
     shares = {name: [_share(figures, name) for _, _, figures in columns] for name in titles}
     ideas = {report.idea.id: job.subject or job.id for job, report in reports if report is not None}
-    judged = await context.services.pair_verdicts.between(context.tenant, list(ideas)) if len(ideas) > 1 else []
+    verdicts = await context.services.pair_verdicts.between(context.tenant, list(ideas)) if len(ideas) > 1 else []
     return context.page(
         "compare.html",
         columns=columns,
@@ -138,8 +138,8 @@ async def compare(
         titles=titles,
         certain=any(figures.certainty for _, _, figures in columns if figures),
         spread={name: _spread(values) for name, values in shares.items()},
-        judged=judged_pairs(judged, ideas),
-        askable=len(ideas) == len(chosen) == _LEAST and context.caller.may("manage calls"),
+        judged=judged_pairs(verdicts, ideas),
+        askable=len(ideas) == len(evaluation_ids) == _LEAST and context.caller.may("manage calls"),
         under_way=await _under_way(context, asked) if asked else None,
     )
 
@@ -153,8 +153,8 @@ async def ask(
     ideas = [await evaluated_idea(context.services.jobs, context.tenant, item, "") for item in (first, second)]
     work = comparison_request(ideas[0], ideas[1], blind=context.services.options.judged_blind(None, several=True))
     subject = f"{ideas[0].title} / {ideas[1].title}"
-    made_of = (JobId(first), JobId(second))
-    new = NewJob(id=job, request=work, subject=subject, priority="interactive", made_of=made_of)
+    job_ids = (JobId(first), JobId(second))
+    new = NewJob(id=job, request=work, subject=subject, priority="interactive", made_of=job_ids)
     await context.services.jobs.add(context.tenant, [new])
     return RedirectResponse(f"/console/compare?id={first}&id={second}&asked={job}#judged", 303)
 
@@ -171,8 +171,8 @@ def _share(figures: ReportFigures | None, part: str) -> float | None:
 
 def _spread(shares: list[float | None]) -> float | None:
     """Return the difference between the highest and lowest scores; None if fewer than two proposals have a score."""
-    known = [share for share in shares if share is not None]
-    return max(known) - min(known) if len(known) > 1 else None
+    known_shares = [share for share in shares if share is not None]
+    return max(known_shares) - min(known_shares) if len(known_shares) > 1 else None
 
 
 async def _find_with_report(context: PageContext, id: str) -> tuple[Job, Report | None]:

@@ -42,10 +42,10 @@ _AS_TYPED = re.compile(r"\$\$[^$]+\$\$|\$[^$\n]+\$|(?<=\w)\*+(?=\w)")
 
 def proposal_html(text: str) -> Markup:
     """Render a proposal's text as HTML, for an element with the class `told`."""
-    shown = printable(text)
-    if len(shown) > LONGEST_RENDERED or shown.count("\n") > MOST_LINES_RENDERED:
-        return Markup('<div class="words">{}</div>').format(escape(shown))
-    return Markup(_reader().render(shown))  # noqa: S704 - escaped text, and the tags of Markdown without attributes
+    printable_text = printable(text)
+    if len(printable_text) > LONGEST_RENDERED or printable_text.count("\n") > MOST_LINES_RENDERED:
+        return Markup('<div class="words">{}</div>').format(escape(printable_text))
+    return Markup(_reader().render(printable_text))  # noqa: S704 - escaped text, and the tags of Markdown without attributes
 
 
 @cache
@@ -102,10 +102,12 @@ def _unwrap(paragraph: str) -> str:
     lines = [line.strip() for line in paragraph.split("\n")]
     longest = max(map(len, lines))
     joined = lines[0]
-    for before, line in pairwise(lines):
-        needed = len(before) + 1 + len(line.split(" ", 1)[0])
-        is_table_row = "|" in before and "|" in line
-        kept = longest > _MAX_WRAPPED or needed <= _FILLED * longest or is_table_row or _BEGINS_ITEM.match(line)
-        separator = "  \n" if kept else "" if _BROKEN_WORD.search(before) and line[:1].islower() else " "
+    for previous, line in pairwise(lines):
+        needed_width = len(previous) + 1 + len(line.split(" ", 1)[0])
+        is_table_row = "|" in previous and "|" in line
+        keeps_break = (
+            longest > _MAX_WRAPPED or needed_width <= _FILLED * longest or is_table_row or _BEGINS_ITEM.match(line)
+        )
+        separator = "  \n" if keeps_break else "" if _BROKEN_WORD.search(previous) and line[:1].islower() else " "
         joined += separator + line
     return joined

@@ -38,10 +38,10 @@ async def leave(
     next: Annotated[str, Query(max_length=2_000)] = HOME,
 ) -> Response:
     """Redirect the browser to the identity provider."""
-    known = required(services.identity_providers.get(provider), not_found("identity provider", provider))
+    identity_provider = required(services.identity_providers.get(provider), not_found("identity provider", provider))
     state, nonce, verifier = (draw_token() for _ in range(3))
     try:
-        url = await known.authorization_url(state, nonce, verifier)
+        url = await identity_provider.authorization_url(state, nonce, verifier)
     except SignInFailed as error:
         _LOG.warning("sign-in with %s failed: %s", provider, error)
         return sign_in_page(request, services, next, _DENIED, 502)
@@ -69,17 +69,17 @@ async def callback(
     """Complete a sign-in after the identity provider has redirected the browser back. Only an attempt that this browser
     started is accepted."""
     attempt = attempt_of(request, services.access, services.clock.now())
-    known = None if attempt is None else services.identity_providers.get(attempt.provider)
-    if attempt is None or known is None or not hmac.compare_digest(attempt.state.encode(), state.encode()):
+    identity_provider = None if attempt is None else services.identity_providers.get(attempt.provider)
+    if attempt is None or identity_provider is None or not hmac.compare_digest(attempt.state.encode(), state.encode()):
         return _refuse(request, services, HOME, _TOO_LATE, 400)
     if not code:
         return _refuse(request, services, local_path(attempt.next), _DENIED, 403)
     try:
-        identity = await known.identity(code, iss, attempt.nonce, attempt.verifier)
+        identity = await identity_provider.identity(code, iss, attempt.nonce, attempt.verifier)
     except SignInFailed as error:
         _LOG.warning("sign-in with %s failed: %s", attempt.provider, error)
         return _refuse(request, services, local_path(attempt.next), _DENIED, 403)
-    member = await admit_person(services.members, known, identity, services.new_id, services.clock.now())
+    member = await admit_person(services.members, identity_provider, identity, services.new_id, services.clock.now())
     if member is None:
         return _refuse(request, services, local_path(attempt.next), _NOT_INVITED, 403)
     new = NewSession(member.tenant, member.role, member.name, member=member.id)

@@ -109,16 +109,16 @@ async def ranking(
     job = await find_job(context.services.jobs, tenant, ranking, "ranking")
     summary = await rankings.summary(tenant, job.id)
     standings = await rankings.standings(tenant, call.id, job.id)
-    shown = None
+    shown_shortlist = None
     if summary is not None and standings is not None:
-        shown = await asyncio.to_thread(shortlist, standings, summary, cut)
-    unranked, not_ranked = await rankings.unranked(tenant, call.id, job.id) if shown else ((), 0)
+        shown_shortlist = await asyncio.to_thread(shortlist, standings, summary, cut)
+    unranked, not_ranked = await rankings.unranked(tenant, call.id, job.id) if shown_shortlist else ((), 0)
     return context.page(
         "ranking.html",
         call=call,
         job=job,
         summary=summary,
-        shown=shown,
+        shown=shown_shortlist,
         erased=erased_ranks(summary.erased, "proposal") if summary else "",
         unranked=unranked,
         not_ranked=not_ranked,
@@ -175,14 +175,14 @@ async def _estimate(context: PageContext, call: BatchStatus, choice: RankingChoi
     work, candidates = await _request(context, call, choice)
     count = len(work.ideas)
     comparisons = min(round(choice.calls_per_idea * count), count * (count - 1))
-    made = min(comparisons, len({(item.first, item.second) for item in work.known}))
+    comparison_count = min(comparisons, len({(item.first, item.second) for item in work.known}))
     return RankingEstimate(
         entrants=count,
         left_out=tuple((item.row, item.source, item.reason) for item in candidates.left_out),
         unscored=len(candidates.unscored),
         comparisons=comparisons,
-        made=made,
-        cost_usd=await _price(context, comparisons - made),
+        made=comparison_count,
+        cost_usd=await _price(context, comparisons - comparison_count),
     )
 
 
@@ -192,9 +192,9 @@ async def _price(context: PageContext, comparisons: int) -> float | Absent:
         earlier = await context.services.rankings.summary(context.tenant, job.id)
         if earlier is None or isinstance(earlier.cost_usd, Absent):
             continue
-        paid = earlier.judge.comparisons - earlier.judge.handed_in
-        if paid >= _MIN_PRICED:
-            return comparisons * earlier.cost_usd / paid
+        paid_comparisons = earlier.judge.comparisons - earlier.judge.handed_in
+        if paid_comparisons >= _MIN_PRICED:
+            return comparisons * earlier.cost_usd / paid_comparisons
     return Absent(reason="The cost of a comparison cannot be estimated from your recent rankings.")
 
 

@@ -107,7 +107,7 @@ class RefusalPages:
     def _page(self, request: Request, document: bytes, form: bytes) -> Response:
         problem = ProblemDocument.model_validate_json(document)
         advice = _STALE if problem.detail == STALE_PAGE else _ADVICE.get(problem.status, _FAILED)
-        back = requesting_page(request, self._access)
+        back_path = requesting_page(request, self._access)
         return page_response(
             "refusal.html",
             request,
@@ -116,7 +116,7 @@ class RefusalPages:
             advice=advice,
             faults=_faults(problem),
             typed=self._typed_input(request, form),
-            back=HOME if request.method == "GET" and back.partition("?")[0] == request.url.path else back,
+            back=HOME if request.method == "GET" and back_path.partition("?")[0] == request.url.path else back_path,
             proof=problem.proof,
             request_id=problem.request_id if problem.status >= _SERVICE_FAULT else None,
         )
@@ -142,8 +142,8 @@ def _faults(problem: ProblemDocument) -> list[str]:
         return []
     if not problem.errors:
         return [problem.detail]
-    named = [((error.pointer or error.parameter or "").strip("/"), error.detail) for error in problem.errors]
-    return [f"{_TYPED.get(name, name) or 'The form'}: {detail}" for name, detail in named]
+    named_faults = [((error.pointer or error.parameter or "").strip("/"), error.detail) for error in problem.errors]
+    return [f"{_TYPED.get(name, name) or 'The form'}: {detail}" for name, detail in named_faults]
 
 
 def _asked_by_browser(scope: Scope) -> bool:
@@ -153,5 +153,5 @@ def _asked_by_browser(scope: Scope) -> bool:
     page = (path == HOME or path.startswith(f"{HOME}/")) and method in ("GET", "POST")
     if not page and not (path.startswith("/v1/") and method == "GET" and "authorization" not in headers):
         return False
-    accepted = preferred_media_type(headers.get("accept"), (MEDIA_TYPE, "application/json", "text/html"))
-    return accepted == "text/html" and headers.get("hx-request") != "true"
+    media_type = preferred_media_type(headers.get("accept"), (MEDIA_TYPE, "application/json", "text/html"))
+    return media_type == "text/html" and headers.get("hx-request") != "true"

@@ -45,18 +45,18 @@ _FIRST = "first"
 @router.get("/queue")
 async def queue(context: Reviewer, removed: Annotated[bool, Query()] = False) -> Response:
     """Show the reviewer's assignments; those that still need an opinion come first."""
-    assigned = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, masked=True)
+    assignments = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, masked=True)
     by_call = defaultdict[str, list[Assignment]](list)
-    for item in assigned:
+    for item in assignments:
         by_call[item.batch].append(item)
-    stored = await context.reviewing.expertise.of(context.tenant, context.caller.subject)
+    expertise = await context.reviewing.expertise.of(context.tenant, context.caller.subject)
     return context.page(
         "queue.html",
-        assigned=assigned,
+        assigned=assignments,
         removed=removed,
         by_call=by_call.values(),
         today=context.now.date(),
-        undeclared=stored is None or stored.declared_at is None,
+        undeclared=expertise is None or expertise.declared_at is None,
         asked=await context.reviewing.bids.calls(context.tenant, context.caller.subject),
     )
 
@@ -73,19 +73,19 @@ async def give(id: PathId, context: Reviewer) -> Response:
     stored a review since the page was opened."""
     opinions, tenant = context.reviewing.opinions, context.tenant
     await _blind_given(context, id)
-    sent = {name: value for name, value in (await context.request.form()).items() if isinstance(value, str)}
+    form_values = {name: value for name, value in (await context.request.form()).items() if isinstance(value, str)}
     terms = await context.services.call_details.terms_of(tenant, JobId(id))
-    body = _review_of(terms, sent)
+    body = _review_of(terms, form_values)
     if isinstance(body, str):
-        return await _review(context, id, _Refused(body, sent))
+        return await _review(context, id, _Refused(body, form_values))
     try:
-        if sent.get("seen", _FIRST) == _FIRST:
+        if form_values.get("seen", _FIRST) == _FIRST:
             await opinions.give(tenant, JobId(id), body, context.by)
         else:
-            await opinions.revise(tenant, JobId(id), body, context.by, _moment(sent["seen"]))
+            await opinions.revise(tenant, JobId(id), body, context.by, _moment(form_values["seen"]))
     except ReviewRefused as refusal:
-        return await _review(context, id, _Refused(str(refusal), sent))
-    return RedirectResponse(await _next(context) if "next" in sent else f"/console/review/{id}", 303)
+        return await _review(context, id, _Refused(str(refusal), form_values))
+    return RedirectResponse(await _next(context) if "next" in form_values else f"/console/review/{id}", 303)
 
 
 @router.post("/review/{id}/judgement")
@@ -123,23 +123,25 @@ async def declare(
     return RedirectResponse("/console/queue?removed=1", 303)
 
 
-def _review_of(terms: CallTerms, sent: Mapping[str, str]) -> OpinionBody | str:
+def _review_of(terms: CallTerms, form_values: Mapping[str, str]) -> OpinionBody | str:
     """Parse the review in a submitted form. If it is invalid, return a sentence that explains why."""
     answers = {
         "criteria": {
-            item.name: sent[f"criterion-{n}"] for n, item in enumerate(terms.criteria) if sent.get(f"criterion-{n}")
+            item.name: form_values[f"criterion-{n}"]
+            for n, item in enumerate(terms.criteria)
+            if form_values.get(f"criterion-{n}")
         },
         "fields": {
             item.name: int(value) if item.kind == "scale" and value.isdigit() else value
             for n, item in enumerate(terms.form.fields)
-            if (value := sent.get(f"field-{n}", ""))
+            if (value := form_values.get(f"field-{n}", ""))
         },
-        "confidence": sent.get("confidence") or None,
-        "to_applicant": sent.get("to_applicant", ""),
+        "confidence": form_values.get("confidence") or None,
+        "to_applicant": form_values.get("to_applicant", ""),
     }
     try:
         body = OpinionBody.model_validate(
-            {"score": sent.get("score"), "note": sent.get("note", ""), "answers": answers}
+            {"score": form_values.get("score"), "note": form_values.get("note", ""), "answers": answers}
         )
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
@@ -174,8 +176,8 @@ def _values_of(opinion: Opinion, terms: CallTerms) -> dict[str, str]:
 async def _next(context: PageContext) -> str:
     """Return the path to the next proposal in the reviewer's queue that has no review; if there is none, the path to
     the queue."""
-    assigned = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, limit=1)
-    waits = [item for item in assigned if item.opinion == "none"]
+    assignments = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, limit=1)
+    waits = [item for item in assignments if item.opinion == "none"]
     return f"/console/review/{waits[0].evaluation}" if waits else "/console/queue"
 
 
@@ -195,15 +197,15 @@ async def _review(context: PageContext, id: str, refused: _Refused | None = None
         if problem.status_code != 409:
             raise
         text, missing = None, problem.detail
-    own = await context.reviewing.opinions.of(context.tenant, evaluation=JobId(id), member=member)
-    opinion = own[0] if own else None
+    own_opinion = await context.reviewing.opinions.of(context.tenant, evaluation=JobId(id), member=member)
+    opinion = own_opinion[0] if own_opinion else None
     # Before there is an opinion, the report is not even read from the database.
-    report = await report_of_reviewer(context.services.jobs, context.tenant, id) if own else None
-    judged = await context.reviewing.opinions.judgements(context.tenant, JobId(id), member) if own else []
+    report = await report_of_reviewer(context.services.jobs, context.tenant, id) if own_opinion else None
+    judgements = await context.reviewing.opinions.judgements(context.tenant, JobId(id), member) if own_opinion else []
     terms = await context.services.call_details.terms_of(context.tenant, JobId(id))
     original = await context.services.jobs.original(context.tenant, JobId(id))
     applicant = await context.services.applicants.of(context.tenant, JobId(id))
-    seen = _FIRST if opinion is None else (opinion.revised_at or opinion.blind_at).isoformat()
+    seen_revision = _FIRST if opinion is None else (opinion.revised_at or opinion.blind_at).isoformat()
     return context.page(
         "review.html",
         status=409 if refused else 200,
@@ -216,11 +218,11 @@ async def _review(context: PageContext, id: str, refused: _Refused | None = None
         opinion=opinion,
         sign_off=await context.reviewing.decisions.sign_off_of(context.tenant, JobId(id)),
         terms=terms,
-        seen=seen,
+        seen=seen_revision,
         values=refused.values if refused else _values_of(opinion, terms) if opinion else {},
         report=report,
         figures=None if report is None else figures_of(report),
         evidence=None if report is None else evidence_of(report),
-        judgements={item.point: [item] for item in judged},
+        judgements={item.point: [item] for item in judgements},
         refused=refused,
     )

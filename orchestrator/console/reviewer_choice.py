@@ -87,8 +87,8 @@ def wanted_reviewers(
 ) -> tuple[str, ...]:
     """Return the reviewers chosen in a submitted form. The choice is unchanged for reviewers who were not listed;
     people who are no longer reviewers are dropped."""
-    kept = (frozenset[str](chosen or ()) & reviewing) - set(listed)
-    return tuple(sorted(kept | set(ticked)))
+    kept_reviewers = (frozenset[str](chosen or ()) & reviewing) - set(listed)
+    return tuple(sorted(kept_reviewers | set(ticked)))
 
 
 def _words(member: Member) -> str:

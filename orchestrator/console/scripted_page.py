@@ -109,9 +109,9 @@ def _address(name: str) -> str:
 
 def _tab_paths(call: str) -> dict[str, str]:
     """Return the path of each of a call's pages, by tab."""
-    own = {"proposals": "", "reviewers": "/assignments", "reviews": "/panel"}
+    own_paths = {"proposals": "", "reviewers": "/assignments", "reviews": "/panel"}
     tabs = ("proposals", "terms", "reviewers", "reviews", "decisions", "letters", "rankings", "plots")
-    return {tab: call + own.get(tab, f"/{tab}") for tab in tabs}
+    return {tab: call + own_paths.get(tab, f"/{tab}") for tab in tabs}
 
 
 def _pairs(values: dict[str, Any]) -> list[tuple[str, str]]:
@@ -142,8 +142,8 @@ def _hundred(share: float | None) -> str:
     return "–" if share is None else f"{share * 100:.0f}"
 
 
-def _moment(at: dt.datetime | None) -> str:
-    return "" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
+def _moment(time: dt.datetime | None) -> str:
+    return "" if time is None else f"{time:%Y-%m-%d %H:%M} UTC"
 
 
 def _span(seconds: float | None) -> str:

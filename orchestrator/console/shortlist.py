@@ -58,10 +58,10 @@ def shortlist(standings: CallStandings, summary: RankingSummary, cut: int | None
     """Return the shortlist at the cutoff `cut`. The default is the ranking's own cutoff, or else a quarter of the
     ideas."""
     ideas = len(standings.ranks)
-    chosen = min(cut or summary.cut or max(1, ideas // 4), ideas - 1)
+    shortlist_size = min(cut or summary.cut or max(1, ideas // 4), ideas - 1)
     if cut in (None, summary.cut) and summary.cut is not None:
-        chosen = summary.cut  # even if so many ideas were erased that all the remaining ones are within it
-    ranked = StrengthIntervals(
+        shortlist_size = summary.cut  # even if so many ideas were erased that all the remaining ones are within it
+    intervals = StrengthIntervals(
         standings.strengths,
         standings.strength_lows,
         standings.strength_highs,
@@ -69,33 +69,33 @@ def shortlist(standings: CallStandings, summary: RankingSummary, cut: int | None
         summary.cut,
         summary.confidence,
     )
-    moved = apply_cut(ranked, chosen)
+    moved_cut = apply_cut(intervals, shortlist_size)
     return Shortlist(
-        moved=moved,
+        moved=moved_cut,
         ideas=ideas,
         of_call=sum(proposal is not None for proposal in standings.proposals),
         uncompared=standings.comparisons.count(0),
         unscored=sum(map(bool, standings.unscored)),
         uncovered=sum(map(bool, standings.uncovered)),
-        bands=tuple(_band(standings, moved, band, title) for band, title in BANDS.items()),
+        bands=tuple(_band(standings, moved_cut, band, title) for band, title in BANDS.items()),
     )
 
 
-def _band(standings: CallStandings, moved: MovedCut, band: Band, title: str) -> ShortlistBand:
-    positions = moved.indexes_in_band(band)
+def _band(standings: CallStandings, moved_cut: MovedCut, band: Band, title: str) -> ShortlistBand:
+    positions = moved_cut.indexes_in_band(band)
     first_hidden = positions[_SHOWN] if len(positions) > _SHOWN else 0
-    rows = tuple(_row(standings, moved, position) for position in positions[:_SHOWN])
+    rows = tuple(_row(standings, moved_cut, position) for position in positions[:_SHOWN])
     return ShortlistBand(band, title, len(positions), rows, first_hidden // PAGE + 1)
 
 
-def _row(standings: CallStandings, moved: MovedCut, position: int) -> ShortlistRow:
+def _row(standings: CallStandings, moved_cut: MovedCut, position: int) -> ShortlistRow:
     return ShortlistRow(
         rank=standings.ranks[position],
         title=standings.titles[position] or standings.ideas[position],
         proposal=standings.proposals[position],
         low=standings.lows[position],
         high=standings.highs[position],
-        chance_in=float(moved.chances[position]),
+        chance_in=float(moved_cut.chances[position]),
         comparisons=standings.comparisons[position],
         alike=standings.alike[position],
         score=standings.scores[position],

@@ -98,9 +98,9 @@ async def begin_session(request: Request, services: Services, new: NewSession, n
     """Start a session with a new token, and end the browser's previous session, if any."""
     record = request_record(request.scope)
     record.tenant, record.key = new.tenant, new.member or new.key
-    before = session_token(request, services.access)
-    if before is not None:
-        await services.sessions.end(before)
+    previous_token = session_token(request, services.access)
+    if previous_token is not None:
+        await services.sessions.end(previous_token)
     token = draw_token()
     await services.sessions.begin(token, new, services.clock.now())
     response = RedirectResponse(local_path(next), 303, {"Cache-Control": "no-store"})
@@ -136,10 +136,16 @@ def _signed_out(request: Request, services: Services) -> Response:
 def sign_in_page(
     request: Request, services: Services, next: str, refusal: str = "", status: int = 200, *, sent: bool = False
 ) -> HTMLResponse:
-    after = local_path(next)
+    next_path = local_path(next)
     labels = {
-        f"{SIGN_IN}/{name}?{urlencode({'next': after})}": identity_provider.settings.label
+        f"{SIGN_IN}/{name}?{urlencode({'next': next_path})}": identity_provider.settings.label
         for name, identity_provider in services.identity_providers.items()
     }
-    values = {"next": after, "refusal": refusal, "providers": labels, "mailed": services.mails.enabled, "sent": sent}
+    values = {
+        "next": next_path,
+        "refusal": refusal,
+        "providers": labels,
+        "mailed": services.mails.enabled,
+        "sent": sent,
+    }
     return page_response("sign_in.html", request, None, status=status, **values)

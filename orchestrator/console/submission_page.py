@@ -26,14 +26,14 @@ async def new_call(context: CallRunner, mend: _Call = "", call: _Call = "") -> R
     """Show the form for a new call. With `call`, the proposals are added to that existing call. With `mend`, the form
     corrects that call's refused rows and adds them to it, or to a new call if it is signed off."""
     services, options = context.services, context.services.options
-    mended = await context.find_batch(mend) if mend else None
-    into = await context.find_batch(call) if call else mended
-    if into and await context.reviewing.decisions.signed_off(context.tenant, into.id):
-        if not mended:
+    call_to_mend = await context.find_batch(mend) if mend else None
+    target_call = await context.find_batch(call) if call else call_to_mend
+    if target_call and await context.reviewing.decisions.signed_off(context.tenant, target_call.id):
+        if not call_to_mend:
             raise HttpProblem("conflict", "This call is signed off, so no proposals can be added.")
-        into = None
-    terms = (await services.call_details.get(context.tenant, into.id)).terms if into else CallTerms()
-    most = int(services.settings.max_upload_bytes * _FORM_SHARE)
+        target_call = None
+    terms = (await services.call_details.get(context.tenant, target_call.id)).terms if target_call else CallTerms()
+    max_bytes = int(services.settings.max_upload_bytes * _FORM_SHARE)
     return context.page(
         "submission.html",
         known_methods=options.offered,
@@ -43,11 +43,11 @@ async def new_call(context: CallRunner, mend: _Call = "", call: _Call = "") -> R
         board_models=options.board_models,
         blind=options.judged_blind(None, several=True),
         today=context.now.date(),
-        most_bytes=most,
-        most_file_bytes=min(most, services.batches.file_bytes),
+        most_bytes=max_bytes,
+        most_file_bytes=min(max_bytes, services.batches.file_bytes),
         most_rows=services.batches.rows,
-        mended=mended,
-        into=into,
-        next_row=await services.jobs.next_row(context.tenant, into.id) if into else 1,
+        mended=call_to_mend,
+        into=target_call,
+        next_row=await services.jobs.next_row(context.tenant, target_call.id) if target_call else 1,
         criteria=criteria_toml(terms.criteria),
     )

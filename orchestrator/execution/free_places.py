@@ -13,8 +13,8 @@ def slots_to_request(
     if batch_only or overnight_only:
         return FreeSlots((free + 1) // 2, batch_only=batch_only, overnight_only=overnight_only)
     for_batch = free - min(free, interactive, max(0, places - 1))
-    requested = (free + 1) // 2
-    return FreeSlots(requested, requested - min(requested, for_batch))
+    batch_slots = (free + 1) // 2
+    return FreeSlots(batch_slots, batch_slots - min(batch_slots, for_batch))
 
 
 def pause_after_failures(failures: int, max_seconds: float) -> float:

@@ -29,9 +29,9 @@ class JobProgress:
         self._changed = False
 
     def report(self, event: ProgressEvent) -> None:
-        before, now = self._stages.get(event.stage), self._now()
-        self._changed |= before is None or (before.done, before.total) != (event.done, event.total)
-        self._stages[event.stage] = _StageProgress(event.done, event.total, now if before is None else before.began)
+        previous, now = self._stages.get(event.stage), self._now()
+        self._changed |= previous is None or (previous.done, previous.total) != (event.done, event.total)
+        self._stages[event.stage] = _StageProgress(event.done, event.total, now if previous is None else previous.began)
 
     def take_changes(self) -> dict[str, Any] | None:
         """Return the progress of all stages, in the order in which they started; None if nothing has changed since the

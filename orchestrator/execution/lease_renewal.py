@@ -54,11 +54,11 @@ class LeaseRenewal:
             return True
         try:
             async with asyncio.timeout(self._period / 2):
-                held = await self._leases.renew(list(tokens))
+                still_held = await self._leases.renew(list(tokens))
         except (AssayerError, TimeoutError) as error:
             _LOG.warning("could not renew %d leases: %s", len(tokens), error_text(error))
             return False
-        for token in (tokens & self._tokens) - held:
+        for token in (tokens & self._tokens) - still_held:
             self._tokens.discard(token)
             self._on_lost(token)
         return True

@@ -94,14 +94,14 @@ class WebhookDeliverer:
 
     async def _wait(self) -> None:
         """Wait until a delivery is settled, a new delivery is signalled, or the polling interval has passed."""
-        settled = asyncio.ensure_future(self._settled.wait())
-        signalled = asyncio.ensure_future(self.signal.next(self.settings.poll_seconds))
+        settled_wait = asyncio.ensure_future(self._settled.wait())
+        signal_wait = asyncio.ensure_future(self.signal.next(self.settings.poll_seconds))
         try:
-            await asyncio.wait((settled, signalled), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((settled_wait, signal_wait), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            settled.cancel()
-            signalled.cancel()
-            await asyncio.gather(settled, signalled, return_exceptions=True)
+            settled_wait.cancel()
+            signal_wait.cancel()
+            await asyncio.gather(settled_wait, signal_wait, return_exceptions=True)
 
     async def _deliver(self, delivery: ClaimedDelivery) -> None:
         try:

@@ -134,9 +134,9 @@ class Worker:
         tasks = [job.task for job in self._jobs.values() if job.task is not None]
         if tasks and seconds > 0:
             await asyncio.wait(tasks, timeout=seconds)
-        left = list(self._jobs.values())
-        await self._cancel(left)
-        await asyncio.gather(*(self._give_back(job.lease) for job in left))
+        running_jobs = list(self._jobs.values())
+        await self._cancel(running_jobs)
+        await asyncio.gather(*(self._give_back(job.lease) for job in running_jobs))
 
     async def _lease_until_drained(self) -> None:
         failures = 0
@@ -169,8 +169,8 @@ class Worker:
             return len(leases) == slots.free
 
     def _free_slots(self) -> FreeSlots:
-        kept = self.settings.interactive_places
-        return slots_to_request(self.places, len(self._jobs), kept, self.batch_only, self.overnight_only)
+        reserved_slots = self.settings.interactive_places
+        return slots_to_request(self.places, len(self._jobs), reserved_slots, self.batch_only, self.overnight_only)
 
     def _start(self, lease: Lease) -> None:
         job = self._jobs[lease.token] = _HeldJob(lease)
@@ -207,12 +207,12 @@ class Worker:
     async def _run(self, job: _HeldJob) -> None:
         kind = job.lease.request.kind
         with log_context(job=job.lease.job, tenant=job.lease.tenant), IN_WORK.track_inprogress():
-            ended = "stopped"
+            outcome_name = "stopped"
             try:
                 with SECONDS.labels(kind).time():
-                    ended = await self._run_to_verdict(job)
+                    outcome_name = await self._run_to_verdict(job)
             finally:
-                ATTEMPTS.labels(kind, ended).inc()
+                ATTEMPTS.labels(kind, outcome_name).inc()
 
     async def _run_to_verdict(self, job: _HeldJob) -> str:
         try:
@@ -254,14 +254,16 @@ class Worker:
             raise Defect(message, "Please report it.") from error
 
     async def _begin(self, job: _HeldJob, run: EvaluationId, pinned: dict[str, Any]) -> None:
-        before = job.lease.pinned
+        earlier_pins = job.lease.pinned
         if not await self.leases.record_run(job.lease, run, pinned):
             raise LeaseLost
         job.run = run
         _LOG.info("job %s starts: run %s, attempt %d", job.lease.job, run, job.lease.attempt)
-        if before is not None and before != pinned:
-            changed = sorted(key for key in before.keys() | pinned.keys() if before.get(key) != pinned.get(key))
-            await self.events.append(job.lease.job, "repinned", {"changed": changed}, job.lease.token)
+        if earlier_pins is not None and earlier_pins != pinned:
+            changed_keys = sorted(
+                key for key in earlier_pins.keys() | pinned.keys() if earlier_pins.get(key) != pinned.get(key)
+            )
+            await self.events.append(job.lease.job, "repinned", {"changed": changed_keys}, job.lease.token)
 
     async def _store_outcome(self, job: _HeldJob, outcome: JobVerdict | Retry) -> None:
         """Store the outcome of a job. While the database is unreachable, this is retried, so that a finished result is
@@ -271,8 +273,8 @@ class Worker:
             give_back = partial(self.leases.give_back, lease, outcome.why, attempt_failed=outcome.attempt_failed)
             state = await self._retry(partial(give_back, after_seconds=outcome.seconds))
             # The reason for a failed attempt may quote the idea, so it appears only in the events of the job.
-            why = "the attempt failed" if outcome.attempt_failed else outcome.why
-            _LOG.info("job %s returns to the queue (%s): %s", lease.job, state or "the lease was lost", why)
+            reason = "the attempt failed" if outcome.attempt_failed else outcome.why
+            _LOG.info("job %s returns to the queue (%s): %s", lease.job, state or "the lease was lost", reason)
             return
         if not await self._retry(partial(self.leases.finish, lease, outcome)):
             _LOG.warning("the verdict of job %s was rejected because its lease was lost", lease.job)

@@ -85,7 +85,7 @@ class CostEstimate(Frozen):
 
 def estimate(
     ideas: int,
-    own: Sequence[EvaluationUsage],
+    past_usage: Sequence[EvaluationUsage],
     typical: TypicalEvaluation | Absent,
     pace: QueuePace,
     max_usd: float | None = None,
@@ -94,8 +94,8 @@ def estimate(
     with the reason, if the tenant has too few own evaluations and `typical` is Absent."""
     speed = pace.ideas_per_hour
     hours = speed if isinstance(speed, Absent) else (ideas + pace.waiting) / speed
-    if len(own) >= FEWEST:
-        return _from_own(ideas, own, hours, max_usd)
+    if len(past_usage) >= FEWEST:
+        return _from_own(ideas, past_usage, hours, max_usd)
     if isinstance(typical, Absent):
         return typical
     return CostEstimate(
@@ -114,33 +114,35 @@ def estimate(
     )
 
 
-def _from_own(ideas: int, own: Sequence[EvaluationUsage], hours: float | Absent, max_usd: float | None) -> CostEstimate:
-    costs = [item.cost_usd for item in own if item.cost_usd is not None]
+def _from_own(
+    ideas: int, past_usage: Sequence[EvaluationUsage], hours: float | Absent, max_usd: float | None
+) -> CostEstimate:
+    costs = [item.cost_usd for item in past_usage if item.cost_usd is not None]
     mean: float | Absent
     high: float | Absent
-    over: float | Absent
-    if len(costs) < len(own):
-        mean = high = over = Absent(
-            reason=f"The price of {len(own) - len(costs)} of your last {len(own)} evaluations is unknown."
+    share_over_limit: float | Absent
+    if len(costs) < len(past_usage):
+        mean = high = share_over_limit = Absent(
+            reason=f"The price of {len(past_usage) - len(costs)} of your last {len(past_usage)} evaluations is unknown."
         )
     else:
-        allowed = [cost if max_usd is None else min(cost, max_usd) for cost in costs]
-        mean, high = statistics.fmean(allowed), _high(allowed)
-        over = 0.0 if max_usd is None else sum(cost > max_usd for cost in costs) / len(costs)
-    gpu_hours = [item.gpu_hours for item in own if item.gpu_hours is not None]
-    timed = len(gpu_hours) == len(own)
+        limited_costs = [cost if max_usd is None else min(cost, max_usd) for cost in costs]
+        mean, high = statistics.fmean(limited_costs), _high(limited_costs)
+        share_over_limit = 0.0 if max_usd is None else sum(cost > max_usd for cost in costs) / len(costs)
+    gpu_hours = [item.gpu_hours for item in past_usage if item.gpu_hours is not None]
+    all_timed = len(gpu_hours) == len(past_usage)
     return CostEstimate(
         basis="own",
-        evaluations=len(own),
-        calls=round(ideas * statistics.fmean(item.calls for item in own)),
-        prompt_tokens=round(ideas * statistics.fmean(item.prompt_tokens for item in own)),
-        cached_prompt_tokens=round(ideas * statistics.fmean(item.cached_prompt_tokens for item in own)),
-        completion_tokens=round(ideas * statistics.fmean(item.completion_tokens for item in own)),
+        evaluations=len(past_usage),
+        calls=round(ideas * statistics.fmean(item.calls for item in past_usage)),
+        prompt_tokens=round(ideas * statistics.fmean(item.prompt_tokens for item in past_usage)),
+        cached_prompt_tokens=round(ideas * statistics.fmean(item.cached_prompt_tokens for item in past_usage)),
+        completion_tokens=round(ideas * statistics.fmean(item.completion_tokens for item in past_usage)),
         cost_usd=_times(ideas, mean, None),
         high_cost_usd=_times(ideas, high, None),
-        gpu_hours=ideas * statistics.fmean(gpu_hours) if timed else None,
-        high_gpu_hours=ideas * _high(gpu_hours) if timed else None,
-        cut_short=over,
+        gpu_hours=ideas * statistics.fmean(gpu_hours) if all_timed else None,
+        high_gpu_hours=ideas * _high(gpu_hours) if all_timed else None,
+        cut_short=share_over_limit,
         hours=hours,
     )
 

@@ -90,11 +90,11 @@ class _TenantShare:
     queues: Mapping[Priority, deque[WaitingJob]] = field(init=False)
 
     def __post_init__(self) -> None:
-        waiting = self.tenant_queue
+        waiting_queue = self.tenant_queue
         self.queues = {
-            "interactive": deque(waiting.interactive),
-            "batch": deque(waiting.batch),
-            "overnight": deque(waiting.overnight),
+            "interactive": deque(waiting_queue.interactive),
+            "batch": deque(waiting_queue.batch),
+            "overnight": deque(waiting_queue.overnight),
         }
 
     def next_job(self, priority: Priority, suspects: bool) -> WaitingJob | None:
@@ -116,9 +116,9 @@ class _TenantShare:
         self.free_jobs = None if self.free_jobs is None else self.free_jobs - 1
         if self.budget_left is None:
             return Grant(job.job, self.tenant_queue.tenant, job.max_usd, 0.0)
-        reserved = self.budget_left if job.max_usd is None else job.max_usd
-        self.budget_left -= reserved
-        return Grant(job.job, self.tenant_queue.tenant, reserved, reserved)
+        reserved_usd = self.budget_left if job.max_usd is None else job.max_usd
+        self.budget_left -= reserved_usd
+        return Grant(job.job, self.tenant_queue.tenant, reserved_usd, reserved_usd)
 
 
 def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> Allocation:
@@ -166,9 +166,9 @@ def _allocate_slots(
     heap = [(*key(share, priority), priority) for share in shares for priority in priorities]
     heapq.heapify(heap)
     while heap and len(grants) < slots.free:
-        *seen, tenant, priority = heap[0]
+        *share_key, tenant, priority = heap[0]
         share = by_tenant[tenant]
-        if (now := key(share, priority)) > (seen[0], seen[1], tenant):
+        if (now := key(share, priority)) > (share_key[0], share_key[1], tenant):
             heapq.heapreplace(heap, (*now, priority))
             continue
         job = share.next_job(priority, suspects)
@@ -215,13 +215,13 @@ def waiting_reason(now: QueuePosition) -> str:
 def _lacks_budget(now: QueuePosition) -> str | None:
     if now.monthly_usd is None:
         return None
-    left = now.monthly_usd - now.spent_usd - now.reserved_usd
-    if (left > 0) if now.max_usd is None else (now.max_usd <= left):
+    budget_left = now.monthly_usd - now.spent_usd - now.reserved_usd
+    if (budget_left > 0) if now.max_usd is None else (now.max_usd <= budget_left):
         return None
     need = "It has no cost limit" if now.max_usd is None else f"It may cost {now.max_usd:g} USD"
     return (
-        f"{need}, but only {max(0.0, left):.2f} USD remains of your organisation's budget of {now.monthly_usd:g} USD "
-        f"a month: {now.spent_usd:.2f} USD is spent and {now.reserved_usd:.2f} USD reserved for running jobs. It "
+        f"{need}, but only {max(0.0, budget_left):.2f} USD remains of your organisation's budget of {now.monthly_usd:g} "
+        f"USD a month: {now.spent_usd:.2f} USD is spent and {now.reserved_usd:.2f} USD reserved for running jobs. It "
         "starts when enough of the reserved amount is released, when the budget is increased, or on the first of the "
         "month (UTC)."
     )

@@ -27,12 +27,12 @@ _FREE = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0
 
 def repeated(outcome: Ended, item: int, name: str) -> Ended:
     """Return a copy of the outcome for a later item with the same text, at no further cost."""
-    changed: dict[str, Any] = {"item": item, "id": name, "same_as": outcome.item, "seconds": 0.0}
+    changed_fields: dict[str, Any] = {"item": item, "id": name, "same_as": outcome.item, "seconds": 0.0}
     if isinstance(outcome, PaidOutcome):
-        changed |= _FREE
+        changed_fields |= _FREE
     elif isinstance(outcome, RewardOutcome) and outcome.reward is not None:
-        changed["reward"] = outcome.reward.model_copy(update=_FREE)
-    return outcome.model_copy(update=changed)
+        changed_fields["reward"] = outcome.reward.model_copy(update=_FREE)
+    return outcome.model_copy(update=changed_fields)
 
 
 def ended_as(outcome: PaidOutcome) -> Literal["done", "absent", "problem"]:
@@ -59,30 +59,30 @@ def reward_ended_as(outcome: RewardOutcome) -> Literal["match", "no_match", "abs
 
 
 def items_result(kind: Literal["curation", "proposal", "score"], outcomes: Sequence[PaidOutcome]) -> ItemsResult:
-    ended = Counter(map(ended_as, outcomes))
-    return ItemsResult(kind=kind, **_counts(ended, "done", "absent", "problem"), **_totals(outcomes, outcomes))
+    counts = Counter(map(ended_as, outcomes))
+    return ItemsResult(kind=kind, **_counts(counts, "done", "absent", "problem"), **_totals(outcomes, outcomes))
 
 
 def rewards_result(judge: str, outcomes: Sequence[RewardOutcome]) -> RewardsResult:
     ended = Counter(map(reward_ended_as, outcomes))
-    paid = [outcome.reward for outcome in outcomes if outcome.reward is not None]
+    rewards = [outcome.reward for outcome in outcomes if outcome.reward is not None]
     counts = _counts(ended, "match", "no_match", "guard", "absent", "problem")
-    return RewardsResult(judge=judge, **counts, **_totals(outcomes, paid))
+    return RewardsResult(judge=judge, **counts, **_totals(outcomes, rewards))
 
 
-def _counts(ended: Counter[Any], *names: str) -> dict[str, Any]:
-    return {name: ended[name] for name in names}
+def _counts(counts: Counter[Any], *names: str) -> dict[str, Any]:
+    return {name: counts[name] for name in names}
 
 
-def _totals(outcomes: Sequence[ItemOutcome], paid: Sequence[PaidOutcome | Reward]) -> dict[str, Any]:
+def _totals(outcomes: Sequence[ItemOutcome], paid_outcomes: Sequence[PaidOutcome | Reward]) -> dict[str, Any]:
     """Return the number of items, and the usage and cost of the items that were paid for."""
-    unknown = next((item.cost_usd for item in paid if isinstance(item.cost_usd, Absent)), None)
-    cost = sum(item.cost_usd for item in paid if not isinstance(item.cost_usd, Absent))
+    unknown = next((item.cost_usd for item in paid_outcomes if isinstance(item.cost_usd, Absent)), None)
+    cost = sum(item.cost_usd for item in paid_outcomes if not isinstance(item.cost_usd, Absent))
     return {
         "items": len(outcomes),
         "repeated": sum(outcome.same_as is not None for outcome in outcomes),
-        "calls": sum(item.calls for item in paid),
-        "prompt_tokens": sum(item.prompt_tokens for item in paid),
-        "completion_tokens": sum(item.completion_tokens for item in paid),
+        "calls": sum(item.calls for item in paid_outcomes),
+        "prompt_tokens": sum(item.prompt_tokens for item in paid_outcomes),
+        "completion_tokens": sum(item.completion_tokens for item in paid_outcomes),
         "cost_usd": round(cost, 6) if unknown is None else unknown,
     }

@@ -42,7 +42,7 @@ def figures_of(report: Report) -> ReportFigures:
     score = score_of(report)
     fit = report.coverage.corpus_fit
     parts = tuple(map(_part, report.parts))
-    known = [CERTAINTIES.index(part.certainty) for part in parts if part.certainty is not None]
+    known_certainties = [CERTAINTIES.index(part.certainty) for part in parts if part.certainty is not None]
     notices = tuple(dict.fromkeys(notice.kind for notice in report.notices))
     return ReportFigures(
         idea=report.idea.id,
@@ -50,7 +50,7 @@ def figures_of(report: Report) -> ReportFigures:
         reason=_missing_score_reason(score, parts, covered=isinstance(fit, Absent) or fit.level != "poor")
         if isinstance(score, Absent)
         else "",
-        certainty=CERTAINTIES[min(known)] if known else None,
+        certainty=CERTAINTIES[min(known_certainties)] if known_certainties else None,
         fit=None if isinstance(fit, Absent) else fit.level,
         complete=not isinstance(score, Absent) and "budget" not in notices and all(not part.reason for part in parts),
         parts=parts,

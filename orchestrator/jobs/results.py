@@ -21,16 +21,16 @@ class RankingResult(Frozen):
 def outcomes_of(first: IdeaId, answers: Sequence[Comparison]) -> tuple[Outcome, ...]:
     """Return an outcome for each dimension, relative to the idea `first`. `answers` contains one comparison, or one for
     each order of the ideas; if these disagree, the outcome is a tie."""
-    seen: dict[str, list[Winner]] = {}
+    winners_by_dimension: dict[str, list[Winner]] = {}
     for answer in answers:
         for verdict in answer.verdicts:
             winner = verdict.winner if answer.first == first else _OTHER[verdict.winner]
-            seen.setdefault(verdict.dimension, []).append(winner)
+            winners_by_dimension.setdefault(verdict.dimension, []).append(winner)
     return tuple(
         Outcome(
             dimension=dimension,
             winner=winners[0] if len(set(winners)) == 1 else "tie",
             agreed=len(set(winners)) == 1 if len(winners) > 1 else None,
         )
-        for dimension, winners in seen.items()
+        for dimension, winners in winners_by_dimension.items()
     )

@@ -47,13 +47,13 @@ class AttemptHistory(NamedTuple):
     reasons: tuple[str, ...] = ()
     """Reasons why the most recent attempts did not finish, latest last."""
 
-    def after(self, cause: RetryCause, why: str) -> "AttemptHistory":
+    def after(self, cause: RetryCause, reason: str) -> "AttemptHistory":
         """Return the history with one more attempt that ended without a verdict."""
         return AttemptHistory(
             self.failures + (cause == "failure"),
             self.losses + (cause == "loss"),
             self.outages + (cause == "outage"),
-            (*self.reasons, why[:_MAX_REASON_CHARS])[-_REASONS:],
+            (*self.reasons, reason[:_MAX_REASON_CHARS])[-_REASONS:],
         )
 
     def exhausts(self, limits: AttemptLimits) -> bool:
@@ -68,13 +68,13 @@ def gave_up_problem(history: AttemptHistory) -> Problem:
         (history.losses, "its worker was lost"),
         (history.outages, "a dependency was unreachable, or its worker had to stop"),
     )
-    counts = [f"{count} {'time' if count == 1 else 'times'} {how}" for count, how in attempts if count]
-    last = " ".join(f"({number}) {why}" for number, why in enumerate(history.reasons, 1))
+    counts = [f"{count} {'time' if count == 1 else 'times'} {outcome}" for count, outcome in attempts if count]
+    reasons_text = " ".join(f"({number}) {why}" for number, why in enumerate(history.reasons, 1))
     return Problem(
         type="gave-up",
         title=f"Abandoned after {sum(count for count, _ in attempts)} attempts",
-        detail=f"No attempt finished: {', '.join(counts)}. Latest reasons: {last} Model responses that were paid for "
-        "are stored, so submitting it again once the causes are fixed costs only the rest.",
+        detail=f"No attempt finished: {', '.join(counts)}. Latest reasons: {reasons_text} Model responses that were "
+        "paid for are stored, so submitting it again once the causes are fixed costs only the rest.",
     )
 
 
@@ -87,9 +87,9 @@ def over_budget_problem(max_usd: float, monthly_usd: float) -> Problem:
     )
 
 
-def unreadable_request_problem(why: str) -> Problem:
+def unreadable_request_problem(reason: str) -> Problem:
     return Problem(
         type="unreadable-request",
         title="This version of the service cannot read the request",
-        detail=f"{why} Submit it again.",
+        detail=f"{reason} Submit it again.",
     )

@@ -125,8 +125,8 @@ def call_title(call: Titled) -> str:
     """Return the name of a call or, if it has none, a description by which people can recognise it. `CALL_TITLE` in the
     store does the same in SQL."""
     proposals = "1 proposal" if call.rows == 1 else f"{call.rows} proposals"
-    at = call.created_at.astimezone(dt.UTC)
-    return call.name or f"Unnamed call of {at.day} {at:%B %Y}, {proposals}"
+    created_at = call.created_at.astimezone(dt.UTC)
+    return call.name or f"Unnamed call of {created_at.day} {created_at:%B %Y}, {proposals}"
 
 
 class BatchRow(NamedTuple):
@@ -176,6 +176,6 @@ def ideas_per_hour(
 ) -> float | None:
     """Return the number of evaluations that succeeded per hour; None if fewer than `least` did. Cancelled and failed
     jobs are ignored, because a damaged document, for example, fails within a second."""
-    done = counts.get("succeeded", 0)
+    succeeded = counts.get("succeeded", 0)
     hours = (until - since).total_seconds() / 3600
-    return done / hours if done >= least and hours > 0 else None
+    return succeeded / hours if succeeded >= least and hours > 0 else None

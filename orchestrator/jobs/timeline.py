@@ -27,21 +27,21 @@ def ledger_rows_of_job(
 ) -> Iterator[LedgerRow]:
     """Return the ledger rows of a run that were written while this job was running. Jobs with the same request share a
     run."""
-    started = next((event.at for event in events if event.kind == "started"), job.started_at)
-    return (row for row in rows if started is not None and started <= row.at <= end)
+    started_at = next((event.at for event in events if event.kind == "started"), job.started_at)
+    return (row for row in rows if started_at is not None and started_at <= row.at <= end)
 
 
 def _waits(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
     since: dt.datetime | None = job.created_at
-    why = "waiting for a free worker"
+    reason = "waiting for a free worker"
     for event in events:
         if event.kind == "retried":
-            since, why = event.at, str(event.data.get("reason", "returned to the queue"))
+            since, reason = event.at, str(event.data.get("reason", "returned to the queue"))
         elif since is not None and (event.kind == "started" or event.kind in ENDS_ATTEMPT):
-            yield Span(name="in the queue", kind="wait", start=since, end=event.at, detail=why)
+            yield Span(name="in the queue", kind="wait", start=since, end=event.at, detail=reason)
             since = None
     if since is not None:
-        yield Span(name="in the queue", kind="wait", start=since, end=end, outcome="open", detail=why)
+        yield Span(name="in the queue", kind="wait", start=since, end=end, outcome="open", detail=reason)
 
 
 @dataclass

@@ -62,9 +62,10 @@ def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime,
     message["Date"] = format_datetime(now)
     message["Message-ID"] = message_id(mail.id, sender)
     message["Auto-Submitted"] = "auto-generated"
-    once = f"\n\nThe link can be used once, within {LINK_DAYS} days. Do not share it." if link else ""
+    link_notice = f"\n\nThe link can be used once, within {LINK_DAYS} days. Do not share it." if link else ""
     message.set_content(
-        f"{text}{once}\n\n--\nassayer for {_one_line(mail.tenant)}. To stop these emails: {url}/console/account\n"
+        f"{text}{link_notice}\n\n--\nassayer for {_one_line(mail.tenant)}. "
+        f"To stop these emails: {url}/console/account\n"
     )
     return message
 
@@ -104,8 +105,8 @@ def _call_finished(news: CallFinished, url: str) -> tuple[str, str]:
         "rejected: no usable proposal in the row": news.refused,
         "erased": news.erased,
     }
-    always = ("evaluated in full", "evaluated in part", "without a score", "failed", "rejected")
-    lines = [f"{count:>8,} {state}" for state, count in counts.items() if count or state.startswith(always)]
+    listed_outcomes = ("evaluated in full", "evaluated in part", "without a score", "failed", "rejected")
+    lines = [f"{count:>8,} {state}" for state, count in counts.items() if count or state.startswith(listed_outcomes)]
     if news.cost_usd is not None:
         cost = f"Cost: {money(news.cost_usd)}."
     elif news.known_cost_usd:

@@ -47,8 +47,8 @@ def pair_agreements(members: Sequence[str], proposals: Sequence[str], scores: Se
     arguments are columns with an entry for each review."""
     if not scores:
         return []
-    names, who = np.unique(members, return_inverse=True)
-    pairs, tables = _tables(who, _to_numbers(proposals), np.asarray(scores) - SCALE[0], len(names))
+    names, member_numbers = np.unique(members, return_inverse=True)
+    pairs, tables = _tables(member_numbers, _to_numbers(proposals), np.asarray(scores) - SCALE[0], len(names))
     common = tables.sum(axis=(1, 2))
     constant = np.diagonal(tables, axis1=1, axis2=2).max(axis=1, initial=0) == common
     kappas, orders = _kappas(tables), _orders(tables)
@@ -67,25 +67,25 @@ def pair_agreements(members: Sequence[str], proposals: Sequence[str], scores: Se
     ]
 
 
-def same_order(scores: Sequence[int], others: ArrayLike) -> SameOrder:
-    """Return the agreement of `scores` with `others` on the order of the same proposals. `others` can have any
-    scale."""
-    first_scores, values = np.asarray(scores), np.asarray(others, dtype=float)
+def same_order(scores: Sequence[int], other_scores: ArrayLike) -> SameOrder:
+    """Return the agreement of `scores` with `other_scores` on the order of the same proposals. `other_scores` can have
+    any scale."""
+    first_scores, values = np.asarray(scores), np.asarray(other_scores, dtype=float)
     groups = [np.sort(values[first_scores == score]) for score in SCALE]
-    pairs, kept = 0, 0.0
+    pairs, pairs_in_order = 0, 0.0
     for lower, higher in itertools.combinations(groups, 2):
         pairs += len(lower) * len(higher)
-        below = np.searchsorted(lower, higher, "left").sum() + np.searchsorted(lower, higher, "right").sum()
-        kept += float(below) / 2
-    return SameOrder(pairs, kept)
+        lower_count = np.searchsorted(lower, higher, "left").sum() + np.searchsorted(lower, higher, "right").sum()
+        pairs_in_order += float(lower_count) / 2
+    return SameOrder(pairs, pairs_in_order)
 
 
 def mean_kappa(pairs: Iterable[PairAgreement]) -> float | Absent:
     """Return the mean kappa over pairs of reviewers with a kappa, weighted by the number of proposals in common."""
-    known = [(pair.kappa, pair.common) for pair in pairs if not isinstance(pair.kappa, Absent)]
-    if not known:
+    known_kappas = [(pair.kappa, pair.common) for pair in pairs if not isinstance(pair.kappa, Absent)]
+    if not known_kappas:
         return Absent(reason=f"No two reviewers gave scores that differ to at least {FEWEST} common proposals.")
-    return sum(kappa * common for kappa, common in known) / sum(common for _, common in known)
+    return sum(kappa * common for kappa, common in known_kappas) / sum(common for _, common in known_kappas)
 
 
 def _to_numbers(names: Sequence[str]) -> NDArray[np.int64]:
@@ -96,33 +96,33 @@ def _to_numbers(names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _tables(
-    who: NDArray[np.int64], where: NDArray[np.int64], places: NDArray[np.int64], people: int
+    member_numbers: NDArray[np.int64], where: NDArray[np.int64], places: NDArray[np.int64], people: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the pairs of reviewers with a common proposal, and a table for each pair.
 
     A pair is encoded as the number of the first reviewer times `people` plus the number of the second. An element of
     its table is the number of proposals to which the first reviewer gave the row's score and the second the column's
     score."""
-    order = np.lexsort((who, where))
-    who, where, places = who[order], where[order], places[order]
+    order = np.lexsort((member_numbers, where))
+    member_numbers, where, places = member_numbers[order], where[order], places[order]
     pairs, cells = [], []
     for step in range(1, int(np.bincount(where).max())):
-        same = where[step:] == where[:-step]
-        pairs.append((who[:-step] * people + who[step:])[same])
-        cells.append((places[:-step] * len(SCALE) + places[step:])[same])
+        is_same_proposal = where[step:] == where[:-step]
+        pairs.append((member_numbers[:-step] * people + member_numbers[step:])[is_same_proposal])
+        cells.append((places[:-step] * len(SCALE) + places[step:])[is_same_proposal])
     if not pairs:
         return np.empty(0, np.int64), np.empty((0, len(SCALE), len(SCALE)))
-    known, of_pair = np.unique(np.concatenate(pairs), return_inverse=True)
+    distinct_pairs, of_pair = np.unique(np.concatenate(pairs), return_inverse=True)
     size = len(SCALE) ** 2
-    counts = np.bincount(of_pair * size + np.concatenate(cells), minlength=len(known) * size)
-    return known, counts.reshape(-1, len(SCALE), len(SCALE)).astype(float)
+    counts = np.bincount(of_pair * size + np.concatenate(cells), minlength=len(distinct_pairs) * size)
+    return distinct_pairs, counts.reshape(-1, len(SCALE), len(SCALE)).astype(float)
 
 
 def _kappas(tables: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weighted kappa of each table; NaN if both reviewers gave every proposal the same score."""
     by_chance = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :] / tables.sum(axis=(1, 2))[:, None, None]
-    seen, chance = ((_WEIGHTS * item).sum(axis=(1, 2)) for item in (tables, by_chance))
-    kappas: NDArray[np.float64] = 1 - np.divide(seen, chance, out=np.full_like(seen, np.nan), where=chance > 0)
+    observed, chance = ((_WEIGHTS * item).sum(axis=(1, 2)) for item in (tables, by_chance))
+    kappas: NDArray[np.float64] = 1 - np.divide(observed, chance, out=np.full_like(observed, np.nan), where=chance > 0)
     return kappas
 
 
@@ -130,11 +130,11 @@ def _orders(tables: NDArray[np.float64]) -> list[SameOrder]:
     """Return the agreement on the order for each table: pairs that the first reviewer scored differently, plus pairs
     that the second reviewer scored differently."""
     higher = np.triu(np.ones(_WEIGHTS.shape), 1)
-    kept = higher + np.eye(len(SCALE)) / 2
+    weights = higher + np.eye(len(SCALE)) / 2
     transposed = tables.transpose(0, 2, 1)
-    both = np.zeros((2, len(tables)))
+    counts_by_order = np.zeros((2, len(tables)))
     for item, other in ((tables, transposed), (transposed, tables)):
         counts = item.sum(axis=2)
-        both[0] += (higher * counts[:, :, None] * counts[:, None, :]).sum(axis=(1, 2))
-        both[1] += (higher * (item @ kept @ other)).sum(axis=(1, 2))
-    return [SameOrder(int(pairs), count) for pairs, count in both.T.tolist()]
+        counts_by_order[0] += (higher * counts[:, :, None] * counts[:, None, :]).sum(axis=(1, 2))
+        counts_by_order[1] += (higher * (item @ weights @ other)).sum(axis=(1, 2))
+    return [SameOrder(int(pairs), count) for pairs, count in counts_by_order.T.tolist()]

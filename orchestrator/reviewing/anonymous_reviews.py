@@ -21,16 +21,22 @@ def anonymous_reviews(
     criteria, fields = [item.name for item in terms.criteria], [item.name for item in terms.form.fields]
     columns = ["Row", "Proposal", "Reviewer", "First score (1 to 5)", "Score (1 to 5)", "Counted", *criteria]
     columns += ["Certainty (1 to 5)", *fields, "Comments", "First comments", "Comments to the applicant"]
-    known = _pattern(people)
+    names_pattern = _pattern(people)
 
     def masked(value: object) -> object:
-        return known.sub(_MASK, value) if known and isinstance(value, str) else value
+        return names_pattern.sub(_MASK, value) if names_pattern and isinstance(value, str) else value
 
     def cells(row: PanelRow, number: int, review: Opinion) -> list[object]:
         answers = review.answers
-        given = [row.row, titles.get(JobId(row.evaluation), ""), f"Reviewer {number}", review.blind_score, review.score]
-        given += ["no" if review.conflict else "yes", *map(answers.criteria.get, criteria), answers.confidence]
-        return given + [
+        row_cells = [
+            row.row,
+            titles.get(JobId(row.evaluation), ""),
+            f"Reviewer {number}",
+            review.blind_score,
+            review.score,
+        ]
+        row_cells += ["no" if review.conflict else "yes", *map(answers.criteria.get, criteria), answers.confidence]
+        return row_cells + [
             masked(text)
             for text in (*map(answers.fields.get, fields), review.note, review.blind_note, answers.to_applicant)
         ]
@@ -48,11 +54,11 @@ def _by_content(review: Opinion) -> tuple[int, int, str]:
 
 def _pattern(people: Iterable[str]) -> re.Pattern[str] | None:
     """Return the pattern of the names, in any case, and of their parts as they are written; None without names."""
-    whole = {name for name in people if name}
-    parts = {part for name in whole if "@" not in name for part in name.split() if len(part) >= _MIN_CHARS}
+    full_names = {name for name in people if name}
+    parts = {part for name in full_names if "@" not in name for part in name.split() if len(part) >= _MIN_CHARS}
     groups = [
         f"{flag}{'|'.join(map(re.escape, sorted(group, key=len, reverse=True)))})"
-        for flag, group in (("(?i:", whole), ("(?:", {part for part in parts if part[0].isupper()}))
+        for flag, group in (("(?i:", full_names), ("(?:", {part for part in parts if part[0].isupper()}))
         if group
     ]
     return re.compile(rf"(?<!\w)(?:{'|'.join(groups)})(?!\w)") if groups else None

@@ -44,36 +44,36 @@ class _Places(NamedTuple):
 
 
 def plan_assignments(
-    wanted: Mapping[str, int],
+    reviewers_needed: Mapping[str, int],
     reviewers: Sequence[str],
-    barred: Set[tuple[str, str]],
+    barred_pairs: Set[tuple[str, str]],
     loads: Mapping[str, int],
     max_load: int | None = None,
     values: NDArray[np.float64] | None = None,
 ) -> AssignmentPlan:
-    """Assign reviewers to proposals; equal arguments give equal plans. `wanted` is the number of additional reviewers
-    that each proposal needs. `barred` contains the forbidden pairs of a proposal and a reviewer, including those that
-    are already assigned. `loads` is the number of assignments that each reviewer already has; no reviewer gets more
-    than `max_load`.
+    """Assign reviewers to proposals; equal arguments give equal plans. `reviewers_needed` is the number of additional
+    reviewers that each proposal needs. `barred_pairs` contains the forbidden pairs of a proposal and a reviewer,
+    including those that are already assigned. `loads` is the number of assignments that each reviewer already has; no
+    reviewer gets more than `max_load`.
 
-    `values`, with a row for each proposal in `wanted` and a column for each reviewer, states what each assignment is
-    worth; their sum is maximised. Without `max_load`, no reviewer then gets more than the mean load while others can
-    review the proposal. Without `values`, loads are as even as possible."""
-    rows = [row for row, count in enumerate(wanted.values()) if count > 0]
-    names = list(wanted)
+    `values`, with a row for each proposal in `reviewers_needed` and a column for each reviewer, states what each
+    assignment is worth; their sum is maximised. Without `max_load`, no reviewer then gets more than the mean load while
+    others can review the proposal. Without `values`, loads are as even as possible."""
+    rows = [row for row, count in enumerate(reviewers_needed.values()) if count > 0]
+    names = list(reviewers_needed)
     proposals = [names[row] for row in rows]
-    needed = [wanted[name] for name in proposals]
+    needed_by_row = [reviewers_needed[name] for name in proposals]
     random_weight = _RANDOM if values is None else _RANDOM_BESIDE_VALUES
     costs = np.random.default_rng(0).random((len(proposals), len(reviewers))) * random_weight
     if values is not None:
         costs -= values[rows]
     row_of, column_of = _numbered(proposals), _numbered(reviewers)
-    for proposal, reviewer in barred:
+    for proposal, reviewer in barred_pairs:
         if proposal in row_of and reviewer in column_of:
             costs[row_of[proposal], column_of[reviewer]] = np.inf
     if not np.isfinite(costs).any():
-        return AssignmentPlan([], dict(zip(proposals, needed, strict=True)))
-    total = sum(needed) + sum(loads.get(name, 0) for name in reviewers)
+        return AssignmentPlan([], dict(zip(proposals, needed_by_row, strict=True)))
+    total = sum(needed_by_row) + sum(loads.get(name, 0) for name in reviewers)
     # By value, no reviewer should get more than the mean load, rounded up, or than the limit. Otherwise, loads are even
     # if as few places as possible are above the mean load, rounded down.
     mean = total / len(reviewers)
@@ -83,7 +83,7 @@ def plan_assignments(
         for column, name in enumerate(reviewers)
         for place in _reviewer_places(loads.get(name, 0), free, max_load)
     ]
-    chosen, lacking = _solve(costs, needed, places, tolerance=random_weight)
+    chosen, lacking = _solve(costs, needed_by_row, places, tolerance=random_weight)
     return AssignmentPlan(
         [(proposals[p], reviewers[r]) for p, r in chosen],
         {name: count for name, count in zip(proposals, lacking, strict=True) if count},
@@ -91,14 +91,14 @@ def plan_assignments(
 
 
 def _solve(
-    costs: NDArray[np.float64], needed: Sequence[int], places: Sequence[_Places], *, tolerance: float
+    costs: NDArray[np.float64], needed_by_row: Sequence[int], places: Sequence[_Places], *, tolerance: float
 ) -> tuple[list[tuple[int, int]], list[int]]:
     """Return the chosen pairs of row and column, and the number of missing reviewers in each row."""
     from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
     rows, columns = costs.shape
-    width = min(columns, max(needed) + _FIRST_PAIRS)
+    width = min(columns, max(needed_by_row) + _FIRST_PAIRS)
     active = np.zeros(costs.shape, dtype=bool)
     np.put_along_axis(active, np.argpartition(costs, width - 1, axis=1)[:, :width], True, axis=1)
     active &= np.isfinite(costs)
@@ -106,7 +106,7 @@ def _solve(
     place_costs = [place.cost for place in places]
     # Constraints (rows): for each proposal, its pairs plus missing reviewers equal the number needed; for each
     # reviewer, pairs equal places. Variables (columns): pairs, places, the number of missing reviewers.
-    right = np.array([*needed, *(0 for _ in range(columns))], dtype=float)
+    right = np.array([*needed_by_row, *(0 for _ in range(columns))], dtype=float)
     while True:
         p, r = np.nonzero(active)
         pairs, first_missing = len(p), len(p) + len(places)
@@ -122,26 +122,26 @@ def _solve(
         ).tocsr()
         upper = np.concatenate([np.ones(pairs), [place.number for place in places], np.full(rows, np.inf)])
         bounds: Any = np.column_stack([np.zeros(len(upper)), upper])
-        solved = linprog(
+        solution = linprog(
             np.concatenate([costs[p, r], place_costs, np.full(rows, _MISSING_COST)]),
             A_eq=matrix,
             b_eq=right,
             bounds=bounds,
             method="highs-ds",
         )
-        if solved.x is None:
-            raise ArithmeticError(f"no plan of assignments was found: {solved.message}")
-        prices = solved.eqlin.marginals
+        if solution.x is None:
+            raise ArithmeticError(f"no plan of assignments was found: {solution.message}")
+        prices = solution.eqlin.marginals
         reduced = np.where(active, np.inf, costs - prices[:rows, None] - prices[None, rows:])
-        more = min(columns, _MORE_PAIRS)
-        cheapest = np.argpartition(reduced, more - 1, axis=1)[:, :more]
+        pairs_to_add = min(columns, _MORE_PAIRS)
+        cheapest = np.argpartition(reduced, pairs_to_add - 1, axis=1)[:, :pairs_to_add]
         improving = np.take_along_axis(reduced, cheapest, axis=1) < -tolerance
         if not improving.any():
-            chosen = solved.x[:pairs] > 0.5
+            chosen = solution.x[:pairs] > 0.5
             pairs_chosen = list(zip(p[chosen].tolist(), r[chosen].tolist(), strict=True))
-            return pairs_chosen, np.rint(solved.x[first_missing:]).astype(int).tolist()
-        which, place = np.nonzero(improving)
-        active[which, cheapest[which, place]] = True
+            return pairs_chosen, np.rint(solution.x[first_missing:]).astype(int).tolist()
+        row_numbers, place = np.nonzero(improving)
+        active[row_numbers, cheapest[row_numbers, place]] = True
 
 
 def _reviewer_places(load: int, free: int, max_load: int | None) -> Iterator[tuple[float, float]]:

@@ -77,10 +77,10 @@ class _Words:
 
     def place(self, phrase: str) -> int | None:
         """Return the position in the text at which a phrase of whole words begins; None if it does not occur."""
-        at = self.joined.find(f" {phrase} ")
-        if at < 0:
+        offset = self.joined.find(f" {phrase} ")
+        if offset < 0:
             return None
-        return self.matches[self.joined.count(" ", 0, at)].start()
+        return self.matches[self.joined.count(" ", 0, offset)].start()
 
     def around_middle_names(self, first: str, family: str) -> int | None:
         """Return the position of a name with one or two middle names between `first` and `family`; None if it does not
@@ -125,8 +125,8 @@ class ConflictSearch:
     def sets_of_words(self) -> set[frozenset[str]]:
         """Return sets of words (see `words_of`); a text with a conflict contains at least one set completely."""
         phrases = [phrase.split() for of_a_word in self._by_word.values() for phrase in of_a_word]
-        universities = [university.words for who in self._people for university in who.universities]
-        addresses = [_phrase(who.person.email).split() for who in self._people if who.address is not None]
+        universities = [university.words for person in self._people for university in person.universities]
+        addresses = [_phrase(person.person.email).split() for person in self._people if person.address is not None]
         return {frozenset(words) for words in (*phrases, *universities, *addresses)}
 
     def found(self, title: str, text: str, beside: Sequence[str] = ()) -> Iterator[FoundConflict]:
@@ -134,52 +134,54 @@ class ConflictSearch:
         the name of a person close to the reviewer. `text` must not include the list of references, because citing a
         person is not a conflict. `beside` contains text that identifies the applicant but is not part of `text`: fields
         above it, and masked words."""
-        whole = _Words("\n".join((title, text, *beside)))
-        named = self._phrases_in(whole)
-        known = frozenset(whole.folded)
-        same = frozenset(map(normalised, known)) if any(who.universities for who in self._people) else frozenset()
+        all_words = _Words("\n".join((title, text, *beside)))
+        phrases_found = self._phrases_in(all_words)
+        text_words = frozenset(all_words.folded)
+        normalised_words = (
+            frozenset(map(normalised, text_words)) if any(who.universities for who in self._people) else frozenset()
+        )
         own_words: list[_Words] | None = None
-        close = {phrase: self._close[phrase] for phrase in named if phrase in self._close}
-        found = set[MemberId]()
+        close = {phrase: self._close[phrase] for phrase in phrases_found if phrase in self._close}
+        found_members = set[MemberId]()
         for who in self._people:
-            if who.address is not None and (place := who.address.search(whole.text)):
-                found.add(who.person.member)
-                yield FoundConflict(who.person.member, "name", _words_around(whole.text, place.start()))
+            if who.address is not None and (place := who.address.search(all_words.text)):
+                found_members.add(who.person.member)
+                yield FoundConflict(who.person.member, "name", _words_around(all_words.text, place.start()))
                 continue
-            apart = who.apart is not None and known.issuperset(who.apart)
-            in_full = apart or not named.isdisjoint(who.full)
-            if in_full and (words := _first([whole], who.full) or (apart and _apart([whole], who.apart))):
-                found.add(who.person.member)
+            apart = who.apart is not None and text_words.issuperset(who.apart)
+            in_full = apart or not phrases_found.isdisjoint(who.full)
+            if in_full and (words := _first([all_words], who.full) or (apart and _apart([all_words], who.apart))):
+                found_members.add(who.person.member)
                 yield FoundConflict(who.person.member, "name", words)
                 continue
             initials = who.apart and (who.apart[0][0], who.apart[1])
-            might = bool(initials) and known.issuperset(initials or ()) and bool(_apart([whole], initials))
+            might = bool(initials) and text_words.issuperset(initials or ()) and bool(_apart([all_words], initials))
             universities = [
                 university
                 for university in who.universities
-                if same.issuperset(university.words) and _of_university([whole], [university])
+                if normalised_words.issuperset(university.words) and _of_university([all_words], [university])
             ]
-            if not might and not universities and named.isdisjoint((*who.initials, *who.institutions)):
+            if not might and not universities and phrases_found.isdisjoint((*who.initials, *who.institutions)):
                 continue
             own_words = own_words or _identifying(title, text, beside)
             if words := _first(own_words, who.initials) or _apart(own_words, initials):
-                found.add(who.person.member)
+                found_members.add(who.person.member)
                 yield FoundConflict(who.person.member, "name", words)
             elif words := _first(own_words, who.institutions) or _of_university(own_words, universities):
-                found.add(who.person.member)
+                found_members.add(who.person.member)
                 yield FoundConflict(who.person.member, "affiliation", words)
         for phrase, people in sorted(close.items()):
             own_words = own_words or _identifying(title, text, beside)
             if words := _first(own_words, (phrase,)):
                 for person, name in people:
-                    if person.member not in found:
-                        found.add(person.member)
+                    if person.member not in found_members:
+                        found_members.add(person.member)
                         yield _close_person(person, name, words)
 
     def _phrases_in(self, words: _Words) -> Set[str]:
         """Return the phrases that occur in a text."""
-        known = self._by_word.keys() & set(words.folded)
-        return {phrase for word in known for phrase in self._by_word[word] if f" {phrase} " in words.joined}
+        first_words = self._by_word.keys() & set(words.folded)
+        return {phrase for word in first_words for phrase in self._by_word[word] if f" {phrase} " in words.joined}
 
 
 def words_of(text: str) -> set[str]:
@@ -266,12 +268,12 @@ def _of_university(texts: Sequence[_Words], names: Sequence[InstitutionName]) ->
 
 def _first_place(places: Iterable[tuple[_Words, int | None]]) -> str:
     """Return the words around the first position that is not None; empty if there is none."""
-    return next((_words_around(words.text, at) for words, at in places if at is not None), "")
+    return next((_words_around(words.text, position) for words, position in places if position is not None), "")
 
 
-def _words_around(text: str, at: int) -> str:
+def _words_around(text: str, position: int) -> str:
     """Return the whole words around a position, with an ellipsis where text was cut off."""
-    start, end = max(0, at - _AROUND), at + _AROUND
+    start, end = max(0, position - _AROUND), position + _AROUND
     words = text[start:end].split()
     if start:
         words[0] = "…"

@@ -47,8 +47,8 @@ class ExpertiseMatch:
 
         texts = [compared_text(title, text) for title, text in proposals]
         self._reviewers = reviewers
-        papers = [f"{title}\n{abstract}" for known in reviewers for title, abstract in known.papers]
-        keywords = [" \n ".join(known.keywords) for known in reviewers]
+        papers = [f"{title}\n{abstract}" for reviewer in reviewers for title, abstract in reviewer.papers]
+        keywords = [" \n ".join(reviewer.keywords) for reviewer in reviewers]
         self._vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)
         try:
             fitted = self._vectorizer.fit_transform([*texts, *papers, *filter(None, keywords)])
@@ -59,24 +59,24 @@ class ExpertiseMatch:
         self._proposals: csr_array[Any] = fitted[: len(texts)]
         self._papers: csr_array[Any] = fitted[len(texts) : len(texts) + len(papers)]
         self._keywords: csr_array[Any] = self._vectorizer.transform(keywords or [""])
-        self._first = np.cumsum([0, *(len(known.papers) for known in reviewers)])
+        self._first = np.cumsum([0, *(len(reviewer.papers) for reviewer in reviewers)])
         profile_vectors = self._vectorizer.transform(list(map(profile_text, reviewers)) or [""])
         self.similarity: NDArray[np.float32] = (self._proposals @ profile_vectors.T).toarray()[:, : len(reviewers)]
         """Cosine similarity, one row for each proposal and one column for each reviewer."""
 
     def reason(self, proposal: int, reviewer: int) -> str:
         """Return sentences that state why a reviewer fits a proposal, or that they do not."""
-        known = self._reviewers[reviewer]
-        if not known.papers and not known.keywords:
+        reviewer_profile = self._reviewers[reviewer]
+        if not reviewer_profile.papers and not reviewer_profile.keywords:
             return "Nothing is known about this reviewer's expertise."
         row = self._proposals[[proposal]]
         papers = slice(self._first[reviewer], self._first[reviewer + 1])
-        cosines = (self._papers[papers] @ row.T).toarray().ravel() if known.papers else np.zeros(0)
-        sentences = [self._about_papers(known, cosines)] if known.papers else []
+        cosines = (self._papers[papers] @ row.T).toarray().ravel() if reviewer_profile.papers else np.zeros(0)
+        sentences = [self._about_papers(reviewer_profile, cosines)] if reviewer_profile.papers else []
         shared = self._shared_words(row, papers, cosines, reviewer)
         if shared:
             sentences.append(f"Shared words: {', '.join(shared)}.")
-        elif not known.papers:
+        elif not reviewer_profile.papers:
             sentences.append("None of the reviewer's keywords occurs in the proposal.")
         return " ".join(sentences)
 
@@ -85,12 +85,12 @@ class ExpertiseMatch:
         close = int((cosines >= _CLOSE).sum())
         total = len(known.papers)
         titles = [_shortened(known.papers[place][0]) for place in order[: max(1, min(close, _NAMED_PAPERS))]]
-        named = "; ".join(f"“{title}”" for title in titles)
+        titles_text = "; ".join(f"“{title}”" for title in titles)
         if total == 1:
-            return f"The reviewer's only known paper is {'close' if close else 'not close'}: {named}."
+            return f"The reviewer's only known paper is {'close' if close else 'not close'}: {titles_text}."
         if not close:
-            return f"None of the reviewer's {total} papers is close; the nearest is {named}."
-        return f"{close} of the reviewer's {total} papers {'is' if close == 1 else 'are'} close: {named}."
+            return f"None of the reviewer's {total} papers is close; the nearest is {titles_text}."
+        return f"{close} of the reviewer's {total} papers {'is' if close == 1 else 'are'} close: {titles_text}."
 
     def _shared_words(self, row: "csr_array[Any]", papers: slice, cosines: NDArray[Any], reviewer: int) -> list[str]:
         """Return the words that contribute most to the similarity with the keywords and the nearest papers."""

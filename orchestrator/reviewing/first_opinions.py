@@ -123,19 +123,25 @@ def with_program(opinions: FirstOpinions) -> WithProgram | Absent:
     if not opinions.scores:
         return Absent(reason="There are no first reviews yet.")
     machine = np.asarray(opinions.machine, dtype=float)
-    known = ~np.isnan(machine)
-    if known.sum() < FEWEST:
-        too_few = _only(int(known.sum()), "first review is", "first reviews are")
-        on = f"of a proposal with a report score; at least {FEWEST} are needed"
-        return Absent(reason=f"{too_few} {on}.")
-    scores, figures, members = np.asarray(opinions.scores)[known], machine[known], np.asarray(opinions.members)[known]
+    has_machine_score = ~np.isnan(machine)
+    if has_machine_score.sum() < FEWEST:
+        too_few = _only(int(has_machine_score.sum()), "first review is", "first reviews are")
+        basis_text = f"of a proposal with a report score; at least {FEWEST} are needed"
+        return Absent(reason=f"{too_few} {basis_text}.")
+    scores, figures, members = (
+        np.asarray(opinions.scores)[has_machine_score],
+        machine[has_machine_score],
+        np.asarray(opinions.members)[has_machine_score],
+    )
     borders = np.arange(_TENTHS + 1) / _TENTHS
     by_score = [figures[scores == score] for score in SCALE]
     counted = np.array([np.histogram(item, borders)[0] for item in by_score])
     return WithProgram(
         opinions=len(figures),
-        proposals=len({proposal for proposal, there in zip(opinions.proposals, known, strict=True) if there}),
-        unscored=int((~known).sum()),
+        proposals=len(
+            {proposal for proposal, there in zip(opinions.proposals, has_machine_score, strict=True) if there}
+        ),
+        unscored=int((~has_machine_score).sum()),
         bins=tuple(
             ProgramBin(10 * place, 10 * place + 10, tuple(counted[:, place].tolist()))
             for place in reversed(range(_TENTHS))

@@ -83,10 +83,10 @@ def normalised(word: str) -> str:
 def institution_name(words: list[str]) -> InstitutionName | None:
     """Return the name of a university; None if the words do not name a university, or if all of them occur in many
     names."""
-    known = tuple(word for word in map(normalised, words) if word)
-    if _KINDS.isdisjoint(known) or _COMMON.issuperset(known):
+    name_words = tuple(word for word in map(normalised, words) if word)
+    if _KINDS.isdisjoint(name_words) or _COMMON.issuperset(name_words):
         return None
-    return InstitutionName(tuple(sorted(known)), known, _ORDERED.isdisjoint(known))
+    return InstitutionName(tuple(sorted(name_words)), name_words, _ORDERED.isdisjoint(name_words))
 
 
 def places_of(

@@ -39,7 +39,7 @@ def _filled(paragraph: str, values: Mapping[str, str]) -> str:
         return ""
     lines = list[str]()
     for line in paragraph.splitlines():
-        filled = _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), line)
-        if filled.strip() or not _ONLY_PLACEHOLDERS.fullmatch(line):
-            lines.append(filled)
+        completed_line = _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), line)
+        if completed_line.strip() or not _ONLY_PLACEHOLDERS.fullmatch(line):
+            lines.append(completed_line)
     return "\n".join(lines)

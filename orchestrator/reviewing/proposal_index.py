@@ -95,13 +95,13 @@ class ProposalIndex:
 def _rows(texts: Iterable[IndexedProposal]) -> _Rows:
     from scipy.sparse import csr_array
 
-    listed = list(texts)
-    if not listed:
+    proposal_texts = list(texts)
+    if not proposal_texts:
         return _Rows(csr_array(np.zeros((0, _HASHES), bool)), csr_array(np.zeros((0, _HASHES), np.float32)))
-    whole = ["\n".join((item.title, item.text, *item.beside)) for item in listed]
-    compared = [compared_text(item.title, item.text) for item in listed]
-    words = _hashing(analyzer=words_of, binary=True, dtype=bool).transform(whole)
-    return _Rows(words, _hashing(stop_words="english").transform(compared))
+    full_texts = ["\n".join((item.title, item.text, *item.beside)) for item in proposal_texts]
+    compared_texts = [compared_text(item.title, item.text) for item in proposal_texts]
+    words = _hashing(analyzer=words_of, binary=True, dtype=bool).transform(full_texts)
+    return _Rows(words, _hashing(stop_words="english").transform(compared_texts))
 
 
 def _hashing(**options: Any) -> "HashingVectorizer":

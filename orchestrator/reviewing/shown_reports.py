@@ -29,13 +29,13 @@ def report_for_reviewer(report: Report, name: str) -> Report:
     flags = tuple(
         flag if flag.excerpt in idea.text else flag.model_copy(update={"excerpt": _MASK}) for flag in idea.flags
     )
-    counted = Blinding(rules=idea.blinding.rules, masked=tuple(_kinds(idea.blinding)))
-    card = idea.model_copy(update={"source": name, "flags": flags, "blinding": counted})
-    own = report.own_references
-    if isinstance(own, OwnReferences) and (names := _names(idea.blinding)):
+    blinding_counts = Blinding(rules=idea.blinding.rules, masked=tuple(_kinds(idea.blinding)))
+    card = idea.model_copy(update={"source": name, "flags": flags, "blinding": blinding_counts})
+    own_references = report.own_references
+    if isinstance(own_references, OwnReferences) and (names := _names(idea.blinding)):
         pattern = re.compile("|".join(rf"(?<!\w){re.escape(item)}(?!\w)" for item in names))
-        own = OwnReferences.model_validate(_mask_names(own.model_dump(), pattern))
-    return report.model_copy(update={"idea": card, "own_references": own})
+        own_references = OwnReferences.model_validate(_mask_names(own_references.model_dump(), pattern))
+    return report.model_copy(update={"idea": card, "own_references": own_references})
 
 
 def _kinds(blinding: Blinding) -> Iterator[MaskedText]:

@@ -42,7 +42,7 @@ def call_progress(
 ) -> CallProgress:
     """Return the stages of a call and the next step. `deadline` is the last day for proposals, `due` for reviews."""
     evaluated = counts.proposals - counts.unfinished
-    given = counts.reviews - counts.missing
+    opinions_given = counts.reviews - counts.missing
     late = due is not None and due < today and counts.missing > 0
     closes = f", until {deadline}" if deadline is not None and deadline >= today else ""
     done = (
@@ -56,22 +56,22 @@ def call_progress(
         f"{_count(counts.proposals, 'proposal')}{closes}",
         f"{evaluated:,} of {counts.proposals:,}",
         f"{counts.assigned:,} of {_count(counts.readable, 'proposal')}",
-        f"{given:,} of {_count(counts.reviews, 'review')}",
+        f"{opinions_given:,} of {_count(counts.reviews, 'review')}",
         "signed off" if signed else f"{counts.decided:,} of {counts.proposals:,}",
     )
     overdue = f"{_count(counts.missing, 'review')} overdue since {due}" if late and not signed else ""
     names: tuple[StageName, ...] = ("Submitted", "Evaluated", "Assigned", "Reviewed", "Decided")
-    first = next((place for place, is_done in enumerate(done) if not is_done), len(done))
+    first_open_step = next((place for place, is_done in enumerate(done) if not is_done), len(done))
     stages = tuple(
         Stage(
             name,
-            "done" if signed or done[place] else "current" if place == first else "next",
+            "done" if signed or done[place] else "current" if place == first_open_step else "next",
             details[place],
             overdue if name == "Reviewed" else "",
         )
         for place, name in enumerate(names)
     )
-    return CallProgress(stages, "letters" if signed else _step(first, counts))
+    return CallProgress(stages, "letters" if signed else _step(first_open_step, counts))
 
 
 def _step(first: int, counts: CallCounts) -> NextStep:

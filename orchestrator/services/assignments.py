@@ -102,37 +102,48 @@ class AssignmentPlanner:
         not_blind = await self.reviewing.assignments.not_blind(tenant, batch)
         people = await self._reviewers(tenant, batch, body.reviewers, not_blind)
         proposals = await self.reviewing.assignments.proposals(tenant, batch)
-        known = await self.reviewing.expertise.of_members(tenant, [person.id for person in people])
+        expertise_by_member = await self.reviewing.expertise.of_members(tenant, [person.id for person in people])
         if search:
-            interests = await self._interests(tenant, batch, people, known)
+            interests = await self._interests(tenant, batch, people, expertise_by_member)
             new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, ConflictSearch(interests))
             await self.reviewing.assignments.store_detected_conflicts(new_conflicts, self.clock.now())
         conflicts = [
             conflict for conflict in await self.reviewing.assignments.conflicts(tenant, batch) if not conflict.cleared
         ]
-        before = await self.reviewing.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
-        conflicted = {(str(conflict.evaluation), str(conflict.member)) for conflict in conflicts}
-        reviewing = {item.id for item in await self.members.reviewers(tenant)} - set(not_blind)
+        earlier_assignments = await self.reviewing.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
+        conflict_pairs = {(str(conflict.evaluation), str(conflict.member)) for conflict in conflicts}
+        blind_reviewers = {item.id for item in await self.members.reviewers(tenant)} - set(not_blind)
         ending = tuple(
             item
-            for item in before
-            if item.opinion == "none" and ((item.evaluation, item.member) in conflicted or item.member not in reviewing)
+            for item in earlier_assignments
+            if item.opinion == "none"
+            and ((item.evaluation, item.member) in conflict_pairs or item.member not in blind_reviewers)
         )
-        counting = [item for item in before if (item.evaluation, item.member) not in conflicted and item not in ending]
-        assigned = Counter(item.evaluation for item in counting)
-        loads = Counter[str](item.member for item in before if item not in ending)
-        barred = conflicted | {(str(item.evaluation), str(item.member)) for item in before}
-        wanted = {str(proposal.id): max(0, body.per_proposal - assigned[proposal.id]) for proposal in proposals}
+        valid_assignments = [
+            item
+            for item in earlier_assignments
+            if (item.evaluation, item.member) not in conflict_pairs and item not in ending
+        ]
+        assigned = Counter(item.evaluation for item in valid_assignments)
+        loads = Counter[str](item.member for item in earlier_assignments if item not in ending)
+        barred_pairs = conflict_pairs | {(str(item.evaluation), str(item.member)) for item in earlier_assignments}
+        reviewers_needed = {
+            str(proposal.id): max(0, body.per_proposal - assigned[proposal.id]) for proposal in proposals
+        }
         given = await self.reviewing.bids.all(tenant, batch)
         bids = {(str(item.evaluation), str(item.member)): item.bid for item in given if body.by == "expertise"}
-        compared = [_known(known.get(person.id)) for person in people]
+        profiles = [_known(expertise_by_member.get(person.id)) for person in people]
         match = None
-        if body.by == "expertise" and (bids or any(item.keywords or item.papers for item in compared)):
+        if body.by == "expertise" and (bids or any(item.keywords or item.papers for item in profiles)):
             texts = [(proposal.title, proposal.text or "") for proposal in proposals]
-            match = await asyncio.to_thread(ExpertiseMatch, texts, compared)
+            match = await asyncio.to_thread(ExpertiseMatch, texts, profiles)
         ids = [str(person.id) for person in people]
-        values = None if match is None else assignment_values(match.similarity, bids_by_place(bids, wanted, ids))
-        plan = await asyncio.to_thread(plan_assignments, wanted, ids, barred, loads, body.max_load, values)
+        values = (
+            None if match is None else assignment_values(match.similarity, bids_by_place(bids, reviewers_needed, ids))
+        )
+        plan = await asyncio.to_thread(
+            plan_assignments, reviewers_needed, ids, barred_pairs, loads, body.max_load, values
+        )
         new = Counter(member for _, member in plan.pairs)
         total = {str(person.id): loads[person.id] + new[str(person.id)] for person in people}
         return DraftOfAssignments(
@@ -143,7 +154,7 @@ class AssignmentPlanner:
             tuple(conflicts),
             ending,
             tuple(sorted(not_blind)),
-            {member: stored.version for member, stored in known.items()},
+            {member: stored.version for member, stored in expertise_by_member.items()},
             bids,
             match,
         )
@@ -151,21 +162,21 @@ class AssignmentPlanner:
     async def search_before_bids(self, tenant: TenantId, batch: BatchId, member: Member) -> Expertise:
         """Check a call's proposals for conflicts with a reviewer and compare them with the reviewer's expertise, unless
         this has been done since either last changed. Return the reviewer's stored expertise."""
-        stored = await self.reviewing.expertise.of(tenant, member.id)
-        if stored is None or stored.changed_at is None:
-            return stored or Expertise(member=member.id, version=0)
+        expertise = await self.reviewing.expertise.of(tenant, member.id)
+        if expertise is None or expertise.changed_at is None:
+            return expertise or Expertise(member=member.id, version=0)
         unsearched = set(await self.reviewing.bids.unsearched(tenant, member.id, batch))
         if unsearched:
             index = await self.indexes.of(tenant, batch)
-            search = ConflictSearch(await self._interests(tenant, batch, [member], {member.id: stored}))
+            search = ConflictSearch(await self._interests(tenant, batch, [member], {member.id: expertise}))
             possible = unsearched.intersection(await asyncio.to_thread(index.possible_conflicts, search))
             proposals = await self.reviewing.assignments.proposals(tenant, batch, sorted(possible)) if possible else []
-            found = await asyncio.to_thread(_search_conflicts, proposals, search)
-            await self.reviewing.assignments.store_detected_conflicts(found, self.clock.now())
-            similarities = await asyncio.to_thread(index.similarities, _known(stored))
-            searched = {item: similarities[item] for item in similarities.keys() & unsearched}
-            await self.reviewing.bids.mark_searched(tenant, member.id, searched, stored.changed_at)
-        return stored
+            conflicts = await asyncio.to_thread(_search_conflicts, proposals, search)
+            await self.reviewing.assignments.store_detected_conflicts(conflicts, self.clock.now())
+            similarities = await asyncio.to_thread(index.similarities, _known(expertise))
+            new_similarities = {item: similarities[item] for item in similarities.keys() & unsearched}
+            await self.reviewing.bids.mark_searched(tenant, member.id, new_similarities, expertise.changed_at)
+        return expertise
 
     async def _interests(
         self, tenant: TenantId, batch: BatchId, people: Sequence[Member], known: Mapping[MemberId, Expertise]
@@ -193,8 +204,8 @@ class AssignmentPlanner:
             return {}
         reasons = await asyncio.to_thread(draft.reasons, draft.plan.pairs)
         pairs = {(JobId(evaluation), MemberId(member)): reason for (evaluation, member), reason in reasons.items()}
-        kept = await self.reviewing.assignments.assign(tenant, batch, pairs, by)
-        return {pair: pairs[pair] for pair in sorted(kept)}
+        assignments = await self.reviewing.assignments.assign(tenant, batch, pairs, by)
+        return {pair: pairs[pair] for pair in sorted(assignments)}
 
     async def assign_one(
         self, tenant: TenantId, batch: BatchId, evaluation: JobId, reviewer: MemberId, by: ActBy
@@ -218,12 +229,12 @@ class AssignmentPlanner:
     ) -> list[Member]:
         """Return the call's reviewers whose first opinions would be blind, or only those in `named`. Raises HttpProblem
         if there are none, or if a named member is not one of them."""
-        asked = await asked_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
-        reviewers = [person for person in asked.people if named is None or person.id in named]
+        asked_people = await asked_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
+        reviewers = [person for person in asked_people.people if named is None or person.id in named]
         if unknown := sorted(set(named or ()) - {item.id for item in reviewers}):
-            fault = "are not your reviewers" if asked.chosen is None else "do not review this call"
+            fault = "are not your reviewers" if asked_people.chosen is None else "do not review this call"
             raise HttpProblem.invalid(f"These members {fault}: {', '.join(unknown)}.", "/reviewers")
-        if not reviewers and asked.chosen is not None:
+        if not reviewers and asked_people.chosen is not None:
             detail = "The people chosen for this call are no longer reviewers. Choose or invite others"
             raise HttpProblem("conflict", f"{detail}: PUT or POST /v1/batches/{batch}/reviewers.")
         if not reviewers:
@@ -238,8 +249,8 @@ class AssignmentPlanner:
             )
             raise HttpProblem.invalid(sentence, "/reviewers")
         if not blind:
-            who = "All reviewers" if asked.chosen is None else "All reviewers chosen for this call"
-            detail = f"{who} could read the reports in another role, so no first opinion would be blind."
+            group_text = "All reviewers" if asked_people.chosen is None else "All reviewers chosen for this call"
+            detail = f"{group_text} could read the reports in another role, so no first opinion would be blind."
             raise HttpProblem("conflict", f"{detail} Invite others: POST /v1/batches/{batch}/reviewers.")
         return blind
 

@@ -14,26 +14,26 @@ def batch_path(batch: str) -> str:
 
 
 def batch_links(batch: str) -> BatchLinks:
-    own = batch_path(batch)
+    path = batch_path(batch)
     return BatchLinks(
-        batch=own,
-        rows=f"{own}/rows",
-        evaluations=f"{own}/evaluations",
-        events=f"{own}/events",
-        results=f"{own}/results",
+        batch=path,
+        rows=f"{path}/rows",
+        evaluations=f"{path}/evaluations",
+        events=f"{path}/events",
+        results=f"{path}/results",
     )
 
 
 def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
-    finished = batch.finished_at
-    speed = ideas_per_hour(batch.counts, batch.created_at, finished or now, 1 if finished else _LEAST_DONE)
-    waiting = count_unfinished(batch.counts)
+    finished_at = batch.finished_at
+    speed = ideas_per_hour(batch.counts, batch.created_at, finished_at or now, 1 if finished_at else _LEAST_DONE)
+    unfinished = count_unfinished(batch.counts)
     return BatchSummary(
         **batch.model_dump(exclude={"tenant", "submitted_by", "rejected", "counts", "archived_at"}),
         rejected=len(batch.rejected),
         states=batch.counts,
         ideas_per_hour=speed,
-        finish_expected_at=now + dt.timedelta(hours=waiting / speed) if speed and waiting else None,
+        finish_expected_at=now + dt.timedelta(hours=unfinished / speed) if speed and unfinished else None,
         links=batch_links(batch.id),
     )
 

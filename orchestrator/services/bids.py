@@ -50,11 +50,11 @@ async def bids_page(
     Raises the same exceptions."""
     await _search(planner, tenant, batch, member)
     bids = planner.reviewing.bids
-    total, given = await bids.counts(tenant, member.id, batch)
+    total, given_count = await bids.counts(tenant, member.id, batch)
     pages = max(1, -(-total // size))
     place = min(max(1, place), pages)
     proposals = await bids.proposals(tenant, member.id, batch, size, (place - 1) * size)
-    return BidsPage(proposals, total, given, place, pages)
+    return BidsPage(proposals, total, given_count, place, pages)
 
 
 async def _search(planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member) -> None:

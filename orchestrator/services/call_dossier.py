@@ -70,11 +70,11 @@ def _sort_key(
 ) -> tuple[float | bool, ...]:
     """Return a key that sorts rows by decision, then reviewers' score, then rank, then report score."""
     score, decision, panel = row.figures.score if row.figures else None, decided.get(row.id), people.get(row.id)
-    reviewed = None if panel is None else panel.score
+    panel_score = None if panel is None else panel.score
     return (
         len(_DECISIONS) if decision is None else _DECISIONS.index(decision.outcome),
-        reviewed is None,
-        -(reviewed or 0.0),
+        panel_score is None,
+        -(panel_score or 0.0),
         row.rank is None,
         row.rank.rank if row.rank else 0,
         score is None,
@@ -103,8 +103,8 @@ def _counts(call: BatchStatus, rows: Sequence[TableRow]) -> Iterable[BriefLine]:
     if call.erased:
         yield BriefLine(name="Erased", text=count(call.erased))
     unknown = "unknown for some proposals; known:  "
-    known = money(call.known_cost_usd) if call.cost_usd is None else money(call.cost_usd)
-    yield BriefLine(name="Cost", text=f"{unknown}{known}" if call.cost_usd is None else known)
+    cost_text = money(call.known_cost_usd) if call.cost_usd is None else money(call.cost_usd)
+    yield BriefLine(name="Cost", text=f"{unknown}{cost_text}" if call.cost_usd is None else cost_text)
 
 
 def _row(row: TableRow, people: Mapping[str, PanelRow], decided: Mapping[str, Decision], currency: str) -> DossierRow:
@@ -140,9 +140,11 @@ def _decision(decision: Decision | None, currency: str) -> str:
 
 
 def _budget(use: BudgetUse) -> Iterable[BriefLine]:
-    of = "" if use.budget is None else f" of {use.budget:,.0f}"
-    over = f", {use.awarded - (use.budget or 0):,.0f} over the budget" if use.over_budget else ""
-    yield BriefLine(name="Funded", text=f"{count(use.funded)}, {use.awarded:,.0f} {use.currency}{of}{over}")
+    budget_text = "" if use.budget is None else f" of {use.budget:,.0f}"
+    excess_text = f", {use.awarded - (use.budget or 0):,.0f} over the budget" if use.over_budget else ""
+    yield BriefLine(
+        name="Funded", text=f"{count(use.funded)}, {use.awarded:,.0f} {use.currency}{budget_text}{excess_text}"
+    )
     yield BriefLine(name="Reserve, declined", text=f"{count(use.reserved)}, {count(use.declined)}")
     if use.undecided:
         yield BriefLine(name="Undecided", text=count(use.undecided))

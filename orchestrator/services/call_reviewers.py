@@ -28,8 +28,8 @@ async def asked_reviewers(
 ) -> AskedReviewers:
     """Return the reviewers who are asked to review a batch. The batch must exist."""
     chosen = await call_reviewers.chosen(tenant, batch)
-    reviewing = await members.reviewers(tenant)
-    return AskedReviewers(chosen, [member for member in reviewing if chosen is None or member.id in chosen])
+    all_reviewers = await members.reviewers(tenant)
+    return AskedReviewers(chosen, [member for member in all_reviewers if chosen is None or member.id in chosen])
 
 
 async def choose_reviewers(
@@ -41,14 +41,14 @@ async def choose_reviewers(
         raise HttpProblem(
             "conflict", f"The call {batch} was signed off on {sign_off.at:%Y-%m-%d}. It can no longer be changed."
         )
-    wanted = None if body.reviewers is None else await _known(members, tenant, body.reviewers)
+    chosen_members = None if body.reviewers is None else await _known(members, tenant, body.reviewers)
     if not body.dry_run:
-        added, removed, ended = await reviewing.call_reviewers.choose(tenant, batch, wanted, by)
+        added, removed, ended = await reviewing.call_reviewers.choose(tenant, batch, chosen_members, by)
     else:
-        before = await reviewing.call_reviewers.chosen(tenant, batch) or frozenset()
-        added = [member for member in wanted or () if member not in before]
-        removed = sorted(before - set(wanted or ()))
-        ended = [] if wanted is None else await reviewing.call_reviewers.ending(tenant, batch, wanted)
+        previous_reviewers = await reviewing.call_reviewers.chosen(tenant, batch) or frozenset()
+        added = [member for member in chosen_members or () if member not in previous_reviewers]
+        removed = sorted(previous_reviewers - set(chosen_members or ()))
+        ended = [] if chosen_members is None else await reviewing.call_reviewers.ending(tenant, batch, chosen_members)
     return ChosenOutcome(
         dry_run=body.dry_run,
         added=tuple(added),
@@ -59,7 +59,7 @@ async def choose_reviewers(
 
 async def _known(members: PgMembers, tenant: TenantId, named: Sequence[str]) -> list[MemberId]:
     """Return the named reviewers in order, without duplicates. Raises HttpProblem if one of them is not a reviewer."""
-    reviewing = {member.id for member in await members.reviewers(tenant)}
-    if unknown := sorted(set(named) - reviewing):
+    reviewer_ids = {member.id for member in await members.reviewers(tenant)}
+    if unknown := sorted(set(named) - reviewer_ids):
         raise HttpProblem.invalid(f"These members are not your reviewers: {', '.join(unknown[:20])}.", "/reviewers")
     return [MemberId(id) for id in dict.fromkeys(named)]

@@ -10,13 +10,13 @@ def comparison_request(
     first: Idea, second: Idea, *, blind: bool, body: ComparisonBody | None = None
 ) -> ComparisonRequest:
     """Return the request for comparing two ideas. Raises HttpProblem if both have the same text."""
-    asked = body or ComparisonBody()
+    options = body or ComparisonBody()
     if first.id == second.id:
         raise HttpProblem.invalid("It has the same text as `first`. Send two different ideas.", "/second")
     return ComparisonRequest(
         first=first,
         second=second,
-        both_orders=asked.both_orders,
+        both_orders=options.both_orders,
         blind=blind,
-        limits=asked.limits,
+        limits=options.limits,
     )

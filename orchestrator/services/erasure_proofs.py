@@ -34,7 +34,7 @@ async def proof_of(
     entry = entries[0] if entries and entries[0].number == number else None
     if entry is None or entry.act != "erased" or entry.content is None:
         raise HttpProblem("not-found", f"The audit log contains no erasure with the number {number:,}.")
-    things = tuple(str(item) for item in entry.content.get("things", ()))
+    deleted_ids = tuple(str(item) for item in entry.content.get("things", ()))
     rankings = tuple(str(item) for item in entry.content.get("taken_out_of", ()))
     tip = await audit_log.tip(tenant)
     return ErasureProof(
@@ -44,11 +44,11 @@ async def proof_of(
         by_name=str(entry.content.get("by", "")),
         role=entry.role,
         about=entry.about,
-        things=things,
+        things=deleted_ids,
         taken_out_of=rankings,
         words_erased=len(entry.content.get("entries", ())),
         hash=entry.hash,
-        still_stored=tuple(await erasures.still_stored(tenant, things, rankings, number)),
+        still_stored=tuple(await erasures.still_stored(tenant, deleted_ids, rankings, number)),
         checked_at=now,
         tip=f"{tip.number}:{tip.hash}",
     )
@@ -92,8 +92,8 @@ def _about(about: str) -> str:
 
 
 def _rankings_that_stay(ids: Sequence[str]) -> str:
-    stay = "stays" if len(ids) == 1 else "stay"
-    return f"{count(len(ids), 'ranking', 'rankings')}, which {stay}; all other proposals keep their ranks"
+    verb = "stays" if len(ids) == 1 else "stay"
+    return f"{count(len(ids), 'ranking', 'rankings')}, which {verb}; all other proposals keep their ranks"
 
 
 def counted_things(ids: Sequence[str]) -> str:

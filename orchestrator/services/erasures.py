@@ -13,9 +13,9 @@ async def erasure_of(
     erasures: PgErasures, jobs: PgJobs, tenant: TenantId, source: str | None, batch: str | None
 ) -> Erasure:
     """Return what an erasure would delete. Raises HttpProblem if the batch does not exist."""
-    refused = await erasures.refused_rows(tenant, source)
+    refused_rows = await erasures.refused_rows(tenant, source)
     if batch is not None:
-        refused = len((await find_batch(jobs, tenant, batch)).rejected)
+        refused_rows = len((await find_batch(jobs, tenant, batch)).rejected)
     erasure = await erasures.find(tenant, source, None if batch is None else BatchId(batch))
     stay = {item.id for item in erasure if batch is None and item.stays}
     return Erasure(
@@ -38,7 +38,7 @@ async def erasure_of(
             for item in erasure
             if item.id in stay
         ),
-        refused_rows=refused,
+        refused_rows=refused_rows,
         batch=batch,
         proof=None,
     )
@@ -47,14 +47,16 @@ async def erasure_of(
 def _loss(job_to_erase: JobToErase) -> str:
     """Return a sentence about what other applicants lose if a ranking is deleted with an applicant's data; empty if
     they lose nothing."""
-    called = f"The ranking “{job_to_erase.subject or job_to_erase.id}”"
+    ranking_name = f"The ranking “{job_to_erase.subject or job_to_erase.id}”"
     if job_to_erase.kind == "ranking" and job_to_erase.state not in TERMINAL:
-        return f"{called} has not finished and will be deleted too. The other proposals must then be ranked again."
+        return (
+            f"{ranking_name} has not finished and will be deleted too. The other proposals must then be ranked again."
+        )
     if not job_to_erase.left:
         return ""
     cost = "cost unknown" if job_to_erase.cost_usd is None else f"cost {money(job_to_erase.cost_usd)}"
-    left = count(job_to_erase.left, "proposal")
-    return f"{called} will be deleted too ({cost}), so the remaining {left} will have no ranking."
+    remaining_text = count(job_to_erase.left, "proposal")
+    return f"{ranking_name} will be deleted too ({cost}), so the remaining {remaining_text} will have no ranking."
 
 
 async def erase_found(
@@ -64,18 +66,20 @@ async def erase_found(
     was searched for, if any."""
     erased_jobs = [JobId(job.id) for job in erasure.jobs]
     batch = BatchId(erasure.batch) if erasure.batch else None
-    kept = [JobId(item.id) for item in erasure.taken_out_of]
-    erased = await erasures.erase(tenant, erased_jobs, by, source=source, batch=batch, taken_out_of=kept)
+    kept_rankings = [JobId(item.id) for item in erasure.taken_out_of]
+    erased_jobs_result = await erasures.erase(
+        tenant, erased_jobs, by, source=source, batch=batch, taken_out_of=kept_rankings
+    )
     # Rankings that were still running at the time of the preview but have finished since are kept.
     finished = {
         job.id: RankingThatStays(id=job.id, title=job.title, taken=len(standing.ideas), left=standing.others)
         for job in erasure.jobs
-        if (standing := erased.finished.get(JobId(job.id))) is not None
+        if (standing := erased_jobs_result.finished.get(JobId(job.id))) is not None
     }
     return erasure.model_copy(
         update={
             "dry_run": False,
-            "proof": erased.proof,
+            "proof": erased_jobs_result.proof,
             "jobs": tuple(job for job in erasure.jobs if job.id not in finished),
             "taken_out_of": (*erasure.taken_out_of, *finished.values()),
         }

@@ -55,15 +55,15 @@ class EvaluationOptions:
     @property
     def offered(self) -> dict[str, str]:
         """One-line description of each method that can run here, by name."""
-        return {name: about for name, about in self.methods.items() if name not in self.unavailable}
+        return {name: description for name, description in self.methods.items() if name not in self.unavailable}
 
     def method_problem(self, method: str) -> str | None:
         """Return a sentence that states why a method cannot be used here; None if it can."""
         if method not in self.methods:
             return f"The method {method!r} does not exist.{suggestion(method, sorted(self.offered))}"
-        if why := self.unavailable.get(method):
+        if reason := self.unavailable.get(method):
             available = ", ".join(sorted(self.offered)) or "none"
-            return f"The method {method} cannot run on this service: {why} Available: {available}."
+            return f"The method {method} cannot run on this service: {reason} Available: {available}."
         return None
 
     def board_problem(self, board: int | None, models: Sequence[str], method: str) -> BoardProblem | None:
@@ -77,10 +77,10 @@ class EvaluationOptions:
             return BoardProblem("board", f"{fault} Request at most that many.")
         for model in models:
             if model not in self.board_models:
-                permitted = ", ".join(self.board_models)
+                permitted_models = ", ".join(self.board_models)
                 advice = (
-                    f"Permitted: {permitted}."
-                    if permitted
+                    f"Permitted: {permitted_models}."
+                    if permitted_models
                     else "None are permitted; this service's operator can permit some with "
                     "ASSAYER_EVALUATION__BOARD_MODELS."
                 )

@@ -66,8 +66,8 @@ def distinct_papers(papers: Iterable[ReviewerPaper]) -> list[ReviewerPaper]:
     """Remove papers with duplicate titles, preferring those that a person listed."""
     by_title: dict[str, ReviewerPaper] = {}
     for paper in papers:
-        known = by_title.get(key := title_key(paper.title))
-        if known is None or (paper.listed and not known.listed):
+        earlier_paper = by_title.get(key := title_key(paper.title))
+        if earlier_paper is None or (paper.listed and not earlier_paper.listed):
             by_title[key] = paper
     return list(by_title.values())
 
@@ -77,13 +77,15 @@ async def papers_in_corpus(
 ) -> list[ReviewerPaper]:
     """Return the listed papers, completed with data from the corpus, followed by other papers under the reviewer's
     name. The latter are found by searching the corpus for the listed titles and the keywords."""
-    listed = [paper for paper in papers if paper.listed]
-    queries = [*(paper.title for paper in listed), *keywords][:_QUERIES]
+    listed_papers = [paper for paper in papers if paper.listed]
+    queries = [*(paper.title for paper in listed_papers), *keywords][:_QUERIES]
     answers = await corpus.search(queries, _HITS, OPEN) if queries else []
-    completed = [_completed(paper, answers[n] if n < len(answers) else []) for n, paper in enumerate(listed)]
+    completed_papers = [
+        _completed(paper, answers[n] if n < len(answers) else []) for n, paper in enumerate(listed_papers)
+    ]
     hits = {hit.paper.id: hit for answer in answers for hit in answer}
-    others = [_of_hit(hit, listed=False) for hit in hits.values() if _wrote(name, hit.paper.authors)]
-    return distinct_papers([*completed, *others])
+    other_papers = [_of_hit(hit, listed=False) for hit in hits.values() if _wrote(name, hit.paper.authors)]
+    return distinct_papers([*completed_papers, *other_papers])
 
 
 def _completed(paper: ReviewerPaper, hits: Sequence[Hit]) -> ReviewerPaper:
@@ -91,8 +93,8 @@ def _completed(paper: ReviewerPaper, hits: Sequence[Hit]) -> ReviewerPaper:
     match = find_best_match(work, [hit.paper for hit in hits])
     if match is None or match.other_title:
         return paper
-    found = _of_hit(next(hit for hit in hits if hit.paper is match.paper), listed=True)
-    return found.model_copy(update={"abstract": found.abstract or paper.abstract})
+    corpus_paper = _of_hit(next(hit for hit in hits if hit.paper is match.paper), listed=True)
+    return corpus_paper.model_copy(update={"abstract": corpus_paper.abstract or paper.abstract})
 
 
 def _of_hit(hit: Hit, *, listed: bool) -> ReviewerPaper:
@@ -107,20 +109,20 @@ def _of_hit(hit: Hit, *, listed: bool) -> ReviewerPaper:
 def coauthors(name: str, papers: Iterable[ReviewerPaper], since: int) -> dict[str, str]:
     """Return the person's co-authors on papers published in `since` or later, each with the title of a joint paper.
     Papers without a year are included; papers by large collaborations are not."""
-    found: dict[str, str] = {}
+    coauthor_years: dict[str, str] = {}
     for paper in papers:
         if (paper.year is None or paper.year >= since) and len(paper.authors) <= _COLLABORATION:
             for author in paper.authors:
                 if not _wrote(name, [author]):
-                    found.setdefault(author, paper.title)
-    return found
+                    coauthor_years.setdefault(author, paper.title)
+    return coauthor_years
 
 
 def _wrote(name: str, authors: Iterable[str]) -> bool:
     """Return whether a person is among the authors. Family names must match, and first names too; if one of them is
     abbreviated, the initials must match."""
-    own = _name_parts(name)
-    return len(own) > 1 and any(_same_person(own, _name_parts(author)) for author in authors)
+    name_parts = _name_parts(name)
+    return len(name_parts) > 1 and any(_same_person(name_parts, _name_parts(author)) for author in authors)
 
 
 def _same_person(own: Sequence[str], other: Sequence[str]) -> bool:

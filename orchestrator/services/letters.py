@@ -32,10 +32,10 @@ def check_templates(templates: LetterTemplates) -> None:
     """Raise HttpProblem if a template contains an unknown placeholder."""
     for outcome, template in templates.model_dump().items():
         if unknown := unknown_placeholders(template):
-            known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+            known_placeholders = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
             wrong = ", ".join(f"{{{name}}}" for name in unknown)
             raise HttpProblem.invalid(
-                f"Unknown placeholders: {wrong}. Available placeholders: {known}.", f"/templates/{outcome}"
+                f"Unknown placeholders: {wrong}. Available placeholders: {known_placeholders}.", f"/templates/{outcome}"
             )
 
 

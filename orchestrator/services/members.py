@@ -26,9 +26,9 @@ async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body
     Raises HttpProblem if another member has the address, or if the actor may not invite someone with this role."""
     _check_rank(by.actor, body.role)
     new = NewMember(**body.model_dump())
-    made = await members.invite(tenant, id, new, by, mailed=True)
-    if made is not None:
-        return made
+    invitation = await members.invite(tenant, id, new, by, mailed=True)
+    if invitation is not None:
+        return invitation
     member = await members.with_address(tenant, new.email)
     if member is not None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new:
         return member
@@ -38,13 +38,13 @@ async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body
 async def change_member(members: PgMembers, tenant: TenantId, id: str, fields: dict[str, Any], by: ActBy) -> Member:
     """Change a member's fields. Only owners may change a role or an address. Raises HttpProblem if the member does not
     exist or the actor may not make the change, and ReviewRefused in the same cases as `PgMembers.change`."""
-    before = await get_member(members, tenant, id)
-    _check_rank(by.actor, before.role)
-    if fields.get("role", before.role) != before.role and by.actor.role not in _OWNERS:
+    stored_member = await get_member(members, tenant, id)
+    _check_rank(by.actor, stored_member.role)
+    if fields.get("role", stored_member.role) != stored_member.role and by.actor.role not in _OWNERS:
         raise HttpProblem("forbidden", "Only an owner can change a member's role.")
-    if other_address(before.email, fields.get("email")) and not may(by.actor.role, "change addresses"):
+    if other_address(stored_member.email, fields.get("email")) and not may(by.actor.role, "change addresses"):
         raise HttpProblem("forbidden", FOR_OWNERS)
-    return required(await members.change(tenant, before.id, fields, by), not_found("member", id))
+    return required(await members.change(tenant, stored_member.id, fields, by), not_found("member", id))
 
 
 async def remove_member(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> Member:
@@ -57,11 +57,11 @@ async def remove_member(members: PgMembers, tenant: TenantId, id: str, by: ActBy
 async def give_key(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> NewKey:
     """Create a key for a member, and return it with its secret. It replaces the member's earlier key. Raises
     HttpProblem if the member does not exist or was removed."""
-    before = await get_member(members, tenant, id)
+    stored_member = await get_member(members, tenant, id)
     key = generate_key()
-    member = await members.give_key(tenant, before.id, key, by)
+    member = await members.give_key(tenant, stored_member.id, key, by)
     if member is None:
-        raise HttpProblem("conflict", f"{before.name} is no longer a member.")
+        raise HttpProblem("conflict", f"{stored_member.name} is no longer a member.")
     return NewKey(
         id=key.id,
         tenant=member.tenant,

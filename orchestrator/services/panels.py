@@ -29,21 +29,21 @@ async def panel_page(
 ) -> tuple[Panel, PanelCursor | None]:
     """Return the panel of an existing batch with up to `limit` rows, and the cursor for the next page (None if there is
     none)."""
-    more = None if limit is None else limit + 1
-    proposals = await reviewing.panels.proposals(tenant, batch, after=after, limit=more)
+    limit_with_next = None if limit is None else limit + 1
+    proposals = await reviewing.panels.proposals(tenant, batch, after=after, limit=limit_with_next)
     page = proposals[:limit]
     if limit is None and after is None:
         opinions = await reviewing.opinions.of(tenant, batch=batch)
     else:
         opinions = await reviewing.opinions.of_proposals(tenant, [item.evaluation for item in page])
-    last = PanelCursor(page[-1].row, page[-1].evaluation) if len(proposals) > len(page) else None
-    whole = await whole_panel(reviewing, tenant, batch)
-    return whole.model_copy(update={"rows": rows_of(page, opinions)}), last
+    next_cursor = PanelCursor(page[-1].row, page[-1].evaluation) if len(proposals) > len(page) else None
+    panel = await whole_panel(reviewing, tenant, batch)
+    return panel.model_copy(update={"rows": rows_of(page, opinions)}), next_cursor
 
 
 async def whole_panel(reviewing: ReviewingStores, tenant: TenantId, batch: BatchId) -> Panel:
     """Return the panel of an existing batch without rows, only with its figures."""
-    scores, signed = await asyncio.gather(
+    scores, sign_off = await asyncio.gather(
         reviewing.panels.scores(tenant, batch), reviewing.decisions.signed_off(tenant, batch)
     )
     blind, standing = await asyncio.to_thread(
@@ -56,7 +56,7 @@ async def whole_panel(reviewing: ReviewingStores, tenant: TenantId, batch: Batch
         next=None,
         blind=blind,
         standing=standing,
-        sign_off=signed,
+        sign_off=sign_off,
     )
 
 
@@ -65,9 +65,9 @@ def rows_of(proposals: Sequence[PanelProposal], opinions: Iterable[Opinion]) -> 
     for opinion in opinions:
         by_proposal[opinion.evaluation].append(opinion)
     return tuple(
-        PanelRow(**dict(proposal), opinions=tuple(own), criteria=criterion_means(own))
+        PanelRow(**dict(proposal), opinions=tuple(own_opinions), criteria=criterion_means(own_opinions))
         for proposal in proposals
-        for own in [by_proposal[proposal.evaluation]]
+        for own_opinions in [by_proposal[proposal.evaluation]]
     )
 
 

@@ -25,22 +25,22 @@ class ProposalIndexes:
     async def of(self, tenant: TenantId, batch: BatchId) -> ProposalIndex:
         """Return the index for a call's proposals, after adding new and changed texts. Proposals whose text is not
         known yet are omitted."""
-        held = self._held.setdefault((tenant, batch), _Held())
+        cached_index = self._held.setdefault((tenant, batch), _Held())
         self._held.move_to_end((tenant, batch))
         if len(self._held) > _MOST_CALLS:
             self._held.popitem(last=False)
-        async with held.lock:
+        async with cached_index.lock:
             versions = await self._assignments.versions(tenant, batch)
-            unread = [item for item, version in versions.items() if held.index.versions.get(item) != version]
-            for first in range(0, len(unread), _READ_AT_ONCE):
-                read = await self._assignments.proposals(tenant, batch, unread[first : first + _READ_AT_ONCE])
+            unread = [item for item, version in versions.items() if cached_index.index.versions.get(item) != version]
+            for start in range(0, len(unread), _READ_AT_ONCE):
+                read = await self._assignments.proposals(tenant, batch, unread[start : start + _READ_AT_ONCE])
                 texts = {
                     item.id: IndexedProposal(item.title, item.text, item.beside)
                     for item in read
                     if item.text is not None
                 }
-                held.index = await asyncio.to_thread(held.index.with_texts, texts, versions)
-            if held.index.versions.keys() - versions.keys():
-                held.index = held.index.with_texts({}, versions)
-            await asyncio.to_thread(held.index.prepare)
-            return held.index
+                cached_index.index = await asyncio.to_thread(cached_index.index.with_texts, texts, versions)
+            if cached_index.index.versions.keys() - versions.keys():
+                cached_index.index = cached_index.index.with_texts({}, versions)
+            await asyncio.to_thread(cached_index.index.prepare)
+            return cached_index.index

@@ -93,14 +93,14 @@ def _check_candidates(candidates: RankingCandidates, body: RankingBody) -> None:
 
 
 def _judged_blind(candidates: RankingCandidates, body: RankingBody, options: EvaluationOptions) -> bool:
-    masked = sum(idea.blinding is not None for idea in candidates.ideas.values())
-    if masked and body.blind is False:
+    masked_count = sum(idea.blinding is not None for idea in candidates.ideas.values())
+    if masked_count and body.blind is False:
         detail = (
-            f"{masked:,} of the {len(candidates.ideas):,} reports were created in blind mode and contain only "
+            f"{masked_count:,} of the {len(candidates.ideas):,} reports were created in blind mode and contain only "
             "masked text. Omit `blind`, or send the ideas themselves."
         )
         raise HttpProblem.invalid(detail, "/blind")
-    return masked > 0 or options.judged_blind(body.blind, several=True)
+    return masked_count > 0 or options.judged_blind(body.blind, several=True)
 
 
 def _candidates_of_bodies(bodies: Sequence[RankedIdeaBody]) -> RankingCandidates:
@@ -127,15 +127,15 @@ async def _candidates_of_batch(jobs: PgJobs, tenant: TenantId, name: BatchId) ->
             "cancels the remaining evaluations.",
         )
     candidates = RankingCandidates()
-    first: dict[str, str] = {}
+    first_by_text: dict[str, str] = {}
     async for job, _, report in jobs.batch_rows(tenant, name):
         candidates.evaluations.append(job.id)
         if report is None:
             reason = job.problem.title if job.problem else f"It has no report: its evaluation is {job.state}."
-        elif report.idea.id in first:
-            reason = f"It has the same text as {first[report.idea.id]}."
+        elif report.idea.id in first_by_text:
+            reason = f"It has the same text as {first_by_text[report.idea.id]}."
         else:
-            first[report.idea.id] = job.source or f"row {job.row}"
+            first_by_text[report.idea.id] = job.source or f"row {job.row}"
             _add_report(candidates, job, report)
             continue
         candidates.left_out.append(LeftOut(**_identifiers_of(job), reason=reason))
@@ -170,18 +170,18 @@ async def _known_comparisons(
     comparisons = [comparison.without_names() for comparison in body.comparisons]
     if body.earlier is not None:
         comparisons += await comparisons_of(rankings, await find_job(jobs, tenant, body.earlier, "ranking"))
-    known = split_comparisons(comparisons, ideas.keys(), judging)
+    split = split_comparisons(comparisons, ideas.keys(), judging)
     pointer = "/comparisons" if body.comparisons else "/earlier"
-    if known.refused:
-        detail = f"{explain_refused(known.refused, judging)} Omit them, or change `blind` if that is the reason."
+    if split.refused:
+        detail = f"{explain_refused(split.refused, judging)} Omit them, or change `blind` if that is the reason."
         raise HttpProblem.invalid(detail, pointer)
-    if comparisons and not known.usable:
+    if comparisons and not split.usable:
         raise HttpProblem.invalid(
             f"None of the {len(comparisons):,} comparisons is between two of these {len(ideas):,} ideas. An idea "
             "whose text has changed counts as a different idea.",
             pointer,
         )
-    return await asyncio.to_thread(lambda: tuple(sanitised_comparison(item) for item in known.usable))
+    return await asyncio.to_thread(lambda: tuple(sanitised_comparison(item) for item in split.usable))
 
 
 async def comparisons_of(rankings: PgRankings, job: Job) -> Sequence[Comparison]:

@@ -12,10 +12,10 @@ from orchestrator.store import PgJobs
 async def stored_report(jobs: PgJobs, tenant: TenantId, id: str) -> Report:
     """Return an evaluation's report. Raises HttpProblem if there is none."""
     job = await find_job(jobs, tenant, id, "evaluation")
-    stored = await jobs.report(tenant, job.id) if job.state == "succeeded" else None
-    if stored is None:
+    report = await jobs.report(tenant, job.id) if job.state == "succeeded" else None
+    if report is None:
         raise no_result_problem(job)
-    return stored
+    return report
 
 
 async def report_of_reviewer(jobs: PgJobs, tenant: TenantId, id: str) -> Report | None:

@@ -50,7 +50,7 @@ async def evaluated_idea(jobs: PgJobs, tenant: TenantId, evaluation: str, pointe
         return idea_of_report(report)
     if job is None:
         raise NotFoundProblem("evaluation", evaluation, f"The evaluation {evaluation} does not exist.")
-    why = f"It has no report: its state is {job.state}."
+    reason = f"It has no report: its state is {job.state}."
     if pointer:
-        raise HttpProblem.invalid(why, pointer)
-    raise HttpProblem("not-found", f"{evaluation}: {why}")
+        raise HttpProblem.invalid(reason, pointer)
+    raise HttpProblem("not-found", f"{evaluation}: {reason}")

@@ -83,8 +83,8 @@ class PgAnswerCache(PgClaims):
             statement = _INSERT_LEDGER_ROW_AND_ANSWER
             values = (*values, *cached, to_json_column(record), unusable, _pack(answer.messages))
         # Retried for longer: a paid request that is not recorded is charged to no tenant, and is paid for again later.
-        patience = _PATIENCE_FACTOR * self._database.patience_seconds
-        await self._database.run(lambda connection: connection.fetch(statement, *values), patience)
+        max_seconds = _PATIENCE_FACTOR * self._database.patience_seconds
+        await self._database.run(lambda connection: connection.fetch(statement, *values), max_seconds)
 
 
 def _answer(row: asyncpg.Record) -> CachedAnswer:
@@ -140,8 +140,8 @@ class PgCallContents(Store):
             return None
         label = f"The messages for answer {key}"
         try:
-            packed = row["messages"]
-            messages = from_json_column(_MESSAGES, zlib.decompress(packed), label) if packed else ()
+            compressed = row["messages"]
+            messages = from_json_column(_MESSAGES, zlib.decompress(compressed), label) if compressed else ()
         except zlib.error as error:
             raise StorageError(f"{label} cannot be read: {type(error).__name__}.") from error
         return CallContents(messages=messages, answer=row["value"])

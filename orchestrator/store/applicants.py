@@ -78,8 +78,8 @@ class PgApplicants(LoggedStore):
         applicant = await self._database.select_one(Applicant, _OF, tenant, evaluation)
         if applicant is None:
             return None
-        same = (await self.same_texts(tenant, [evaluation])).get(evaluation, ())
-        return applicant.model_copy(update={"same_text": tuple(same)})
+        same_texts = (await self.same_texts(tenant, [evaluation])).get(evaluation, ())
+        return applicant.model_copy(update={"same_text": tuple(same_texts)})
 
     @in_transaction
     async def change(
@@ -97,13 +97,17 @@ class PgApplicants(LoggedStore):
 
     async def same_texts(self, tenant: TenantId, evaluations: Collection[JobId]) -> dict[JobId, list[SameText]]:
         """Return, by proposal, the other proposals that have the same text; those in the same call come first."""
-        twins = defaultdict[JobId, list[SameText]](list)
+        texts_by_job = defaultdict[JobId, list[SameText]](list)
         for row in await self._database.fetch(_TWINS, tenant, list(evaluations)):
-            twins[JobId(row["of"])].append(SameText.model_validate(dict(row)))
-        return twins
+            texts_by_job[JobId(row["of"])].append(SameText.model_validate(dict(row)))
+        return texts_by_job
 
     async def named(self, tenant: TenantId, name: str, limit: int = 50) -> list[ProposalWithName]:
         """Return the proposals in which a name occurs. Slow for tenants with many proposals, because it reads their
         texts."""
-        wanted = storable_text(" ".join(name.lower().split()))
-        return await self._database.select(ProposalWithName, _NAMED, tenant, wanted, limit) if len(wanted) > 2 else []
+        search_name = storable_text(" ".join(name.lower().split()))
+        return (
+            await self._database.select(ProposalWithName, _NAMED, tenant, search_name, limit)
+            if len(search_name) > 2
+            else []
+        )

@@ -90,8 +90,8 @@ class PgAssignedTables(Store):
     """Assignment tables for officers and owners; titles are not masked."""
 
     async def page(self, tenant: TenantId, batch: BatchId, view: AssignedView) -> TablePage[AssignedProposal]:
-        only = " AND ".join(_ONLY[item] for item in view.only) or "true"
-        query = _PAGE_OF.format(only=only, order=_ORDERS[view.sort])
+        condition = " AND ".join(_ONLY[item] for item in view.only) or "true"
+        query = _PAGE_OF.format(only=condition, order=_ORDERS[view.sort])
         rows = await self._database.fetch(query, tenant, batch, (view.page - 1) * PAGE)
         by_evaluation = defaultdict[JobId, list[AssignedReviewer]](list)
         for item in await self._database.fetch(_REVIEWERS, [row["id"] for row in rows]) if rows else ():
@@ -107,5 +107,5 @@ class PgAssignedTables(Store):
     async def conflicts(self, tenant: TenantId, batch: BatchId, limit: int) -> CallConflicts:
         """Return up to `limit` conflicts, in row order."""
         rows = await self._database.fetch(_CONFLICTS, tenant, batch, limit)
-        listed = [(from_row(ConflictOfInterest, row), row["title"]) for row in rows]
-        return CallConflicts(listed, rows[0]["known"] if rows else 0)
+        conflicts = [(from_row(ConflictOfInterest, row), row["title"]) for row in rows]
+        return CallConflicts(conflicts, rows[0]["known"] if rows else 0)

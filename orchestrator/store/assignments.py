@@ -220,7 +220,8 @@ class PgAssignments(LoggedStore):
 
         async def work(connection: Connection) -> None:
             await connection.executemany(
-                _ADD_FOUND, [(item, who, source, storable_text(words), now) for item, who, source, words in conflicts]
+                _ADD_FOUND,
+                [(item, member, source, storable_text(words), now) for item, member, source, words in conflicts],
             )
 
         await self._database.run(work)
@@ -240,13 +241,13 @@ class PgAssignments(LoggedStore):
         opinion. Return None if the proposal or the member does not exist."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
         values = (tenant, evaluation, member, storable_text(reason))
-        declared = await select_one(connection, ConflictOfInterest, _DECLARE, *values, by.at, source)
-        if declared is None:
+        conflict = await select_one(connection, ConflictOfInterest, _DECLARE, *values, by.at, source)
+        if conflict is None:
             return None
         await connection.execute(_WITHDRAW, tenant, evaluation, member)
         act: AuditedAct = "conflict declared" if source == "declared" else "review declined"
         await self._log.append(connection, tenant, by, act, evaluation, member=member, reason=reason)
-        return declared
+        return conflict
 
     declare = in_transaction(declare_within)
 
@@ -257,11 +258,11 @@ class PgAssignments(LoggedStore):
         """Mark a conflict of interest as not applicable. Return None if there is no such conflict."""
         await hold_call_open(connection, tenant, evaluation)
         values = (tenant, evaluation, member, storable_text(reason))
-        cleared = await select_one(connection, ConflictOfInterest, _CLEAR, *values)
-        if cleared is None:
+        conflict = await select_one(connection, ConflictOfInterest, _CLEAR, *values)
+        if conflict is None:
             return None
         await self._log.append(connection, tenant, by, "conflict cleared", evaluation, member=member, reason=reason)
-        return cleared
+        return conflict
 
     @in_transaction
     async def assign(
@@ -276,19 +277,19 @@ class PgAssignments(LoggedStore):
         is skipped if the reviewer has a conflict, or could read the call's reports in another role. Existing
         assignments without an opinion end on the same grounds, or if the member is no longer a reviewer."""
         await hold_call_open(connection, tenant, batch, alone=True)
-        ended = await connection.fetch(_END_BARRED, tenant, batch)
+        ended_rows = await connection.fetch(_END_BARRED, tenant, batch)
         evaluations, members = [evaluation for evaluation, _ in pairs], [member for _, member in pairs]
         reasons = [storable_text(reason) for reason in pairs.values()]
         rows = await connection.fetch(_ASSIGN, evaluations, members, by.at, batch, reasons)
         new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
         # Members are locked before the audit log's tip, in the same order as when members are changed.
-        for row in ended:
+        for row in ended_rows:
             content = {"member": row["member"], "reason": row["reason"]}
             await self._log.append(connection, tenant, by, "assignment withdrawn", row["evaluation"], **content)
         if new:
             await self._mails.add_assignments(connection, tenant, batch, [member for _, member in new])
-            added = [[evaluation, member] for evaluation, member in new]
-            await self._log.append(connection, tenant, by, "reviewers assigned", batch, pairs=added)
+            added_pairs = [[evaluation, member] for evaluation, member in new]
+            await self._log.append(connection, tenant, by, "reviewers assigned", batch, pairs=added_pairs)
         return new
 
     @in_transaction

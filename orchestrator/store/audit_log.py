@@ -78,7 +78,7 @@ class PgAuditLog(Store):
             raise LookupError(tenant)
         salt = secrets.token_hex(16)
         words = canonical(json.loads(json_without_nul(canonical({"by": by.actor.name} | content))))
-        unhashed = AuditEntry(
+        entry_without_hash = AuditEntry(
             tenant=tenant,
             number=tip["number"] + 1,
             at=by.at,
@@ -92,7 +92,7 @@ class PgAuditLog(Store):
             previous=tip["hash"],
             hash="",
         )
-        entry = unhashed.model_copy(update={"hash": entry_hash(unhashed)})
+        entry = entry_without_hash.model_copy(update={"hash": entry_hash(entry_without_hash)})
         values = (entry.at, entry.actor, entry.role, entry.act, entry.about, entry.content_hash, entry.previous)
         await connection.execute(_ADD, tenant, entry.number, *values, entry.hash)
         await connection.execute(_ADD_CONTENT, tenant, entry.number, about, salt, words)

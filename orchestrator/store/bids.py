@@ -120,17 +120,19 @@ class PgBids(LoggedStore):
         return bool(row["exists"])
 
     @in_transaction
-    async def set_open(self, connection: Connection, tenant: TenantId, batch: BatchId, wanted: bool, by: ActBy) -> None:
+    async def set_open(
+        self, connection: Connection, tenant: TenantId, batch: BatchId, open_bidding: bool, by: ActBy
+    ) -> None:
         """Open or close bidding on a call. Opening it also emails the reviewers; closing it keeps the bids already
         given. Raises ReviewRefused if the call is signed off."""
         await hold_call_open(connection, tenant, batch, alone=True)
-        values = (tenant, batch, by.at) if wanted else (tenant, batch)
-        if await connection.fetchrow(_OPEN if wanted else _CLOSE, *values) is None:
+        values = (tenant, batch, by.at) if open_bidding else (tenant, batch)
+        if await connection.fetchrow(_OPEN if open_bidding else _CLOSE, *values) is None:
             return
-        await self._log.append(connection, tenant, by, "bidding opened" if wanted else "bidding closed", batch)
-        if wanted:
-            asked = [row["id"] for row in await connection.fetch(_REVIEWERS, tenant, batch)]
-            await self._mails.queue_bid_requests(connection, tenant, batch, asked)
+        await self._log.append(connection, tenant, by, "bidding opened" if open_bidding else "bidding closed", batch)
+        if open_bidding:
+            reviewers = [row["id"] for row in await connection.fetch(_REVIEWERS, tenant, batch)]
+            await self._mails.queue_bid_requests(connection, tenant, batch, reviewers)
 
     async def calls(self, tenant: TenantId, member: MemberId) -> list[CallForBids]:
         """Return the calls on which a reviewer is asked to bid."""
@@ -175,19 +177,21 @@ class PgBids(LoggedStore):
         Raises ReviewRefused and stores nothing if the reviewer may not bid on one of the proposals, or is not asked to
         bid."""
         conflicts = [evaluation for evaluation, bid in bids.items() if bid == "conflict"]
-        given = {evaluation: bid for evaluation, bid in bids.items() if bid not in (None, "conflict")}
+        explicit_bids = {evaluation: bid for evaluation, bid in bids.items() if bid not in (None, "conflict")}
         await hold_call_open(connection, tenant, batch, alone=bool(conflicts))
         rows = await connection.fetch(_PERMITTED, tenant, member, batch, list(bids))
-        if refused := sorted(set(bids) - {row["id"] for row in rows}):
+        if unknown_proposals := sorted(set(bids) - {row["id"] for row in rows}):
             raise ReviewRefused(
-                f"You cannot bid on {', '.join(refused[:5])}: bidding is closed, or the list of proposals has changed. "
-                "Nothing was stored.",
+                f"You cannot bid on {', '.join(unknown_proposals[:5])}: bidding is closed, or the list of "
+                "proposals has changed. Nothing was stored.",
                 "Reload the list of proposals.",
             )
-        await connection.execute(_WITHDRAW, [evaluation for evaluation in bids if evaluation not in given], member)
-        await connection.execute(_GIVE, list(given), member, list(given.values()), by.at)
+        await connection.execute(
+            _WITHDRAW, [evaluation for evaluation in bids if evaluation not in explicit_bids], member
+        )
+        await connection.execute(_GIVE, list(explicit_bids), member, list(explicit_bids.values()), by.at)
         await self._log.append(
-            connection, tenant, by, "bids given", batch, bids={item: given.get(item) for item in bids}
+            connection, tenant, by, "bids given", batch, bids={item: explicit_bids.get(item) for item in bids}
         )
         for evaluation in conflicts:
             await self._assignments.declare_within(connection, tenant, evaluation, member, reason, by)

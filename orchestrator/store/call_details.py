@@ -98,11 +98,11 @@ class StaleCallDetails(ReviewRefused):
     """Raised if a call's details were modified after the caller read them. The caller's update is not applied."""
 
     def __init__(self, current: CallDetails) -> None:
-        why = "These details have not been changed since the call was made; their version is 0."
+        reason = "These details have not been changed since the call was made; their version is 0."
         if current.changed_at is not None:
-            when = f"{current.changed_at:%Y-%m-%d at %H:%M} UTC"
-            why = f"{current.changed_by} changed this call on {when}, after you read it."
-        super().__init__(why, "Check the current version, then save again.")
+            changed_at = f"{current.changed_at:%Y-%m-%d at %H:%M} UTC"
+            reason = f"{current.changed_by} changed this call on {changed_at}, after you read it."
+        super().__init__(reason, "Check the current version, then save again.")
         self.args = (current,)
         self.current = current
 
@@ -130,8 +130,8 @@ class PgCallDetails(LoggedStore):
                 await self._log.append(connection, tenant, by, "call created", batch, **content)
             return batch
 
-        made = await insert_once(self._database, tenant, record, work)
-        return BatchId(made.location.rpartition("/")[2]) if isinstance(made, RecordedResponse) else batch
+        created_row = await insert_once(self._database, tenant, record, work)
+        return BatchId(created_row.location.rpartition("/")[2]) if isinstance(created_row, RecordedResponse) else batch
 
     @in_transaction
     async def change(
@@ -160,8 +160,8 @@ class PgCallDetails(LoggedStore):
                 return False
             raise StaleCallDetails(current)
         terms: CallTerms = details.get("terms", current.terms)
-        asked = (terms.criteria, terms.form) != (current.terms.criteria, current.terms.form)
-        if asked and await connection.fetchval(_REVIEWED, batch):
+        questions_changed = (terms.criteria, terms.form) != (current.terms.criteria, current.terms.form)
+        if questions_changed and await connection.fetchval(_REVIEWED, batch):
             raise ReviewRefused(
                 "Reviews have already been submitted, so the criteria and the review form can no longer be changed.",
                 "Leave them as they are; everything else can be changed.",
@@ -184,8 +184,8 @@ class PgCallDetails(LoggedStore):
     async def _keep_terms(
         self, connection: Connection, batch: BatchId, version: int, terms: CallTerms, by: ActBy
     ) -> None:
-        who = storable_text(by.actor.name)
-        await connection.execute(_KEEP_TERMS, batch, version, to_json_column(terms), who, by.at)
+        actor_name = storable_text(by.actor.name)
+        await connection.execute(_KEEP_TERMS, batch, version, to_json_column(terms), actor_name, by.at)
 
     async def get(self, tenant: TenantId, batch: BatchId) -> CallDetails:
         """Return a call's terms; if none are stored, empty terms with version 0."""

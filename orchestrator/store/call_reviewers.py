@@ -98,15 +98,15 @@ class PgCallReviewers(LoggedStore):
         if the address belongs to a member with another role, or if the person could read the call's reports in another
         role."""
         await self._hold(connection, tenant, batch)
-        before = [row["member"] for row in await connection.fetch(_CHOSEN, tenant, batch)]
-        if not before:
-            before = [row["member"] for row in await connection.fetch(_WITH_PROPOSALS, tenant, batch)]
-        await connection.fetch(_HOLD_PEOPLE, tenant, before)
+        previous_reviewers = [row["member"] for row in await connection.fetch(_CHOSEN, tenant, batch)]
+        if not previous_reviewers:
+            previous_reviewers = [row["member"] for row in await connection.fetch(_WITH_PROPOSALS, tenant, batch)]
+        await connection.fetch(_HOLD_PEOPLE, tenant, previous_reviewers)
         member = await self._members.invite_within(
             connection, tenant, id, new, by, mailed=True, batch=batch
         ) or await self._known(connection, tenant, new)
         await self._check_blind(connection, tenant, batch, member)
-        await self._choose(connection, tenant, batch, [*before, member.id], by)
+        await self._choose(connection, tenant, batch, [*previous_reviewers, member.id], by)
         return member
 
     async def _hold(self, connection: Connection, tenant: TenantId, batch: BatchId) -> None:
@@ -132,30 +132,34 @@ class PgCallReviewers(LoggedStore):
     async def _check_blind(self, connection: Connection, tenant: TenantId, batch: BatchId, member: Member) -> None:
         """Raise ReviewRefused if the member could read the call's reports, because they could not be assigned any of
         its proposals."""
-        if until := await connection.fetchval(_NOT_BLIND, tenant, batch, member.id):
+        if blocked_until := await connection.fetchval(_NOT_BLIND, tenant, batch, member.id):
             raise ReviewRefused(
-                f"{member.name} could read this call's reports in another role until {until:%Y-%m-%d}, so a first "
-                "opinion would not be blind. No invitation was sent."
+                f"{member.name} could read this call's reports in another role until {blocked_until:%Y-%m-%d}, "
+                "so a first opinion would not be blind. No invitation was sent."
             )
 
     async def _choose(
         self, connection: Connection, tenant: TenantId, batch: BatchId, reviewers: Sequence[MemberId] | None, by: ActBy
     ) -> ChosenReviewers:
-        wanted = list(reviewers or ())
-        added = [row["member"] for row in await connection.fetch(_ADD, tenant, batch, wanted, by.at)]
-        removed = [row["member"] for row in await connection.fetch(_REMOVE, batch, wanted)]
+        member_ids = list(reviewers or ())
+        added_ids = [row["member"] for row in await connection.fetch(_ADD, tenant, batch, member_ids, by.at)]
+        removed_ids = [row["member"] for row in await connection.fetch(_REMOVE, batch, member_ids)]
         if reviewers is None:
-            if removed:
+            if removed_ids:
                 await self._log.append(
-                    connection, tenant, by, "reviewers chosen", batch, everybody=True, removed=removed
+                    connection, tenant, by, "reviewers chosen", batch, everybody=True, removed=removed_ids
                 )
-            return ChosenReviewers([], removed, [])
+            return ChosenReviewers([], removed_ids, [])
         if await connection.fetchval(_CHOSEN, tenant, batch) is None:
             raise ReviewRefused("These members are no longer reviewers. Nothing was changed.")
-        ended = [(row["evaluation"], row["member"]) for row in await connection.fetch(_END, tenant, batch, wanted)]
-        for evaluation, member in ended:
+        ended_assignments = [
+            (row["evaluation"], row["member"]) for row in await connection.fetch(_END, tenant, batch, member_ids)
+        ]
+        for evaluation, member in ended_assignments:
             content = {"member": member, "reason": "is no longer a reviewer of this call"}
             await self._log.append(connection, tenant, by, "assignment withdrawn", evaluation, **content)
-        if added or removed:
-            await self._log.append(connection, tenant, by, "reviewers chosen", batch, added=added, removed=removed)
-        return ChosenReviewers(added, removed, ended)
+        if added_ids or removed_ids:
+            await self._log.append(
+                connection, tenant, by, "reviewers chosen", batch, added=added_ids, removed=removed_ids
+            )
+        return ChosenReviewers(added_ids, removed_ids, ended_assignments)

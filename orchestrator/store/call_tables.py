@@ -231,8 +231,8 @@ class PgCallTables(Store):
 
     async def outcomes(self, tenant: TenantId, batch: BatchId) -> CallOutcomes:
         rows = await self._database.fetch(_COUNTS, tenant, batch, "")
-        known = {row["outcome"]: row["proposals"] for row in rows}
-        counts = {outcome: known[outcome] for outcome in OUTCOMES if outcome in known}
+        count_by_outcome = {row["outcome"]: row["proposals"] for row in rows}
+        counts = {outcome: count_by_outcome[outcome] for outcome in OUTCOMES if outcome in count_by_outcome}
         return CallOutcomes(
             counts=counts,
             poorly_covered=sum(row["poorly_covered"] for row in rows),

@@ -55,12 +55,12 @@ class PgChoreLock:
                 if self._transaction is None:
                     self._transaction = self._connection.transaction()
                     await self._transaction.start()
-                taken = bool(await self._connection.fetchval(_TAKE, name))
-            if taken:
+                is_taken = bool(await self._connection.fetchval(_TAKE, name))
+            if is_taken:
                 self._running.add(name)
             elif not self._running:
                 await self._release()
-            return taken
+            return is_taken
 
     async def _leave(self, name: str) -> None:
         async with self._mutex:

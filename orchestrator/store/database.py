@@ -119,9 +119,9 @@ class Database:
                 reset=_no_reset,
             )
             await self._pool
-        patience = self._settings.connect_seconds if self._url else self._settings.patience_seconds
+        max_seconds = self._settings.connect_seconds if self._url else self._settings.patience_seconds
         try:
-            await self.run(lambda connection: connection.execute("SELECT 1"), patience)
+            await self.run(lambda connection: connection.execute("SELECT 1"), max_seconds)
         except BaseException:
             await self.close()
             raise
@@ -212,9 +212,9 @@ class Database:
     async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
         """Run the work on a connection, and rerun it on another one if the connection is lost. The work must therefore
         be idempotent. `seconds` limits the total time; the default is `patience_seconds` in the settings."""
-        patience = self._settings.patience_seconds if seconds is None else seconds
-        outage = min(patience, _OUTAGE_SECONDS.get())
-        last: Exception = TimeoutError(f"no free connection for {patience:g} s")
+        max_seconds = self._settings.patience_seconds if seconds is None else seconds
+        outage = min(max_seconds, _OUTAGE_SECONDS.get())
+        last_error: Exception = TimeoutError(f"no free connection for {max_seconds:g} s")
         retrying = AsyncRetrying(
             retry=retry_if_exception_type(_ConnectionLost),
             wait=wait_random_exponential(multiplier=0.05, max=min(2.0, outage / 4)),
@@ -222,14 +222,14 @@ class Database:
             reraise=True,
         )
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(max_seconds):
                 try:
                     return await self._attempt(work)
                 except _ConnectionLost as lost:
-                    last = lost.cause
+                    last_error = lost.cause
                 return await retrying(self._attempt, work)
         except TimeoutError:
-            raise translate_error(last, self._address) from last
+            raise translate_error(last_error, self._address) from last_error
         except _ConnectionLost as lost:
             raise translate_error(lost.cause, self._address) from lost.cause
 

@@ -53,22 +53,22 @@ async def assign_reviewers(body: AssignBody, context: Assigner, call: CallInPath
     does not count. First opinions are blind, so reviewers who could read the call's reports in an earlier role get no
     assignments (`not_blind`); naming one in the request is an error (422)."""
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body)
-    loads, missing = Counter(draft.loads), Counter(draft.plan.short)
+    loads, missing_by_proposal = Counter(draft.loads), Counter(draft.plan.short)
     if body.dry_run:
-        made = await asyncio.to_thread(draft.reasons, sorted(draft.plan.pairs))
+        reasons = await asyncio.to_thread(draft.reasons, sorted(draft.plan.pairs))
     else:
-        made = await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
-        lost = [pair for pair in draft.plan.pairs if pair not in made]
-        loads.subtract(member for _, member in lost)
-        missing.update(evaluation for evaluation, _ in lost)
+        reasons = await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
+        pairs_without_reason = [pair for pair in draft.plan.pairs if pair not in reasons]
+        loads.subtract(member for _, member in pairs_without_reason)
+        missing_by_proposal.update(evaluation for evaluation, _ in pairs_without_reason)
     shortfalls = draft.shortfalls(body.max_load)
     titles = {proposal.id: proposal.title for proposal in draft.proposals}
     return AssignmentOutcome(
         dry_run=body.dry_run,
-        assigned=len(made),
+        assigned=len(reasons),
         assignments=tuple(
             PlannedAssignment(evaluation=JobId(evaluation), member=MemberId(member), reason=reason)
-            for (evaluation, member), reason in made.items()
+            for (evaluation, member), reason in reasons.items()
         ),
         withdrawn=len(draft.ending),
         loads=loads,
@@ -79,7 +79,7 @@ async def assign_reviewers(body: AssignBody, context: Assigner, call: CallInPath
                 missing=count,
                 reason=shortfalls.get(item, "The reviewer or the proposal changed while assignments were being made."),
             )
-            for item, count in missing.items()
+            for item, count in missing_by_proposal.items()
         ),
         conflicts=draft.conflicts,
         not_blind=tuple(map(str, draft.not_blind)),
@@ -137,14 +137,14 @@ async def declare_conflict(id: PathId, body: ConflictBody, context: ConflictDecl
         required(blind_given, not_there("evaluation", id))
     if not member:
         raise HttpProblem.invalid("State which reviewer has the conflict. Only reviewers can omit this.", "/reviewer")
-    declared = await context.reviewing.assignments.declare(context.tenant, JobId(id), member, body.reason, context.by)
-    return required(declared, not_there("evaluation", id, "evaluation or reviewer"))
+    conflict = await context.reviewing.assignments.declare(context.tenant, JobId(id), member, body.reason, context.by)
+    return required(conflict, not_there("evaluation", id, "evaluation or reviewer"))
 
 
 @router.delete("/v1/evaluations/{id}/conflicts")
 async def clear_conflict(id: PathId, query: Annotated[ClearQuery, Query()], context: Assigner) -> ConflictOfInterest:
     """Mark a conflict of interest as not applicable, with a reason. It stays on record."""
-    cleared = await context.reviewing.assignments.clear(
+    conflict = await context.reviewing.assignments.clear(
         context.tenant, JobId(id), MemberId(query.reviewer), query.reason, context.by
     )
-    return required(cleared, not_there("evaluation", id, "conflict of interest"))
+    return required(conflict, not_there("evaluation", id, "conflict of interest"))

@@ -32,23 +32,23 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
     models = tags_in(query.board_models)
     typical: TypicalEvaluation | Absent
     if query.board is None and not models:
-        own = await services.costs.taken(tenant, query.method, services.options.gpu_speeds)
+        past_usage = await services.costs.taken(tenant, query.method, services.options.gpu_speeds)
         unmeasured = (
             f"The typical cost of {query.method} is unknown, and you have too few finished evaluations with "
             "this method."
         )
         typical = services.options.typical.get(query.method, Absent(reason=unmeasured))
     else:
-        own = []  # past evaluations with the default board say nothing about the cost of a different one
+        past_usage = []  # past evaluations with the default board say nothing about the cost of a different one
         typical_board = services.options.typical_board
         typical = typical_board(query.board, models) if typical_board else _OTHER_BOARD
-    estimated = estimate(ideas, own, typical, pace, query.max_usd)
+    cost_estimate = estimate(ideas, past_usage, typical, pace, query.max_usd)
     month = await services.usage.month(tenant)
-    left = month.left_usd if month else None
-    known = None if isinstance(estimated, Absent) else estimated
-    cost = estimated if isinstance(estimated, Absent) else estimated.cost_usd
-    high = None if known is None else _known(known.high_cost_usd)
-    hours = estimated if isinstance(estimated, Absent) else estimated.hours
+    usd_left = month.left_usd if month else None
+    known_estimate = None if isinstance(cost_estimate, Absent) else cost_estimate
+    cost = cost_estimate if isinstance(cost_estimate, Absent) else cost_estimate.cost_usd
+    high = None if known_estimate is None else _known(known_estimate.high_cost_usd)
+    hours = cost_estimate if isinstance(cost_estimate, Absent) else cost_estimate.hours
     fit: ExpectedFit | Absent = _NO_LITERATURE
     if query.method != grapheval.METHOD:
         texts = [row.idea for row in intake.accepted if row.idea is not None]
@@ -62,23 +62,23 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
         notices=tuple(intake.notices),
         ideas=ideas,
         unopened=sum(row.document is not None for row in intake.accepted),
-        basis=known.basis if known else None,
-        evaluations=known.evaluations if known else 0,
-        calls=known.calls if known else None,
-        prompt_tokens=known.prompt_tokens if known else None,
-        cached_prompt_tokens=known.cached_prompt_tokens if known else None,
-        completion_tokens=known.completion_tokens if known else None,
-        gpu_hours=known.gpu_hours if known else None,
-        high_gpu_hours=known.high_gpu_hours if known else None,
+        basis=known_estimate.basis if known_estimate else None,
+        evaluations=known_estimate.evaluations if known_estimate else 0,
+        calls=known_estimate.calls if known_estimate else None,
+        prompt_tokens=known_estimate.prompt_tokens if known_estimate else None,
+        cached_prompt_tokens=known_estimate.cached_prompt_tokens if known_estimate else None,
+        completion_tokens=known_estimate.completion_tokens if known_estimate else None,
+        gpu_hours=known_estimate.gpu_hours if known_estimate else None,
+        high_gpu_hours=known_estimate.high_gpu_hours if known_estimate else None,
         cost_usd=_known(cost),
         high_cost_usd=high,
         cost_absent=cost.reason if isinstance(cost, Absent) else None,
-        cut_short=_known(known.cut_short) if known else None,
+        cut_short=_known(known_estimate.cut_short) if known_estimate else None,
         waiting=pace.waiting,
         hours=_known(hours),
         hours_absent=hours.reason if isinstance(hours, Absent) else None,
-        left_this_month_usd=left,
-        exceeds_month=None if left is None or high is None else high > left,
+        left_this_month_usd=usd_left,
+        exceeds_month=None if usd_left is None or high is None else high > usd_left,
         corpus_fit=None if isinstance(fit, Absent) else fit,
         corpus_fit_absent=fit.reason if isinstance(fit, Absent) else None,
     )

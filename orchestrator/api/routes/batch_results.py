@@ -109,8 +109,8 @@ async def get_batch_results(
 def _result_rows(
     services: Services, tenant: TenantId, batch: BatchStatus, reference: str | None
 ) -> AsyncIterator[ResultRow]:
-    named = [item for item in batch.rejected if reference in (None, get_own_reference(item.source, item.row))]
-    return rows_in_order(services.jobs.batch_rows(tenant, batch.id, reference), named)
+    matching_rows = [item for item in batch.rejected if reference in (None, get_own_reference(item.source, item.row))]
+    return rows_in_order(services.jobs.batch_rows(tenant, batch.id, reference), matching_rows)
 
 
 async def _json_lines(rows: AsyncIterator[ResultRow], standings: Standings) -> AsyncIterator[bytes]:
@@ -123,13 +123,15 @@ def _standing(row: ResultRow, standings: Standings) -> RowStanding:
     return RowStanding() if isinstance(row, RowError) else standings.get(row.job.id, RowStanding())
 
 
-async def _standings(services: Services, caller: Caller, batch: BatchStatus, named: str) -> dict[str, RowStanding]:
+async def _standings(
+    services: Services, caller: Caller, batch: BatchStatus, ranking_name: str
+) -> dict[str, RowStanding]:
     """Return the standings by evaluation id. Raises HttpProblem with status 404 if the ranking does not belong to this
     batch or has not finished."""
-    ended = await services.rankings.listed(caller.tenant, batch=batch.id, state="succeeded")
-    ranking = next((item.id for item in ended if named in ("", item.id)), None)
-    if named and ranking is None:
-        raise not_found("finished ranking of this batch", named)
+    rankings = await services.rankings.listed(caller.tenant, batch=batch.id, state="succeeded")
+    ranking = next((item.id for item in rankings if ranking_name in ("", item.id)), None)
+    if ranking_name and ranking is None:
+        raise not_found("finished ranking of this batch", ranking_name)
     table = await services.tables.all(caller.tenant, batch.id, ranking or "")
     people: dict[str, PanelRow] | None = None
     if may(caller.role, "see the panel"):
@@ -139,8 +141,8 @@ async def _standings(services: Services, caller: Caller, batch: BatchStatus, nam
 
 def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, PanelRow] | None) -> RowStanding:
     figures, rank = row.figures, row.rank
-    reviewed = people.get(row.id) if people else None
-    opinions = None if people is None else len(reviewed.opinions) - reviewed.set_aside if reviewed else 0
+    panel_row = people.get(row.id) if people else None
+    opinions = None if people is None else len(panel_row.opinions) - panel_row.set_aside if panel_row else 0
     return RowStanding(
         outcome=row.outcome,
         score=None if figures is None or figures.score is None else round(100 * figures.score, 2),
@@ -153,7 +155,7 @@ def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, Pane
         band=rank.band if rank else None,
         chance_in=rank.chance_in if rank else None,
         opinions=opinions,
-        reviewers_score=reviewed.score if reviewed else None,
+        reviewers_score=panel_row.score if panel_row else None,
         panel_decision=None if people is None else row.decision,
         awarded=None if people is None else row.amount,
         applicant=row.applicant or None,

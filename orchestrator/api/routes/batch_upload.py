@@ -63,9 +63,9 @@ class BatchBody:
     context: Submitter
     uploads: UploadLimitDependency
 
-    async def read(self, query: RowsQuery, first: int) -> BatchIntake:
-        """Parse the rows without storing them. `first` is the first row's number. Raises HttpProblem if the body or the
-        query is invalid."""
+    async def read(self, query: RowsQuery, first_row: int) -> BatchIntake:
+        """Parse the rows without storing them. `first_row` is the first row's number. Raises HttpProblem if the body or
+        the query is invalid."""
         services = self.context.services
         if wrong_method := services.options.method_problem(query.method):
             raise HttpProblem.parameter("method", wrong_method)
@@ -94,7 +94,9 @@ class BatchBody:
         async with self.uploads.receive(self.request) as file:
 
             def collect(is_abandoned: Callable[[], bool]) -> BatchIntake:
-                return collect_rows(read_rows(file, kind, content_type, limits, today, first, is_abandoned, read_table))
+                return collect_rows(
+                    read_rows(file, kind, content_type, limits, today, first_row, is_abandoned, read_table)
+                )
 
             try:
                 return await self.uploads.parse(self.request, self.context.tenant, collect)
@@ -112,16 +114,16 @@ class BatchUpload(BatchBody):
         """Store the parsed rows, or replay the response to the same request. Raises HttpProblem if the batch is
         closed."""
         services, path = self.context.services, batch_path(batch.id)
-        accepted = _accepted_batch(batch.id, name, intake).model_dump_json().encode()
+        answer_body = _accepted_batch(batch.id, name, intake).model_dump_json().encode()
         fingerprint = request_fingerprint(self.request, intake.digest, query.model_dump_json())
-        record = idempotency_record(self.idempotency_key, fingerprint, 202, accepted, path)
+        record = idempotency_record(self.idempotency_key, fingerprint, 202, answer_body, path)
         parent = traceparent_of(self.request)
         jobs = await asyncio.to_thread(lambda: [_job(row, query, services, parent) for row in intake.accepted])
         try:
-            recorded = await services.jobs.add(self.context.tenant, jobs, batch, record, self.context.by)
+            replay = await services.jobs.add(self.context.tenant, jobs, batch, record, self.context.by)
         except BatchClosed as error:
             raise HttpProblem("conflict", str(error)) from None
-        answer = Response(accepted, 202, {"Location": path}, _JSON) if recorded is None else replayed_response(recorded)
+        answer = Response(answer_body, 202, {"Location": path}, _JSON) if replay is None else replayed_response(replay)
         request_record(self.request.scope).jobs.append(answer.headers["Location"].rpartition("/")[2])
         return answer
 
@@ -177,10 +179,14 @@ def _criteria(text: str) -> tuple[Criterion, ...]:
 
 def no_usable_row(intake: BatchIntake) -> HttpProblem:
     """Return the problem for a body in which no row can be evaluated."""
-    first = intake.rejected[0]
-    more = f" Further rejected rows: {len(intake.rejected) - 1:,}; see `rows`." if len(intake.rejected) > 1 else ""
+    first_rejected = intake.rejected[0]
+    remainder_text = (
+        f" Further rejected rows: {len(intake.rejected) - 1:,}; see `rows`." if len(intake.rejected) > 1 else ""
+    )
     rows = tuple(intake.rejected)
-    return HttpProblem("invalid-request", f"No row contains a usable idea. {first.detail}{more}", rows=rows)
+    return HttpProblem(
+        "invalid-request", f"No row contains a usable idea. {first_rejected.detail}{remainder_text}", rows=rows
+    )
 
 
 def _accepted_batch(batch: BatchId, name: str, intake: BatchIntake) -> AcceptedBatch:

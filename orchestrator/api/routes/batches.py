@@ -72,13 +72,13 @@ async def list_batches(query: Annotated[BatchesQuery, Query()], context: Reader)
 @router.get("/{id}")
 async def get_batch(context: Reader, batch: CallInPath) -> BatchResource:
     """Return a batch with its progress and the rows that contain no usable idea."""
-    waiting = await context.services.jobs.batch_waiting_reason(context.tenant, batch.id)
-    more: dict[str, object] = {"waiting": waiting}
+    waiting_reason = await context.services.jobs.batch_waiting_reason(context.tenant, batch.id)
+    extra_fields: dict[str, object] = {"waiting": waiting_reason}
     # Counted only once all have ended, so that clients polling a running batch do not trigger a count each time.
     if batch.finished_at is not None:
         outcomes = await context.services.tables.outcomes(context.tenant, batch.id)
-        more |= {"outcomes": outcomes.counts, "poorly_covered": outcomes.poorly_covered}
-    return (await batch_resource(context, batch)).model_copy(update=more)
+        extra_fields |= {"outcomes": outcomes.counts, "poorly_covered": outcomes.poorly_covered}
+    return (await batch_resource(context, batch)).model_copy(update=extra_fields)
 
 
 @router.patch("/{id}")
@@ -114,9 +114,9 @@ async def retry_batch(id: PathId, context: Submitter) -> RetriedBatch:
     """Retry a batch's failed and cancelled rows. Each row keeps its id and its budget; model responses that are already
     stored are not paid for again. Rejected once the batch is signed off."""
     batch = await context.find_batch(id)
-    retried = await context.services.jobs.retry_batch(context.tenant, batch.id, context.by)
+    retry_counts = await context.services.jobs.retry_batch(context.tenant, batch.id, context.by)
     summary = batch_summary(await context.find_batch(id), context.now)
-    return RetriedBatch(retried=retried.jobs, unreadable=retried.unreadable, batch=summary)
+    return RetriedBatch(retried=retry_counts.jobs, unreadable=retry_counts.unreadable, batch=summary)
 
 
 @router.get("/{id}/evaluations")
@@ -158,27 +158,27 @@ async def _progress_events(services: Services, tenant: TenantId, batch: BatchId)
     `stream_seconds` have passed."""
     clock, settings = services.clock, services.settings
     end = clock.monotonic() + settings.stream_seconds
-    before: BatchStatus | None = None
+    previous: BatchStatus | None = None
     try:
         async with services.listener.subscribe("assayer_jobs") as notifications:
             while clock.monotonic() < end:
                 status = await services.jobs.batch(tenant, batch)
                 if status is None:
                     return
-                finished = status.finished_at is not None
-                if status != before:
+                is_finished = status.finished_at is not None
+                if status != previous:
                     data = batch_summary(status, clock.now()).model_dump_json()
-                    kind, number = "finished" if finished else "progress", count_ended(status.counts)
+                    kind, number = "finished" if is_finished else "progress", count_ended(status.counts)
                     yield ServerSentEvent(data, id=str(number), event=kind, sep="\n")
-                if finished:
+                if is_finished:
                     return
-                before = status
+                previous = status
                 await wait_for_change(notifications, clock, settings.poll_seconds)
     except StorageError as error:
         _LOG.warning("the event stream of %s ended early: %s", batch, error)
 
 
 async def batch_resource(context: RouteContext, batch: BatchStatus) -> BatchResource:
-    following = await context.services.jobs.next_row(context.tenant, batch.id)
+    next_row = await context.services.jobs.next_row(context.tenant, batch.id)
     summary = batch_summary(batch, context.now)
-    return BatchResource(**dict(summary), rejected_rows=batch.rejected, next_row=following)
+    return BatchResource(**dict(summary), rejected_rows=batch.rejected, next_row=next_row)

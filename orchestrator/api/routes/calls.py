@@ -25,8 +25,8 @@ async def create_call(body: CallBody, context: CallChanger, creation: CreationDe
     details = {name: getattr(body, name) for name in CallBody.model_fields}
     record = await creation.record(b"{}", batch_path(id))
     calls, member = context.services.call_details, context.caller.member
-    made = await calls.create(context.tenant, id, details, member, context.by, record)
-    return await batch_resource(context, await context.find_batch(made))
+    created_call = await calls.create(context.tenant, id, details, member, context.by, record)
+    return await batch_resource(context, await context.find_batch(created_call))
 
 
 @router.get("/v1/evaluations/{id}/terms")

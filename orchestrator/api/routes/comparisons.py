@@ -28,19 +28,21 @@ router = APIRouter(prefix="/v1/comparisons", tags=["comparisons"])
 async def create_comparison(body: ComparisonBody, submission: SubmissionDependency) -> Response:
     """Compare two ideas and decide which is better."""
     services, tenant = submission.services, submission.context.tenant
-    first = await _idea(services, tenant, body.first, body.first_evaluation, "first")
-    second = await _idea(services, tenant, body.second, body.second_evaluation, "second")
-    work = comparison_request(first, second, blind=services.options.judged_blind(body.blind, several=True), body=body)
+    first_idea = await _idea(services, tenant, body.first, body.first_evaluation, "first")
+    second_idea = await _idea(services, tenant, body.second, body.second_evaluation, "second")
+    work = comparison_request(
+        first_idea, second_idea, blind=services.options.judged_blind(body.blind, several=True), body=body
+    )
     job = submission.new_id("cp")
     new = NewJob(
         id=job,
         request=work,
-        subject=f"{first.title} / {second.title}",
+        subject=f"{first_idea.title} / {second_idea.title}",
         priority=body.priority,
         made_of=tuple(JobId(item) for item in (body.first_evaluation, body.second_evaluation) if item is not None),
     )
-    accepted = AcceptedComparison(id=job, link=_path(job))
-    return await submission.answer(new, accepted.link, accepted, _show)
+    answer_body = AcceptedComparison(id=job, link=_path(job))
+    return await submission.answer(new, answer_body.link, answer_body, _show)
 
 
 async def _idea(
@@ -58,8 +60,8 @@ async def _idea(
 
 
 async def _show(services: Services, job: Job) -> ComparisonResource:
-    done = job.state == "succeeded"
-    return _resource(job, await services.jobs.result(job.tenant, job.id, ComparisonResult) if done else None)
+    has_succeeded = job.state == "succeeded"
+    return _resource(job, await services.jobs.result(job.tenant, job.id, ComparisonResult) if has_succeeded else None)
 
 
 def _resource(job: Job, result: ComparisonResult | None = None) -> ComparisonResource:

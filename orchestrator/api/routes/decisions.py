@@ -25,8 +25,8 @@ async def decide_proposals(body: DecisionBody, context: Overrider, call: CallInP
     """Decide on proposals in a batch. Rejected once the batch is signed off. Also rejected as a whole if the decision
     on one of the proposals has changed since the version stated in the body. Decisions that exceed the budget are
     accepted and reported in `over_budget`."""
-    decided = await context.reviewing.proposal_decisions.decide(context.tenant, call.id, body, context.by)
-    required(decided, not_there("evaluation", body.proposals[0].evaluation, "proposal in this batch"))
+    decisions = await context.reviewing.proposal_decisions.decide(context.tenant, call.id, body, context.by)
+    required(decisions, not_there("evaluation", body.proposals[0].evaluation, "proposal in this batch"))
     return await _decisions(context, call.id)
 
 
@@ -34,8 +34,8 @@ async def decide_proposals(body: DecisionBody, context: Overrider, call: CallInP
 async def get_applicant(id: PathId, context: CallReader) -> Applicant:
     """Return a proposal's applicant, the columns of its spreadsheet row that are not part of its text, and other
     proposals with the same text."""
-    found = await context.services.applicants.of(context.tenant, JobId(id))
-    return required(found, not_there("evaluation", id))
+    applicant = await context.services.applicants.of(context.tenant, JobId(id))
+    return required(applicant, not_there("evaluation", id))
 
 
 @router.put("/v1/evaluations/{id}/applicant")

@@ -83,8 +83,8 @@ async def create_evaluation(body: EvaluationBody, submission: SubmissionDependen
     links = evaluation_links(job)
     title = work.idea.title if work.idea else work.source
     new = NewJob(id=job, request=work, subject=title, priority=body.priority)
-    accepted = Accepted(id=job, links=links)
-    return await submission.answer(new, links.evaluation, accepted, show_evaluation)
+    answer_body = Accepted(id=job, links=links)
+    return await submission.answer(new, links.evaluation, answer_body, show_evaluation)
 
 
 @router.get("")
@@ -108,19 +108,19 @@ async def get_report(id: PathId, context: ReportReader, accept: Annotated[str | 
     """Return the report as JSON, Markdown or HTML. In blind mode, reviewers do not see the applicant's identity. If
     there is no report, the status is 409 with the reason, or 410 if it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
-    stored = await report_for(context, id)
+    report = await report_for(context, id)
     # Rendered in a thread, because reports are large and would block the event loop.
-    return report_response(await asyncio.to_thread(_RENDERERS[media_type], stored), media_type, "report.css")
+    return report_response(await asyncio.to_thread(_RENDERERS[media_type], report), media_type, "report.css")
 
 
 @router.get("/{id}/graph", response_class=Response, responses={200: _GRAPH})
 async def get_graph(id: PathId, query: Annotated[GraphQuery, Query()], context: Reader) -> Response:
     """Return the literature graph of a SciCompanion report, as JSON or GraphML. Other reports have no graph (404)."""
-    stored = await stored_report(context.services.jobs, context.tenant, id)
-    if stored.graph is None:
+    report = await stored_report(context.services.jobs, context.tenant, id)
+    if report.graph is None:
         raise HttpProblem("not-found", f"The report for {id} has no graph. Only the method scicompanion builds one.")
     render, media_type = (as_graphml, _GRAPHML) if query.format == "graphml" else (as_graph_json, _JSON)
-    text = await asyncio.to_thread(render, stored, stored.graph)
+    text = await asyncio.to_thread(render, report, report.graph)
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, media_type)
 
 
@@ -149,8 +149,8 @@ async def retry_evaluation(id: PathId, context: Submitter) -> Evaluation:
             "The evaluation succeeded, so it cannot be retried. To evaluate the idea again, submit it again.",
             state=job.state,
         )
-    retried = await context.services.jobs.retry(context.tenant, job.id, context.by)
-    if retried.unreadable:
+    retried_job = await context.services.jobs.retry(context.tenant, job.id, context.by)
+    if retried_job.unreadable:
         raise HttpProblem("conflict", "The document is no longer stored. Submit it again.", state=job.state)
     return await show_evaluation(context.services, await context.find_job(id, "evaluation"))
 
@@ -179,16 +179,16 @@ def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRe
 
 async def show_evaluation(services: Services, job: Job) -> Evaluation:
     """Return an evaluation's resource. If it is queued, the resource states why it has not started."""
-    waiting = await services.jobs.waiting_reason(job.tenant, job.id) if job.state == "queued" else None
+    waiting_reason = await services.jobs.waiting_reason(job.tenant, job.id) if job.state == "queued" else None
     resource_of = await evaluation_resources(services, [job])
-    return resource_of(job).model_copy(update={"waiting": waiting})
+    return resource_of(job).model_copy(update={"waiting": waiting_reason})
 
 
 async def evaluation_resources(services: Services, jobs: Sequence[Job]) -> Callable[[Job], Evaluation]:
     """Return a function that converts these jobs to resources, with the figures of their reports."""
-    done = {job.id: job.run_id for job in jobs if job.state == "succeeded" and job.run_id is not None}
-    figures = await services.reports.figures(list(done.values()))
-    return lambda job: _evaluation_resource(job, figures.get(done[job.id]) if job.id in done else None)
+    run_ids = {job.id: job.run_id for job in jobs if job.state == "succeeded" and job.run_id is not None}
+    figures = await services.reports.figures(list(run_ids.values()))
+    return lambda job: _evaluation_resource(job, figures.get(run_ids[job.id]) if job.id in run_ids else None)
 
 
 def _evaluation_resource(job: Job, figures: ReportFigures | None = None) -> Evaluation:
@@ -228,8 +228,8 @@ def _scores(figures: ReportFigures) -> EvaluationScores:
 
 
 def evaluation_links(job: str) -> Links:
-    own = f"/v1/evaluations/{job}"
-    return Links(evaluation=own, report=f"{own}/report", events=f"{own}/events", timeline=f"{own}/timeline")
+    path = f"/v1/evaluations/{job}"
+    return Links(evaluation=path, report=f"{path}/report", events=f"{path}/events", timeline=f"{path}/timeline")
 
 
 _ROUTES = JobRoutes(router, "evaluation", Evaluation, _evaluation_resource, show_evaluation)

@@ -40,8 +40,8 @@ _LAST_EVENT_DESCRIPTION = "Number of the last event received; the stream continu
 
 
 def _stream_router(kind: JobKind) -> APIRouter:
-    things = plural_of(kind)
-    streams = APIRouter(prefix=f"/v1/{things}/{{id}}", tags=[things])
+    jobs_name = plural_of(kind)
+    streams = APIRouter(prefix=f"/v1/{jobs_name}/{{id}}", tags=[jobs_name])
 
     @streams.get(
         "/events",

@@ -30,8 +30,8 @@ router = APIRouter(tags=["reviewing"])
 async def get_expertise(id: PathId, context: AssignmentReader) -> Expertise:
     """Return a member's expertise and declared conflicts of interest. Reviewers can read only their own."""
     _check_own(context, id)
-    found = await context.reviewing.expertise.of(context.tenant, MemberId(id))
-    return required(found, not_found("member", id))
+    expertise = await context.reviewing.expertise.of(context.tenant, MemberId(id))
+    return required(expertise, not_found("member", id))
 
 
 @router.put("/v1/members/{id}/expertise")

@@ -45,18 +45,18 @@ async def create_key(body: KeyBody, context: Manager, creation: CreationDependen
     plan = KeyPlan(**body.model_dump(exclude={"tenant"}) | {"scopes": frozenset(body.scopes)})
     stored = KeyCreation(tenant=tenant, plan=plan, nonce=secrets.token_hex(32))
     caller_key = bearer_token(creation.request.scope)
-    generated = stored.generated(caller_key)
-    record = await creation.record(stored.model_dump_json().encode(), _path(generated.id), context.caller.key)
-    created = await context.services.keys.create(
-        tenant, plan, generated, record, by=context.tenant, actor=context.caller.actor
+    new_key = stored.generated(caller_key)
+    record = await creation.record(stored.model_dump_json().encode(), _path(new_key.id), context.caller.key)
+    recorded = await context.services.keys.create(
+        tenant, plan, new_key, record, by=context.tenant, actor=context.caller.actor
     )
-    if created is None:
+    if recorded is None:
         raise not_found("tenant", tenant)
-    if isinstance(created, RecordedResponse):
-        before = KeyCreation.model_validate_json(created.body).answer(caller_key)
-        return replayed_response(created._replace(body=before.model_dump_json().encode()))
+    if isinstance(recorded, RecordedResponse):
+        earlier_answer = KeyCreation.model_validate_json(recorded.body).answer(caller_key)
+        return replayed_response(recorded._replace(body=earlier_answer.model_dump_json().encode()))
     content = stored.answer(caller_key).model_dump_json()
-    return Response(content, 201, {"Location": _path(generated.id), "Cache-Control": "no-store"}, "application/json")
+    return Response(content, 201, {"Location": _path(new_key.id), "Cache-Control": "no-store"}, "application/json")
 
 
 @router.get("")
@@ -76,8 +76,8 @@ async def get_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Man
 @router.delete("/{id}")
 async def revoke_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Manager) -> Key:
     """Revoke a key permanently, with immediate effect. A key can revoke itself."""
-    revoked = await context.services.keys.revoke(tenant_for(context.caller, query.tenant), KeyId(id), context.by)
-    return _resource(required(revoked, not_found("key", id)))
+    revoked_key = await context.services.keys.revoke(tenant_for(context.caller, query.tenant), KeyId(id), context.by)
+    return _resource(required(revoked_key, not_found("key", id)))
 
 
 def _path(key: str) -> str:
@@ -103,13 +103,13 @@ class KeyCreation(Frozen):
         )
 
     def answer(self, caller_key: str) -> NewKey:
-        generated = self.generated(caller_key)
+        new_key = self.generated(caller_key)
         return NewKey(
-            id=generated.id,
+            id=new_key.id,
             tenant=self.tenant,
             name=self.plan.name,
             scopes=tuple(sorted(self.plan.scopes)),
             requests_per_minute=self.plan.requests_per_minute,
             expires_at=self.plan.expires_at,
-            secret=generated.secret,
+            secret=new_key.secret,
         )

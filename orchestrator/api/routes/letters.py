@@ -64,15 +64,15 @@ async def change_letter_templates(id: PathId, body: LetterTemplatesBody, context
 @router.get("/v1/batches/{id}/letters", response_model=Page[Letter], responses=_FILES)
 async def list_letters(query: Annotated[LettersQuery, Query()], context: PanelReader, call: CallInPath) -> Response:
     """Return a batch's decision letters, as they were sent or would be sent now."""
-    some = None if query.evaluation is None else [query.evaluation]
+    evaluations = None if query.evaluation is None else [query.evaluation]
     details, today = context.services.call_details, context.now.date()
-    letters = await letters_of(context.reviewing.letters, details, context.tenant, call, today, some)
+    letters = await letters_of(context.reviewing.letters, details, context.tenant, call, today, evaluations)
     letters = [letter for letter in letters if query.outcome in (None, letter.outcome)]
     if query.format == "json":
         page = Page[Letter](items=tuple(letters), next=None)
         return Response(page.model_dump_json(), 200, {"Cache-Control": "no-store"}, "application/json")
-    exported = {"format": f"letters, {query.format}"}
-    await context.services.audit_log.record(context.tenant, context.by, "exported", call.id, **exported)
+    export_record = {"format": f"letters, {query.format}"}
+    await context.services.audit_log.record(context.tenant, context.by, "exported", call.id, **export_record)
     if query.format == "zip":
         content, media = await asyncio.to_thread(letters_zip, letters), "application/zip"
     else:
@@ -119,15 +119,15 @@ async def record_objection(
     """Record an applicant's objection to the decision on a proposal. This is allowed even after sign-off. A repeated
     request returns the objection in its current state."""
     record = await creation.record(b"{}", f"/v1/evaluations/{id}/objections")
-    made = await context.reviewing.letters.object(context.tenant, JobId(id), body, context.by, record)
-    return required(made, not_there("evaluation", id))
+    objection = await context.reviewing.letters.object(context.tenant, JobId(id), body, context.by, record)
+    return required(objection, not_there("evaluation", id))
 
 
 @router.get("/v1/evaluations/{id}/objections")
 async def list_objections(context: PanelReader, job: EvaluationInPath) -> Page[Objection]:
     """List the objections to the decision on a proposal, with their answers."""
-    found = await context.reviewing.letters.objections(context.tenant, evaluation=job.id)
-    return Page(items=tuple(found), next=None)
+    objections = await context.reviewing.letters.objections(context.tenant, evaluation=job.id)
+    return Page(items=tuple(objections), next=None)
 
 
 @router.post("/v1/evaluations/{id}/objections/{number}/answer")
@@ -142,5 +142,5 @@ async def answer_objection(
     current state."""
     record = await creation.record(b"{}", f"/v1/evaluations/{id}/objections/{number}/answer")
     store = context.reviewing.letters
-    made = await store.answer(context.tenant, JobId(id), number, body.answer, context.by, record)
-    return required(made, not_there("evaluation", id, "objection without an answer"))
+    objection = await store.answer(context.tenant, JobId(id), number, body.answer, context.by, record)
+    return required(objection, not_there("evaluation", id, "objection without an answer"))

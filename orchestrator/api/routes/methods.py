@@ -13,7 +13,9 @@ router = APIRouter(prefix="/v1/methods", tags=["methods"])
 @router.get("")
 async def list_methods(context: Reader) -> Page[Method]:
     """List the methods available in this service, by name."""
-    known = sorted(context.services.options.offered.items())
+    offered_methods = sorted(context.services.options.offered.items())
     models = {INNOEVAL: context.services.options.board_models}
-    listed = (Method(name=name, summary=summary, board_models=models.get(name, ())) for name, summary in known)
-    return Page(items=tuple(listed), next=None)
+    methods = (
+        Method(name=name, summary=summary, board_models=models.get(name, ())) for name, summary in offered_methods
+    )
+    return Page(items=tuple(methods), next=None)

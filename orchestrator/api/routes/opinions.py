@@ -37,17 +37,18 @@ async def give_opinion(id: PathId, body: OpinionBody, context: ReviewerCaller) -
 async def revise_opinion(id: PathId, body: OpinionBody, context: ReviewerCaller) -> Opinion:
     """Revise a reviewer's opinion after reading the report. The first opinion is kept as well."""
     await require_answers(context.services.call_details, context.tenant, JobId(id), body.answers)
-    revised = await context.reviewing.opinions.revise(context.tenant, JobId(id), body, context.by)
-    return required(revised, not_there("evaluation", id))
+    opinion = await context.reviewing.opinions.revise(context.tenant, JobId(id), body, context.by)
+    return required(opinion, not_there("evaluation", id))
 
 
 @router.get("/opinions")
 async def list_opinions(id: PathId, context: OpinionReader) -> Page[Opinion]:
     """List reviewers' opinions on a proposal. A reviewer sees only their own."""
     await context.find_job(id, "evaluation")
-    own = context.caller.subject if context.caller.role == "reviewer" else None
+    own_member = context.caller.subject if context.caller.role == "reviewer" else None
     return Page(
-        items=tuple(await context.reviewing.opinions.of(context.tenant, evaluation=JobId(id), member=own)), next=None
+        items=tuple(await context.reviewing.opinions.of(context.tenant, evaluation=JobId(id), member=own_member)),
+        next=None,
     )
 
 
@@ -58,13 +59,15 @@ async def create_judgement(
     """Agree or disagree with a point in the report; disagreement requires a reason. The latest judgement on a point
     counts. The response lists all of the caller's judgements on this report."""
     await judge_point(context.reviewing.opinions, context.services.jobs, context.tenant, JobId(id), body, context.by)
-    own = await context.reviewing.opinions.judgements(context.tenant, JobId(id), context.caller.member)
-    return Page(items=tuple(own), next=None)
+    own_judgements = await context.reviewing.opinions.judgements(context.tenant, JobId(id), context.caller.member)
+    return Page(items=tuple(own_judgements), next=None)
 
 
 @router.get("/judgements")
 async def list_judgements(id: PathId, context: OpinionReader) -> Page[PointJudgement]:
     """List reviewers' judgements on points in the report. A reviewer sees only their own."""
     await context.find_job(id, "evaluation")
-    own = context.caller.subject if context.caller.role == "reviewer" else None
-    return Page(items=tuple(await context.reviewing.opinions.judgements(context.tenant, JobId(id), own)), next=None)
+    own_member = context.caller.subject if context.caller.role == "reviewer" else None
+    return Page(
+        items=tuple(await context.reviewing.opinions.judgements(context.tenant, JobId(id), own_member)), next=None
+    )

@@ -31,16 +31,18 @@ class PanelQuery(UrlQuery):
 async def get_panel(query: Annotated[PanelQuery, Query()], context: PanelReader, batch: CallInPath) -> Panel:
     """Return the opinions on each proposal in a batch, and how much reviewers agree before and after seeing the report.
     With a limit, rows are paged; figures and agreement always cover the whole batch."""
-    after = decode_panel_cursor(query.after)
-    panel, following = await panel_page(context.reviewing, context.tenant, batch.id, after=after, limit=query.limit)
-    return panel.model_copy(update={"next": None if following is None else encode_panel_cursor(following)})
+    cursor = decode_panel_cursor(query.after)
+    panel, next_cursor = await panel_page(context.reviewing, context.tenant, batch.id, after=cursor, limit=query.limit)
+    return panel.model_copy(update={"next": None if next_cursor is None else encode_panel_cursor(next_cursor)})
 
 
 @router.post("/v1/evaluations/{id}/override")
 async def override_score(id: PathId, body: OverrideBody, context: Overrider) -> ScoreOverride:
     """Override the reviewers' combined score with a score and a reason."""
-    made = await context.reviewing.decisions.override(context.tenant, JobId(id), body.score, body.reason, context.by)
-    return required(made, not_there("evaluation", id))
+    override = await context.reviewing.decisions.override(
+        context.tenant, JobId(id), body.score, body.reason, context.by
+    )
+    return required(override, not_there("evaluation", id))
 
 
 @router.post("/v1/batches/{id}/sign-off")
@@ -50,5 +52,5 @@ async def sign_off_batch(id: PathId, body: SignOffBody, context: Signer) -> Sign
     cancelled or retried, and opinions, decisions, assignments, remarks and scores cannot be changed. An applicant's
     data can still be erased."""
     despite = AllowedGaps(body.despite_missing, body.despite_unfinished, body.despite_undecided)
-    signed = await context.reviewing.decisions.sign_off(context.tenant, BatchId(id), body.note, despite, context.by)
-    return required(signed, not_there("batch", id))
+    sign_off = await context.reviewing.decisions.sign_off(context.tenant, BatchId(id), body.note, despite, context.by)
+    return required(sign_off, not_there("batch", id))

@@ -46,8 +46,8 @@ class DossierQuery(UrlQuery):
 async def get_brief(id: PathId, context: ReportReader) -> Response:
     """Return the report as a two-page PDF: scores, strengths and weaknesses with quotes, unknowns, and room for notes.
     If there is no report, the status is 409 with the reason, or 410 if it has been deleted."""
-    stored = await report_for(context, id)
-    pdf = await asyncio.to_thread(brief_pdf, stored, context.services.settings.fonts)
+    report = await report_for(context, id)
+    pdf = await asyncio.to_thread(brief_pdf, report, context.services.settings.fonts)
     await _record_export(context, id, "brief")
     return _pdf_response(pdf, f"{id}-brief.pdf")
 
@@ -59,17 +59,17 @@ async def get_dossier(id: PathId, query: Annotated[DossierQuery, Query()], conte
     decisions, and is sorted by them."""
     batch, tenant = BatchId(id), context.tenant
     call = await context.find_batch(id)
-    ranked = await context.services.rankings.listed(tenant, batch=batch, state="succeeded")
-    ranking = query.ranking or (ranked[0].id if ranked else "")
+    rankings = await context.services.rankings.listed(tenant, batch=batch, state="succeeded")
+    ranking = query.ranking or (rankings[0].id if rankings else "")
     rows = await context.services.tables.all(tenant, batch, ranking)
     panel, decisions, use = None, list[Decision](), None
     if may(context.caller.role, "see the panel"):
         panel = await panel_of(context.reviewing, tenant, batch)
         decisions = await context.reviewing.proposal_decisions.all(tenant, batch)
         use = await context.reviewing.proposal_decisions.budget_use(tenant, batch)
-    made = dossier_of(call, rows, ranking, panel, context.now, decisions, use)
+    dossier = dossier_of(call, rows, ranking, panel, context.now, decisions, use)
     await _record_export(context, batch, "dossier")
-    return await pdf_of(context.services, "dossier.typ", made, f"{id}.pdf")
+    return await pdf_of(context.services, "dossier.typ", dossier, f"{id}.pdf")
 
 
 @router.get("/v1/evaluations/{id}/contestation", response_model=Contestation, responses=PDF, tags=["evaluations"])
@@ -84,9 +84,9 @@ async def get_contestation(id: PathId, query: Annotated[DocumentQuery, Query()],
     return await pdf_of(context.services, "contestation.typ", contestation_page(record), f"{id}-contestation.pdf")
 
 
-async def _record_export(context: RouteContext, about: str, format: str) -> None:
+async def _record_export(context: RouteContext, subject: str, format: str) -> None:
     """Record an export in the audit log."""
-    await context.services.audit_log.record(context.tenant, context.by, "exported", about, format=format)
+    await context.services.audit_log.record(context.tenant, context.by, "exported", subject, format=format)
 
 
 async def pdf_of(services: Services, template: str, page: BaseModel, name: str) -> Response:

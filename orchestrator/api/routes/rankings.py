@@ -65,7 +65,7 @@ async def create_ranking(body: RankingBody, submission: SubmissionDependency) ->
     work, candidates = await ranking_request(body, context.tenant, services.jobs, services.rankings, services.options)
     job = submission.new_id("rk")
     links = ranking_links(job)
-    accepted = AcceptedRanking(
+    answer_body = AcceptedRanking(
         id=job,
         ideas=len(work.ideas),
         seeded=len(work.scores),
@@ -83,7 +83,7 @@ async def create_ranking(body: RankingBody, submission: SubmissionDependency) ->
         made_of=tuple(candidates.evaluations),
     )
     by = context.by._replace(call=None if body.batch is None else BatchId(body.batch))
-    return await submission.answer(new, links.ranking, accepted, show_ranking, by)
+    return await submission.answer(new, links.ranking, answer_body, show_ranking, by)
 
 
 @router.get("")
@@ -108,8 +108,8 @@ async def get_ranking_report(id: PathId, context: Reader, accept: Annotated[str 
     if ranking is None:
         raise no_result_problem(job)
     small = len(ranking.ideas) <= MAX_IDEAS
-    shown = await context.services.rankings.comparisons(job.tenant, job.id) if small else ()
-    text = await asyncio.to_thread(_RENDERERS[media_type], ranking, shown)
+    comparisons = await context.services.rankings.comparisons(job.tenant, job.id) if small else ()
+    text = await asyncio.to_thread(_RENDERERS[media_type], ranking, comparisons)
     return report_response(text, media_type, "report.css", "ranking.css")
 
 
@@ -125,8 +125,10 @@ async def list_ranking_comparisons(id: PathId, context: Reader) -> Response:
 
 
 def ranking_links(job: str) -> RankingLinks:
-    own = f"/v1/rankings/{job}"
-    return RankingLinks(ranking=own, report=f"{own}/report", comparisons=f"{own}/comparisons", events=f"{own}/events")
+    path = f"/v1/rankings/{job}"
+    return RankingLinks(
+        ranking=path, report=f"{path}/report", comparisons=f"{path}/comparisons", events=f"{path}/events"
+    )
 
 
 def ranking_resource(job: Job) -> RankingResource:

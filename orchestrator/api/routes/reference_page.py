@@ -63,9 +63,9 @@ def type_in_words(schema: Mapping[str, Any]) -> Markup:
 def _kind(schema: Mapping[str, Any]) -> Markup:
     if "$ref" in schema:
         return Markup('<a href="#schema-{0}">{0}</a>').format(_name(schema["$ref"]))
-    for several in ("anyOf", "oneOf", "allOf"):
-        if several in schema:
-            return Markup(" or ").join(type_in_words(item) for item in schema[several])
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        if keyword in schema:
+            return Markup(" or ").join(type_in_words(item) for item in schema[keyword])
     if "const" in schema or "enum" in schema:
         return escape(", ".join(json.dumps(item) for item in schema.get("enum", [schema.get("const")])))
     return _plain_kind(schema)

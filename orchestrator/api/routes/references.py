@@ -52,20 +52,22 @@ async def _suggest(
 ) -> SuggestedReferences:
     counts = {"recommended": body.limit, **({} if body.hops is None else {"hops": body.hops})}
     options = services.options.walks.model_copy(update=counts)
-    known = frozenset(map(PaperId, body.without))
-    missed = await find_missed_references(idea, corpus, body.cutoff, services.clock, options, known)
+    excluded_ids = frozenset(map(PaperId, body.without))
+    missed_references = await find_missed_references(idea, corpus, body.cutoff, services.clock, options, excluded_ids)
     return SuggestedReferences(
         corpus=corpus.version,
-        corpus_fit=missed.fit.level,
-        note=_note(missed, options.hops),
-        references=tuple(_resource(rank, reference) for rank, reference in enumerate(missed.references, start=1)),
+        corpus_fit=missed_references.fit.level,
+        note=_note(missed_references, options.hops),
+        references=tuple(
+            _resource(rank, reference) for rank, reference in enumerate(missed_references.references, start=1)
+        ),
     )
 
 
-def _note(missed: MissedReferences, hops: int) -> str | None:
-    if not missed.references:
+def _note(missed_references: MissedReferences, hops: int) -> str | None:
+    if not missed_references.references:
         return "The corpus contains no further paper close to this idea: it already cites all that were found."
-    if hops and all(path.from_paper is None for reference in missed.references for path in reference.found):
+    if hops and all(path.from_paper is None for reference in missed_references.references for path in reference.found):
         return "All of these papers were found by similarity to the idea's text, none through citations."
     return None
 

@@ -24,5 +24,5 @@ async def list_remarks(id: PathId, context: PanelReader) -> Page[Remark]:
 async def create_remark(id: PathId, body: RemarkBody, context: Commenter) -> Remark:
     """Add a remark. It is permanent and recorded in the audit log. The same text from the same person is stored only
     once. Rejected once the call is signed off."""
-    made = await context.reviewing.remarks.add(context.tenant, JobId(id), body.text, context.by)
-    return required(made, not_there("evaluation", id))
+    remark = await context.reviewing.remarks.add(context.tenant, JobId(id), body.text, context.by)
+    return required(remark, not_there("evaluation", id))

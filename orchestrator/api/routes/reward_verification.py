@@ -47,9 +47,9 @@ router = APIRouter(prefix="/v1/rewards", tags=["rewards"])
 async def verify_rollout(body: VerifyBody, posting: PostingDependency) -> Response:
     """Judge a rollout and return its reward. If the judge takes too long, the status is 503; repeat the request with
     the same idempotency key to keep waiting."""
-    ended = await _judge(_work(posting.services, item_of_rollout(body), body), posting)
-    outcome = await _outcome(posting.services, ended)
-    return _response_of(body, outcome, outcome.value, {}, ended.id)
+    ended_job = await _judge(_work(posting.services, item_of_rollout(body), body), posting)
+    outcome = await _outcome(posting.services, ended_job)
+    return _response_of(body, outcome, outcome.value, {}, ended_job.id)
 
 
 @router.post("/compare", response_model=VerifiedRollout | ComparedRollouts)
@@ -71,10 +71,10 @@ async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) 
         raise _too_slow(services)
     if group.missing:
         raise _incomplete(body.group, group)
-    ended = await services.jobs.get(tenant, job)
-    if ended is None:
+    ended_job = await services.jobs.get(tenant, job)
+    if ended_job is None:
         raise _too_slow(services)
-    outcome = await _outcome(services, ended)
+    outcome = await _outcome(services, ended_job)
     metrics = _group_metrics([item.outcome.value for item in group.members.values() if item.outcome])
     return _response_of(body, outcome, _relative(outcome.value, metrics), metrics, job)
 
@@ -83,35 +83,35 @@ async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
     services = posting.services
     judge = services.judges.resolve(body.judge)
     work = RewardsRequest(items=items_of_list(body), judge=judge, limits=body.limits)
-    ended = await _judge(work, posting)
-    outcomes = await services.rewards.outcomes(ended.id)
+    ended_job = await _judge(work, posting)
+    outcomes = await services.rewards.outcomes(ended_job.id)
     if len(outcomes) < len(work.items):
-        raise no_result_problem(ended)
-    own = [outcome.value for outcome in outcomes]
-    metrics = _group_metrics(own)
-    made = ComparedRollouts(
-        rewards=tuple(_relative(item, metrics) for item in own),
-        metrics={**metrics, "group_failed": own.count(None)},
+        raise no_result_problem(ended_job)
+    values = [outcome.value for outcome in outcomes]
+    metrics = _group_metrics(values)
+    compared = ComparedRollouts(
+        rewards=tuple(_relative(item, metrics) for item in values),
+        metrics={**metrics, "group_failed": values.count(None)},
         outcomes=outcomes,
-        job=ended.id,
+        job=ended_job.id,
     )
-    return Response(made.model_dump_json(), media_type="application/json")
+    return Response(compared.model_dump_json(), media_type="application/json")
 
 
 async def _judge(work: RewardsRequest, posting: Posting) -> Job:
     """Submit the work as a job, and return the job once it has ended. Raises HttpProblem if it does not end in time."""
     job = posting.new_id("rw")
-    links, asked = item_links("rewards", job), len(work.items)
-    accepted = AcceptedRewards(id=job, asked=asked, judge=work.judge or "", links=links)
-    new = NewJob(id=job, request=work, subject=count(asked, "item"), priority="interactive")
+    links, item_count = item_links("rewards", job), len(work.items)
+    answer_body = AcceptedRewards(id=job, asked=item_count, judge=work.judge or "", links=links)
+    new = NewJob(id=job, request=work, subject=count(item_count, "item"), priority="interactive")
     posting.streams.check_room(
         posting.context.tenant
     )  # checked before paying for judgements that no request could wait for
-    answer = await posting.accept(new, links.job, accepted)
-    ended = await posting.ended(answer, posting.services.settings.max_wait_seconds)
-    if ended is None:
+    answer = await posting.accept(new, links.job, answer_body)
+    ended_job = await posting.ended(answer, posting.services.settings.max_wait_seconds)
+    if ended_job is None:
         raise _too_slow(posting.services)
-    return ended
+    return ended_job
 
 
 async def _join(posting: Posting, body: CompareBody, member: int, work: RewardsRequest) -> JobId:
@@ -140,8 +140,11 @@ def _work(services: Services, item: NamedRewardItem, body: VerifyBody) -> Reward
 
 def _group_metrics(rewards: Sequence[float | None]) -> dict[str, float]:
     """Return the mean of the known rewards (0 if there are none) and their number."""
-    judged = [reward for reward in rewards if reward is not None]
-    return {"group_mean": sum(judged) / len(judged) if judged else 0.0, "group_judged": len(judged)}
+    known_rewards = [reward for reward in rewards if reward is not None]
+    return {
+        "group_mean": sum(known_rewards) / len(known_rewards) if known_rewards else 0.0,
+        "group_judged": len(known_rewards),
+    }
 
 
 def _relative(reward: float | None, metrics: Mapping[str, float]) -> float | None:
@@ -159,9 +162,9 @@ async def _outcome(services: Services, job: Job) -> RewardOutcome:
 def _response_of(
     body: VerifyBody, outcome: RewardOutcome, reward: float | None, components: Mapping[str, float], job: JobId
 ) -> Response:
-    own = outcome.value
-    match = {} if own is None else {"match": own}
-    made = VerifiedRollout.model_validate(
+    value = outcome.value
+    match = {} if value is None else {"match": value}
+    rollout = VerifiedRollout.model_validate(
         {
             **body.model_dump(mode="json", exclude={"limits"}, exclude_none=True),
             "reward": reward,
@@ -171,7 +174,7 @@ def _response_of(
             "job": job,
         }
     )
-    return Response(made.model_dump_json(by_alias=True), media_type="application/json")
+    return Response(rollout.model_dump_json(by_alias=True), media_type="application/json")
 
 
 def _is_over(group: RewardGroup) -> bool:
@@ -188,10 +191,10 @@ def _too_slow(services: Services) -> HttpProblem:
 
 def _incomplete(name: str, group: RewardGroup) -> HttpProblem:
     missing = group.missing
-    listed = ", ".join(map(str, missing[:_MAX_LISTED])) + (", …" if len(missing) > _MAX_LISTED else "")
+    missing_text = ", ".join(map(str, missing[:_MAX_LISTED])) + (", …" if len(missing) > _MAX_LISTED else "")
     detail = (
         f"The group {name!r} timed out with {len(group.members)} of its {group.size} members. "
-        f"Missing: {listed}. "
+        f"Missing: {missing_text}. "
         "Send the missing members, then repeat the other requests; those members are not judged again."
     )
     return HttpProblem("group-incomplete", detail, missing=missing)

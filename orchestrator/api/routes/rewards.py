@@ -42,12 +42,12 @@ ItemPlace = Annotated[int, Path(ge=0, le=2**31 - 1, description="The item's posi
 @router.post(**submission_route(AcceptedRewards, RewardsResource))
 async def create_rewards(body: RewardsBody, submission: SubmissionDependency) -> Response:
     """Request a reward for each item: whether its idea matches the core methodology of its abstract."""
-    own = None if body.composition is None else composition_of(body.composition)
-    judge = submission.services.judges.resolve(body.judge) if own is None else None
+    own_composition = None if body.composition is None else composition_of(body.composition)
+    judge = submission.services.judges.resolve(body.judge) if own_composition is None else None
     items = tuple(map(named_item, body.items))
-    work = RewardsRequest(items=items, judge=judge, composition=own, limits=body.limits)
-    judged_by = judge or (own.name if own else "")
-    return await _ITEMS.accept(submission, work, body.priority, AcceptedRewards, judge=judged_by)
+    work = RewardsRequest(items=items, judge=judge, composition=own_composition, limits=body.limits)
+    judge_name = judge or (own_composition.name if own_composition else "")
+    return await _ITEMS.accept(submission, work, body.priority, AcceptedRewards, judge=judge_name)
 
 
 @router.get("/{id}/items/{item}/debate", response_class=Response, responses={200: _DEBATE})
@@ -58,10 +58,10 @@ async def get_debate(
     in the texts. If the item has no reward, the status is 409 with the reason."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     job = await context.find_job(id, "rewards")
-    asked = required(await context.services.rewards.item(job.id, item), not_found("item", f"{item} of {id}"))
-    reward = _reward_of(asked.outcome, job)
+    item_record = required(await context.services.rewards.item(job.id, item), not_found("item", f"{item} of {id}"))
+    reward = _reward_of(item_record.outcome, job)
     # Rendered in a thread, because debates are long and would block the event loop.
-    text = await asyncio.to_thread(_RENDERERS[media_type], asked.item.item, reward)
+    text = await asyncio.to_thread(_RENDERERS[media_type], item_record.item.item, reward)
     return report_response(text, media_type, "report.css", "debate.css")
 
 

@@ -35,19 +35,19 @@ async def create_tenant(body: TenantBody, context: Admin, creation: CreationDepe
     content = NewTenant(id=tenant, **plan.model_dump()).model_dump_json().encode()
     location = f"/v1/tenants/{tenant}"
     record = await creation.record(content, location)
-    created = await context.services.tenants.create(tenant, plan, record, by=context.tenant)
-    if created is None:
+    new_tenant = await context.services.tenants.create(tenant, plan, record, by=context.tenant)
+    if new_tenant is None:
         raise HttpProblem("conflict", f"The tenant {tenant!r} already exists with different settings.")
-    if isinstance(created, RecordedResponse):
-        return replayed_response(created)
+    if isinstance(new_tenant, RecordedResponse):
+        return replayed_response(new_tenant)
     return Response(content, 201, {"Location": location}, "application/json")
 
 
 @router.get("")
 async def list_tenants(query: Annotated[TenantsQuery, Query()], context: Admin) -> Page[TenantResource]:
     """List all tenants, sorted by id."""
-    after = None if query.after is None else TenantId(query.after)
-    tenants = await context.services.tenants.list(after=after, limit=query.limit + 1)
+    last_id = None if query.after is None else TenantId(query.after)
+    tenants = await context.services.tenants.list(after=last_id, limit=query.limit + 1)
     page = tenants[: query.limit]
     return Page(items=tuple(page), next=page[-1].id if len(tenants) > query.limit else None)
 
@@ -61,10 +61,10 @@ async def get_tenant(id: PathTenant, context: Admin) -> TenantResource:
 @router.patch("/{id}")
 async def update_tenant(id: PathTenant, body: TenantPatch, context: Admin) -> TenantResource:
     """Change the fields given in the body; others are unchanged. Running jobs continue."""
-    before = await _find_tenant(context.services, id)
-    current = {name: getattr(before, name) for name in TenantPlan.model_fields}
+    stored_tenant = await _find_tenant(context.services, id)
+    current = {name: getattr(stored_tenant, name) for name in TenantPlan.model_fields}
     plan = TenantPlan(**current | body.model_dump(exclude_unset=True))
-    return required(await context.services.tenants.update(before.id, plan), not_found("tenant", id))
+    return required(await context.services.tenants.update(stored_tenant.id, plan), not_found("tenant", id))
 
 
 @router.delete("/{id}", status_code=204)

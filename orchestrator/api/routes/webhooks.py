@@ -42,22 +42,22 @@ async def create_webhook(body: WebhookBody, context: Manager, creation: Creation
     new = NewWebhook(id=context.services.new_id("wh"), url=body.url, events=events, secret=generate_secret())
     path = f"/v1/webhooks/{new.id}"
     try:
-        encrypted = new.model_copy(update={"secret": context.services.cipher.encrypt(new.secret)})
-        record = await creation.record(encrypted.model_dump_json().encode(), path)
-        created = await context.services.webhooks.add(
+        encrypted_webhook = new.model_copy(update={"secret": context.services.cipher.encrypt(new.secret)})
+        record = await creation.record(encrypted_webhook.model_dump_json().encode(), path)
+        new_webhook = await context.services.webhooks.add(
             context.tenant,
             WebhookId(new.id),
             new.url,
-            encrypted.secret,
+            encrypted_webhook.secret,
             events,
             max_webhooks=_MAX_WEBHOOKS,
             record=record,
         )
-        if isinstance(created, RecordedResponse):
-            return replayed_response(_with_plain_secret(created, context.services.cipher))
+        if isinstance(new_webhook, RecordedResponse):
+            return replayed_response(_with_plain_secret(new_webhook, context.services.cipher))
     except ConfigurationError as error:
         raise HttpProblem("not-configured", str(error)) from None
-    if created is None:
+    if new_webhook is None:
         raise HttpProblem(
             "conflict", f"The tenant already has {_MAX_WEBHOOKS} webhooks, the maximum. Delete one first."
         )
@@ -66,9 +66,11 @@ async def create_webhook(body: WebhookBody, context: Manager, creation: Creation
 
 def _with_plain_secret(replay: RecordedResponse, cipher: SecretCipher) -> RecordedResponse:
     """Return the recorded response with the secret decrypted. Raises ConfigurationError if it cannot be decrypted."""
-    encrypted = NewWebhook.model_validate_json(replay.body)
+    encrypted_webhook = NewWebhook.model_validate_json(replay.body)
     return replay._replace(
-        body=encrypted.model_copy(update={"secret": cipher.decrypt(encrypted.secret)}).model_dump_json().encode()
+        body=encrypted_webhook.model_copy(update={"secret": cipher.decrypt(encrypted_webhook.secret)})
+        .model_dump_json()
+        .encode()
     )
 
 
@@ -98,8 +100,8 @@ async def list_deliveries(
 async def ping_webhook(id: PathId, context: Manager) -> DeliveryResource:
     """Send a `ping` message to a webhook, signed like any other message. The result appears among the webhook's
     deliveries."""
-    sent = await context.services.webhooks.ping(context.tenant, WebhookId(id))
-    return required(sent, not_found("webhook", id))
+    delivery = await context.services.webhooks.ping(context.tenant, WebhookId(id))
+    return required(delivery, not_found("webhook", id))
 
 
 @router.delete("/{id}", status_code=204)
