@@ -117,7 +117,7 @@ async def _check(context: PageContext, expected_tip: AuditTip, current_tip: Audi
     loop, count, reached_tip = asyncio.get_running_loop(), 0, current_tip.number == 0
 
     def entries() -> Iterator[AuditEntry]:
-        nonlocal count, ended
+        nonlocal count, reached_tip
         while True:
             reading = context.services.audit_log.entries(expected_tip.tenant, after=count, limit=_READ)
             part = asyncio.run_coroutine_threadsafe(reading, loop).result()
