@@ -221,7 +221,8 @@ def _lacks_budget(now: QueuePosition) -> str | None:
     need = "It has no cost limit" if now.max_usd is None else f"It may cost {now.max_usd:g} USD"
     return (
         f"{need}, but only {max(0.0, budget_left):.2f} USD remains of your organisation's budget of "
-        f"{now.monthly_usd:g} USD a month: {now.spent_usd:.2f} USD is spent and {now.reserved_usd:.2f} USD reserved for running jobs. It "
+        f"{now.monthly_usd:g} USD a month: {now.spent_usd:.2f} USD is spent and {now.reserved_usd:.2f} USD reserved "
+        "for running jobs. It "
         "starts when enough of the reserved amount is released, when the budget is increased, or on the first of the "
         "month (UTC)."
     )
