@@ -20,7 +20,7 @@ from assayer.text.content_words import content_words
 from assayer.text.sanitise import sanitise
 from assayer.text.scripts import UNSPACED_LETTER, count_unspaced_letters, normalise_words
 
-CLAIMS_PER_CALL = 48
+CLAIMS_PER_CALL = 64
 _MAX_MISSING_CHARS = 300
 _MIN_CARRIED_WORDS = 3
 """Minimum number of content words that must be quoted as the basis for an outcome."""

@@ -13,14 +13,14 @@ Tier = Literal["fast", "strong", "judge"]
 `strong`, and those that give rewards are `judge`."""
 
 
-_TokensPerSecond = Annotated[float, Field(gt=0)]
+TokensPerSecond = Annotated[float, Field(gt=0)]
 
 
 class GpuSpeed(NamedTuple):
     """Tokens per second that one fully used GPU reads and writes."""
 
-    read: _TokensPerSecond
-    written: _TokensPerSecond
+    read: TokensPerSecond
+    written: TokensPerSecond
 
     def hours(self, prompt_tokens: int, completion_tokens: int) -> float:
         return (prompt_tokens / self.read + completion_tokens / self.written) / 3600

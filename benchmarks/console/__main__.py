@@ -101,7 +101,9 @@ _SCOPES: frozenset[Scope] = frozenset(("submit", "read", "manage"))
 def main() -> None:
     parser = command_line("console", __doc__)
     parser.add_argument("--rows", type=int, default=5_000)
-    parser.add_argument("--only", choices=("queries", "pages", "bids", "dossier", "watchers"), help="measure only this part")
+    parser.add_argument(
+        "--only", choices=("queries", "pages", "bids", "dossier", "watchers"), help="measure only this part"
+    )
     asked = parser.parse_args()
     rows, only = asked.rows, asked.only
     print(f"{heading()}\n{rows:,} proposals of {len(_TEXT):,} characters, {_TIMES} times each\n", flush=True)

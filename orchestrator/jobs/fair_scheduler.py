@@ -222,7 +222,6 @@ def _lacks_budget(now: QueuePosition) -> str | None:
     return (
         f"{need}, but only {max(0.0, budget_left):.2f} USD remains of your organisation's budget of "
         f"{now.monthly_usd:g} USD a month: {now.spent_usd:.2f} USD is spent and {now.reserved_usd:.2f} USD reserved "
-        "for running jobs. It "
-        "starts when enough of the reserved amount is released, when the budget is increased, or on the first of the "
-        "month (UTC)."
+        "for running jobs. It starts when enough of the reserved amount is released, when the budget is increased, or "
+        "on the first of the month (UTC)."
     )

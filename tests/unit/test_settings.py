@@ -182,7 +182,7 @@ def test_mapping_in_the_file_may_have_any_keys(tmp_path: Path) -> None:
     (tmp_path / "assayer.toml").write_text('[llm]\nmodel = "m"\nbase_url = "http://x/v1"\n[llm.prices]\nm = [1, 2]\n')
     llm = load_settings().llm
     assert llm is not None
-    assert llm.prices["m"] == (1, 2)
+    assert llm.prices["m"][:2] == (1, 2)
 
 
 def test_config_show_names_the_origin_of_each_value_and_masks_secrets(

@@ -22,7 +22,7 @@ class ScholarEvalOptions(Frozen):
     contribution."""
     evidence_chars: int = Field(default=5_000, ge=1)
     """Maximum number of characters shown per paper: abstract, matching passages, then methods and results sections."""
-    reading_batch: int = Field(default=16, ge=1)
+    reading_batch: int = Field(default=24, ge=1)
     """Number of papers read per LLM request, for all methods; fewer if the model's context window is too small."""
     reading_batch_chars: int = Field(default=27_000, ge=1)
     dimensions: int = Field(default=6, ge=1)
