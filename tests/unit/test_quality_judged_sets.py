@@ -181,9 +181,11 @@ def test_total_cost_sums_parts_and_is_unknown_if_any_price_is() -> None:
 def test_bounded_sample_of_altered_answers_keeps_each_with_its_original(tmp_path: Path) -> None:
     (tmp_path / "flaws").mkdir()
     records = [{"id": f"q{n}", "question": "Why?", "correct": f"c{n}", "altered": f"a{n}"} for n in range(9)]
+    records.append(records[0] | {"altered": "a0, again"})  # the same answer, altered differently
     with gzip.open(tmp_path / "flaws" / "refact.jsonl.gz", "wt") as file:
         file.writelines(f"{json.dumps(record)}\n" for record in records)
+    assert len({item.id for item in altered_answers(tmp_path).items}) == 19
     told = [item.text for item in altered_answers(tmp_path, 3).items]
     assert [text[0] for text in told] == ["c", "a"] * 3
-    assert [text[1:] for text in told[0::2]] == [text[1:] for text in told[1::2]]
+    assert [text[1:2] for text in told[0::2]] == [text[1:2] for text in told[1::2]]
     assert {item.text for item in altered_answers(tmp_path, 2).items} < {*told}

@@ -97,7 +97,11 @@ def altered_answers(folder: Path, first: int | None = None) -> JudgedSet:
         records = sorted(records, key=lambda record: crc32(str(record["id"]).encode()))[:first]
     items = [
         JudgedItem(
-            f"{record['id']}-{name}", record[name], truth, record["question"], f"The question: {record['question']}"
+            f"{record['id']}-{name}-{crc32(record[name].encode()):08x}",
+            record[name],
+            truth,
+            record["question"],
+            f"The question: {record['question']}",
         )
         for record in records
         for name, truth in (("correct", 1.0), ("altered", 0.0))
