@@ -48,7 +48,7 @@ CONTENDERS: Mapping[str, frozenset[str]] = {
     "report": frozenset({"scholarideas"}),
     "board": frozenset({"innoeval", "ai_researcher"}),
 }
-"""What the language model does, in this order, with the sets that it does it on; the last two search a corpus."""
+"""Contenders that need the language model, in this order, and the sets of each; the last two search a corpus."""
 
 
 class Material(NamedTuple):
