@@ -70,6 +70,7 @@ def _run(options: argparse.Namespace) -> None:
     recorded: Judge | None = "recorded" if getattr(options, "recorded", None) else None
     real = options.local_model or load_settings().llm
     judge: Judge | None = options.judge or recorded or ("endpoint" if real else None)
+    sets = frozenset(getattr(options, "sets", ()))
     asked = Asked(
         judge=None if options.no_llm else judge,
         out=options.out,
@@ -80,8 +81,8 @@ def _run(options: argparse.Namespace) -> None:
         limit_usd=options.limit_usd,
         retry_failed=options.retry_failed,
         deadline=None if options.minutes is None else time.monotonic() + 60 * options.minutes,
-        contenders=getattr(options, "contenders", ()),
-        sets=getattr(options, "sets", ()),
+        contenders=[name for name in getattr(options, "contenders", ()) if CONTENDERS[name] & sets],
+        sets=sets,
     )
     with ExitStack() as stack:
         graded = {idea_of(paper).text: paper.label for paper in inno_eval().grouped}
@@ -143,9 +144,9 @@ def _own(name: str, part: argparse.ArgumentParser) -> None:
     if name == "all":
         part.add_argument("--page", type=Path, help="folder for the page and its JSON figures; --out by default")
         part.add_argument(
-            "--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS, help="what the language model does"
+            "--contenders", nargs="+", choices=CONTENDERS, default=[*CONTENDERS], help="what the language model does"
         )
-        part.add_argument("--sets", nargs="+", choices=TITLES, default=[*TITLES], help="sets it gives opinions on")
+        part.add_argument("--sets", nargs="+", choices=TITLES, default=[*TITLES], help="judged sets to measure")
     elif name == "judge":
         part.add_argument("tests", nargs="*", choices=[*TESTS, []], help="which tests; all by default")
         part.add_argument("--plans", nargs="+", default=(), help="names of plans in the data folder, or text files")

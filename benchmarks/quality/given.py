@@ -30,8 +30,8 @@ class Asked(NamedTuple):
     """Time of the monotonic clock at which items in progress are interrupted and no others begin."""
     contenders: Sequence[str] = ()
     """Contenders of `all` that the language model runs."""
-    sets: Sequence[str] = ()
-    """Judged sets on which `all` requests opinions."""
+    sets: frozenset[str] = frozenset()
+    """Judged sets that `all` measures."""
     planned: list[tuple[str, Expected]] | None = None
     """If a list, the expected cost of each part is added to it and no model is called."""
 

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -45,6 +46,14 @@ def test_speed_is_measured_and_idle_server_has_zero_tokens_in_progress(model: Lo
     assert speed.answer > 0
     assert speed.seconds(10, 10) == pytest.approx(10 / speed.prompt + 10 / speed.answer)
     assert tokens_in_progress(model) == (0, 0)
+
+
+def test_first_answer_that_takes_too_long_is_explained() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        slow = LocalModel("slow", address, "key", "slow", LocalModelOptions(), 0, Path("server.log"))
+        with pytest.raises(LlmUnavailable, match=r"within 0\.01 seconds.*other programs"):
+            measure_speed(slow, seconds=0.01)
 
 
 def test_server_rejects_a_wrong_api_key(model: LocalModel) -> None:

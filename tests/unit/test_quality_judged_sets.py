@@ -1,5 +1,7 @@
 """Value of a single number per text against people's judgements, and the page that shows it."""
 
+import gzip
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from benchmarks.quality.figures import Figure, Kind
 from benchmarks.quality.judged_sets.contenders import sampled
 from benchmarks.quality.judged_sets.coverage import judged_coverage
 from benchmarks.quality.judged_sets.judged import CUTS, JudgedItem, JudgedSet, lost_at, scored, spearman
-from benchmarks.quality.judged_sets.ordered import beyond_simple
+from benchmarks.quality.judged_sets.ordered import altered_answers, beyond_simple
 from benchmarks.quality.judged_sets.page import page, write_page
 from benchmarks.quality.judged_sets.part import set_figures
 from benchmarks.quality.judged_sets.reading import one_against_others
@@ -174,3 +176,16 @@ def test_total_cost_sums_parts_and_is_unknown_if_any_price_is() -> None:
     assert not plan.agreed(1_000.0, yes=False)
     assert plan.agreed(0.0, yes=True)
     assert len(list(plan.lines)) == 3
+
+
+def test_bounded_sample_of_altered_answers_keeps_each_with_its_original(tmp_path: Path) -> None:
+    (tmp_path / "flaws").mkdir()
+    records = [{"id": f"q{n}", "question": "Why?", "correct": f"c{n}", "altered": f"a{n}"} for n in range(9)]
+    records.append(records[0] | {"altered": "a0, again"})  # the same answer, altered differently
+    with gzip.open(tmp_path / "flaws" / "refact.jsonl.gz", "wt") as file:
+        file.writelines(f"{json.dumps(record)}\n" for record in records)
+    assert len({item.id for item in altered_answers(tmp_path).items}) == 19
+    told = [item.text for item in altered_answers(tmp_path, 3).items]
+    assert [text[0] for text in told] == ["c", "a"] * 3
+    assert [text[1:2] for text in told[0::2]] == [text[1:2] for text in told[1::2]]
+    assert {item.text for item in altered_answers(tmp_path, 2).items} < {*told}

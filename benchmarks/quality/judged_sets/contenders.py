@@ -39,8 +39,16 @@ BOARD = "InnoEval's board"
 _METHOD = "scholareval"
 _REPORT = "ScholarEval's report"
 
-CONTENDERS = ("pairs", "opinions", "groups", "titles", "reviews", "report", "board")
-"""What the language model does, in order; the last two search a corpus."""
+CONTENDERS: Mapping[str, frozenset[str]] = {
+    "pairs": frozenset({"innoeval"}),
+    "opinions": frozenset({"innoeval", "ai_researcher", "iclr_years", "reviews", "flaws"}),
+    "groups": frozenset({"innoeval"}),
+    "titles": frozenset({"queries"}),
+    "reviews": frozenset({"scholarideas"}),
+    "report": frozenset({"scholarideas"}),
+    "board": frozenset({"innoeval", "ai_researcher"}),
+}
+"""Contenders that need the language model, in this order, and the sets of each; the last two search a corpus."""
 
 
 class Material(NamedTuple):
@@ -72,9 +80,7 @@ class Answers(NamedTuple):
 async def ask_everything(asked: Asked, settings: Settings, given: Material, absent: dict[str, str]) -> Answers:
     """Ask everything that has not been asked yet; if `asked.planned` is set, only estimate the cost. What was not or
     only partly asked is recorded in `absent`."""
-    for name in CONTENDERS:
-        if name not in asked.contenders:
-            absent[name] = _NOT_CHOSEN
+    absent |= {name: _NOT_CHOSEN for name in CONTENDERS if name not in asked.contenders}
     pairs = await runs.pairs(asked, settings, given.innoeval) if "pairs" in asked.contenders else []
     values, grouped = await _opinions(asked, settings, given, absent)
     groups = await runs.groups(asked, settings, {0: read_groups()}) if "groups" in asked.contenders else []
@@ -94,14 +100,10 @@ async def _opinions(
     grouped: dict[str, dict[str, float]] = {}
     papers = [JudgedItem(item.id, item.text, 0.0) for item in given.innoeval.grouped][: asked.first]
     for scorer in OPINIONS if "opinions" in asked.contenders else ():
-        for judged in (*given.sets, given.altered):
-            place = f"{scorer}: {judged.name}, {judged.part}"
-            if judged.name not in asked.sets:
-                absent[place] = _NOT_CHOSEN
-                continue
+        for judged in (*given.sets, *([given.altered] if "flaws" in asked.sets else [])):
             told = await opinions(asked, settings, judged.name, judged.question, judged.items, scorer)
             if told is None:
-                absent[place] = _UNFINISHED
+                absent[f"{scorer}: {judged.name}, {judged.part}"] = _UNFINISHED
             else:
                 values[judged.where][scorer, "prompt"] = np.array([told.get(item.id, np.nan) for item in judged.items])
         told = await opinions(asked, settings, "innoeval", ACCEPTED, papers, scorer) if "innoeval" in asked.sets else {}

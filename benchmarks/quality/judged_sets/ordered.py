@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,13 +89,21 @@ def named(where: tuple[str, str], scorer: tuple[str, Kind], values: NDArray[np.f
     return figure(where, "better one named", scorer, values_of(values, rounds), len(values), 0, 0.5)
 
 
-def altered_answers(folder: Path) -> JudgedSet:
-    """Read ReFACT: each original answer is followed by a copy with one statement altered."""
+def altered_answers(folder: Path, first: int | None = None) -> JudgedSet:
+    """Read ReFACT: each original answer is followed by a copy with one statement altered. At most `first` originals are
+    included, chosen by the checksum (CRC-32) of their ids."""
+    records = list(read_records(folder / "flaws" / "refact.jsonl.gz"))
+    if first is not None:
+        records = sorted(records, key=lambda record: crc32(str(record["id"]).encode()))[:first]
     items = [
         JudgedItem(
-            f"{record['id']}-{name}", record[name], truth, record["question"], f"The question: {record['question']}"
+            f"{record['id']}-{name}-{crc32(record[name].encode()):08x}",
+            record[name],
+            truth,
+            record["question"],
+            f"The question: {record['question']}",
         )
-        for record in read_records(folder / "flaws" / "refact.jsonl.gz")
+        for record in records
         for name, truth in (("correct", 1.0), ("altered", 0.0))
     ]
     question = "Is everything that this answer says correct?"

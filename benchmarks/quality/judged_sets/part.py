@@ -28,7 +28,7 @@ from benchmarks.quality.judged_sets.coverage import judged_coverage, proxy_figur
 from benchmarks.quality.judged_sets.decisions import past_decisions
 from benchmarks.quality.judged_sets.judged import JudgedSet, compared, scored
 from benchmarks.quality.judged_sets.ordered import altered_answers, altered_figures, ordered_figures
-from benchmarks.quality.judged_sets.page import page, write_page
+from benchmarks.quality.judged_sets.page import TITLES, page, write_page
 from benchmarks.quality.judged_sets.queries import (
     query_figures,
     read_queries,
@@ -54,6 +54,7 @@ _NO_MODEL = (
 def every_judged_set(given: Given) -> Iterator[str]:
     """Report the cost before asking, ask what has not been asked yet, and write the page."""
     absent: dict[str, str] = {} if given.asked.judge else {"language models": _NO_MODEL}
+    absent |= {title: "not chosen with --sets" for name, title in TITLES.items() if name not in given.asked.sets}
     material = _material(given)
     counted = sum(len(item.items) for item in material.sets)
     yield f"{counted:,} judged items in {len(material.sets)} parts of sets, besides pairs, groups, queries and rubrics."
@@ -83,10 +84,9 @@ def _material(given: Given) -> Material:
     first = given.asked.first
     ideas = scholar_ideas(DATA)[:first]
     names = {idea.source for idea in ideas}
-    (altered,) = sampled([altered_answers(DATA)], None if first is None else 2 * first)
     return Material(
-        sampled(list(judged_sets(DATA, given.rounds)), first),
-        altered,
+        sampled([judged for judged in judged_sets(DATA, given.rounds) if judged.name in given.asked.sets], first),
+        altered_answers(DATA, first),
         inno_eval(),
         read_queries(DATA)[:first],
         ideas,
@@ -96,7 +96,9 @@ def _material(given: Given) -> Material:
 
 def _figures(given: Given, material: Material, answers: Answers | None, absent: dict[str, str]) -> Iterator[Figure]:
     proposals = [item for item in material.sets if item.proposals]
-    past, calibrated = past_decisions(proposals, given.vectorise, _provenance(given), given.rounds)
+    past, calibrated = (
+        past_decisions(proposals, given.vectorise, _provenance(given), given.rounds) if proposals else ({}, [])
+    )
     for judged in material.sets:
         values: dict[tuple[str, Kind], NDArray[np.float64]] = dict(answers.values[judged.where]) if answers else {}
         values |= past.get(judged.where, {})
@@ -104,15 +106,18 @@ def _figures(given: Given, material: Material, answers: Answers | None, absent: 
         own = [item for item in calibrated if (item.set, item.part) == judged.where]
         yield from set_figures(judged, values, own, given.rounds)
     pairs, groups, scores = (answers.pairs, answers.groups, answers.scores) if answers else ([], [], {})
-    yield from ordered_figures(material.innoeval, pairs, groups, scores, given.vectorise, given.rounds)
-    told = [*simple_values(material.altered, given.vectorise)]
+    if "innoeval" in given.asked.sets:
+        yield from ordered_figures(material.innoeval, pairs, groups, scores, given.vectorise, given.rounds)
+    told = [*simple_values(material.altered, given.vectorise)] if "flaws" in given.asked.sets else []
     yield from altered_figures(material.altered, iter(told), "simple", given.rounds)
     if answers:
         yield from opinion_figures(material.innoeval, answers.grouped, given.rounds)
         by_model = ((name, some) for (name, _), some in answers.values[material.altered.where].items())
         yield from altered_figures(material.altered, by_model, "prompt", given.rounds, told)
-    yield from _queries(given, material, answers, absent)
-    yield from _coverage(given, material, answers, absent)
+    if "queries" in given.asked.sets:
+        yield from _queries(given, material, answers, absent)
+    if "scholarideas" in given.asked.sets:
+        yield from _coverage(given, material, answers, absent)
 
 
 def set_figures(
