@@ -67,7 +67,6 @@ from workers.reranking import RerankerSettings
 from workers.web.settings import PageSettings
 
 Profile = Literal["laptop", "online", "simulate", "paper-faithful"]
-PROFILES: tuple[Profile, ...] = ("laptop", "online", "simulate", "paper-faithful")
 CHOSEN_LLM = "chosen_llm"
 """Name under which `load_settings` passes the command-line options for the language model."""
 

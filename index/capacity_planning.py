@@ -156,7 +156,7 @@ def plan_capacity(wanted: CapacityRequest, have: PlanningConstants, references: 
     )
     disk = _disk(size, have)
     return CapacityPlan(
-        (*disk, *_compute_totals(disk, size, wanted)),
+        (*disk, *_compute_totals(disk, wanted)),
         _memory(size, disk, wanted, have),
         _building(size, wanted, have, rate, usd),
         _nightly(size, wanted, have, rate, usd, sum(item.value for item in disk)),
@@ -184,7 +184,7 @@ def _disk(size: _Size, have: PlanningConstants) -> tuple[PlannedFigure, ...]:
     )
 
 
-def _compute_totals(disk: Sequence[PlannedFigure], size: _Size, wanted: CapacityRequest) -> tuple[PlannedFigure, ...]:
+def _compute_totals(disk: Sequence[PlannedFigure], wanted: CapacityRequest) -> tuple[PlannedFigure, ...]:
     """Return the total disk space for one version, for all kept versions, and during a build. Versions share all files
     that an update does not rewrite. A build needs a second, sorted copy of all records."""
     version = sum(item.value for item in disk)

@@ -26,11 +26,11 @@ class TextSpan(NamedTuple):
     end: int
 
 
-def split_passages(text: str, words: int = PASSAGE_WORDS, slack: float = 0.5) -> list[TextSpan]:
+def split_passages(text: str, words: int = PASSAGE_WORDS) -> list[TextSpan]:
     """Split a text into passages of up to `words` words that end where sentences end, in order and without gaps.
 
-    A sentence that is longer than a passage is split between words. If the last passage has fewer than `words * slack`
-    words, it is joined to the one before it, unless both together have more than `words * (1 + slack)` words."""
+    A sentence that is longer than a passage is split between words. If the last passage has fewer than half of
+    `words`, it is joined to the one before it, unless both together have more than one and a half times `words`."""
     if len(text.split()) <= words:
         return [TextSpan(0, len(text))] if text.strip() else []
     spans: list[TextSpan] = []
@@ -43,7 +43,7 @@ def split_passages(text: str, words: int = PASSAGE_WORDS, slack: float = 0.5) ->
         end, count = piece.end, count + size
     if not count:
         return spans
-    if spans and count < words * slack and _count_words(text, spans[-1]) + count <= words * (1 + slack):
+    if spans and count < 0.5 * words and _count_words(text, spans[-1]) + count <= 1.5 * words:
         start = spans.pop().start
     return [*spans, TextSpan(start, end)]
 

@@ -56,7 +56,7 @@ _EDGES = """
     WHERE graph = $1 AND target >= $2 AND target < $3 ORDER BY target, source
 """
 _GROWN = """
-    UPDATE viewpoint_graphs SET version = $2, ideas = $3, viewpoints = $4, changed_at = now() WHERE name = $1
+    UPDATE viewpoint_graphs SET version = $2, ideas = $3, viewpoints = $4 WHERE name = $1
 """
 
 

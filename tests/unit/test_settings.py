@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from typer.testing import CliRunner
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 from assayer.errors import ConfigurationError
 from cluster.cli.main import app
 from cluster.operator_settings import setting_paths
-from cluster.settings import PROFILES, Settings
+from cluster.settings import Profile, Settings
 from cluster.settings_loading import load_settings
 from docs.site_tables import meaning
 
@@ -36,9 +37,9 @@ def _refusal(monkeypatch: pytest.MonkeyPatch, **variables: str) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_every_profile_is_valid(profile: str) -> None:
-    loaded = load_settings(profile)  # type: ignore[arg-type]  # the names are listed beside the type
+@pytest.mark.parametrize("profile", get_args(Profile))
+def test_every_profile_is_valid(profile: Profile) -> None:
+    loaded = load_settings(profile)
     assert (loaded.llm is None) == (profile != "simulate")
 
 

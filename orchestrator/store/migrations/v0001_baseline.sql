@@ -232,7 +232,6 @@ CREATE TABLE applicants (
 CREATE TABLE runs (
     job text NOT NULL REFERENCES jobs ON DELETE CASCADE,
     run_id text NOT NULL,
-    pinned_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (job, run_id)
 );
 CREATE INDEX runs_run ON runs (run_id);
@@ -817,8 +816,7 @@ CREATE TABLE viewpoint_graphs (
     version text NOT NULL,
     ideas integer NOT NULL DEFAULT 0,
     viewpoints integer NOT NULL DEFAULT 0,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    changed_at timestamptz NOT NULL DEFAULT now()
+    created_at timestamptz NOT NULL DEFAULT now()
 );
 
 -- Numbered from 0 without gaps, like rows of arrays.
@@ -830,7 +828,6 @@ CREATE TABLE viewpoint_ideas (
     record jsonb NOT NULL,
     label text,
     maker text NOT NULL,
-    added_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (graph, number),
     UNIQUE (graph, id)
 );
