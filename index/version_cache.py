@@ -18,16 +18,12 @@ from index.versions.verification_cache import VerificationCache
 T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
-_IDLE_SECONDS = 7200.0
-"""Number of seconds that an unused version stays open after it stops being current. An evaluation may wait that long
-for a language model."""
 _AGAIN_SECONDS = 30.0
 """Seconds before another attempt to open a version that could not be opened."""
 
 
 class VersionCache(Generic[T]):
-    """Cache that opens each version once for all callers, in a thread, and drops versions that have not been used for a
-    while.
+    """Cache that opens each version once for all callers, in a thread, and drops versions that are no longer current.
 
     A dropped version is closed only once nothing refers to it, so callers that still hold it can continue to use it."""
 
@@ -36,12 +32,12 @@ class VersionCache(Generic[T]):
         name: Callable[[], str],
         opener: Callable[[str], T],
         clock: Callable[[], float] = time.monotonic,
-        idle_seconds: float = _IDLE_SECONDS,
+        idle_seconds: float = 0.0,
         look: Callable[[], None] | None = None,
     ) -> None:
         """Create a cache. `name` returns the current version, or an empty string if it is not known. In that case
         `look` is called in a thread; it must find the current version or raise CorpusError. `clock` returns seconds
-        since any fixed moment."""
+        since any fixed moment. Versions that are not current are dropped `idle_seconds` after their last use."""
         self._look = look
         self._name = name
         self._opener = opener
@@ -67,22 +63,17 @@ class VersionCache(Generic[T]):
             self._prepare(name)
             return await self.at(self._latest)
         try:
-            opened = await self.at(name)
+            opened = await self._get(name)
         except CorpusError:
             if self._name() == name:
                 raise
             return await self.current()  # it was removed while being opened, so there is a newer one
         self._latest = name
-        return opened
+        return self._keep(name, opened)
 
     async def at(self, version: str) -> T:
         """Return a version by name. Raises CorpusError if it has been removed."""
-        opened = self._open.get(version)
-        if opened is None:
-            opened = await asyncio.shield(self._start_opening(version))
-        self._kept[version] = (opened, self._clock())
-        self._evict_idle()
-        return opened
+        return self._keep(version, await self._get(version))
 
     def is_current_open(self) -> bool:
         return self._name() in self._open
@@ -102,6 +93,19 @@ class VersionCache(Generic[T]):
         """Wait until no version is being opened."""
         await asyncio.gather(*self._opening.values(), return_exceptions=True)
 
+    async def _get(self, version: str) -> T:
+        opened = self._open.get(version)
+        return await asyncio.shield(self._start_opening(version)) if opened is None else opened
+
+    def _keep(self, version: str, opened: T) -> T:
+        """Record the use of a version, drop those that are no longer needed, and return the version."""
+        now = self._clock()
+        self._kept[version] = (opened, now)
+        last = now - self._idle_seconds
+        for name in [name for name, (_, used) in self._kept.items() if used <= last and name != self._latest]:
+            del self._kept[name]
+        return opened
+
     def _prepare(self, name: str) -> None:
         refused, when = self._refused
         if name not in self._opening and (name != refused or self._clock() - when > _AGAIN_SECONDS):
@@ -112,7 +116,9 @@ class VersionCache(Generic[T]):
             return
         error = task.exception()
         if error is None:
-            self._kept[name] = (task.result(), self._clock())
+            if name == self._name():
+                self._latest = name
+            self._keep(name, task.result())
             return
         self._refused = (name, self._clock())
         _LOG.warning("cannot open corpus version %s; still using %s: %s", name, self._latest or "none", error)
@@ -134,22 +140,16 @@ class VersionCache(Generic[T]):
         opened = self._open[version] = await asyncio.to_thread(self._opener, version)
         return opened
 
-    def _evict_idle(self) -> None:
-        last = self._clock() - self._idle_seconds
-        for version in [item for item, (_, asked) in self._kept.items() if asked < last and item != self._latest]:
-            del self._kept[version]
-
 
 class CorpusVersionCache(VersionCache[Corpus]):
-    """Cache for the versions of the corpus in a directory, sharded or not."""
+    """Cache for the versions of the corpus in a directory, sharded or not. A version that is no longer current closes
+    as soon as no caller holds it."""
 
     def __init__(
         self,
         directory: Path,
         embedder: Embedder,
         proofs: VerificationCache | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        idle_seconds: float = _IDLE_SECONDS,
         device: Device = "cpu",
         origin: CorpusOrigin | None = None,
     ) -> None:
@@ -161,4 +161,4 @@ class CorpusVersionCache(VersionCache[Corpus]):
                 source, version, lambda name: Corpus.open(directory, embedder, name or None, proofs, device)
             )
 
-        super().__init__(source.newest, open_version, clock, idle_seconds, source.look)
+        super().__init__(source.newest, open_version, look=source.look)

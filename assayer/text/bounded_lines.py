@@ -56,7 +56,12 @@ def bounded_lines(
 def check_readable(text: str, encoding: str, what: str, field: str = "") -> None:
     """Check that the text was decoded completely. Raises InputError if it contains bytes that are invalid in the file's
     encoding."""
-    if found := _UNDECODABLE.search(text):
+    found = None
+    try:
+        text.encode()  # at least ten times faster than the search, during which no other thread can run
+    except UnicodeEncodeError:
+        found = _UNDECODABLE.search(text)
+    if found:
         values = " ".join(f"0x{ord(byte) - 0xDC00:02X}" for byte in found[0])
         raise InputError(
             f"{what} contains the byte{'s' * (len(found[0]) > 1)} {values} after {found.start():,} characters, which "

@@ -35,6 +35,9 @@ _LOG = logging.getLogger(__name__)
 _CURRENT_VERSION_SECONDS = 0.5
 """Seconds for which the reported current version is cached, so that a search does not need an extra request for it."""
 _RETRY_SECONDS = 30.0
+_IDLE_SECONDS = 7200.0
+"""Seconds for which a version stays open after its last query once it is no longer current. Evaluations in other
+processes do not hold it, and may wait that long for a language model."""
 _IGNORE_PREVIOUS_SECONDS = 600.0
 """Maximum seconds for which some processes may still report the previous version after others have opened the next."""
 
@@ -139,7 +142,7 @@ class IndexReplica(Replica):
 
             return open_or_download(origin, version, open_part)
 
-        return VersionCache(origin.newest, opened, look=origin.look)
+        return VersionCache(origin.newest, opened, idle_seconds=_IDLE_SECONDS, look=origin.look)
 
 
 class _PooledShard:

@@ -5,7 +5,6 @@ candidates are not found. Codes encode the vectors and not their residuals, whic
 docs/adr/0013 explains the alternatives that were rejected."""
 
 import math
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, assert_never
 
@@ -16,6 +15,7 @@ from assayer.ports import Vectors
 from index.disk_access import library_errors_as_oserror
 from index.faiss_build import load_faiss
 from index.segments.row_filter import RowFilter
+from index.segments.weak_method import cache_method
 
 ApproximateIndexKind = Literal["ivf_sq8", "ivf_pq"]
 """Kind of approximate index. `ivf_sq8` stores one byte per dimension. `ivf_pq` stores two bits per dimension and
@@ -62,7 +62,7 @@ class ApproximateIndex:
         """FAISS index without rescoring."""
         self._refined = add_rescoring(index, vectors)
         self._vectors = vectors  # kept alive: the index uses their memory
-        self._parameters = lru_cache(_REMEMBERED)(self._create_parameters)
+        self._parameters = cache_method(self._create_parameters, _REMEMBERED)
 
     @classmethod
     def open(cls, path: Path, vectors: Vectors) -> "ApproximateIndex":

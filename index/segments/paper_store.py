@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from index.records.paper_record import CitedInText, PaperRecord, works_json
 from index.segments.citation_graph import UNDATED
 from index.segments.cited_in_text import CitedInTextFile, CitedInTextWriter
 from index.segments.hashed_rows import HashedRows, RowFiles
+from index.segments.weak_method import cache_method
 
 SOURCE = "corpus"
 _FILE, _DAYS = "papers.arrow", "days.npy"
@@ -110,7 +110,7 @@ class PaperStore:
         """Rows, keyed by the hashes of their ids."""
         self._cited = CitedInTextFile(directory)
         self._days: NDArray[np.int32] = load_array(directory / _DAYS)
-        self.paper = lru_cache(_REMEMBERED)(self._paper)
+        self.paper = cache_method(self._paper, _REMEMBERED)
 
     def __len__(self) -> int:
         return len(self.by_hash)

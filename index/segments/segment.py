@@ -2,7 +2,7 @@
 contents."""
 
 import datetime as dt
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from index.segments.passage_citations import PassageCitations
 from index.segments.passages import PassageLocation, read_locations
 from index.segments.row_filter import RowFilter
 from index.segments.vector_index import VectorIndex, VectorIndexParameters
+from index.segments.weak_method import cache_method
 
 _FILTERS_REMEMBERED = 16
 PAPERS_FOLDER = "papers"
@@ -81,8 +82,8 @@ class Segment:
         self.passage_citations = PassageCitations(directory / PASSAGES_FOLDER)
         self.hidden = hidden
         """Rows of papers that were deleted or replaced by a later segment, ascending."""
-        self.row_filter = lru_cache(_FILTERS_REMEMBERED)(self._row_filter)
-        self.passage_row_filter = lru_cache(_FILTERS_REMEMBERED)(self._passage_row_filter)
+        self.row_filter = cache_method(self._row_filter, _FILTERS_REMEMBERED)
+        self.passage_row_filter = cache_method(self._passage_row_filter, _FILTERS_REMEMBERED)
 
     def __len__(self) -> int:
         return len(self.store)

@@ -1,5 +1,6 @@
 """Order in which papers are considered: rankings fused, methods in turn, a reranker above both."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -65,6 +66,25 @@ async def test_methods_and_dimensions_are_reranked_with_their_own_queries() -> N
     assert {look.purpose for look in looks} == {"soundness", "contribution"}
     assert len(reranker.queries) >= sum(len(part.assessments) for part in report.parts)
     assert report.provenance.reranking_model == "by length"
+
+
+class Waiting(ByLength):
+    """Answers no query until `count` queries have arrived."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self.arrived = asyncio.Barrier(count)
+
+    async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        async with asyncio.timeout(30):
+            await self.arrived.wait()
+        return await super().score(query, texts)
+
+
+async def test_methods_and_dimensions_are_reranked_concurrently() -> None:
+    backends, _ = twin_backends()
+    report = await evaluated(replace(backends, reranker=Waiting(6)))
+    assert "reranking of papers" not in {item.what for item in report.coverage.dropped}
 
 
 class Broken(ByLength):

@@ -2,7 +2,9 @@
 
 import asyncio
 import gc
+import os
 import threading
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from index import BuildOptions, CorpusVersionCache, Delta, build_corpus, build_s
 from index.records.paper_record import PaperRecord
 from index.version_cache import VersionCache
 from tests.corpus_papers import RECORDS, record, write_jsonl
+from tests.polling import wait_until
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
@@ -46,6 +49,14 @@ class Shelf:
 
     def versions(self, idle: float = 100) -> VersionCache[Version]:
         return VersionCache(lambda: self.name, self.open, lambda: self.now, idle)
+
+
+def files_in_use(directory: Path) -> Counter[str]:
+    """Files below a directory that this process has open or mapped, with the number of times."""
+    entries = [Path("/proc/self/fd") / name for name in os.listdir("/proc/self/fd")]
+    opened = [os.readlink(entry) for entry in entries if entry.is_symlink()]
+    mapped = [line.split(maxsplit=5)[-1] for line in Path("/proc/self/maps").read_text().splitlines()]
+    return Counter(name for name in opened + mapped if name.startswith(str(directory)))
 
 
 async def test_concurrent_requests_open_a_version_once() -> None:
@@ -118,6 +129,22 @@ async def test_unused_version_is_released_after_idle_time() -> None:
     assert shelf.opened == ["one", "two", "one"]
 
 
+async def test_replaced_version_is_released_with_its_last_caller_without_idle_time() -> None:
+    shelf = Shelf()
+    versions = shelf.versions(idle=0)
+    mine = await versions.current()
+    shelf.name = "two"
+    await versions.current()
+    await versions.wait_until_open()
+    await versions.current()
+    assert await versions.at("one") is mine
+    assert shelf.opened == ["one", "two"]
+    del mine
+    await versions.at("one")
+    await versions.current()
+    assert shelf.opened == ["one", "two", "one"], "the old version was closed, the current one stayed open"
+
+
 async def test_missing_corpus_is_reported_on_each_request_until_it_exists() -> None:
     shelf = Shelf()
     shelf.name = ""
@@ -149,3 +176,32 @@ async def test_newest_corpus_is_served_while_earlier_version_remains_available(t
     assert await corpora.at(began.version) is began
     assert (await began.papers([PAPER], OPEN))[PAPER].title == record(3)["title"]
     await corpora.aclose()
+
+
+@pytest.mark.parametrize("shards", [0, 2])
+async def test_replaced_version_is_closed_when_no_caller_holds_it(tmp_path: Path, shards: int) -> None:
+    source, directory = write_jsonl(tmp_path / "papers.jsonl", RECORDS), tmp_path / "corpus"
+    if shards:
+        await build_shards([source], shards, directory, EMBEDDER)
+    else:
+        await build_corpus([source], directory, EMBEDDER)
+    update = update_shards if shards else update_corpus
+    gc.collect()  # what the build opened
+    corpora = CorpusVersionCache(directory, EMBEDDER)
+    began = await corpora.current()
+    await began.search(["honey bees"], 3, OPEN)
+    files = files_in_use(directory)
+    changed = PaperRecord.model_validate(record(3, title="Another title"))
+    await update(Delta([changed]), directory, EMBEDDER)
+    gc.collect()  # what the update opened
+    await corpora.current()
+    await corpora.wait_until_open()
+    both = files_in_use(directory)
+    gc.disable()
+    try:
+        del began
+        await asyncio.to_thread(wait_until, lambda: both - files_in_use(directory), files.__eq__)
+        await corpora.aclose()
+        await asyncio.to_thread(wait_until, lambda: files_in_use(directory), Counter().__eq__)
+    finally:
+        gc.enable()
