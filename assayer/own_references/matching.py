@@ -14,12 +14,18 @@ from assayer.own_references.names import are_comparable, is_group, is_named_in, 
 from assayer.own_references.titles import TELLING, has_more_subtitle, is_other_title, title_agreement
 from assayer.reference_lists.telling_title import is_title_told
 
-_VERSIONS = 1
-"""Maximum years between a preprint and its publication that do not count as a difference."""
+_VERSIONS, _KNOWN_VERSIONS = 1, 3
+"""Maximum years between a preprint and its publication that do not count as a difference, and maximum if the DOI shows
+that one of the two is a preprint."""
+_PREPRINT = re.compile(
+    r"10\.(?:1101|48550|2139|31234|31235|31219|31222|31223|21203|26434|20944|22541|36227|7287|12688|32942|1002/essoar)\b"
+)
+"""DOI of a preprint server: bioRxiv, arXiv, SSRN, PsyArXiv, OSF, Research Square, ChemRxiv and others."""
 _CUT_OFF = 100
 """Number of authors at or above which a source may have truncated a record's author list."""
 _MAX_LISTED = 3
 """Maximum number of names listed for authors that the record lacks."""
+_INITIAL = re.compile(r"\b[^\W\d_]\b")
 _IDENTIFIER = re.compile(r"(?:https?://|doi:|10\.\d{4,9}/|arxiv:)\S*|\d{4}\.\d{4,5}", re.IGNORECASE)
 
 
@@ -112,7 +118,13 @@ def _year_agrees(work: CitedWork, paper: Paper) -> bool | None:
         return None
     year = paper.publication_date.year
     stated = re.findall(r"\b(?:19|20)\d\d(?=[a-z]?\b)", remove_identifiers(_remove_title(work)))
-    return abs(work.year - year) <= _VERSIONS or str(year) in stated
+    versions = _KNOWN_VERSIONS if _are_versions(work.doi, paper.identifiers.doi) else _VERSIONS
+    return abs(work.year - year) <= versions or str(year) in stated
+
+
+def _are_versions(ours: str, theirs: str) -> bool:
+    """Return whether one of two DOIs is that of a preprint, and the other that of a publication."""
+    return bool(ours and theirs) and bool(_PREPRINT.match(ours)) != bool(_PREPRINT.match(theirs))
 
 
 def _match_with_differences(work: CitedWork, paper: Paper, likeness: _Likeness) -> RecordMatch:
@@ -144,6 +156,8 @@ def _describe_name_differences(work: CitedWork, paper: Paper) -> str:
     named, known = _choose_compared_authors(work.authors), _choose_compared_authors(paper.authors)
     if not named or not known or not are_comparable(named[0], known[0]) or is_group(named[0]) != is_group(known[0]):
         return ""
+    if len(named) > 1 and _is_rest_of_entry_above(named) and names_may_match(named[1], known[0]):
+        named = named[1:]
     if not names_may_match(named[0], known[0]):
         return f"The entry names {named[0]} first, the record {known[0]}."
     if len(known) >= _CUT_OFF or any(map(_is_placeholder, paper.authors)):
@@ -156,6 +170,13 @@ def _describe_name_differences(work: CitedWork, paper: Paper) -> str:
     ]
     others = f" and {len(missing) - _MAX_LISTED} more" if len(missing) > _MAX_LISTED else ""
     return f"The entry names {', '.join(missing[:_MAX_LISTED])}{others}, but the record does not." if missing else ""
+
+
+def _is_rest_of_entry_above(named: Sequence[str]) -> bool:
+    """Return whether the first of the names is not in the form of the others: a journal at the end of the previous
+    entry, as in `Rail Letters, Tilman, D.`"""
+    words = named[0].split()
+    return len(words) > 1 and all(len(word) > 2 for word in words) and all(_INITIAL.search(name) for name in named[1:])
 
 
 def _choose_compared_authors(authors: Sequence[str]) -> list[str]:
@@ -186,6 +207,7 @@ def _identifiers_differ(work: CitedWork, paper: Paper) -> list[str]:
         if scheme in ours
         and scheme in theirs
         and title_key(ours[scheme]) != title_key(theirs[scheme])  # a hyphen at a line end may be lost
+        and not (scheme == "doi" and _are_versions(ours[scheme], theirs[scheme]))
         # A DOI may be cut at a line end, and a PDF may lack its underscore.
-        and not theirs[scheme].startswith((f"{ours[scheme]}.", f"{ours[scheme]}_"))
+        and not theirs[scheme].startswith((*(ours[scheme] + mark for mark in "._:("), ours[scheme].rstrip("-") + "-"))
     ]

@@ -22,6 +22,8 @@ _MIN_SHARE_OF_TITLE = 0.6
 _LONG_WORD = 4
 """Minimum number of letters in a word for a wrong letter to be tolerated; `in` and `on` are different words."""
 _NUMBER = re.compile(r"\d+")
+_LINE_NUMBER = re.compile(r"(?<=[a-z]{2})\d{1,3}\s(?=[a-z]{2})|(?<=[A-Z]{2})\d{1,3}\s(?=[A-Z]{2})")
+_LIGATURE = re.compile(r"f(?:f[il]?|[il])")
 _WORD = re.compile(r"[^\W_]+")
 _VENUE = re.compile(
     r"\s{0,3}(?:\.\s|\s?\(|,\s(?=.{0,80}\d|.{0,80}\b(?:press|publish\w+|publications|verlag|books|associates|wiley|springer|elsevier|"
@@ -49,6 +51,8 @@ def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
     if not theirs:
         return None
     if ours == theirs or (ours and _write_out_umlauts(work.title) == _write_out_umlauts(title)):
+        return "same"
+    if len(theirs) >= TELLING and _drop_lost_letters(work.title) == _drop_lost_letters(title):
         return "same"
     more = has_more_subtitle(work, title)
     whole = len(theirs) >= max(TELLING, _MIN_SHARE_OF_TITLE * len(ours)) or (ours and theirs.startswith(ours))
@@ -82,6 +86,12 @@ def _normalise_words(title: str) -> str:
 def _write_out_umlauts(title: str) -> str:
     """Return the key of a title with its umlauts written out: `Über` is also printed as `Ueber`."""
     return title_key(german_folded(title))
+
+
+def _drop_lost_letters(title: str) -> str:
+    """Return the key of a title without what the text of a PDF may lack or add: ligatures (`di erent`), and the numbers
+    of lines in a word that a line end divided (`under26 standing`)."""
+    return _LIGATURE.sub("", title_key(_LINE_NUMBER.sub("", title)))
 
 
 def _is_misprint(ours: str, theirs: str) -> bool:

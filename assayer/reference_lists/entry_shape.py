@@ -30,7 +30,7 @@ ITEM_MARK = re.compile(
 _TAGGED = re.compile(r"@|TY {1,2}- |%0 |PMID- |FN (?:Clarivate|ISI)|PT [A-Z]$|\\bib\{|\\begin\{(?:bibdiv|biblist)\}")
 """Beginning of an entry of a reference manager or a database: BibTeX, RIS, EndNote, PubMed, Web of Science, amsrefs."""
 _DATED = re.compile(
-    rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\b[ns]\. ?d\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE
+    rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\b(?-i:[ns]\. ?d)\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE
 )
 
 UPPER = "[" + ranges(code for code in range(0x2000) if chr(code).isupper()) + "]"

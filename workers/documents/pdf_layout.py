@@ -8,7 +8,7 @@ from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from assayer.models import Note, Section
-from assayer.reference_lists.entry_shape import begins_entry, begins_with_names
+from assayer.reference_lists.entry_shape import begins_entry, begins_with_names, reads_like_entry
 from assayer.reference_lists.list_finding import FOLLOWS, find_untitled_list
 from assayer.reference_lists.list_titles import list_title
 from assayer.text.section_titles import (
@@ -210,6 +210,9 @@ def _add_list_headings(
     """Return the lines, with headings added around a reference list if no printed one is recognised."""
     if any(heading and list_title(heading.title) == "certain" for _, heading in marked):
         return marked
+    for place, (line, heading) in reversed(list(enumerate(marked))):
+        if heading and list_title(heading.title) == "possible" and _begins_list(marked[place + 1 :][:_LINES_OF_LIST]):
+            return [*marked[:place], (line, heading._replace(title=LIST)), *marked[place + 1 :]]
     pieces = [f"\n{line.text}\n\n" if heading else f"{line.text}\n" for line, heading in marked]
     listed = find_untitled_list("".join(pieces))
     if listed is None:
@@ -220,6 +223,16 @@ def _add_list_headings(
     around = [(PdfLine(marked[first][0].page, style, True, ""), _Heading("", name, style, added=True)) for name in
               (LIST, WHOLE_TEXT)]  # fmt: skip
     return [*marked[:first], around[0], *marked[first : last + 1], around[1], *marked[last + 1 :]]
+
+
+_LINES_OF_LIST, _MIN_ENTRIES = 30, 3
+"""Number of lines below a heading in which entries are looked for, and minimum number of entries."""
+
+
+def _begins_list(below: Sequence[tuple[PdfLine, _Heading | None]]) -> bool:
+    """Return whether the lines below a heading such as `Reference` or `Literature` are a reference list."""
+    texts = [line.text for line, _ in below]
+    return sum(reads_like_entry(" ".join(texts[place : place + 3])) for place in range(len(texts))) >= _MIN_ENTRIES
 
 
 def _continues_heading(first: _Heading, first_line: PdfLine, second: _Heading, line: PdfLine) -> bool:
