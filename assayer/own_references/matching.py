@@ -11,7 +11,13 @@ from typing import Literal, NamedTuple
 from assayer.literature.paper_identity import family_name, identifiers_by_scheme, title_key
 from assayer.models import CitedWork, Identifiers, Paper
 from assayer.own_references.names import are_comparable, is_group, is_named_in, names_may_match
-from assayer.own_references.titles import TELLING, has_more_subtitle, is_other_title, title_agreement
+from assayer.own_references.titles import (
+    TELLING,
+    has_more_subtitle,
+    is_followed_by_name,
+    is_other_title,
+    title_agreement,
+)
 from assayer.reference_lists.telling_title import is_title_told
 
 _VERSIONS, _KNOWN_VERSIONS = 1, 3
@@ -145,6 +151,8 @@ def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str
         return f"The {name} belongs to a work with a different title: “{paper.title}”."
     if title_agreement(work, paper.title) != "alike":
         return ""
+    if not work.title and is_followed_by_name(work, paper):
+        return ""
     if not work.title:
         return f"The entry continues after the record's title: “{paper.title}”."
     return f"The entry's title is “{work.title}”, the record's “{paper.title}”."
@@ -208,6 +216,11 @@ def _identifiers_differ(work: CitedWork, paper: Paper) -> list[str]:
         and scheme in theirs
         and title_key(ours[scheme]) != title_key(theirs[scheme])  # a hyphen at a line end may be lost
         and not (scheme == "doi" and _are_versions(ours[scheme], theirs[scheme]))
-        # A DOI may be cut at a line end, and a PDF may lack its underscore.
-        and not theirs[scheme].startswith((*(ours[scheme] + mark for mark in "._:("), ours[scheme].rstrip("-") + "-"))
+        and not _is_cut(ours[scheme].casefold(), theirs[scheme].casefold())
     ]
+
+
+def _is_cut(ours: str, theirs: str) -> bool:
+    """Return whether an identifier is the beginning of another: a DOI may be cut at a line end, and a PDF may lack its
+    underscore."""
+    return theirs.startswith(ours) and (ours.endswith("-") or theirs[len(ours) : len(ours) + 1] in tuple("._:("))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from rapidfuzz import fuzz
 
 from assayer.literature.paper_identity import family_name
-from assayer.reference_lists.entry_fields import ORGANISATION
+from assayer.reference_lists.entry_shape import ORGANISATION
 from assayer.text.folding import fold_text, german_folded, pinyin_folded
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")

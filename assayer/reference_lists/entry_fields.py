@@ -4,20 +4,22 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from assayer.reference_lists.entry_shape import DATE, SURNAME, UPPER, YEAR, begins_with_names, is_published
-from assayer.reference_lists.identifiers import ADDRESS
+from assayer.reference_lists.entry_shape import (
+    DATE,
+    ORGANISATION,
+    SURNAME,
+    UPPER,
+    YEAR,
+    begins_with_names,
+    is_published,
+)
 
 _MIN_TITLE_CHARS = 8
 _MAX_TITLE_CHARS = 300
 _REST_OF_NAMES = re.compile(
-    rf"(?:{UPPER}|[a-z])\.,|(?:{UPPER}\. ?)+ ?{UPPER}[\w’'-]+(?:,| and | & )|{UPPER}, {UPPER}|[a-z]+: {UPPER}$"
+    rf"(?:{UPPER}|[a-z])\.,|(?:{UPPER}\. ?)+ ?{UPPER}[\w’'-]+(?:,| and | & )|{UPPER}, (?:and |& )?{UPPER}|[a-z]+: {UPPER}$"
 )
 """Initials with a comma or a family name after them: the end of a list of names, not a title."""
-_YEAR = re.compile(
-    rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}})?[)）]"
-    r"|(?<![\d–-])(?<!\bpp)(?<!\bp)[.,;，．。] ?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
-    r"|\b(?<!\bp\. )(?<!\bpp\. )(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?<!\d:)(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
-)
 _QUOTED = re.compile(
     r"[\"“«„](?P<double>.{8,}?)[,.?!]?\s?[\"”»“](?!\w)"
     r"|(?<=[).,] )['‘](?P<single>.{8,400}?)[,.?!]?['’](?=[,.;]|\s*$|\s\(|\s[Ii]n:?\s)"
@@ -32,7 +34,8 @@ _STOPPED = re.compile(r"[,.?!]\s?\W$")
 _AFTER_DATE = re.compile(rf"(?:\({DATE}\)[.,:]?|[.,] {DATE}[.:])\s+(?!(?:URL|DOI)\b)")
 _AFTER_BARE_DATE = re.compile(rf"[.,] {YEAR}\s+(?={UPPER})")
 _UNREADABLE_NAMES = re.compile(
-    rf"(?P<names>[^()“”\"]{{2,400}}?)(?:\s\({DATE}\)|[.,] {YEAR})[.,:]\s+(?P<title>{UPPER}[^.?!]{{8,300}}[?!]?)[.?!]?(?=\s|$)"
+    rf"(?P<names>[^()“”\"]{{2,400}}?)(?:\s\({DATE}\)|[.,] {YEAR})[.,:]\s+(?P<title>{UPPER}[^.?!]{{8,300}}[?!]?)"
+    r"[.?!]?(?=\s|$)"
 )
 """Names that could not be told apart, a date after them, and a title: `Costa, B.H. e, Lee, A. (2020). A title.`"""
 _MAX_LOWER_WORDS = 1
@@ -56,9 +59,9 @@ _JOURNAL_IN_TITLE = re.compile(
 _PLACE_IN_VOLUME = re.compile(r"\s\d{1,4}(?:\(\d{1,4}\))?:\s?\d{1,5}[–-]\d{1,5}$")
 _IN_VOLUME = re.compile(rf", in(?:: | (?=['‘“]|{UPPER}\. ?{UPPER})).*$")
 _PUBLISHER = re.compile(r";\s(?=[^\W\d_a-z]).*$")
+_FIRMS = r"(?:Associates|Press|Publish(?:ers?|ing)|Publications|Verlag|Books|Springer|Wiley|Elsevier|Routledge)"
 _COMMA_AND_PUBLISHER = re.compile(
-    rf",\s(?:{UPPER}[\w.&’'-]*\s){{0,4}}(?:Associates|Press|Publish(?:ers?|ing)|Publications|Verlag|Books|Springer|Wiley|"
-    r"Elsevier|Routledge)$"
+    rf",\s(?:{UPPER}[\w.&’'-]*\s){{0,4}}{_FIRMS}$|\s\([^()]{{0,60}}\b{_FIRMS}\b[^()]{{0,60}}\)?$"
 )
 _UNNAMED_TITLE = re.compile(r"[^,;\d]{12,200}")
 _MIN_WORDS = 2
@@ -126,29 +129,11 @@ _PARTICLE = re.compile(
     r"van|von|vom|der|den|dem|de|del|della|di|da|das|dos|do|du|des|las?|les?|los|el|al|ibn|bin|ben|te[rn]?|zur?|af|av|y|"
     r"e|i|und|et|and|[dl]'|['’]t|st"
 )
-ORGANISATION = re.compile(
-    r"\b(?:collab(?:oration|s)?|consorti(?:um|a)|group|team|organi[sz]ation|university|institut(?:e|ion)|ministry|office|"
-    r"agency|association|society|council|commission|committee|foundation|department|network|project|cent(?:re|er)s?|bank|"
-    r"nations|academy|bureau|board|initiative|corporation|investigators|authors|inc|ltd|gmbh|federation|union|service)\b",
-    re.IGNORECASE,
-)
-"""Words that name an organisation or a collaboration rather than a person."""
 
 
 class EntryFields(NamedTuple):
     authors: tuple[str, ...] = ()
     title: str = ""
-
-
-def year_of(entry: str) -> int | None:
-    """Return the year in brackets or between full stops, otherwise the last year; years in an address or an identifier
-    are ignored."""
-    found = list(_YEAR.finditer(ADDRESS.sub("", entry)))
-    for kind in ("a", "b", "c"):
-        years = [match[kind] for match in found if match[kind]]
-        if years:
-            return int((years[-1] if kind == "c" else years[0])[:4])
-    return None
 
 
 def fields_of(entry: str) -> EntryFields:
@@ -158,7 +143,8 @@ def fields_of(entry: str) -> EntryFields:
     forms: tuple[Callable[[str], EntryFields | None], ...] = (
         _parse_quoted_title, _date_first, _parse_after_date, _semicolons, _initials_first, _family_first,
         _family_first_comma, _parse_after_bare_date, _parse_after_et_al,
-        _title_before_names, _surnames_first, _parse_after_unreadable_names, _parse_second_sentence, _parse_without_authors,
+        _title_before_names, _surnames_first, _parse_after_unreadable_names, _parse_second_sentence,
+        _parse_without_authors,
     )  # fmt: skip
     fields = next((fields for form in forms if (fields := form(plain))), EntryFields())
     return fields._replace(title=_strip_title(fields.title))

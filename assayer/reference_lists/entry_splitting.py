@@ -73,8 +73,8 @@ def split_entries(text: str) -> list[PrintedEntry]:
 
 
 def _divide(lines: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the lines of each part of a list, without the titles of the parts. Such a title stands between the end of an
-    entry and the beginning of another; a line of an entry may have the same words."""
+    """Yield the lines of each part of a list, without the titles of the parts. Such a title stands between the end of
+    an entry and the beginning of another; a line of an entry may have the same words."""
     printed = [place for place, line in enumerate(lines) if line.strip()]
     start, above = 0, ""
     for place, below in pairwise(printed):

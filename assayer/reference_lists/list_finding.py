@@ -197,7 +197,9 @@ def _find_list_end(
     outer = min(level, _MARKDOWN_LEVELS)
     is_table: bool | None = None
     lines = list(following)
+    number: tuple[str, int] | None = None
     for place, line in enumerate(lines):
+        number = entry_number(line.text) or number
         if is_table is None and line.start > inner:
             is_table = _ROW.match(line.text) is not None
         if is_table is False and _begins_table(line):
@@ -218,6 +220,13 @@ def _find_list_end(
         known = is_known_title(strip_number(title)) or part_of(title) is not None or follows
         if heading and (heading.level <= outer or (known and line.stands_alone and heading.level >= level)):
             return line.start
+        if (
+            not known
+            and number
+            and (number[0], number[1] + 1)
+            in (entry_number(item.text) for item in lines[place + 1 : place + _MAX_LINES])
+        ):
+            continue  # a line of an entry, such as its authors
         short = bool(_TITLE_ALONE.match(title)) and len(title.split()) <= _TITLE_WORDS
         if line.stands_alone and title[:1].isupper() and short and (known or level > _MARKDOWN_LEVELS):
             return line.start

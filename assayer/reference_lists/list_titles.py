@@ -48,22 +48,24 @@ _POSSIBLE = """
 """
 _DIVISIONS = """
     primary sources; secondary sources; primary literature; secondary literature; archival sources; archives;
-    manuscript sources; manuscripts; unpublished sources; published sources; printed sources; printed works; books;
-    books and articles; articles; journal articles; book chapters; chapters; monographs; theses; theses and dissertations;
-    reports; technical reports; working papers; government documents; official documents; policy documents; legislation;
-    statutes; laws; treaties; cases; case law; table of cases; standards; patents; newspapers; newspaper articles; media;
-    interviews; software; software and packages; r packages; packages; code; data; data sets; datasets; data sources;
-    databases; software and data; data and software; web pages; webpages; web sites; websites; web sources; web references;
-    online sources; online resources; online references; internet sources; internet resources; electronic sources;
-    other sources; other references; other literature; non-scientific sources; scientific literature; grey literature;
-    academic literature; main text; methods references; references for methods; supplementary references;
-    primärquellen; sekundärliteratur; primärliteratur; gedruckte quellen; ungedruckte quellen; archivalien; monographien;
-    monografien; aufsätze; zeitschriftenartikel; bücher; internetquellen; onlinequellen; webseiten; gesetze;
-    rechtsprechung; sources primaires; sources secondaires; sources imprimées; sources manuscrites; ouvrages; articles et
-    chapitres; sites web; webographie; sitographie; textes de loi; fuentes primarias; fuentes secundarias; libros;
-    artículos; páginas web; recursos electrónicos; legislación; fontes primárias; fontes secundárias; livros; artigos;
-    fonti primarie; fonti secondarie; libri; articoli; sitografia; primaire bronnen; secundaire bronnen; internetbronnen;
-    интернет-источники; нормативные акты; 网络资源; 专著; 期刊论文
+    manuscript sources; manuscripts; unpublished sources; published sources; printed sources; printed works;
+    books; books and articles; articles; journal articles; book chapters; chapters; monographs; theses; theses
+    and dissertations; reports; technical reports; working papers; government documents; official documents;
+    policy documents; legislation; statutes; laws; treaties; cases; case law; table of cases; standards;
+    patents; newspapers; newspaper articles; media; interviews; software; software and packages; r packages;
+    packages; code; data; data sets; datasets; data sources; databases; software and data; data and software;
+    web pages; webpages; web sites; websites; web sources; web references; online sources; online resources;
+    online references; internet sources; internet resources; electronic sources; other sources; other
+    references; other literature; non-scientific sources; scientific literature; grey literature; academic
+    literature; main text; methods references; references for methods; supplementary references;
+    primärquellen; sekundärliteratur; primärliteratur; gedruckte quellen; ungedruckte quellen; archivalien;
+    monographien; monografien; aufsätze; zeitschriftenartikel; bücher; internetquellen; onlinequellen;
+    webseiten; gesetze; rechtsprechung; sources primaires; sources secondaires; sources imprimées; sources
+    manuscrites; ouvrages; articles et chapitres; sites web; webographie; sitographie; textes de loi; fuentes
+    primarias; fuentes secundarias; libros; artículos; páginas web; recursos electrónicos; legislación; fontes
+    primárias; fontes secundárias; livros; artigos; fonti primarie; fonti secondarie; libri; articoli;
+    sitografia; primaire bronnen; secundaire bronnen; internetbronnen; интернет-источники; нормативные акты;
+    网络资源; 专著; 期刊论文
 """
 
 

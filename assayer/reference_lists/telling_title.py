@@ -46,6 +46,7 @@ def is_title_told(work: CitedWork) -> bool:
         or _VOLUME_AND_PLACE.search(title)
         or (_VOLUME_AT_END.search(title) and _PLACE_AFTER.match(after))
         or _PLACE_INSIDE.search(title)
+        or (work.raw.endswith(title) and work.raw != title)
         or _PUBLISHER_AND_YEAR.match(after)
         or (not work.authors and work.raw.startswith(title) and _DATE_AND_TITLE.match(after))
         or _PUBLISHER_AND_YEAR.search(title)
