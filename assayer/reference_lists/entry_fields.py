@@ -17,7 +17,8 @@ from assayer.reference_lists.entry_shape import (
 _MIN_TITLE_CHARS = 8
 _MAX_TITLE_CHARS = 300
 _REST_OF_NAMES = re.compile(
-    rf"(?:{UPPER}|[a-z])\.,|(?:{UPPER}\. ?)+ ?{UPPER}[\w’'-]+(?:,| and | & )|{UPPER}, (?:and |& )?{UPPER}|[a-z]+: {UPPER}$"
+    rf"(?:{UPPER}|[a-z])\.,|(?:{UPPER}\. ?)+ ?{UPPER}[\w’'-]+(?:,| and | & )|{UPPER}, (?:and |& )?{UPPER}"
+    rf"|[a-z]+: {UPPER}$"
 )
 """Initials with a comma or a family name after them: the end of a list of names, not a title."""
 _QUOTED = re.compile(
