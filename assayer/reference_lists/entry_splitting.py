@@ -14,6 +14,7 @@ from assayer.reference_lists.entry_shape import (
     entry_number,
     has_year_or_link,
     is_names_and_date,
+    is_prose,
     reads_like_entry,
     strip_mark,
 )
@@ -74,20 +75,24 @@ def split_entries(text: str) -> list[PrintedEntry]:
 
 def _divide(lines: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield the lines of each part of a list, without the titles of the parts. Such a title stands between the end of
-    an entry and the beginning of another; a line of an entry may have the same words."""
+    an entry and the beginning of another, which has a number if the first has; a line of an entry may have the same
+    words."""
     printed = [place for place, line in enumerate(lines) if line.strip()]
     start, above = 0, ""
+    numbered = bool(printed) and entry_number(lines[printed[0]]) is not None
     for place, below in pairwise(printed):
         is_apart = not above or not lines[place - 1].strip() or _ENDED.search(above)
-        if is_apart and is_division(lines[place]) and _begins_part(lines[below]):
+        if is_apart and is_division(lines[place]) and _begins_part(lines[below], numbered=numbered):
             yield lines[start:place]
             start = place + 1
         above = lines[place]
     yield lines[start:]
 
 
-def _begins_part(line: str) -> bool:
-    return begins_entry(line) or is_division(line) or has_year_or_link(line)
+def _begins_part(line: str, *, numbered: bool) -> bool:
+    if numbered or is_division(line):
+        return entry_number(line) is not None or is_division(line)
+    return (begins_entry(line) or has_year_or_link(line)) and not is_prose(line[:_LOOK_AHEAD])
 
 
 def _split_part(lines: Sequence[str]) -> list[PrintedEntry]:

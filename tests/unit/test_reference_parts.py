@@ -37,6 +37,14 @@ def test_titles_of_parts_neither_end_the_list_nor_join_entries(form: str) -> Non
     assert [section.title for section in idea.sections] == ["Problem"]
 
 
+def test_prose_below_the_title_of_a_part_of_a_numbered_list_is_no_part() -> None:
+    listed = (
+        "1. Moor, A. Letters. Rails 3, 2 (2019).\n\nDatasets\n\nWe used a base of 2017 from http://post.test.\n\n"
+        "2. Crow, B. Cards. Rails 4, 1 (2018)."
+    )
+    assert [work.number for work in parse_references(listed)] == [1, 2]
+
+
 def test_numbers_that_begin_again_in_a_part_are_entries() -> None:
     listed = "[1] A. Moor. Letters. 2019.\n[2] B. Okoro. Postcards. 2018.\n\nSoftware\n\n[1] C. Duarte. Sorter. 2017."
     assert [work.number for work in parse_references(listed)] == [1, 2, 1]
