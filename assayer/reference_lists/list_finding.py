@@ -199,7 +199,7 @@ def _find_list_end(
     lines = list(following)
     number: tuple[str, int] | None = None
     for place, line in enumerate(lines):
-        number = entry_number(line.text) or number
+        above, number = number, entry_number(line.text) or number
         if is_table is None and line.start > inner:
             is_table = _ROW.match(line.text) is not None
         if is_table is False and _begins_table(line):
@@ -218,6 +218,8 @@ def _find_list_end(
             continue
         follows = _may_follow_list(title) or _LETTERED.match(title) is not None
         known = is_known_title(strip_number(title)) or part_of(title) is not None or follows
+        if not known and above and number == (above[0], above[1] + 1):
+            continue
         if heading and (heading.level <= outer or (known and line.stands_alone and heading.level >= level)):
             return line.start
         if (

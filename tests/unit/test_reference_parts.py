@@ -59,7 +59,7 @@ def test_last_word_of_an_entry_is_no_title_of_a_part() -> None:
 
 def test_short_line_inside_a_numbered_entry_does_not_end_the_list() -> None:
     entries = [
-        f"{number}. Title of work {number} on sorted mail\n\nOpen Rail Consortium\n\nRails (201{number}) https://r.test/{number}"
+        f"{number}. Critical Assessment of Sorted Mail {number}\n\nOpen Rail Consortium\n\nRails (201{number}) https://r.test/{number}"
         for number in range(1, 6)
     ]
     idea = parse_idea(f"{BODY}References\n\n" + "\n\n".join(entries), "a")
