@@ -30,6 +30,9 @@ RULES = 6
 count as different evaluations."""
 _TITLE_PAGE = re.compile(r"\b[A-Z]{3,5} \d{3}\b|\b\d{1,2} [A-Z][a-z]{2,8} (?:19|20)\d\d|\(\d{5,10}\)")
 """Pattern for a course, date or number, which shows that a title includes the lines below it on a title page."""
+_ABSTRACT = re.compile(r"^[#*_ ]{0,8}(?:Abstract|ABSTRACT|Summary|SUMMARY)\b", re.MULTILINE)
+_MAX_FRONT_CHARS = 3_000
+"""Maximum characters before an abstract that are front matter."""
 _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힣]|[^\W_぀-ヿ㐀-鿿가-힣]++")
 _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
 
@@ -131,6 +134,8 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     people += [person for line in block for person in people_of_front(line.text, small)]
     people += [item for line in block if line.kind in ("affiliation", "email") for item in _heading_person(line.text)]
     people += [person for line in labelled if line.kind == "name" for person in people_in(line.value.split("(", 1)[0])]
+    abstract = _ABSTRACT.search(text, 0, _MAX_FRONT_CHARS)
+    people += people_of_front(text[: abstract.start()], small) if abstract else []
     people += [introduced_person.person for introduced_person in find_introduced_people(title)]
     people += people_of_front(title, small) if _TITLE_PAGE.search(title) else []
     people += [item.person for item in introduced]

@@ -26,6 +26,8 @@ from assayer.blinding.spans import MaskSpan
 
 _NAME = re.compile(rf"(?<![\w@/.-])(?P<name>{NAME})")
 _BEFORE_DIGIT = re.compile(r"(?<=[^\W\d_])(?=[\d¹²³⁴-⁹])")
+_AFTER_DIGIT = re.compile(r"(?<=[\d¹²³⁴-⁹])(?=and\b)")
+_MIN_MARKED, _LETTER_MARKS = 3, frozenset("abcdefgh")
 _MARKED = re.compile(
     rf"[ ,]{{0,2}}(?:{DEGREE}(?:,? {DEGREE}){{0,2}})?{MARKS}|,? {DEGREE}"
     r"|,? (?:Senior )?(?:Member|Fellow), IEEE| ID\b"
@@ -93,7 +95,7 @@ def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
     """Return the people named in text that is known to be front matter. If its first name is unknown, a name counts
     only if a footnote mark, a degree, a membership or an institution follows, or if it stands beside a name that
     counts."""
-    text = RUN_OF_NAMES.sub(_separate_names, _BEFORE_DIGIT.sub(" ", text))
+    text = RUN_OF_NAMES.sub(_separate_names, _AFTER_DIGIT.sub(" ", _BEFORE_DIGIT.sub(" ", text)))
     found: list[tuple[NamedPerson, bool]] = []
     for match in _NAME.finditer(text):
         item = parse_named_person(match)
@@ -115,7 +117,15 @@ def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
             left, right = sorted((number, other))
             between = text[found[left][0].span.end : found[right][0].span.start]
             kept[number] = kept[number] or (kept[other] and _BETWEEN.fullmatch(between) is not None)
-    return [item.person for (item, _), keep in zip(found, kept, strict=True) if keep]
+    return _strip_letter_marks([item.person for (item, _), keep in zip(found, kept, strict=True) if keep])
+
+
+def _strip_letter_marks(people: list[Person]) -> list[Person]:
+    """Return the people, without the letters of footnotes that a PDF joins to their names: `Ann Leea, Bo Crowb`."""
+    marks = {person.family[-1:] for person in people}
+    if len(people) < _MIN_MARKED or "a" not in marks or len(marks) < 2 or not marks <= _LETTER_MARKS:
+        return people
+    return [person._replace(family=person.family[:-1]) for person in people]
 
 
 def _separate_names(run: "re.Match[str]") -> str:

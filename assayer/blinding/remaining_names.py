@@ -35,6 +35,7 @@ _PLACES = split_words(
 _WORD = re.compile(r"[^\W\d_]+")
 _CASELESS = re.compile(r"[\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 """Pattern for letters in scripts without capitals, in which names look like other words."""
+_MOSTLY = 0.5
 _CITED = re.compile(
     rf"(?:(?:,|,? (?:and|&)) [{UPPER}][\w.’'-]+(?: [{UPPER}][\w.’'-]+){{0,2}}){{0,8}}(?: et al\.?)?,? [(\[]?(?:\d|n\.d)"
 )
@@ -42,9 +43,10 @@ _CITED = re.compile(
 
 def names_may_remain(title: str, text: str, people: Sequence[Person]) -> bool:
     """Return whether the masked text still seems to name an author. If no person was recognised in the original text,
-    any possible name counts. Otherwise, only known first names count, and only where authors are usually named: at the
-    beginning, at the end and in short lines. Names in other sentences usually refer to other people."""
-    if known_names_remain(text, people):
+    any possible name counts; so does a text in a script without capitals, in which names look like other words.
+    Otherwise, only known first names count, and only where authors are usually named: at the beginning, at the end and
+    in short lines. Names in other sentences usually refer to other people."""
+    if known_names_remain(text, people) or len(_CASELESS.findall(text)) > _MOSTLY * len(text):
         return True
     small = frozenset(SMALL_WORD.findall(text))
     names = [match for part in (title, text) for match in _NAME.finditer(part)]

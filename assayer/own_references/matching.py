@@ -11,15 +11,27 @@ from typing import Literal, NamedTuple
 from assayer.literature.paper_identity import family_name, identifiers_by_scheme, title_key
 from assayer.models import CitedWork, Identifiers, Paper
 from assayer.own_references.names import are_comparable, is_group, is_named_in, names_may_match
-from assayer.own_references.titles import TELLING, has_more_subtitle, is_other_title, title_agreement
+from assayer.own_references.titles import (
+    TELLING,
+    has_more_subtitle,
+    is_followed_by_name,
+    is_other_title,
+    title_agreement,
+)
 from assayer.reference_lists.telling_title import is_title_told
 
-_VERSIONS = 1
-"""Maximum years between a preprint and its publication that do not count as a difference."""
+_VERSIONS, _KNOWN_VERSIONS = 1, 3
+"""Maximum years between a preprint and its publication that do not count as a difference, and maximum if the DOI shows
+that one of the two is a preprint."""
+_PREPRINT = re.compile(
+    r"10\.(?:1101|48550|2139|31234|31235|31219|31222|31223|21203|26434|20944|22541|36227|7287|12688|32942|1002/essoar)\b"
+)
+"""DOI of a preprint server: bioRxiv, arXiv, SSRN, PsyArXiv, OSF, Research Square, ChemRxiv and others."""
 _CUT_OFF = 100
 """Number of authors at or above which a source may have truncated a record's author list."""
 _MAX_LISTED = 3
 """Maximum number of names listed for authors that the record lacks."""
+_INITIAL = re.compile(r"\b[^\W\d_]\b")
 _IDENTIFIER = re.compile(r"(?:https?://|doi:|10\.\d{4,9}/|arxiv:)\S*|\d{4}\.\d{4,5}", re.IGNORECASE)
 
 
@@ -112,7 +124,13 @@ def _year_agrees(work: CitedWork, paper: Paper) -> bool | None:
         return None
     year = paper.publication_date.year
     stated = re.findall(r"\b(?:19|20)\d\d(?=[a-z]?\b)", remove_identifiers(_remove_title(work)))
-    return abs(work.year - year) <= _VERSIONS or str(year) in stated
+    versions = _KNOWN_VERSIONS if _are_versions(work.doi, paper.identifiers.doi) else _VERSIONS
+    return abs(work.year - year) <= versions or str(year) in stated
+
+
+def _are_versions(ours: str, theirs: str) -> bool:
+    """Return whether one of two DOIs is that of a preprint, and the other that of a publication."""
+    return bool(ours and theirs) and bool(_PREPRINT.match(ours)) != bool(_PREPRINT.match(theirs))
 
 
 def _match_with_differences(work: CitedWork, paper: Paper, likeness: _Likeness) -> RecordMatch:
@@ -133,6 +151,8 @@ def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str
         return f"The {name} belongs to a work with a different title: “{paper.title}”."
     if title_agreement(work, paper.title) != "alike":
         return ""
+    if not work.title and is_followed_by_name(work, paper):
+        return ""
     if not work.title:
         return f"The entry continues after the record's title: “{paper.title}”."
     return f"The entry's title is “{work.title}”, the record's “{paper.title}”."
@@ -144,6 +164,8 @@ def _describe_name_differences(work: CitedWork, paper: Paper) -> str:
     named, known = _choose_compared_authors(work.authors), _choose_compared_authors(paper.authors)
     if not named or not known or not are_comparable(named[0], known[0]) or is_group(named[0]) != is_group(known[0]):
         return ""
+    if len(named) > 1 and _is_rest_of_entry_above(named) and names_may_match(named[1], known[0]):
+        named = named[1:]
     if not names_may_match(named[0], known[0]):
         return f"The entry names {named[0]} first, the record {known[0]}."
     if len(known) >= _CUT_OFF or any(map(_is_placeholder, paper.authors)):
@@ -156,6 +178,13 @@ def _describe_name_differences(work: CitedWork, paper: Paper) -> str:
     ]
     others = f" and {len(missing) - _MAX_LISTED} more" if len(missing) > _MAX_LISTED else ""
     return f"The entry names {', '.join(missing[:_MAX_LISTED])}{others}, but the record does not." if missing else ""
+
+
+def _is_rest_of_entry_above(named: Sequence[str]) -> bool:
+    """Return whether the first of the names is not in the form of the others: a journal at the end of the previous
+    entry, as in `Rail Letters, Tilman, D.`"""
+    words = named[0].split()
+    return len(words) > 1 and all(len(word) > 2 for word in words) and all(_INITIAL.search(name) for name in named[1:])
 
 
 def _choose_compared_authors(authors: Sequence[str]) -> list[str]:
@@ -186,6 +215,12 @@ def _identifiers_differ(work: CitedWork, paper: Paper) -> list[str]:
         if scheme in ours
         and scheme in theirs
         and title_key(ours[scheme]) != title_key(theirs[scheme])  # a hyphen at a line end may be lost
-        # A DOI may be cut at a line end, and a PDF may lack its underscore.
-        and not theirs[scheme].startswith((f"{ours[scheme]}.", f"{ours[scheme]}_"))
+        and not (scheme == "doi" and _are_versions(ours[scheme], theirs[scheme]))
+        and not _is_cut(ours[scheme].casefold(), theirs[scheme].casefold())
     ]
+
+
+def _is_cut(ours: str, theirs: str) -> bool:
+    """Return whether an identifier is the beginning of another: a DOI may be cut at a line end, and a PDF may lack its
+    underscore."""
+    return theirs.startswith(ours) and (ours.endswith("-") or theirs[len(ours) : len(ours) + 1] in tuple("._:("))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from rapidfuzz import fuzz
 
 from assayer.literature.paper_identity import family_name
-from assayer.reference_lists.entry_fields import ORGANISATION
+from assayer.reference_lists.entry_shape import ORGANISATION
 from assayer.text.folding import fold_text, german_folded, pinyin_folded
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -75,7 +75,10 @@ def _is_same_group(author: str, other: str) -> bool:
 
 def _is_inverted_group(short: str, long: str) -> bool:
     """Return whether a name is that of an organisation read as a person's: `Organization WH`, `Organization, W. H.`"""
-    family, *initials = re.findall(r"\w+", short)
+    words = re.findall(r"\w+", short)
+    if not words:
+        return False
+    family, *initials = words
     others = [word for word in long.split() if _key(word) != _key(family)] if initials else []
     found = len(others) + 1 == len(long.split()) and "".join(word[0] for word in others).upper()
     return found == "".join(initials).upper() != ""
@@ -84,8 +87,10 @@ def _is_inverted_group(short: str, long: str) -> bool:
 def _is_group_in_initials(short: str, long: str) -> bool:
     """Return whether a name is that of a group whose first words were read as given names: `T. P. O. Consortium` for
     `Post Office Consortium`."""
-    *first, last = re.findall(r"\w+", short)
-    *words, end = _SMALL.sub(" ", long).split()
+    parts, others = re.findall(r"\w+", short), _SMALL.sub(" ", long).split()
+    if not parts or not others:
+        return False
+    (*first, last), (*words, end) = parts, others
     initials = "".join(word[0] for word in words).upper()
     shortened = "".join(first) if all(len(word) == 1 for word in first) else ""
     return bool(initials) and _key(last) == _key(end) and shortened in (initials, f"T{initials}")

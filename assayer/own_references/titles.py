@@ -8,7 +8,8 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
 from assayer.literature.paper_identity import normalise_title, title_key
-from assayer.models import CitedWork
+from assayer.models import CitedWork, Paper
+from assayer.own_references.names import is_named_in
 from assayer.text.folding import german_folded
 
 TELLING = 24
@@ -22,6 +23,8 @@ _MIN_SHARE_OF_TITLE = 0.6
 _LONG_WORD = 4
 """Minimum number of letters in a word for a wrong letter to be tolerated; `in` and `on` are different words."""
 _NUMBER = re.compile(r"\d+")
+_LINE_NUMBER = re.compile(r"(?<=[a-z]{2})\d{1,3}\s(?=[a-z]{2})|(?<=[A-Z]{2})\d{1,3}\s(?=[A-Z]{2})")
+_LIGATURE = re.compile(r"f(?:f[il]?|[il])")
 _WORD = re.compile(r"[^\W_]+")
 _VENUE = re.compile(
     r"\s{0,3}(?:\.\s|\s?\(|,\s(?=.{0,80}\d|.{0,80}\b(?:press|publish\w+|publications|verlag|books|associates|wiley|springer|elsevier|"
@@ -29,6 +32,10 @@ _VENUE = re.compile(
 )
 """Pattern for text between a title and a venue that was read as a part of it: `. Advances in …`, ` (arXiv`,
 `, Harbour Press`, `, Letters 3`."""
+_ABBREVIATED_VENUE = re.compile(r",\s(?:[^\W\d_]{1,10}\.\s){2}")
+"""Abbreviated journal after a title, of which the first word was read as a part of the title: `, crit. rev. `."""
+_AFTER_TITLE = 60
+"""Number of characters after a title in which the first author's name is looked for."""
 _MIN_BEFORE_VENUE = 12
 """Minimum number of letters in a title before a venue."""
 _SUBTITLE = re.compile(r"[:?!.]\s|\s[-–—]\s")
@@ -48,13 +55,14 @@ def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
     ours, theirs = title_key(work.title), title_key(title)
     if not theirs:
         return None
-    if ours == theirs or (ours and _write_out_umlauts(work.title) == _write_out_umlauts(title)):
+    if ours == theirs or (ours and _are_spelt_alike(work.title, title)):
         return "same"
     more = has_more_subtitle(work, title)
     whole = len(theirs) >= max(TELLING, _MIN_SHARE_OF_TITLE * len(ours)) or (ours and theirs.startswith(ours))
     end = _find_text_after_title(work.raw, theirs) if whole else None
     if end is None and len(theirs) >= _MIN_BEFORE_VENUE and ours.startswith(theirs):
-        end = rest if (rest := _find_text_after_title(work.title, theirs)) and _VENUE.match(rest) else None
+        rest, printed = (_find_text_after_title(text, theirs) or "" for text in (work.title, work.raw))
+        end = rest if _VENUE.match(rest) else printed if _ABBREVIATED_VENUE.match(printed) else None
     if end is not None and (_TITLE_ENDS.match(end) or not more):
         return "same" if _TITLE_ENDS.match(end) else "alike"
     if not ours:
@@ -64,6 +72,12 @@ def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
     begins = min(len(ours), len(theirs)) >= TELLING // 2 and (ours.startswith(theirs) or theirs.startswith(ours))
     alike = fuzz.ratio(_normalise_words(work.title), _normalise_words(title), score_cutoff=_ALIKE) >= _ALIKE
     return "alike" if begins or alike else None
+
+
+def is_followed_by_name(work: CitedWork, paper: Paper) -> bool:
+    """Return whether the first author's name follows the title in an entry, as in lists that print the title first."""
+    end = _find_text_after_title(work.raw, title_key(paper.title)) or ""
+    return bool(paper.authors) and is_named_in(paper.authors[0], end[:_AFTER_TITLE])
 
 
 def is_other_title(work: CitedWork, title: str) -> bool:
@@ -79,9 +93,21 @@ def _normalise_words(title: str) -> str:
     return " ".join(re.findall(r"\w+", normalise_title(title)))
 
 
+def _are_spelt_alike(ours: str, theirs: str) -> bool:
+    """Return whether the titles are the same apart from umlauts and from what the text of a PDF may lack or add."""
+    lost = _drop_lost_letters(ours) if len(title_key(theirs)) >= TELLING else ""
+    return _write_out_umlauts(ours) == _write_out_umlauts(theirs) or (lost != "" and lost == _drop_lost_letters(theirs))
+
+
 def _write_out_umlauts(title: str) -> str:
     """Return the key of a title with its umlauts written out: `Über` is also printed as `Ueber`."""
     return title_key(german_folded(title))
+
+
+def _drop_lost_letters(title: str) -> str:
+    """Return the key of a title without what the text of a PDF may lack or add: ligatures (`di erent`), and the numbers
+    of lines in a word that a line end divided (`under26 standing`)."""
+    return _LIGATURE.sub("", title_key(_LINE_NUMBER.sub("", title)))
 
 
 def _is_misprint(ours: str, theirs: str) -> bool:

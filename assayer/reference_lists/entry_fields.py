@@ -4,21 +4,26 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from assayer.reference_lists.entry_shape import DATE, SURNAME, UPPER, YEAR, is_published
-from assayer.reference_lists.identifiers import ADDRESS
+from assayer.reference_lists.entry_shape import (
+    DATE,
+    ORGANISATION,
+    SURNAME,
+    UPPER,
+    YEAR,
+    begins_with_names,
+    is_published,
+)
 
 _MIN_TITLE_CHARS = 8
 _MAX_TITLE_CHARS = 300
-_REST_OF_NAMES = re.compile(rf"{UPPER}\.(?:,| {UPPER}[\w’'-]+(?:,| and | & ))")
-"""Initial with a comma or a family name after it: the end of a list of names, not a title."""
-_YEAR = re.compile(
-    rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}})?[)）]"
-    r"|(?<![\d–-])(?<!\bpp)(?<!\bp)[.,;，．。] ?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
-    r"|\b(?<!\bp\. )(?<!\bpp\. )(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?<!\d:)(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
+_REST_OF_NAMES = re.compile(
+    rf"(?:{UPPER}|[a-z])\.,|(?:{UPPER}\. ?)+ ?{UPPER}[\w’'-]+(?:,| and | & )|{UPPER}, (?:and |& )?{UPPER}"
+    rf"|[a-z]+: {UPPER}$"
 )
+"""Initials with a comma or a family name after them: the end of a list of names, not a title."""
 _QUOTED = re.compile(
     r"[\"“«„](?P<double>.{8,}?)[,.?!]?\s?[\"”»“](?!\w)"
-    r"|(?<=[).,] )['‘](?P<single>.{8,400}?)[,.?!]?['’](?=[,.;]|\s*$|\s\()"
+    r"|(?<=[).,] )['‘](?P<single>.{8,400}?)[,.?!]?['’](?=[,.;]|\s*$|\s\(|\s[Ii]n:?\s)"
 )
 """Pattern for a title in quotation marks. Single quotation marks (Harvard style) must open directly after the year or
 the authors."""
@@ -28,6 +33,13 @@ _CONTINUED = re.compile(r"\s+(?!in\b|at\b|from\b)[a-z]")
 _STOPPED = re.compile(r"[,.?!]\s?\W$")
 """Punctuation before a closing quotation mark, which ends a title; without it, a lower-case word may continue it."""
 _AFTER_DATE = re.compile(rf"(?:\({DATE}\)[.,:]?|[.,] {DATE}[.:])\s+(?!(?:URL|DOI)\b)")
+_AFTER_BARE_DATE = re.compile(rf"[.,] {YEAR}\s+(?={UPPER})")
+_UNREADABLE_NAMES = re.compile(
+    rf"(?P<names>[^()“”\"]{{2,400}}?)(?:\s\({DATE}\)|[.,] {YEAR})[.,:]\s+(?P<title>{UPPER}[^.?!]{{8,300}}[?!]?)"
+    r"[.?!]?(?=\s|$)"
+)
+"""Names that could not be told apart, a date after them, and a title: `Costa, B.H. e, Lee, A. (2020). A title.`"""
+_MAX_LOWER_WORDS = 1
 _DATE_FIRST = re.compile(rf"{DATE}[.,:]\s+(?=[^\W\d_])")
 _DATE_AT_END = re.compile(rf"[\s.,;]*\(?\b{DATE}\)?[.,:]?\s*$")
 _ET_AL = re.compile(rf"(?:\band )?\bet al\b\.?[,;:]?\s+(?:\(?{YEAR}\)?[.,:]?\s+)?")
@@ -48,6 +60,10 @@ _JOURNAL_IN_TITLE = re.compile(
 _PLACE_IN_VOLUME = re.compile(r"\s\d{1,4}(?:\(\d{1,4}\))?:\s?\d{1,5}[–-]\d{1,5}$")
 _IN_VOLUME = re.compile(rf", in(?:: | (?=['‘“]|{UPPER}\. ?{UPPER})).*$")
 _PUBLISHER = re.compile(r";\s(?=[^\W\d_a-z]).*$")
+_FIRMS = r"(?:Associates|Press|Publish(?:ers?|ing)|Publications|Verlag|Books|Springer|Wiley|Elsevier|Routledge)"
+_COMMA_AND_PUBLISHER = re.compile(
+    rf",\s(?:{UPPER}[\w.&’'-]*\s){{0,4}}{_FIRMS}$|\s\([^()]{{0,60}}\b{_FIRMS}\b[^()]{{0,60}}\)?$"
+)
 _UNNAMED_TITLE = re.compile(r"[^,;\d]{12,200}")
 _MIN_WORDS = 2
 _ARXIV_CLASS = re.compile(r"\s*\[[a-z-]{2,10}(?:\.[A-Za-z-]{2,8})?\]")
@@ -57,7 +73,7 @@ _SENTENCE_END = re.compile(
 _LONG_TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//?\s|\s\((?=[^()]*(?:1[5-9]|20)\d\d\))")
 _TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//\s")
 _INITIALS = re.compile(
-    rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}|{UPPER}\.-?[a-z]\.?|{UPPER}\.(?:[a-z]{{1,3}}\.){{1,3}}[a-z]?"
+    rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}|{UPPER}\. ?-?[a-z]\.?|{UPPER}\.(?:[a-z]{{1,3}}\.){{1,3}}[a-z]?"
 )
 _PARTICLE_AFTER = r"(?:van|von|der|den|de|del|di|da|dos|do|du|la|le|el|ten|ter|zu)"
 _SURNAME_FIRST = re.compile(
@@ -88,6 +104,7 @@ _TITLE_BEFORE_COMMA = re.compile(
     r"[.?!](?:\s|$)|, (?=(?:in|volume|vol|no|pages|pp|page|p|edition)\b|\d)", re.IGNORECASE
 )
 _LOWER_WORDS = re.compile(r"(?:^|\s)(?!(?:and|et|al|van|von|der|den|de|del|di|da|dos|la|le|el)\b)[a-z]{2,}(?:\s|$)")
+_LONG_LOWER_WORD = re.compile(r"(?<![\w.])[a-zß-öø-ÿ]{3,}")
 _MIN_TITLE_WORDS, _MAX_FAMILY_WORDS = 3, 2
 _ENDS_IN_INITIAL = re.compile(rf"^(?!.*(?:^|\s)[a-z]{{2,}}\s)\S+\s\S.*\s{UPPER}$")
 """Capitalised words that end in an initial, which are names rather than a title."""
@@ -113,29 +130,11 @@ _PARTICLE = re.compile(
     r"van|von|vom|der|den|dem|de|del|della|di|da|das|dos|do|du|des|las?|les?|los|el|al|ibn|bin|ben|te[rn]?|zur?|af|av|y|"
     r"e|i|und|et|and|[dl]'|['’]t|st"
 )
-ORGANISATION = re.compile(
-    r"\b(?:collab(?:oration|s)?|consorti(?:um|a)|group|team|organi[sz]ation|university|institut(?:e|ion)|ministry|office|"
-    r"agency|association|society|council|commission|committee|foundation|department|network|project|cent(?:re|er)s?|bank|"
-    r"nations|academy|bureau|board|initiative|corporation|investigators|authors|inc|ltd|gmbh|federation|union|service)\b",
-    re.IGNORECASE,
-)
-"""Words that name an organisation or a collaboration rather than a person."""
 
 
 class EntryFields(NamedTuple):
     authors: tuple[str, ...] = ()
     title: str = ""
-
-
-def year_of(entry: str) -> int | None:
-    """Return the year in brackets or between full stops, otherwise the last year; years in an address or an identifier
-    are ignored."""
-    found = list(_YEAR.finditer(ADDRESS.sub("", entry)))
-    for kind in ("a", "b", "c"):
-        years = [match[kind] for match in found if match[kind]]
-        if years:
-            return int((years[-1] if kind == "c" else years[0])[:4])
-    return None
 
 
 def fields_of(entry: str) -> EntryFields:
@@ -144,8 +143,9 @@ def fields_of(entry: str) -> EntryFields:
     plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(lambda kind: ". " if kind[0].endswith("//") else "", entry))
     forms: tuple[Callable[[str], EntryFields | None], ...] = (
         _parse_quoted_title, _date_first, _parse_after_date, _semicolons, _initials_first, _family_first,
-        _family_first_comma, _parse_after_et_al,
-        _title_before_names, _surnames_first, _parse_second_sentence, _parse_without_authors,
+        _family_first_comma, _parse_after_bare_date, _parse_after_et_al,
+        _title_before_names, _surnames_first, _parse_after_unreadable_names, _parse_second_sentence,
+        _parse_without_authors,
     )  # fmt: skip
     fields = next((fields for form in forms if (fields := form(plain))), EntryFields())
     return fields._replace(title=_strip_title(fields.title))
@@ -154,7 +154,7 @@ def fields_of(entry: str) -> EntryFields:
 def _strip_title(title: str) -> str:
     """Return a title without the date, volume, kind of work or publisher that follows it."""
     bare = _DATE_AT_END.sub("", title).strip(" .,;:")
-    for added in (_IN_VOLUME, _ADDED_TO_TITLE, _PUBLISHER, _PLACE_IN_VOLUME):
+    for added in (_IN_VOLUME, _ADDED_TO_TITLE, _PUBLISHER, _COMMA_AND_PUBLISHER, _PLACE_IN_VOLUME):
         shorter = added.sub("", bare).strip(" .,;:")
         bare = shorter if _may_be_title(shorter) else bare
     return bare
@@ -246,6 +246,23 @@ def _begins_with_more_names(rest: str) -> bool:
 def _parse_after_date(entry: str) -> EntryFields | None:
     dated = _AFTER_DATE.search(entry)
     return _split_names_and_title(entry[: dated.start()], entry[dated.end() :]) if dated else None
+
+
+def _parse_after_bare_date(entry: str) -> EntryFields | None:
+    """Parse an entry of the form `Lee, A, and Chen, B, 1997 A title`."""
+    dated = _AFTER_BARE_DATE.search(entry)
+    if dated is None or "," not in entry[: dated.start()] or not begins_with_names(entry):
+        return None
+    return _split_names_and_title(entry[: dated.start()], entry[dated.end() :])
+
+
+def _parse_after_unreadable_names(entry: str) -> EntryFields | None:
+    """Return only the title of an entry whose names cannot be told apart, if a date separates them from it."""
+    found = _UNREADABLE_NAMES.match(entry)
+    if found is None or not begins_with_names(entry) or authors_in(found["names"]):
+        return None
+    names = [word for word in _LONG_LOWER_WORD.findall(found["names"]) if not _PARTICLE.fullmatch(word)]
+    return EntryFields((), found["title"]) if len(names) <= _MAX_LOWER_WORDS and _may_be_title(found["title"]) else None
 
 
 def _parse_after_et_al(entry: str) -> EntryFields | None:

@@ -2,6 +2,7 @@
 
 import re
 
+from assayer.reference_lists.identifiers import ADDRESS
 from assayer.text.scripts import ranges
 
 YEAR = r"(?:1[5-9]|20)\d\d[a-z]?"
@@ -15,6 +16,11 @@ DATE = (
     r"(?:, [^()]{3,25})?[)\]]?"
 )
 """Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `Sep. 1999`, `(n.d.)`, `[n.d.]`."""
+_ENTRY_YEAR = re.compile(
+    rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}})?[)）]"
+    r"|(?<![\d–-])(?<!\bpp)(?<!\bp)[.,;，．。] ?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
+    r"|\b(?<!\bp\. )(?<!\bpp\. )(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?<!\d:)(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
+)
 _NUMBER_MARK = re.compile(
     r"^\s{0,8}(?:[-*+•–·▪◦] +|\.\. )?"
     r"(?:[\[［【〔]\^?(?P<bracket>\d{1,3})[\]］】〕]:?\s*|[(（](?P<round>\d{1,3})[)）]\s*"
@@ -30,7 +36,7 @@ ITEM_MARK = re.compile(
 _TAGGED = re.compile(r"@|TY {1,2}- |%0 |PMID- |FN (?:Clarivate|ISI)|PT [A-Z]$|\\bib\{|\\begin\{(?:bibdiv|biblist)\}")
 """Beginning of an entry of a reference manager or a database: BibTeX, RIS, EndNote, PubMed, Web of Science, amsrefs."""
 _DATED = re.compile(
-    rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\b[ns]\. ?d\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE
+    rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\b(?-i:[ns]\. ?d)\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE
 )
 
 UPPER = "[" + ranges(code for code in range(0x2000) if chr(code).isupper()) + "]"
@@ -70,6 +76,13 @@ _MAKERS = re.compile(
 _ONLINE = re.compile(rf"^(?:{UPPER}[\w'’.-]{{0,30}} ){{1,6}}\[[Oo]nline\] https?://")
 """Website without a date: `Rust Blog [online] https://…`."""
 _EDITORS = re.compile(r"\s*\([Ee]ds?\.\)")
+ORGANISATION = re.compile(
+    r"\b(?:collab(?:oration|s)?|consorti(?:um|a)|group|team|organi[sz]ation|university|institut(?:e|ion)|ministry|office|"
+    r"agency|association|society|council|commission|committee|foundation|department|network|project|cent(?:re|er)s?|bank|"
+    r"nations|academy|bureau|board|initiative|corporation|investigators|authors|inc|ltd|gmbh|federation|union|service)\b",
+    re.IGNORECASE,
+)
+"""Words that name an organisation or a collaboration rather than a person."""
 _LOWER_WORD = re.compile(r"(?<![\w'’.-])(?=[^\W\d_])(?-i:[a-zß-öø-ÿа-яα-ω])[\w'’-]*")
 _BETWEEN = re.compile(
     rf"(?:{_PARTICLE}|and|et|al|und|y|e|i|og|och|и|others|u|eds?|editors?|hrsg|trans|with|the|of|for|collaboration|collab|"
@@ -109,6 +122,17 @@ _PUBLISHED = re.compile(
 in brackets after initials."""
 _MIN_WORDS, _LOWER, _MAX_MARKS_PER_WORD = 12, 0.6, 0.3
 """Minimum number of words of prose, minimum share of words in lower case, and maximum of punctuation per word."""
+
+
+def year_of(entry: str) -> int | None:
+    """Return the year in brackets or between full stops, otherwise the last year; years in an address or an identifier
+    are ignored."""
+    found = list(_ENTRY_YEAR.finditer(ADDRESS.sub("", entry)))
+    for kind in ("a", "b", "c"):
+        years = [match[kind] for match in found if match[kind]]
+        if years:
+            return int((years[-1] if kind == "c" else years[0])[:4])
+    return None
 
 
 def is_prose(text: str) -> bool:

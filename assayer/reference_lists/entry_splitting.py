@@ -9,13 +9,16 @@ from typing import NamedTuple
 
 from assayer.reference_lists.entry_shape import (
     ITEM_MARK,
+    begins_entry,
     begins_with_names,
     entry_number,
     has_year_or_link,
     is_names_and_date,
+    is_prose,
     reads_like_entry,
     strip_mark,
 )
+from assayer.reference_lists.list_titles import is_division
 
 _MIN_INLINE = 3
 """Minimum number of numbered entries in running text; fewer are taken as coincidence."""
@@ -65,12 +68,37 @@ def split_entries(text: str) -> list[PrintedEntry]:
     text = _COLUMNS.sub(r"\g<mark>\g<entry>", FENCE.sub("", text))
     plain = html.unescape(_MARKUP.sub("", text)).replace("\r", "").replace("\u00a0", " ")
     plain = _NUMBER_ALONE.sub(r"\g<mark> ", plain)
-    lines = _convert_table_rows([line.rstrip() for line in plain.split("\n")])
-    entries = _split_numbered_lines(lines) or _inline_numbers(plain) or _items(lines) or _paragraphs(lines)
-    if not entries:
-        entries = [PrintedEntry(entry) for entry in _split_unmarked(lines)]
+    entries = [entry for part in _divide([line.rstrip() for line in plain.split("\n")]) for entry in _split_part(part)]
     joined = (entry._replace(text=" ".join(_HYPHENATED.sub("", entry.text).split())) for entry in entries)
     return [entry for entry in joined if entry.text]
+
+
+def _divide(lines: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the lines of each part of a list, without the titles of the parts. Such a title stands between the end of
+    an entry and the beginning of another, which has a number if the first has; a line of an entry may have the same
+    words."""
+    printed = [place for place, line in enumerate(lines) if line.strip()]
+    start, above = 0, ""
+    numbered = bool(printed) and entry_number(lines[printed[0]]) is not None
+    for place, below in pairwise(printed):
+        is_apart = not above or not lines[place - 1].strip() or _ENDED.search(above)
+        if is_apart and is_division(lines[place]) and _begins_part(lines[below], numbered=numbered):
+            yield lines[start:place]
+            start = place + 1
+        above = lines[place]
+    yield lines[start:]
+
+
+def _begins_part(line: str, *, numbered: bool) -> bool:
+    if numbered or is_division(line):
+        return entry_number(line) is not None or is_division(line)
+    return (begins_entry(line) or has_year_or_link(line)) and not is_prose(line[:_LOOK_AHEAD])
+
+
+def _split_part(lines: Sequence[str]) -> list[PrintedEntry]:
+    rows = _convert_table_rows(lines)
+    entries = _split_numbered_lines(rows) or _inline_numbers("\n".join(lines)) or _items(rows) or _paragraphs(rows)
+    return entries or [PrintedEntry(entry) for entry in _split_unmarked(rows)]
 
 
 def _convert_table_rows(lines: Sequence[str]) -> Sequence[str]:

@@ -17,7 +17,7 @@ from assayer.reference_lists.entry_shape import (
     reads_like_entry,
     strip_mark,
 )
-from assayer.reference_lists.list_titles import ListTitle, list_title
+from assayer.reference_lists.list_titles import ListTitle, is_division, list_title
 from assayer.text.headings import Heading, find_headings
 from assayer.text.section_titles import is_known_title, number_of, part_of, strip_number
 
@@ -64,6 +64,8 @@ _CAPTION = re.compile(
     re.IGNORECASE,
 )
 """Caption of a table or figure."""
+_AXIS = re.compile(r"\s*(?:[\d.,%−-]{1,12}\s+){3,40}[\d.,%−-]{1,12}\s*$")
+"""Line of numbers only: the labels of an axis, or a row of a table without borders."""
 
 
 class ListSpan(NamedTuple):
@@ -107,7 +109,8 @@ def find_end_of_entries(listed: str) -> int:
     ahead = [" ".join(item.text[:_AHEAD] for item in lines[place : place + 8])[:_AHEAD] for place in range(len(lines))]
     for place, line in enumerate(lines):
         # An appendix cites works too.
-        if line.stands_alone and len(line.text) <= _MAX_TITLE_CHARS and _may_follow_list(line.text.strip()):
+        follows = line.stands_alone and len(line.text) <= _MAX_TITLE_CHARS and _may_follow_list(line.text.strip())
+        if follows or _ABOUT_AUTHORS.match(line.text):
             earlier = zip(lines[:place], ahead, strict=False)
             if (
                 len(list(islice((1 for it, shown in earlier if _begins_dated_entry(it.text, shown)), _MIN_ENTRIES)))
@@ -124,7 +127,7 @@ def find_end_of_entries(listed: str) -> int:
         is_title = len(line.text) <= _MAX_TITLE_CHARS and _may_follow_list(line.text.strip())
         prose = line.text.strip()[:1].isupper() and is_prose(shown)
         is_complete = dated and length >= _MIN_ENTRY_CHARS and _ENDED.search(above.text)
-        if is_complete and (prose or is_title or _CAPTION.match(line.text)):
+        if is_complete and (prose or is_title or _CAPTION.match(line.text) or _AXIS.match(line.text)):
             return line.start
     return len(listed)
 
@@ -136,7 +139,7 @@ def _may_follow_list(title: str) -> bool:
 
 def _begins_dated_entry(line: str, ahead: str) -> bool:
     """Return whether a line begins an entry with a date, or a record, whose abstract is part of it."""
-    return is_record(line) or (begins_entry(line) and has_year_or_link(ahead) and not is_prose(line))
+    return is_record(line) or (begins_entry(line) and has_year_or_link(ahead) and not is_prose(line[:_AHEAD]))
 
 
 def _split_lines(text: str) -> Iterator[_Line]:
@@ -190,10 +193,13 @@ def _find_list_end(
 ) -> int:
     """Return where the list under the heading `own` of this level ends: at a heading of the same or an outer level, one
     with the next number, or one also in capitals; at a known title, at a table or figure below it, or at a short line
-    that stands alone. An entry may look like a heading, and the list may itself be a table."""
+    that stands alone. An entry may look like a heading, a list may have parts, and it may itself be a table."""
     outer = min(level, _MARKDOWN_LEVELS)
     is_table: bool | None = None
-    for line in following:
+    lines = list(following)
+    number: tuple[str, int] | None = None
+    for place, line in enumerate(lines):
+        above, number = number, entry_number(line.text) or number
         if is_table is None and line.start > inner:
             is_table = _ROW.match(line.text) is not None
         if is_table is False and _begins_table(line):
@@ -208,10 +214,21 @@ def _find_list_end(
         title = line.text.strip().strip("#*_ ").strip()
         if reads_like_entry(title) or list_title(title) == "possible":
             continue
+        if is_division(line.text) and any(begins_entry(item.text) for item in lines[place + 1 : place + 3]):
+            continue
         follows = _may_follow_list(title) or _LETTERED.match(title) is not None
         known = is_known_title(strip_number(title)) or part_of(title) is not None or follows
+        if not known and above and number == (above[0], above[1] + 1):
+            continue
         if heading and (heading.level <= outer or (known and line.stands_alone and heading.level >= level)):
             return line.start
+        if (
+            not known
+            and number
+            and (number[0], number[1] + 1)
+            in (entry_number(item.text) for item in lines[place + 1 : place + _MAX_LINES])
+        ):
+            continue  # a line of an entry, such as its authors
         short = bool(_TITLE_ALONE.match(title)) and len(title.split()) <= _TITLE_WORDS
         if line.stands_alone and title[:1].isupper() and short and (known or level > _MARKDOWN_LEVELS):
             return line.start

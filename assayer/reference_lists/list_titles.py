@@ -46,6 +46,27 @@ _POSSIBLE = """
     литература; источники; література; джерела; литература и источници; 文献; 文獻; 文献一览; 출처; مصادر;
     מקורות; อ้างอิง; notes and references; endnotes; resources; further reading; cited; literature references
 """
+_DIVISIONS = """
+    primary sources; secondary sources; primary literature; secondary literature; archival sources; archives;
+    manuscript sources; manuscripts; unpublished sources; published sources; printed sources; printed works;
+    books; books and articles; articles; journal articles; book chapters; chapters; monographs; theses; theses
+    and dissertations; reports; technical reports; working papers; government documents; official documents;
+    policy documents; legislation; statutes; laws; treaties; cases; case law; table of cases; standards;
+    patents; newspapers; newspaper articles; media; interviews; software; software and packages; r packages;
+    packages; code; data; data sets; datasets; data sources; databases; software and data; data and software;
+    web pages; webpages; web sites; websites; web sources; web references; online sources; online resources;
+    online references; internet sources; internet resources; electronic sources; other sources; other
+    references; other literature; non-scientific sources; scientific literature; grey literature; academic
+    literature; main text; methods references; references for methods; supplementary references;
+    primärquellen; sekundärliteratur; primärliteratur; gedruckte quellen; ungedruckte quellen; archivalien;
+    monographien; monografien; aufsätze; zeitschriftenartikel; bücher; internetquellen; onlinequellen;
+    webseiten; gesetze; rechtsprechung; sources primaires; sources secondaires; sources imprimées; sources
+    manuscrites; ouvrages; articles et chapitres; sites web; webographie; sitographie; textes de loi; fuentes
+    primarias; fuentes secundarias; libros; artículos; páginas web; recursos electrónicos; legislación; fontes
+    primárias; fontes secundárias; livros; artigos; fonti primarie; fonti secondarie; libri; articoli;
+    sitografia; primaire bronnen; secundaire bronnen; internetbronnen; интернет-источники; нормативные акты;
+    网络资源; 专著; 期刊论文
+"""
 
 
 def _reduce_to_letters(title: str) -> str:
@@ -65,6 +86,7 @@ _BY_CERTAINTY: tuple[tuple[ListTitle, frozenset[str]], ...] = (
     ("certain", _titles(_CERTAIN)),
     ("possible", _titles(_POSSIBLE)),
 )
+_DIVISION_KEYS = _titles(_DIVISIONS)
 _MAX_LINE_CHARS = 120
 _MARKS = re.compile(r"^[\s>]*(?:[-*+•]\s+)?|[\s:：.。*_#=]+$")
 _ATTRIBUTES = re.compile(r"\s*\{[^{}]{0,200}\}\s*$")
@@ -80,6 +102,15 @@ _ROMAN = re.compile(r"^[IVXivx]{1,5}[.)]?\s+(?=\S)|^[一二三四五六七八九
 def list_title(line: str) -> ListTitle | None:
     """Return how certain it is that a line or heading is the title of a reference list; None if it is not one."""
     return _list_title(line) if len(line) <= _MAX_LINE_CHARS else None
+
+
+def is_division(line: str) -> bool:
+    """Return whether a line is the title of a part of a reference list: `Primary sources`, `Software`."""
+    if len(line) > _MAX_LINE_CHARS:
+        return False
+    plain = _MARKS.sub("", _EMPHASIS.sub("", _MARKS.sub("", _ATTRIBUTES.sub("", line.lstrip("#= "))))).strip(" .:：")
+    titles = (plain, strip_number(plain), _ROMAN.sub("", plain), re.sub(r"^[A-Za-z\d]{1,2}[.)]\s+", "", plain))
+    return any(_reduce_to_letters(title.replace("&", "and")) in _DIVISION_KEYS for title in titles)
 
 
 @lru_cache(maxsize=4_096)

@@ -20,6 +20,10 @@ _VENUE = re.compile(
     r"(?:ieee|acm)(?:/\w+)? (?:trans|conf|journal|symp)|annals of|advances in neural|lecture notes)|in:?\s+(?-i:[A-Z])",
     re.IGNORECASE,
 )
+_PUBLISHER_AND_YEAR = re.compile(r"\s?;\s(?:c)?(?:1[5-9]|20)\d\d\b")
+"""Year after a publisher or a place, as medical styles print it: `The Rail Foundation; 2020`."""
+_DATE_AND_TITLE = re.compile(r"[.,]?\s\(?(?:1[5-9]|20)\d\d[a-z]?\)?[.:]\s(?:[^\W\d_][\w’'-]*\s){2}")
+"""Date and words after a title that has no authors, which may be the authors of the entry."""
 _REST = re.compile(r"(?:and|&|et al)\b")
 _ABBREVIATED = re.compile(
     rf"(?:{UPPER}\w{{0,9}}\.:?\s?){{2,}}(?:{UPPER}\w*)?$|{UPPER}\w{{0,5}}\.?(?: {UPPER}[a-z]{{1,5}}\b\.?){{2,4}}$"
@@ -42,6 +46,10 @@ def is_title_told(work: CitedWork) -> bool:
         or _VOLUME_AND_PLACE.search(title)
         or (_VOLUME_AT_END.search(title) and _PLACE_AFTER.match(after))
         or _PLACE_INSIDE.search(title)
+        or (work.raw.endswith(title) and work.raw != title)
+        or _PUBLISHER_AND_YEAR.match(after)
+        or (not work.authors and work.raw.startswith(title) and _DATE_AND_TITLE.match(after))
+        or _PUBLISHER_AND_YEAR.search(title)
         or max(map(len, re.findall(r"[^\W\d_]+", title)), default=0) >= _MAX_WORD_CHARS
         or _may_be_names(work)
     )

@@ -27,7 +27,7 @@ _CITED = re.compile(
     r"(?:(?:[(\[]{1,2}|(?=[12]))\d|\[-?@)"
 )
 _CITES_BEFORE = re.compile(r"\([^()]{0,300}$|@[\w:.-]*$")
-_CITES_AFTER = re.compile(r"[^()]{0,300}\b(?:19|20)\d\d[a-z]?\b[^()]{0,300}\)")
+_CITES_AFTER = re.compile(r"[^()]{0,300}\b(?:(?:19|20)\d\d[a-z]?\b|n\. ?d\.)[^()]{0,300}\)")
 _OTHER_INITIAL = re.compile(r",? [A-Z]\.")
 
 

@@ -23,6 +23,8 @@ PDF_FRONTS = {
     "degrees": "Ilka Zorvath PhD1,✉, Bo-Min Quillen BSc2, and Oren Tamsindo MD, PhD3",
     "icons": "Submitted to a Journal, October 2023 1 Ilka Zorvath ID , Bo-Min Quillen ID , and Oren Tamsindo ID",
     "carets": "Ilka Zorvath^a, c*^; Bo-Min Quillen^b^; Oren Tamsindo^a^",
+    "letters": "Ilka Zorvatha , Bo-Min Quillenb , Oren Tamsindoa,c a Department of Physics, University of Ost",
+    "mark before and": "Ilka Zorvath1, Bo-Min Quillen2and Oren Tamsindo3 1Department of Physics, University of Ost",
     "et al.": "Ilka Zorvath, Prof. Bo-Min Quillen, Oren Tamsindo, et al.",
 }
 
@@ -33,6 +35,19 @@ def test_names_before_the_abstract_of_a_pdf_are_masked_everywhere(front: str, ab
     masked = blind_idea(_idea(f"## Front matter\n\n{front}{abstract}{BODY} Zorvath et al. (2019) and Tamsindo agree."))
     assert [name for name in PEOPLE if name in masked.text] == []
     assert BODY in masked.text
+
+
+def test_names_below_a_heading_before_the_abstract_are_masked() -> None:
+    front = "## METHODOLOGY\n\nIlka Zorvath1*, Bo-Min Quillen2 , Oren Tamsindo3 *Correspondence: ilka@ost.example"
+    text = f"## Front matter\n\nZorvath et al.\n\n{front}\n\nAbstract\n{BODY} Funding: Quillen and Tamsindo were paid."
+    assert [name for name in PEOPLE if name in blind_idea(_idea(text)).text] == []
+
+
+def test_text_in_a_script_without_capitals_may_keep_names() -> None:
+    text = f"胡悦 朱萌\n\n摘要：{'新时代人才对理解国家治理方略和公共政策导向都产生巨大需求。' * 12}"
+    record = blind_idea(_idea(text)).blinding
+    assert record is not None
+    assert record.names_may_remain
 
 
 SENTENCES = {

@@ -52,6 +52,44 @@ def test_title_inside_an_entry_ends_like_the_record_title() -> None:
     assert told == f"The entry continues after the record's title: “{TITLE}”."
 
 
+STAMPS = record(
+    "stamps",
+    "Different efficient filings of postage stamps in offices",
+    "Ada Moor",
+    2019,
+    authors=("Ada Moor", "Bo Crow"),
+    identifiers=Identifiers(doi="10.1023/A:1018776422809"),
+)
+
+
+@pytest.mark.parametrize(
+    ("work", "raw"),
+    [
+        ({"title": "Di erent e cient lings of postage stamps in o ces"}, ""),
+        ({"title": "Different efficient filings of post27 age stamps in offices"}, ""),
+        ({"title": STAMPS.title, "doi": "10.1023/a"}, ""),
+        ({"title": STAMPS.title, "authors": ("Rail Letters", "Moor, A.", "Crow, B."), "year": 2019}, ""),
+        ({"title": STAMPS.title, "doi": "10.31234/osf.io/ab1cd", "year": 2016}, ""),
+        ({"authors": (), "year": 2019}, f"{STAMPS.title} Ada Moor, Bo Crow Rail Letters (2019)"),
+    ],
+    ids=["lost ligatures", "number of a line", "cut DOI", "journal of the entry above", "preprint", "title first"],
+)
+def test_work_read_incompletely_or_in_another_version_is_no_difference(work: dict[str, object], raw: str) -> None:
+    assert differences(STAMPS, raw, **{"authors": ("A. Moor",), **work}) == ()
+
+
+def test_abbreviated_journal_read_as_part_of_a_short_title_is_no_difference() -> None:
+    raw = "A. Lee, Rails in old towns, Crit. Rev. Rail Sci. 57, 365 (2020)."
+    known = record("x", "Rails in old towns", "Ann Lee", 2020)
+    assert differences(known, raw, title="Rails in old towns, Crit", authors=("A. Lee",), year=2020) == ()
+
+
+@pytest.mark.parametrize("author", ["The", "…", "of"])
+def test_author_without_a_name_is_compared_without_error(author: str) -> None:
+    known = record("x", TITLE, "Open Rail Team", 2019, authors=(author,))
+    assert differences(known, title=TITLE, authors=("Open Rail Team", "…"), year=2019) is not None
+
+
 @pytest.mark.parametrize("title", ["BERT: Pre-training of deep bidirectional transformers", "Few models in 2019"])
 def test_missing_subtitle_is_not_a_difference(title: str) -> None:
     known = record("x", f"{title}: a study of many things", "Ann Lee", 2019)

@@ -8,7 +8,7 @@ from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from assayer.models import Note, Section
-from assayer.reference_lists.entry_shape import begins_entry, begins_with_names
+from assayer.reference_lists.entry_shape import begins_entry, begins_with_names, reads_like_entry
 from assayer.reference_lists.list_finding import FOLLOWS, find_untitled_list
 from assayer.reference_lists.list_titles import list_title
 from assayer.text.section_titles import (
@@ -210,6 +210,17 @@ def _add_list_headings(
     """Return the lines, with headings added around a reference list if no printed one is recognised."""
     if any(heading and list_title(heading.title) == "certain" for _, heading in lines_with_headings):
         return lines_with_headings
+    for place, (line, heading) in reversed(list(enumerate(lines_with_headings))):
+        if (
+            heading
+            and list_title(heading.title) == "possible"
+            and _begins_list(lines_with_headings[place + 1 :][:_LINES_OF_LIST])
+        ):
+            return [
+                *lines_with_headings[:place],
+                (line, heading._replace(title=LIST)),
+                *lines_with_headings[place + 1 :],
+            ]
     pieces = [f"\n{line.text}\n\n" if heading else f"{line.text}\n" for line, heading in lines_with_headings]
     list_span = find_untitled_list("".join(pieces))
     if list_span is None:
@@ -228,6 +239,16 @@ def _add_list_headings(
         added_headings[1],
         *lines_with_headings[last + 1 :],
     ]
+
+
+_LINES_OF_LIST, _MIN_ENTRIES = 30, 3
+"""Number of lines below a heading in which entries are looked for, and minimum number of entries."""
+
+
+def _begins_list(below: Sequence[tuple[PdfLine, _Heading | None]]) -> bool:
+    """Return whether the lines below a heading such as `Reference` or `Literature` are a reference list."""
+    texts = [line.text for line, _ in below]
+    return sum(reads_like_entry(" ".join(texts[place : place + 3])) for place in range(len(texts))) >= _MIN_ENTRIES
 
 
 def _continues_heading(first: _Heading, first_line: PdfLine, second: _Heading, line: PdfLine) -> bool:

@@ -53,10 +53,10 @@ def remove_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
     marks = [(place, mark) for place, line in enumerate(lines) if (mark := _LINE_NUMBER.match(line.text))]
     fifths = [(place, mark) for place, mark in marks if int(mark["number"]) % _FIFTH == 0]
     rising, by_fifths = _keep_rising(marks, range(1, _MAX_STEP + 1)), _keep_rising(fifths, (_FIFTH, 2 * _FIFTH))
-    step = 1
-    if len(rising) < _MIN_NUMBERED or (len(rising) < len(lines) / 2 and not _has_numbered_pages(lines, rising)):
-        rising, step = by_fifths, _FIFTH
-    if len(rising) < max(_MIN_NUMBERED, len(lines) / 4 / step):
+    step, on_pages = 1, _has_numbered_pages(lines, rising)
+    if len(rising) < _MIN_NUMBERED or (len(rising) < len(lines) / 2 and not on_pages):
+        rising, step, on_pages = by_fifths, _FIFTH, False
+    if len(rising) < _MIN_NUMBERED or (len(rising) < len(lines) / 4 / step and not on_pages):
         return lines
     texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
     for place, next_place in pairwise(sorted(rising)):
