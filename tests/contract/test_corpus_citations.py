@@ -38,7 +38,8 @@ def opened(folder: Path) -> tuple[VersionStore, Manifest]:
 
 def loaded(reader: VersionReader) -> int:
     """Records that were read from disk."""
-    return sum(segment.store.paper.cache_info().misses for segment in reader.segments)
+    caches: list[Any] = [segment.store.paper for segment in reader.segments]
+    return sum(cache.cache_info().misses for cache in caches)
 
 
 async def test_papers_that_cite_each_other_and_themselves_are_found_once(tmp_path: Path) -> None:
