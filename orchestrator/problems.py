@@ -185,10 +185,10 @@ class NotFoundProblem(HttpProblem):
         self.thing, self.id = thing, id
 
 
-def not_there(thing: ThingKind, id: str, what: str = "") -> NotFoundProblem:
-    """Return the 404 for a missing job or batch. `what` is the word for it in the message, if that differs from
-    `thing`."""
-    return NotFoundProblem(thing, id, _unknown(what or thing, id))
+def missing_or_deleted(thing: ThingKind, id: str, detail: str = "") -> NotFoundProblem:
+    """Return the problem for a missing job or batch, or for something missing that belongs to it: 410 if the job or
+    batch was deleted, otherwise 404. `detail` is a sentence; by default it says that the job or batch is missing."""
+    return NotFoundProblem(thing, id, detail or _unknown(thing, id))
 
 
 def not_found(what: str, name: str) -> HttpProblem:

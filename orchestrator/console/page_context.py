@@ -12,7 +12,7 @@ from orchestrator.access.roles import Act
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import Job, JobId
 from orchestrator.jobs.submissions import BatchStatus, call_title
-from orchestrator.problems import not_there
+from orchestrator.problems import missing_or_deleted
 from orchestrator.reviewing.stages import CallProgress
 from orchestrator.web.context import RouteContext
 from orchestrator.web.services import ServicesDependency
@@ -45,7 +45,7 @@ class PageContext(RouteContext):
         """Return the proposal's id. Raises HttpProblem with status 404 if the proposal is not in this call."""
         job = await self.services.jobs.get(self.tenant, JobId(id))
         if job is None or job.batch != call.id:
-            raise not_there("evaluation", id, "proposal in this call")
+            raise missing_or_deleted("evaluation", id, "This call has no such proposal. It may have been deleted.")
         return job.id
 
     async def call_page(

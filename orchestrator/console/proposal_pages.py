@@ -22,7 +22,7 @@ from orchestrator.console.proposal_text import proposal_html
 from orchestrator.jobs.models import Job, JobId
 from orchestrator.jobs.report_figures import ReportFigures, figures_of
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.problems import HttpProblem, not_there, required
+from orchestrator.problems import HttpProblem, missing_or_deleted, required
 from orchestrator.reviewing.models import PointJudgement
 from orchestrator.services.comparisons import comparison_request
 from orchestrator.services.reports import stored_report
@@ -89,14 +89,14 @@ async def change_applicant(
         raise HttpProblem("conflict", "The amount must be a number, such as 75,000.")
     body = ApplicantBody(name=name, institution=institution, amount=requested_amount)
     if not await context.services.applicants.change(context.tenant, JobId(id), body, context.by):
-        raise not_there("evaluation", id, "proposal")
+        raise missing_or_deleted("evaluation", id)
     return RedirectResponse(f"/console/proposals/{id}#applicant", 303)
 
 
 @router.post("/proposals/{id}/remarks")
 async def remark(id: PathId, context: Commenter, text: Annotated[RemarkText, Form()]) -> Response:
     new_remark = await context.reviewing.remarks.add(context.tenant, JobId(id), text, context.by)
-    remark = required(new_remark, not_there("evaluation", id))
+    remark = required(new_remark, missing_or_deleted("evaluation", id))
     return RedirectResponse(f"/console/proposals/{id}#remark-{remark.id}", 303)
 
 

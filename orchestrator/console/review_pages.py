@@ -19,7 +19,7 @@ from orchestrator.console.page_context import PageContext, Reviewer
 from orchestrator.console.proposal_text import proposal_html
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.report_figures import figures_of
-from orchestrator.problems import HttpProblem, not_there, required
+from orchestrator.problems import HttpProblem, missing_or_deleted, required
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.reviewing.review_forms import fault_of_answers
 from orchestrator.services.opinions import judge_point, read_proposal, require_blind_opinion
@@ -185,7 +185,7 @@ async def _blind_given(context: PageContext, id: str) -> bool:
     """Return whether the reviewer has given a first opinion on a proposal. Raises HttpProblem if the proposal is not
     assigned to them."""
     blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
-    return required(blind_given, not_there("evaluation", id, "proposal"))
+    return required(blind_given, missing_or_deleted("evaluation", id))
 
 
 async def _review(context: PageContext, id: str, refused: _Refused | None = None) -> Response:

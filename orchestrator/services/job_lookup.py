@@ -2,7 +2,7 @@
 
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, TenantId
 from orchestrator.jobs.submissions import BatchStatus
-from orchestrator.problems import HttpProblem, not_there, required
+from orchestrator.problems import HttpProblem, missing_or_deleted, required
 from orchestrator.store import PgJobs
 
 
@@ -11,14 +11,14 @@ async def find_job(jobs: PgJobs, tenant: TenantId, job: str, kind: JobKind) -> J
     deleted."""
     job_row = await jobs.get(tenant, JobId(job))
     if job_row is None or job_row.kind != kind:
-        raise not_there(kind, job)
+        raise missing_or_deleted(kind, job)
     return job_row
 
 
 async def find_batch(jobs: PgJobs, tenant: TenantId, id: str) -> BatchStatus:
     """Return a batch's current status. Raises HttpProblem with status 404 if it does not exist, or 410 if it was
     deleted."""
-    return required(await jobs.batch(tenant, BatchId(id)), not_there("batch", id))
+    return required(await jobs.batch(tenant, BatchId(id)), missing_or_deleted("batch", id))
 
 
 def no_result_problem(job: Job) -> HttpProblem:

@@ -190,3 +190,8 @@ async def test_officer_releases_comments_sends_letters_and_answers_an_objection(
     assert [(item["text"], item["answer"]) for item in found] == [
         ("The budget was misread.", "It was read as submitted.")
     ]
+    again = await officer.post(f"/v1/evaluations/{first}/objections/1/answer", json={"answer": "It was read."})
+    assert (again.status_code, again.json()["detail"]) == (
+        404,
+        "The proposal has no objection 1, or that objection is already answered.",
+    )
