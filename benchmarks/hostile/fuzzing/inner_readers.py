@@ -26,7 +26,7 @@ from assayer.blinding import (
 )
 from assayer.citing import claim_numbers, claim_quotes, labels
 from assayer.citing import evidence as citing_evidence
-from assayer.citing.excerpts import excerpt
+from assayer.citing.excerpts import excerpt, joined_excerpts
 from assayer.ideas import front_matter, record_fields, tables
 from assayer.methods.debate import turns
 from assayer.methods.grapheval.scoring import choice
@@ -256,6 +256,7 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.prompts.fence": lambda text: fence(text, "idea"),
     "assayer.citing.evidence.plan_quote": lambda text: citing_evidence.plan_quote(text[:200], text),
     "assayer.citing.excerpts.excerpt": lambda text: excerpt(text[:200], text),
+    "assayer.citing.excerpts.joined_excerpts": lambda text: joined_excerpts((text[:200], text[50:300]), text),
     "workers.literature_apis.query_encoding.url_batches": lambda text: list(
         query_encoding.url_batches(text.split(), 50, 2_000)
     ),
