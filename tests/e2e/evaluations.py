@@ -129,12 +129,12 @@ def budgeted(homes: Homes) -> Evaluated:
 
 @pytest.fixture(scope="session")
 def faulty(homes: Homes) -> Evaluated:
-    """Evaluation in which every third answer is faulty and only one repair is tried, so that some calls fail."""
+    """Evaluation in which nearly half of the answers are faulty and only one repair is tried, so that some calls fail."""
     program = homes.fresh("faulty").having(LLM__REPAIR_ATTEMPTS=1, LLM__BACKOFF_INITIAL_SECONDS=0.05)
     with simulator(
         seed=3,
         latency_mean=0.05,
-        answer_fault_rate=0.3,
+        answer_fault_rate=0.45,
         rate_limit_rate=0.05,
         retry_after=0.1,
         server_error_rate=0.03,
