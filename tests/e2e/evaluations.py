@@ -129,7 +129,7 @@ def budgeted(homes: Homes) -> Evaluated:
 
 @pytest.fixture(scope="session")
 def faulty(homes: Homes) -> Evaluated:
-    """Evaluation in which nearly half of the answers are faulty and only one repair is tried, so that some calls fail."""
+    """Evaluation with faults in nearly half of the answers and only one repair each, so that some calls fail."""
     program = homes.fresh("faulty").having(LLM__REPAIR_ATTEMPTS=1, LLM__BACKOFF_INITIAL_SECONDS=0.05)
     with simulator(
         seed=3,
