@@ -250,11 +250,9 @@ class Engine:
         if isinstance(self.judge, Absent):
             return self.judge.reason
         calibration = self.judge.calibration
-        calibration_fields = (
-            calibration.reason if isinstance(calibration, Absent) else calibration.model_dump(mode="json")
-        )
+        fields = calibration.reason if isinstance(calibration, Absent) else calibration.model_dump(mode="json")
         grapheval_settings = self.settings.grapheval.model_dump(mode="json")
-        return [self.judge.contents.version, self.judge.scorer_name, calibration_fields, grapheval_settings]
+        return [self.judge.contents.version, self.judge.scorer_name, fields, grapheval_settings]
 
     def _llm_parameters(self) -> dict[str, object]:
         llm = self.settings.llm

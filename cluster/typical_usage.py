@@ -90,30 +90,29 @@ def _multiply_usage(usage: _TierUsage, factor: float) -> _TierUsage:
 
 
 def _cost(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | Absent:
-    """Return the cost in US dollars of the (prompt, completion) tokens by tier, or Absent if a price is unknown. The
-    board's tokens are divided equally among its models."""
-    total = 0.0
-    for tier, (prompt, completion) in tokens.items():
-        models = _models(llm, board, tier)
-        for model in models:
-            price = llm.prices.get(model)
-            if price is None:
-                return Absent(reason=f"The service has no price for the model {model}.")
-            total += price.cost(prompt, completion) / len(models)
-    return total
+    """Return the cost in US dollars of the (prompt, completion) tokens by tier, or Absent if a price is unknown."""
+    usage = _usage_by_model(llm, board, tokens)
+    missing = next((model for model, *_ in usage if model not in llm.prices), None)
+    if missing is not None:
+        return Absent(reason=f"The service has no price for the model {missing}.")
+    return sum(share * llm.prices[model].cost(prompt, completion) for model, share, prompt, completion in usage)
 
 
 def _gpu_hours(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | None:
-    """Return the GPU-hours for the tokens, divided as in `_cost`; None if the speed of a model is unknown."""
-    total = 0.0
-    for tier, (prompt, completion) in tokens.items():
-        models = _models(llm, board, tier)
-        for model in models:
-            speed = llm.gpu_speeds.get(model)
-            if speed is None:
-                return None
-            total += speed.hours(prompt, completion) / len(models)
-    return total
+    """Return the GPU-hours for the (prompt, completion) tokens by tier; None if the speed of a model is unknown."""
+    speeds, usage = llm.gpu_speeds, _usage_by_model(llm, board, tokens)
+    if any(model not in speeds for model, *_ in usage):
+        return None
+    return sum(share * speeds[model].hours(prompt, completion) for model, share, prompt, completion in usage)
+
+
+def _usage_by_model(
+    llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]
+) -> list[tuple[str, float, int, int]]:
+    """Return each tier's models, with a model's share of the tier, and the tier's prompt and completion tokens. The
+    board's tokens are divided equally among its models."""
+    models = ((tier, _models(llm, board, tier)) for tier in tokens)
+    return [(model, 1 / len(names), *tokens[tier]) for tier, names in models for model in names]
 
 
 def _models(llm: LlmSettings, board: BoardOptions, tier: str) -> tuple[str, ...]:

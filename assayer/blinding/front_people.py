@@ -117,14 +117,17 @@ def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
             left, right = sorted((number, other))
             between = text[found[left][0].span.end : found[right][0].span.start]
             kept[number] = kept[number] or (kept[other] and _BETWEEN.fullmatch(between) is not None)
-    return _strip_letter_marks([item.person for (item, _), keep in zip(found, kept, strict=True) if keep])
+    people = [item.person for (item, _), keep in zip(found, kept, strict=True) if keep]
+    return people + _strip_letter_marks(people)
 
 
 def _strip_letter_marks(people: list[Person]) -> list[Person]:
-    """Return the people, without the letters of footnotes that a PDF joins to their names: `Ann Leea, Bo Crowb`."""
-    marks = {person.family[-1:] for person in people}
-    if len(people) < _MIN_MARKED or "a" not in marks or len(marks) < 2 or not marks <= _LETTER_MARKS:
-        return people
+    """Return the people without the letters of footnotes that a PDF joins to their names (`Ann Leea, Bo Crowb`); empty
+    if the last letters cannot be such marks. They may be marks by chance (`Ann Costa, Bo Webb`), so the names as
+    printed count too."""
+    marks = [person.family[-1:] for person in people]
+    if len(people) < _MIN_MARKED or marks[0] != "a" or len(set(marks)) < 2 or not set(marks) <= _LETTER_MARKS:
+        return []
     return [person._replace(family=person.family[:-1]) for person in people]
 
 

@@ -61,7 +61,7 @@ def _check_scoring(question: ScoringQuestion, answer: ScoringAnswer) -> list[str
         score = answer.of(number).score
         if score is not None and score not in dimension.scores:
             allowed_scores = ", ".join(f"{item:g}" for item in dimension.scores)
-            complaints.append(f"{score:g} is no score of D{number}; there are {allowed_scores}.")
+            complaints.append(f"D{number} has no score {score:g}. Choose one of {allowed_scores}.")
     return complaints
 
 

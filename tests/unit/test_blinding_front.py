@@ -43,6 +43,13 @@ def test_names_below_a_heading_before_the_abstract_are_masked() -> None:
     assert [name for name in PEOPLE if name in blind_idea(_idea(text)).text] == []
 
 
+def test_names_that_end_in_letters_of_possible_footnotes_are_masked_as_printed() -> None:
+    front = "Ilka Mirkova1, Bo-Min Garlud2 and Oren Tamsieb3 1Department of Physics, University of Ost"
+    text = f"## Front matter\n\n{front}\n\n## Abstract\n\n{BODY} Garlud and Tamsieb agree. Mirkova does not."
+    masked = blind_idea(_idea(text)).text
+    assert [name for name in ("Mirkova", "Garlud", "Tamsieb") if name in masked] == []
+
+
 def test_text_in_a_script_without_capitals_may_keep_names() -> None:
     text = f"胡悦 朱萌\n\n摘要：{'新时代人才对理解国家治理方略和公共政策导向都产生巨大需求。' * 12}"
     record = blind_idea(_idea(text)).blinding

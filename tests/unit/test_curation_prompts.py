@@ -47,7 +47,7 @@ def test_score_outside_scale_of_its_dimension_is_rejected() -> None:
     task = scoring_task(both)
     answer = task.output.model_validate({"entries": [{"label": "D1", **entry}, {"label": "D2", **entry}]})
     question = ScoringQuestion(idea="A plan.", question=None, dimensions=both)
-    assert task.check(question, answer) == ["7 is no score of D1; there are 1, 2, 3, 4, 5."]
+    assert task.check(question, answer) == ["D1 has no score 7. Choose one of 1, 2, 3, 4, 5."]
 
 
 def test_a_quote_that_is_not_in_the_paper_is_complained_about() -> None:

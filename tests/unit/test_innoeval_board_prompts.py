@@ -47,7 +47,7 @@ def test_only_rubric_scores_are_accepted() -> None:
     assert (listed["enum"], nothing["type"]) == ([1, 1.5, 2, 3, 3.5, 4, 5, 5.5, 6], "null")
     assert [answered(score).of(AGENCY_NOVELTY).score for score in (5.5, None)] == [5.5, None]
     for score in (2.5, 4.2, 7):
-        with pytest.raises(ValidationError, match=r"is no score of this rubric; there are 1, 1\.5, 2, 3"):
+        with pytest.raises(ValidationError, match=r"has no score .*\. Choose one of 1, 1\.5, 2, 3"):
             answered(score)
 
 

@@ -285,7 +285,7 @@ def judgement_with_scores(scores: tuple[float, ...]) -> type[Judgement]:
     def listed(score: float) -> float:
         if score not in scores:
             raise ValueError(
-                f"{score:g} is no score of this rubric; there are {', '.join(f'{item:g}' for item in scores)}"
+                f"This rubric has no score {score:g}. Choose one of {', '.join(f'{item:g}' for item in scores)}."
             )
         return score
 
