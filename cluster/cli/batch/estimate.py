@@ -87,7 +87,8 @@ def _gpu_hours(parts: "Sequence[BatchEstimate]") -> str | None:
     hours, high = _total(part.gpu_hours for part in parts), _total(part.high_gpu_hours for part in parts)
     if hours is None or high is None:
         return None
-    return f"about {hours:,.2f} hours; {high:,.2f} if every idea takes as long as the slowest tenth"
+    shown, shown_high = (f"{value:,.0f}" if value >= 10 else f"{value:.2g}" for value in (hours, high))
+    return f"about {shown} hours; {shown_high} if every idea takes as long as the slowest tenth"
 
 
 def _time(parts: "Sequence[BatchEstimate]") -> str:

@@ -7,6 +7,7 @@ const MOST_BYTES = Number(form.dataset.mostBytes), MOST_FILE_BYTES = Number(form
 const TRIES = 5, SHOWN_FILES = 8;
 const call = { chosen: [], mended: new Map(), stored: new Map(), begun: null, request: null, stopped: false };
 const figure = new Intl.NumberFormat("en");
+const twoDigits = new Intl.NumberFormat("en", { maximumSignificantDigits: 2 });
 const counted = (number, one, many = `${one}s`) => `${figure.format(number)} ${number === 1 ? one : many}`;
 const money = (usd) => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 
@@ -187,7 +188,7 @@ async function check(files) {
     const basis = known[0].basis === "own" ? `${counted(known[0].evaluations, "evaluation")} of yours` : "typical figures";
     lines.push(`About ${money(sum("cost_usd"))}${high}, based on ${basis}`);
   }
-  if (known.length && known.every((part) => part.gpu_hours !== null)) lines.push(`About ${figure.format(sum("gpu_hours"))} GPU-hours, at most about ${figure.format(sum("high_gpu_hours"))}`);
+  if (known.length && known.every((part) => part.gpu_hours !== null)) lines.push(`About ${twoDigits.format(sum("gpu_hours"))} GPU-hours; ${twoDigits.format(sum("high_gpu_hours"))} if every idea takes as long as the slowest tenth`);
   const left = known[0]?.left_this_month_usd;
   if (typeof left === "number") lines.push(`${money(left)} left this month${sum("high_cost_usd") > left ? "; the call may cost more" : ""}`);
   if (known.length) lines.push(finish(known));

@@ -91,10 +91,10 @@ async def test_estimate_states_gpu_hours_without_cached_tokens_if_the_speed_is_k
 
 async def test_command_prints_gpu_hours_and_the_cached_share(service: Service, program: Program) -> None:
     await evaluated(service, 12, 0.25)
-    async with served(service.with_services(gpu_speeds={"small": GpuSpeed(read=0.1, written=1)}).app) as url:
+    async with served(service.with_services(gpu_speeds={"small": GpuSpeed(read=100, written=10)}).app) as url:
         ended = await Program(url, program.key, program.home).run("batch", "submit", "ideas", "--estimate")
     assert "with 100 prompt tokens (40% of them cached) and 10 answer tokens" in ended.out
-    assert "GPUs:    about 0.17 hours; 0.17 if every idea takes as long as the slowest tenth" in ended.out
+    assert "GPUs:    about 0.00044 hours; 0.00044 if every idea takes as long as the slowest tenth" in ended.out
 
 
 async def test_default_board_estimate_is_not_reused_for_another_board(service: Service) -> None:
