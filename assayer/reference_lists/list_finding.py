@@ -222,6 +222,13 @@ def _find_list_end(
             continue  # a numbered entry that looks like a heading
         if heading and (heading.level <= outer or (known and line.stands_alone and heading.level >= level)):
             return line.start
+        if (
+            not known
+            and number
+            and (number[0], number[1] + 1)
+            in (entry_number(item.text) for item in lines[place + 1 : place + _MAX_LINES])
+        ):
+            continue  # a line of an entry, such as its authors
         short = bool(_TITLE_ALONE.match(title)) and len(title.split()) <= _TITLE_WORDS
         if line.stands_alone and title[:1].isupper() and short and (known or level > _MARKDOWN_LEVELS):
             return line.start
