@@ -61,7 +61,7 @@ _GAUGES: Mapping[str, tuple[str, _Query, str]] = {
         _SPENDING,
         "monthly_usd",
     ),
-    "assayer_stage_calls_last_5_minutes": (
+    "assayer_stage_requests_last_5_minutes": (
         "Language model requests by task, including those answered from the cache.",
         _TASKS,
         "calls",
@@ -79,14 +79,14 @@ _GAUGES: Mapping[str, tuple[str, _Query, str]] = {
     ),
     "assayer_webhook_deliveries_pending": ("Webhook messages not yet delivered.", _DELIVERIES, "messages"),
     "assayer_webhook_oldest_seconds": ("Age of the oldest undelivered webhook message.", _DELIVERIES, "oldest_seconds"),
-    "assayer_mails_pending": ("Emails to members not yet accepted by the mail server.", _MAILS, "messages"),
-    "assayer_mail_oldest_seconds": (
+    "assayer_emails_pending": ("Emails to members not yet accepted by the mail server.", _MAILS, "messages"),
+    "assayer_email_oldest_seconds": (
         "Age of the oldest email not yet accepted by the mail server.",
         _MAILS,
         "oldest_seconds",
     ),
-    "assayer_mails_given_up_last_hour": (
-        "Emails given up as undeliverable in the last hour.",
+    "assayer_emails_abandoned_last_hour": (
+        "Emails to members abandoned as undeliverable in the last hour.",
         _FAILED_MAILS,
         "messages",
     ),

@@ -24,7 +24,7 @@ from orchestrator.settings import MailDeliverySettings
 from orchestrator.store.mails import PgMails
 
 _LOG = logging.getLogger(__name__)
-MAIL_TRIES = Metric("assayer_mail_tries_total", "Attempts to send emails to the mail server, by outcome.", ["step"])
+MAIL_TRIES = Metric("assayer_email_attempts_total", "Attempts to send emails to the mail server, by outcome.", ["step"])
 
 _STEP_LABELS = {Delivered: "sent", RetryLater: "later", GivenUp: "failed"}
 _EMAILS_PER_CONNECTION = 10

@@ -21,7 +21,7 @@ from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
 from orchestrator.webhooks.secrets import SecretCipher, signed_headers
 
 _LOG = logging.getLogger(__name__)
-ATTEMPTS = Metric("assayer_webhook_tries_total", "Attempts to deliver to webhooks, by outcome.", ["step"])
+ATTEMPTS = Metric("assayer_webhook_attempts_total", "Attempts to deliver to webhooks, by outcome.", ["step"])
 
 _STEP_LABELS = {Delivered: "delivered", RetryLater: "later", GivenUp: "failed"}
 _BATCH_CHECK_SECONDS = 1.0

@@ -30,7 +30,7 @@ SECONDS = Histogram(
     ["method", "route"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
 )
-IN_WORK = Gauge("assayer_http_requests_in_work", "Requests in progress.", multiprocess_mode="livesum")
+IN_WORK = Gauge("assayer_http_requests_in_flight", "Requests in progress.", multiprocess_mode="livesum")
 
 
 @dataclass

@@ -92,7 +92,7 @@ def test_evaluation_succeeds_after_its_evaluator_is_killed(service: Running) -> 
 def test_metrics_combine_api_and_evaluator_counters(service: Running) -> None:
     status, text = service.ask("GET", "/metrics")
     assert status == 200
-    assert re.search(rb"^assayer_llm_call_seconds_count\S* [1-9]", text, re.MULTILINE), "counted by evaluators"
+    assert re.search(rb"^assayer_llm_request_seconds_count\S* [1-9]", text, re.MULTILINE), "counted by evaluators"
     assert re.search(rb"^assayer_http_requests_total\S* [1-9]", text, re.MULTILINE), "counted where it is asked"
 
 

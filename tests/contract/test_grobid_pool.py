@@ -113,8 +113,8 @@ async def test_server_responses_and_outages_are_counted_in_metrics(world: Outsid
     assert REGISTRY.get_sample_value("assayer_grobid_up", {"server": url["grobid_2"]}) == 1
     read = {"server": url["grobid_2"], "outcome": "tei"}
     broken = {"server": url["grobid_1"], "outcome": "broken"}
-    assert (REGISTRY.get_sample_value("assayer_grobid_answers_total", read) or 0) >= 1
-    assert (REGISTRY.get_sample_value("assayer_grobid_answers_total", broken) or 0) >= 1
+    assert (REGISTRY.get_sample_value("assayer_grobid_responses_total", read) or 0) >= 1
+    assert (REGISTRY.get_sample_value("assayer_grobid_responses_total", broken) or 0) >= 1
     world.configure("grobid_1", dead=False)
 
 

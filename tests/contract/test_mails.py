@@ -349,7 +349,7 @@ async def test_metrics_report_waiting_time_and_failed_mails(service: Service) ->
     assert 3 * 3600 <= seen["mails"][0]["oldest_seconds"] < 4 * 3600
     async with service.caller("admin") as admin:
         figures = (await admin.get("/metrics")).text.splitlines()
-    assert {"assayer_mails_pending 1.0", "assayer_mails_given_up_last_hour 1.0"} <= set(figures)
+    assert {"assayer_emails_pending 1.0", "assayer_emails_abandoned_last_hour 1.0"} <= set(figures)
     await service.database.execute("UPDATE mails SET next_at = now() - interval '2 hours' WHERE state = 'failed'")
     assert (await service.services.metrics.collect())["failed_mails"][0]["messages"] == 0
 

@@ -18,7 +18,7 @@ PARSE_SECONDS = Histogram(
     buckets=(0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300),
 )
 GROBID_ANSWERS = Counter(
-    "assayer_grobid_answers_total",
+    "assayer_grobid_responses_total",
     "Responses of GROBID servers by outcome: tei, empty, busy, refused, broken.",
     ["server", "outcome"],
 )

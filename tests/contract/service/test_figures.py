@@ -56,15 +56,15 @@ async def test_metrics_report_jobs_llm_requests_cost_and_cache_hits(settings: Se
     assert grown("assayer_outbound_requests_total", kind="llm") == stats.requests - sent.requests
     assert grown("assayer_llm_tokens_total", kind="prompt") == stats.prompt_tokens - sent.prompt_tokens
     assert grown("assayer_llm_cost_usd_total") == pytest.approx(ended["cost_usd"])
-    assert grown("assayer_llm_call_seconds_count") == grown("assayer_llm_calls_total", outcome="answered") > 0
+    assert grown("assayer_llm_request_seconds_count") == grown("assayer_llm_requests_total", outcome="answered") > 0
     assert grown("assayer_job_attempts_total", kind="evaluation", outcome="succeeded") == 1
     assert grown("assayer_job_attempt_seconds_count", kind="evaluation") == 1
-    assert middle.one("assayer_llm_questions") == middle.one("assayer_llm_requests_in_flight") == 0
+    assert middle.one("assayer_llm_requests_pending") == middle.one("assayer_llm_requests_in_flight") == 0
     assert middle.one("assayer_llm_requests_limit") >= 1
     assert middle.one("assayer_worker_jobs") == 0
-    assert after.all("assayer_stage_calls_last_5_minutes") >= 2 * grown("assayer_llm_calls_total")
-    assert after.all("assayer_llm_calls_total", outcome="cached") > before.all(
-        "assayer_llm_calls_total", outcome="cached"
+    assert after.all("assayer_stage_requests_last_5_minutes") >= 2 * grown("assayer_llm_requests_total")
+    assert after.all("assayer_llm_requests_total", outcome="cached") > before.all(
+        "assayer_llm_requests_total", outcome="cached"
     )
 
 
@@ -80,7 +80,7 @@ async def test_metrics_report_running_jobs_and_requests_in_flight(settings: Sett
         ended = await Figures.of(world)
     assert figures.one("assayer_jobs_running", {"tenant": TENANT, "priority": "interactive"}) == 1
     assert figures.one("assayer_worker_jobs") == 1
-    assert ended.one("assayer_llm_requests_in_flight") == ended.one("assayer_llm_questions") == 0
+    assert ended.one("assayer_llm_requests_in_flight") == ended.one("assayer_llm_requests_pending") == 0
 
 
 async def test_metrics_count_faults_by_boundary_and_kind(settings: Settings, simulator: Simulator) -> None:
@@ -98,4 +98,4 @@ async def test_metrics_count_faults_by_boundary_and_kind(settings: Settings, sim
             lambda now: now.one("assayer_faults_total", failed) > before.one("assayer_faults_total", failed),
         )
     assert figures.all("assayer_llm_faults_total") > before.all("assayer_llm_faults_total")
-    assert figures.all("assayer_llm_calls_total", outcome="failed") > 0
+    assert figures.all("assayer_llm_requests_total", outcome="failed") > 0

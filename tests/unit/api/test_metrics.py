@@ -23,7 +23,7 @@ def test_latency_is_omitted_for_task_answered_only_from_cache() -> None:
         if sample.labels.get("task") == stage["task"] and sample.name.startswith("assayer_stage_")
     ]
     assert {(sample.name, sample.value) for sample in samples} == {
-        ("assayer_stage_calls_last_5_minutes", 3),
+        ("assayer_stage_requests_last_5_minutes", 3),
         ("assayer_stage_cached_last_5_minutes", 3),
         ("assayer_stage_failed_last_5_minutes", 0),
     }

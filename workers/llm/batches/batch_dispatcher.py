@@ -146,7 +146,7 @@ class BatchDispatcher:
 
     async def _give_up(self, batch: OutgoingBatch) -> None:
         await self._book.close(batch.id, ())
-        BATCHES.labels("given_up").inc()
+        BATCHES.labels("abandoned").inc()
 
 
 _CLAIM = "batches of calls to the LLM"
