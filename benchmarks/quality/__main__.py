@@ -1,9 +1,10 @@
 """`python -m benchmarks.quality PART`: how good the verdicts are compared with simpler methods, with intervals.
 
-all every judged set on one page: the program, simpler scorers, people compared with people support claims with
-passages: whether the program recognises what a passage supports references the check of an idea's own references: finds
-real ones, recognises invented and wrong ones judge the reviews themselves: coverage of experts' points, planted flaws,
-persuasive wording, repeatability rewards ideas that deserve no reward, scored by guards and by a model's debates
+- all: every judged set on one page: the program, simpler scorers, people compared with people
+- judge: the reviews themselves: coverage of experts' points, planted flaws, persuasive wording, repeatability
+- references: the check of an idea's own references: finds real ones, recognises invented and wrong ones
+- rewards: ideas that deserve no reward, scored by guards and by a model's debates
+- support: claims with passages: whether the program recognises what a passage supports
 
 Uses the language model from the settings. --simulate starts an endpoint with invented answers, which shows that
 everything runs but says nothing about quality. Without a model, only baselines and methods that need no model are
