@@ -82,7 +82,7 @@ def _run(options: argparse.Namespace) -> None:
         limit_usd=options.limit_usd,
         retry_failed=options.retry_failed,
         deadline=None if options.minutes is None else time.monotonic() + 60 * options.minutes,
-        contenders=[name for name in getattr(options, "contenders", ()) if CONTENDERS[name] & sets],
+        contenders=[name for name in options.contenders if CONTENDERS[name] & sets] if options.part == "all" else (),
         sets=sets,
     )
     with ExitStack() as stack:

@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 
 from assayer.ideas.parsing import parse_idea
+from benchmarks.quality.__main__ import main
 from benchmarks.quality.judge.answering import first_words, neutral_copy
 from benchmarks.quality.judge.coverage import CoverageOutcome, JudgedReview, coverage_table
 from benchmarks.quality.judge.sensitivity import PairReview, SensitivityOutcome, sensitivity_table
@@ -28,6 +29,7 @@ from benchmarks.quality.judge.tasks import (
     with_edits,
 )
 from benchmarks.quality.kept import Spent
+from benchmarks.records import DATA
 from benchmarks.quality.recorded import RecordedLlm, as_far_as_answered
 from benchmarks.quality.rubrics import Rubric
 from tests.unit.proposal_texts import PROPOSAL
@@ -165,3 +167,9 @@ async def test_recorded_answers_are_stored_separately_per_label(tmp_path: Path) 
     (tmp_path / "answers" / f"{name}.json").write_text(answer, "utf-8")
     assert await as_far_as_answered(ask("ai_1"), llm, 0.1)
     assert not await as_far_as_answered(ask("ai_1.run2"), llm, 0.1)
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the data folder is not beside the clone")
+def test_judge_without_a_model_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["judge", "--no-llm", "--out", str(tmp_path / "out"), "--vectors", str(tmp_path / "vectors")]) == 1
+    assert "need a language model" in capsys.readouterr().err
