@@ -29,9 +29,9 @@ from benchmarks.quality.judge.tasks import (
     with_edits,
 )
 from benchmarks.quality.kept import Spent
-from benchmarks.records import DATA
 from benchmarks.quality.recorded import RecordedLlm, as_far_as_answered
 from benchmarks.quality.rubrics import Rubric
+from benchmarks.records import DATA
 from tests.unit.proposal_texts import PROPOSAL
 from tests.unit.twins import a_run
 
