@@ -82,7 +82,7 @@ def _ask(directory: Path) -> Asked:
         raise SystemExit("There is nothing to compare: so few rows get no approximate index.")
     plain = Plain(dense.approximate.index, collection.vectors, collection.parameters)
     single, batch, masked_single, masked_batch = (
-        in_turn(partial(dense.nearest, limit=LIMIT, allowed=allowed), partial(plain.ask, allowed=allowed), some)
+        in_turn(partial(dense.nearest, limit=LIMIT, row_filter=allowed), partial(plain.ask, allowed=allowed), some)
         for allowed in (whole, masked)
         for some in (collection.singles, collection.batches)
     )
