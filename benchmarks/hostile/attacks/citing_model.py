@@ -10,9 +10,9 @@ from typing import Any
 from aiohttp import web
 
 from benchmarks.hostile.attacks.citation_forms import CitationForm
-from simulator.answers import Made
-from simulator.dice import Throw
+from simulator.answers import GeneratedAnswer
 from simulator.protocol import ChatCall
+from simulator.random_choices import RandomChoices
 from simulator.server import Endpoint
 from simulator.settings import Settings
 
@@ -36,7 +36,7 @@ class CitingModel(Endpoint):
         self.written: list[CitationForm] = []
         """Forms written, in order, one for each text with a citation."""
 
-    def compose(self, call: ChatCall, drawn: Throw) -> Made:
+    def compose(self, call: ChatCall, drawn: RandomChoices) -> GeneratedAnswer:
         made = super().compose(call, drawn)
         asked_again = any(role == "assistant" for role, _ in call.messages)
         if self._forms is None or made.content is None or (asked_again and not self._stubborn):
