@@ -18,7 +18,7 @@ from rich.console import Console
 from assayer.models import Frozen
 from benchmarks.index.collection import BATCH, DIMENSIONS, LIMIT, Built, Collection, build, draw_vectors
 from benchmarks.index.memory import memory_mb
-from benchmarks.index.rivals import Plain
+from benchmarks.index.plain_faiss import Plain
 from benchmarks.index.timing import Compared, in_turn
 from benchmarks.measuring import command_line, heading
 from index.faiss_build import load_faiss
