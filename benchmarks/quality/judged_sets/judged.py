@@ -104,7 +104,7 @@ def compared(
             return spearman(grades[rows], drawn[:, 0])
 
     for other, told in simple.items():
-        found = bootstrap(measure, places, [values[:, None]], rounds, 0, against=[told[:, None]])
+        found = bootstrap(measure, places, [values[:, None]], rounds, 0, other_runs=[told[:, None]])
         yield figure(judged_set.where, f"{name} above {other}", scorer, found, len(grades), int(np.isnan(values).sum()))
 
 
