@@ -140,30 +140,32 @@ def planning_constants() -> PlanningConstants:
     )
 
 
-def plan_capacity(wanted: CapacityRequest, have: PlanningConstants, references: float | None = None) -> CapacityPlan:
+def plan_capacity(
+    request: CapacityRequest, constants: PlanningConstants, references: float | None = None
+) -> CapacityPlan:
     """Estimate the capacity that a corpus needs. `references` is the average number of references per paper; by
     default, a published average is used. Raises InputError if the model or profile is unknown."""
-    model = _lookup("embedding model", wanted.model, have.models)
-    profile = _lookup("profile", wanted.profile, have.profiles)
-    rate = wanted.texts_per_second or profile.rates[wanted.model].texts_per_second
-    usd = profile.usd_per_hour if wanted.usd_per_hour is None else wanted.usd_per_hour
-    cited = have["references"] if references is None else references
+    model = _lookup("embedding model", request.model, constants.models)
+    profile = _lookup("profile", request.profile, constants.profiles)
+    rate = request.texts_per_second or profile.rates[request.model].texts_per_second
+    usd = profile.usd_per_hour if request.usd_per_hour is None else request.usd_per_hour
+    references_per_paper = constants["references"] if references is None else references
     size = _Size(
-        papers=wanted.papers,
-        references=wanted.papers * cited,
-        passages=wanted.papers * wanted.full_texts * have["passages"],
+        papers=request.papers,
+        references=request.papers * references_per_paper,
+        passages=request.papers * request.full_texts * constants["passages"],
         dimensions=model.dimensions,
     )
-    disk = _disk(size, have)
+    disk = _disk(size, constants)
     return CapacityPlan(
-        (*disk, *_compute_totals(disk, wanted)),
-        _memory(size, disk, wanted, have),
-        _building(size, wanted, have, rate, usd),
-        _nightly(size, wanted, have, rate, usd, sum(item.value for item in disk)),
+        (*disk, *_compute_totals(disk, request)),
+        _memory(size, disk, request, constants),
+        _building(size, request, constants, rate, usd),
+        _nightly(size, request, constants, rate, usd, sum(item.value for item in disk)),
     )
 
 
-def _disk(size: _Size, have: PlanningConstants) -> tuple[PlannedFigure, ...]:
+def _disk(size: _Size, constants: PlanningConstants) -> tuple[PlannedFigure, ...]:
     papers, texts = (size.papers, "papers"), (size.texts, "texts")
     references, passages = (size.references, "references"), (size.passages, "passages")
     lists = (size.lists * size.texts / size.rows, "lists")
@@ -172,35 +174,43 @@ def _disk(size: _Size, have: PlanningConstants) -> tuple[PlannedFigure, ...]:
         _sum(
             "Records",
             "bytes",
-            (*papers, have["record_bytes"]),
-            (*references, have["reference_bytes"]),
-            (*passages, have["passage_bytes"]),
+            (*papers, constants["record_bytes"]),
+            (*references, constants["reference_bytes"]),
+            (*passages, constants["passage_bytes"]),
         ),
-        _sum("Ids, dates, citations", "bytes", (*papers, have["table_bytes"]), (*references, have["edge_bytes"])),
-        _sum("Names and claims", "bytes", (*papers, have["content_bytes"])),
+        _sum(
+            "Ids, dates, citations",
+            "bytes",
+            (*papers, constants["table_bytes"]),
+            (*references, constants["edge_bytes"]),
+        ),
+        _sum("Names and claims", "bytes", (*papers, constants["content_bytes"])),
         _sum("Vectors, half precision", "bytes", (*texts, 2 * size.dimensions)),
         _sum(f"Index ({size.kind})", "bytes", (*texts, size.code_bytes), (*lists, 4 * size.dimensions)),
-        _sum("Words", "bytes", (*texts, have["posting_bytes"]), (*vocabulary, have["vocabulary_bytes"])),
+        _sum("Words", "bytes", (*texts, constants["posting_bytes"]), (*vocabulary, constants["vocabulary_bytes"])),
     )
 
 
-def _compute_totals(disk: Sequence[PlannedFigure], wanted: CapacityRequest) -> tuple[PlannedFigure, ...]:
+def _compute_totals(disk: Sequence[PlannedFigure], request: CapacityRequest) -> tuple[PlannedFigure, ...]:
     """Return the total disk space for one version, for all kept versions, and during a build. Versions share all files
     that an update does not rewrite. A build needs a second, sorted copy of all records."""
     version = sum(item.value for item in disk)
-    again = min(1.0, wanted.daily * _WRITTEN_AGAIN)
-    kept = version * (1 + (wanted.keep - 1) * again)
+    rewritten_share = min(1.0, request.daily * _WRITTEN_AGAIN)
+    bytes_kept = version * (1 + (request.keep - 1) * rewritten_share)
     return (
         PlannedFigure("One version", version, "bytes", "sum of the above"),
         PlannedFigure(
-            f"{wanted.keep} versions", kept, "bytes", f"one version × (1 + {wanted.keep - 1} × {again:g} rewritten)"
+            f"{request.keep} versions",
+            bytes_kept,
+            "bytes",
+            f"one version × (1 + {request.keep - 1} × {rewritten_share:g} rewritten)",
         ),
         PlannedFigure("During a build", version + disk[0].value, "bytes", "one version + sorted records"),
     )
 
 
 def _memory(
-    size: _Size, disk: Sequence[PlannedFigure], wanted: CapacityRequest, have: PlanningConstants
+    size: _Size, disk: Sequence[PlannedFigure], request: CapacityRequest, constants: PlanningConstants
 ) -> tuple[PlannedFigure, ...]:
     _, tables, _, _, index, words = disk
     return (
@@ -213,52 +223,52 @@ def _memory(
             "bytes",
             (size.texts, "texts", 2 * size.dimensions),
         ),
-        *_memory_to_build(size, wanted, have),
+        *_memory_to_build(size, request, constants),
     )
 
 
-def _memory_to_build(size: _Size, wanted: CapacityRequest, have: PlanningConstants) -> tuple[PlannedFigure, ...]:
+def _memory_to_build(size: _Size, request: CapacityRequest, constants: PlanningConstants) -> tuple[PlannedFigure, ...]:
     """Estimate the memory that one building process needs, or that parallel processes need to build shards. Assumes
     that the vectors of all texts are looked up."""
-    shards = wanted.shards or 1
-    built = _sum(
-        "To build" if wanted.shards is None else f"To build one of {shards} shards",
+    shards = request.shards or 1
+    build_figure = _sum(
+        "To build" if request.shards is None else f"To build one of {shards} shards",
         "bytes",
-        (1, "process", have["process_bytes"]),
-        (size.papers / shards, "papers", have["build_record_bytes"]),
-        (size.texts / shards, "texts", have["known_bytes"]),
+        (1, "process", constants["process_bytes"]),
+        (size.papers / shards, "papers", constants["build_record_bytes"]),
+        (size.texts / shards, "texts", constants["known_bytes"]),
         (min(size.rows, size.lists * _TRAINED_ON), "training vectors", 4 * size.dimensions),
     )
-    if wanted.shards is None:
-        return (built,)
-    distributed = (1, "process", have["deal_bytes"]), (size.papers, "papers", have["seen_bytes"])
-    return (_sum("To distribute papers to shards", "bytes", *distributed), built)
+    if request.shards is None:
+        return (build_figure,)
+    distribution_terms = (1, "process", constants["deal_bytes"]), (size.papers, "papers", constants["seen_bytes"])
+    return (_sum("To distribute papers to shards", "bytes", *distribution_terms), build_figure)
 
 
 def _building(
-    size: _Size, wanted: CapacityRequest, have: PlanningConstants, rate: float, usd: float
+    size: _Size, request: CapacityRequest, constants: PlanningConstants, rate: float, usd: float
 ) -> tuple[PlannedFigure, ...]:
-    papers, texts, machines = (size.papers, "papers"), (size.texts, "texts"), wanted.machines
+    papers, texts, machines = (size.papers, "papers"), (size.texts, "texts"), request.machines
     hours = (
         _hours("Embedding", machines, (*texts, 1 / rate)),
-        _hours("Reading, sorting, writing", machines, (*papers, have["record_seconds"])),
-        _hours("Index", machines, (*texts, have["index_seconds"])),
-        _hours("Words", machines, (*texts, have["word_seconds"])),
+        _hours("Reading, sorting, writing", machines, (*papers, constants["record_seconds"])),
+        _hours("Index", machines, (*texts, constants["index_seconds"])),
+        _hours("Words", machines, (*texts, constants["word_seconds"])),
     )
     return _add_total(hours, machines, usd)
 
 
 def _nightly(
-    size: _Size, wanted: CapacityRequest, have: PlanningConstants, rate: float, usd: float, version: float
+    size: _Size, request: CapacityRequest, constants: PlanningConstants, rate: float, usd: float, version: float
 ) -> tuple[PlannedFigure, ...]:
     """Estimate the hours and price of a nightly update on a single machine."""
-    incoming = size.texts * wanted.daily
-    again = (incoming * _WRITTEN_AGAIN, "texts rewritten")
-    written = have["record_seconds"] + have["index_seconds"] + have["word_seconds"]
+    incoming_texts = size.texts * request.daily
+    rewritten_texts = (incoming_texts * _WRITTEN_AGAIN, "texts rewritten")
+    seconds_per_text = constants["record_seconds"] + constants["index_seconds"] + constants["word_seconds"]
     hours = (
-        _hours("Embedding", 1, (incoming, "new or changed texts", 1 / rate)),
-        _hours("Writing", 1, (*again, written)),
-        _hours("Verifying existing files", 1, (version / 1e9, "GB", 1e9 / have["checked_bytes"])),
+        _hours("Embedding", 1, (incoming_texts, "new or changed texts", 1 / rate)),
+        _hours("Writing", 1, (*rewritten_texts, seconds_per_text)),
+        _hours("Verifying existing files", 1, (version / 1e9, "GB", 1e9 / constants["checked_bytes"])),
     )
     return _add_total(hours, 1, usd)
 
@@ -271,15 +281,15 @@ def _add_total(hours: tuple[PlannedFigure, ...], machines: int, usd_per_hour: fl
 
 
 def _sum(name: str, unit: Unit, *terms: CostTerm) -> PlannedFigure:
-    terms_text = [f"{count:,.0f} {noun} × {each:,.5g}" for count, noun, each in terms if count]
-    return PlannedFigure(name, sum(count * each for count, _, each in terms), unit, " + ".join(terms_text))
+    terms_text = [f"{count:,.0f} {noun} × {factor:,.5g}" for count, noun, factor in terms if count]
+    return PlannedFigure(name, sum(count * factor for count, _, factor in terms), unit, " + ".join(terms_text))
 
 
 def _hours(name: str, machines: int, term: CostTerm) -> PlannedFigure:
     count, noun, seconds = term
-    shared = f" / {machines} machines" if machines > 1 else ""
+    divisor_text = f" / {machines} machines" if machines > 1 else ""
     value = count * seconds / 3600 / machines
-    return PlannedFigure(name, value, "hours", f"{count:,.0f} {noun} × {seconds:.3g} s{shared}")
+    return PlannedFigure(name, value, "hours", f"{count:,.0f} {noun} × {seconds:.3g} s{divisor_text}")
 
 
 def _lookup(noun: str, name: str, table: Mapping[str, Entry]) -> Entry:

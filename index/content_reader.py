@@ -46,20 +46,20 @@ class ContentReader:
     async def __call__(self, records: Sequence[PaperRecord]) -> None:
         """Extract the contents of new or changed papers before they are written. Papers that cannot be read are only
         counted. Errors that make further requests pointless, such as an invalid key, are raised."""
-        known = await asyncio.to_thread(ContentReadings.open, self.path)
-        readable = [record for record in records if self._is_readable(record)]
-        earlier = [found for item in readable if (found := known.of(item.title, item.abstract))]
-        self.run.budget.earlier_usd += sum(item.usd or 0.0 for item in earlier)
-        self.read += len(earlier)
-        unread = [item for item in readable if known.of(item.title, item.abstract) is None]
-        for start in range(0, len(unread), _AT_ONCE):
-            some = unread[start : start + _AT_ONCE]
-            failures = [item for item in await gather_settled(some, self._ask) if isinstance(item, Failed)]
-            self.read += len(some) - len(failures)
+        readings = await asyncio.to_thread(ContentReadings.open, self.path)
+        readable_records = [record for record in records if self._is_readable(record)]
+        earlier_readings = [reading for item in readable_records if (reading := readings.of(item.title, item.abstract))]
+        self.run.budget.earlier_usd += sum(item.usd or 0.0 for item in earlier_readings)
+        self.read += len(earlier_readings)
+        unread_records = [item for item in readable_records if readings.of(item.title, item.abstract) is None]
+        for start in range(0, len(unread_records), _AT_ONCE):
+            batch = unread_records[start : start + _AT_ONCE]
+            failures = [item for item in await gather_settled(batch, self._ask) if isinstance(item, Failed)]
+            self.read += len(batch) - len(failures)
             for failure in failures:
                 self._count_left(failure.error.reason)
             if any(isinstance(failure.error, BudgetExhausted) for failure in failures):
-                self._count_left("the budget was spent", len(unread) - start - len(some))
+                self._count_left("the budget was spent", len(unread_records) - start - len(batch))
                 return
 
     def _is_readable(self, record: PaperRecord) -> bool:

@@ -43,7 +43,7 @@ class Corpus(CorpusQueries):
 
     def __init__(
         self,
-        whole: CorpusInfo,
+        info: CorpusInfo,
         days: Iterable[dt.date],
         parts: Sequence[ReaderHandle],
         embedder: Embedder,
@@ -52,7 +52,7 @@ class Corpus(CorpusQueries):
         """Create a corpus. `days` are the publication days of the papers in all parts. `parts` are the shards in order,
         or only the unsharded corpus."""
         super().__init__(parts)
-        self._info = whole
+        self._info = info
         self._days = sorted(set(days))
         self._embedder = embedder
         self._finish = weakref.finalize(self, close) if close is not None else None
@@ -69,17 +69,17 @@ class Corpus(CorpusQueries):
         """Open a version on this machine, by default the current version. Raises CorpusError if it is missing, was
         built with another embedding model, or has a file that changed since it was written. Raises ConfigurationError
         if `device` needs a GPU and there is none or it has too little memory."""
-        whole = describe_corpus(directory, version)
-        check_embedder(whole, embedder, directory)
+        info = describe_corpus(directory, version)
+        check_embedder(info, embedder, directory)
         with ExitStack() as stack:
             parts = [
                 stack.enter_context(
-                    closing(CorpusPart.open(directory, whole, number, proofs or VerificationCache(), device))
+                    closing(CorpusPart.open(directory, info, number, proofs or VerificationCache(), device))
                 )
-                for number in range(whole.part_count)
+                for number in range(info.part_count)
             ]
             days = (day for part in parts for day in part.days)
-            return cls(whole, days, parts, embedder, stack.pop_all().close)
+            return cls(info, days, parts, embedder, stack.pop_all().close)
 
     def __len__(self) -> int:
         """Return the number of papers."""
@@ -125,20 +125,24 @@ class Corpus(CorpusQueries):
         mean: Vectors = (await self._embedder.embed(pieces, "query")).mean(axis=0)
         return mean / np.linalg.norm(mean)
 
-    async def embed(self, titled: Sequence[tuple[str, str]]) -> Vectors:
+    async def embed(self, titles_and_abstracts: Sequence[tuple[str, str]]) -> Vectors:
         """Return the passage vector for each (title, text) pair, computed in the same way as for the corpus's own
         abstracts and passages."""
-        return await self._embedder.embed([paper_text(*item) for item in titled], "passage")
+        return await self._embedder.embed([paper_text(*item) for item in titles_and_abstracts], "passage")
 
     def newest(self, window: Window) -> dt.date | None:
         """Return the publication day of the newest paper in the window; None if the window contains no dated paper."""
-        known = len(self._days) if window.before is None else bisect.bisect_right(self._days, window.before)
-        return self._days[known - 1] if known and window.contains(self._days[known - 1]) else None
+        days_until_end = len(self._days) if window.before is None else bisect.bisect_right(self._days, window.before)
+        return (
+            self._days[days_until_end - 1]
+            if days_until_end and window.contains(self._days[days_until_end - 1])
+            else None
+        )
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
         """Return the retractions in the corpus's records."""
-        known = await self.papers([paper.id for paper in papers], OPEN)
-        return {item: paper.retraction for item, paper in known.items() if paper.retraction is not None}
+        papers_by_id = await self.papers([paper.id for paper in papers], OPEN)
+        return {item: paper.retraction for item, paper in papers_by_id.items() if paper.retraction is not None}
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
         """Measure how well the corpus covers the text; see `index.corpus_fit` for the statistic."""

@@ -62,14 +62,16 @@ def fit_passages(text: str) -> list[str]:
     return [text[span.start : span.end].strip() for span in split_passages(text, _WORDS)]
 
 
-def mean_nearness(passages: Vectors, search: NearestSearch, neighbours: int, without: int | None = None) -> float:
+def mean_nearness(
+    passages: Vectors, search: NearestSearch, neighbours: int, excluded_paper: int | None = None
+) -> float:
     """Return the fit statistic: the mean cosine similarity to the nearest papers, over the third of the passages with
-    the highest values. `without` is the number of a paper to exclude."""
-    extra = 0 if without is None else 1
+    the highest values. `excluded_paper` is the number of a paper to exclude."""
+    extra = 0 if excluded_paper is None else 1
     means = []
-    for nearest in search(passages, neighbours + extra):
-        others = nearest.similarities[nearest.rows != without]
-        means.append(others[:neighbours].mean())
+    for matches in search(passages, neighbours + extra):
+        similarities = matches.similarities[matches.rows != excluded_paper]
+        means.append(similarities[:neighbours].mean())
     return float(np.mean(sorted(means, reverse=True)[: math.ceil(len(means) / _PASSAGES_COUNTED)]))
 
 
@@ -93,9 +95,9 @@ def calibrate_fit(values: Sequence[float] | NDArray[np.float64], neighbours: int
 def judge_fit(value: float, calibration: FitCalibration | None, papers: int, window: Window) -> CorpusFit:
     """Turn a value of the fit statistic into a level with an explanation. `papers` is the number of papers in the
     window."""
-    when = _published_in(window)
+    period = _published_in(window)
     if calibration is None or papers < MIN_PAPERS:
-        reason = f"The corpus has {papers} papers{when}; fewer than {MIN_PAPERS} cannot cover a field."
+        reason = f"The corpus has {papers} papers{period}; fewer than {MIN_PAPERS} cannot cover a field."
         return CorpusFit(level="poor", value=round(value, 3), criterion=reason)
     level: FitLevel = "poor"
     if value >= calibration.partial_from:
@@ -105,7 +107,7 @@ def judge_fit(value: float, calibration: FitCalibration | None, papers: int, win
         value=round(value, 3),
         criterion=(
             f"Mean cosine of the idea's nearest passages with the {calibration.neighbours} nearest of {papers:,} "
-            f"papers{when}. "
+            f"papers{period}. "
             f"Good from {calibration.good_from:.3f}, partial from {calibration.partial_from:.3f}: among the corpus's "
             f"own papers (median {calibration.median:.3f}) 5 % and 1 % score lower, and the thresholds are at least "
             "75 % and 65 % of the median."
@@ -142,28 +144,30 @@ async def measure_fit(
     search: NearestSearch,
     number: Callable[[SampledUnit], int],
     embed: Callable[[Sequence[str]], Awaitable[Vectors]],
-    before: FitCalibration | None,
+    earlier_calibration: FitCalibration | None,
 ) -> FitCalibration | None:
     """Calibrate the fit statistic on a sample drawn from every reader in proportion to its papers.
 
     The statistic is computed for each sampled paper's abstract with the paper itself left out. `search` queries all
-    readers together, and `number` returns the number by which `search` identifies a paper. `before` is an earlier
-    calibration, which is reused if the corpus still has about the same size. Returns None if the corpus is too
+    readers together, and `number` returns the number by which `search` identifies a paper. `earlier_calibration` is an
+    earlier calibration, which is reused if the corpus still has about the same size. Returns None if the corpus is too
     small."""
     papers = sum(reader.count_passing(NO_FILTERS) for reader in readers)
     if papers < MIN_PAPERS:
         return None
-    if before is not None and 0.9 <= papers / before.papers <= 1.1:
-        return before
+    if earlier_calibration is not None and 0.9 <= papers / earlier_calibration.papers <= 1.1:
+        return earlier_calibration
     sample = _sample(readers)
-    windows = [fit_passages(readers[place.reader].paper(place.unit).abstract) for place in sample]
-    vectors = await embed([window for some in windows for window in some])
-    groups = np.split(vectors, np.cumsum([len(some) for some in windows])[:-1])
+    passages_by_paper = [fit_passages(readers[place.reader].paper(place.unit).abstract) for place in sample]
+    vectors = await embed([passage for passages in passages_by_paper for passage in passages])
+    groups = np.split(vectors, np.cumsum([len(passages) for passages in passages_by_paper])[:-1])
     neighbours = neighbours_for(papers)
 
     def measure() -> FitCalibration:
         pairs = zip(sample, groups, strict=True)
-        values = [mean_nearness(some, search, neighbours, without=number(place)) for place, some in pairs]
+        values = [
+            mean_nearness(passages, search, neighbours, excluded_paper=number(place)) for place, passages in pairs
+        ]
         return calibrate_fit(values, neighbours, papers)
 
     return await asyncio.to_thread(measure)
@@ -173,7 +177,7 @@ def _sample(readers: Sequence[SampledReader]) -> list[SampledUnit]:
     """Sample papers evenly across all readers. Hidden papers are dropped, so the sample can be smaller than
     SAMPLE_SIZE."""
     starts = np.cumsum([0, *map(len, readers)])
-    spaced = np.unique(np.linspace(0, starts[-1] - 1, SAMPLE_SIZE).astype(np.int64))
-    numbers = np.searchsorted(starts, spaced, side="right") - 1
-    places = map(SampledUnit, numbers.tolist(), (spaced - starts[numbers]).tolist())
+    spaced_positions = np.unique(np.linspace(0, starts[-1] - 1, SAMPLE_SIZE).astype(np.int64))
+    numbers = np.searchsorted(starts, spaced_positions, side="right") - 1
+    places = map(SampledUnit, numbers.tolist(), (spaced_positions - starts[numbers]).tolist())
     return [place for place in places if readers[place.reader].passes(place.unit, NO_FILTERS)]

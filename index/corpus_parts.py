@@ -42,10 +42,16 @@ def describe_corpus(directory: Path, version: str | None = None) -> CorpusInfo:
     """Describe a version, by default the current one. Raises CorpusError if it is missing or has changed since it was
     written."""
     if is_sharded(directory):
-        whole = ShardStore(directory).read_manifest(version)
-        count = len(whole.shards)
+        sharded_manifest = ShardStore(directory).read_manifest(version)
+        count = len(sharded_manifest.shards)
         return CorpusInfo(
-            whole.version, whole.embedder, whole.dimensions, whole.papers, whole.fit, count, whole.lexical
+            sharded_manifest.version,
+            sharded_manifest.embedder,
+            sharded_manifest.dimensions,
+            sharded_manifest.papers,
+            sharded_manifest.fit,
+            count,
+            sharded_manifest.lexical,
         )
     versions = VersionStore(directory)
     manifest = read_manifest(versions.current_path() if version is None else versions.version_path(version))
@@ -58,31 +64,31 @@ class CorpusPart:
     """Open part of a version; implements `index.search.local_reader.ReaderHandle`. The version is not removed while the
     part is open."""
 
-    def __init__(self, whole: CorpusInfo, opened: LocalReader, close: Callable[[], None]) -> None:
-        self.whole = whole
-        self.days = opened.reader.publication_days()
+    def __init__(self, info: CorpusInfo, reader: LocalReader, close: Callable[[], None]) -> None:
+        self.whole = info
+        self.days = reader.reader.publication_days()
         """Publication days of the part's papers, unique and sorted."""
-        self._opened = opened
+        self._opened = reader
         self._finish = weakref.finalize(self, close)
 
     @classmethod
     def open(
-        cls, directory: Path, whole: CorpusInfo, number: int, proofs: VerificationCache, device: Device = "cpu"
+        cls, directory: Path, info: CorpusInfo, number: int, proofs: VerificationCache, device: Device = "cpu"
     ) -> "CorpusPart":
         """Open a part of a version. Raises CorpusError if the version has been removed or a file has changed since it
         was written."""
         with ExitStack() as stack:
             versions = VersionStore(directory)
-            if whole.shard_count:
+            if info.shard_count:
                 shards = ShardStore(directory)
-                stack.callback(os.close, versions.hold_version(whole.version))
-                version = shards.read_manifest(whole.version).shards[number].version
+                stack.callback(os.close, versions.hold_version(info.version))
+                version = shards.read_manifest(info.version).shards[number].version
                 versions = VersionStore(shards.shard_path(number))
             else:
-                version = whole.version
-            opened = LocalReader.open(versions, read_manifest(versions.version_path(version)), proofs, device)
-            stack.enter_context(closing(opened))
-            return cls(whole, opened, stack.pop_all().close)
+                version = info.version
+            reader = LocalReader.open(versions, read_manifest(versions.version_path(version)), proofs, device)
+            stack.enter_context(closing(reader))
+            return cls(info, reader, stack.pop_all().close)
 
     async def call(
         self, function: Callable[Concatenate[VersionReader, P], Out], *args: P.args, **kwargs: P.kwargs

@@ -23,19 +23,21 @@ def load_faiss() -> Any:
     it is missing or incomplete."""
     # Busy-waiting threads make searches several times slower if another process uses one of the cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    installed = faiss_packages()
+    installed_packages = faiss_packages()
     try:
         import faiss
     except ImportError as error:
-        why = "which is not installed" if not installed else f"which cannot be imported: {error}"
-        raise ConfigurationError(f"Large corpora need FAISS, {why}.", f"Run: {_INSTALL}") from None
+        problem = "which is not installed" if not installed_packages else f"which cannot be imported: {error}"
+        raise ConfigurationError(f"Large corpora need FAISS, {problem}.", f"Run: {_INSTALL}") from None
     if not hasattr(faiss, "IndexFlatIP"):
         raise ConfigurationError(
             "FAISS is incomplete: one of two packages that provide it was uninstalled.",
-            f"Run: pip uninstall {' '.join(installed)}; then {_INSTALL}",
+            f"Run: pip uninstall {' '.join(installed_packages)}; then {_INSTALL}",
         )
-    if len(installed) > 1:
-        _LOG.warning("%s are both installed and provide the same module: remove one of them", " and ".join(installed))
+    if len(installed_packages) > 1:
+        _LOG.warning(
+            "%s are both installed and provide the same module: remove one of them", " and ".join(installed_packages)
+        )
     return faiss
 
 

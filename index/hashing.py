@@ -40,16 +40,16 @@ def checksum(path: Path) -> str:
 
 
 def file_checksums(
-    directory: Path, without: str = "", known: Mapping[str, FileChecksum] = MappingProxyType({})
+    directory: Path, excluded_name: str = "", known_checksums: Mapping[str, FileChecksum] = MappingProxyType({})
 ) -> tuple[FileChecksum, ...]:
-    """Return the checksums of every file below a directory, except files named `without`. Checksums in `known`, keyed
-    by path, are taken from there."""
+    """Return the checksums of every file below a directory, except files named `excluded_name`. Checksums in
+    `known_checksums`, keyed by path, are taken from there."""
 
     def of(path: Path) -> FileChecksum:
         name = path.relative_to(directory).as_posix()
-        return known.get(name) or FileChecksum(path=name, sha256=checksum(path), bytes=path.stat().st_size)
+        return known_checksums.get(name) or FileChecksum(path=name, sha256=checksum(path), bytes=path.stat().st_size)
 
-    paths = sorted(path for path in directory.rglob("*") if path.is_file() and path.name != without)
+    paths = sorted(path for path in directory.rglob("*") if path.is_file() and path.name != excluded_name)
     return tuple(_in_threads(of, paths))
 
 
@@ -64,9 +64,9 @@ def verify_files(files: Iterable[FileChecksum], directory: Path) -> None:
             return f"{path} has changed since it was written"
         return None
 
-    for found in _in_threads(fault, files):
-        if found is not None:
-            raise CorpusError(f"The corpus is damaged: {found}.", REBUILD_HINT)
+    for problem in _in_threads(fault, files):
+        if problem is not None:
+            raise CorpusError(f"The corpus is damaged: {problem}.", REBUILD_HINT)
 
 
 def _in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:

@@ -121,15 +121,15 @@ class NightlyUpdate:
     async def run(self, fetch: FetchChanges, progress: OnProgress | None = None) -> NightlyRun:
         """Run the update and record it in the history, including any error, which is then raised. Raises CorpusError if
         there is no corpus, and InputError if another run is in progress."""
-        watch, night = Stopwatch(), await asyncio.to_thread(self._new_record)
-        with NightlyHistory(self.directory).recording(night):
+        watch, record = Stopwatch(), await asyncio.to_thread(self._new_record)
+        with NightlyHistory(self.directory).recording(record):
             try:
-                night = await self._fetch_corpus(night, watch)
-                night = await self._fetch_and_update(night, fetch, progress, watch)
+                record = await self._fetch_corpus(record, watch)
+                record = await self._fetch_and_update(record, fetch, progress, watch)
             except BaseException as error:
-                self._record(night.model_copy(update={"outcome": "failed", "why": _reason(error)}), watch)
+                self._record(record.model_copy(update={"outcome": "failed", "why": _reason(error)}), watch)
                 raise
-            return self._record(night, watch)
+            return self._record(record, watch)
 
     def _new_record(self) -> NightlyRun:
         """Return the record for a run that begins now, without a version if the corpus has yet to be fetched. Raises
@@ -144,36 +144,36 @@ class NightlyUpdate:
             self.directory.mkdir(parents=True, exist_ok=True)
         return NightlyRun(began=began, outcome="unchanged", before="", after="", papers=0)
 
-    async def _fetch_corpus(self, night: NightlyRun, watch: Stopwatch) -> NightlyRun:
+    async def _fetch_corpus(self, record: NightlyRun, watch: Stopwatch) -> NightlyRun:
         if self.prepare is None:
-            return night
+            return record
         with watch.stage("bring"):
             await asyncio.to_thread(self.prepare)
-        return _begin_run(await asyncio.to_thread(_current, self.directory), night.began)
+        return _begin_run(await asyncio.to_thread(_current, self.directory), record.began)
 
     async def _fetch_and_update(
-        self, night: NightlyRun, fetch: FetchChanges, progress: OnProgress | None, watch: Stopwatch
+        self, record: NightlyRun, fetch: FetchChanges, progress: OnProgress | None, watch: Stopwatch
     ) -> NightlyRun:
         open_gpus(self.options.device)  # fails early if there is no suitable GPU, before texts are embedded
         with watch.stage("fetch"):
-            rejected = await fetch()
+            rejections = await fetch()
         with folder_lock(self.folder):  # otherwise changes that ingest adds now would be removed without being applied
-            waiting = await asyncio.to_thread(find_pending_changes, self.folder)
-            if not waiting:
+            pending = await asyncio.to_thread(find_pending_changes, self.folder)
+            if not pending:
                 await self._publish(watch)  # an earlier run may have failed to publish
-                return night.model_copy(update={"set_aside": rejected})
+                return record.model_copy(update={"set_aside": rejections})
             with watch.stage("read"):
-                delta = await asyncio.to_thread(read_delta, waiting.upserts, waiting.deletions, self.embedder)
+                delta = await asyncio.to_thread(read_delta, pending.upserts, pending.deletions, self.embedder)
             manifest, changes = await self._update(delta, progress, watch)
             await self._publish(watch)
-            await asyncio.to_thread(self._remove_applied, waiting)
-        done = {
-            "outcome": "published" if manifest.version != night.before else "unchanged",
+            await asyncio.to_thread(self._remove_applied, pending)
+        update = {
+            "outcome": "published" if manifest.version != record.before else "unchanged",
             "after": manifest.version,
             "papers": manifest.papers,
-            "set_aside": (*rejected, *count_rejections(delta.rejections)),
+            "set_aside": (*rejections, *count_rejections(delta.rejections)),
         }
-        return night.with_changes(changes).model_copy(update=done | self._read())
+        return record.with_changes(changes).model_copy(update=update | self._read())
 
     async def _publish(self, watch: Stopwatch) -> None:
         if self.publish is not None:
@@ -183,40 +183,40 @@ class NightlyUpdate:
     def _read(self) -> dict[str, object]:
         if self.reader is None:
             return {}
-        left = tuple(RejectionCount(reason=why, count=count) for why, count in self.reader.left.items())
-        return {"contents_read": self.reader.read, "contents_left": left, "contents_usd": self.reader.usd}
+        left_counts = tuple(RejectionCount(reason=reason, count=count) for reason, count in self.reader.left.items())
+        return {"contents_read": self.reader.read, "contents_left": left_counts, "contents_usd": self.reader.usd}
 
     async def _update(
         self, delta: Delta, progress: OnProgress | None, watch: Stopwatch
     ) -> tuple[Manifest | ShardedManifest, CorpusChanges]:
         accept = Acceptance(self.embedder, _current(self.directory).papers, delta.deletions)
         if is_sharded(self.directory):
-            whole = await update_shards(
+            sharded_update = await update_shards(
                 delta, self.directory, self.embedder, progress, self.options, accept, watch, self.reader
             )
-            return whole.manifest, whole.changes
+            return sharded_update.manifest, sharded_update.changes
         part = await update_corpus(
             delta, self.directory, self.embedder, progress, self.options, accept, watch, self.reader
         )
         return part.manifest, part.changes
 
-    def _remove_applied(self, waiting: PendingChanges) -> None:
+    def _remove_applied(self, pending: PendingChanges) -> None:
         """Remove the changes that were applied. If a run is killed before this step, the next run applies them again,
         which changes nothing. If `deletions.txt` is missing, ingest was interrupted before writing it, and `deletions/`
         stays for the next ingest run."""
-        for folder in waiting.upserts:
+        for folder in pending.upserts:
             shutil.rmtree(folder, ignore_errors=True)
-        if waiting.deletions:
-            waiting.deletions.unlink(missing_ok=True)
+        if pending.deletions:
+            pending.deletions.unlink(missing_ok=True)
             shutil.rmtree(self.folder / "deletions", ignore_errors=True)
 
-    def _record(self, night: NightlyRun, watch: Stopwatch) -> NightlyRun:
+    def _record(self, record: NightlyRun, watch: Stopwatch) -> NightlyRun:
         seconds = watch.seconds
         usd = None if self.usd_per_hour is None else round(seconds / 3600 * self.usd_per_hour, 4)
-        noted = night.model_copy(update={"seconds": seconds, "stages": watch.stages, "usd": usd})
+        final_record = record.model_copy(update={"seconds": seconds, "stages": watch.stages, "usd": usd})
         with explain_disk_errors(self.directory):
-            NightlyHistory(self.directory).append(noted)
-        return noted
+            NightlyHistory(self.directory).append(final_record)
+        return final_record
 
 
 def _current(directory: Path) -> Manifest | ShardedManifest:
@@ -249,7 +249,7 @@ class NightlyHistory:
         self._path = directory / _FILE
 
     @contextmanager
-    def recording(self, night: NightlyRun) -> Iterator[None]:
+    def recording(self, record: NightlyRun) -> Iterator[None]:
         """Record that a run is in progress, and lock the history until it ends. Raises InputError if another run is in
         progress, and CorpusError if the history cannot be written."""
         with ExitStack() as stack:
@@ -257,15 +257,15 @@ class NightlyHistory:
             with explain_disk_errors(self._directory):
                 file = stack.enter_context(self._path.open("ab"))
                 fcntl.flock(file, fcntl.LOCK_EX)  # readers hold this lock only briefly
-                self.append(night.model_copy(update={"outcome": "running"}))
+                self.append(record.model_copy(update={"outcome": "running"}))
             yield
 
-    def append(self, night: NightlyRun) -> None:
+    def append(self, record: NightlyRun) -> None:
         """Append a run to the history. Raises OSError if it cannot be written."""
         with self._path.open("ab+") as file:
             if file.tell() and not _ends_with_newline(file):
                 file.write(b"\n")
-            file.write(night.model_dump_json().encode() + b"\n")
+            file.write(record.model_dump_json().encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
 
@@ -273,26 +273,26 @@ class NightlyHistory:
         """Return all runs, or only the `last` most recent runs, oldest first."""
         try:
             with self._path.open("rb") as file:
-                at_work = _is_in_progress(file)
+                is_running = _is_in_progress(file)
                 lines = file.read().splitlines()
         except FileNotFoundError:
             return []
-        nights = _one_per_run([night for line in lines if (night := _parse_line(line))], at_work)
-        return nights if last is None else nights[max(0, len(nights) - last) :]
+        records = _one_per_run([record for line in lines if (record := _parse_line(line))], is_running)
+        return records if last is None else records[max(0, len(records) - last) :]
 
 
-def _one_per_run(noted: list[NightlyRun], at_work: bool) -> list[NightlyRun]:
+def _one_per_run(lines: list[NightlyRun], is_running: bool) -> list[NightlyRun]:
     """Merge the lines of each run into one entry. Runs never overlap; the last run may be in progress."""
-    nights: list[NightlyRun] = []
-    for night in noted:
-        if nights and nights[-1].outcome == "running" and nights[-1].began == night.began:
-            nights.pop()
-        nights.append(night)
-    cut = {"outcome": "cut off", "why": _CUT_OFF}
-    last = len(nights) - 1 if at_work else len(nights)
+    records: list[NightlyRun] = []
+    for record in lines:
+        if records and records[-1].outcome == "running" and records[-1].began == record.began:
+            records.pop()
+        records.append(record)
+    cut_off_update = {"outcome": "cut off", "why": _CUT_OFF}
+    last = len(records) - 1 if is_running else len(records)
     return [
-        night.model_copy(update=cut) if night.outcome == "running" and place != last else night
-        for place, night in enumerate(nights)
+        record.model_copy(update=cut_off_update) if record.outcome == "running" and place != last else record
+        for place, record in enumerate(records)
     ]
 
 

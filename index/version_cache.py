@@ -101,14 +101,16 @@ class VersionCache(Generic[T]):
         """Record the use of a version, drop those that are no longer needed, and return the version."""
         now = self._clock()
         self._kept[version] = (opened, now)
-        last = now - self._idle_seconds
-        for name in [name for name, (_, used) in self._kept.items() if used <= last and name != self._latest]:
+        oldest_use = now - self._idle_seconds
+        for name in [
+            name for name, (_, last_use) in self._kept.items() if last_use <= oldest_use and name != self._latest
+        ]:
             del self._kept[name]
         return opened
 
     def _prepare(self, name: str) -> None:
-        refused, when = self._refused
-        if name not in self._opening and (name != refused or self._clock() - when > _AGAIN_SECONDS):
+        refused_version, refused_at = self._refused
+        if name not in self._opening and (name != refused_version or self._clock() - refused_at > _AGAIN_SECONDS):
             self._start_opening(name).add_done_callback(lambda task: self._finish_preparing(name, task))
 
     def _finish_preparing(self, name: str, task: "asyncio.Task[T]") -> None:
@@ -127,7 +129,7 @@ class VersionCache(Generic[T]):
         task = self._opening.get(version)
         if task is None:
             task = self._opening[version] = asyncio.create_task(self._open_in_thread(version))
-            task.add_done_callback(lambda done: self._finish_opening(version, done))
+            task.add_done_callback(lambda finished_task: self._finish_opening(version, finished_task))
         return task
 
     def _finish_opening(self, version: str, task: "asyncio.Task[T]") -> None:

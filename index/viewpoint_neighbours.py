@@ -49,9 +49,9 @@ class FaissNeighbours:
                 np.full((len(vectors), limit), -1), np.full((len(vectors), limit), -np.inf, np.float32)
             )
         index, parameters = self._index, None
-        few = allowed is not None and np.count_nonzero(allowed) <= self._exact_up_to
+        is_searched_exactly = allowed is not None and np.count_nonzero(allowed) <= self._exact_up_to
         selector = None if allowed is None else faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
-        if few and not isinstance(index, faiss.IndexFlatIP):
+        if is_searched_exactly and not isinstance(index, faiss.IndexFlatIP):
             # Search exactly, because too few paths remain in a small-world graph if the filter is strict.
             index = faiss.downcast_index(index.storage)
         if index is self._index and not isinstance(index, faiss.IndexFlatIP):
@@ -66,9 +66,9 @@ class FaissNeighbours:
         if self._index is None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(f"{path.name}.part")
-        load_faiss().write_index(self._index, str(unfinished))
-        unfinished.replace(path)
+        partial_path = path.with_name(f"{path.name}.part")
+        load_faiss().write_index(self._index, str(partial_path))
+        partial_path.replace(path)
 
     def restore(self, path: Path) -> None:
         """Load a saved index, or start empty if there is no readable file. This program must have written the file,
@@ -84,8 +84,8 @@ class FaissNeighbours:
 
 def _build_small_world(flat: Any) -> Any:
     faiss = load_faiss()
-    half = faiss.ScalarQuantizer.QT_fp16
-    index = faiss.IndexHNSWSQ(flat.d, half, _LINKS, faiss.METRIC_INNER_PRODUCT)
+    half_precision = faiss.ScalarQuantizer.QT_fp16
+    index = faiss.IndexHNSWSQ(flat.d, half_precision, _LINKS, faiss.METRIC_INNER_PRODUCT)
     # 16-bit values need no training, but FAISS requires the call.
     index.train(flat.reconstruct_n(0, min(1, flat.ntotal)))
     index.hnsw.efConstruction = _BUILD_BREADTH

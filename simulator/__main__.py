@@ -54,7 +54,7 @@ def _reader(annotation: Any) -> Any:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = _parser()
     arguments_by_name = vars(parser.parse_args(arguments))
-    host, port, until = (
+    host, port, until_stdin_closes = (
         arguments_by_name.pop("host"),
         arguments_by_name.pop("port"),
         arguments_by_name.pop("until_stdin_closes"),
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         settings = Settings.model_validate(arguments_by_name)
     except ValidationError as error:
         parser.error(str(error))
-    asyncio.run(serve(Endpoint(settings).application(), host, port, "/v1", until))
+    asyncio.run(serve(Endpoint(settings).application(), host, port, "/v1", until_stdin_closes))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from simulator.draft import Draft
 from simulator.prompt import Prompt
 from simulator.scalars import Node
-from simulator.schema import InvalidSchema, compiled
+from simulator.schema import InvalidSchema, compile_schema
 from simulator.settings import AnswerFault
 from simulator.text import passage
 
@@ -32,7 +32,7 @@ _REFUSAL = "I'm sorry, but I can't help with that request."
 _MARK = '"properties"'
 
 
-class Made(NamedTuple):
+class GeneratedAnswer(NamedTuple):
     content: str | None
     refusal: str | None = None
     finish_reason: Literal["stop", "length"] = "stop"
@@ -56,7 +56,7 @@ def node_for(schema: Any, strict: bool = False) -> Node:
 
 @lru_cache(maxsize=256)
 def _node_for(schema: str, strict: bool) -> Node:
-    return compiled(json.loads(schema), strict)
+    return compile_schema(json.loads(schema), strict)
 
 
 def find_schema(texts: list[str]) -> Node | None:
@@ -76,30 +76,30 @@ def find_schema(texts: list[str]) -> Node | None:
 def _objects(text: str) -> tuple[dict[str, Any], ...]:
     """Return the outermost JSON objects in a text that look like a schema of an object."""
     decoder = json.JSONDecoder()
-    found = []
-    at = text.find("{")
-    while at >= 0:
+    schemas = []
+    position = text.find("{")
+    while position >= 0:
         try:
-            value, end = decoder.raw_decode(text, at)
+            value, end = decoder.raw_decode(text, position)
         except ValueError:
-            at = text.find("{", at + 1)
+            position = text.find("{", position + 1)
             continue
         if isinstance(value.get("properties", value.get("$defs")), dict):
-            found.append(value)
-        at = text.find("{", end)
-    return tuple(found)
+            schemas.append(value)
+        position = text.find("{", end)
+    return tuple(schemas)
 
 
 def compose(
     node: Node | None, prompt: Prompt, seed: int, kinds: tuple[AnswerFault, ...] = (), variation: float = 0.0
-) -> Made:
+) -> GeneratedAnswer:
     """Return the answer: JSON if there is a schema, otherwise plain sentences. The first of `kinds` that can be applied
     is applied as a fault, varied by `variation` (0 to 1)."""
     if not kinds:
-        return Made(_serialised(node, Draft(prompt, seed)))
+        return GeneratedAnswer(_serialise(node, Draft(prompt, seed)))
     draft = Draft(prompt, seed)
     draft.counting = True
-    sound = _serialised(node, draft)
+    sound = _serialise(node, draft)
     for kind in kinds:
         if kind in IN_VALUE:
             answer = _with_value_fault(node, draft, seed, kind, variation)
@@ -109,45 +109,49 @@ def compose(
             answer = None
         if answer is not None:
             return answer
-    return Made(sound)
+    return GeneratedAnswer(sound)
 
 
-def _serialised(node: Node | None, draft: Draft) -> str:
+def _serialise(node: Node | None, draft: Draft) -> str:
     if node is not None:
         return json.dumps(node.make(draft), ensure_ascii=False)
-    return f"{draft.text(cites=False, longest=300)} {passage(draft.prompt.idea, draft.random)}"
+    return f"{draft.text(cites=False, max_length=300)} {passage(draft.prompt.idea, draft.random)}"
 
 
-def _with_value_fault(node: Node | None, sound: Draft, seed: int, kind: AnswerFault, variation: float) -> Made | None:
+def _with_value_fault(
+    node: Node | None, sound: Draft, seed: int, kind: AnswerFault, variation: float
+) -> GeneratedAnswer | None:
     """Generate the same answer again, with a fault at one of the places where it is possible; None if there is none."""
     if not sound.chances[kind]:
         return None
     draft = Draft(sound.prompt, seed)
     draft.counting, draft.fault = True, kind
     draft.target = int(variation * sound.chances[kind])
-    return Made(_serialised(node, draft), fault=kind)
+    return GeneratedAnswer(_serialise(node, draft), fault=kind)
 
 
-def _with_text_fault(sound: str, kind: AnswerFault, variation: float) -> Made | None:
+def _with_text_fault(sound: str, kind: AnswerFault, variation: float) -> GeneratedAnswer | None:
     match kind:
         case "fenced":
-            return Made(f"```json\n{sound}\n```", fault=kind)
+            return GeneratedAnswer(f"```json\n{sound}\n```", fault=kind)
         case "preamble":
-            after = "\n\nLet me know if you need anything else!" if variation < 0.5 else ""
-            return Made(f"Sure! Here is the JSON you asked for:\n\n{sound}{after}", fault=kind)
+            postamble = "\n\nLet me know if you need anything else!" if variation < 0.5 else ""
+            return GeneratedAnswer(f"Sure! Here is the JSON you asked for:\n\n{sound}{postamble}", fault=kind)
         case "truncated":
-            kept = int(len(sound) * (0.1 + 0.85 * variation))
-            return Made(sound[:kept], finish_reason="length", fault=kind) if kept else None
+            kept_chars = int(len(sound) * (0.1 + 0.85 * variation))
+            return GeneratedAnswer(sound[:kept_chars], finish_reason="length", fault=kind) if kept_chars else None
         case "empty":
-            return Made("", fault=kind)
+            return GeneratedAnswer("", fault=kind)
         case "refusal":
-            return Made(None, refusal=_REFUSAL, fault=kind)
+            return GeneratedAnswer(None, refusal=_REFUSAL, fault=kind)
         case "invalid_json" | "trailing_comma":
-            return _broken(sound, kind, variation)
+            return _break_json(sound, kind, variation)
     raise ValueError(f"{kind} changes the value, not its text")
 
 
-def _broken(sound: str, kind: Literal["invalid_json", "trailing_comma"], variation: float) -> Made | None:
+def _break_json(
+    sound: str, kind: Literal["invalid_json", "trailing_comma"], variation: float
+) -> GeneratedAnswer | None:
     """Return text that is almost JSON but verifiably invalid; None if every variant is valid. Only a trailing comma
     leaves no doubt about the content."""
     variants = [
@@ -159,9 +163,9 @@ def _broken(sound: str, kind: Literal["invalid_json", "trailing_comma"], variati
     if kind == "trailing_comma":
         variants = [f"{sound[:-1]},{sound[-1:]}"]
     Random(variation).shuffle(variants)
-    for broken in variants:
+    for invalid_text in variants:
         try:
-            json.loads(broken)
+            json.loads(invalid_text)
         except ValueError:
-            return Made(broken, fault=kind)
+            return GeneratedAnswer(invalid_text, fault=kind)
     return None

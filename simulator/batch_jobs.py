@@ -158,29 +158,29 @@ class BatchRunner:
 
     async def _work(self, batch: BatchJob, lines: list[_Line], dice: Random, point: float) -> None:
         settings = self._settings()
-        stalled = point < settings.batch_stall_rate
-        cancelled = not stalled and point < settings.batch_stall_rate + settings.batch_cancelled_rate
+        is_stalled = point < settings.batch_stall_rate
+        is_cancelled = not is_stalled and point < settings.batch_stall_rate + settings.batch_cancelled_rate
         dice.shuffle(lines)  # results are not in the order of the input
-        processed = len(lines) // 2 if stalled or cancelled else len(lines)
+        processed_count = len(lines) // 2 if is_stalled or is_cancelled else len(lines)
         results: list[dict[str, Any]] = []
         errors: list[dict[str, Any]] = []
         began = time.monotonic()
-        for done, line in enumerate(lines[:processed]):
-            await self._pace(batch, began + settings.batch_seconds * done / len(lines))
+        for number, line in enumerate(lines[:processed_count]):
+            await self._pace(batch, began + settings.batch_seconds * number / len(lines))
             if batch.stop.is_set() or self._expired(batch):
                 break
             self._process_line(batch, line, dice, results, errors)
         else:
-            await self._pace(batch, began + settings.batch_seconds * processed / len(lines))
-        unprocessed = lines[batch.completed + batch.failed :]
-        if cancelled and unprocessed:
+            await self._pace(batch, began + settings.batch_seconds * processed_count / len(lines))
+        remaining_lines = lines[batch.completed + batch.failed :]
+        if is_cancelled and remaining_lines:
             self._counters().injected["batch_cancelled"] += 1
             batch.become("cancelling")
             batch.stop.set()
-        elif unprocessed and not batch.stop.is_set():
+        elif remaining_lines and not batch.stop.is_set():
             self._counters().injected["batch_expired"] += 1
             await self._pace(batch, began + batch.window_seconds)
-        self._finish(batch, unprocessed, results, errors)
+        self._finish(batch, remaining_lines, results, errors)
 
     def _process_line(
         self,
@@ -190,8 +190,8 @@ class BatchRunner:
         results: list[dict[str, Any]],
         errors: list[dict[str, Any]],
     ) -> None:
-        refused = dice.random() < self._settings().batch_line_error_rate
-        if refused:
+        is_refused = dice.random() < self._settings().batch_line_error_rate
+        if is_refused:
             self._counters().injected["batch_line_error"] += 1
             message = "The server had an error while processing your request. Sorry about that!"
             answer = LineAnswer(500, {"error": {"message": message, "type": "server_error", "code": None}})
@@ -207,23 +207,23 @@ class BatchRunner:
             errors.append(result)
 
     def _finish(
-        self, batch: BatchJob, unprocessed: list[_Line], results: list[dict[str, Any]], errors: list[dict[str, Any]]
+        self, batch: BatchJob, remaining_lines: list[_Line], results: list[dict[str, Any]], errors: list[dict[str, Any]]
     ) -> None:
         end: BatchStatus = "completed"
-        if unprocessed:
+        if remaining_lines:
             end = "cancelled" if batch.stop.is_set() else "expired"
             code, message = _UNPROCESSED_ERRORS[end]
             error = {"code": code, "message": message}
             errors += [
                 {"id": _line_id(batch, item), "custom_id": item.custom_id, "response": None, "error": error}
-                for item in unprocessed
+                for item in remaining_lines
             ]
-            batch.failed += len(unprocessed)
+            batch.failed += len(remaining_lines)
         batch.become("finalizing")
         if results:
-            batch.output_file = self._keep(f"{batch.id}_output.jsonl", _written(results)).id
+            batch.output_file = self._keep(f"{batch.id}_output.jsonl", _join_lines(results)).id
         if errors:
-            batch.error_file = self._keep(f"{batch.id}_error.jsonl", _written(errors)).id
+            batch.error_file = self._keep(f"{batch.id}_error.jsonl", _join_lines(errors)).id
         batch.become(end)
 
     def _expired(self, batch: BatchJob) -> bool:
@@ -231,12 +231,12 @@ class BatchRunner:
 
     async def _pace(self, batch: BatchJob, moment: float) -> None:
         """Wait until `moment` (monotonic clock) or until the batch is cancelled; always yields to other tasks."""
-        unprocessed = moment - time.monotonic()
-        if unprocessed <= 0:
+        remaining_seconds = moment - time.monotonic()
+        if remaining_seconds <= 0:
             await asyncio.sleep(0)
             return
         try:
-            async with asyncio.timeout(unprocessed):
+            async with asyncio.timeout(remaining_seconds):
                 await batch.stop.wait()
         except TimeoutError:
             return
@@ -246,7 +246,7 @@ def _line_id(batch: BatchJob, line: _Line) -> str:
     return "batch_req_" + blake2b(f"{batch.id}{line.custom_id}".encode(), digest_size=12).hexdigest()
 
 
-def _written(lines: list[dict[str, Any]]) -> bytes:
+def _join_lines(lines: list[dict[str, Any]]) -> bytes:
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 

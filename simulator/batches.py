@@ -37,7 +37,7 @@ class _Answering(Protocol):
     def answer_line(self, body: dict[str, Any]) -> LineAnswer: ...
 
 
-class BatchDoor:
+class BatchRoutes:
     """Handlers that keep files and batches in memory and run the batches."""
 
     def __init__(self, endpoint: _Answering) -> None:
@@ -145,12 +145,12 @@ class BatchDoor:
             raise ApiError(404, f"No batch found with id '{name}'.")
         return self._batches[name]
 
-    def _reply(self, made: dict[str, Any]) -> web.Response:
+    def _reply(self, body: dict[str, Any]) -> web.Response:
         """Return a response with the created object, unless a lost response is simulated."""
         if self._lost_replies.random() < self._endpoint.settings.batch_lost_reply_rate:
             self._endpoint.counters.injected["batch_lost_reply"] += 1
             raise server_error(_BAD_GATEWAY)
-        return web.json_response(made)
+        return web.json_response(body)
 
     def _guarded(self, handler: Handler) -> Handler:
         @wraps(handler)
@@ -183,18 +183,18 @@ async def _form(request: web.Request) -> dict[str, _Field]:
 
 
 def _page(request: web.Request, objects: Mapping[str, dict[str, Any]]) -> web.Response:
-    """Return a page of a list, starting after the object that the request's `after` names."""
+    """Return a page of a list, starting after the object that the request's `previous_name` names."""
     names = list(objects)
-    after = request.query.get("after", "")
-    first = names.index(after) + 1 if after in objects else 0
+    previous_name = request.query.get("after", "")
+    first = names.index(previous_name) + 1 if previous_name in objects else 0
     size = min(int(request.query.get("limit", "20")), _MAX_PAGE_SIZE)
-    shown = names[first : first + size]
+    page_names = names[first : first + size]
     return web.json_response(
         {
             "object": "list",
-            "data": [objects[name] for name in shown],
-            "first_id": shown[0] if shown else None,
-            "last_id": shown[-1] if shown else None,
+            "data": [objects[name] for name in page_names],
+            "first_id": page_names[0] if page_names else None,
+            "last_id": page_names[-1] if page_names else None,
             "has_more": first + size < len(names),
         }
     )

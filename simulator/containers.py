@@ -36,21 +36,21 @@ class Array(Node):
     labels."""
 
     def make(self, draft: Draft) -> list[Any]:
-        before = draft.focus
-        chosen = self._choose(draft)
-        if self.may_stay_empty and self.least == 0 and self.about == "every_label" and draft.depth and not chosen:
+        outer_focus = draft.focus
+        items = self._choose(draft)
+        if self.may_stay_empty and self.least == 0 and self.about == "every_label" and draft.depth and not items:
             return []
         draft.depth += 1
-        if len(chosen) < max(self.least, 1):
-            chosen = []
+        if len(items) < max(self.least, 1):
+            items = []
             values = self._unlabelled(draft)
         else:
             values = []
-            for item in chosen:
-                draft.focus = (item, *before)
+            for item in items:
+                draft.focus = (item, *outer_focus)
                 values.append(self.items.make(draft))
         draft.depth -= 1
-        draft.focus = before if self.about == "every_label" else (*before, *chosen)
+        draft.focus = outer_focus if self.about == "every_label" else (*outer_focus, *items)
         return values
 
     def _choose(self, draft: Draft) -> list[Item]:
@@ -58,14 +58,14 @@ class Array(Node):
         if self.about == "nothing":
             return []
         items = draft.known(self.letter)
-        focused = [item for item in draft.focus if item in items]
+        focused_items = [item for item in draft.focus if item in items]
         if self.about == "labels":
-            few = draft.random.randint(1, 3) if draft.depth else draft.random.randint(1, len(items) or 1)
-            items = focused or _sample(draft, items, few)
+            count = draft.random.randint(1, 3) if draft.depth else draft.random.randint(1, len(items) or 1)
+            items = focused_items or _sample(draft, items, count)
         elif self.about == "every_label" and self.may_stay_empty and draft.depth:
             items = _sample(draft, items, draft.random.randint(0, _MAX_NESTED_LABELS))
         elif self.about == "citations" and draft.depth:
-            items = focused or _sample(draft, items, draft.random.randint(1, 2))
+            items = focused_items or _sample(draft, items, draft.random.randint(1, 2))
         return items if self.most is None else _sample(draft, items, self.most)
 
     def _unlabelled(self, draft: Draft) -> list[Any]:
@@ -94,8 +94,8 @@ def _sample(draft: Draft, items: list[Item], count: int) -> list[Item]:
     """Return at most `count` random items, in their original order."""
     if len(items) <= count:
         return items
-    chosen = sorted(draft.random.sample(range(len(items)), count))
-    return [items[index] for index in chosen]
+    indices = sorted(draft.random.sample(range(len(items)), count))
+    return [items[index] for index in indices]
 
 
 @dataclass
@@ -135,10 +135,10 @@ class Object(Node):
         )
 
     def make(self, draft: Draft) -> dict[str, Any]:
-        before, irrelevant = draft.focus, draft.irrelevant
-        made = {name: self.properties[name].make(draft) for name in self.order}
-        draft.focus, draft.irrelevant = before, irrelevant
-        value = {name: made[name] for name in self.properties}
+        outer_focus, irrelevant = draft.focus, draft.irrelevant
+        values = {name: self.properties[name].make(draft) for name in self.order}
+        draft.focus, draft.irrelevant = outer_focus, irrelevant
+        value = {name: values[name] for name in self.properties}
         if draft.counting:
             self._damage(draft, value)
         return value
@@ -161,13 +161,13 @@ class Mapping(Node):
     most: int
 
     def make(self, draft: Draft) -> dict[str, Any]:
-        wanted = min(max(self.least, 1 + draft.random.randrange(3)), self.most)
-        made: dict[str, Any] = {}
-        for _ in range(20 * wanted):
-            if len(made) >= wanted:
+        count = min(max(self.least, 1 + draft.random.randrange(3)), self.most)
+        keys: dict[str, Any] = {}
+        for _ in range(20 * count):
+            if len(keys) >= count:
                 break
-            made[str(self.keys.make(draft))] = None
-        return {key: self.values.make(draft) for key in made}
+            keys[str(self.keys.make(draft))] = None
+        return {key: self.values.make(draft) for key in keys}
 
 
 @dataclass

@@ -48,7 +48,7 @@ class Stats(BaseModel):
 
 
 @dataclass
-class Seen:
+class PromptHistory:
     """History of one prompt."""
 
     attempts: int = 0
@@ -74,7 +74,7 @@ class Counters:
     batch_completion_tokens: int = 0
     by_status: Counter[int] = field(default_factory=Counter)
     injected: Counter[str] = field(default_factory=Counter)
-    prompts: dict[bytes, Seen] = field(default_factory=dict)
+    prompts: dict[bytes, PromptHistory] = field(default_factory=dict)
     _cpu_before: float = field(default_factory=time.process_time)
 
     def reset(self) -> None:
@@ -91,13 +91,13 @@ class Counters:
     def leave(self) -> None:
         self.in_flight -= 1
 
-    def delivered(
+    def count_delivered(
         self,
-        seen: Seen,
-        sound: bool,
+        history: PromptHistory,
+        is_sound: bool,
         prompt_tokens: int,
         completion_tokens: int,
-        sampled: bool = False,
+        is_sampled: bool = False,
         by_batch: bool = False,
     ) -> None:
         """Count a completely delivered answer. A sampled answer is never a repeat, because each sample is requested on
@@ -106,24 +106,24 @@ class Counters:
         self.by_status[200] += 1
         self.prompt_tokens += prompt_tokens
         self.completion_tokens += completion_tokens
-        self.repeated_answers += seen.answered and not sampled
-        self.repeated_prompts += seen.soundly and not sampled
-        seen.answered = True
-        seen.soundly = seen.soundly or sound
+        self.repeated_answers += history.answered and not is_sampled
+        self.repeated_prompts += history.soundly and not is_sampled
+        history.answered = True
+        history.soundly = history.soundly or is_sound
         if by_batch:
             self.batch_answers += 1
             self.batch_prompt_tokens += prompt_tokens
             self.batch_completion_tokens += completion_tokens
 
     def stats(self, batch_price_share: float) -> Stats:
-        saved = 1 - batch_price_share
-        counted = {name: getattr(self, name) for name in Stats.model_fields if hasattr(self, name)}
-        derived = {
+        saved_share = 1 - batch_price_share
+        counter_values = {name: getattr(self, name) for name in Stats.model_fields if hasattr(self, name)}
+        derived_values = {
             "by_status": {str(status): count for status, count in sorted(self.by_status.items())},
             "injected": {kind: count for kind, count in sorted(self.injected.items()) if count},
             "distinct_prompts": len(self.prompts),
-            "billed_prompt_tokens": self.prompt_tokens - saved * self.batch_prompt_tokens,
-            "billed_completion_tokens": self.completion_tokens - saved * self.batch_completion_tokens,
+            "billed_prompt_tokens": self.prompt_tokens - saved_share * self.batch_prompt_tokens,
+            "billed_completion_tokens": self.completion_tokens - saved_share * self.batch_completion_tokens,
             "cpu_seconds": round(time.process_time() - self._cpu_before, 3),
         }
-        return Stats.model_validate(counted | derived)
+        return Stats.model_validate(counter_values | derived_values)

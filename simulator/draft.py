@@ -68,8 +68,8 @@ class Draft:
         for item in self.focus:
             if letter is None or item.letter == letter:
                 return item
-        known = self.known(letter)
-        return self.random.choice(known) if known else None
+        items = self.known(letter)
+        return self.random.choice(items) if items else None
 
     def known(self, letter: str | None) -> list[Item]:
         """Return the prompt's items with that letter; without a letter, the papers or, if there are none, other
@@ -99,95 +99,95 @@ class Draft:
         return passage(text, self.random)
 
     def name(self) -> str:
-        chosen = self._fresh(phrases(self.subject()) or ("unnamed",))
-        return chosen[0].upper() + chosen[1:]
+        phrase = self._choose_unused(phrases(self.subject()) or ("unnamed",))
+        return phrase[0].upper() + phrase[1:]
 
-    def query(self, least: int) -> str:
-        """Return key phrases of the subject, at least `least` characters in total if the subject has enough."""
-        found = list(phrases(self.subject())) or ["prior work"]
-        self.random.shuffle(found)
-        chosen = found[:2]
-        for phrase in found[2:]:
-            if sum(map(len, chosen)) >= least:
+    def query(self, min_length: int) -> str:
+        """Return key phrases of the subject, at least `min_length` characters in total if the subject has enough."""
+        subject_phrases = list(phrases(self.subject())) or ["prior work"]
+        self.random.shuffle(subject_phrases)
+        query_phrases = subject_phrases[:2]
+        for phrase in subject_phrases[2:]:
+            if sum(map(len, query_phrases)) >= min_length:
                 break
-            chosen.append(phrase)
-        return self._fresh((" ".join(chosen),))
+            query_phrases.append(phrase)
+        return self._choose_unused((" ".join(query_phrases),))
 
-    def statement(self, least: int) -> str:
-        """Return sentences of the subject, at least `least` characters in total if the subject has enough."""
+    def statement(self, min_length: int) -> str:
+        """Return sentences of the subject, at least `min_length` characters in total if the subject has enough."""
         subject = self.subject()
-        found = sentences(subject) or (passage(subject, self.random),)
-        chosen = self._fresh(found)
-        at = found.index(chosen) if chosen in found else 0
-        for sentence in found[at + 1 :]:
-            if len(chosen) >= least:
+        subject_sentences = sentences(subject) or (passage(subject, self.random),)
+        text = self._choose_unused(subject_sentences)
+        position = subject_sentences.index(text) if text in subject_sentences else 0
+        for sentence in subject_sentences[position + 1 :]:
+            if len(text) >= min_length:
                 break
-            chosen += f" {sentence}"
-        return chosen
+            text += f" {sentence}"
+        return text
 
     def question(self) -> str:
         """Return a question about two phrases from the first paragraph of the prompt's subject, where papers have their
         title."""
         opening = self.prompt.subject.partition("\n\n")[0]
-        first, other = self._two_phrases(opening)
-        return self.random.choice(_QUESTIONS).format(one=first, other=other)
+        first, second = self._two_phrases(opening)
+        return self.random.choice(_QUESTIONS).format(one=first, other=second)
 
-    def plan(self, least: int) -> str:
-        """Return steps of a method about phrases of the subject, at least `least` characters in total."""
+    def plan(self, min_length: int) -> str:
+        """Return steps of a method about phrases of the subject, at least `min_length` characters in total."""
         steps = list[str]()
-        while not steps or sum(map(len, steps)) < least:
-            first, other = self._two_phrases(self.subject())
-            steps.append(self.random.choice(_STEPS).format(n=len(steps) + 1, one=first, other=other))
+        while not steps or sum(map(len, steps)) < min_length:
+            first, second = self._two_phrases(self.subject())
+            steps.append(self.random.choice(_STEPS).format(n=len(steps) + 1, one=first, other=second))
         return " ".join(steps)
 
     def _two_phrases(self, text: str) -> tuple[str, str]:
-        found = phrases(text) or ("the outcome",)
-        return self.random.choice(found), self.random.choice(found)
+        candidates = phrases(text) or ("the outcome",)
+        return self.random.choice(candidates), self.random.choice(candidates)
 
-    def text(self, cites: bool, longest: int) -> str:
+    def text(self, cites: bool, max_length: int) -> str:
         """Return one or two sentences made from the idea and the evidence; with `cites`, they contain labels."""
         for _ in range(3):
-            text = self._text(cites, longest)
+            text = self._text(cites, max_length)
             if text not in self.taken:
                 break
         self.taken.add(text)
         return text
 
-    def _text(self, cites: bool, longest: int) -> str:
+    def _text(self, cites: bool, max_length: int) -> str:
         papers = [item for item in self.focus if item.letter == "P"] or self.prompt.items.get("P")
-        half = longest // 2 - 20
-        own = _clause(passage(self.subject(), self.random), half)
+        clause_length = max_length // 2 - 20
+        subject_clause = _clause(passage(self.subject(), self.random), clause_length)
         if not papers:
-            return f"{own}."
+            return f"{subject_clause}."
         item = self.random.choice(papers)
-        other = _clause(passage(item.text, self.random), half)
-        who = "earlier work"
+        cited_clause = _clause(passage(item.text, self.random), clause_length)
+        source = "earlier work"
         if cites:
-            who = f"[{self.unknown('P') if self.strikes('unknown_label') else item.label}]"
-        text = self.random.choice(_PATTERNS).format(own=own, other=other, who=who)
+            source = f"[{self.unknown('P') if self.strikes('unknown_label') else item.label}]"
+        text = self.random.choice(_PATTERNS).format(own=subject_clause, other=cited_clause, who=source)
         text = text[0].upper() + text[1:]
         second = self.random.choice(papers)
-        if cites and second is not item and len(text) + 30 < longest and self.random.random() < 0.3:
+        if cites and second is not item and len(text) + 30 < max_length and self.random.random() < 0.3:
             text += f" See [{second.label}] too."
         return text
 
-    def nasty(self, text: str, longest: int) -> str:
+    def nasty(self, text: str, max_length: int) -> str:
         """Return the text followed by brackets, quotes and fences that a careless parser would stumble over."""
-        return clip(text, longest - len(_NASTY)) + _NASTY
+        return clip(text, max_length - len(_NASTY)) + _NASTY
 
-    def _fresh(self, candidates: tuple[str, ...]) -> str:
+    def _choose_unused(self, candidates: tuple[str, ...]) -> str:
         """Return a candidate not used yet in this answer; if all are used, a variant of one of them."""
         start = self.random.randrange(len(candidates))
         for offset in range(len(candidates)):
-            chosen = candidates[(start + offset) % len(candidates)] or "Unnamed"
-            if chosen.casefold() not in self.taken:
+            candidate = candidates[(start + offset) % len(candidates)] or "Unnamed"
+            if candidate.casefold() not in self.taken:
                 break
         else:
-            chosen = f"{chosen.rstrip('.')}, variant {len(self.taken) + 1}"
-        self.taken.add(chosen.casefold())
-        return chosen
+            candidate = f"{candidate.rstrip('.')}, variant {len(self.taken) + 1}"
+        self.taken.add(candidate.casefold())
+        return candidate
 
 
-def _clause(sentence: str, longest: int) -> str:
+def _clause(sentence: str, max_length: int) -> str:
     """Return a sentence without its heading and full stop, for use inside another sentence."""
-    return clip(_HEADING.sub("", sentence), longest).rstrip(".,;: ")
+    return clip(_HEADING.sub("", sentence), max_length).rstrip(".,;: ")

@@ -28,10 +28,10 @@ def matching(pattern: str, random: Random) -> str:
 
 
 def _sequence(nodes: Any, random: Random, groups: dict[int, str]) -> str:
-    return "".join(_one(str(kind), value, random, groups) for kind, value in nodes)
+    return "".join(_match_token(str(kind), value, random, groups) for kind, value in nodes)
 
 
-def _one(kind: str, value: Any, random: Random, groups: dict[int, str]) -> str:  # noqa: PLR0911 - one case per construct
+def _match_token(kind: str, value: Any, random: Random, groups: dict[int, str]) -> str:  # noqa: PLR0911 - one case per construct
     match kind:
         case "LITERAL":
             return chr(value)
@@ -39,10 +39,10 @@ def _one(kind: str, value: Any, random: Random, groups: dict[int, str]) -> str: 
             return random.choice(_PRINTABLE)
         case "IN" | "NOT_LITERAL":
             members = value if kind == "IN" else [("NEGATE", None), ("LITERAL", value)]
-            return random.choice(_class(members))
+            return random.choice(_class_characters(members))
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            least, most, nodes = value
-            times = random.randint(least, max(least, min(int(most), least + _MOST_REPEATS)))
+            min_repeats, max_repeats, nodes = value
+            times = random.randint(min_repeats, max(min_repeats, min(int(max_repeats), min_repeats + _MOST_REPEATS)))
             return "".join(_sequence(nodes, random, groups) for _ in range(times))
         case "BRANCH":
             return _sequence(random.choice(value[1]), random, groups)
@@ -58,20 +58,20 @@ def _one(kind: str, value: Any, random: Random, groups: dict[int, str]) -> str: 
     raise ValueError(f"regular expression construct {kind} is not supported")
 
 
-def _class(members: Any) -> str:
+def _class_characters(members: Any) -> str:
     """Return the characters of a set such as `[a-z_]`."""
-    included = ""
-    negated = False
+    characters = ""
+    is_negated = False
     for kind, value in members:
         match str(kind):
             case "NEGATE":
-                negated = True
+                is_negated = True
             case "LITERAL":
-                included += chr(value)
+                characters += chr(value)
             case "RANGE":
-                included += "".join(map(chr, range(value[0], min(value[1], value[0] + 255) + 1)))
+                characters += "".join(map(chr, range(value[0], min(value[1], value[0] + 255) + 1)))
             case "CATEGORY":
-                included += _CATEGORIES[str(value)]
-    if not negated:
-        return included
-    return "".join(item for item in _PRINTABLE if item not in included)
+                characters += _CATEGORIES[str(value)]
+    if not is_negated:
+        return characters
+    return "".join(item for item in _PRINTABLE if item not in characters)

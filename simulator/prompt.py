@@ -84,40 +84,40 @@ class _Reader:
         self._close(match.start())
         self.outer.append((kind, match.end(), len(self.items)))
 
-    def _continues(self, kind: str, at: int) -> bool:
+    def _continues(self, kind: str, position: int) -> bool:
         if self.label is not None or self.passage is None:
             return False
-        _, _, kind_before, ended = self.passage
-        return kind == kind_before and not self.text[ended:at].strip()
+        _, _, kind_before, end = self.passage
+        return kind == kind_before and not self.text[end:position].strip()
 
-    def _leave(self, kind: str, at: int, ended: int) -> None:
+    def _leave(self, kind: str, position: int, end: int) -> None:
         if self.continued and self.passage is not None:
             letter, number, *_ = self.passage
             item = self.items[letter, number]
-            self.items[letter, number] = item._replace(more=(*item.more, self.text[self.begin : at].strip()))
-            self.passage, self.continued = (letter, number, kind, ended), False
+            self.items[letter, number] = item._replace(more=(*item.more, self.text[self.begin : position].strip()))
+            self.passage, self.continued = (letter, number, kind, end), False
             return
-        own = self.fenced
-        if own and self.label is not None:
-            new = self.label[:2] not in self.items
-            self.passage = (*self.label[:2], kind, ended) if new else None
-        self._close(at)
-        if own or not self.outer or self.outer[-1][0] != kind:
+        is_fenced = self.fenced
+        if is_fenced and self.label is not None:
+            is_new = self.label[:2] not in self.items
+            self.passage = (*self.label[:2], kind, end) if is_new else None
+        self._close(position)
+        if is_fenced or not self.outer or self.outer[-1][0] != kind:
             return
         _, begin, items = self.outer.pop()
         if len(self.items) == items:
-            self.fences.append((kind, self.text[begin:at].strip()))
+            self.fences.append((kind, self.text[begin:position].strip()))
 
-    def _close(self, at: int) -> None:
+    def _close(self, position: int) -> None:
         if self.label is None:
             return
         letter, number, title = self.label
-        said = self.text[self.begin : at]
+        text = self.text[self.begin : position]
         if not self.fenced:
-            said = said.split("\n\n", 1)[0]
-        item = Item(letter, number, said.strip() or title)
-        if title == _AS_BEFORE and (before := self.items.get((letter, number - 1))):
-            item = before._replace(number=number)
+            text = text.split("\n\n", 1)[0]
+        item = Item(letter, number, text.strip() or title)
+        if title == _AS_BEFORE and (previous_item := self.items.get((letter, number - 1))):
+            item = previous_item._replace(number=number)
         self.items.setdefault((letter, number), item)
         self.label, self.fenced = None, False
 
@@ -125,15 +125,15 @@ class _Reader:
         items: dict[str, list[Item]] = {}
         for item in self.items.values():
             items.setdefault(item.letter, []).append(item)
-        texts = [said for kind, said in self.fences if kind == "idea"]
-        others = [said for kind, said in self.fences if kind != "idea" and said]
-        idea = texts[0] if texts else max(others, key=len, default=self.text.strip())
-        if "P" not in items and (cited := _cited(others)):
-            items["P"] = cited
-        return Prompt(idea, others[-1] if texts and others else idea, items)
+        texts = [text for kind, text in self.fences if kind == "idea"]
+        other_texts = [text for kind, text in self.fences if kind != "idea" and text]
+        idea = texts[0] if texts else max(other_texts, key=len, default=self.text.strip())
+        if "P" not in items and (cited_items := _find_cited_items(other_texts)):
+            items["P"] = cited_items
+        return Prompt(idea, other_texts[-1] if texts and other_texts else idea, items)
 
 
-def _cited(texts: list[str]) -> list[Item]:
+def _find_cited_items(texts: list[str]) -> list[Item]:
     """Return papers that are only cited in the texts; the text of each is the line that cites it first."""
     items: dict[int, Item] = {}
     for text in texts:

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from simulator.answers import Made, find_schema, node_for, tokens
+from simulator.answers import GeneratedAnswer, find_schema, node_for, tokens
 from simulator.scalars import Node
 from simulator.schema import InvalidSchema
 from simulator.settings import Settings
@@ -60,7 +60,7 @@ class ChatCall(NamedTuple):
         return tokens(sum(len(text) for _, text in self.messages))
 
 
-def authorise(header: str | None, accepted: str | None) -> None:
+def authorise(header: str | None, accepted_key: str | None) -> None:
     """Check the Authorization header. Raises ApiError (401)."""
     if not header or not header.startswith("Bearer ") or not header[7:].strip():
         raise ApiError(
@@ -69,9 +69,9 @@ def authorise(header: str | None, accepted: str | None) -> None:
             "Bearer auth (i.e. Authorization: Bearer YOUR_KEY).",
         )
     key = header[7:].strip()
-    if accepted is not None and key != accepted:
-        shown = f"{key[:4]}***{key[-2:]}" if len(key) > 8 else "***"
-        raise ApiError(401, f"Incorrect API key provided: {shown}.", code="invalid_api_key")
+    if accepted_key is not None and key != accepted_key:
+        masked_key = f"{key[:4]}***{key[-2:]}" if len(key) > 8 else "***"
+        raise ApiError(401, f"Incorrect API key provided: {masked_key}.", code="invalid_api_key")
 
 
 def parse(raw: bytes, settings: Settings) -> ChatCall:
@@ -105,23 +105,24 @@ def parse(raw: bytes, settings: Settings) -> ChatCall:
 
 def _fits(call: ChatCall, context_tokens: int | None) -> None:
     """Raise ApiError (400) with vLLM's wording if prompt and answer exceed the context window."""
-    written = call.max_tokens or 0
-    if context_tokens is not None and call.prompt_tokens + written > context_tokens:
+    completion_tokens = call.max_tokens or 0
+    if context_tokens is not None and call.prompt_tokens + completion_tokens > context_tokens:
         raise ApiError(
             400,
             f"This model's maximum context length is {context_tokens} tokens. However, you requested "
-            f"{call.prompt_tokens + written} tokens ({call.prompt_tokens} in the messages, {written} in the "
+            f"{call.prompt_tokens + completion_tokens} tokens ({call.prompt_tokens} in the messages, "
+            f"{completion_tokens} in the "
             "completion). Please reduce the length of the messages or completion.",
             "BadRequestError",
         )
 
 
-def _messages(given: Any) -> list[tuple[str, str]]:
-    if not isinstance(given, list) or not given:
+def _messages(messages: Any) -> list[tuple[str, str]]:
+    if not isinstance(messages, list) or not messages:
         complaint = "Invalid 'messages': expected an array with at least one message."
         raise ApiError(400, complaint, param="messages", code="invalid_type")
     read: list[tuple[str, str]] = []
-    for index, message in enumerate(given):
+    for index, message in enumerate(messages):
         role = message.get("role") if isinstance(message, dict) else None
         if not isinstance(role, str) or role not in _ROLES:
             complaint = f"Invalid value: '{role}'. Supported values are: {sorted(_ROLES)}."
@@ -144,14 +145,14 @@ def _content(content: Any, role: str, index: int) -> str:
 
 
 def _numbers(body: dict[str, Any]) -> None:
-    for name, least, most in (("temperature", 0, 2), ("top_p", 0, 1)):
+    for name, minimum, maximum in (("temperature", 0, 2), ("top_p", 0, 1)):
         value = body.get(name)
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ApiError(400, f"Invalid type for '{name}': expected a decimal.", param=name, code="invalid_type")
-        if not least <= value <= most:
-            complaint = f"Invalid '{name}': expected a value between {least} and {most}, but got {value} instead."
+        if not minimum <= value <= maximum:
+            complaint = f"Invalid '{name}': expected a value between {minimum} and {maximum}, but got {value} instead."
             raise ApiError(400, complaint, param=name, code="decimal_out_of_range")
     for name in ("max_tokens", "max_completion_tokens"):
         value = body.get(name)
@@ -165,13 +166,19 @@ def _numbers(body: dict[str, Any]) -> None:
             raise ApiError(400, f"{name} is not simulated.", param=name)
 
 
-def _format(given: Any, messages: list[tuple[str, str]]) -> Node | None:
-    kind = given.get("type") if isinstance(given, dict) else "text" if given is None else None
+def _format(response_format: Any, messages: list[tuple[str, str]]) -> Node | None:
+    kind = (
+        response_format.get("type")
+        if isinstance(response_format, dict)
+        else "text"
+        if response_format is None
+        else None
+    )
     if kind not in _FORMATS:
         complaint = f"Invalid value: '{kind}'. Supported values are: 'text', 'json_object', and 'json_schema'."
         raise ApiError(400, complaint, param="response_format.type", code="invalid_value")
     if kind == "json_schema":
-        return _schema(given.get("json_schema"))
+        return _schema(response_format.get("json_schema"))
     texts = [text for _, text in messages]
     if kind == "text":
         return find_schema(texts)
@@ -183,12 +190,12 @@ def _format(given: Any, messages: list[tuple[str, str]]) -> Node | None:
     return find_schema(texts) or node_for({"type": "object", "properties": {"answer": {"type": "string"}}})
 
 
-def _schema(given: Any) -> Node:
-    if not isinstance(given, dict):
+def _schema(json_schema: Any) -> Node:
+    if not isinstance(json_schema, dict):
         complaint = "Missing required parameter: 'response_format.json_schema'."
         param, code = "response_format.json_schema", "missing_required_parameter"
         raise ApiError(400, complaint, param=param, code=code)
-    name, schema = given.get("name"), given.get("schema", {})
+    name, schema = json_schema.get("name"), json_schema.get("schema", {})
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         complaint = (
             "Invalid 'response_format.json_schema.name': string does not match pattern. "
@@ -196,7 +203,7 @@ def _schema(given: Any) -> Node:
         )
         raise ApiError(400, complaint, param="response_format.json_schema.name", code="invalid_value")
     try:
-        return node_for(schema, bool(given.get("strict")))
+        return node_for(schema, bool(json_schema.get("strict")))
     except InvalidSchema as error:
         complaint = f"Invalid schema for response_format '{name}': {error}"
         raise ApiError(400, complaint, param="response_format") from error
@@ -210,21 +217,26 @@ def rate_limited(model: str, retry_after: float) -> ApiError:
     return ApiError(429, message, "requests", code="rate_limit_exceeded", retry_after=retry_after)
 
 
-def server_error(spare: float) -> ApiError:
-    """Return a 500 or 503 error of the API, or the 502 error of a proxy, in HTML, depending on `spare` (0 to 1)."""
-    if spare < 1 / 3:
+def server_error(variation: float) -> ApiError:
+    """Return a 500 or 503 error of the API, or the 502 error of a proxy, in HTML, depending on `variation` (0 to 1)."""
+    if variation < 1 / 3:
         return ApiError(500, "The server had an error while processing your request. Sorry about that!", "server_error")
-    if spare < 2 / 3:
+    if variation < 2 / 3:
         return ApiError(503, "The engine is currently overloaded, please try again later.", "server_error")
     error = ApiError(502, "Bad Gateway")
     error.body = b"<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>"
     return error
 
 
-def completion(call: ChatCall, made: Made, name: str, created: int) -> bytes:
+def completion(call: ChatCall, answer: GeneratedAnswer, name: str, created: int) -> bytes:
     """Return the body of an answer; `name` is its id."""
-    message: dict[str, Any] = {"role": "assistant", "content": made.content, "refusal": made.refusal, "annotations": []}
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": made.finish_reason}
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": answer.content,
+        "refusal": answer.refusal,
+        "annotations": [],
+    }
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": answer.finish_reason}
     body = {
         "id": name,
         "object": "chat.completion",
@@ -233,8 +245,8 @@ def completion(call: ChatCall, made: Made, name: str, created: int) -> bytes:
         "choices": [choice],
         "usage": {
             "prompt_tokens": call.prompt_tokens,
-            "completion_tokens": tokens(len(made.text)),
-            "total_tokens": call.prompt_tokens + tokens(len(made.text)),
+            "completion_tokens": tokens(len(answer.text)),
+            "total_tokens": call.prompt_tokens + tokens(len(answer.text)),
         },
         "system_fingerprint": "fp_simulator",
     }

@@ -67,8 +67,8 @@ def label_letter(name: str, schema: dict[str, Any]) -> str | None:
     pattern = _LABEL_PATTERN.match(schema.get("pattern", ""))
     if pattern:
         return pattern[1]
-    mentioned = _LABEL_MENTIONED.search(schema.get("description", ""))
-    return mentioned[1] if mentioned else _LETTERS.get(name.lower())
+    label_match = _LABEL_MENTIONED.search(schema.get("description", ""))
+    return label_match[1] if label_match else _LETTERS.get(name.lower())
 
 
 def cites_labels(description: str) -> bool:

@@ -26,21 +26,21 @@ class Choice(Node):
     values: list[Any]
 
     def make(self, draft: Draft) -> Any:
-        chosen = draft.random.choice(self.values)
+        value = draft.random.choice(self.values)
         if draft.irrelevant and "neutral" in self.values:
-            chosen = "neutral"
-        if isinstance(chosen, bool) or not isinstance(chosen, str | int | float):
-            return chosen
+            value = "neutral"
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return value
         if draft.strikes("wrong_enum"):
-            return self._outside(chosen)
-        if isinstance(chosen, str) and chosen.upper() not in self.values and draft.strikes("respelled_choice"):
-            return chosen.upper()
-        return chosen
+            return self._change_choice(value)
+        if isinstance(value, str) and value.upper() not in self.values and draft.strikes("respelled_choice"):
+            return value.upper()
+        return value
 
-    def _outside(self, chosen: str | float) -> str | float:
-        if not isinstance(chosen, str):
+    def _change_choice(self, allowed_value: str | float) -> str | float:
+        if not isinstance(allowed_value, str):
             return max(value for value in self.values if isinstance(value, int | float)) + 1
-        return f"mostly {chosen}"
+        return f"mostly {allowed_value}"
 
 
 @dataclass
@@ -72,19 +72,19 @@ class Number(Node):
 
     def _draw(self, draft: Draft) -> float:
         if self.step is not None:
-            least, most = math.ceil(self.lowest / self.step), math.floor(self.highest / self.step)
-            least += least * self.step <= self.lowest and not self.closed[0]
-            most -= most * self.step >= self.highest and not self.closed[1]
+            min_steps, max_steps = math.ceil(self.lowest / self.step), math.floor(self.highest / self.step)
+            min_steps += min_steps * self.step <= self.lowest and not self.closed[0]
+            max_steps -= max_steps * self.step >= self.highest and not self.closed[1]
             for _ in range(50):
-                value = draft.random.randint(least, most) * self.step
+                value = draft.random.randint(min_steps, max_steps) * self.step
                 if value % 1 == 0 or (value / self.step).is_integer():  # 3 * 0.1 is not a multiple of 0.1
                     break
             return value
         if self.whole:
             return draft.random.randint(int(self.lowest), int(self.highest))
         exact = self.lowest + (0.001 + 0.998 * draft.random.random()) * (self.highest - self.lowest)
-        rounded = round(exact, 2)
-        return rounded if self.lowest < rounded < self.highest else exact
+        rounded_value = round(exact, 2)
+        return rounded_value if self.lowest < rounded_value < self.highest else exact
 
 
 @dataclass
@@ -119,14 +119,14 @@ class Text(Node):
     def make(self, draft: Draft) -> str:
         if draft.irrelevant and self.may_stay_empty and self.shortest == 0:
             return ""
-        most = self.usual[1] if self.longest is None else min(self.usual[1], self.longest)
-        text = self._fitted(self._words(draft, most), most)
+        max_length = self.usual[1] if self.longest is None else min(self.usual[1], self.longest)
+        text = self._fit_length(self._words(draft, max_length), max_length)
         # Short texts are unchanged, because the brackets would leave no room for their content.
-        if self.role == "text" and most > 120 and draft.strikes("brackets_in_strings"):
-            return draft.nasty(text, most)
+        if self.role == "text" and max_length > 120 and draft.strikes("brackets_in_strings"):
+            return draft.nasty(text, max_length)
         return text
 
-    def _words(self, draft: Draft, most: int) -> str:  # noqa: PLR0911 - one case per role
+    def _words(self, draft: Draft, max_length: int) -> str:  # noqa: PLR0911 - one case per role
         match self.role:
             case "quote":
                 return draft.quote()
@@ -141,16 +141,16 @@ class Text(Node):
             case "plan":
                 return draft.plan(self.usual[0])
             case "text" | "label":
-                return draft.text(self.cites, most)
+                return draft.text(self.cites, max_length)
 
-    def _fitted(self, text: str, most: int) -> str:
+    def _fit_length(self, text: str, max_length: int) -> str:
         if len(text) < self.shortest:
             text = (text + " ") * math.ceil(self.shortest / (len(text) + 1))
             text = text[: self.shortest].rstrip().ljust(self.shortest, "s")
-        most = max(most, self.shortest) if self.role != "quote" or self.longest is not None else len(text)
-        if len(text) > most:
-            clipped = clip(text, most).rstrip()
-            text = clipped if len(clipped) >= self.shortest else text[:most]
+        max_length = max(max_length, self.shortest) if self.role != "quote" or self.longest is not None else len(text)
+        if len(text) > max_length:
+            clipped_text = clip(text, max_length).rstrip()
+            text = clipped_text if len(clipped_text) >= self.shortest else text[:max_length]
         return text
 
 

@@ -19,7 +19,7 @@ class InvalidSchema(ValueError):
     """Error for a schema that is invalid or uses unsupported features."""
 
 
-def compiled(schema: Any, strict: bool = False) -> Node:
+def compile_schema(schema: Any, strict: bool = False) -> Node:
     """Compile a schema. Raises InvalidSchema, also if one of a few sample values cannot be generated."""
     if not isinstance(schema, dict):
         raise InvalidSchema("schema must be a JSON Schema object")
@@ -41,11 +41,11 @@ def _require_strict(schema: Schema, path: tuple[str, ...]) -> None:
             raise InvalidSchema(
                 f"In context={path!r}, 'additionalProperties' is required to be supplied and to be false."
             )
-        missing = [name for name in schema.get("properties", {}) if name not in schema.get("required", ())]
-        if missing:
+        missing_names = [name for name in schema.get("properties", {}) if name not in schema.get("required", ())]
+        if missing_names:
             raise InvalidSchema(
                 f"In context={path!r}, 'required' is required to be supplied and to be an array including every "
-                f"key in properties. Missing '{missing[0]}'."
+                f"key in properties. Missing '{missing_names[0]}'."
             )
     for key in ("properties", "$defs"):
         for name, child in schema.get(key, {}).items():
@@ -65,39 +65,39 @@ class _Compiler:
         self.endless: set[str] = set()
         """Recursive references."""
 
-    def node(self, schema: Schema, name: str, around: str) -> Node:  # noqa: PLR0911 - one case per keyword
-        """Compile a part of the schema; `name` is the name of the nearest property, `around` the description of the
-        enclosing part."""
+    def node(self, schema: Schema, name: str, outer_description: str) -> Node:  # noqa: PLR0911 - one case per keyword
+        """Compile a part of the schema; `name` is the name of the nearest property, `outer_description` the description
+        of the enclosing part."""
         for keyword in _UNSUPPORTED:
             if keyword in schema:
                 raise InvalidSchema(f"keyword '{keyword}' is not supported")
         if "$ref" in schema:
             return self._reference(schema["$ref"], name)
         if "allOf" in schema:
-            return self.node(self._merged(schema), name, around)
+            return self.node(self._merge_all_of(schema), name, outer_description)
         if "const" in schema:
             return scalars.Choice([schema["const"]])
         if "enum" in schema:
             return scalars.Choice(list(schema["enum"]))
         if "anyOf" in schema or "oneOf" in schema:
-            return self._one_of(schema.get("anyOf") or schema["oneOf"], schema, name, around)
+            return self._compile_branches(schema.get("anyOf") or schema["oneOf"], schema, name, outer_description)
         kind = schema.get("type")
         if isinstance(kind, list):
-            return self._one_of([{**schema, "type": item} for item in kind], {}, name, around)
-        return self._typed(kind, schema, name, around)
+            return self._compile_branches([{**schema, "type": item} for item in kind], {}, name, outer_description)
+        return self._compile_type(kind, schema, name, outer_description)
 
-    def _typed(  # noqa: PLR0911 - one case per type
-        self, kind: str | None, schema: Schema, name: str, around: str
+    def _compile_type(  # noqa: PLR0911 - one case per type
+        self, kind: str | None, schema: Schema, name: str, outer_description: str
     ) -> Node:
         match kind:
             case "object":
-                return self._object(schema, name)
+                return self._compile_object(schema, name)
             case "array":
-                return self._array(schema, name, around)
+                return self._compile_array(schema, name, outer_description)
             case "string" | None:
                 if kind is None and "properties" in schema:
-                    return self._object(schema, name)
-                return self._string(schema, name, around)
+                    return self._compile_object(schema, name)
+                return self._compile_string(schema, name, outer_description)
             case "integer" | "number":
                 return _number(schema, kind == "integer")
             case "boolean":
@@ -106,35 +106,35 @@ class _Compiler:
                 return scalars.Choice([None])
         raise InvalidSchema(f"type {kind!r} is not supported")
 
-    def _resolved(self, schema: Schema) -> Schema:
+    def _resolve_reference(self, schema: Schema) -> Schema:
         """Return the schema with references and `allOf` resolved; its own annotations take precedence."""
         while "$ref" in schema:
-            own = {key: value for key, value in schema.items() if key in _ANNOTATIONS}
-            schema = {**self._pointed(schema["$ref"]), **own}
-        return self._merged(schema) if "allOf" in schema else schema
+            annotations = {key: value for key, value in schema.items() if key in _ANNOTATIONS}
+            schema = {**self._follow_pointer(schema["$ref"]), **annotations}
+        return self._merge_all_of(schema) if "allOf" in schema else schema
 
-    def _pointed(self, pointer: str) -> Schema:
+    def _follow_pointer(self, pointer: str) -> Schema:
         if not pointer.startswith("#"):
             raise InvalidSchema(f"$ref {pointer!r} does not point into the schema")
-        found: Any = self.root
+        target: Any = self.root
         for step in pointer[1:].strip("/").split("/"):
             if step:
-                found = found.get(step.replace("~1", "/").replace("~0", "~"))
-                if not isinstance(found, dict):
+                target = target.get(step.replace("~1", "/").replace("~0", "~"))
+                if not isinstance(target, dict):
                     raise InvalidSchema(f"$ref {pointer!r} has no target")
-        return cast(Schema, found)
+        return cast(Schema, target)
 
-    def _merged(self, schema: Schema) -> Schema:
-        merged: Schema = {}
+    def _merge_all_of(self, schema: Schema) -> Schema:
+        merged_schema: Schema = {}
         for part in [*schema["allOf"], {key: value for key, value in schema.items() if key != "allOf"}]:
-            for key, value in self._resolved(part).items():
-                if isinstance(value, dict) and isinstance(merged.get(key), dict):
-                    merged[key] = {**merged[key], **value}
+            for key, value in self._resolve_reference(part).items():
+                if isinstance(value, dict) and isinstance(merged_schema.get(key), dict):
+                    merged_schema[key] = {**merged_schema[key], **value}
                 elif key == "required":
-                    merged[key] = [*merged.get(key, []), *value]
+                    merged_schema[key] = [*merged_schema.get(key, []), *value]
                 else:
-                    merged[key] = value
-        return merged
+                    merged_schema[key] = value
+        return merged_schema
 
     def _reference(self, pointer: str, name: str) -> Node:
         # The purpose of a part's strings may depend on the property that refers to it.
@@ -143,95 +143,101 @@ class _Compiler:
             self.endless.update(self.open[self.open.index(key) :])
         elif key not in self.parts:
             self.open.append(key)
-            self.parts[key] = self.node(self._pointed(pointer), name, "")
+            self.parts[key] = self.node(self._follow_pointer(pointer), name, "")
             self.open.pop()
         return containers.Reference(key, self.parts)
 
-    def _one_of(self, branches: list[Schema], shared: Schema, name: str, around: str) -> Node:
-        text = shared.get("description", around)
-        real = [branch for branch in branches if branch.get("type") != "null"]
-        made = [self.node({"description": text, **branch}, name, around) for branch in real]
-        if not made:
+    def _compile_branches(
+        self, branches: list[Schema], shared_schema: Schema, name: str, outer_description: str
+    ) -> Node:
+        text = shared_schema.get("description", outer_description)
+        non_null_branches = [branch for branch in branches if branch.get("type") != "null"]
+        nodes = [self.node({"description": text, **branch}, name, outer_description) for branch in non_null_branches]
+        if not nodes:
             return scalars.Choice([None])
-        if len(made) == 1 and len(real) == len(branches):
-            return made[0]
-        ends = [item for item in made if not (isinstance(item, containers.Reference) and item.pointer in self.endless)]
-        return containers.OneOf(made, ends, nullable=len(real) < len(branches))
+        if len(nodes) == 1 and len(non_null_branches) == len(branches):
+            return nodes[0]
+        ends = [item for item in nodes if not (isinstance(item, containers.Reference) and item.pointer in self.endless)]
+        return containers.OneOf(nodes, ends, nullable=len(non_null_branches) < len(branches))
 
-    def _object(self, schema: Schema, name: str) -> Node:
+    def _compile_object(self, schema: Schema, name: str) -> Node:
         properties: Schema = schema.get("properties", {})
-        free = schema.get("additionalProperties")
-        if not properties and free is not False:
-            values = self.node(free if isinstance(free, dict) else {"type": "string"}, name, "")
+        additional_properties = schema.get("additionalProperties")
+        if not properties and additional_properties is not False:
+            values = self.node(
+                additional_properties if isinstance(additional_properties, dict) else {"type": "string"}, name, ""
+            )
             keys = self.node({"type": "string", **schema.get("propertyNames", {})}, "name", "")
             return containers.Mapping(keys, values, schema.get("minProperties", 0), schema.get("maxProperties", 1_000))
-        around = schema.get("description", "")
-        made = {item: self.node(part, item, around) for item, part in properties.items()}
+        description = schema.get("description", "")
+        property_nodes = {item: self.node(part, item, description) for item, part in properties.items()}
         return containers.Object(
-            properties=made,
-            required=[item for item in schema.get("required", ()) if item in made],
-            closed=free is False,
+            properties=property_nodes,
+            required=[item for item in schema.get("required", ()) if item in property_nodes],
+            closed=additional_properties is False,
         )
 
-    def _array(self, schema: Schema, name: str, around: str) -> Node:
+    def _compile_array(self, schema: Schema, name: str, outer_description: str) -> Node:
         if "prefixItems" in schema:
-            return containers.Tuple([self.node(item, name, around) for item in schema["prefixItems"]])
-        described = schema.get("description", around)
+            return containers.Tuple([self.node(item, name, outer_description) for item in schema["prefixItems"]])
+        description = schema.get("description", outer_description)
         raw = schema.get("items", {"type": "string"})
-        items = self.node({"description": described, **raw} if "$ref" not in raw else raw, name, around)
+        items = self.node({"description": description, **raw} if "$ref" not in raw else raw, name, outer_description)
         array = containers.Array(
             items, schema.get("minItems", 0), schema.get("maxItems"), schema.get("uniqueItems", False)
         )
-        bare = containers.plain(items)
-        if isinstance(bare, scalars.Labelled):
-            array.about, array.letter = "labels", bare.letter
-        elif isinstance(bare, containers.Object):
+        plain_items = containers.plain(items)
+        if isinstance(plain_items, scalars.Labelled):
+            array.about, array.letter = "labels", plain_items.letter
+        elif isinstance(plain_items, containers.Object):
             array.objects = True
-            label = bare.label()
+            label = plain_items.label()
             if label is not None:
-                array.about = "citations" if bare.only_cites() else "every_label"
+                array.about = "citations" if plain_items.only_cites() else "every_label"
                 array.letter = label.letter
-                array.may_stay_empty = may_stay_empty(described)
+                array.may_stay_empty = may_stay_empty(description)
         return array
 
-    def _string(self, schema: Schema, name: str, around: str) -> Node:
-        shortest, longest = schema.get("minLength", 0), schema.get("maxLength")
+    def _compile_string(self, schema: Schema, name: str, outer_description: str) -> Node:
+        min_length, max_length = schema.get("minLength", 0), schema.get("maxLength")
         pattern = schema.get("pattern")
         purpose = role(name, schema)
         if pattern is None and schema.get("format") in scalars.FORMATS:
             return scalars.Formatted(schema["format"])
-        if purpose == "label" and shortest <= 2 and (longest is None or longest >= len("[P99999]")):
+        if purpose == "label" and min_length <= 2 and (max_length is None or max_length >= len("[P99999]")):
             letter = label_letter(name, schema)
-            for bracketed in (False, True):
-                sample = f"[{letter or 'P'}1]" if bracketed else f"{letter or 'P'}1"
+            for is_bracketed in (False, True):
+                sample = f"[{letter or 'P'}1]" if is_bracketed else f"{letter or 'P'}1"
                 if pattern is None or re.search(pattern, sample):
-                    return scalars.Labelled(letter, bracketed)
+                    return scalars.Labelled(letter, is_bracketed)
         if pattern is not None:
-            return scalars.Patterned(pattern, shortest, longest)
-        described = schema.get("description") or around
+            return scalars.Patterned(pattern, min_length, max_length)
+        description = schema.get("description") or outer_description
         return scalars.Text(
             role=purpose,
-            cites=cites_labels(described),
-            shortest=shortest,
-            longest=longest,
-            usual=usual_length(described),
-            may_stay_empty=may_stay_empty(described),
+            cites=cites_labels(description),
+            shortest=min_length,
+            longest=max_length,
+            usual=usual_length(description),
+            may_stay_empty=may_stay_empty(description),
         )
 
 
-def _number(schema: Schema, whole: bool) -> Node:
+def _number(schema: Schema, is_integer: bool) -> Node:
     """Return the node of a number. Without bounds, it is 0 to 10; with one bound, the other is ten away from it."""
-    least, most = schema.get("minimum"), schema.get("maximum")
-    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-    lowest = least if above is None else above
-    highest = most if below is None else below
+    minimum, maximum = schema.get("minimum"), schema.get("maximum")
+    exclusive_minimum, exclusive_maximum = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    lowest = minimum if exclusive_minimum is None else exclusive_minimum
+    highest = maximum if exclusive_maximum is None else exclusive_maximum
     if lowest is None:
         lowest = 0 if highest is None else min(0, highest - 10)
     if highest is None:
         highest = max(10, lowest + 10)
     if lowest > highest:
         raise InvalidSchema(f"there is no number between {lowest} and {highest}")
-    if whole and schema.get("multipleOf") is None:
-        lowest += lowest == above
-        highest -= highest == below
-    return scalars.Number(lowest, highest, whole, schema.get("multipleOf"), (above is None, below is None))
+    if is_integer and schema.get("multipleOf") is None:
+        lowest += lowest == exclusive_minimum
+        highest -= highest == exclusive_maximum
+    return scalars.Number(
+        lowest, highest, is_integer, schema.get("multipleOf"), (exclusive_minimum is None, exclusive_maximum is None)
+    )

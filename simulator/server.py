@@ -10,11 +10,10 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from simulator import prompt
-from simulator.answers import Made, compose, tokens
+from simulator.answers import GeneratedAnswer, compose, tokens
 from simulator.batch_jobs import LineAnswer
-from simulator.batches import BatchDoor
-from simulator.counters import Counters, Seen
-from simulator.dice import Throw, prompt_key, throw
+from simulator.batches import BatchRoutes
+from simulator.counters import Counters, PromptHistory
 from simulator.protocol import (
     ApiError,
     ChatCall,
@@ -24,6 +23,7 @@ from simulator.protocol import (
     rate_limited,
     server_error,
 )
+from simulator.random_choices import RandomChoices, draw_choices, prompt_key
 from simulator.replies import refusal
 from simulator.settings import HARMLESS, Settings
 
@@ -44,7 +44,7 @@ class Endpoint:
                 web.post("/v1/chat/completions", self.chat),
                 web.get("/v1/models", self.models),
                 web.get("/v1/models/{model}", self.model),
-                *BatchDoor(self).routes(),
+                *BatchRoutes(self).routes(),
                 web.get("/_simulator/stats", self.stats),
                 web.post("/_simulator/reset", self.reset),
                 web.get("/_simulator/settings", self.read_settings),
@@ -55,12 +55,12 @@ class Endpoint:
         return app
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
-        arrived = time.monotonic()
+        arrival = time.monotonic()
         self.counters.requests += 1
         try:
             authorise(request.headers.get("Authorization"), self.settings.api_key)
             call = parse(await request.read(), self.settings)
-            return await self._answer_or_refuse(request, call, arrived)
+            return await self._answer_or_refuse(request, call, arrival)
         except ApiError as error:
             self.counters.by_status[error.status] += 1
             return refusal(error)
@@ -68,39 +68,45 @@ class Endpoint:
             self.counters.abandoned += 1
             raise
 
-    async def _answer_or_refuse(self, request: web.Request, call: ChatCall, arrived: float) -> web.StreamResponse:
+    async def _answer_or_refuse(self, request: web.Request, call: ChatCall, arrival: float) -> web.StreamResponse:
         key = prompt_key(call.model, call.messages)
-        seen = self.counters.prompts.setdefault(key, Seen())
-        drawn = throw(self.settings, key, seen.attempts)
-        seen.attempts += 1
-        self._refuse_if_drawn(drawn, call)
+        history = self.counters.prompts.setdefault(key, PromptHistory())
+        choices = draw_choices(self.settings, key, history.attempts)
+        history.attempts += 1
+        self._refuse_if_drawn(choices, call)
         self.counters.enter()
         try:
-            name = f"chatcmpl-{key.hex()[:24]}{seen.attempts:04d}"
-            return await self._answer(request, call, drawn, seen, name, arrived)
+            name = f"chatcmpl-{key.hex()[:24]}{history.attempts:04d}"
+            return await self._answer(request, call, choices, history, name, arrival)
         finally:
             self.counters.leave()
 
-    def _refuse_if_drawn(self, drawn: Throw, call: ChatCall) -> None:
-        if drawn.fate == "rate_limited":
+    def _refuse_if_drawn(self, choices: RandomChoices, call: ChatCall) -> None:
+        if choices.outcome == "rate_limited":
             self.counters.injected["rate_limited"] += 1
             raise rate_limited(call.model, self.settings.retry_after)
-        if drawn.fate == "server_error":
+        if choices.outcome == "server_error":
             self.counters.injected["server_error"] += 1
-            raise server_error(drawn.spare)
+            raise server_error(choices.variation)
 
     async def _answer(
-        self, request: web.Request, call: ChatCall, drawn: Throw, seen: Seen, name: str, arrived: float
+        self,
+        request: web.Request,
+        call: ChatCall,
+        choices: RandomChoices,
+        history: PromptHistory,
+        name: str,
+        arrival: float,
     ) -> web.StreamResponse:
         if call.sampled:
-            drawn = drawn._replace(words=drawn.words + seen.attempts - 1)
-        made, cut = _limited(self.compose(call, drawn), call.max_tokens)
-        await asyncio.sleep(max(0.0, arrived + drawn.latency - time.monotonic()))
-        body = completion(call, made, name, int(time.time()))
-        if drawn.fate == "dropped":
-            return await self._dropped(request, body, drawn.spare)
-        response = _whole(request, body, arrived)
-        self._count(call, made, drawn, seen, cut)
+            choices = choices._replace(words=choices.words + history.attempts - 1)
+        answer, is_cut = _limit_tokens(self.compose(call, choices), call.max_tokens)
+        await asyncio.sleep(max(0.0, arrival + choices.latency - time.monotonic()))
+        body = completion(call, answer, name, int(time.time()))
+        if choices.outcome == "dropped":
+            return await self._drop_connection(request, body, choices.variation)
+        response = _complete_response(request, body, arrival)
+        self._count(call, answer, choices, history, is_cut)
         return response
 
     def answer_line(self, body: dict[str, Any]) -> LineAnswer:
@@ -110,36 +116,45 @@ class Endpoint:
         except ApiError as error:
             return LineAnswer(error.status, json.loads(error.body))
         key = prompt_key(call.model, call.messages)
-        seen = self.counters.prompts.setdefault(key, Seen())
-        drawn = throw(self.settings, key, seen.attempts)
-        seen.attempts += 1
+        history = self.counters.prompts.setdefault(key, PromptHistory())
+        choices = draw_choices(self.settings, key, history.attempts)
+        history.attempts += 1
         if call.sampled:
-            drawn = drawn._replace(words=drawn.words + seen.attempts - 1)
-        made, cut = _limited(self.compose(call, drawn), call.max_tokens)
-        self._count(call, made, drawn._replace(slow=False), seen, cut, by_batch=True)
-        name = f"chatcmpl-{key.hex()[:24]}{seen.attempts:04d}"
-        return LineAnswer(200, json.loads(completion(call, made, name, int(time.time()))))
+            choices = choices._replace(words=choices.words + history.attempts - 1)
+        answer, is_cut = _limit_tokens(self.compose(call, choices), call.max_tokens)
+        self._count(call, answer, choices._replace(slow=False), history, is_cut, by_batch=True)
+        name = f"chatcmpl-{key.hex()[:24]}{history.attempts:04d}"
+        return LineAnswer(200, json.loads(completion(call, answer, name, int(time.time()))))
 
-    def compose(self, call: ChatCall, drawn: Throw) -> Made:
+    def compose(self, call: ChatCall, choices: RandomChoices) -> GeneratedAnswer:
         """Generate the model's answer."""
-        return compose(call.node, prompt.read(call.question), drawn.words, drawn.faults, drawn.spare)
+        return compose(call.node, prompt.read(call.question), choices.words, choices.faults, choices.variation)
 
     def _count(
-        self, call: ChatCall, made: Made, drawn: Throw, seen: Seen, cut: bool, *, by_batch: bool = False
+        self,
+        call: ChatCall,
+        answer: GeneratedAnswer,
+        choices: RandomChoices,
+        history: PromptHistory,
+        is_cut: bool,
+        *,
+        by_batch: bool = False,
     ) -> None:
         counters = self.counters
-        counters.cut_by_max_tokens += cut
-        counters.injected["slow"] += drawn.slow
-        if made.fault is not None:
-            counters.injected[made.fault] += 1
-        sound = not cut and (made.fault is None or made.fault in HARMLESS)
-        counters.delivered(seen, sound, call.prompt_tokens, tokens(len(made.text)), call.sampled, by_batch)
+        counters.cut_by_max_tokens += is_cut
+        counters.injected["slow"] += choices.slow
+        if answer.fault is not None:
+            counters.injected[answer.fault] += 1
+        is_sound = not is_cut and (answer.fault is None or answer.fault in HARMLESS)
+        counters.count_delivered(
+            history, is_sound, call.prompt_tokens, tokens(len(answer.text)), call.sampled, by_batch
+        )
 
-    async def _dropped(self, request: web.Request, body: bytes, spare: float) -> web.StreamResponse:
+    async def _drop_connection(self, request: web.Request, body: bytes, variation: float) -> web.StreamResponse:
         """Close the connection before the first byte or in the middle of the body."""
         self.counters.injected["dropped"] += 1
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
-        if spare >= 0.5:
+        if variation >= 0.5:
             response.content_length = len(body)
             await response.prepare(request)
             await response.write(body[: len(body) // 2])
@@ -153,7 +168,9 @@ class Endpoint:
             authorise(request.headers.get("Authorization"), self.settings.api_key)
         except ApiError as error:
             return refusal(error)
-        return web.json_response({"object": "list", "data": [self._described(model) for model in self.settings.models]})
+        return web.json_response(
+            {"object": "list", "data": [self._describe_model(model) for model in self.settings.models]}
+        )
 
     async def model(self, request: web.Request) -> web.Response:
         name = request.match_info["model"]
@@ -162,13 +179,13 @@ class Endpoint:
         except ApiError as error:
             return refusal(error)
         if name not in self.settings.models:
-            missing = f"The model '{name}' does not exist"
-            return refusal(ApiError(404, missing, param="model", code="model_not_found"))
-        return web.json_response(self._described(name))
+            message = f"The model '{name}' does not exist"
+            return refusal(ApiError(404, message, param="model", code="model_not_found"))
+        return web.json_response(self._describe_model(name))
 
-    def _described(self, name: str) -> dict[str, str | int]:
-        stated = {} if self.settings.context_tokens is None else {"max_model_len": self.settings.context_tokens}
-        return {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "simulator", **stated}
+    def _describe_model(self, name: str) -> dict[str, str | int]:
+        context_window = {} if self.settings.context_tokens is None else {"max_model_len": self.settings.context_tokens}
+        return {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "simulator", **context_window}
 
     async def stats(self, request: web.Request) -> web.Response:
         return web.json_response(text=self.counters.stats(self.settings.batch_price_share).model_dump_json())
@@ -195,16 +212,16 @@ class Endpoint:
         return refusal(ApiError(404, f"Invalid URL ({request.method} {request.path})"))
 
 
-def _whole(request: web.Request, body: bytes, arrived: float) -> web.Response:
+def _complete_response(request: web.Request, body: bytes, arrival: float) -> web.Response:
     if request.transport is None or request.transport.is_closing():
         raise ConnectionResetError("the client disconnected before the answer")
-    took = f"{1000 * (time.monotonic() - arrived):.0f}"
-    headers = {"x-request-id": "req_simulator", "openai-processing-ms": took}
+    milliseconds = f"{1000 * (time.monotonic() - arrival):.0f}"
+    headers = {"x-request-id": "req_simulator", "openai-processing-ms": milliseconds}
     return web.Response(body=body, content_type="application/json", headers=headers)
 
 
-def _limited(made: Made, max_tokens: int | None) -> tuple[Made, bool]:
+def _limit_tokens(answer: GeneratedAnswer, max_tokens: int | None) -> tuple[GeneratedAnswer, bool]:
     """Truncate the answer to `max_tokens`; return it and whether it was truncated."""
-    if max_tokens is None or made.content is None or tokens(len(made.content)) <= max_tokens:
-        return made, False
-    return made._replace(content=made.content[: 4 * max_tokens], finish_reason="length"), True
+    if max_tokens is None or answer.content is None or tokens(len(answer.content)) <= max_tokens:
+        return answer, False
+    return answer._replace(content=answer.content[: 4 * max_tokens], finish_reason="length"), True

@@ -45,7 +45,7 @@ async def serve(application: web.Application, host: str, port: int, path: str, u
     if until_stdin_closes:
         loop.add_reader(sys.stdin, stop.set)
     address = runner.addresses[0]
-    shown = f"[{address[0]}]" if ":" in address[0] else address[0]
-    print(f"listening on http://{shown}:{address[1]}{path}", flush=True)
+    printed_host = f"[{address[0]}]" if ":" in address[0] else address[0]
+    print(f"listening on http://{printed_host}:{address[1]}{path}", flush=True)
     await stop.wait()
     await runner.cleanup()

@@ -28,13 +28,13 @@ _STOPWORD = frozenset(_STOPWORDS.split())
 @lru_cache(maxsize=2048)
 def sentences(text: str) -> tuple[str, ...]:
     """Return the verbatim sentences of 25 to 200 characters that contain nothing like a label or a citation."""
-    found = []
+    candidates = []
     for line in text.splitlines():
         parts = line.split(". ")
         for part in parts[:-1]:
-            found.append(part.strip() + ".")
-        found.append(parts[-1].strip())
-    return tuple(item for item in found if SHORTEST <= len(item) <= LONGEST and not _LABEL.search(item))
+            candidates.append(part.strip() + ".")
+        candidates.append(parts[-1].strip())
+    return tuple(item for item in candidates if SHORTEST <= len(item) <= LONGEST and not _LABEL.search(item))
 
 
 @lru_cache(maxsize=2048)
@@ -46,27 +46,27 @@ def phrases(text: str) -> tuple[str, ...]:
             runs.append([])
         else:
             runs[-1].append(token)
-    found = dict.fromkeys(" ".join(run[:4]) for run in runs if len(run) > 1)
-    if not found:
-        found = dict.fromkeys(run[0] for run in runs if run)
-    return tuple(sorted(found, key=lambda phrase: -phrase.count(" ")))
+    distinct_phrases = dict.fromkeys(" ".join(run[:4]) for run in runs if len(run) > 1)
+    if not distinct_phrases:
+        distinct_phrases = dict.fromkeys(run[0] for run in runs if run)
+    return tuple(sorted(distinct_phrases, key=lambda phrase: -phrase.count(" ")))
 
 
 def passage(text: str, random: Random) -> str:
     """Return a random verbatim sentence, preferably not from the first paragraph, which is a title; if there is no
     suitable sentence, the beginning of the text."""
     body = text.partition("\n\n")[2]
-    usable = _quotable(body) or _quotable(text) or sentences(body) or sentences(text)
-    return random.choice(usable) if usable else clip(_LABEL.split(text)[0].strip(), LONGEST)
+    candidates = _quotable(body) or _quotable(text) or sentences(body) or sentences(text)
+    return random.choice(candidates) if candidates else clip(_LABEL.split(text)[0].strip(), LONGEST)
 
 
 def _quotable(text: str) -> tuple[str, ...]:
     return tuple(sentence for sentence in sentences(text) if len(sentence.split()) >= QUOTABLE)
 
 
-def clip(text: str, longest: int) -> str:
-    """Return the text cut to at most `longest` characters, at the end of a word if possible."""
-    if len(text) <= longest:
+def clip(text: str, max_length: int) -> str:
+    """Return the text cut to at most `max_length` characters, at the end of a word if possible."""
+    if len(text) <= max_length:
         return text
-    cut = text.rfind(" ", 0, longest + 1)
-    return text[: cut if cut > 0 else longest]
+    cut = text.rfind(" ", 0, max_length + 1)
+    return text[: cut if cut > 0 else max_length]

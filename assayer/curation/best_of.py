@@ -21,7 +21,7 @@ from assayer_client.curation import BestBy, Candidate
 
 async def place_candidates(
     candidates: Sequence[Candidate],
-    by: BestBy,
+    criterion: BestBy,
     llm: Llm,
     run: Run,
     options: CurationOptions,
@@ -31,32 +31,34 @@ async def place_candidates(
     """Rank the candidates for one question, best first. A candidate for which every request failed has an absent place
     and comes last. Raises LlmRejected, LlmUnavailable or ComponentUnavailable if the endpoint or a service component
     fails."""
-    shuffled = shuffle_candidates(candidates, options.seed)
-    if len(shuffled) < 2:
-        return tuple(item.model_copy(update={"place": 1}) for item in shuffled)
-    ideas = [to_idea(item) for item in shuffled]
-    if by == "comparisons":
+    shuffled_candidates = shuffle_candidates(candidates, options.seed)
+    if len(shuffled_candidates) < 2:
+        return tuple(item.model_copy(update={"place": 1}) for item in shuffled_candidates)
+    ideas = [to_idea(item) for item in shuffled_candidates]
+    if criterion == "comparisons":
         worth = await _score_by_comparisons(ideas, llm, run, options, ranking)
     else:
         worth = await _score_by_dimensions(ideas, llm, run, options, dimensions)
     # Equal candidates keep the shuffled order.
     scored_candidates = [
-        (item, value) for item, value in zip(shuffled, worth, strict=True) if not isinstance(value, Absent)
+        (item, value) for item, value in zip(shuffled_candidates, worth, strict=True) if not isinstance(value, Absent)
     ]
     scored_candidates.sort(key=lambda pair: -pair[1])
     places: list[tuple[Candidate, int | Absent]] = [
         (item, place) for place, (item, _) in enumerate(scored_candidates, start=1)
     ]
-    places += [(item, value) for item, value in zip(shuffled, worth, strict=True) if isinstance(value, Absent)]
+    places += [
+        (item, value) for item, value in zip(shuffled_candidates, worth, strict=True) if isinstance(value, Absent)
+    ]
     return tuple(item.model_copy(update={"place": place}) for item, place in places)
 
 
 def shuffle_candidates(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
     """Shuffle the candidates into an order that depends only on the seed and the question."""
-    shuffled = sorted(candidates, key=lambda candidate: candidate.number)
-    question = shuffled[0].question if shuffled else ""
-    Random(f"{seed} {question}").shuffle(shuffled)  # noqa: S311 - a display order need not be secret
-    return shuffled
+    shuffled_candidates = sorted(candidates, key=lambda candidate: candidate.number)
+    question = shuffled_candidates[0].question if shuffled_candidates else ""
+    Random(f"{seed} {question}").shuffle(shuffled_candidates)  # noqa: S311 - a display order need not be secret
+    return shuffled_candidates
 
 
 async def _score_by_comparisons(
@@ -66,8 +68,8 @@ async def _score_by_comparisons(
     idea_ranking = (await rank_ideas(ideas, llm, run, ranking.model_copy(update=option_changes))).ranking
     if not idea_ranking.judge.comparisons:
         return [Absent(reason="All comparisons of the candidates failed.")] * len(ideas)
-    never = Absent(reason="No comparison of this candidate succeeded.")
-    worth = {idea.id: idea.strength if idea.comparisons else idea.unjudged or never for idea in idea_ranking.ideas}
+    no_score = Absent(reason="No comparison of this candidate succeeded.")
+    worth = {idea.id: idea.strength if idea.comparisons else idea.unjudged or no_score for idea in idea_ranking.ideas}
     return [worth[idea.id] for idea in ideas]
 
 

@@ -64,9 +64,9 @@ def _candidate(question: ResearchQuestion, number: int, answer: ProposalAnswer) 
     flags = list[TextFlag]()
 
     def clean(text: str) -> str:
-        cleaned, removed = sanitise(text)
-        flags.extend(removed)
-        return cleaned.strip()
+        clean_text, removal_flags = sanitise(text)
+        flags.extend(removal_flags)
+        return clean_text.strip()
 
     return Candidate(
         id=f"{question.id}-{number}",

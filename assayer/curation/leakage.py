@@ -66,10 +66,10 @@ def abstract_parts(abstract: str) -> AbstractParts:
     """Split an abstract into problem and method. The method starts with the first sentence that proposes something. If
     there is none, it starts with the second sentence; a single sentence is all method."""
     sentences = [abstract[start:end] for start, end in sentence_spans(abstract) if abstract[start:end].strip()]
-    begins = next((at for at, sentence in enumerate(sentences) if _PROPOSES.search(sentence)), None)
+    begins = next((position for position, sentence in enumerate(sentences) if _PROPOSES.search(sentence)), None)
     if begins is None:
-        at = min(1, len(sentences) - 1)
-        return AbstractParts(" ".join(sentences[:at]), " ".join(sentences[at:]), False)
+        position = min(1, len(sentences) - 1)
+        return AbstractParts(" ".join(sentences[:position]), " ".join(sentences[position:]), False)
     method, in_method = list[str](), True
     for sentence in sentences[begins:]:
         proposes = bool(_PROPOSES.search(sentence))
@@ -130,15 +130,15 @@ def _measure_longest_run(question: Sequence[str], parts: AbstractParts, method_o
     """Return the length of the longest run of words that the question shares with the method. A run counts only if it
     contains a word that occurs only in the method; other runs are common phrases."""
     method, problem = _pad_words(_tokens(parts.method)), _pad_words(_tokens(parts.problem))
-    longest = 0
+    longest_run = 0
     for start in range(len(question)):
-        end = start + longest + 1
+        end = start + longest_run + 1
         last = min(len(question), start + _MAX_RUN_WORDS)
         while end <= last and (run := _pad_words(question[start:end])) in method and run not in problem:
             if method_only.intersection(question[start:end]):
-                longest = end - start
+                longest_run = end - start
             end += 1
-    return longest
+    return longest_run
 
 
 def _tokens(text: str) -> list[str]:

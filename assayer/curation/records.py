@@ -18,15 +18,17 @@ _MIN_ABSTRACT_WORDS = 20
 def parse_question(text: str, source: str, name: str | None = "q") -> ResearchQuestion:
     """Create a question from text. `name` becomes its id; if it is None, the id is derived from the words. Raises
     InputError if the text is empty or too long."""
-    clean, flags = sanitise(text)
-    clean = " ".join(clean.split())
-    if not clean:
+    clean_text, flags = sanitise(text)
+    clean_text = " ".join(clean_text.split())
+    if not clean_text:
         raise InputError(f"{source} has no question.", "Write the question, or pass a file of questions.")
-    if len(clean) > _MAX_QUESTION_CHARS:
+    if len(clean_text) > _MAX_QUESTION_CHARS:
         raise InputError(
-            f"{source}: the question has {len(clean):,} characters; the maximum is {_MAX_QUESTION_CHARS:,}."
+            f"{source}: the question has {len(clean_text):,} characters; the maximum is {_MAX_QUESTION_CHARS:,}."
         )
-    return ResearchQuestion(id=_digest(clean) if name is None else name, text=clean, source=source, flags=flags)
+    return ResearchQuestion(
+        id=_digest(clean_text) if name is None else name, text=clean_text, source=source, flags=flags
+    )
 
 
 def paper_of_record(record: Any, source: str, abstract_chars: int) -> SourcePaper:
@@ -67,10 +69,10 @@ def _text(record: Mapping[Any, Any], field: str, source: str, max_chars: int) ->
     value = record.get(field)
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{source} has no `{field}`, or it is empty.", "Use an object with `title` and `abstract`.")
-    clean, flags = sanitise(value)
-    if len(clean) > max_chars:
-        raise InputError(f"{source}: the {field} has {len(clean):,} characters; the maximum is {max_chars:,}.")
-    return clean.strip(), flags
+    clean_text, flags = sanitise(value)
+    if len(clean_text) > max_chars:
+        raise InputError(f"{source}: the {field} has {len(clean_text):,} characters; the maximum is {max_chars:,}.")
+    return clean_text.strip(), flags
 
 
 def _id(record: Mapping[Any, Any], source: str, content: str) -> str:

@@ -65,19 +65,19 @@ class PointWriter:
 
 
 def build_reading(
-    shown: Evidence, stance: Literal[-1, 0, 1], text: str, quoted: Quoted | None, idea: Set[Decimal]
+    evidence: Evidence, stance: Literal[-1, 0, 1], text: str, quote: Quoted | None, idea_numbers: Set[Decimal]
 ) -> Reading:
-    """Build the report's reading of a paper. `idea` holds the numbers that occur in the idea itself."""
-    paper = shown.paper_id
+    """Build the report's reading of a paper. `idea_numbers` holds the numbers that occur in the idea itself."""
+    paper = evidence.paper_id
     return Reading(
         label=marker(paper),
         stance=stance,
         text=text,
-        quote=citation_of(paper, quoted) if quoted else None,
-        numbers_not_found=KnownNumbers(idea, {paper: shown.numbers}).find_missing(text, [paper]),
+        quote=citation_of(paper, quote) if quote else None,
+        numbers_not_found=KnownNumbers(idea_numbers, {paper: evidence.numbers}).find_missing(text, [paper]),
     )
 
 
-def get_verified_words(quoted: Quoted | None) -> str:
+def get_verified_words(quote: Quoted | None) -> str:
     """Return the quote's words if it was found in its source, otherwise an empty string."""
-    return quoted.words if quoted is not None and quoted.state == "verified" else ""
+    return quote.words if quote is not None and quote.state == "verified" else ""

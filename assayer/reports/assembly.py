@@ -94,25 +94,25 @@ async def assemble_report(
     if run.criteria and not any(part.name == CRITERIA for part in findings.parts):
         part = await judge_criteria(context, findings.summary, findings.parts)
         findings = replace(findings, parts=(*findings.parts, part))
-    numbering = Numbering()
-    panel_review = numbering.apply(findings.panel_review) if findings.panel_review else None
-    evidence = numbering.apply(findings.evidence) if findings.evidence else None
-    summary = numbering.apply(findings.summary)
-    numbered_parts = tuple(map(numbering.apply, findings.parts))
-    board = numbering.apply(findings.board) if findings.board else None
-    parts = (*numbered_parts, *map(numbering.apply, findings.background))
-    graph = numbering.apply(findings.graph) if findings.graph else None
-    plan_review = numbering.apply(findings.plan_review) if findings.plan_review else None
+    label_numbers = Numbering()
+    panel_review = label_numbers.apply(findings.panel_review) if findings.panel_review else None
+    evidence = label_numbers.apply(findings.evidence) if findings.evidence else None
+    summary = label_numbers.apply(findings.summary)
+    numbered_parts = tuple(map(label_numbers.apply, findings.parts))
+    board = label_numbers.apply(findings.board) if findings.board else None
+    parts = (*numbered_parts, *map(label_numbers.apply, findings.background))
+    graph = label_numbers.apply(findings.graph) if findings.graph else None
+    plan_review = label_numbers.apply(findings.plan_review) if findings.plan_review else None
     own_references = await run.own_references if run.own_references else None
-    papers = numbering.papers(findings.papers)
+    papers = label_numbers.papers(findings.papers)
     for paper in papers:
         run.journal.check_for_suspicion(paper)
     if not reads_literature:
-        references = numbering.references(papers)
+        references = label_numbers.references(papers)
         notices = (*findings.notices, *general_notices(idea, run))
     else:
         papers = await _mark_retracted(library, papers, findings.not_papers)
-        references = numbering.references(papers)
+        references = label_numbers.references(papers)
         notices = (
             *literature_notices(
                 idea,

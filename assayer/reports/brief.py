@@ -197,42 +197,44 @@ def _warnings(report: Report, size: BriefSize) -> list[BriefLine]:
 def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
     """Return a panel's findings and the closest work, in the order of the report's first page. The supporting evidence
     is only in the full report."""
-    titled = (
+    titled_findings = (
         ("Strengths", review.strengths),
         ("Major weaknesses", review.major),
         ("Further points and questions", review.further),
     )
     groups = [
         _group(title, [_panel_point(review, finding, size) for finding in findings], 3 * size.points)
-        for title, findings in titled
+        for title, findings in titled_findings
     ]
     closest = []
     for item in review.closest:
         if item.named is not None:
             work = review.named[item.named]
-            near = f"{wording.named_work(work.author, work.year)}, {work.title}: {work.why}"
+            near_work = f"{wording.named_work(work.author, work.year)}, {work.title}: {work.why}"
         elif item.evidence is not None:
-            near = f"[{review.evidence[item.evidence].label}] {review.evidence[item.evidence].shows}"
-        closest.append(_build_plain_point(f"{near}. The plan adds: {item.difference}", size))
-    named = [
+            near_work = f"[{review.evidence[item.evidence].label}] {review.evidence[item.evidence].shows}"
+        closest.append(_build_plain_point(f"{near_work}. The plan adds: {item.difference}", size))
+    named_groups = [
         _group(
-            title, [_build_plain_point(_describe_named_work(review.named[at]), size) for at in places], 2 * size.points
+            title,
+            [_build_plain_point(_describe_named_work(review.named[number]), size) for number in places],
+            2 * size.points,
         )
         for title, places in wording.named_groups(review)
     ]
-    new, outlook, redesign = (
+    newness, outlook, redesign = (
         [_build_plain_point(item.text, size)] if item else []
         for item in (review.newness, review.outlook, review.redesign)
     )
     return [
         groups[0],
-        _group("New against earlier work", new, 1),
+        _group("New against earlier work", newness, 1),
         _group("Likely outcome and feasibility", outlook, 1),
         groups[1],
         _group("A stronger study", redesign, 1),
         groups[2],
         _group("Closest work", closest, size.points),
-        *named,
+        *named_groups,
     ]
 
 
@@ -242,9 +244,9 @@ def _describe_named_work(work: NamedWork) -> str:
 
 def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGroup]:
     """Return the lists of an evidence report."""
-    near = sorted(evidence.closest, key=lambda item: -item.similarity)
-    named = (
-        ("Closest work", [item.paper for item in near]),
+    nearest_passages = sorted(evidence.closest, key=lambda item: -item.similarity)
+    titled_citations = (
+        ("Closest work", [item.paper for item in nearest_passages]),
         ("Limitations stated by these papers", evidence.limitations),
         ("Comparisons made by these papers", evidence.comparisons),
     )
@@ -252,13 +254,15 @@ def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGro
         _group(
             title, [_build_plain_point(f"[{item.label}] “{item.quote}”", size) for item in citations], 2 * size.points
         )
-        for title, citations in named
+        for title, citations in titled_citations
     ]
-    cited = [
-        _build_plain_point(f"[{work.label}], cited by {', '.join(by.label for by in work.cited_by)}", size)
+    cited_points = [
+        _build_plain_point(
+            f"[{work.label}], cited by {', '.join(citing_paper.label for citing_paper in work.cited_by)}", size
+        )
         for work in evidence.often_cited
     ]
-    return [*groups, _group("Cited by several of these papers but not by the plan", cited, size.points)]
+    return [*groups, _group("Cited by several of these papers but not by the plan", cited_points, size.points)]
 
 
 def _group(title: str, points: Sequence[BriefPoint], max_points: int) -> BriefGroup:
@@ -273,7 +277,7 @@ def _panel_point(review: PanelReview, finding: PanelFinding, size: BriefSize) ->
     lead = f"{finding.lead}. " if finding.lead else ""
     fix = f" {finding.fix}" if finding.fix else ""
     named_works = "".join(f" ({work})" for work in wording.list_named_works(review, finding))
-    evidence = [review.evidence[at] for at in finding.evidence]
+    evidence = [review.evidence[number] for number in finding.evidence]
     return BriefPoint(
         text=_clip(f"{lead}{finding.text}{fix}{named_works}", size.characters),
         warning="" if finding.plan.state == "verified" else "No passage of the plan is quoted in support.",
@@ -286,12 +290,12 @@ def _groups(report: Report, size: BriefSize) -> list[BriefGroup]:
         return _panel_groups(report.panel_review, size)
     if report.evidence is not None:
         return _evidence_groups(report.evidence, size)
-    named = (
+    titled_points = (
         ("Strengths", report.summary.strengths),
         ("Weaknesses", report.summary.weaknesses),
         ("Suggestions", report.summary.suggestions),
     )
-    return [_group(title, [_point(point, size) for point in points], size.points) for title, points in named]
+    return [_group(title, [_point(point, size) for point in points], size.points) for title, points in titled_points]
 
 
 def _point(point: Point, size: BriefSize) -> BriefPoint:

@@ -79,5 +79,5 @@ def warning(point: Point) -> str:
 
 
 def _outcomes(point: Point) -> list[SupportOutcome]:
-    checked = (citation.support for citation in point.citations if isinstance(citation.support, ClaimSupport))
-    return [item.outcome for item in checked]
+    support_checks = (citation.support for citation in point.citations if isinstance(citation.support, ClaimSupport))
+    return [item.outcome for item in support_checks]

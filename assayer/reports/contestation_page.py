@@ -51,8 +51,8 @@ def contestation_page(record: Contestation) -> ContestationPage:
 
 
 def _section(title: str, lead: str, lines: Iterable[tuple[str, str]] = ()) -> ContestationSection:
-    shown = (BriefLine(name=one_line(name)[:120], text=one_line(text)[:_MAX_CHARS]) for name, text in lines)
-    return ContestationSection(title=title, lead=lead, lines=tuple(shown))
+    shown_lines = (BriefLine(name=one_line(name)[:120], text=one_line(text)[:_MAX_CHARS]) for name, text in lines)
+    return ContestationSection(title=title, lead=lead, lines=tuple(shown_lines))
 
 
 def _sections(record: Contestation) -> Iterator[ContestationSection]:

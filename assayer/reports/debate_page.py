@@ -90,15 +90,15 @@ class DebatePage:
     @property
     def cost(self) -> str:
         calls = count(self.reward.calls, "call")
-        spent = self.reward.cost_usd
+        cost = self.reward.cost_usd
         tokens = f"{self.reward.prompt_tokens:,} + {self.reward.completion_tokens:,} tokens paid for"
-        money = f"cost unknown: {spent.reason}" if isinstance(spent, Absent) else f"${spent:.4f}"
+        money = f"cost unknown: {cost.reason}" if isinstance(cost, Absent) else f"${cost:.4f}"
         return f"{calls}, {tokens}, {money}"
 
     @property
     def quotes(self) -> str:
-        found = [quote.found for turn in self.reward.transcript for quote in turn.quotes]
-        return f"{sum(found)} of {count(len(found), 'quote')} found" if found else "no quotes"
+        are_found = [quote.found for turn in self.reward.transcript for quote in turn.quotes]
+        return f"{sum(are_found)} of {count(len(are_found), 'quote')} found" if are_found else "no quotes"
 
     def seat(self, turn: DebateTurn) -> str:
         return f"{turn.role.capitalize()} {turn.seat}"

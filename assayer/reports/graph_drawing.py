@@ -87,15 +87,18 @@ def _contents_by_neighbours(graph: GraphRecord, rows: Mapping[NodeKey, float]) -
     """Return the row of each concept, method and claim. They are sorted by the mean row of the papers that they are
     linked to, and spread evenly over the height of the paper column."""
     contents = [node.key for node in graph.nodes if node.kind not in ("idea", "paper")]
-    joined: dict[NodeKey, list[float]] = {key: [] for key in contents}
+    rows_by_content: dict[NodeKey, list[float]] = {key: [] for key in contents}
     for edge in graph.edges:
-        for end, other in ((edge.source, edge.target), (edge.target, edge.source)):
-            if end in joined and other in rows:
-                joined[end].append(rows[other])
-    middles = {key: sum(found) / len(found) if found else -1.0 for key, found in joined.items()}
-    ordered = sorted(contents, key=lambda key: middles[key])
-    spacing = max(1.0, len(rows) / max(1, len(ordered)))
-    return {key: place * spacing for place, key in enumerate(ordered)}
+        for end, other_end in ((edge.source, edge.target), (edge.target, edge.source)):
+            if end in rows_by_content and other_end in rows:
+                rows_by_content[end].append(rows[other_end])
+    middles = {
+        key: sum(neighbour_rows) / len(neighbour_rows) if neighbour_rows else -1.0
+        for key, neighbour_rows in rows_by_content.items()
+    }
+    ordered_keys = sorted(contents, key=lambda key: middles[key])
+    spacing = max(1.0, len(rows) / max(1, len(ordered_keys)))
+    return {key: place * spacing for place, key in enumerate(ordered_keys)}
 
 
 def _draw_node(node: EvidenceNode, rows: Mapping[NodeKey, float], steps: Sequence[GraphStep]) -> DrawnNode:
@@ -111,16 +114,16 @@ def _draw_node(node: EvidenceNode, rows: Mapping[NodeKey, float], steps: Sequenc
 def _draw_edge(
     edge: EvidenceEdge, nodes: Mapping[NodeKey, DrawnNode], steps: Sequence[GraphStep], height: float
 ) -> DrawnEdge:
-    source, other = nodes[edge.source], nodes[edge.target]
-    if source.x == other.x:
+    source, target = nodes[edge.source], nodes[edge.target]
+    if source.x == target.x:
         narrow, wide = _BULGE
-        reach = narrow + (wide - narrow) * abs(source.y - other.y) / height
+        reach = narrow + (wide - narrow) * abs(source.y - target.y) / height
         bend = source.x + (reach if source.x == _LEFT else -reach)
-        path = f"M{source.x} {source.y} C{bend:.1f} {source.y} {bend:.1f} {other.y} {other.x} {other.y}"
+        path = f"M{source.x} {source.y} C{bend:.1f} {source.y} {bend:.1f} {target.y} {target.x} {target.y}"
     else:
-        path = f"M{source.x} {source.y} L{other.x} {other.y}"
+        path = f"M{source.x} {source.y} L{target.x} {target.y}"
     frames = " ".join(f"in-{step.number}" for step in steps if edge.key in step.edges)
-    return DrawnEdge(edge, path, frames, _display_name(source.node), _display_name(other.node))
+    return DrawnEdge(edge, path, frames, _display_name(source.node), _display_name(target.node))
 
 
 def _display_name(node: EvidenceNode) -> str:

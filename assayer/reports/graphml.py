@@ -18,12 +18,12 @@ def as_graphml(report: Report, graph: GraphRecord) -> str:
             kind = {"first_step": "int", "remained": "boolean"}.get(name, "string")
             attributes = {"id": f"{target}_{name}", "for": target, "attr.name": name, "attr.type": kind}
             ElementTree.SubElement(root, "key", attributes)
-    drawn = ElementTree.SubElement(root, "graph", {"id": report.evaluation_id, "edgedefault": "directed"})
+    graph_element = ElementTree.SubElement(root, "graph", {"id": report.evaluation_id, "edgedefault": "directed"})
     references = {item.label: item for item in report.references}
     last = graph.steps[-1] if graph.steps else None
     for node in graph.nodes:
         reference = references.get(node.label) if node.label else None
-        element = ElementTree.SubElement(drawn, "node", {"id": node.key})
+        element = ElementTree.SubElement(graph_element, "node", {"id": node.key})
         values = {
             "kind": node.kind,
             "name": node.name,
@@ -37,7 +37,7 @@ def as_graphml(report: Report, graph: GraphRecord) -> str:
         _add(element, "node", values)
     for edge in graph.edges:
         ends = {"id": edge.key, "source": edge.source, "target": edge.target}
-        element = ElementTree.SubElement(drawn, "edge", ends)
+        element = ElementTree.SubElement(graph_element, "edge", ends)
         values = {
             "kind": edge.kind,
             "basis": edge.basis,

@@ -50,8 +50,8 @@ class Encounter:
     @property
     def is_contradictory(self) -> bool:
         """True if each idea won at least one verdict against the other."""
-        decided = (verdict for verdict in self.verdicts if verdict.winner != "tie")
-        return len({verdict.first.id if verdict.winner == "first" else verdict.second.id for verdict in decided}) > 1
+        decisions = (verdict for verdict in self.verdicts if verdict.winner != "tie")
+        return len({verdict.first.id if verdict.winner == "first" else verdict.second.id for verdict in decisions}) > 1
 
 
 @dataclass(frozen=True)

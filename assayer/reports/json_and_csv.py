@@ -36,9 +36,9 @@ def json_schema(model: type[Report] | type[Ranking] | type[BiasTestReport]) -> d
 def as_graph_json(report: Report, graph: GraphRecord) -> str:
     """Return the graph and the references that its labels stand for, as indented JSON."""
     members = graph.model_dump(mode="json")
-    cited = [reference.model_dump(mode="json") for reference in report.references]
-    whole = {"evaluation_id": report.evaluation_id, "idea": report.idea.title, **members, "references": cited}
-    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    references = [reference.model_dump(mode="json") for reference in report.references]
+    document = {"evaluation_id": report.evaluation_id, "idea": report.idea.title, **members, "references": references}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def as_csv(ranking: Ranking) -> str:

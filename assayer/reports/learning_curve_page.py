@@ -34,8 +34,8 @@ class CurvePanel:
 
     @cached_property
     def highest(self) -> float:
-        known = [value for line in self.lines for value in line.values if value is not None]
-        return self.top if self.top is not None else max(known, default=0.0) or 1.0
+        known_values = [value for line in self.lines for value in line.values if value is not None]
+        return self.top if self.top is not None else max(known_values, default=0.0) or 1.0
 
     @cached_property
     def lowest(self) -> float:
@@ -102,10 +102,10 @@ _PANELS: tuple[tuple[str, float | None, tuple[tuple[str, str], ...]], ...] = (
 def _panels(curve: LearningCurve) -> Iterator[CurvePanel]:
     """Yield the panels. The panel for the components of the reward is left out if no step has any."""
     steps = tuple(point.step for point in curve.points)
-    for title, top, named in _PANELS:
+    for title, top, named_fields in _PANELS:
         lines = tuple(
             CurveLine(name, look, tuple(getattr(point, field) for point in curve.points))
-            for look, (name, field) in zip(("first", "second", "third"), named, strict=False)
+            for look, (name, field) in zip(("first", "second", "third"), named_fields, strict=False)
         )
         if title != _PARTS or any(value is not None for line in lines for value in line.values):
             yield CurvePanel(title, lines, steps, curve.steps, top)
@@ -113,5 +113,5 @@ def _panels(curve: LearningCurve) -> Iterator[CurvePanel]:
 
 def _table_points(curve: LearningCurve) -> tuple[LearningPoint, ...]:
     """Return about twenty evenly spaced points, including the last, for the table on the page."""
-    every = max(1, len(curve.points) // 20)
-    return curve.points[::-1][::every][::-1]
+    step = max(1, len(curve.points) // 20)
+    return curve.points[::-1][::step][::-1]

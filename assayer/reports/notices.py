@@ -27,7 +27,7 @@ def literature_notices(
     backends: Backends,
     run: Run,
     fit: CorpusFit | Absent,
-    own: Mapping[PaperId, Paper],
+    example_papers: Mapping[PaperId, Paper],
     parts: Sequence[Part],
     references: Sequence[Reference],
     on_subject: str,
@@ -47,15 +47,15 @@ def literature_notices(
             "judged, so there are no scores. Similar words are not the same as similar claims."
         )
         yield Notice(kind="no_llm", text=text)
-    beyond = run.journal.remote_sources_searched(backends.literature.source)
-    yield from _coverage_notice(fit, beyond, run.journal.near_remote_papers, on_subject)
+    remote_sources = run.journal.remote_sources_searched(backends.literature.source)
+    yield from _coverage_notice(fit, remote_sources, run.journal.near_remote_papers, on_subject)
     yield from _budget(run)
     yield from _retraction(parts, references)
     yield from _unchecked_retractions(run)
     yield from _undated_version(run)
     yield from _injection(idea, run)
-    if own:
-        text = f"Left out: {count(len(own), 'paper')} in the corpus that may be this idea's own publication."
+    if example_papers:
+        text = f"Left out: {count(len(example_papers), 'paper')} in the corpus that may be this idea's own publication."
         yield Notice(kind="own_paper", text=text)
     yield from _unread_text(idea, run)
     for part in parts:
@@ -64,21 +64,22 @@ def literature_notices(
             yield Notice(kind="absent_part", text=text)
 
 
-def own_reference_notices(own: OwnReferences | Absent | None) -> Iterator[Notice]:
+def own_reference_notices(references: OwnReferences | Absent | None) -> Iterator[Notice]:
     """Yield a notice if several of the idea's own references were not found, or if any of them has been retracted."""
-    if not isinstance(own, OwnReferences):
+    if not isinstance(references, OwnReferences):
         return
-    missing = [entry for entry in own.entries if entry.outcome == "not_found"]
-    retracted = [entry for entry in own.entries if entry.outcome == "retracted"]
+    missing_entries = [entry for entry in references.entries if entry.outcome == "not_found"]
+    retracted_entries = [entry for entry in references.entries if entry.outcome == "retracted"]
     sentences = []
-    if len(missing) >= _MIN_NOT_FOUND:
-        asked = listing(dict.fromkeys(source for entry in missing for source in entry.asked))
+    if len(missing_entries) >= _MIN_NOT_FOUND:
+        source_names = listing(dict.fromkeys(source for entry in missing_entries for source in entry.asked))
         sentences.append(
-            f"{len(missing)} of the idea's {len(own.entries)} own references were not found in {asked}. They "
+            f"{len(missing_entries)} of the idea's {len(references.entries)} own references were not found in "
+            f"{source_names}. They "
             "may still exist: no source is complete, and an entry may have been misread."
         )
-    if retracted:
-        numbers = listing(f"number {entry.number}" for entry in retracted)
+    if retracted_entries:
+        numbers = listing(f"number {entry.number}" for entry in retracted_entries)
         sentences.append(f"Retracted or withdrawn among the idea's own references: {numbers}.")
     if sentences:
         yield Notice(kind="own_references", text=" ".join(sentences))
@@ -109,17 +110,17 @@ def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
 
 
 def _coverage_notice(
-    fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[PaperId, str], on_subject: str
+    fit: CorpusFit | Absent, remote_sources: Sequence[str], near_papers: Mapping[PaperId, str], on_subject: str
 ) -> Iterator[Notice]:
     """Yield the notice about incomplete corpus coverage. Searching remote sources is no substitute for a complete
     corpus: the searches are rate-limited, cover only titles and abstracts, and find only what the queries match."""
     if isinstance(fit, Absent) or fit.level == "good":
         return
     extent = "covers the field of this idea only in part" if fit.level == "partial" else "does not cover the field"
-    if beyond:
+    if remote_sources:
         text = (
-            f"The local corpus {extent} (fit {fit.value:.2f}). Searches in {', '.join(beyond)} found "
-            f"{count(len(near), 'paper')} close to the idea. Work that none of them returned may still exist: "
+            f"The local corpus {extent} (fit {fit.value:.2f}). Searches in {', '.join(remote_sources)} found "
+            f"{count(len(near_papers), 'paper')} close to the idea. Work that none of them returned may still exist: "
             "nothing here counts as new just because these sources do not mention it."
         )
     else:
@@ -131,14 +132,17 @@ def _coverage_notice(
 
 
 def _retraction(parts: Sequence[Part], references: Sequence[Reference]) -> Iterator[Notice]:
-    marked = {reference.label: reference for reference in references if reference.retraction is not None}
+    retracted_by_label = {reference.label: reference for reference in references if reference.retraction is not None}
     points = [point for part in parts for assessment in part.assessments for point in assessment.points]
-    carried = [{citation.label for citation in point.citations} & marked.keys() for point in points]
-    carriers = sorted(set().union(*carried), key=lambda label: int(label[1:]))
+    marked_citations = [
+        {citation.label for citation in point.citations} & retracted_by_label.keys() for point in points
+    ]
+    carriers = sorted(set().union(*marked_citations), key=lambda label: int(label[1:]))
     if not carriers:
         return
     text = (
-        f"{count(sum(map(bool, carried)), 'point cites', 'points cite')} papers that were retracted, withdrawn or "
+        f"{count(sum(map(bool, marked_citations)), 'point cites', 'points cite')} papers that were retracted, "
+        "withdrawn or "
         f"questioned: {', '.join(f'[{label}]' for label in carriers)}. Each paper is marked where it is cited; the "
         "references link to the retraction notices."
     )
@@ -146,12 +150,15 @@ def _retraction(parts: Sequence[Part], references: Sequence[Reference]) -> Itera
 
 
 def _unchecked_retractions(run: Run) -> Iterator[Notice]:
-    unchecked = sorted(run.journal.unchecked_for_retraction.items())
-    if not unchecked:
+    unchecked_counts = sorted(run.journal.unchecked_for_retraction.items())
+    if not unchecked_counts:
         return
-    named = "; ".join(f"{source} ({count(papers, 'cited paper', 'cited papers')})" for source, papers in unchecked)
+    source_text = "; ".join(
+        f"{source} ({count(papers, 'cited paper', 'cited papers')})" for source, papers in unchecked_counts
+    )
     text = (
-        f"Some sources could not be checked for retractions of the cited papers: {named}. A paper that is not marked "
+        f"Some sources could not be checked for retractions of the cited papers: {source_text}. A paper that is not "
+        "marked "
         "may still have been retracted."
     )
     yield Notice(kind="unchecked_retractions", text=text)
@@ -161,11 +168,11 @@ def _undated_version(run: Run) -> Iterator[Notice]:
     """Yield the notice about texts that may have changed between the cutoff and the day on which they were read."""
     journal = run.journal
     kinds = Counter(journal.undated_texts.values())
-    revised = len(journal.revised_later & journal.read)
+    revised_count = len(journal.revised_later & journal.read)
     parts = [
         *([f"the full texts of {count(kinds['full text'], 'paper')}"] if kinds["full text"] else []),
         *([f"{count(kinds['web page'], 'web page', 'web pages')}"] if kinds["web page"] else []),
-        *([f"the abstracts of {count(revised, 'preprint')} with a later version"] if revised else []),
+        *([f"the abstracts of {count(revised_count, 'preprint')} with a later version"] if revised_count else []),
     ]
     if run.cutoff is None or not parts:
         return
@@ -177,10 +184,10 @@ def _undated_version(run: Run) -> Iterator[Notice]:
 
 
 def _budget(run: Run) -> Iterator[Notice]:
-    spent = next((error for error in run.journal.errors if isinstance(error, BudgetExhausted)), None)
-    if spent is None:
+    budget_error = next((error for error in run.journal.errors if isinstance(error, BudgetExhausted)), None)
+    if budget_error is None:
         return
-    yield Notice(kind="budget", text=f"{spent.message} The report contains the answers received before that.")
+    yield Notice(kind="budget", text=f"{budget_error.message} The report contains the answers received before that.")
 
 
 def _injection(idea: Idea, run: Run) -> Iterator[Notice]:
@@ -190,8 +197,8 @@ def _injection(idea: Idea, run: Run) -> Iterator[Notice]:
         return
     places = [f"{len(in_idea)} in the idea, shown with its text"] if in_idea else []
     if suspects:
-        named = ", ".join(f"“{title}”" for title in suspects[:3])
-        places.append(f"in {len(suspects)} of the papers read, including {named}")
+        named_titles = ", ".join(f"“{title}”" for title in suspects[:3])
+        places.append(f"in {len(suspects)} of the papers read, including {named_titles}")
     text = (
         f"Suspicious text was found ({'; '.join(places)}): hidden characters or instructions to reviewers. It was "
         "treated as data and not followed."

@@ -35,9 +35,9 @@ def form_fields(invitation: Any) -> tuple[str, ...]:
     InputError if there are no fields."""
     content = invitation
     for path in (("edit", "note", "content"), ("note", "content"), ("reply", "content"), ("content",)):
-        found = _get_at_path(invitation, path)
-        if isinstance(found, Mapping):
-            content = found
+        field_forms = _get_at_path(invitation, path)
+        if isinstance(field_forms, Mapping):
+            content = field_forms
             break
     if not isinstance(content, Mapping) or not content:
         raise InputError("The review form has no fields.", "Pass the review invitation as JSON.")
@@ -47,13 +47,13 @@ def form_fields(invitation: Any) -> tuple[str, ...]:
 def draft_review(report: Report, fields: Sequence[str] = _USUAL_FORM) -> DraftReview:
     """Return a draft review of the report's proposal. The note's `forum` is the OpenReview id of the proposal's
     source, or None if the source has none."""
-    own = EvaluationReport(report)
-    content = {field: {"value": text} for field in fields if (text := _text(own, field))}
-    left = tuple(field for field in fields if field not in content)
+    evaluation_report = EvaluationReport(report)
+    content = {field: {"value": text} for field in fields if (text := _text(evaluation_report, field))}
+    missing_fields = tuple(field for field in fields if field not in content)
     if not content:
-        return DraftReview(own.title, None, left)
+        return DraftReview(evaluation_report.title, None, missing_fields)
     forum = reference_of_row(report.idea.source) or identifiers_in(report.idea.source).openreview or None
-    return DraftReview(own.title, {"forum": forum, "replyto": forum, "content": content}, left)
+    return DraftReview(evaluation_report.title, {"forum": forum, "replyto": forum, "content": content}, missing_fields)
 
 
 def _text(report: EvaluationReport, field: str) -> str:

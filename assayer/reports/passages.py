@@ -24,24 +24,24 @@ class ShownPassage(NamedTuple):
 def passages_by_label(report: Report) -> dict[Label, list[ShownPassage]]:
     """Return each reference's passages, keyed by label. A passage that several points and readings quote is listed
     once. Readings in which the paper says nothing relevant are left out."""
-    found: dict[Label, list[ShownPassage]] = {reference.label: [] for reference in report.references}
+    shown_by_label: dict[Label, list[ShownPassage]] = {reference.label: [] for reference in report.references}
     passages = _panel(report.panel_review) if report.panel_review else _read(report)
-    printed: dict[tuple[Label, str | None], int] = {}
+    printed_places: dict[tuple[Label, str | None], int] = {}
     for label, passage in passages:
-        if label not in found:
+        if label not in shown_by_label:
             continue
         words = passage.quote.quote if passage.quote else None
-        place = printed.get((label, words)) if words else None
+        place = printed_places.get((label, words)) if words else None
         if place is None:
             if words:
-                printed[label, words] = len(found[label])
-            found[label].append(passage)
+                printed_places[label, words] = len(shown_by_label[label])
+            shown_by_label[label].append(passage)
             continue
-        earlier = found[label][place]
-        found[label][place] = _merge(earlier, passage)
-        if passage.text and passage.text != earlier.text:
-            found[label].append(passage._replace(quote=None, supports=()))
-    return found
+        earlier_passage = shown_by_label[label][place]
+        shown_by_label[label][place] = _merge(earlier_passage, passage)
+        if passage.text and passage.text != earlier_passage.text:
+            shown_by_label[label].append(passage._replace(quote=None, supports=()))
+    return shown_by_label
 
 
 def _merge(earlier: ShownPassage, later: ShownPassage) -> ShownPassage:
@@ -54,8 +54,8 @@ def _merge(earlier: ShownPassage, later: ShownPassage) -> ShownPassage:
         quote=earlier.quote.model_copy(update={"further": further, "support": later.quote.support}),
         supports=tuple(
             {
-                None if isinstance(found, Absent) else found.outcome: found
-                for found in (*later.supports, *earlier.supports)
+                None if isinstance(outcome, Absent) else outcome.outcome: outcome
+                for outcome in (*later.supports, *earlier.supports)
             }.values()
         ),
     )

@@ -43,5 +43,5 @@ FLAWS_ARE = (
 
 def gap_errors(item: ChecklistItem) -> str:
     """Return how often “not stated” was wrong for this item in a measurement (docs/evidence/plans.md)."""
-    wrong, total = GAP_ERRORS[item]
-    return f"wrong for {wrong} of {total} plans when measured"
+    wrong_count, total = GAP_ERRORS[item]
+    return f"wrong for {wrong_count} of {total} plans when measured"

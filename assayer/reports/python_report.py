@@ -147,8 +147,10 @@ class EvaluationReport:
         evidence = self._full.evidence
         if evidence is None:
             return
-        for near in sorted(evidence.closest, key=lambda item: -item.similarity):
-            yield ReportFinding("closest", near.paper.quote or "", None, (self._titles[near.paper.label],))
+        for near_passage in sorted(evidence.closest, key=lambda item: -item.similarity):
+            yield ReportFinding(
+                "closest", near_passage.paper.quote or "", None, (self._titles[near_passage.paper.label],)
+            )
         for citation in evidence.limitations:
             yield ReportFinding("limitation", citation.quote or "", None, (self._titles[citation.label],))
 

@@ -79,8 +79,8 @@ class RankingPage:
 
     def suspicion(self, idea: RankedIdea) -> str:
         """Return what a person should review in the idea's text before relying on its rank; usually empty."""
-        found = ", ".join(kind.replace("_", " ") for kind in suspicious_kinds(idea.flags))
-        return f"suspicious: {found}" if found else ""
+        kinds = ", ".join(kind.replace("_", " ") for kind in suspicious_kinds(idea.flags))
+        return f"suspicious: {kinds}" if kinds else ""
 
     def place(self, rank: float) -> str:
         """Return a rank's position on the drawn scale as a percentage. Each rank lies in the middle of its share of the
@@ -99,8 +99,8 @@ class RankingPage:
         know whether those were blind."""
         if not self.ranking.seeded:
             return "all equal"
-        made = "; whether these were given blind is not recorded here" if self.ranking.blind else ""
-        return f"point scores, then adjusted by the comparisons{made}"
+        blindness_note = "; whether these were given blind is not recorded here" if self.ranking.blind else ""
+        return f"point scores, then adjusted by the comparisons{blindness_note}"
 
     @cached_property
     def cautions(self) -> tuple[Caution, ...]:
@@ -118,19 +118,21 @@ class RankingPage:
         records = [idea.blinding for idea in self.ranking.ideas if idea.blinding]
         if not records:
             return "judged blind"
-        masked = tuple(item for record in records for item in record.masked)
+        masked_counts_by_kind = tuple(item for record in records for item in record.masked)
         remain = any(record.names_may_remain for record in records)
-        together = Blinding(rules=max(item.rules for item in records), masked=masked, names_may_remain=remain)
-        return f"judged blind: {masked_counts(together)}"
+        combined = Blinding(
+            rules=max(item.rules for item in records), masked=masked_counts_by_kind, names_may_remain=remain
+        )
+        return f"judged blind: {masked_counts(combined)}"
 
     @property
     def evidence(self) -> str | None:
         """Header text that states what the judge saw in addition to the ideas; None if it saw nothing else."""
-        found, ideas = self.ranking.evidence, self.ranking.size
-        if found is None:
+        found_count, ideas = self.ranking.evidence, self.ranking.size
+        if found_count is None:
             return None
-        of = "all ideas" if found == ideas else f"{found:,} of {ideas:,} ideas"
-        return f"with the reports' findings on {of}"
+        extent = "all ideas" if found_count == ideas else f"{found_count:,} of {ideas:,} ideas"
+        return f"with the reports' findings on {extent}"
 
     def _cautions_about_judge(self) -> Iterator[Caution]:
         ranking, judge = self.ranking, self.ranking.judge
@@ -158,9 +160,11 @@ class RankingPage:
                 f"{judge.asked_both_ways} pairs. Pairs asked twice are close, but even random answers would change "
                 "only half of the verdicts.",
             )
-        asked = judge.comparisons - judge.handed_in + judge.failed
-        if asked and judge.failed / asked >= _MANY_FAILED:
-            yield Caution("Answers missing", f"{judge.failed} of {asked} comparisons ended without a usable answer.")
+        asked_count = judge.comparisons - judge.handed_in + judge.failed
+        if asked_count and judge.failed / asked_count >= _MANY_FAILED:
+            yield Caution(
+                "Answers missing", f"{judge.failed} of {asked_count} comparisons ended without a usable answer."
+            )
         if judge.of_unknown_judge:
             yield Caution(
                 "Comparisons by an unknown judge",
@@ -172,19 +176,20 @@ class RankingPage:
         ranking = self.ranking
         if notice := erased_ranks(ranking.erased, "idea"):
             yield Caution("Erased since", notice)
-        unjudged = [(idea, idea.unjudged.reason) for idea in ranking.ideas if idea.unjudged]
-        if unjudged and ranking.judge.comparisons:
-            reason = unjudged[0][1] if len(unjudged) == 1 else "All comparisons of them failed."
+        unjudged_ideas = [(idea, idea.unjudged.reason) for idea in ranking.ideas if idea.unjudged]
+        if unjudged_ideas and ranking.judge.comparisons:
+            reason = unjudged_ideas[0][1] if len(unjudged_ideas) == 1 else "All comparisons of them failed."
             yield Caution(
                 "Ideas without a verdict",
-                f"{count(len(unjudged), 'idea')} could not be compared: "
-                f"{_name_sources([idea for idea, _ in unjudged])}. {reason} They keep their starting positions.",
+                f"{count(len(unjudged_ideas), 'idea')} could not be compared: "
+                f"{_name_sources([idea for idea, _ in unjudged_ideas])}. {reason} They keep their starting positions.",
             )
-        if suspicious := [idea for idea in ranking.ideas if suspicious_kinds(idea.flags)]:
+        if suspicious_ideas := [idea for idea in ranking.ideas if suspicious_kinds(idea.flags)]:
             yield Caution(
                 "Suspicious text",
-                f"{count(len(suspicious), 'idea')} contained hidden characters or instructions to reviewers: "
-                f"{_name_sources(suspicious)}. They were treated as data and not followed. Whether they influenced "
+                f"{count(len(suspicious_ideas), 'idea')} contained hidden characters or instructions to reviewers: "
+                f"{_name_sources(suspicious_ideas)}. They were treated as data and not followed. Whether they "
+                "influenced "
                 "the judge is unknown.",
             )
         if alike := [idea for idea in ranking.ideas if idea.same_text_as]:
@@ -207,8 +212,8 @@ class RankingPage:
 
 def _name_sources(ideas: Sequence[RankedIdea]) -> str:
     """Return the sources of the first few ideas, and how many more there are."""
-    named = ", ".join(idea.source for idea in ideas[:_NAMED])
-    return f"{named} and {len(ideas) - _NAMED:,} more" if len(ideas) > _NAMED else named
+    names = ", ".join(idea.source for idea in ideas[:_NAMED])
+    return f"{names} and {len(ideas) - _NAMED:,} more" if len(ideas) > _NAMED else names
 
 
 def as_ranking_html(ranking: Ranking, comparisons: Sequence[Comparison]) -> str:

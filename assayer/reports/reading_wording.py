@@ -12,9 +12,9 @@ _MAX_LISTED = 60
 def reading_facts(record: ReadingRecord, flags: Sequence[TextFlag]) -> list[tuple[str, str]]:
     """Return facts about how a document was read, as (name, value) pairs in reading order. Hidden text that the flags
     report is listed as left out."""
-    hidden = sum(flag.kind == "hidden_text" for flag in flags)
+    hidden_count = sum(flag.kind == "hidden_text" for flag in flags)
     left_out = [f"{item.part}: {item.why}" for item in record.left_out]
-    left_out += [f"{count(hidden, 'passage')} of hidden text: readers cannot see it"] if hidden else []
+    left_out += [f"{count(hidden_count, 'passage')} of hidden text: readers cannot see it"] if hidden_count else []
     facts = [
         ("Title", record.title),
         ("Sections", _join([f"{item.title} ({count(item.words, 'word')})" for item in record.sections]) or "none"),
@@ -36,5 +36,5 @@ def _references(record: ReadingRecord) -> str:
 
 
 def _join(items: list[str]) -> str:
-    beyond = len(items) - _MAX_LISTED
-    return "; ".join([*items[:_MAX_LISTED], *([f"and {beyond} more"] if beyond > 0 else [])])
+    surplus = len(items) - _MAX_LISTED
+    return "; ".join([*items[:_MAX_LISTED], *([f"and {surplus} more"] if surplus > 0 else [])])

@@ -102,16 +102,18 @@ _BORNE_OUT: dict[SupportOutcome, str] = {
 
 def borne_out(entry: OwnReference) -> str:
     """Return, in words, whether a reference's abstract supports the passage that cites it."""
-    found = entry.borne_out
-    if isinstance(found, Absent):
-        return found.reason
-    return f"{_BORNE_OUT[found.outcome]}{f': {found.missing}' if found.missing else ''}"
+    support = entry.borne_out
+    if isinstance(support, Absent):
+        return support.reason
+    return f"{_BORNE_OUT[support.outcome]}{f': {support.missing}' if support.missing else ''}"
 
 
-def own_outcomes(own: OwnReferences) -> str:
+def own_outcomes(references: OwnReferences) -> str:
     """Return the number of references with each outcome, in a fixed order: `12 found, 2 not found`."""
-    numbers = {words: sum(entry.outcome == kind for entry in own.entries) for kind, words in _OWN_OUTCOMES.items()}
-    numbers["not known"] = sum(isinstance(entry.outcome, Absent) for entry in own.entries)
+    numbers = {
+        words: sum(entry.outcome == kind for entry in references.entries) for kind, words in _OWN_OUTCOMES.items()
+    }
+    numbers["not known"] = sum(isinstance(entry.outcome, Absent) for entry in references.entries)
     return ", ".join(f"{count(number)} {words}" for words, number in numbers.items() if number)
 
 

@@ -58,8 +58,12 @@ def _withhold_outcome(verdict: Verdict | Absent | None, withheld: Absent) -> Ver
 
 
 def measure_release(report: Report, minima: ReleaseMinima) -> ReportRelease:
-    measured = tuple(_compare(name, _MEASURES[name](report), getattr(minima, name)) for name in get_args(MinimumName))
-    return ReportRelease(state="complete" if all(item.met for item in measured) else "incomplete", minima=measured)
+    measured_minima = tuple(
+        _compare(name, _MEASURES[name](report), getattr(minima, name)) for name in get_args(MinimumName)
+    )
+    return ReportRelease(
+        state="complete" if all(item.met for item in measured_minima) else "incomplete", minima=measured_minima
+    )
 
 
 class _Measure(NamedTuple):
@@ -74,12 +78,12 @@ class _Measure(NamedTuple):
 def _compare(name: MinimumName, measure: _Measure, minimum: Any) -> MeasuredMinimum:
     value = measure.value
     if isinstance(value, Absent):
-        met, basis = not measure.needed or minimum == 0, value.reason
+        is_met, basis = not measure.needed or minimum == 0, value.reason
     elif isinstance(value, str):
-        met, basis = _LEVELS.index(value) >= _LEVELS.index(minimum), measure.basis
+        is_met, basis = _LEVELS.index(value) >= _LEVELS.index(minimum), measure.basis
     else:
-        met, value, basis = value >= minimum, round(value, 4), measure.basis
-    return MeasuredMinimum(name=name, measured=value, minimum=minimum, met=met, basis=basis)
+        is_met, value, basis = value >= minimum, round(value, 4), measure.basis
+    return MeasuredMinimum(name=name, measured=value, minimum=minimum, met=is_met, basis=basis)
 
 
 def was_made_without_model(report: Report) -> bool:
@@ -99,13 +103,13 @@ def list_judged_parts(report: Report) -> tuple[Part, ...]:
 
 
 def _measure_corpus_fit(report: Report) -> _Measure:
-    fit, searched = report.coverage.corpus_fit, report.coverage.field_covered
+    fit, level_with_searches = report.coverage.corpus_fit, report.coverage.field_covered
     if isinstance(fit, Absent):
         return _Measure(fit)
     if report.panel_review is not None:
         reason = "A panel judges the plan itself; poor coverage makes the contribution's score less certain."
         return _Measure(Absent(reason=reason))
-    level = searched or fit.level
+    level = level_with_searches or fit.level
     basis = f"Fit of the corpus: {fit.value:.2f}, {fit.level}."
     if level != fit.level:
         basis = f"{basis[:-1]}; together with searches in remote sources, it covers the field in part."
@@ -118,28 +122,33 @@ def _measure_judged(report: Report) -> _Measure:
         for part in list_judged_parts(report)
     ]
     if not counts:
-        why = "No language model judged the idea." if was_made_without_model(report) else "This method scores no parts."
-        return _Measure(Absent(reason=why))
-    listed = "; ".join(f"{title}: {scored} of {count}" for title, scored, count in counts)
-    return _Measure(min(scored / count if count else 0.0 for _, scored, count in counts), f"With a score: {listed}.")
+        reason = (
+            "No language model judged the idea." if was_made_without_model(report) else "This method scores no parts."
+        )
+        return _Measure(Absent(reason=reason))
+    counts_text = "; ".join(f"{title}: {scored_count} of {count}" for title, scored_count, count in counts)
+    return _Measure(
+        min(scored_count / count if count else 0.0 for _, scored_count, count in counts),
+        f"With a score: {counts_text}.",
+    )
 
 
 def _measure_answered(report: Report) -> _Measure:
-    answered, lost = report.coverage.llm_calls, report.coverage.llm_calls_lost
-    return _share(answered, answered + lost, "questions", "No model was queried.")
+    answered_calls, lost_calls = report.coverage.llm_calls, report.coverage.llm_calls_lost
+    return _share(answered_calls, answered_calls + lost_calls, "questions", "No model was queried.")
 
 
 def _measure_quotes_found(report: Report) -> _Measure:
-    found, missing = report.coverage.quotes_verified, report.coverage.quotes_unverified
-    return _share(found, found + missing, "quotes", "Nothing was quoted.")
+    found_count, missing_count = report.coverage.quotes_verified, report.coverage.quotes_unverified
+    return _share(found_count, found_count + missing_count, "quotes", "Nothing was quoted.")
 
 
 def _measure_points_traced(report: Report) -> _Measure:
     points = (point for part in list_judged_parts(report) for item in part.assessments for point in item.points)
     states = [{citation.quote_state for citation in point.citations} - {"none"} for point in points]
-    quoting = [found for found in states if found]
-    traced = sum("verified" in found for found in quoting)
-    return _share(traced, len(quoting), "points with quotes", "No point contains a quote.")
+    states_of_quotes = [point_states for point_states in states if point_states]
+    traced_count = sum("verified" in point_states for point_states in states_of_quotes)
+    return _share(traced_count, len(states_of_quotes), "points with quotes", "No point contains a quote.")
 
 
 def _measure_claims_supported(report: Report) -> _Measure:
@@ -147,14 +156,16 @@ def _measure_claims_supported(report: Report) -> _Measure:
     if counts is None:
         return _Measure(Absent(reason="No claim was checked against a quote."))
     borne_out = counts.supported + counts.partly_supported
-    checked = borne_out + counts.not_supported + counts.contradicted
-    if checked:
-        return _share(borne_out, checked, "checked claims", "")
+    checked_count = borne_out + counts.not_supported + counts.contradicted
+    if checked_count:
+        return _share(borne_out, checked_count, "checked claims", "")
     return _Measure(Absent(reason=f"None of {counts.unchecked:,} claims could be checked."), needed=True)
 
 
-def _share(counted: int, total: int, noun: str, if_none: str) -> _Measure:
-    return _Measure(counted / total, f"{counted:,} of {total:,} {noun}.") if total else _Measure(Absent(reason=if_none))
+def _share(part: int, total: int, noun: str, reason_if_none: str) -> _Measure:
+    return (
+        _Measure(part / total, f"{part:,} of {total:,} {noun}.") if total else _Measure(Absent(reason=reason_if_none))
+    )
 
 
 _MEASURES: dict[MinimumName, Callable[[Report], _Measure]] = {

@@ -92,7 +92,10 @@ class ReportPage:
             PartView(
                 part,
                 f"part-{number}",
-                tuple(AssessmentView(item, f"part-{number}-{at}") for at, item in enumerate(part.assessments, start=1)),
+                tuple(
+                    AssessmentView(item, f"part-{number}-{place}")
+                    for place, item in enumerate(part.assessments, start=1)
+                ),
             )
             for number, part in enumerate(self.report.parts, start=1)
         )
@@ -101,8 +104,8 @@ class ReportPage:
     def scored(self) -> tuple[PartView, ...]:
         """Parts whose scores the summary shows. With a board, these are the parts that it judged, without those that
         were its input."""
-        judged = {part.name for part in list_judged_parts(self.report)}
-        return tuple(view for view in self.parts if view.part.name in judged)
+        judged_names = {part.name for part in list_judged_parts(self.report)}
+        return tuple(view for view in self.parts if view.part.name in judged_names)
 
     @cached_property
     def passages(self) -> dict[Label, list[ShownPassage]]:
@@ -160,9 +163,9 @@ class ReportPage:
         """Return the points of a part's summary that appear neither on the first page nor under an assessment."""
         if isinstance(part.summary, Absent):
             return ()
-        under = {point.text for item in part.assessments for point in item.points}
+        texts_in_parts = {point.text for item in part.assessments for point in item.points}
         points = (*part.summary.strengths, *part.summary.weaknesses, *part.summary.suggestions)
-        return tuple(point for point in self.further_points(points) if point.text not in under)
+        return tuple(point for point in self.further_points(points) if point.text not in texts_in_parts)
 
     @cached_property
     def closest(self) -> tuple[Reading, ...]:
@@ -180,10 +183,10 @@ class ReportPage:
     @cached_property
     def evidence_parts(self) -> dict[str, list[NearPassage]]:
         """Closest passages in an evidence report, keyed by the part of the plan."""
-        found: dict[str, list[NearPassage]] = {}
+        passages_by_part: dict[str, list[NearPassage]] = {}
         for item in self.report.evidence.closest if self.report.evidence else ():
-            found.setdefault(item.part, []).append(item)
-        return found
+            passages_by_part.setdefault(item.part, []).append(item)
+        return passages_by_part
 
     @cached_property
     def findings_by_label(self) -> dict[Label, list[FindingPlace]]:
@@ -193,10 +196,12 @@ class ReportPage:
         if review is not None:
             paragraphs = (review.newness, review.outlook, review.redesign)
             for (name, anchor), paragraph in zip(_PARAGRAPHS, paragraphs, strict=True):
-                for at in paragraph.evidence if paragraph else ():
-                    places[review.evidence[at].label].append(FindingPlace(name, anchor))
+                for evidence_number in paragraph.evidence if paragraph else ():
+                    places[review.evidence[evidence_number].label].append(FindingPlace(name, anchor))
         for number, finding in review.numbered if review else ():
-            for label in dict.fromkeys(review.evidence[at].label for at in finding.evidence if review):
+            for label in dict.fromkeys(
+                review.evidence[evidence_number].label for evidence_number in finding.evidence if review
+            ):
                 places[label].append(FindingPlace(number, f"finding-{number}"))
         for view in () if review else self.parts:
             for item in view.assessments:
@@ -216,12 +221,12 @@ class ReportPage:
         if board is None:
             return None
         places = {part.name: place for place, part in enumerate(parts)}
-        judged = tuple(places[dimension.name] for dimension in board.dimensions)
+        dimension_places = tuple(places[dimension.name] for dimension in board.dimensions)
         rows = tuple(
-            (reviewer, tuple(parts[place].assessments[row].score for place in judged))
+            (reviewer, tuple(parts[place].assessments[row].score for place in dimension_places))
             for row, reviewer in enumerate(board.reviewers)
         )
-        return BoardScores(judged, rows, tuple(parts[place].score for place in judged))
+        return BoardScores(dimension_places, rows, tuple(parts[place].score for place in dimension_places))
 
     @cached_property
     def graph(self) -> GraphDrawing | None:

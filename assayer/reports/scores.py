@@ -26,15 +26,15 @@ def score_of(report: Report) -> float | Absent:
 
     Absent if none exists, if the report is incomplete, or if a part calls the plan underspecified."""
     if report.release is not None and report.release.failed:
-        below = ", ".join(MINIMA[item.name].lower() for item in report.release.failed)
-        return Absent(reason=f"Its report is incomplete (too low for a total: {below}).")
+        failed_minima = ", ".join(MINIMA[item.name].lower() for item in report.release.failed)
+        return Absent(reason=f"Its report is incomplete (too low for a total: {failed_minima}).")
     by_parts = _score_of_parts(report)
     if by_parts is not None:
         return by_parts
     verdict = report.verdict
     if not isinstance(verdict, Verdict) or not verdict.probabilities or not verdict.graph.ordered:
-        why = ": no language model judged the idea" if was_made_without_model(report) else ""
-        return Absent(reason=f"Its report has no score{why}.")
+        explanation = ": no language model judged the idea" if was_made_without_model(report) else ""
+        return Absent(reason=f"Its report has no score{explanation}.")
     last = len(verdict.graph.outcomes) - 1
     return sum(
         probability.probability * verdict.graph.outcomes.index(probability.name) / last
@@ -47,12 +47,12 @@ def _score_of_parts(report: Report) -> float | Absent | None:
     there can be no score."""
     criteria = next((part.score for part in report.parts if part.name == CRITERIA), None)
     if criteria is not None:
-        at = share(criteria)
-        why = criteria.reason if isinstance(criteria, Absent) else "the minimum and maximum of its scale are equal."
-        return Absent(reason=f"By the call's criteria: {why}") if at is None else at
-    leading = [] if report.board is None else [report.board.score]
-    leading += [part.score for part in report.parts if part.name == "overall"]
-    overall = next((value for score in leading if (value := share(score)) is not None), None)
+        criteria_share = share(criteria)
+        reason = criteria.reason if isinstance(criteria, Absent) else "the minimum and maximum of its scale are equal."
+        return Absent(reason=f"By the call's criteria: {reason}") if criteria_share is None else criteria_share
+    leading_scores = [] if report.board is None else [report.board.score]
+    leading_scores += [part.score for part in report.parts if part.name == "overall"]
+    overall = next((value for score in leading_scores if (value := share(score)) is not None), None)
     if overall is not None:
         return overall
     for part in report.parts:

@@ -76,12 +76,12 @@ def steps(spans: Iterable[Times]) -> tuple[ConcurrencyStep, ...]:
     for start, end in spans:
         changes[start] = changes.get(start, 0) + 1
         changes[end] = changes.get(end, 0) - 1
-    found, running = [], 0
-    for at in sorted(changes):
-        if changes[at]:
-            running += changes[at]
-            found.append(ConcurrencyStep(at, running))
-    return tuple(found)
+    concurrency_steps, running_count = [], 0
+    for moment in sorted(changes):
+        if changes[moment]:
+            running_count += changes[moment]
+            concurrency_steps.append(ConcurrencyStep(moment, running_count))
+    return tuple(concurrency_steps)
 
 
 def max_concurrent(spans: Iterable[Times]) -> int:

@@ -66,21 +66,21 @@ def drawing_of(verdict: Verdict) -> ViewpointDrawing | None:
             places.setdefault((neighbour.idea, neighbour.text), (len(places), neighbour))
     if not places:
         return None
-    at = {key: _MARGIN + _ROW * (place + 0.5) for key, (place, _) in places.items()}
+    height_of = {key: _MARGIN + _ROW * (place + 0.5) for key, (place, _) in places.items()}
     dots: list[DrawnViewpoint] = []
     lines: list[DrawnLine] = []
     for number, evidence in enumerate(verdict.evidence, start=1):
-        reached = [at[item.idea, item.text] for item in evidence.neighbours]
+        neighbour_heights = [height_of[item.idea, item.text] for item in evidence.neighbours]
         lowest = dots[-1].y + _ROW if dots else _MARGIN
-        y = max(lowest, sum(reached) / len(reached)) if reached else lowest
+        y = max(lowest, sum(neighbour_heights) / len(neighbour_heights)) if neighbour_heights else lowest
         dots.append(DrawnViewpoint(round(y, 1), number))
         lines += [
             DrawnLine(round(y, 1), item, round(0.5 + 4 * near.similarity**2, 2), side(near.label, verdict.graph))
-            for item, near in zip(reached, evidence.neighbours, strict=True)
+            for item, near in zip(neighbour_heights, evidence.neighbours, strict=True)
         ]
     height = max(_MARGIN + _ROW * len(places), dots[-1].y + _MARGIN)
     neighbours = tuple(
-        DrawnNeighbour(at[key], neighbour, side(neighbour.label, verdict.graph))
+        DrawnNeighbour(height_of[key], neighbour, side(neighbour.label, verdict.graph))
         for key, (_, neighbour) in places.items()
     )
     return ViewpointDrawing(round(height + _MARGIN), _LEFT, _RIGHT, tuple(dots), neighbours, tuple(lines))

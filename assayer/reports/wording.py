@@ -274,8 +274,8 @@ def masked_counts(blinding: Blinding) -> str:
     """Return how many occurrences of each kind were masked, and whether names may remain: `3 names; names may
     remain`."""
     counts = [(kind, sum(item.times for item in group)) for kind, group in masked_by_kind(blinding)]
-    masked = ", ".join(count(times, *MASKED[kind]) for kind, times in counts) or "nothing found to mask"
-    return f"{masked}; names may remain" if blinding.names_may_remain else masked
+    masked_text = ", ".join(count(times, *MASKED[kind]) for kind, times in counts) or "nothing found to mask"
+    return f"{masked_text}; names may remain" if blinding.names_may_remain else masked_text
 
 
 def masked_words(masked: MaskedText) -> str:

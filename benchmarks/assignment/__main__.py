@@ -55,18 +55,20 @@ def make_task(papers: Sequence[dict[str, Any]], count: int, seed: int) -> Task:
     for paper in sorted(papers, key=lambda paper: (paper["publication_date"], paper["id"])):
         for author in set(paper["authors"]):
             by_author[author].append(paper)
-    names = sorted(name for name, own in by_author.items() if _FEWEST <= len(own) <= _MOST and " " in name)
+    names = sorted(
+        name for name, author_papers in by_author.items() if _FEWEST <= len(author_papers) <= _MOST and " " in name
+    )
     random.Random(seed).shuffle(names)
-    drawn: list[str] = []
-    written_by: set[str] = set()
+    drawn_authors: list[str] = []
+    excluded_authors: set[str] = set()
     for name in names:
         authors = set(by_author[name][-1]["authors"])
-        if len(drawn) < count and name not in written_by and authors.isdisjoint(drawn):
-            drawn.append(name)
-            written_by |= authors
-    newest = {by_author[name][-1]["id"] for name in drawn}
-    known = [[_text(paper) for paper in by_author[name] if paper["id"] not in newest] for name in drawn]
-    return Task([_text(by_author[name][-1]) for name in drawn], known)
+        if len(drawn_authors) < count and name not in excluded_authors and authors.isdisjoint(drawn_authors):
+            drawn_authors.append(name)
+            excluded_authors |= authors
+    newest = {by_author[name][-1]["id"] for name in drawn_authors}
+    known_texts = [[_text(paper) for paper in by_author[name] if paper["id"] not in newest] for name in drawn_authors]
+    return Task([_text(by_author[name][-1]) for name in drawn_authors], known_texts)
 
 
 def _text(paper: dict[str, Any]) -> Text:
@@ -74,7 +76,7 @@ def _text(paper: dict[str, Any]) -> Text:
 
 
 def _tfidf_profile(task: Task) -> NDArray[Any]:
-    return ExpertiseMatch(task.proposals, [Known(papers=own) for own in task.reviewers]).similarity
+    return ExpertiseMatch(task.proposals, [Known(papers=papers) for papers in task.reviewers]).similarity
 
 
 def _random(task: Task) -> NDArray[Any]:
@@ -84,7 +86,7 @@ def _random(task: Task) -> NDArray[Any]:
 def _bm25_best(task: Task) -> NDArray[Any]:
     import bm25s
 
-    texts = [". ".join(text) for own in task.reviewers for text in own]
+    texts = [". ".join(text) for papers in task.reviewers for text in papers]
     index = bm25s.BM25()
     index.index(bm25s.tokenize(texts, stopwords="en", show_progress=False), show_progress=False)
     queries = bm25s.tokenize(
@@ -103,7 +105,9 @@ def _embedding_best(task: Task) -> NDArray[Any]:
         return await embedder.embed([". ".join(text) for text in texts], "passage")
 
     async def both() -> tuple[NDArray[Any], NDArray[Any]]:
-        return await vectors(task.proposals), await vectors([text for own in task.reviewers for text in own])
+        return await vectors(task.proposals), await vectors(
+            [text for reviewer_papers in task.reviewers for text in reviewer_papers]
+        )
 
     embedder = local_embedder(EmbedderSettings())
     try:
@@ -115,7 +119,7 @@ def _embedding_best(task: Task) -> NDArray[Any]:
 
 def _mean_of_best(similarity: NDArray[Any], task: Task, best: int = 3) -> NDArray[Any]:
     """Return the mean similarity of each proposal to the nearest papers of each reviewer."""
-    ends = np.cumsum([len(own) for own in task.reviewers])[:-1]
+    ends = np.cumsum([len(papers) for papers in task.reviewers])[:-1]
     parts = np.split(similarity, ends, axis=1)
     return np.column_stack([-np.sort(-part, axis=1)[:, :best].mean(axis=1) for part in parts])
 
@@ -128,25 +132,30 @@ def _quality(papers: Sequence[dict[str, Any]], options: argparse.Namespace) -> I
         **({"packaged embedding model, mean of the 3 best papers": _embedding_best} if options.embedding else {}),
     }
     tasks = [make_task(papers, options.reviewers, seed) for seed in range(options.seeds)]
-    known = np.mean([len(own) for task in tasks for own in task.reviewers])
-    yield f"{options.seeds} draws of {options.reviewers} reviewers with {known:.1f} known papers on average."
+    mean_papers = np.mean([len(reviewer_papers) for task in tasks for reviewer_papers in task.reviewers])
+    yield f"{options.seeds} draws of {options.reviewers} reviewers with {mean_papers:.1f} known papers on average."
     yield "| method | reciprocal rank | first | among 10 | assigned, 3 reviewers each |"
     yield "|---|---|---|---|---|"
     for name, method in methods.items():
-        measured = np.mean([_measures(method(task)) for task in tasks], axis=0)
-        yield f"| {name} | {measured[0]:.3f} | {' | '.join(f'{share:.1%}' for share in measured[1:])} |"
+        means = np.mean([_measures(method(task)) for task in tasks], axis=0)
+        yield f"| {name} | {means[0]:.3f} | {' | '.join(f'{share:.1%}' for share in means[1:])} |"
 
 
 def _measures(similarity: NDArray[Any]) -> tuple[float, float, float, float]:
     """Return the mean reciprocal rank of the author, the shares of authors ranked first and among the first ten, and
     the share of authors to whom the proposal is assigned."""
-    own = np.diag(similarity)
-    ranks = (similarity > own[:, None]).sum(axis=1) + 1
-    names = [str(place) for place in range(len(own))]
+    own_similarity = np.diag(similarity)
+    ranks = (similarity > own_similarity[:, None]).sum(axis=1) + 1
+    names = [str(place) for place in range(len(own_similarity))]
     values = assignment_values(similarity.astype(np.float32), {})
     plan = plan_assignments(dict.fromkeys(names, 3), names, set(), {}, None, values)
-    assigned = sum(proposal == reviewer for proposal, reviewer in plan.pairs)
-    return float((1 / ranks).mean()), float((ranks == 1).mean()), float((ranks <= 10).mean()), assigned / len(own)
+    assigned_count = sum(proposal == reviewer for proposal, reviewer in plan.pairs)
+    return (
+        float((1 / ranks).mean()),
+        float((ranks == 1).mean()),
+        float((ranks <= 10).mean()),
+        assigned_count / len(own_similarity),
+    )
 
 
 def _speed(papers: Sequence[dict[str, Any]], options: argparse.Namespace) -> Iterator[str]:
@@ -169,13 +178,13 @@ def _speed(papers: Sequence[dict[str, Any]], options: argparse.Namespace) -> Ite
     for proposal, reviewer in plan.pairs:
         match.reason(int(proposal[1:]), int(reviewer[1:]))
     stages.append(("reasons in words", time.process_time()))
-    even = plan_assignments(dict.fromkeys(names, 3), people, set(), {})
+    even_plan = plan_assignments(dict.fromkeys(names, 3), people, set(), {})
     stages.append(("even load instead", time.process_time()))
     for (_, before), (name, after) in pairwise(stages):
         yield f"{name}: {after - before:.1f} s of processor time"
     loads = Counter(reviewer for _, reviewer in plan.pairs)
     yield f"{len(plan.pairs)} assignments, {sum(plan.short.values())} missing; loads {min(loads.values())} to "
-    yield f"{max(loads.values())}; by even load {len(even.pairs)}"
+    yield f"{max(loads.values())}; by even load {len(even_plan.pairs)}"
     yield f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB"
 
 

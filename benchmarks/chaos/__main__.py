@@ -14,8 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from benchmarks.chaos.run_summary import summarise
 from benchmarks.chaos.running import KINDS, Chaos, run
-from benchmarks.chaos.telling import told
 from benchmarks.measuring import command_line, heading
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -37,15 +37,15 @@ def main() -> None:
         outcome = asyncio.run(run(_chaos(options, _corpus(options, home / "corpus")), home))
         if options.log and (home / "serve.log").is_file():
             options.log.write_text((home / "serve.log").read_text("utf-8", "replace"), "utf-8")
-    print(told(outcome))
+    print(summarise(outcome))
     sys.exit(bool(outcome.findings.violations or outcome.gave_up))
 
 
-def _corpus(options: argparse.Namespace, built: Path) -> Path:
+def _corpus(options: argparse.Namespace, directory: Path) -> Path:
     """Build the corpus if necessary and return its path; if a bucket is set, publish it there."""
     if options.bucket is not None:
-        return built_corpus(built, "--shards", str(options.shards), ASSAYER_CORPUS__SOURCE=options.bucket)
-    return Path(options.corpus) if options.corpus else built_corpus(built)
+        return built_corpus(directory, "--shards", str(options.shards), ASSAYER_CORPUS__SOURCE=options.bucket)
+    return Path(options.corpus) if options.corpus else built_corpus(directory)
 
 
 def _options() -> argparse.Namespace:

@@ -34,9 +34,9 @@ class Dashboard:
 
     async def nodes(self) -> frozenset[str]:
         """Return the ids of the nodes that the head considers alive."""
-        said = await self._get("/api/v0/nodes?limit=1000")
-        listed = said.get("data", {}).get("result", {}).get("result", [])
-        return frozenset(item["node_id"] for item in listed if item["state"] == "ALIVE")
+        answer = await self._get("/api/v0/nodes?limit=1000")
+        items = answer.get("data", {}).get("result", {}).get("result", [])
+        return frozenset(item["node_id"] for item in items if item["state"] == "ALIVE")
 
     async def applications(self) -> Mapping[str, Any]:
         """Return the status of Serve's applications."""
@@ -46,10 +46,10 @@ class Dashboard:
         try:
             async with self._client as client:
                 answer = await client.get(path)
-                said = answer.json() if answer.is_success else {}
+                body = answer.json() if answer.is_success else {}
         except (httpx2.HTTPError, OSError, ValueError):
             return {}
-        return said if isinstance(said, dict) else {}
+        return body if isinstance(body, dict) else {}
 
     @property
     def _client(self) -> httpx2.AsyncClient:
@@ -65,11 +65,11 @@ class Dashboard:
         return Path(os.environ["RAY_AUTH_TOKEN_PATH"]).read_text("ascii")
 
 
-def is_up(said: Mapping[str, Any], nodes: Collection[str]) -> bool:
+def is_up(status: Mapping[str, Any], nodes: Collection[str]) -> bool:
     """Return whether every application is running, every pool has its target number of processes, all on these nodes,
-    and every proxy is healthy. `said` is the response of Serve's controller."""
-    applications = said.get("applications", {}).values()
-    proxies = said.get("proxies", {})
+    and every proxy is healthy. `status` is the response of Serve's controller."""
+    applications = status.get("applications", {}).values()
+    proxies = status.get("proxies", {})
     pools = [pool for application in applications for pool in application["deployments"].values()]
     return (
         bool(pools)
@@ -81,5 +81,5 @@ def is_up(said: Mapping[str, Any], nodes: Collection[str]) -> bool:
 
 
 def _is_full(pool: Mapping[str, Any], nodes: Collection[str]) -> bool:
-    running = [item for item in pool["replicas"] if item["state"] == "RUNNING" and item["node_id"] in nodes]
-    return bool(len(running) == len(pool["replicas"]) == pool["target_num_replicas"])
+    running_replicas = [item for item in pool["replicas"] if item["state"] == "RUNNING" and item["node_id"] in nodes]
+    return bool(len(running_replicas) == len(pool["replicas"]) == pool["target_num_replicas"])

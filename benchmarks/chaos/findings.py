@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.models import Frozen
-from benchmarks.chaos.books import Books
+from benchmarks.chaos.ledger_audit import Books
 
 _LOST = "accepted, and not in the tables"
 _WITHOUT = "without a verdict"
@@ -86,40 +86,40 @@ class Findings(Frozen):
 
     @property
     def violations(self) -> list[str]:
-        return [f"{what}: {', '.join(those)}" for what, those in self.broken.items() if those]
+        return [f"{rule}: {', '.join(ids)}" for rule, ids in self.broken.items() if ids]
 
 
-def judged(
+def judge(
     jobs: Mapping[str, Told],
-    late: Iterable[str],
-    paid: int,
-    accepted: Collection[Accepted],
-    erased: Collection[str] = (),
+    late_ids: Iterable[str],
+    paid_calls: int,
+    accepted_jobs: Collection[Accepted],
+    erased_ids: Collection[str] = (),
     books: Books | None = None,
 ) -> Findings:
-    """Return the findings; `late` are the evaluations that called a language model after their verdict, `paid` is the
-    number of paid calls."""
-    known = {item.job for item in accepted}
+    """Return the findings; `late_ids` are the evaluations that called a language model after their verdict,
+    `paid_calls` is the number of paid calls."""
+    known_ids = {item.job for item in accepted_jobs}
     by_key: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for item in accepted:
+    for item in accepted_jobs:
         by_key[item.tenant, item.key].add(item.job)
-    broken = {
-        _LOST: known - jobs.keys() - set(erased),
-        "in the tables, and never accepted": jobs.keys() - known,
+    violations = {
+        _LOST: known_ids - jobs.keys() - set(erased_ids),
+        "in the tables, and never accepted": jobs.keys() - known_ids,
         _TWICE: {job for ids in by_key.values() if len(ids) > 1 for job in ids},
-        "called a language model after the verdict": set(late),
-        **({} if books is None else {what: set(those) for what, those in books.broken.items()}),
-        **{what: {id for id, job in jobs.items() if is_broken(job)} for what, is_broken in _GUARANTEES.items()},
+        "called a language model after the verdict": set(late_ids),
+        **({} if books is None else {rule: set(job_ids) for rule, job_ids in books.broken.items()}),
+        **{rule: {id for id, job in jobs.items() if is_broken(job)} for rule, is_broken in _GUARANTEES.items()},
     }
     return Findings(
-        accepted=len(known),
+        accepted=len(known_ids),
         states=Counter(job.state for job in jobs.values()),
         interrupted=sum(job.attempts > 1 for job in jobs.values()),
         attempts=sum(job.attempts for job in jobs.values()),
-        calls_paid=paid,
-        broken={what: tuple(sorted(those)) for what, those in broken.items()},
+        calls_paid=paid_calls,
+        broken={rule: tuple(sorted(job_ids)) for rule, job_ids in violations.items()},
         problems=tuple(f"{id} is {job.state}: {job.problem}" for id, job in sorted(jobs.items()) if job.problem),
-        erased=len(set(erased)),
+        erased=len(set(erased_ids)),
         tokens=0 if books is None else books.tokens,
         ledger_usd=0.0 if books is None else books.ledger_usd,
         spent_usd=0.0 if books is None else books.spent_usd,

@@ -40,7 +40,7 @@ class Spent(NamedTuple):
     in_flight: int
 
 
-class Killing(NamedTuple):
+class KillRecord(NamedTuple):
     kind: str
     at: float
     """Time in seconds since the start."""
@@ -64,7 +64,7 @@ class Killer:
     simulator: Simulator
     began: float = field(default_factory=time.monotonic)
     weather: Weather = CALM
-    done: list[Killing] = field(default_factory=list)
+    done: list[KillRecord] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
     """Kinds of which no process could be killed."""
     gave_up: str = ""
@@ -88,19 +88,21 @@ class Killer:
         if victim is None:
             self.missed.append(kind)
             return
-        before, living, load = await spent(self.simulator), await self.service.living(), os.getloadavg()[0]
+        before, living_nodes, load = await spent(self.simulator), await self.service.living(), os.getloadavg()[0]
         try:
             victim.send_signal(signal.SIGKILL)
         except psutil.NoSuchProcess:
             self.missed.append(kind)
             return
-        killed = time.monotonic()
+        killed_at = time.monotonic()
         await until(partial(_is_gone, victim), _WAIT_SECONDS, _LOOK_SECONDS)
         await self.service.until_it_answers(_WHOLE_SECONDS)
-        away = time.monotonic() - killed
-        await self.service.until_whole(living)
-        whole = time.monotonic() - killed
-        self.done.append(Killing(kind, killed - self.began, before, away, self.weather.name, whole, load))
+        seconds_away = time.monotonic() - killed_at
+        await self.service.until_whole(living_nodes)
+        seconds_until_whole = time.monotonic() - killed_at
+        self.done.append(
+            KillRecord(kind, killed_at - self.began, before, seconds_away, self.weather.name, seconds_until_whole, load)
+        )
         _LOG.info("%s died after %.0f s; answers after %.1f s, whole after %.1f s", kind, *self.done[-1].times)
 
     async def _found(self, kind: str) -> psutil.Process | None:

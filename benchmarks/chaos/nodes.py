@@ -86,15 +86,15 @@ class Node:
         ]
         if not self.head:
             return [str(_PROGRAM), "start", f"--address=127.0.0.1:{self.port}", *common]
-        own = [f"--port={self.port}", f"--ray-client-server-port={free_port()}", f"--temp-dir={self.folder}"]
-        own += ["--include-dashboard=false"] if self.dashboard is None else [f"--dashboard-port={self.dashboard}"]
-        own += [] if self.redis is None else [f"--redis-password={self.redis.password}"]
+        options = [f"--port={self.port}", f"--ray-client-server-port={free_port()}", f"--temp-dir={self.folder}"]
+        options += ["--include-dashboard=false"] if self.dashboard is None else [f"--dashboard-port={self.dashboard}"]
+        options += [] if self.redis is None else [f"--redis-password={self.redis.password}"]
         return [
             str(_PROGRAM),
             "start",
             "--head",
             f"--system-config={json.dumps(_QUICK if self.quick else {})}",
-            *own,
+            *options,
             *common,
         ]
 
@@ -106,13 +106,13 @@ class Node:
                     await self.leader.until_it_runs_again()
                 process = await self._started()
                 await self._until_it_runs_or_ends(process)
-            family_of = family([process.pid])
+            processes = family([process.pid])
             while process.returncode is None:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(1.0):
                         await process.wait()
-                family_of = family([process.pid]) or family_of
-            await asyncio.to_thread(end, family_of)
+                processes = family([process.pid]) or processes
+            await asyncio.to_thread(end, processes)
 
     async def _started(self) -> asyncio.subprocess.Process:
         if self.head:
@@ -159,31 +159,31 @@ async def nodes(
     environment: Mapping[str, str],
     redis: Redis | None = None,
     dashboard: int | None = None,
-    quick: bool = True,
+    is_quick: bool = True,
     logs: Path | None = None,
 ) -> AsyncIterator[tuple[Node, ...]]:
     """Start a head without CPUs and the planned nodes; yield them, the head first. Everything is removed afterwards
     except for the logs, which are copied to `logs`."""
     with private_environment(several_nodes=True) as folder:
         port = free_port()
-        head = Node(folder, port, NodePlan("head", 0), environment, True, redis, dashboard, quick)
-        tasks, turn = [asyncio.create_task(head.run())], asyncio.Lock()
-        started = [head]
+        head = Node(folder, port, NodePlan("head", 0), environment, True, redis, dashboard, is_quick)
+        tasks, start_lock = [asyncio.create_task(head.run())], asyncio.Lock()
+        all_nodes = [head]
         try:
             await head.until_it_runs()
             patient = environment if redis is None else {**environment, **_PATIENT}
             for plan in plans:
-                node = Node(folder, port, plan, {**patient, **plan.variables}, turn=turn, leader=head)
-                started.append(node)
+                node = Node(folder, port, plan, {**patient, **plan.variables}, turn=start_lock, leader=head)
+                all_nodes.append(node)
                 tasks.append(asyncio.create_task(node.run()))
                 await node.until_it_runs()
-            yield tuple(started)
+            yield tuple(all_nodes)
         finally:
-            left = family(node.pid for node in started if node.pid)
+            leftovers = family(node.pid for node in all_nodes if node.pid)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await asyncio.to_thread(end, left)
+            await asyncio.to_thread(end, leftovers)
             if logs is not None:
                 await asyncio.to_thread(_keep, folder, logs)
 

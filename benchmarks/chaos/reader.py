@@ -11,8 +11,8 @@ from pathlib import Path
 
 import asyncpg
 
-from benchmarks.chaos.books import Erased, audited
-from benchmarks.chaos.findings import Accepted, Findings, Told, judged
+from benchmarks.chaos.findings import Accepted, Findings, Told, judge
+from benchmarks.chaos.ledger_audit import Erased, audit
 
 _JOBS = """
     SELECT j.id, j.state, j.attempt, j.lease IS NOT NULL AS leased, j.problem::text AS problem,
@@ -32,7 +32,7 @@ _PAID = "SELECT count(*) FROM ledger WHERE outcome = 'answered' AND NOT cached"
 _CONNECT_SECONDS, _READ_SECONDS = 30.0, 120.0
 
 
-async def read(url: str, accepted: Collection[Accepted], erased: Sequence[Erased], files: Path) -> Findings:
+async def read(url: str, accepted_jobs: Collection[Accepted], erasures: Sequence[Erased], files: Path) -> Findings:
     connection = await asyncpg.connect(url, timeout=_CONNECT_SECONDS, command_timeout=_READ_SECONDS)
     try:
         async with connection.transaction(isolation="repeatable_read", readonly=True):
@@ -40,12 +40,12 @@ async def read(url: str, accepted: Collection[Accepted], erased: Sequence[Erased
             for row in await connection.fetch(_EVENTS):
                 events[row["job"]].append((row["number"], row["kind"]))
             jobs = {row["id"]: _told(row, events[row["id"]]) for row in await connection.fetch(_JOBS)}
-            late = [row["id"] for row in await connection.fetch(_LATE)]
-            paid = await connection.fetchval(_PAID)
-            books = await audited(connection, erased, files)
+            late_ids = [row["id"] for row in await connection.fetch(_LATE)]
+            paid_calls = await connection.fetchval(_PAID)
+            books = await audit(connection, erasures, files)
     finally:
         await connection.close()
-    return judged(jobs, late, paid, accepted, [item.job for item in erased], books)
+    return judge(jobs, late_ids, paid_calls, accepted_jobs, [item.job for item in erasures], books)
 
 
 def _told(row: asyncpg.Record, events: list[tuple[int, str]]) -> Told:
@@ -54,9 +54,9 @@ def _told(row: asyncpg.Record, events: list[tuple[int, str]]) -> Told:
 
 def main() -> None:
     url, record, erasures, files = sys.argv[1:]
-    accepted = [Accepted.model_validate_json(line) for line in Path(record).read_text("utf-8").splitlines()]
-    erased = [Erased.model_validate_json(line) for line in Path(erasures).read_text("utf-8").splitlines()]
-    print(asyncio.run(read(url, accepted, erased, Path(files))).model_dump_json())
+    accepted_jobs = [Accepted.model_validate_json(line) for line in Path(record).read_text("utf-8").splitlines()]
+    erased_jobs = [Erased.model_validate_json(line) for line in Path(erasures).read_text("utf-8").splitlines()]
+    print(asyncio.run(read(url, accepted_jobs, erased_jobs, Path(files))).model_dump_json())
 
 
 if __name__ == "__main__":

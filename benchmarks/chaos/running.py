@@ -11,14 +11,14 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from benchmarks.chaos.crowd import open_tenants, submissions, submit_all, until_all_ended
 from benchmarks.chaos.findings import Findings
-from benchmarks.chaos.happenings import happen, happenings
-from benchmarks.chaos.killing import Killer, Killing, Spent, change_weather, spent
+from benchmarks.chaos.incidents import plan_incidents, run_incidents
+from benchmarks.chaos.killing import Killer, KillRecord, Spent, change_weather, spent
 from benchmarks.chaos.nodes import Node, NodePlan, nodes
 from benchmarks.chaos.plan import kills, weather
 from benchmarks.chaos.rayservice import DeployedService, Quiet, deployed, read_ray_service, with_shared_shards
 from benchmarks.chaos.redis import redis
+from benchmarks.chaos.simulated_users import open_tenants, submissions, submit_all, until_all_ended
 from benchmarks.processes import free_port
 from benchmarks.service import Service, serving
 from cluster.postgres import EmbeddedPostgres
@@ -91,7 +91,7 @@ class Chaos(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    killings: Sequence[Killing]
+    killings: Sequence[KillRecord]
     missed: Sequence[str]
     findings: Findings
     stats: Stats
@@ -119,27 +119,36 @@ async def run(chaos: Chaos, home: Path) -> Outcome:
         async with _ground(chaos, simulator, home) as service:
             async with open_tenants(service.address, service.key, chaos.tenants) as tenants:
                 killer = Killer(service, simulator)
-                what = submissions(
+                planned = submissions(
                     chaos.seed, chaos.texts, chaos.tenants, chaos.seconds,
                     chaos.erased, chaos.documents, chaos.cancelled,
                 )  # fmt: skip
-                newer = {**service.environment, "ASSAYER_LLM__MODEL": NEWER_MODEL}
-                plan = happenings(chaos.seconds, chaos.outages, chaos.upgrade)
+                new_settings = {**service.environment, "ASSAYER_LLM__MODEL": NEWER_MODEL}
+                plan = plan_incidents(chaos.seconds, chaos.outages, chaos.upgrade)
                 _LOG.info("the service is running after %.0f s", time.monotonic() - began)
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(submit_all(tenants, what, record, erasures))
+                    group.create_task(submit_all(tenants, planned, record, erasures))
                     group.create_task(_trouble(chaos, killer))
-                    group.create_task(happen(killer, plan, chaos.outage_seconds, newer))
+                    group.create_task(run_incidents(killer, plan, chaos.outage_seconds, new_settings))
                 _LOG.info("all submissions and kills are done; waiting for the remaining evaluations to end")
                 with suppress(TimeoutError):  # the reader reports evaluations without a verdict
                     await until_all_ended(tenants, chaos.settling_seconds)
             last, stats = await spent(simulator), await asyncio.to_thread(simulator.stats)
-            quiet = _quiet(service, killer) if isinstance(service, DeployedService) else ()
+            quiet_periods = _quiet(service, killer) if isinstance(service, DeployedService) else ()
             findings = await _read_once_purged(home, record, erasures)
     seconds = time.monotonic() - began
     silence = service.silence() if isinstance(service, DeployedService) else ""
     return Outcome(
-        killer.done, killer.missed, findings, stats, last, service.starts, silence, seconds, quiet, killer.gave_up
+        killer.done,
+        killer.missed,
+        findings,
+        stats,
+        last,
+        service.starts,
+        silence,
+        seconds,
+        quiet_periods,
+        killer.gave_up,
     )
 
 
@@ -149,9 +158,9 @@ def _quiet(service: DeployedService, killer: Killer) -> list[Quiet]:
 
 
 async def _trouble(chaos: Chaos, killer: Killer) -> None:
-    changing = weather(chaos.seed, chaos.mean_pause) if chaos.storms else iter(())
+    weather_changes = weather(chaos.seed, chaos.mean_pause) if chaos.storms else iter(())
     plan = kills(chaos.seed, chaos.kinds, chaos.mean_pause)
-    storms = asyncio.create_task(change_weather(killer, changing))
+    storms = asyncio.create_task(change_weather(killer, weather_changes))
     try:
         async with asyncio.timeout(None if chaos.most_kills is not None else chaos.seconds):
             await killer.run(plan if chaos.most_kills is None else islice(plan, chaos.most_kills))
@@ -169,13 +178,13 @@ async def _ground(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterat
             yield service
         return
     if chaos.ground == "ray-nodes":
-        async with nodes(_NODES, environment(chaos.corpus, simulator, home)) as started:
-            joining = ("--address", f"127.0.0.1:{started[0].port}")
-            async with serving(_service(chaos, simulator, home, joining, started)) as service:
+        async with nodes(_NODES, environment(chaos.corpus, simulator, home)) as ray_nodes:
+            address = ("--address", f"127.0.0.1:{ray_nodes[0].port}")
+            async with serving(_service(chaos, simulator, home, address, ray_nodes)) as service:
                 yield service
         return
-    alone = () if chaos.ground == "one-process" else ("--ray",)
-    async with serving(_service(chaos, simulator, home, alone, ())) as service:
+    arguments = () if chaos.ground == "one-process" else ("--ray",)
+    async with serving(_service(chaos, simulator, home, arguments, ())) as service:
         yield service
 
 
@@ -186,15 +195,15 @@ async def _rayservice(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIt
     if chaos.bucket is not None:
         source = {"ASSAYER_CORPUS__SOURCE": chaos.bucket}
         plan = with_shared_shards(plan, chaos.shards)._replace(nodes=[_with_copy(node, home) for node in plan.nodes])
-    async with EmbeddedPostgres(home / "postgres") as server, redis(home) as kept:
+    async with EmbeddedPostgres(home / "postgres") as server, redis(home) as redis_server:
         settings = environment(chaos.corpus, simulator, home) | {
             "ASSAYER_DATABASE__URL": await server.ensure(),
             "RAY_enable_worker_prestart": "0",  # otherwise each node starts eight idle processes
             **source,
         }
         async with (
-            nodes(plan.nodes, settings, kept, free_port(), quick=False, logs=chaos.ray_logs) as started,
-            deployed(plan, home, settings, started) as service,
+            nodes(plan.nodes, settings, redis_server, free_port(), is_quick=False, logs=chaos.ray_logs) as ray_nodes,
+            deployed(plan, home, settings, ray_nodes) as service,
         ):
             yield service
             if chaos.bucket is not None:
@@ -212,16 +221,16 @@ def _pulled(copy: Path) -> str:
 
 
 def _service(
-    chaos: Chaos, simulator: Simulator, home: Path, arguments: tuple[str, ...], started: tuple[Node, ...]
+    chaos: Chaos, simulator: Simulator, home: Path, arguments: tuple[str, ...], ray_nodes: tuple[Node, ...]
 ) -> Service:
-    return Service(home, arguments, environment(chaos.corpus, simulator, home), started)
+    return Service(home, arguments, environment(chaos.corpus, simulator, home), ray_nodes)
 
 
 def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str]:
     """Return this process's environment without existing ASSAYER_ and OPENAI_ variables, with deadlines that suit a
     run of minutes."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
-    return own | {
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
+    return inherited | {
         "HOME": str(home),
         "ASSAYER_HOME": str(home),
         "ASSAYER_CORPUS__PATH": str(corpus),
@@ -243,10 +252,10 @@ def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str
 async def _read_once_purged(home: Path, record: Path, erasures: Path) -> Findings:
     """Return the findings. While there are violations, wait for the next purge, because data stored at the moment of an
     erasure is deleted only then."""
-    until = time.monotonic() + _PURGED_SECONDS
+    deadline = time.monotonic() + _PURGED_SECONDS
     while True:
         findings = await _read(home, record, erasures)
-        if not findings.violations or time.monotonic() > until:
+        if not findings.violations or time.monotonic() > deadline:
             return findings
         await asyncio.sleep(1.0)
 
@@ -261,5 +270,5 @@ async def _read(home: Path, record: Path, erasures: Path) -> Findings:
             stdout=asyncio.subprocess.PIPE,
         )
         async with asyncio.timeout(_READ_SECONDS):
-            said, _ = await process.communicate()
-    return Findings.model_validate_json(said)
+            output, _ = await process.communicate()
+    return Findings.model_validate_json(output)

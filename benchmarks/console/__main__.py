@@ -104,13 +104,13 @@ def main() -> None:
     parser.add_argument(
         "--only", choices=("queries", "pages", "bids", "dossier", "watchers"), help="measure only this part"
     )
-    asked = parser.parse_args()
-    rows, only = asked.rows, asked.only
+    options = parser.parse_args()
+    rows, only_part = options.rows, options.only
     print(f"{heading()}\n{rows:,} proposals of {len(_TEXT):,} characters, {_TIMES} times each\n", flush=True)
-    asyncio.run(_measure(rows, only))
+    asyncio.run(_measure(rows, only_part))
 
 
-async def _measure(rows: int, only: str | None) -> None:
+async def _measure(rows: int, only_part: str | None) -> None:
     # Not below the working directory: run by root, the server is another user, who may not have access to it.
     with tempfile.TemporaryDirectory(prefix="assayer-console-") as folder:
         async with EmbeddedPostgres(Path(folder) / "postgres", durable=False) as server:
@@ -119,19 +119,19 @@ async def _measure(rows: int, only: str | None) -> None:
             async with Database(settings) as database:
                 await database.migrate()
                 await _fill(database, rows)
-                if only in (None, "queries"):
+                if only_part in (None, "queries"):
                     await _time(PgCallTables(database))
                 await database.execute(_READABLE, _TENANT, full_report().model_dump_json())
                 key = generate_key()
                 await PgKeys(database, ApiKeySettings()).create(_TENANT, KeyPlan(name="bench", scopes=_SCOPES), key)
                 async with served(url) as service:
-                    if only in (None, "pages"):
+                    if only_part in (None, "pages"):
                         await time_pages(service.address, key.secret, _BATCH, _TIMES)
-                    if only in (None, "bids"):
+                    if only_part in (None, "bids"):
                         await time_bids(service.address, key.secret, _TENANT, _BATCH, database)
-                    if only in (None, "dossier"):
+                    if only_part in (None, "dossier"):
                         await _time_dossier(service, key.secret)
-                    if only in (None, "watchers"):
+                    if only_part in (None, "watchers"):
                         await add_watched_call(database, _TENANT)
                         await time_watchers(service, key.secret, database)
 
@@ -185,11 +185,11 @@ async def _time(tables: PgCallTables) -> None:
 
 async def _time_dossier(service: ServedConsole, key: str) -> None:
     """Print the duration of one request, the first after the service's start, and the service's CPU time."""
-    used, began = sum(service.process.cpu_times()[:2]), time.perf_counter()
+    cpu_before, began = sum(service.process.cpu_times()[:2]), time.perf_counter()
     async with httpx2.AsyncClient(base_url=service.address, headers={"Authorization": f"Bearer {key}"}) as client:
         answer = await client.get(f"/v1/batches/{_BATCH}/dossier", timeout=300)
     answer.raise_for_status()
-    seconds, cpu = time.perf_counter() - began, sum(service.process.cpu_times()[:2]) - used
+    seconds, cpu = time.perf_counter() - began, sum(service.process.cpu_times()[:2]) - cpu_before
     print(f"dossier                {seconds:.1f} s, {cpu:.1f} s of CPU, {len(answer.content) / 1e6:.1f} MB", flush=True)
 
 

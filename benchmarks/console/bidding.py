@@ -30,17 +30,19 @@ async def time_bids(address: str, key: str, tenant: TenantId, batch: str, databa
     """Ask the reviewers for bids, and time the first and the second view of each."""
     members = PgMembers(database, PgAuditLog(database), PgMails(database, enabled=False))
     async with _client(address, key) as officer:
-        opened = await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
-        opened.raise_for_status()
+        opening = await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
+        opening.raise_for_status()
     print("\nBids: milliseconds of the first and the second view; the index is built before the first", flush=True)
     for number in range(_REVIEWERS):
-        member, given = MemberId(f"mb_{number}"), generate_key()
-        by = ActBy(Actor("bench", "Bench", "owner"), dt.datetime.now(dt.UTC))
-        await members.give_key(tenant, member, given, by)
-        async with _client(address, given.secret) as reviewer, httpx2.AsyncClient(base_url=address) as browser:
-            stored = await reviewer.put(f"/v1/members/{member}/expertise", json=_EXPERTISE)
-            stored.raise_for_status()
-            signed_in = await browser.post("/console/sign-in", data={"key": given.secret}, headers={"Origin": address})
+        member, new_key = MemberId(f"mb_{number}"), generate_key()
+        author = ActBy(Actor("bench", "Bench", "owner"), dt.datetime.now(dt.UTC))
+        await members.give_key(tenant, member, new_key, author)
+        async with _client(address, new_key.secret) as reviewer, httpx2.AsyncClient(base_url=address) as browser:
+            response = await reviewer.put(f"/v1/members/{member}/expertise", json=_EXPERTISE)
+            response.raise_for_status()
+            signed_in = await browser.post(
+                "/console/sign-in", data={"key": new_key.secret}, headers={"Origin": address}
+            )
             if signed_in.status_code != httpx2.codes.SEE_OTHER:
                 raise RuntimeError(f"Signing in was answered with {signed_in.status_code}.")
             views = [await _viewed(browser, f"/console/bids/{batch}") for _ in range(2)]

@@ -25,9 +25,9 @@ _TIMING = """
 
 
 async def time_pages(address: str, key: str, batch: str, times: int) -> None:
-    here = f"{address}/console/calls/{batch}"
-    async with async_playwright() as running:
-        browser = await running.chromium.launch(
+    page_url = f"{address}/console/calls/{batch}"
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"), chromium_sandbox=os.geteuid() != 0
         )
         page = await browser.new_page(viewport={"width": 1280, "height": 900})
@@ -52,51 +52,51 @@ async def time_pages(address: str, key: str, batch: str, times: int) -> None:
             f"\nIn Chromium, {times} times each: milliseconds until the response ends, then until it is visible",
             flush=True,
         )
-        await _opened(page, "first paint of the table", here, times)
-        await _opened(page, "last page of the table", f"{here}?page=100", times)
-        await _opened(page, "open a proposal", f"{address}/console/proposals/ev_7", times)
-        await _opened(page, "open the plots", f"{here}/plots", times)
-        await _opened(page, "plots with a ranking", f"{here}/plots?ranking={RANKING}", times)
-        await _opened(page, "table by rank", f"{here}?ranking={RANKING}&sort=rank", times)
-        await _opened(page, "table of one band", f"{here}?ranking={RANKING}&sort=rank&band=human", times)
-        await _opened(page, "the ranking", f"{here}/rankings/{RANKING}", times)
-        await _opened(page, "the ranking cut elsewhere", f"{here}/rankings/{RANKING}?cut=700", times)
-        await _opened(page, "rankings of the call", f"{here}/rankings", times)
-        await _opened(page, "compare two", f"{address}/console/compare?id=ev_7&id=ev_8", times)
-        await _opened(page, "who reviews what", f"{here}/assignments", times)
-        await _opened(page, "most missing reviews", f"{here}/assignments?sort=missing", times)
-        await _opened(page, "what reviewers think", f"{here}/panel", times)
-        await _opened(page, "widest spread first", f"{here}/panel?sort=spread&only=apart", times)
-        await _opened(page, "last page of opinions", f"{here}/panel?page=100", times)
-        await _acted(page, "sort by score", here, sort, times)
-        await _acted(page, "filter by corpus fit", here, filter, times)
-        await _acted(page, "search (waits 300 ms)", here, search, times)
+        await _time_opening(page, "first paint of the table", page_url, times)
+        await _time_opening(page, "last page of the table", f"{page_url}?page=100", times)
+        await _time_opening(page, "open a proposal", f"{address}/console/proposals/ev_7", times)
+        await _time_opening(page, "open the plots", f"{page_url}/plots", times)
+        await _time_opening(page, "plots with a ranking", f"{page_url}/plots?ranking={RANKING}", times)
+        await _time_opening(page, "table by rank", f"{page_url}?ranking={RANKING}&sort=rank", times)
+        await _time_opening(page, "table of one band", f"{page_url}?ranking={RANKING}&sort=rank&band=human", times)
+        await _time_opening(page, "the ranking", f"{page_url}/rankings/{RANKING}", times)
+        await _time_opening(page, "the ranking cut elsewhere", f"{page_url}/rankings/{RANKING}?cut=700", times)
+        await _time_opening(page, "rankings of the call", f"{page_url}/rankings", times)
+        await _time_opening(page, "compare two", f"{address}/console/compare?id=ev_7&id=ev_8", times)
+        await _time_opening(page, "who reviews what", f"{page_url}/assignments", times)
+        await _time_opening(page, "most missing reviews", f"{page_url}/assignments?sort=missing", times)
+        await _time_opening(page, "what reviewers think", f"{page_url}/panel", times)
+        await _time_opening(page, "widest spread first", f"{page_url}/panel?sort=spread&only=apart", times)
+        await _time_opening(page, "last page of opinions", f"{page_url}/panel?page=100", times)
+        await _time_action(page, "sort by score", page_url, sort, times)
+        await _time_action(page, "filter by corpus fit", page_url, filter, times)
+        await _time_action(page, "search (waits 300 ms)", page_url, search, times)
         await browser.close()
 
 
-async def _opened(page: Page, name: str, address: str, times: int) -> None:
-    found = []
+async def _time_opening(page: Page, name: str, address: str, times: int) -> None:
+    timings = []
     for _ in range(times):
         await page.goto(address)
-        found.append(await page.evaluate(_TIMING))
-    _told(name, [item[0] for item in found], [item[1] for item in found])
+        timings.append(await page.evaluate(_TIMING))
+    _print_timings(name, [item[0] for item in timings], [item[1] for item in timings])
 
 
-async def _acted(page: Page, name: str, address: str, act: Callable[[], Awaitable[None]], times: int) -> None:
-    served, seen = [], []
+async def _time_action(page: Page, name: str, address: str, act: Callable[[], Awaitable[None]], times: int) -> None:
+    server_ms, visible_ms = [], []
     for _ in range(times):
         await page.goto(address)
         began = time.perf_counter()
-        async with page.expect_response(lambda answer: "/console/calls/" in answer.url) as asked:
+        async with page.expect_response(lambda answer: "/console/calls/" in answer.url) as expected_response:
             await act()
-            seen.append(1_000 * (time.perf_counter() - began))
-        answer = await asked.value
+            visible_ms.append(1_000 * (time.perf_counter() - began))
+        answer = await expected_response.value
         await answer.finished()
         timing = answer.request.timing
-        served.append(timing["responseEnd"] - timing["requestStart"])
-    _told(name, served, seen)
+        server_ms.append(timing["responseEnd"] - timing["requestStart"])
+    _print_timings(name, server_ms, visible_ms)
 
 
-def _told(name: str, served: list[float], seen: list[float]) -> None:
-    figures = (f"median {statistics.median(item):6.0f}, slowest {max(item):6.0f}" for item in (served, seen))
+def _print_timings(name: str, server_ms: list[float], visible_ms: list[float]) -> None:
+    figures = (f"median {statistics.median(item):6.0f}, slowest {max(item):6.0f}" for item in (server_ms, visible_ms))
     print(f"{name:26} {'   '.join(figures)}", flush=True)

@@ -50,12 +50,12 @@ async def _serve(database_url: str) -> None:
         NotificationListener(database) as listener,
     ):
         services = api_services(settings, database, listener, SystemClock(), None, ready)
-        with socket.socket() as listening:
-            listening.bind(("127.0.0.1", 0))
-            listening.listen()
-            print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
+        with socket.socket() as listening_socket:
+            listening_socket.bind(("127.0.0.1", 0))
+            listening_socket.listen()
+            print(f"http://127.0.0.1:{listening_socket.getsockname()[1]}", flush=True)
             config = uvicorn.Config(create_app(services), log_config=None, access_log=False, lifespan="off")
-            await uvicorn.Server(config).serve([listening])
+            await uvicorn.Server(config).serve([listening_socket])
 
 
 if __name__ == "__main__":

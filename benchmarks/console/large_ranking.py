@@ -28,34 +28,35 @@ _REASON = (
 _WINNERS: tuple[Literal["first", "second", "tie"], ...] = ("first", "second", "tie")
 
 
-async def add_ranking(database: Database, tenant: TenantId, ideas: Sequence[Idea], cut: int) -> None:
+async def add_ranking(database: Database, tenant: TenantId, ideas: Sequence[Idea], cutoff: int) -> None:
     """Store a ranking of the ideas in the given order; print how long each step took."""
     jobs, leases = PgJobs(database), PgLeases(database, QueueSettings())
     began = time.perf_counter()
-    work = RankingRequest(ideas=tuple(ideas), cut=cut)
+    work = RankingRequest(ideas=tuple(ideas), cut=cutoff)
     job = NewJob(id=JobId(RANKING), request=work, subject=f"large: {len(ideas):,} proposals", priority="batch")
     await jobs.add(tenant, [job])
-    added = time.perf_counter()
+    submitted = time.perf_counter()
     (lease,) = await leases.acquire("bench", FreeSlots(1, 0))
-    result = _result(ideas, cut)
-    dumped = result.model_dump(mode="json")
-    ready = time.perf_counter()
-    if not await leases.finish(lease, JobVerdict(state="succeeded", result=dumped, cost_usd=50.0)):
+    result = _result(ideas, cutoff)
+    result_json = result.model_dump(mode="json")
+    verdict_started = time.perf_counter()
+    if not await leases.finish(lease, JobVerdict(state="succeeded", result=result_json, cost_usd=50.0)):
         raise RuntimeError("The ranking could not be written.")
     size = len(result.model_dump_json()) / 1e6
     print(
         f"A ranking of {len(ideas):,} on {len(result.comparisons):,} comparisons, {size:.0f} MB as JSON: "
-        f"submitted in {added - began:.1f} s, its verdict written in {time.perf_counter() - ready:.1f} s\n",
+        f"submitted in {submitted - began:.1f} s, its verdict written in {time.perf_counter() - verdict_started:.1f} "
+        "s\n",
         flush=True,
     )
 
 
-def _result(ideas: Sequence[Idea], cut: int) -> RankingResult:
+def _result(ideas: Sequence[Idea], cutoff: int) -> RankingResult:
     draw = random.Random(0)
     comparisons = _comparisons(ideas, round(RankingOptions().calls_per_idea * len(ideas)), draw)
     times = Counter(item for answer in comparisons for item in (answer.first, answer.second))
     count = len(ideas)
-    ranked = tuple(
+    ranked_ideas = tuple(
         RankedIdea(
             id=idea.id,
             title=idea.title,
@@ -69,8 +70,8 @@ def _result(ideas: Sequence[Idea], cut: int) -> RankingResult:
                 for default_dimension in DEFAULT_DIMENSIONS
             },
             comparisons=times[idea.id],
-            chance_in=min(1.0, max(0.0, (cut + 200 - rank) / 400)),
-            band=_band(rank, cut),
+            chance_in=min(1.0, max(0.0, (cutoff + 200 - rank) / 400)),
+            band=_band(rank, cutoff),
             by_baseline={},
         )
         for rank, idea in enumerate(ideas, start=1)
@@ -91,9 +92,9 @@ def _result(ideas: Sequence[Idea], cut: int) -> RankingResult:
         id=RANKING,
         dimension="overall",
         dimensions=DEFAULT_DIMENSIONS,
-        cut=cut,
+        cut=cutoff,
         confidence=0.95,
-        ideas=ranked,
+        ideas=ranked_ideas,
         judge=judge,
         seeded=True,
         stopped=None,
@@ -117,8 +118,8 @@ def _result(ideas: Sequence[Idea], cut: int) -> RankingResult:
     return RankingResult(ranking=ranking, comparisons=comparisons)
 
 
-def _band(rank: int, cut: int) -> Band:
-    return "in" if rank < cut - 180 else "human" if rank < cut + 180 else "out"
+def _band(rank: int, cutoff: int) -> Band:
+    return "in" if rank < cutoff - 180 else "human" if rank < cutoff + 180 else "out"
 
 
 def _comparisons(ideas: Sequence[Idea], count: int, draw: random.Random) -> tuple[Comparison, ...]:

@@ -39,30 +39,31 @@ class ProposalFile(NamedTuple):
     content: bytes
 
 
-def invented() -> list[ProposalFile]:
+def generate_proposals() -> list[ProposalFile]:
     """Return invented proposals, which may appear in published screenshots."""
     draw = random.Random(19)
-    made = [_invented(number, draw) for number in range(1, _FILES + _MORE + 1)]
+    texts = [_generate_proposal(number, draw) for number in range(1, _FILES + _MORE + 1)]
     files = [
-        ProposalFile(f"A-2026-{at:04}.txt", f"# {title}\n\n{text}".encode()) for at, (title, text) in enumerate(made, 1)
+        ProposalFile(f"A-2026-{at:04}.txt", f"# {title}\n\n{text}".encode())
+        for at, (title, text) in enumerate(texts, 1)
     ]
-    return [*files[:_FILES], _table([(f"A-2026-{at:04}", *item) for at, item in enumerate(made, 1)][_FILES:])]
+    return [*files[:_FILES], _table([(f"A-2026-{at:04}", *item) for at, item in enumerate(texts, 1)][_FILES:])]
 
 
-def real(data: Path) -> list[ProposalFile]:
+def read_proposals(data: Path) -> list[ProposalFile]:
     """Return real ideas from the data folder: 48 of ScholarIdeas, 49 of AI-Researcher, 21 awards, and 37 more awards as
     table rows."""
     texts = [path.read_text("utf-8") for path in sorted(data.glob("scholarideas/*/*.txt")) if path.name != "cutoff.txt"]
     texts += [line["text"] for line in read_records(data / "ai_researcher" / "ideas.jsonl.gz")]
     awards = [(line["title"], line["abstract"]) for line in read_records(data / "grants" / "nsf_2026.jsonl.gz")]
-    wanted = _FILES - len(texts)
-    texts += [f"# {title}\n\n{text}" for title, text in awards[:wanted]]
-    files = [ProposalFile(f"A-2026-{at:04}.txt", text.encode()) for at, text in enumerate(texts, 1)]
-    more = awards[wanted : wanted + _MORE]
-    return [*files, _table([(f"A-2026-{at + _FILES:04}", *item) for at, item in enumerate(more, 1)])]
+    missing_count = _FILES - len(texts)
+    texts += [f"# {title}\n\n{text}" for title, text in awards[:missing_count]]
+    files = [ProposalFile(f"A-2026-{number:04}.txt", text.encode()) for number, text in enumerate(texts, 1)]
+    table_awards = awards[missing_count : missing_count + _MORE]
+    return [*files, _table([(f"A-2026-{number + _FILES:04}", *item) for number, item in enumerate(table_awards, 1)])]
 
 
-def _invented(number: int, draw: random.Random) -> tuple[str, str]:
+def _generate_proposal(number: int, draw: random.Random) -> tuple[str, str]:
     subject, means, question = _FIELDS[number % len(_FIELDS)]
     title = f"{_WAYS[number // len(_FIELDS) % len(_WAYS)]} {subject}"
     sites, years = draw.randint(3, 40), draw.randint(2, 5)

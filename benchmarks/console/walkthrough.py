@@ -26,7 +26,7 @@ from playwright.async_api import Browser, Page, async_playwright
 from assayer_client import AsyncClient
 from assayer_client.reviewing import OpinionBody
 from benchmarks.console.pictures import picture
-from benchmarks.console.proposals import ProposalFile, invented, real
+from benchmarks.console.proposals import ProposalFile, generate_proposals, read_proposals
 from benchmarks.measuring import command_line, heading
 from simulator.process import Simulator
 
@@ -38,11 +38,11 @@ _CUT = 20
 class Walk:
     """Running service, with helpers for its command line and pages."""
 
-    def __init__(self, home: Path, simulated: Simulator, pictures: Path | None) -> None:
-        own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
-        self.environment = own | {
+    def __init__(self, home: Path, simulator: Simulator, pictures: Path | None) -> None:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
+        self.environment = inherited | {
             "ASSAYER_HOME": str(home),
-            "ASSAYER_LLM__BASE_URL": simulated.base_url,
+            "ASSAYER_LLM__BASE_URL": simulator.base_url,
             "ASSAYER_LLM__MODEL": "simulated",
             "ASSAYER_LLM__API_KEY": "sk-test",
             "ASSAYER_LLM__ENDPOINT_NAME": "simulated",
@@ -53,12 +53,12 @@ class Walk:
 
     def run(self, *arguments: object) -> str:
         command = [sys.executable, "-c", _RUN, *map(str, arguments)]
-        ended = subprocess.run(
+        process = subprocess.run(
             command, env=self.environment, cwd=self.home, capture_output=True, text=True, check=False
         )
-        if ended.returncode:
-            raise RuntimeError(f"assayer {' '.join(map(str, arguments))} failed: {ended.stderr}")
-        return ended.stdout.strip() or " ".join(ended.stderr.split())
+        if process.returncode:
+            raise RuntimeError(f"assayer {' '.join(map(str, arguments))} failed: {process.stderr}")
+        return process.stdout.strip() or " ".join(process.stderr.split())
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -103,15 +103,15 @@ async def play(walk: Walk, files: list[ProposalFile]) -> None:
     owner_key = walk.run(
         "admin", "members", "invite", "Olga Owner", "olga@example.org", "--role", "owner", "--key"
     ).split()[-1]
-    async with async_playwright() as running, AsyncClient(walk.address, owner_key) as client:
-        browser = await running.chromium.launch(
+    async with async_playwright() as playwright, AsyncClient(walk.address, owner_key) as client:
+        browser = await playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"), chromium_sandbox=os.geteuid() != 0
         )
         owner = await walk.signed_in(browser, owner_key)
         call = await _submit(walk, owner, files)
         await client.batches.wait(call, seconds=3_600)
-        found = await client.batches.get(call)
-        walk.tell(f"evaluated: {json.dumps(found.states)}, {found.rejected} refused, cost {found.cost_usd}")
+        batch = await client.batches.get(call)
+        walk.tell(f"evaluated: {json.dumps(batch.states)}, {batch.rejected} refused, cost {batch.cost_usd}")
         await owner.goto(f"{walk.address}/console/calls/{call}?sort=score&down=true")
         await walk.show(owner, "table")
         await owner.locator("td.title a").first.click()
@@ -137,8 +137,8 @@ async def _submit(walk: Walk, page: Page, files: list[ProposalFile]) -> str:
     await page.get_by_label("Name", exact=True).fill("Spring call 2026")
     await page.get_by_label("Tags").fill("spring, round 1")
     await page.get_by_label("Reviews due by").fill("2027-01-31")
-    sent = [{"name": file.name, "mimeType": "application/octet-stream", "buffer": file.content} for file in files]
-    await page.locator("#files").set_input_files(sent)  # type: ignore[arg-type]
+    payloads = [{"name": file.name, "mimeType": "application/octet-stream", "buffer": file.content} for file in files]
+    await page.locator("#files").set_input_files(payloads)  # type: ignore[arg-type]
     await page.get_by_role("button", name="Check and estimate").click()
     await page.get_by_role("heading", name="If you submit this").wait_for()
     await page.mouse.move(0, 0)
@@ -223,20 +223,20 @@ async def _judge_a_claim(walk: Walk, page: Page) -> None:
     await walk.show(page, "claims")
 
 
-async def _opinions(walk: Walk, keys: list[str], call: str, done: str) -> None:
+async def _opinions(walk: Walk, keys: list[str], call: str, finished_evaluation: str) -> None:
     """Give the remaining first opinions with the API client."""
-    draw, given = random.Random(7), 0
+    draw, opinion_count = random.Random(7), 0
     worth: dict[str, int] = {}
     for key in keys:
         async with AsyncClient(walk.address, key) as reviewer:
             for item in (await reviewer.reviewing.list_assignments(batch=call)).items:
-                if item.opinion != "none" or (item.evaluation == done and key == keys[0]):
+                if item.opinion != "none" or (item.evaluation == finished_evaluation and key == keys[0]):
                     continue
                 base = worth.setdefault(item.evaluation, draw.randint(1, 5))
                 score = min(5, max(1, base + draw.choice((-1, 0, 0, 0, 1))))
                 await reviewer.reviewing.give_opinion(item.evaluation, OpinionBody(score=score, note="As discussed."))
-                given += 1
-    walk.tell(f"{given} more first opinions")
+                opinion_count += 1
+    walk.tell(f"{opinion_count} more first opinions")
 
 
 async def _shortlist(walk: Walk, page: Page, client: AsyncClient, call: str) -> str:
@@ -267,8 +267,8 @@ async def _plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
         await page.get_by_role("heading", name=title).evaluate("one => one.scrollIntoView()")
         await walk.show(page, name)
     orders = page.get_by_role("region", name="Agreement of reviewers with reports").locator("tbody tr")
-    said = [" ".join((await item.inner_text()).split()) for item in await orders.all()]
-    walk.tell(f"same order as a reviewer: {' · '.join(said) or 'too few proposals have a score of the program'}")
+    order_texts = [" ".join((await item.inner_text()).split()) for item in await orders.all()]
+    walk.tell(f"same order as a reviewer: {' · '.join(order_texts) or 'too few proposals have a score of the program'}")
 
 
 async def _decide_each(walk: Walk, page: Page, call: str) -> None:
@@ -317,8 +317,8 @@ async def _letters(walk: Walk, page: Page, call: str) -> None:
 
 async def _export(walk: Walk, client: AsyncClient, call: str) -> None:
     for format in ("csv", "xlsx", "jsonl"):
-        saved = await client.batches.save_results(call, walk.home / f"{call}.{format}", format=format)
-        walk.tell(f"exported {format}: {_size(saved)}")
+        path = await client.batches.save_results(call, walk.home / f"{call}.{format}", format=format)
+        walk.tell(f"exported {format}: {_size(path)}")
     dossier = await client.batches.save_dossier(call, walk.home / "dossier.pdf")
     walk.tell(f"dossier: {_size(dossier)}")
     _verify(walk, "log.jsonl")
@@ -350,20 +350,20 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=_ROOT / "examples" / "corpus.jsonl", help="corpus to search")
     parser.add_argument("--pictures", type=Path, help="folder for screenshots; not with --data")
     parser.add_argument("--files", type=int, default=118, help="number of files to use, for a shorter run")
-    asked = parser.parse_args()
-    if asked.data and asked.pictures:
+    options = parser.parse_args()
+    if options.data and options.pictures:
         parser.error("--pictures cannot be used with --data, because screenshots must not show real ideas")
-    *single, table = real(asked.data) if asked.data else invented()
-    if asked.pictures:
-        asked.pictures.mkdir(parents=True, exist_ok=True)
+    *single_files, table = read_proposals(options.data) if options.data else generate_proposals()
+    if options.pictures:
+        options.pictures.mkdir(parents=True, exist_ok=True)
     print(heading(), flush=True)
-    with tempfile.TemporaryDirectory(prefix="assayer-walk-") as folder, Simulator(latency_mean=0) as simulated:
+    with tempfile.TemporaryDirectory(prefix="assayer-walk-") as folder, Simulator(latency_mean=0) as simulator:
         home = Path(folder)
         home.chmod(0o711)  # as root, PostgreSQL runs as another user
-        walk = Walk(home, simulated, asked.pictures)
-        walk.run("corpus", "build", asked.corpus.resolve())
+        walk = Walk(home, simulator, options.pictures)
+        walk.run("corpus", "build", options.corpus.resolve())
         with walk.serving():
-            asyncio.run(play(walk, [*single[: asked.files], table]))
+            asyncio.run(play(walk, [*single_files[: options.files], table]))
 
 
 if __name__ == "__main__":

@@ -39,8 +39,8 @@ async def add_watched_call(database: Database, tenant: TenantId) -> None:
 async def time_watchers(service: ServedConsole, key: str, database: Database) -> None:
     """Print the server process's share of a core while an idea ends every four seconds, every second, or not at all."""
     print(f"\nRunning call with {_ROWS:,} rows, {_SECONDS:.0f} s each: share of a core used by the server", flush=True)
-    async with async_playwright() as running:
-        browser = await running.chromium.launch(
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"), chromium_sandbox=os.geteuid() != 0
         )
         context = await browser.new_context()
@@ -51,7 +51,7 @@ async def time_watchers(service: ServedConsole, key: str, database: Database) ->
         await page.get_by_role("heading", name="Funding calls").wait_for()
         await page.goto("about:blank")
         pauses = {"nothing ends": None, "one ends in 4 s": 4.0, "one ends each second": 1.0}
-        alone = {name: await _share(service, database, pause) for name, pause in pauses.items()}
+        share_alone = {name: await _share(service, database, pause) for name, pause in pauses.items()}
         state = await context.storage_state()
         for _ in range(10):
             # Separate contexts, so that each viewer has its own connections.
@@ -59,17 +59,19 @@ async def time_watchers(service: ServedConsole, key: str, database: Database) ->
             await viewer.goto(f"{service.address}/console/calls/{_CALL}")
         await asyncio.sleep(3)
         for name, pause in pauses.items():
-            watched = await _share(service, database, pause)
-            print(f"{name:22} {alone[name]:6.2%} without, {watched:6.2%} with ten viewers", flush=True)
+            watched_share = await _share(service, database, pause)
+            print(f"{name:22} {share_alone[name]:6.2%} without, {watched_share:6.2%} with ten viewers", flush=True)
         await browser.close()
 
 
 async def _share(service: ServedConsole, database: Database, pause: float | None) -> float:
-    before, began = service.process.cpu_times(), time.monotonic()
-    while (left := began + _SECONDS - time.monotonic()) > 0:
+    times_before, began = service.process.cpu_times(), time.monotonic()
+    while (seconds_left := began + _SECONDS - time.monotonic()) > 0:
         if pause is not None:
             await database.execute(_END_ONE, _CALL)
             await database.execute(_TELL)
-        await asyncio.sleep(min(left, pause or left))
-    after = service.process.cpu_times()
-    return (after.user + after.system - before.user - before.system) / (time.monotonic() - began)
+        await asyncio.sleep(min(seconds_left, pause or seconds_left))
+    times_after = service.process.cpu_times()
+    return (times_after.user + times_after.system - times_before.user - times_before.system) / (
+        time.monotonic() - began
+    )

@@ -72,15 +72,15 @@ def main() -> None:
     documents = [LabelledDocument.model_validate_json(line) for line in lines]
     print(heading())
     corpus = MemoryCorpus(list(_records(documents)), HashingEmbedder())
-    chosen = [item for item in documents if options.only in (None, item.document)]
-    results = [asyncio.run(_measured(options.folder, item, corpus)) for item in chosen]
-    for line in _tables(results, details=options.details):
+    selected = [item for item in documents if options.only in (None, item.document)]
+    results = [asyncio.run(_measure_document(options.folder, item, corpus)) for item in selected]
+    for line in _tables(results, with_details=options.details):
         print(line)
 
 
 def _records(documents: Sequence[LabelledDocument]) -> Iterator[Paper]:
-    labelled = (entry.work for item in documents for entry in item.entries if entry.work)
-    works = {(letters(work.title), work.year, work.authors[:1]): work for work in labelled}
+    labelled_works = (entry.work for item in documents for entry in item.entries if entry.work)
+    works = {(letters(work.title), work.year, work.authors[:1]): work for work in labelled_works}
     for number, work in enumerate(works.values()):
         yield Paper(
             id=PaperId(f"work-{number}"),
@@ -93,56 +93,56 @@ def _records(documents: Sequence[LabelledDocument]) -> Iterator[Paper]:
         )
 
 
-async def _measured(folder: Path, labelled: LabelledDocument, corpus: MemoryCorpus) -> Result:
-    path = folder / labelled.document
-    found = await read_ideas([path])
-    if not found.ideas:
-        print(f"{labelled.document} could not be read: {found.rejected[0].message}")
-        return Result(labelled.document, labelled.kind, len(labelled.entries), 0, 0, 0, (), (), 0, 0, (), 0)
-    (idea,) = found.ideas
-    matched = match_entries(labelled.entries, [work.raw or work.title for work in idea.references])
-    planted = plant_inventions(idea, seed=labelled.document)
-    outcomes = await _check(planted.idea, corpus)
-    judged = _judged(labelled.entries, matched.pairs, idea, outcomes)
-    inventions = [entry for title in planted.titles for entry in outcomes.entries if covers(entry.text, title)]
-    words, missing = missing_words(path, idea)
+async def _measure_document(folder: Path, document: LabelledDocument, corpus: MemoryCorpus) -> Result:
+    path = folder / document.document
+    reading = await read_ideas([path])
+    if not reading.ideas:
+        print(f"{document.document} could not be read: {reading.rejected[0].message}")
+        return Result(document.document, document.kind, len(document.entries), 0, 0, 0, (), (), 0, 0, (), 0)
+    (idea,) = reading.ideas
+    matching = match_entries(document.entries, [work.raw or work.title for work in idea.references])
+    planted_idea = plant_inventions(idea, seed=document.document)
+    outcomes = await _check(planted_idea.idea, corpus)
+    entry_outcomes = _judge_entries(document.entries, matching.pairs, idea, outcomes)
+    inventions = [entry for title in planted_idea.titles for entry in outcomes.entries if covers(entry.text, title)]
+    words, lost_words = missing_words(path, idea)
     return Result(
-        labelled.document,
-        labelled.kind,
-        entries=len(labelled.entries),
-        told_apart=len(matched.pairs),
-        extra=matched.extra,
-        checked=sum(labelled.entries[place].work is not None for place in matched.pairs),
-        accused=tuple(text for outcome, text in judged if outcome in _ACCUSATIONS),
-        undecided=tuple(text for outcome, text in judged if isinstance(outcome, Absent)),
-        planted=len(planted.titles),
+        document.document,
+        document.kind,
+        entries=len(document.entries),
+        told_apart=len(matching.pairs),
+        extra=matching.extra,
+        checked=sum(document.entries[place].work is not None for place in matching.pairs),
+        accused=tuple(text for outcome, text in entry_outcomes if outcome in _ACCUSATIONS),
+        undecided=tuple(text for outcome, text in entry_outcomes if isinstance(outcome, Absent)),
+        planted=len(planted_idea.titles),
         planted_found=sum(entry.outcome == "not_found" for entry in inventions),
-        missing=missing,
+        missing=lost_words,
         words=words,
-        lost=tuple(entry.text for place, entry in enumerate(labelled.entries) if place not in matched.pairs),
+        lost=tuple(entry.text for place, entry in enumerate(document.entries) if place not in matching.pairs),
     )
 
 
-def _judged(
+def _judge_entries(
     entries: Sequence[Label], pairs: dict[int, int], idea: Idea, outcomes: OwnReferences
 ) -> list[tuple[OwnReferenceOutcome | Absent, str]]:
     """Return the outcomes of entries whose work is in the corpus, each with the reason."""
     by_text = {entry.text: entry for entry in outcomes.entries}
-    judged = []
+    judgements = []
     for place, read in pairs.items():
         work, entry = entries[place].work, by_text.get(idea.references[read].raw)
         if work is not None and entry is not None:
-            why = entry.outcome.reason if isinstance(entry.outcome, Absent) else " ".join(entry.differences)
-            judged.append((entry.outcome, f"{why} | {entry.text[:200]} | record: {work.title[:80]}"))
-    return judged
+            explanation = entry.outcome.reason if isinstance(entry.outcome, Absent) else " ".join(entry.differences)
+            judgements.append((entry.outcome, f"{explanation} | {entry.text[:200]} | record: {work.title[:80]}"))
+    return judgements
 
 
 async def _check(idea: Idea, corpus: MemoryCorpus) -> OwnReferences:
     run = Run(EvaluationId("benchmark"), None, SystemClock(), _Silent())
     sources = reference_sources(corpus, {}, LiteratureSettings(), run)
     options = OwnReferenceOptions(most=1_000, seconds=600)
-    checked = await check_own_references(idea, sources, NoLlm(), run, options)
-    return checked if isinstance(checked, OwnReferences) else OwnReferences(read_by="text", entries=())
+    references = await check_own_references(idea, sources, NoLlm(), run, options)
+    return references if isinstance(references, OwnReferences) else OwnReferences(read_by="text", entries=())
 
 
 class _Silent:
@@ -150,17 +150,17 @@ class _Silent:
         """Report nothing."""
 
 
-def _tables(results: Sequence[Result], *, details: bool) -> Iterator[str]:
+def _tables(results: Sequence[Result], *, with_details: bool) -> Iterator[str]:
     yield f"\n| kind | files | {_COLUMNS} |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
     for kind in [*dict.fromkeys(result.kind for result in results), ""]:
-        chosen = [result for result in results if kind in ("", result.kind)]
-        yield _row(f"{kind or 'all'} | {len(chosen)}", chosen)
+        kind_results = [result for result in results if kind in ("", result.kind)]
+        yield _row(f"{kind or 'all'} | {len(kind_results)}", kind_results)
     yield f"\n| file | kind | {_COLUMNS} |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
     for result in results:
         yield _row(f"{result.document} | {result.kind}", [result])
-    for result in results if details else ():
+    for result in results if with_details else ():
         for name, texts in (
             ("not told apart", result.lost),
             ("accused", result.accused),
@@ -177,8 +177,16 @@ def _row(start: str, results: Sequence[Result]) -> str:
         return sum(len(value) if isinstance(value, tuple) else value for value in values)
 
     share = f"{total('told_apart')} ({100 * total('told_apart') / max(1, total('entries')):.1f} %)"
-    accused = f"{total('accused')} ({100 * total('accused') / max(1, total('checked')):.1f} %)"
-    cells = [total("entries"), share, total("extra"), total("checked"), accused, total("undecided"), total("planted")]
+    accused_text = f"{total('accused')} ({100 * total('accused') / max(1, total('checked')):.1f} %)"
+    cells = [
+        total("entries"),
+        share,
+        total("extra"),
+        total("checked"),
+        accused_text,
+        total("undecided"),
+        total("planted"),
+    ]
     cells += [total("planted_found"), total("words"), total("missing")]
     return f"| {start} | {' | '.join(map(str, cells))} |"
 

@@ -41,17 +41,17 @@ def letters(text: str) -> str:
 
 def covers(text: str, part: str, share: float = _TITLE) -> bool:
     """Return whether a text contains at least this share of the letter sequences of `part`."""
-    return _shared(text, part) >= share
+    return _shared_share(text, part) >= share
 
 
-def _shared(text: str, part: str) -> float:
-    wanted = _sequences(part)
-    return len(wanted & _sequences(text)) / len(wanted)
+def _shared_share(text: str, part: str) -> float:
+    part_sequences = _sequences(part)
+    return len(part_sequences & _sequences(text)) / len(part_sequences)
 
 
 def _sequences(text: str) -> set[str]:
-    plain = letters(text)
-    return {plain[start : start + _LENGTH] for start in range(max(1, len(plain) - _LENGTH + 1))}
+    text_letters = letters(text)
+    return {text_letters[start : start + _LENGTH] for start in range(max(1, len(text_letters) - _LENGTH + 1))}
 
 
 def match_entries(labels: Sequence[Label], read: Sequence[str]) -> Matches:
@@ -60,10 +60,10 @@ def match_entries(labels: Sequence[Label], read: Sequence[str]) -> Matches:
     pairs: dict[int, int] = {}
     extra = 0
     for number, text in enumerate(read):
-        fitting = [place for place, label in enumerate(labels) if _fits(label, text)]
-        fitting.sort(key=lambda place: _shared(text, labels[place].text), reverse=True)
-        extra += not fitting
-        best = next((place for place in fitting if place not in pairs), None)
+        candidates = [place for place, label in enumerate(labels) if _fits(label, text)]
+        candidates.sort(key=lambda place: _shared_share(text, labels[place].text), reverse=True)
+        extra += not candidates
+        best = next((place for place in candidates if place not in pairs), None)
         if best is not None and _is_short_enough(labels[best], text):
             pairs[best] = number
     return Matches(pairs, extra)
@@ -72,8 +72,8 @@ def match_entries(labels: Sequence[Label], read: Sequence[str]) -> Matches:
 def _fits(label: Label, text: str) -> bool:
     title = label.work.title if label.work else ""
     # Some styles print no titles.
-    printed = title if title and covers(label.text, title) else label.text
-    return covers(text, label.text, _ENTRY) and covers(text, printed)
+    printed_text = title if title and covers(label.text, title) else label.text
+    return covers(text, label.text, _ENTRY) and covers(text, printed_text)
 
 
 def _is_short_enough(label: Label, text: str) -> bool:

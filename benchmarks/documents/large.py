@@ -45,16 +45,16 @@ def main() -> None:
     print(heading(), "\n| file | MB | ideas | words | seconds | of processor | memory, reader | parser |", sep="\n")
     print("|:--|--:|--:|--:|--:|--:|--:|--:|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        for name, made in _FILES.items():
+        for name, make_file in _FILES.items():
             path = Path(folder) / name
-            made(path, options.rows)
+            make_file(path, options.rows)
             size = path.stat().st_size / 1e6
-            for option, shown in (("", name), ("--upload", f"{name}, uploaded")):
+            for option, row_name in (("", name), ("--upload", f"{name}, uploaded")):
                 if option and path.suffix != ".csv":
                     continue
                 command = [sys.executable, "-m", __spec__.name, "--read", str(path), *filter(None, [option])]
-                ended = subprocess.run(command, capture_output=True, text=True, check=False)
-                print(f"| {shown} | {size:.1f} | {ended.stdout.strip() or ended.stderr[-400:]} |", flush=True)
+                process = subprocess.run(command, capture_output=True, text=True, check=False)
+                print(f"| {row_name} | {size:.1f} | {process.stdout.strip() or process.stderr[-400:]} |", flush=True)
 
 
 class _Counts(NamedTuple):
@@ -64,18 +64,18 @@ class _Counts(NamedTuple):
 
 
 def _read(path: Path) -> _Counts:
-    found = asyncio.run(read_ideas([path]))
-    words = sum(len(idea.text.split()) for idea in found.ideas)
-    return _Counts(len(found.ideas), words, next((item.message for item in found.rejected), ""))
+    reading = asyncio.run(read_ideas([path]))
+    words = sum(len(idea.text.split()) for idea in reading.ideas)
+    return _Counts(len(reading.ideas), words, next((item.message for item in reading.rejected), ""))
 
 
 def _uploaded(path: Path) -> _Counts:
     """Read the rows as the service does; it writes each to the database before it reads the next."""
-    most = DocumentLimits().text_bytes
+    max_bytes = DocumentLimits().text_bytes
     lines = LineCounter(2 * _ROWS, lambda: False)
     ideas = words = 0
     with path.open("rb") as file:
-        for row in csv_rows(file, "", 1, most, dt.datetime.now(dt.UTC).date(), lines):
+        for row in csv_rows(file, "", 1, max_bytes, dt.datetime.now(dt.UTC).date(), lines):
             if isinstance(row, AcceptedRow) and row.idea:
                 ideas += 1
                 words += len(row.idea.text.split())
@@ -83,13 +83,13 @@ def _uploaded(path: Path) -> _Counts:
 
 
 def _measure(path: Path, read: Callable[[Path], _Counts]) -> None:
-    begun = time.monotonic()
-    found = read(path)
-    seconds = time.monotonic() - begun
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    cpu = sum(item.ru_utime + item.ru_stime for item in used)
-    memory = " | ".join(f"{item.ru_maxrss / 1e3:,.0f} MB" for item in used)
-    print(f"{found.ideas:,} | {found.words:,} | {seconds:.1f} | {cpu:.1f} | {memory} {found.refusal}")
+    started = time.monotonic()
+    reading = read(path)
+    seconds = time.monotonic() - started
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    cpu = sum(item.ru_utime + item.ru_stime for item in usages)
+    memory = " | ".join(f"{item.ru_maxrss / 1e3:,.0f} MB" for item in usages)
+    print(f"{reading.ideas:,} | {reading.words:,} | {seconds:.1f} | {cpu:.1f} | {memory} {reading.refusal}")
 
 
 def _lines(chance: random.Random, number: int) -> list[str]:

@@ -53,23 +53,23 @@ def main() -> None:
     options = parser.parse_args()
     lines = (options.folder / "names.jsonl").read_text("utf-8").splitlines()
     labels = map(LabelledNames.model_validate_json, lines)
-    results = [found for label in labels if (found := asyncio.run(_measure(options.folder, label)))]
+    results = [result for label in labels if (result := asyncio.run(_measure(options.folder, label)))]
     print(heading(), *_tables(results), sep="\n")
 
 
 async def _measure(folder: Path, label: LabelledNames) -> Survivors | None:
     read = await read_ideas([folder / label.document])
     try:
-        masked = blind_idea(read.ideas[0])
+        masked_idea = blind_idea(read.ideas[0])
     except (InputError, IndexError) as error:
         print(f"{label.document} cannot be judged: {read.rejected[0].message if read.rejected else error}")
         return None
-    text = _plain(f"{masked.title}\n{masked.text}")
+    text = _plain(f"{masked_idea.title}\n{masked_idea.text}")
     return Survivors(
         label,
         tuple(f"{name}: {place}" for name in label.people if (place := _first_place(_plain(name), text))),
         tuple(name for name in label.institutions if re.search(rf"\b{re.escape(_plain(name))}\b", text)),
-        masked.blinding is not None and masked.blinding.names_may_remain,
+        masked_idea.blinding is not None and masked_idea.blinding.names_may_remain,
     )
 
 
@@ -81,35 +81,45 @@ def _plain(text: str) -> str:
 
 def _first_place(name: str, text: str) -> str:
     """Return the words around the first place at which the name survives, or an empty string."""
-    given = re.escape(name.split(maxsplit=1)[0].rstrip("."))
-    initial = f"(?:{given}|{name[0]}\\.)"
+    given_name = re.escape(name.split(maxsplit=1)[0].rstrip("."))
+    initial = f"(?:{given_name}|{name[0]}\\.)"
     last = re.escape(family_name(name))
-    whole = rf"\b{initial}[\s,.-]{{1,3}}(?:[\w.-]{{1,15}}\s){{0,3}}{last}\b|\b{last},? {initial}"
-    if found := re.search(whole, text):
-        return _around(text, found)
-    for found in re.finditer(rf"\b{last}\b", text):
-        before, after = text[max(0, found.start() - 300) : found.start()], text[found.end() : found.end() + 700]
-        cited = _CITED.match(after) or (_CITES_BEFORE.search(before) and _CITES_AFTER.match(after))
-        if not cited and not _OTHER_INITIAL.match(after):
-            return _around(text, found)
+    pattern = rf"\b{initial}[\s,.-]{{1,3}}(?:[\w.-]{{1,15}}\s){{0,3}}{last}\b|\b{last},? {initial}"
+    if match := re.search(pattern, text):
+        return _around(text, match)
+    for match in re.finditer(rf"\b{last}\b", text):
+        text_before, text_after = (
+            text[max(0, match.start() - 300) : match.start()],
+            text[match.end() : match.end() + 700],
+        )
+        is_citation = _CITED.match(text_after) or (_CITES_BEFORE.search(text_before) and _CITES_AFTER.match(text_after))
+        if not is_citation and not _OTHER_INITIAL.match(text_after):
+            return _around(text, match)
     return ""
 
 
-def _around(text: str, found: "re.Match[str]") -> str:
-    return " ".join(text[max(0, found.start() - 40) : found.end() + 40].split())
+def _around(text: str, match: "re.Match[str]") -> str:
+    return " ".join(text[max(0, match.start() - 40) : match.end() + 40].split())
 
 
 def _tables(results: Sequence[Survivors]) -> Iterator[str]:
     yield "\n| kind | documents | names | left | institutions | left | with a name left | not warned | warned in all |"
     yield "|:--|--:|--:|--:|--:|--:|--:|--:|--:|"
     for kind in [*dict.fromkeys(item.label.kind for item in results), ""]:
-        chosen = [item for item in results if kind in ("", item.label.kind)]
-        people, left = sum(len(item.label.people) for item in chosen), sum(len(item.names) for item in chosen)
-        spots, there = sum(len(item.label.institutions) for item in chosen), sum(len(item.places) for item in chosen)
-        unmasked, warned = [item for item in chosen if item.names], sum(item.warned for item in chosen)
+        kind_results = [item for item in results if kind in ("", item.label.kind)]
+        people, names_left = (
+            sum(len(item.label.people) for item in kind_results),
+            sum(len(item.names) for item in kind_results),
+        )
+        institutions, institutions_left = (
+            sum(len(item.label.institutions) for item in kind_results),
+            sum(len(item.places) for item in kind_results),
+        )
+        unmasked, warned = [item for item in kind_results if item.names], sum(item.warned for item in kind_results)
         yield (
-            f"| {kind or 'all'} | {len(chosen)} | {people} | {left} ({left / max(1, people):.1%}) | "
-            f"{spots} | {there} | {len(unmasked)} | {sum(not item.warned for item in unmasked)} | {warned} |"
+            f"| {kind or 'all'} | {len(kind_results)} | {people} | {names_left} ({names_left / max(1, people):.1%}) | "
+            f"{institutions} | {institutions_left} | {len(unmasked)} | {sum(not item.warned for item in unmasked)} | "
+            f"{warned} |"
         )
     for item in results:
         start = f"{item.label.document} [{'warned' if item.warned else 'no warning'}]"

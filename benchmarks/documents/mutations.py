@@ -47,9 +47,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     chance = random.Random(options.seed)
-    found = (path for folder in options.folders for path in sorted(folder.rglob("*")))
+    paths = (path for folder in options.folders for path in sorted(folder.rglob("*")))
     suffixes = {*_TEXTS, *_PACKAGES, ".pdf"}
-    files = [path for path in found if path.suffix.lower() in suffixes and path.stat().st_size < 1_500_000]
+    files = [path for path in paths if path.suffix.lower() in suffixes and path.stat().st_size < 1_500_000]
     print(heading())
     crashes = _Crashes()
     logging.getLogger("workers.sandbox.runner").addHandler(crashes)
@@ -94,18 +94,24 @@ async def _outcome(file: Path, variant: Variant, crashes: _Crashes) -> tuple[str
             return "crash", " / ".join(crashes.messages)
         if not result.ideas:
             return "rejected", result.rejected[0].message
-        expected = variant.words if variant.words is not None else words_of_file(path)
-    found = Counter[str]()
+        expected_words = variant.words if variant.words is not None else words_of_file(path)
+    found_words = Counter[str]()
     for idea in result.ideas:
-        found += words_of_reading(idea)
-    joined = " ".join(found)
-    lacking = [
-        word for word, count in expected.items() if found[word] == 0 and word not in joined for _ in range(count)
+        found_words += words_of_reading(idea)
+    found_text = " ".join(found_words)
+    lost_words = [
+        word
+        for word, count in expected_words.items()
+        if found_words[word] == 0 and word not in found_text
+        for _ in range(count)
     ]
-    if len(lacking) <= max(_FEWEST_LOST, _MOST_LOST * expected.total()):
+    if len(lost_words) <= max(_FEWEST_LOST, _MOST_LOST * expected_words.total()):
         return "read", ""
-    told = bool(result.rejected) or any(idea.reading and idea.reading.left_out for idea in result.ideas)
-    return "loss told" if told else "silent loss", f"{len(lacking)} of {expected.total()}: {' '.join(lacking[:12])}"
+    is_reported = bool(result.rejected) or any(idea.reading and idea.reading.left_out for idea in result.ideas)
+    return (
+        "loss told" if is_reported else "silent loss",
+        f"{len(lost_words)} of {expected_words.total()}: {' '.join(lost_words[:12])}",
+    )
 
 
 def _variant(file: Path, chance: random.Random) -> Variant:
@@ -121,16 +127,16 @@ def _changes(data: bytes, suffix: str, chance: random.Random) -> Iterator[Varian
         text = data.decode("utf-8", "replace")
         suffix = ".tex" if looks_like_tex(text) else suffix
         words = words_in(text) if suffix in _PLAIN else Counter[str]() if suffix == ".tex" else None
-        short = text[: chance.randrange(len(text) // 4, len(text))]
-        yield Variant("cut short", short.encode(), words_in(short) if suffix in _PLAIN else words)
+        short_text = text[: chance.randrange(len(text) // 4, len(text))]
+        yield Variant("cut short", short_text.encode(), words_in(short_text) if suffix in _PLAIN else words)
         for encoding in chance.sample(_ENCODINGS, 2):
             encoded = text.encode(encoding, "ignore")
-            kept = encoded.decode(encoding)
-            yield Variant(encoding, encoded, words_in(kept) if suffix in _PLAIN else words)
-        for change, changed in (("CRLF", text.replace("\n", "\r\n")), ("CR", text.replace("\n", "\r"))):
-            yield Variant(change, changed.encode(), words)
+            encodable_text = encoded.decode(encoding)
+            yield Variant(encoding, encoded, words_in(encodable_text) if suffix in _PLAIN else words)
+        for change, changed_text in (("CRLF", text.replace("\n", "\r\n")), ("CR", text.replace("\n", "\r"))):
+            yield Variant(change, changed_text.encode(), words)
         if suffix in _PLAIN:
-            yield from (Variant(change, flowed.encode(), words) for change, flowed in _flowed(text))
+            yield from (Variant(change, flowed_text.encode(), words) for change, flowed_text in _flowed(text))
     elif suffix in _PACKAGES:
         yield Variant("cut short", data[:cut], None)
         yield Variant("soft line breaks", _rewritten(data, _with_soft_breaks), None)
@@ -153,13 +159,13 @@ def _flowed(text: str) -> Iterator[tuple[str, str]]:
 
 def _rewritten(data: bytes, change: Any) -> bytes:
     """Return an office document with its text part changed by a function."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
+    package = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as target:
         for name in source.namelist():
             part = source.read(name)
             is_text = name in ("word/document.xml", "content.xml")
             target.writestr(name, change(part.decode()).encode() if is_text else part)
-    return packed.getvalue()
+    return package.getvalue()
 
 
 def _with_soft_breaks(xml: str) -> str:

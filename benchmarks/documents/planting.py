@@ -47,38 +47,38 @@ def plant_inventions(idea: Idea, seed: str) -> Planted:
     models = [work for work in idea.references if work.authors and len(work.title) > 20 and work.title in work.raw]
     if not models or not idea.reference_list:
         return Planted(idea, ())
-    listed, titles = idea.reference_list.rstrip(), list[str]()
-    if "{.csl-left-margin}" in listed:
-        listed = "\n\n".join(f"{work.number}. {work.raw}" for work in idea.references)
-    lines = [len(line) for line in listed.splitlines() if line.strip()]
+    list_text, titles = idea.reference_list.rstrip(), list[str]()
+    if "{.csl-left-margin}" in list_text:
+        list_text = "\n\n".join(f"{work.number}. {work.raw}" for work in idea.references)
+    lines = [len(line) for line in list_text.splitlines() if line.strip()]
     width = max(lines) if max(lines) < _SHORT_LINE and len(lines) > 2 * len(idea.references) * 0.7 else 10_000
-    gap = "\n\n" if listed.count("\n\n") >= len(idea.references) - 1 else "\n"
+    gap = "\n\n" if list_text.count("\n\n") >= len(idea.references) - 1 else "\n"
     last = max((work.number or 0 for work in idea.references), default=0) or len(idea.references)
-    invented = list[CitedWork]()
+    invented_works = list[CitedWork]()
     for number in range(last + 1, last + 1 + _PLANTED):
         title = f"{chance.choice(_FIRST)} {chance.choice(_SECOND)} of {chance.choice(_THIRD.split(', '))} {number}"
         title = f"{title.rstrip('0123456789 ')} under uncertain {chance.choice(_SECOND)}"
         entry = _invented(chance.choice(models), title, chance)
-        listed = _with_entry(listed, entry, number, idea.references, models[-1], gap, width)
-        invented += parse_references(entry)
+        list_text = _with_entry(list_text, entry, number, idea.references, models[-1], gap, width)
+        invented_works += parse_references(entry)
         titles.append(title)
     is_bibtex = idea.references_reader == "bibtex"
-    references = (*idea.references, *invented) if is_bibtex else parse_references(listed)
-    return Planted(idea.model_copy(update={"reference_list": listed, "references": references}), tuple(titles))
+    references = (*idea.references, *invented_works) if is_bibtex else parse_references(list_text)
+    return Planted(idea.model_copy(update={"reference_list": list_text, "references": references}), tuple(titles))
 
 
 def _with_entry(
-    listed: str, entry: str, number: int, works: tuple[CitedWork, ...], last: CitedWork, gap: str, width: int
+    list_text: str, entry: str, number: int, works: tuple[CitedWork, ...], last: CitedWork, gap: str, width: int
 ) -> str:
     """Return the list with an entry added: at the end of a numbered list, or after the last entry of an unnumbered
     one."""
-    marked = _marked(entry, number, listed, works)
-    printed = textwrap.fill(marked, width, break_on_hyphens=False)
-    place = listed.rfind(last.raw[-30:])
-    if marked != entry or place < 0:
-        return listed + gap + printed
+    marked_entry = _marked(entry, number, list_text, works)
+    printed_entry = textwrap.fill(marked_entry, width, break_on_hyphens=False)
+    place = list_text.rfind(last.raw[-30:])
+    if marked_entry != entry or place < 0:
+        return list_text + gap + printed_entry
     end = place + len(last.raw[-30:])
-    return f"{listed[:end]}{gap}{printed}{listed[end:]}"
+    return f"{list_text[:end]}{gap}{printed_entry}{list_text[end:]}"
 
 
 def _invented(model: CitedWork, title: str, chance: random.Random) -> str:
@@ -88,12 +88,12 @@ def _invented(model: CitedWork, title: str, chance: random.Random) -> str:
     return entry
 
 
-def _marked(entry: str, number: int, listed: str, works: tuple[CitedWork, ...]) -> str:
+def _marked(entry: str, number: int, list_text: str, works: tuple[CitedWork, ...]) -> str:
     """Return the entry with a number or key in the style of the list; unchanged if the list has neither."""
-    marks = [mark for mark in _MARK.finditer(listed) if mark["before"] or mark["after"] or mark["space"]]
-    if bullet := re.match(r"[-*] ", listed):
+    marks = [mark for mark in _MARK.finditer(list_text) if mark["before"] or mark["after"] or mark["space"]]
+    if bullet := re.match(r"[-*] ", list_text):
         return bullet[0] + entry
-    if _KEY.match(listed):
+    if _KEY.match(list_text):
         return f"[Har{number}] {entry}"
     if sum(work.number is not None for work in works) < len(works) / 2 or not marks:
         return entry

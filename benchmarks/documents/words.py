@@ -26,11 +26,13 @@ _BLOCKS = {"p", "tab", "br", "h", "si", "c", "tc"}
 def missing_words(path: Path, idea: Idea) -> tuple[int, tuple[str, ...]]:
     """Return the number of words of a file, and the words missing from the idea, repeated as often as they are
     missing."""
-    expected, found = words_of_file(path), words_of_reading(idea)
-    lacking = expected - found
+    expected_words, found_words = words_of_file(path), words_of_reading(idea)
+    missing_counts = expected_words - found_words
     # PDFs break words at line ends, so a word that is part of a longer one is not considered missing.
-    text = "".join(found)
-    return expected.total(), tuple(word for word in lacking.elements() if found[word] == 0 and word not in text)
+    text = "".join(found_words)
+    return expected_words.total(), tuple(
+        word for word in missing_counts.elements() if found_words[word] == 0 and word not in text
+    )
 
 
 def words_of_file(path: Path) -> Counter[str]:
@@ -76,10 +78,10 @@ def words_of_reading(idea: Idea) -> Counter[str]:
     """Return the words of an idea with its title, list, front matter, flagged hidden text, and what was left out."""
     works = [" ".join((work.title, *work.authors, work.raw)) for work in idea.references]
     reading = idea.reading.model_dump_json() if idea.reading else ""
-    flagged = (flag.excerpt for flag in idea.flags)
-    return words_in("\n".join((idea.title, idea.text, idea.reference_list, reading, *flagged, *works)))
+    flag_excerpts = (flag.excerpt for flag in idea.flags)
+    return words_in("\n".join((idea.title, idea.text, idea.reference_list, reading, *flag_excerpts, *works)))
 
 
 def words_in(text: str) -> Counter[str]:
-    plain = unicodedata.normalize("NFKC", compose_accents(text).replace("\u00ad", "").replace("\ufffe", ""))
-    return Counter(match[0].casefold() for match in _WORD.finditer(plain))
+    normalised = unicodedata.normalize("NFKC", compose_accents(text).replace("\u00ad", "").replace("\ufffe", ""))
+    return Counter(match[0].casefold() for match in _WORD.finditer(normalised))

@@ -18,7 +18,7 @@ from rich.console import Console
 from assayer.models import Frozen
 from benchmarks.index.collection import BATCH, DIMENSIONS, LIMIT, Built, Collection, build, draw_vectors
 from benchmarks.index.memory import memory_mb
-from benchmarks.index.rivals import Plain
+from benchmarks.index.plain_faiss import Plain
 from benchmarks.index.timing import Compared, in_turn
 from benchmarks.measuring import command_line, heading
 from index.faiss_build import load_faiss
@@ -82,7 +82,7 @@ def _ask(directory: Path) -> Asked:
         raise SystemExit("There is nothing to compare: so few rows get no approximate index.")
     plain = Plain(dense.approximate.index, collection.vectors, collection.parameters)
     single, batch, masked_single, masked_batch = (
-        in_turn(partial(dense.nearest, limit=LIMIT, allowed=allowed), partial(plain.ask, allowed=allowed), some)
+        in_turn(partial(dense.nearest, limit=LIMIT, row_filter=allowed), partial(plain.ask, allowed=allowed), some)
         for allowed in (whole, masked)
         for some in (collection.singles, collection.batches)
     )

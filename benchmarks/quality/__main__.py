@@ -27,7 +27,6 @@ from benchmarks.ledger import answers_in, answers_table
 from benchmarks.measuring import command_line, heading
 from benchmarks.quality.claim_support.items import SETS
 from benchmarks.quality.claim_support.part import support
-from benchmarks.quality.given import Asked, Given
 from benchmarks.quality.grapheval.data import inno_eval
 from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.judge.answering import PARAGRAPH_NAME
@@ -39,13 +38,14 @@ from benchmarks.quality.judged_sets.part import every_judged_set
 from benchmarks.quality.judges import JUDGES, Judge, settings_for
 from benchmarks.quality.own_references import own_references
 from benchmarks.quality.papers import idea_of
+from benchmarks.quality.part_inputs import PartInputs, RunOptions
 from benchmarks.quality.rewards.part import add_rewards_options, rewards
 from benchmarks.records import DATA
 from cluster.methods import METHODS
 from cluster.settings_loading import load_settings
 from workers.embedding.embedder import local_embedder
 
-_PARTS: Mapping[str, Callable[[Given], Iterator[str]]] = {
+_PARTS: Mapping[str, Callable[[PartInputs], Iterator[str]]] = {
     "all": every_judged_set,
     "references": own_references,
     "judge": judge_part,
@@ -72,7 +72,7 @@ def _run(options: argparse.Namespace) -> None:
     real = options.local_model or load_settings().llm
     judge: Judge | None = options.judge or recorded or ("endpoint" if real else None)
     sets = frozenset(getattr(options, "sets", ()))
-    asked = Asked(
+    asked = RunOptions(
         judge=None if options.no_llm else judge,
         out=options.out,
         seeds=tuple(range(options.seed, options.seed + options.repeats)),
@@ -92,7 +92,7 @@ def _run(options: argparse.Namespace) -> None:
         )
         embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
         vectorise = Vectoriser(embedder, options.vectors)
-        given = Given(asked, settings, embedder, vectorise, options.rounds, options)
+        given = PartInputs(asked, settings, embedder, vectorise, options.rounds, options)
         for line in _PARTS[options.part](given):
             print(line, flush=True)
         if asked.judge == "endpoint":

@@ -21,8 +21,8 @@ from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.grapheval.data import CATEGORIES, InnoEval
 from benchmarks.quality.grapheval.graphs import Embedded
-from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
 from benchmarks.quality.learned import scorers, values_in_groups
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, spent_on
 from benchmarks.records import DATA, read_records
 from cluster.clock import SystemClock
 
@@ -109,7 +109,7 @@ async def ask_groups(
     options: RankingOptions,
     groups: Sequence[Group],
     seed: int,
-    kept: Kept[GroupOutcome],
+    outcome_file: OutcomeFile[GroupOutcome],
 ) -> None:
     """Rank the groups that have not yet been ranked with this seed."""
 
@@ -119,7 +119,7 @@ async def ask_groups(
     def failed(name: str, seed: int, why: str) -> GroupOutcome:
         return GroupOutcome(item=name, seed=seed, failure=why)
 
-    await do_the_rest(((group, group.name, seed) for group in groups), kept, one, failed)
+    await measure_missing(((group, group.name, seed) for group in groups), outcome_file, one, failed)
 
 
 def group_rows(

@@ -23,8 +23,8 @@ from assayer.own_references.matching import find_best_match
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
-from benchmarks.quality.given import Given
 from benchmarks.quality.grapheval.reporting import row
+from benchmarks.quality.part_inputs import PartInputs
 from benchmarks.quality.reference_lists import Planted, Proposal, corpus_works, proposals
 from benchmarks.records import DATA
 from cluster.clock import SystemClock
@@ -48,12 +48,12 @@ class Judged(NamedTuple):
     """The check's outcome; `unread` means that no entry of the check has its title."""
 
 
-def own_references(given: Given) -> Iterator[str]:
+def own_references(inputs: PartInputs) -> Iterator[str]:
     yield from asyncio.run(_two_readers())
     yield ""
-    seed, count = given.asked.seeds[0], given.asked.first or _PROPOSALS
+    seed, count = inputs.run_options.seeds[0], inputs.run_options.first or _PROPOSALS
     made = proposals(DATA, corpus_works(DATA), count, seed)
-    directory = given.asked.out / "corpus-of-words"
+    directory = inputs.run_options.out / "corpus-of-words"
     judged, seconds = asyncio.run(_checked(made, directory))
     entries = sum(len(item.entries) for item in made)
     yield f"{count} proposals, {entries} entries; {seconds:.2f} s per proposal; only the corpus was searched."

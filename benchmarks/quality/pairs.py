@@ -11,7 +11,7 @@ from assayer.ranking.options import RankingOptions
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.grapheval.data import InnoEval, Pair
-from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, spent_on
 from benchmarks.quality.papers import idea_of
 from cluster.clock import SystemClock
 
@@ -61,7 +61,7 @@ async def ask_pairs(
     options: RankingOptions,
     pairs: Sequence[Shown],
     seed: int,
-    kept: Kept[PairOutcome],
+    outcome_file: OutcomeFile[PairOutcome],
 ) -> None:
     """Ask about the pairs that have not been asked with this seed yet, in both orders."""
 
@@ -83,7 +83,7 @@ async def ask_pairs(
     def failed(name: str, seed: int, why: str) -> PairOutcome:
         return PairOutcome(item=name, seed=seed, failure=why, first=firsts[name])
 
-    await do_the_rest(((shown, shown.name, seed) for shown in pairs), kept, one, failed)
+    await measure_missing(((shown, shown.name, seed) for shown in pairs), outcome_file, one, failed)
 
 
 async def _verdict(llm: Llm, options: RankingOptions, run: Run, first: Idea, second: Idea) -> Better:

@@ -7,7 +7,7 @@ from assayer.methods.innoeval.options import METHOD
 from assayer.models import Absent, Idea, Report
 from assayer.reports.json_and_csv import as_json
 from assayer.run.no_progress import NoProgress
-from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, usd
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spent, measure_missing, usd
 from cluster.engine import Engine
 
 
@@ -16,7 +16,9 @@ class PointOutcome(Outcome):
     """0 to 10; None without a score, and `failure` says why."""
 
 
-async def ask_points(engine: Engine, ideas: Sequence[Idea], seed: int, kept: Kept[PointOutcome], reports: Path) -> None:
+async def ask_points(
+    engine: Engine, ideas: Sequence[Idea], seed: int, outcome_file: OutcomeFile[PointOutcome], reports: Path
+) -> None:
     """Evaluate the ideas that have not been evaluated with this seed yet. Each idea's `source` is the paper's id;
     reports are written to the existing folder `reports`."""
 
@@ -28,7 +30,7 @@ async def ask_points(engine: Engine, ideas: Sequence[Idea], seed: int, kept: Kep
     def failed(name: str, seed: int, why: str) -> PointOutcome:
         return PointOutcome(item=name, seed=seed, failure=why)
 
-    await do_the_rest(((idea, idea.source, seed) for idea in ideas), kept, one, failed)
+    await measure_missing(((idea, idea.source, seed) for idea in ideas), outcome_file, one, failed)
 
 
 def outcome_of(report: Report, seed: int) -> PointOutcome:

@@ -19,11 +19,11 @@ from assayer.run.budget import Budget
 from assayer.version import __version__
 from benchmarks.quality.claim_support.items import KnownClaim
 from benchmarks.quality.claim_support.with_model import SupportOutcomes, ask_support
-from benchmarks.quality.given import Asked
 from benchmarks.quality.grapheval.data import InnoEval
 from benchmarks.quality.groups import Group, GroupOutcome, ask_groups
-from benchmarks.quality.kept import UNBOUNDED, Kept, Outcome, Spent
+from benchmarks.quality.outcome_file import UNBOUNDED, Outcome, OutcomeFile, Spent
 from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs
+from benchmarks.quality.part_inputs import RunOptions
 from benchmarks.quality.points import PointOutcome, ask_points
 from benchmarks.quality.rewards.probes import Probe
 from benchmarks.quality.rewards.with_model import ProbeOutcome, ask_rewards, most_spent
@@ -42,138 +42,161 @@ Kind = TypeVar("Kind", bound=Outcome)
 
 
 async def scores(
-    asked: Asked, settings: Settings, ideas: Sequence[Idea], kept: Kept[PointOutcome]
+    run_options: RunOptions, settings: Settings, ideas: Sequence[Idea], outcome_file: OutcomeFile[PointOutcome]
 ) -> list[PointOutcome]:
     """Return InnoEval's scores of ideas, with one repetition per seed."""
-    folder = asked.out / "reports" / kept.path.stem
+    folder = run_options.out / "reports" / outcome_file.path.stem
     folder.mkdir(parents=True, exist_ok=True)
 
-    async def work(some: Sequence[tuple[str, int]]) -> None:
-        for seed in sorted({seed for _, seed in some}):
-            wanted = {name for name, of in some if of == seed}
+    async def work(items: Sequence[tuple[str, int]]) -> None:
+        for seed in sorted({seed for _, seed in items}):
+            names = {name for name, item_seed in items if item_seed == seed}
             board = settings.innoeval.board.model_copy(update={"seed": seed})
             innoeval = settings.innoeval.model_copy(update={"board": board})
             async with open_engine(settings.model_copy(update={"innoeval": innoeval}), (METHOD,)) as engine:
-                await ask_points(engine, [idea for idea in ideas if idea.source in wanted], seed, kept, folder)
+                await ask_points(engine, [idea for idea in ideas if idea.source in names], seed, outcome_file, folder)
 
-    await carefully(
-        asked, settings, "points", [(idea.source, seed) for seed in asked.seeds for idea in ideas], kept, work
+    await measure_within_limits(
+        run_options,
+        settings,
+        "points",
+        [(idea.source, seed) for seed in run_options.seeds for idea in ideas],
+        outcome_file,
+        work,
+    )
+    return outcome_file.outcomes
+
+
+def open_points_file(run_options: RunOptions, settings: Settings) -> OutcomeFile[PointOutcome]:
+    return open_outcome_file(run_options, settings, "points", PointOutcome, of_method(settings, METHOD))
+
+
+async def pairs(run_options: RunOptions, settings: Settings, data: InnoEval) -> list[PairOutcome]:
+    """Ask about every pair in both orders."""
+    parameters = _of_comparisons(settings)
+    kept = open_outcome_file(run_options, settings, "pairs", PairOutcome, parameters)
+    pairs_by_seed = {seed: shown_pairs(data, seed)[: run_options.first] for seed in run_options.seeds}
+
+    async def work(items: Sequence[tuple[str, int]]) -> None:
+        async with open_ranker(settings) as ranker:
+            for seed, shown in pairs_by_seed.items():
+                missing_pairs = [item for item in shown if (item.name, seed) in items]
+                await ask_pairs(ranker.llm, settings.ranking, missing_pairs, seed, kept)
+
+    await measure_within_limits(
+        run_options,
+        settings,
+        "pairs",
+        [(item.name, seed) for seed in pairs_by_seed for item in pairs_by_seed[seed]],
+        kept,
+        work,
     )
     return kept.outcomes
 
 
-def kept_points(asked: Asked, settings: Settings) -> Kept[PointOutcome]:
-    return kept_file(asked, settings, "points", PointOutcome, of_method(settings, METHOD))
-
-
-async def pairs(asked: Asked, settings: Settings, data: InnoEval) -> list[PairOutcome]:
-    """Ask about every pair in both orders."""
-    made = _of_comparisons(settings)
-    kept = kept_file(asked, settings, "pairs", PairOutcome, made)
-    drawn = {seed: shown_pairs(data, seed)[: asked.first] for seed in asked.seeds}
-
-    async def work(some: Sequence[tuple[str, int]]) -> None:
-        async with open_ranker(settings) as ranker:
-            for seed, shown in drawn.items():
-                wanted = [item for item in shown if (item.name, seed) in some]
-                await ask_pairs(ranker.llm, settings.ranking, wanted, seed, kept)
-
-    await carefully(asked, settings, "pairs", [(item.name, seed) for seed in drawn for item in drawn[seed]], kept, work)
-    return kept.outcomes
-
-
-async def groups(asked: Asked, settings: Settings, shuffled: dict[int, list[Group]]) -> list[GroupOutcome]:
+async def groups(
+    run_options: RunOptions, settings: Settings, groups_by_seed: dict[int, list[Group]]
+) -> list[GroupOutcome]:
     """Rank the groups as shuffled by each seed."""
-    made = _of_comparisons(settings)
-    kept = kept_file(asked, settings, "groups", GroupOutcome, made)
-    drawn = {seed: some[: asked.first] for seed, some in shuffled.items()}
+    parameters = _of_comparisons(settings)
+    kept = open_outcome_file(run_options, settings, "groups", GroupOutcome, parameters)
+    selected_by_seed = {seed: some[: run_options.first] for seed, some in groups_by_seed.items()}
 
-    async def work(some: Sequence[tuple[str, int]]) -> None:
+    async def work(items: Sequence[tuple[str, int]]) -> None:
         async with open_ranker(settings) as ranker:
-            for seed, found in drawn.items():
-                wanted = [item for item in found if (item.name, seed) in some]
-                await ask_groups(ranker.llm, settings.ranking, wanted, seed, kept)
+            for seed, seed_groups in selected_by_seed.items():
+                missing_groups = [item for item in seed_groups if (item.name, seed) in items]
+                await ask_groups(ranker.llm, settings.ranking, missing_groups, seed, kept)
 
-    await carefully(
-        asked, settings, "groups", [(item.name, seed) for seed in drawn for item in drawn[seed]], kept, work
+    await measure_within_limits(
+        run_options,
+        settings,
+        "groups",
+        [(item.name, seed) for seed in selected_by_seed for item in selected_by_seed[seed]],
+        kept,
+        work,
     )
     return kept.outcomes
 
 
 async def reports(
-    asked: Asked, settings: Settings, method: str, ideas: Sequence[Idea]
+    run_options: RunOptions, settings: Settings, method: str, ideas: Sequence[Idea]
 ) -> tuple[list[ReportOutcome], Path]:
     """Evaluate ScholarIdeas' ideas, and return the outcomes and the folder with the reports."""
-    kept = kept_file(asked, settings, "scholarideas", ReportOutcome, of_method(settings, method))
-    folder = asked.out / "reports" / kept.path.stem
+    kept = open_outcome_file(run_options, settings, "scholarideas", ReportOutcome, of_method(settings, method))
+    folder = run_options.out / "reports" / kept.path.stem
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = ideas[: asked.first]
+    selected_ideas = ideas[: run_options.first]
 
-    async def work(some: Sequence[tuple[str, int]]) -> None:
-        wanted = {name for name, _ in some}
+    async def work(items: Sequence[tuple[str, int]]) -> None:
+        names = {name for name, _ in items}
         async with open_engine(settings, (method,)) as engine:
-            await ask_reports(engine, method, [idea for idea in chosen if idea.source in wanted], kept, folder)
+            await ask_reports(engine, method, [idea for idea in selected_ideas if idea.source in names], kept, folder)
 
-    await carefully(asked, settings, "scholarideas", [(idea.source, 0) for idea in chosen], kept, work)
+    await measure_within_limits(
+        run_options, settings, "scholarideas", [(idea.source, 0) for idea in selected_ideas], kept, work
+    )
     return kept.outcomes, folder
 
 
 async def coverage(
-    asked: Asked, settings: Settings, found: Mapping[str, str], rubrics: Sequence[Rubric], made_by: str
+    run_options: RunOptions, settings: Settings, reviews: Mapping[str, str], rubrics: Sequence[Rubric], origin: str
 ) -> list[CoverageOutcome]:
-    """Judge with the language model how well the reviews named by `made_by` cover the rubrics."""
-    made = {"task": [COVERAGE.name, COVERAGE.version], "reports": made_by, "shown": "all that is said of the idea"}
-    kept = kept_file(asked, settings, "coverage", CoverageOutcome, made)
+    """Judge with the language model how well the reviews named by `origin` cover the rubrics."""
+    parameters = {"task": [COVERAGE.name, COVERAGE.version], "reports": origin, "shown": "all that is said of the idea"}
+    kept = open_outcome_file(run_options, settings, "coverage", CoverageOutcome, parameters)
 
-    async def work(some: Sequence[tuple[str, int]]) -> None:
-        wanted = {name for name, _ in some}
+    async def work(items: Sequence[tuple[str, int]]) -> None:
+        names = {name for name, _ in items}
         async with open_ranker(settings) as ranker:
             await ask_coverage(
-                ranker.llm, {name: item for name, item in found.items() if name in wanted}, rubrics, kept
+                ranker.llm, {name: item for name, item in reviews.items() if name in names}, rubrics, kept
             )
 
-    await carefully(asked, settings, "coverage", [(name, 0) for name in found], kept, work)
+    await measure_within_limits(run_options, settings, "coverage", [(name, 0) for name in reviews], kept, work)
     return kept.outcomes
 
 
 async def support(
-    asked: Asked, settings: Settings, batches: Mapping[str, Sequence[KnownClaim]]
+    run_options: RunOptions, settings: Settings, batches: Mapping[str, Sequence[KnownClaim]]
 ) -> list[SupportOutcomes]:
     """Ask the language model whether each claim is supported, several claims per call."""
-    made = {"task": [SUPPORT.name, SUPPORT.version], "claims": CLAIMS_PER_CALL}
-    kept = kept_file(asked, settings, "support", SupportOutcomes, made)
+    parameters = {"task": [SUPPORT.name, SUPPORT.version], "claims": CLAIMS_PER_CALL}
+    kept = open_outcome_file(run_options, settings, "support", SupportOutcomes, parameters)
 
-    async def work(some: Sequence[tuple[str, int]]) -> None:
-        wanted = {name for name, _ in some}
+    async def work(items: Sequence[tuple[str, int]]) -> None:
+        names = {name for name, _ in items}
         async with open_ranker(settings) as ranker:
-            bounded = asked.judge == "endpoint" and not asked.yes
-            budget = Budget(max_usd=asked.limit_usd if bounded else None)
+            is_bounded = run_options.judge == "endpoint" and not run_options.yes
+            budget = Budget(max_usd=run_options.limit_usd if is_bounded else None)
             await ask_support(
-                ranker.llm, {name: batch for name, batch in batches.items() if name in wanted}, budget, kept
+                ranker.llm, {name: batch for name, batch in batches.items() if name in names}, budget, kept
             )
 
-    await carefully(asked, settings, "support", [(name, 0) for name in batches], kept, work)
+    await measure_within_limits(run_options, settings, "support", [(name, 0) for name in batches], kept, work)
     return kept.outcomes
 
 
 async def rewards(
-    asked: Asked, settings: Settings, composition: Composition, probes: Sequence[Probe]
+    run_options: RunOptions, settings: Settings, composition: Composition, probes: Sequence[Probe]
 ) -> list[ProbeOutcome]:
     """Return the reward of each probe from a debate of the language model."""
     prompts = {task.name: task.version for task in DEBATE_TASKS.values()}
-    probed = hashlib.sha256("".join(probe.item.model_dump_json() for probe in probes).encode()).hexdigest()[:16]
-    made = {"composition": composition.model_dump(), "prompts": prompts, "probes": probed}
-    kept = kept_file(asked, settings, "rewards", ProbeOutcome, made)
+    probes_digest = hashlib.sha256("".join(probe.item.model_dump_json() for probe in probes).encode()).hexdigest()[:16]
+    parameters = {"composition": composition.model_dump(), "prompts": prompts, "probes": probes_digest}
+    kept = open_outcome_file(run_options, settings, "rewards", ProbeOutcome, parameters)
 
-    async def work(some: Sequence[tuple[str, int]]) -> None:
-        wanted = {name for name, _ in some}
-        bounded = asked.judge == "endpoint" and not asked.yes
+    async def work(missing_items: Sequence[tuple[str, int]]) -> None:
+        names = {name for name, _ in missing_items}
+        is_bounded = run_options.judge == "endpoint" and not run_options.yes
         async with open_reward_judge(settings, composition.name) as judge:
-            budget = Budget(max_usd=asked.limit_usd if bounded else None)
-            await ask_rewards(judge.llm, composition, [probe for probe in probes if probe.name in wanted], budget, kept)
+            budget = Budget(max_usd=run_options.limit_usd if is_bounded else None)
+            await ask_rewards(judge.llm, composition, [probe for probe in probes if probe.name in names], budget, kept)
 
     items = [(probe.name, 0) for probe in probes]
-    await carefully(asked, _at_judges_price(settings), "rewards", items, kept, work, most_spent(composition))
+    await measure_within_limits(
+        run_options, _at_judges_price(settings), "rewards", items, kept, work, most_spent(composition)
+    )
     return kept.outcomes
 
 
@@ -185,39 +208,41 @@ def _at_judges_price(settings: Settings) -> Settings:
     return settings.model_copy(update={"llm": llm})
 
 
-async def carefully(
-    asked: Asked,
+async def measure_within_limits(
+    run_options: RunOptions,
     settings: Settings,
     part: str,
     items: Sequence[tuple[str, int]],
-    kept: Kept[Kind],
+    outcome_file: OutcomeFile[Kind],
     work: Callable[[Sequence[tuple[str, int]]], Coroutine[Any, Any, None]],
-    known: Spent | None = None,
+    known_cost: Spent | None = None,
 ) -> None:
-    """Do the missing items after printing their expected cost; `known` is an item's cost and replaces the part's known
-    cost. If `asked.planned` is set, only add the cost to it."""
-    before = known or KNOWN[part]
-    if asked.retry_failed:
-        kept.forget_failures()
-    left = [item for item in items if item not in kept]
-    if asked.planned is not None:
-        asked.planned.append((part, expected(before, len(left), kept.outcomes, settings.llm)))
+    """Do the missing items after printing their expected cost; `known_cost` is an item's cost and replaces the part's
+    known cost. If `asked.planned` is set, only add the cost to it."""
+    item_cost = known_cost or KNOWN[part]
+    if run_options.retry_failed:
+        outcome_file.forget_failures()
+    remaining_items = [item for item in items if item not in outcome_file]
+    if run_options.planned is not None:
+        run_options.planned.append(
+            (part, expected(item_cost, len(remaining_items), outcome_file.outcomes, settings.llm))
+        )
         return
-    if asked.probe is not None:
-        left, after = left[: asked.probe], len(left) - asked.probe
-        await _until(asked.deadline, work(left))
-        print(expected(before, max(0, after), kept.outcomes, settings.llm))
+    if run_options.probe is not None:
+        remaining_items, later_count = remaining_items[: run_options.probe], len(remaining_items) - run_options.probe
+        await _until(run_options.deadline, work(remaining_items))
+        print(expected(item_cost, max(0, later_count), outcome_file.outcomes, settings.llm))
         return
-    print(f"{len(items) - len(left)} of {len(items)} item(s) are done ({kept.path}).", flush=True)
-    if not left:
+    print(f"{len(items) - len(remaining_items)} of {len(items)} item(s) are done ({outcome_file.path}).", flush=True)
+    if not remaining_items:
         return
-    cost = expected(before, len(left), kept.outcomes, settings.llm)
-    if asked.judge is not None:
+    cost = expected(item_cost, len(remaining_items), outcome_file.outcomes, settings.llm)
+    if run_options.judge is not None:
         print(cost, flush=True)
-    agreed_to = asked.judge != "endpoint" or agreed(cost, asked.limit_usd, asked.yes)
-    if agreed_to and not await _until(asked.deadline, work(left)):
-        missing = sum(item not in kept for item in items)
-        print(f"The time limit ended with {missing} of {len(items)} item(s) left.", flush=True)
+    agreed_to = run_options.judge != "endpoint" or agreed(cost, run_options.limit_usd, run_options.yes)
+    if agreed_to and not await _until(run_options.deadline, work(remaining_items)):
+        missing_count = sum(item not in outcome_file for item in items)
+        print(f"The time limit ended with {missing_count} of {len(items)} item(s) left.", flush=True)
 
 
 async def _until(deadline: float | None, work: Coroutine[Any, Any, None]) -> bool:
@@ -236,20 +261,24 @@ async def _until(deadline: float | None, work: Coroutine[Any, Any, None]) -> boo
     return True
 
 
-def kept_file(asked: Asked, settings: Settings, part: str, kind: type[Kind], made: dict[str, Any]) -> Kept[Kind]:
+def open_outcome_file(
+    run_options: RunOptions, settings: Settings, part: str, kind: type[Kind], parameters: dict[str, Any]
+) -> OutcomeFile[Kind]:
     """Return the file of outcomes that are made with the same settings."""
     llm = settings.llm
-    made_with = made | {
+    made_with = parameters | {
         "part": part,
-        "judge": asked.judge,
+        "judge": run_options.judge,
         "assayer": __version__,
-        "endpoint": (llm.endpoint_name or llm.base_url) if llm and asked.judge == "endpoint" else None,
+        "endpoint": (llm.endpoint_name or llm.base_url) if llm and run_options.judge == "endpoint" else None,
         "models": llm.models if llm else (),
         "parameters": llm.model_dump(include={"temperature", "seed", "max_answer_tokens"}) if llm else None,
     }
     digest = hashlib.sha256(json.dumps(made_with, sort_keys=True).encode()).hexdigest()[:10]
-    path = asked.out / f"{part}-{asked.judge or 'none'}-{digest}.jsonl"
-    return Kept(path, kind, made_with, llm.concurrency.max if llm and asked.judge == "endpoint" else UNBOUNDED)
+    path = run_options.out / f"{part}-{run_options.judge or 'none'}-{digest}.jsonl"
+    return OutcomeFile(
+        path, kind, made_with, llm.concurrency.max if llm and run_options.judge == "endpoint" else UNBOUNDED
+    )
 
 
 def of_method(settings: Settings, method: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from assayer.reports.json_and_csv import as_json
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
-from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, spent_on, usd
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spent, measure_missing, spent_on, usd
 from benchmarks.quality.report_text import pieces
 from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric, closest
 from cluster.clock import SystemClock
@@ -35,7 +35,7 @@ class CoverageOutcome(Outcome):
 
 
 async def ask_reports(
-    engine: Engine, method: str, ideas: Sequence[Idea], kept: Kept[ReportOutcome], folder: Path
+    engine: Engine, method: str, ideas: Sequence[Idea], outcome_file: OutcomeFile[ReportOutcome], folder: Path
 ) -> None:
     """Evaluate the ideas that have not been evaluated yet; reports are written to the existing `folder`."""
 
@@ -54,11 +54,11 @@ async def ask_reports(
     def failed(name: str, seed: int, why: str) -> ReportOutcome:
         return ReportOutcome(item=name, seed=seed, failure=why)
 
-    await do_the_rest(((idea, idea.source, 0) for idea in ideas), kept, one, failed)
+    await measure_missing(((idea, idea.source, 0) for idea in ideas), outcome_file, one, failed)
 
 
 async def ask_coverage(
-    llm: Llm, reviews: Mapping[str, str], rubrics: Sequence[Rubric], kept: Kept[CoverageOutcome]
+    llm: Llm, reviews: Mapping[str, str], rubrics: Sequence[Rubric], outcome_file: OutcomeFile[CoverageOutcome]
 ) -> None:
     async def one(idea: str, seed: int) -> CoverageOutcome:
         run = Run(EvaluationId(f"coverage_{idea}"), None, SystemClock(), NoProgress())
@@ -87,7 +87,7 @@ async def ask_coverage(
     def failed(name: str, seed: int, why: str) -> CoverageOutcome:
         return CoverageOutcome(item=name, seed=seed, failure=why)
 
-    await do_the_rest(((idea, idea, 0) for idea in reviews), kept, one, failed)
+    await measure_missing(((idea, idea, 0) for idea in reviews), outcome_file, one, failed)
 
 
 def highest(answers: Sequence[Mapping[int, int] | None], asked: Sequence[Sequence[int]]) -> dict[int, int]:

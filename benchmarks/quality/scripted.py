@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from assayer.ranking.comparison import PairAnswer, PairAnswerEntry
-from simulator.answers import Made
+from simulator.answers import GeneratedAnswer
 from simulator.child import ServerProcess
-from simulator.dice import Throw
 from simulator.protocol import ChatCall
+from simulator.random_choices import RandomChoices
 from simulator.server import Endpoint
 from simulator.serving import add_address, serve
 from simulator.settings import Settings
@@ -49,8 +49,8 @@ class ScriptedEndpoint(Endpoint):
         super().__init__(Settings(latency_mean=0.0))
         self._way, self._grades = way, grades
 
-    def compose(self, call: ChatCall, drawn: Throw) -> Made:
-        return Made(answer(self._way, "\n".join(call.question), self._grades))
+    def compose(self, call: ChatCall, drawn: RandomChoices) -> GeneratedAnswer:
+        return GeneratedAnswer(answer(self._way, "\n".join(call.question), self._grades))
 
 
 class ScriptedJudge(ServerProcess):

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from benchmarks.quality.kept import Outcome, Spent
+from benchmarks.quality.outcome_file import Outcome, Spent
 from workers.llm import LlmSettings
 
 KNOWN: Mapping[str, Spent] = {

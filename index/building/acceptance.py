@@ -60,33 +60,35 @@ class Acceptance:
         """Check search results in an unsharded corpus or a single shard. Raises CorpusError if removed papers are still
         there, or if papers are not found by title."""
         reader = VersionReader.open(VersionStore(directory), manifest)
-        if left := reader.units_of(self.removed):
+        if remaining_units := reader.units_of(self.removed):
             raise CorpusError(
-                f"The corpus still contains removed papers ({len(left)}, for example {next(iter(left))})."
+                f"The corpus still contains removed papers ({len(remaining_units)}, for example "
+                f"{next(iter(remaining_units))})."
             )
         await self._find(reader, manifest.lexical)
 
-    async def _find(self, reader: VersionReader, lexical: bool) -> None:
+    async def _find(self, reader: VersionReader, with_lexical_weights: bool) -> None:
         units = _sample(reader)
         if not units:
             return  # a shard whose last paper was removed
         titles = [reader.paper(unit).title for unit in units]
         queries: Sequence[Query] = titles
-        if lexical and isinstance(self.embedder, LexicalEmbedder):
+        if with_lexical_weights and isinstance(self.embedder, LexicalEmbedder):
             vectors, weights = await self.embedder.embed_with_weights(titles, "query")
             queries = list(map(WeighedQuery, titles, weights))
         else:
             vectors = await self.embedder.embed(titles, "query")
         candidates = reader.candidates(queries, vectors, candidate_depth(_AMONG), NO_FILTERS)
-        missed = [
+        missed_titles = [
             title
             for title, item in zip(titles, candidates, strict=True)
             # compared by title, because several papers can have the same title
             if title not in {reader.paper(unit).title for unit, _ in rank_candidates(item, _AMONG)}
         ]
-        if len(missed) > _MAX_MISSED * len(units):
+        if len(missed_titles) > _MAX_MISSED * len(units):
             raise CorpusError(
-                f"{len(missed)} of {len(units)} papers cannot be found by their titles, for example {missed[0]!r}.",
+                f"{len(missed_titles)} of {len(units)} papers cannot be found by their titles, for example "
+                f"{missed_titles[0]!r}.",
                 "Rebuild the corpus: assayer corpus build PATH.",
             )
 
@@ -97,6 +99,6 @@ def _sample(reader: VersionReader) -> list[int]:
     if not reader.segments:
         return []
     newest = len(reader) - len(reader.segments[-1])
-    spaced = (np.linspace(first, len(reader) - 1, _SAMPLE_SIZE // 2).astype(int) for first in (newest, 0))
-    drawn = sorted({unit for units in spaced for unit in units.tolist()})
-    return [unit for unit in drawn if reader.passes(unit, NO_FILTERS)]
+    spaced_units = (np.linspace(first, len(reader) - 1, _SAMPLE_SIZE // 2).astype(int) for first in (newest, 0))
+    drawn_units = sorted({unit for units in spaced_units for unit in units.tolist()})
+    return [unit for unit in drawn_units if reader.passes(unit, NO_FILTERS)]

@@ -38,21 +38,21 @@ async def build_corpus(
 
     Raises InputError if a source is unusable, CorpusError if the directory is not writable or another process is
     building in it, and ConfigurationError if the embedder's model or a GPU is missing."""
-    versions, chosen = VersionStore(directory), options or BuildOptions()
-    open_gpus(chosen.device)  # fails early if there is no suitable GPU, before texts are embedded
+    versions, build_options = VersionStore(directory), options or BuildOptions()
+    open_gpus(build_options.device)  # fails early if there is no suitable GPU, before texts are embedded
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
     with explain_disk_errors(directory), versions.build_lock():
         at_hand = await asyncio.to_thread(versions.intact_manifest)
         lexical = embedder if isinstance(embedder, LexicalEmbedder) else None
-        if at_hand and _is_built_from(at_hand, files, embedder, chosen):
-            versions.prune(chosen.keep)  # leftovers of a build that was killed after publishing
+        if at_hand and _is_built_from(at_hand, files, embedder, build_options):
+            versions.prune(build_options.keep)  # leftovers of a build that was killed after publishing
             return BuildSummary(directory=directory, manifest=at_hand, already_built=True)
         # Vectors supplied with records are useless if lexical weights must be computed too.
-        harvest = RecordReader(sources, None if chosen.embed_anew or lexical else embedder)
-        with versions.scratch_directory() as scratch, RecordVectors(scratch) as ready:
-            papers = await asyncio.to_thread(sort_papers, ready.collect(harvest), scratch / "sorted.arrow")
-            embedding = TextEmbedding(embedder, progress or no_progress, ready.known(), lexical=lexical)
-            builder = VersionBuilder(versions, embedding, chosen)
+        harvest = RecordReader(sources, None if build_options.embed_anew or lexical else embedder)
+        with versions.scratch_directory() as scratch, RecordVectors(scratch) as ready_vectors:
+            papers = await asyncio.to_thread(sort_papers, ready_vectors.collect(harvest), scratch / "sorted.arrow")
+            embedding = TextEmbedding(embedder, progress or no_progress, ready_vectors.known(), lexical=lexical)
+            builder = VersionBuilder(versions, embedding, build_options)
             segments = await builder.write_sorted(papers, first_ordinal=0)
         manifest = await _publish(
             builder, VersionPlan(kept=(), added=segments, hidden={}, sources=files, rejections=harvest.rejections)
@@ -66,8 +66,8 @@ def _is_built_from(
     manifest: Manifest, files: tuple[RecordSource, ...], embedder: Embedder, options: BuildOptions
 ) -> bool:
     """Return whether the version was built from these sources with the same settings, and not updated since."""
-    built = (manifest.sources, manifest.embedder, manifest.exact_up_to, manifest.lexical, manifest.changes)
-    return built == (files, embedder.name, options.exact_up_to, isinstance(embedder, LexicalEmbedder), None)
+    build_parameters = (manifest.sources, manifest.embedder, manifest.exact_up_to, manifest.lexical, manifest.changes)
+    return build_parameters == (files, embedder.name, options.exact_up_to, isinstance(embedder, LexicalEmbedder), None)
 
 
 async def _publish(builder: VersionBuilder, plan: VersionPlan) -> Manifest:

@@ -35,17 +35,17 @@ def segments_to_rewrite(sizes: Sequence[SegmentSize], new_papers: int, max_paper
     """Return the indices of the segments to rewrite, ascending. `sizes` lists all segments, oldest first; `new_papers`
     is the number of new and changed papers in the update, and `max_papers` the maximum number of papers in a
     segment."""
-    chosen = [place for place, size in enumerate(sizes) if not size.live or size.hidden > _HIDDEN * size.papers]
-    writing = new_papers + sum(sizes[place].live for place in chosen)
+    chosen_places = [place for place, size in enumerate(sizes) if not size.live or size.hidden > _HIDDEN * size.papers]
+    writing = new_papers + sum(sizes[place].live for place in chosen_places)
     for place in reversed(range(len(sizes))):
         size = sizes[place]
-        if place in chosen:
+        if place in chosen_places:
             continue
         if size.live > _RATIO * writing or writing + size.live > max_papers:
             break
-        chosen.append(place)
+        chosen_places.append(place)
         writing += size.live
-    return sorted(chosen)
+    return sorted(chosen_places)
 
 
 class SegmentRows(NamedTuple):
@@ -74,7 +74,7 @@ class SegmentRevision:
             for number, segment in enumerate(self.segments)
             if number not in self.rewritten_numbers
         }
-        return {name: some for name, some in rows.items() if some}
+        return {name: hidden for name, hidden in rows.items() if hidden}
 
     @property
     def rewritten_rows(self) -> list[SegmentRows]:
@@ -108,17 +108,17 @@ class SegmentRevision:
         return np.setdiff1d(np.arange(len(self.segments[number])), self._hidden_in(number))
 
     def _dropped_from(self, number: int) -> Rows:
-        leaving = self.leaving.get(number, _NONE)
-        return np.union1d(leaving, self._live_in(number)) if number in self.rewritten_numbers else leaving
+        leaving_rows = self.leaving.get(number, _NONE)
+        return np.union1d(leaving_rows, self._live_in(number)) if number in self.rewritten_numbers else leaving_rows
 
 
 def revise_segments(
-    segments: Sequence[Segment], leaving: Iterable[tuple[int, int]], new_papers: int, max_papers: int
+    segments: Sequence[Segment], leaving_rows: Iterable[tuple[int, int]], new_papers: int, max_papers: int
 ) -> SegmentRevision:
-    """Plan how an update changes the segments. `leaving` are the rows to hide, as (segment index, row) pairs;
+    """Plan how an update changes the segments. `leaving_rows` are the rows to hide, as (segment index, row) pairs;
     `new_papers` and `max_papers` are as in `segments_to_rewrite`."""
     rows: dict[int, list[int]] = defaultdict(list)
-    for number, row in leaving:
+    for number, row in leaving_rows:
         rows[number].append(row)
     sizes = [
         SegmentSize(len(segment), len(segment.hidden) + len(rows.get(number, ())))
@@ -126,6 +126,6 @@ def revise_segments(
     ]
     return SegmentRevision(
         segments,
-        {number: np.unique(np.array(some, np.int64)) for number, some in rows.items()},
+        {number: np.unique(np.array(row_numbers, np.int64)) for number, row_numbers in rows.items()},
         frozenset(segments_to_rewrite(sizes, new_papers, max_papers)),
     )

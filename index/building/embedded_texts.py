@@ -15,11 +15,11 @@ from index.segments.passages import ABSTRACT, paper_text, passage_text, passages
 _HASHED_AT_ONCE = 4096
 
 
-def texts_to_embed(filed: RecordWithVector) -> Iterator[str]:
+def texts_to_embed(item: RecordWithVector) -> Iterator[str]:
     """Yield the texts that a build embeds for a paper: its passages and, unless the record has a vector, its title and
     abstract."""
-    record = filed.record
-    if filed.vector is None:
+    record = item.record
+    if item.vector is None:
         yield paper_text(record.title, record.abstract)
     sections = [section.text for section in record.sections]
     for place in passages_of(0, record.abstract, sections):
@@ -32,6 +32,6 @@ def hashes_of_embedded_texts(source: Path, embedder: Embedder | None) -> Hashes:
     in RecordReader."""
     texts = chain.from_iterable(map(texts_to_embed, RecordReader([source], embedder)))
     hashes = [np.empty(0, np.uint64)]
-    while some := list(islice(texts, _HASHED_AT_ONCE)):
-        hashes.append(hash64(some))
+    while chunk := list(islice(texts, _HASHED_AT_ONCE)):
+        hashes.append(hash64(chunk))
     return np.unique(np.concatenate(hashes))

@@ -44,10 +44,10 @@ class GatheredVectors:
     """Collection of half-precision vectors on disk, with lexical weights if every text has them. It uses eight bytes of
     memory per text."""
 
-    def __init__(self, directory: Path | None = None, wanted: Hashes | None = None) -> None:
-        """Create the files in a directory, by default the system's temporary directory. `wanted` contains the sorted,
-        unique hashes of the texts to gather; None gathers all."""
-        self._wanted = wanted
+    def __init__(self, directory: Path | None = None, wanted_hashes: Hashes | None = None) -> None:
+        """Create the files in a directory, by default the system's temporary directory. `wanted_hashes` contains the
+        sorted, unique hashes of the texts to gather; None gathers all."""
+        self._wanted = wanted_hashes
         self._texts = array("Q")
         self._dimensions = 0
         self._weighed = True
@@ -74,9 +74,9 @@ class GatheredVectors:
         self._vectors.append(vectors[rows])
         self._weighed &= lexical is not None
         if self._weighed and lexical is not None:
-            for own in _slices(lexical, rows):
-                self._tokens.append(lexical.tokens[own])
-                self._weights.append(lexical.weights[own])
+            for row_slice in _slices(lexical, rows):
+                self._tokens.append(lexical.tokens[row_slice])
+                self._weights.append(lexical.weights[row_slice])
             self._lengths.append(np.diff(lexical.offsets)[rows])
 
     def known(self) -> KnownVectors:
@@ -122,11 +122,11 @@ class RecordVectors(GatheredVectors):
         return self._digest.hexdigest()
 
 
-def _is_wanted(texts: Hashes, wanted: Hashes) -> NDArray[np.bool_]:
-    places = np.searchsorted(wanted, texts)
-    known = places < len(wanted)
-    known[known] = wanted[places[known]] == texts[known]
-    return known
+def _is_wanted(texts: Hashes, wanted_hashes: Hashes) -> NDArray[np.bool_]:
+    places = np.searchsorted(wanted_hashes, texts)
+    is_known = places < len(wanted_hashes)
+    is_known[is_known] = wanted_hashes[places[is_known]] == texts[is_known]
+    return is_known
 
 
 def _slices(lexical: LexicalRows, rows: NDArray[np.int64]) -> Iterator[slice]:

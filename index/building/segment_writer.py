@@ -58,10 +58,10 @@ async def write_segment(
     each."""
     store = await asyncio.to_thread(_write_records, batches, directory, readings)
     places = await asyncio.to_thread(_passage_locations, store)
-    tuning = np.empty((0, embedding.embedder.dimensions), np.float32)
+    tuning_queries = np.empty((0, embedding.embedder.dimensions), np.float32)
     if max(len(store), len(places)) > exact_up_to:
         sample = np.linspace(0, len(store) - 1, min(len(store), SAMPLE_SIZE)).astype(int).tolist()
-        tuning = await embedding.embed_queries(
+        tuning_queries = await embedding.embed_queries(
             [fit_passage for row in sample for fit_passage in fit_passages(store.title_and_abstract(row)[1])]
         )
 
@@ -74,7 +74,9 @@ async def write_segment(
             with LexicalSpool(directory / f"{name}.weights") as spool:
                 await embedding.fill(vectors, texts, spool)
                 await asyncio.to_thread(write_lexical_index, directory / name, spool)
-        return await asyncio.to_thread(build_vector_index, vectors, directory / name, tuning, exact_up_to, gpus=gpus)
+        return await asyncio.to_thread(
+            build_vector_index, vectors, directory / name, tuning_queries, exact_up_to, gpus=gpus
+        )
 
     papers = await index(PAPERS_FOLDER, len(store), (paper_text.text for paper_text in paper_texts(store)))
     passages = None
@@ -100,9 +102,9 @@ def _passage_locations(store: PaperStore) -> NDArray[np.int32]:
     """Return the locations of all passages as an array with the columns of PassageLocation."""
     locations = [np.empty((0, len(PassageLocation._fields)), np.int32)]
     for row, record in enumerate(store.all_indexed_columns()):
-        own = passages_of(row, record["abstract"], [item["text"] for item in record["sections"] or ()])
-        if own:
-            locations.append(np.array(own, np.int32))
+        paper_passages = passages_of(row, record["abstract"], [item["text"] for item in record["sections"] or ()])
+        if paper_passages:
+            locations.append(np.array(paper_passages, np.int32))
     return np.concatenate(locations)
 
 
@@ -110,10 +112,10 @@ def sort_papers(records: Iterable[PaperRecord], path: Path) -> "SortedPapers":
     """Sort papers by date, then by id, undated papers last. The records are written to a file at `path`; only their
     keys stay in memory."""
     keys = []
-    waiting = iter(records)
+    remaining_records = iter(records)
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, SORTING_SCHEMA) as writer:
-        while some := list(islice(waiting, _RUN)):
-            run = record_batch(some)
+        while run_records := list(islice(remaining_records, _RUN)):
+            run = record_batch(run_records)
             run = run.take(pc.sort_indices(run, sort_keys=_ORDER))
             writer.write_batch(run)
             keys.append(run.select(_KEYS))
@@ -141,11 +143,11 @@ class SortedPapers:
     def _block(self, rows: NDArray[np.int64]) -> pa.Table:
         """Return rows of the file as a table. Because runs are sorted, contiguous rows are read from each run."""
         runs, places = np.divmod(rows, _RUN)
-        pieces, wanted, taken = [], np.empty(len(rows), np.int64), 0
+        pieces, order, rows_taken = [], np.empty(len(rows), np.int64), 0
         for run in np.unique(runs):
-            here = runs == run
-            first, last = int(places[here].min()), int(places[here].max()) + 1
-            wanted[here] = taken + places[here] - first
+            in_run = runs == run
+            first, last = int(places[in_run].min()), int(places[in_run].max()) + 1
+            order[in_run] = rows_taken + places[in_run] - first
             pieces.append(self._runs[run].slice(first, last - first))
-            taken += last - first
-        return pa.Table.from_batches(pieces).combine_chunks().take(pa.array(wanted))
+            rows_taken += last - first
+        return pa.Table.from_batches(pieces).combine_chunks().take(pa.array(order))

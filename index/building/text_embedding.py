@@ -64,22 +64,24 @@ class KnownVectors:
     ) -> NDArray[np.int64]:
         """Copy known vectors into `vectors` at the given rows, and their lexical weights into `lexical` unless it is
         None. Return the rows whose texts are unknown. `texts` has a hash for each row in `vectors`."""
-        wanted = texts[rows]
-        places = np.searchsorted(self._texts, wanted)
-        known = places < len(self._texts)
-        known[known] = self._texts[places[known]] == wanted[known]
-        places, found = places[known], rows[known]
+        wanted_hashes = texts[rows]
+        places = np.searchsorted(self._texts, wanted_hashes)
+        is_known = places < len(self._texts)
+        is_known[is_known] = self._texts[places[is_known]] == wanted_hashes[is_known]
+        places, found_rows = places[is_known], rows[is_known]
         parts = self._parts[places]
-        grouped = np.argsort(parts, kind="stable")
-        numbers, starts = np.unique(parts[grouped], return_index=True)
-        for number, group in zip(numbers.tolist(), np.split(grouped, starts[1:]), strict=False):  # a group can be empty
+        order_by_part = np.argsort(parts, kind="stable")
+        numbers, starts = np.unique(parts[order_by_part], return_index=True)
+        for number, group in zip(
+            numbers.tolist(), np.split(order_by_part, starts[1:]), strict=False
+        ):  # a group can be empty
             theirs = self._rows[places[group]]
-            vectors[found[group]] = self._vectors[number][theirs]
+            vectors[found_rows[group]] = self._vectors[number][theirs]
             weights = self._lexical[number]
             if lexical is not None and weights is not None:
-                pairs = zip(found[group].tolist(), theirs.tolist(), strict=True)
-                lexical.update((row, weights.row(own)) for row, own in pairs)
-        return rows[~known]
+                pairs = zip(found_rows[group].tolist(), theirs.tolist(), strict=True)
+                lexical.update((row, weights.row(weights_row)) for row, weights_row in pairs)
+        return rows[~is_known]
 
 
 def segment_vectors(papers: Iterable[SegmentRows]) -> KnownVectors:
@@ -90,12 +92,13 @@ def segment_vectors(papers: Iterable[SegmentRows]) -> KnownVectors:
         weights = segment.paper_weights.by_rows() if segment.paper_weights else None
         parts.append(VectorBlock(hash64(texts), rows, segment.papers.vectors, weights))
         if segment.passages is not None:
-            own = segment.passages_of(rows)
+            passage_rows = segment.passages_of(rows)
             weights = segment.passage_weights.by_rows() if segment.passage_weights else None
             passages = (
-                passage_text.text for passage_text in passage_texts(segment.store, segment.passage_locations[own])
+                passage_text.text
+                for passage_text in passage_texts(segment.store, segment.passage_locations[passage_rows])
             )
-            parts.append(VectorBlock(hash64(passages), own, segment.passages.vectors, weights))
+            parts.append(VectorBlock(hash64(passages), passage_rows, segment.passages.vectors, weights))
     return KnownVectors(parts)
 
 
@@ -111,35 +114,35 @@ class TextEmbedding:
         self,
         embedder: Embedder,
         progress: OnProgress,
-        *known: KnownVectors,
+        *known_vectors: KnownVectors,
         lexical: LexicalEmbedder | None = None,
     ) -> None:
-        """Prepare to embed. A text's vector is taken from the first of `known` that has it. If `lexical` is set, it
-        must be the same object as `embedder`. Lexical weights are then computed too, and members of `known` without
-        weights are ignored."""
+        """Prepare to embed. A text's vector is taken from the first of `known_vectors` that has it. If `lexical` is
+        set, it must be the same object as `embedder`. Lexical weights are then computed too, and members of
+        `known_vectors` without weights are ignored."""
         self.embedder = embedder
         self.lexical = lexical
         self.embedded = 0
         """Number of texts embedded by the model so far."""
-        self._known = [item for item in known if lexical is None or item.weighed]
+        self._known = [item for item in known_vectors if lexical is None or item.weighed]
         self._progress = progress
         self._done = self._total = 0
 
     @property
     def signature(self) -> str:
         """Signature of the known vectors that cannot be recomputed from the texts."""
-        return "".join(known.signature for known in self._known)
+        return "".join(vectors.signature for vectors in self._known)
 
     async def fill(self, vectors: Vectors, texts: Iterator[str], spool: LexicalSpool | None = None) -> None:
         """Write the texts' passage vectors into `vectors`, which must have one row per text. Lexical weights are
         appended to `spool`, which is required if they are computed."""
         self._total += len(vectors)
         row = 0
-        while some := await asyncio.to_thread(list, islice(texts, _WINDOW)):
-            weights = await self._fill(vectors[row : row + len(some)], some)
+        while chunk := await asyncio.to_thread(list, islice(texts, _WINDOW)):
+            weights = await self._fill(vectors[row : row + len(chunk)], chunk)
             if spool is not None:
-                await asyncio.to_thread(spool.append, [weights[own] for own in range(len(some))])
-            row += len(some)
+                await asyncio.to_thread(spool.append, [weights[number] for number in range(len(chunk))])
+            row += len(chunk)
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         self._total += len(texts)
@@ -149,12 +152,12 @@ class TextEmbedding:
 
     async def _fill(self, vectors: Vectors, texts: Sequence[str]) -> dict[int, LexicalWeights]:
         """Fill `vectors`, and return lexical weights keyed by row, if they are computed."""
-        missing, weights = np.arange(len(texts)), dict[int, LexicalWeights]()
+        missing_rows, weights = np.arange(len(texts)), dict[int, LexicalWeights]()
         keys = hash64(texts if self._known else ())
-        for known in self._known:
-            missing = known.fill(vectors, keys, missing, weights if self.lexical else None)
-        self._advance(len(texts) - len(missing))
-        await self._embed(vectors, texts, missing.tolist(), "passage", weights)
+        for known_vectors in self._known:
+            missing_rows = known_vectors.fill(vectors, keys, missing_rows, weights if self.lexical else None)
+        self._advance(len(texts) - len(missing_rows))
+        await self._embed(vectors, texts, missing_rows.tolist(), "passage", weights)
         return weights
 
     async def _embed(
@@ -167,16 +170,16 @@ class TextEmbedding:
     ) -> None:
         order = sorted(rows, key=lambda row: len(texts[row]))
         for start in range(0, len(order), _EMBEDDED_AT_ONCE):
-            some = order[start : start + _EMBEDDED_AT_ONCE]
-            own = [texts[row] for row in some]
+            batch_rows = order[start : start + _EMBEDDED_AT_ONCE]
+            batch_texts = [texts[row] for row in batch_rows]
             if self.lexical is None or weights is None:
-                vectors[some] = await self.embedder.embed(own, kind)
+                vectors[batch_rows] = await self.embedder.embed(batch_texts, kind)
             else:
-                weighed = await self.lexical.embed_with_weights(own, kind)
-                vectors[some] = weighed.vectors
-                weights.update(zip(some, weighed.lexical, strict=True))
-            self.embedded += len(some)
-            self._advance(len(some))
+                weighed_texts = await self.lexical.embed_with_weights(batch_texts, kind)
+                vectors[batch_rows] = weighed_texts.vectors
+                weights.update(zip(batch_rows, weighed_texts.lexical, strict=True))
+            self.embedded += len(batch_rows)
+            self._advance(len(batch_rows))
 
     def _advance(self, texts: int) -> None:
         self._done += texts

@@ -99,16 +99,16 @@ class Stopwatch:
     @property
     def stages(self) -> tuple[StageTime, ...]:
         """Stages in the order they first started."""
-        return tuple(StageTime(name=name, seconds=round(spent, 2)) for name, spent in self._spent.items())
+        return tuple(StageTime(name=name, seconds=round(seconds, 2)) for name, seconds in self._spent.items())
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         self._spent.setdefault(name, 0.0)
-        started = self._clock()
+        start = self._clock()
         try:
             yield
         finally:
-            self._spent[name] += self._clock() - started
+            self._spent[name] += self._clock() - start
 
 
 async def update_corpus(
@@ -135,10 +135,10 @@ async def update_corpus(
         check_embedder(manifest, embedder, directory)
         with watch.stage("verify the current version"):
             await asyncio.to_thread(versions.verify, manifest)
-        chosen = (options or BuildOptions()).model_copy(update={"exact_up_to": manifest.exact_up_to})
+        build_options = (options or BuildOptions()).model_copy(update={"exact_up_to": manifest.exact_up_to})
         reader = VersionReader.open(versions, manifest)
         update = _Update(
-            versions, manifest, reader, embedder, progress or no_progress, chosen, accept, watch, read_contents
+            versions, manifest, reader, embedder, progress or no_progress, build_options, accept, watch, read_contents
         )
         return await update.run(delta)
 
@@ -157,39 +157,43 @@ class _Update:
 
     async def run(self, delta: Delta) -> UpdateSummary:
         with self.watch.stage("compare"):
-            compared = await asyncio.to_thread(_compare, self.reader, delta)
-        if not (compared.coming or compared.leaving):
+            comparison = await asyncio.to_thread(_compare, self.reader, delta)
+        if not (comparison.coming or comparison.leaving):
             self.versions.prune(self.options.keep)  # leftovers of an update that was killed after publishing
-            return UpdateSummary(manifest=self.manifest, published=False, changes=self._changes(compared, embedded=0))
+            return UpdateSummary(
+                manifest=self.manifest, published=False, changes=self._changes(comparison, embedded_count=0)
+            )
         if self.read_contents is not None:
             with self.watch.stage("read names and claims"):
-                await self.read_contents(compared.coming)
-        leaving = map(self.reader.segment_and_row, compared.leaving)
-        most = self.options.papers_per_segment
-        revision = revise_segments(self.reader.segments, leaving, len(compared.coming), most)
-        manifest, changes = await self._publish(delta, compared, revision)
+                await self.read_contents(comparison.coming)
+        leaving_rows = map(self.reader.segment_and_row, comparison.leaving)
+        max_papers = self.options.papers_per_segment
+        revision = revise_segments(self.reader.segments, leaving_rows, len(comparison.coming), max_papers)
+        manifest, changes = await self._publish(delta, comparison, revision)
         return UpdateSummary(manifest=manifest, published=True, changes=changes)
 
     async def _publish(
-        self, delta: Delta, compared: _Compared, revision: SegmentRevision
+        self, delta: Delta, comparison: _Compared, revision: SegmentRevision
     ) -> tuple[Manifest, CorpusChanges]:
         with self.watch.stage("look up vectors"):
-            known = await asyncio.to_thread(segment_vectors, revision.reusable_rows)
+            known_vectors = await asyncio.to_thread(segment_vectors, revision.reusable_rows)
         lexical = None
         if self.manifest.lexical and isinstance(self.embedder, LexicalEmbedder):  # otherwise the corpus has no weights
             lexical = self.embedder
-        embedding = TextEmbedding(self.embedder, self.progress, delta.ready, known, lexical=lexical)
+        embedding = TextEmbedding(self.embedder, self.progress, delta.ready, known_vectors, lexical=lexical)
         builder = VersionBuilder(self.versions, embedding, self.options)
         ordinal = 1 + max((entry.ordinal for entry in self.manifest.segments), default=-1)
         with self.watch.stage("embed and write segments"):
-            added = await builder.write_segments(chain(compared.coming, revision.rewritten_records()), ordinal)
-        changes = self._changes(compared, embedding.embedded)
-        removed, removed_passages = revision.dropped_documents()
+            added_segments = await builder.write_segments(
+                chain(comparison.coming, revision.rewritten_records()), ordinal
+            )
+        changes = self._changes(comparison, embedding.embedded)
+        removed_papers, removed_passages = revision.dropped_documents()
         plan = VersionPlan(
             kept=revision.kept_entries,
-            added=added,
+            added=added_segments,
             hidden=revision.hidden_rows,
-            removed=removed,
+            removed=removed_papers,
             removed_passages=removed_passages,
             before=self.versions.version_path(self.manifest.version),
             fit=self.manifest.fit,
@@ -200,33 +204,38 @@ class _Update:
         with self.watch.stage("write the word index and publish"):
             return await builder.publish(plan, self.accept), changes
 
-    def _changes(self, compared: _Compared, embedded: int) -> CorpusChanges:
+    def _changes(self, comparison: _Compared, embedded_count: int) -> CorpusChanges:
         return CorpusChanges(
             before=self.manifest.version,
-            new=len(compared.new),
-            changed=len(compared.changed),
-            unchanged=compared.unchanged,
-            removed=len(compared.removed),
-            unknown=compared.unknown,
-            embedded=embedded,
+            new=len(comparison.new),
+            changed=len(comparison.changed),
+            unchanged=comparison.unchanged,
+            removed=len(comparison.removed),
+            unknown=comparison.unknown,
+            embedded=embedded_count,
             seconds=self.watch.seconds,
         )
 
 
 def _compare(reader: VersionReader, delta: Delta) -> _Compared:
     units = reader.units_of(PaperId(record.id) for record in delta.upserts)
-    new: list[PaperRecord] = []
-    changed: dict[int, PaperRecord] = {}
+    new_records: list[PaperRecord] = []
+    changed_records: dict[int, PaperRecord] = {}
     for record in delta.upserts:
         unit = units.get(PaperId(record.id))
         if unit is None:
-            new.append(record)
+            new_records.append(record)
         elif reader.record_digest(unit) != record_digest(record):
-            changed[unit] = record
-    unchanged = len(delta.upserts) - len(new) - len(changed)
-    removed = list(reader.units_of(delta.deletions).values())
+            changed_records[unit] = record
+    unchanged_count = len(delta.upserts) - len(new_records) - len(changed_records)
+    removed_units = list(reader.units_of(delta.deletions).values())
     return _Compared(
-        new, list(changed.values()), list(changed), unchanged, removed, len(set(delta.deletions)) - len(removed)
+        new_records,
+        list(changed_records.values()),
+        list(changed_records),
+        unchanged_count,
+        removed_units,
+        len(set(delta.deletions)) - len(removed_units),
     )
 
 
@@ -241,17 +250,17 @@ def read_delta(upserts: Sequence[Path], deletions: Path | None = None, embedder:
         )
     sources = tuple(describe_source(path) for path in upserts)
     harvest = RecordReader(upserts, embedder)
-    with RecordVectors() as ready:
-        records, vectors = list(ready.collect(harvest)), ready.known()
-    gone = _read_ids(deletions) if deletions else []
-    coming = {record.id for record in records}
-    both = [item for item in gone if item in coming]
-    if both:
+    with RecordVectors() as ready_vectors:
+        records, vectors = list(ready_vectors.collect(harvest)), ready_vectors.known()
+    deleted_ids = _read_ids(deletions) if deletions else []
+    upserted_ids = {record.id for record in records}
+    in_both = [item for item in deleted_ids if item in upserted_ids]
+    if in_both:
         raise InputError(
-            f"Papers listed for removal are also in the records to add ({len(both)}, for example {both[0]}).",
+            f"Papers listed for removal are also in the records to add ({len(in_both)}, for example {in_both[0]}).",
             f"Remove them from {deletions} or from the records.",
         )
-    return Delta(records, gone, sources, harvest.rejections, vectors)
+    return Delta(records, deleted_ids, sources, harvest.rejections, vectors)
 
 
 def _read_ids(path: Path) -> list[PaperId]:

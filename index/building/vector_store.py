@@ -22,11 +22,11 @@ from index.hashing import Hashes, hash64
 from index.segments.lexical_rows import LexicalRows, pack_rows
 
 
-def vector_file_key(texts: Sequence[str], model: str, lexical: bool = False) -> str:
+def vector_file_key(texts: Sequence[str], model: str, with_weights: bool = False) -> str:
     """Return the storage key for the vectors and lexical weights of these texts, in this order. `model` is as in
     `Embedder.name`."""
     return blake2b(
-        (model + " with weights" * lexical).encode() + b"\0" + hash64(texts).tobytes(), digest_size=16
+        (model + " with weights" * with_weights).encode() + b"\0" + hash64(texts).tobytes(), digest_size=16
     ).hexdigest()
 
 
@@ -45,36 +45,38 @@ class VectorStore:
     ) -> None:
         """Write a key's vectors atomically. Lexical weights are written first, to a separate file."""
         if lexical is not None:
-            packed = io.BytesIO()
-            np.savez(packed, **pack_rows(lexical)._asdict())
-            self._write(self._weights_path(key), packed.getvalue())
+            weights_file = io.BytesIO()
+            np.savez(weights_file, **pack_rows(lexical)._asdict())
+            self._write(self._weights_path(key), weights_file.getvalue())
         rows = np.empty(len(texts), [("text", "<u8"), ("vector", "<f2", vectors.shape[1:])])
         rows["text"], rows["vector"] = hash64(texts), vectors
-        written = io.BytesIO()
-        np.save(written, rows)
-        self._write(self._path(key), written.getvalue())
+        rows_file = io.BytesIO()
+        np.save(rows_file, rows)
+        self._write(self._path(key), rows_file.getvalue())
 
-    def _write(self, path: str, written: bytes) -> None:
+    def _write(self, path: str, content: bytes) -> None:
         self._files.makedirs(self._folder, exist_ok=True)
-        unfinished = f"{path}.{secrets.token_hex(8)}"
-        self._files.pipe_file(unfinished, written)
-        self._files.mv(unfinished, path)
+        unfinished_path = f"{path}.{secrets.token_hex(8)}"
+        self._files.pipe_file(unfinished_path, content)
+        self._files.mv(unfinished_path, path)
 
-    def known(self, keys: Iterable[str], directory: Path | None = None, wanted: Hashes | None = None) -> KnownVectors:
-        """Return the vectors stored under these keys, copied into an unnamed file in a local directory. `wanted` is as
-        in GatheredVectors. Raises CorpusError if a file cannot be read, and OSError if the disk is full."""
-        with GatheredVectors(directory, wanted) as gathered:
+    def known(
+        self, keys: Iterable[str], directory: Path | None = None, wanted_hashes: Hashes | None = None
+    ) -> KnownVectors:
+        """Return the vectors stored under these keys, copied into an unnamed file in a local directory. `wanted_hashes`
+        is as in GatheredVectors. Raises CorpusError if a file cannot be read, and OSError if the disk is full."""
+        with GatheredVectors(directory, wanted_hashes) as vectors:
             for key in keys:
                 rows = self._rows(key)
-                gathered.add(np.array(rows["text"], np.uint64), rows["vector"], self._weights(key))
-            return gathered.known()
+                vectors.add(np.array(rows["text"], np.uint64), rows["vector"], self._weights(key))
+            return vectors.known()
 
     def _rows(self, key: str) -> NDArray[np.void]:
         """Read the rows in a key's file. Raises CorpusError if it cannot be read."""
         path = self._path(key)
         try:
-            written = self._files.cat_file(path)
-            rows: NDArray[np.void] = load_array(io.BytesIO(written))
+            content = self._files.cat_file(path)
+            rows: NDArray[np.void] = load_array(io.BytesIO(content))
         except (OSError, ValueError, EOFError) as error:
             raise _read_error(path, error) from None
         return rows
@@ -85,8 +87,8 @@ class VectorStore:
         try:
             if not self._files.exists(path):
                 return None
-            packed = load_arrays(io.BytesIO(self._files.cat_file(path)))
-            return LexicalRows(packed["offsets"], packed["tokens"], packed["weights"])
+            arrays = load_arrays(io.BytesIO(self._files.cat_file(path)))
+            return LexicalRows(arrays["offsets"], arrays["tokens"], arrays["weights"])
         except (OSError, ValueError, EOFError, BadZipFile) as error:
             raise _read_error(path, error) from None
 
@@ -101,10 +103,10 @@ class LookupEmbedder:
     """Embedder that looks up passages among known vectors, and embeds everything else; implements
     `assayer.ports.Embedder`."""
 
-    def __init__(self, embedder: Embedder, known: KnownVectors) -> None:
-        """Wrap an embedder; `known` must be passage vectors of its model."""
+    def __init__(self, embedder: Embedder, known_vectors: KnownVectors) -> None:
+        """Wrap an embedder; `known_vectors` must be passage vectors of its model."""
         self._embedder = embedder
-        self._known = known
+        self._known = known_vectors
 
     @property
     def name(self) -> str:
@@ -118,37 +120,37 @@ class LookupEmbedder:
         if kind == "query" or not texts:
             return await self._embedder.embed(texts, kind)
         vectors = np.full((len(texts), self.dimensions), np.nan, np.float32)
-        missing = self._known.fill(vectors, hash64(texts), np.arange(len(texts))).tolist()
-        if missing:
-            vectors[missing] = await self._embedder.embed([texts[row] for row in missing], kind)
+        missing_rows = self._known.fill(vectors, hash64(texts), np.arange(len(texts))).tolist()
+        if missing_rows:
+            vectors[missing_rows] = await self._embedder.embed([texts[row] for row in missing_rows], kind)
         return _require_finite(vectors)
 
 
 class LexicalLookupEmbedder(LookupEmbedder):
     """Lookup embedder that also implements `assayer.ports.LexicalEmbedder`."""
 
-    def __init__(self, embedder: Embedder, lexical: LexicalEmbedder, known: KnownVectors) -> None:
+    def __init__(self, embedder: Embedder, lexical: LexicalEmbedder, known_vectors: KnownVectors) -> None:
         """Wrap an embedder; `lexical` must be the same object. Known vectors without lexical weights are ignored."""
-        super().__init__(embedder, known if known.weighed else KnownVectors([]))
+        super().__init__(embedder, known_vectors if known_vectors.weighed else KnownVectors([]))
         self._lexical = lexical
 
     async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
         if kind == "query" or not texts:
             return await self._lexical.embed_with_weights(texts, kind)
         vectors, weights = np.full((len(texts), self.dimensions), np.nan, np.float32), dict[int, LexicalWeights]()
-        missing = self._known.fill(vectors, hash64(texts), np.arange(len(texts)), weights).tolist()
-        if missing:
-            weighed = await self._lexical.embed_with_weights([texts[row] for row in missing], kind)
-            vectors[missing] = weighed.vectors
-            weights.update(zip(missing, weighed.lexical, strict=True))
+        missing_rows = self._known.fill(vectors, hash64(texts), np.arange(len(texts)), weights).tolist()
+        if missing_rows:
+            weighed_texts = await self._lexical.embed_with_weights([texts[row] for row in missing_rows], kind)
+            vectors[missing_rows] = weighed_texts.vectors
+            weights.update(zip(missing_rows, weighed_texts.lexical, strict=True))
         return WeighedTexts(_require_finite(vectors), [weights[row] for row in range(len(texts))])
 
 
-def lookup_embedder(embedder: Embedder, known: KnownVectors) -> LookupEmbedder:
+def lookup_embedder(embedder: Embedder, known_vectors: KnownVectors) -> LookupEmbedder:
     """Wrap an embedder so that it looks up known vectors; the result is lexical if the embedder is."""
     if isinstance(embedder, LexicalEmbedder):
-        return LexicalLookupEmbedder(embedder, embedder, known)
-    return LookupEmbedder(embedder, known)
+        return LexicalLookupEmbedder(embedder, embedder, known_vectors)
+    return LookupEmbedder(embedder, known_vectors)
 
 
 def _require_finite(vectors: Vectors) -> Vectors:

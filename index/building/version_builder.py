@@ -85,8 +85,11 @@ class VersionPlan:
 
     @property
     def entries(self) -> tuple[SegmentEntry, ...]:
-        hidden = {name: len(rows) for name, rows in self.hidden.items()}
-        return (*(item.model_copy(update={"hidden": hidden.get(item.name, 0)}) for item in self.kept), *self.added)
+        hidden_counts = {name: len(rows) for name, rows in self.hidden.items()}
+        return (
+            *(item.model_copy(update={"hidden": hidden_counts.get(item.name, 0)}) for item in self.kept),
+            *self.added,
+        )
 
 
 @dataclass(frozen=True)
@@ -127,27 +130,33 @@ class VersionBuilder:
         if segment is None:
             with self.versions.scratch_directory() as directory:
                 batches = papers.batches(start, stop)
-                written = await write_segment(
+                written_segment = await write_segment(
                     batches, directory, self.embedding, self.options.exact_up_to, readings, self.gpus
                 )
-                weighed = self.embedding.lexical is not None
-                segment = await asyncio.to_thread(_segment_entry, name, written, directory, weighed)
+                has_weights = self.embedding.lexical is not None
+                segment = await asyncio.to_thread(_segment_entry, name, written_segment, directory, has_weights)
                 (directory / _ENTRY).write_text(segment.model_dump_json(indent=1) + "\n", "utf-8")
                 await asyncio.to_thread(self.versions.add_segment, directory, name)
         return segment.model_copy(update={"ordinal": ordinal})
 
     def _segment_name(self, digests: Hashes, readings: Sequence[str]) -> str:
         """Return the segment's name, a hash of the records' digests and everything else that affects its files."""
-        made = [FORMAT, self.embedding.embedder.name, self.options.exact_up_to, self.embedding.signature, *readings]
+        parameters = [
+            FORMAT,
+            self.embedding.embedder.name,
+            self.options.exact_up_to,
+            self.embedding.signature,
+            *readings,
+        ]
         if self.embedding.lexical is not None:
-            made.append(_WEIGHED)
-        return hashlib.sha256(json.dumps(made).encode() + digests.astype("<u8").tobytes()).hexdigest()[:16]
+            parameters.append(_WEIGHED)
+        return hashlib.sha256(json.dumps(parameters).encode() + digests.astype("<u8").tobytes()).hexdigest()[:16]
 
     def version_name(self, plan: VersionPlan) -> str:
-        made = hashlib.sha256(json.dumps([FORMAT, self.embedding.embedder.name, self.options.exact_up_to]).encode())
+        digest = hashlib.sha256(json.dumps([FORMAT, self.embedding.embedder.name, self.options.exact_up_to]).encode())
         for entry in plan.entries:
-            made.update(json.dumps([entry.name, list(plan.hidden.get(entry.name, ()))]).encode())
-        return made.hexdigest()[:16]
+            digest.update(json.dumps([entry.name, list(plan.hidden.get(entry.name, ()))]).encode())
+        return digest.hexdigest()[:16]
 
     async def publish(self, plan: VersionPlan, accept: Accept | None = None) -> Manifest:
         """Write the planned version and make it current. If `accept` raises an exception, the version is removed again;
@@ -184,16 +193,16 @@ class VersionBuilder:
         for name, rows in plan.hidden.items():
             write_hidden(directory, name, rows)
         (directory / BM25_FOLDER).mkdir()
-        added = [self._open_segment(entry, ()) for entry in plan.added]
-        for name, documents, removed in (
+        added_segments = [self._open_segment(entry, ()) for entry in plan.added]
+        for name, documents, removed_documents in (
             (
                 PAPERS_FOLDER,
-                (paper_document for segment in added for paper_document in _paper_documents(segment)),
+                (paper_document for segment in added_segments for paper_document in _paper_documents(segment)),
                 plan.removed,
             ),
             (
                 PASSAGES_FOLDER,
-                (passage_document for segment in added for passage_document in _passage_documents(segment)),
+                (passage_document for segment in added_segments for passage_document in _passage_documents(segment)),
                 plan.removed_passages,
             ),
         ):
@@ -201,33 +210,35 @@ class VersionBuilder:
                 (directory / BM25_FOLDER / name).mkdir()
             else:
                 copy_bm25_index(plan.before / BM25_FOLDER / name, directory / BM25_FOLDER / name)
-            write_bm25_index(directory / BM25_FOLDER / name, documents, removed)
+            write_bm25_index(directory / BM25_FOLDER / name, documents, removed_documents)
 
     def _open_segments(self, plan: VersionPlan) -> Iterator[Segment]:
         for entry in plan.entries:
             yield self._open_segment(entry, plan.hidden.get(entry.name, ()))
 
-    def _open_segment(self, entry: SegmentEntry, hidden: Sequence[int]) -> Segment:
-        rows = np.array(sorted(hidden), np.int64)
+    def _open_segment(self, entry: SegmentEntry, hidden_rows: Sequence[int]) -> Segment:
+        rows = np.array(sorted(hidden_rows), np.int64)
         return Segment(self.versions.segment_path(entry.name), entry, rows, self.options.exact_up_to)
 
-    async def _fit(self, reader: VersionReader, before: FitCalibration | None) -> FitCalibration | None:
-        def search(asked: Vectors, limit: int) -> list[VectorMatches]:
-            return reader.nearest(asked, limit, NO_FILTERS)
+    async def _fit(self, reader: VersionReader, earlier_calibration: FitCalibration | None) -> FitCalibration | None:
+        def search(queries: Vectors, limit: int) -> list[VectorMatches]:
+            return reader.nearest(queries, limit, NO_FILTERS)
 
-        return await measure_fit([reader], search, lambda place: place.unit, self.embedding.embed_queries, before)
+        return await measure_fit(
+            [reader], search, lambda place: place.unit, self.embedding.embed_queries, earlier_calibration
+        )
 
 
-def _checksums(directory: Path, before: Path | None) -> tuple[FileChecksum, ...]:
+def _checksums(directory: Path, previous_version: Path | None) -> tuple[FileChecksum, ...]:
     """Return the checksums of a new version's files. Those of files that it shares with the previous version, which was
     verified before the update, are taken from there."""
-    known = {}
-    if before is not None:
-        for file in read_manifest(before).files:
+    known_checksums = {}
+    if previous_version is not None:
+        for file in read_manifest(previous_version).files:
             path = directory / file.path
-            if path.exists() and path.samefile(before / file.path):
-                known[file.path] = file
-    return file_checksums(directory, MANIFEST, known)
+            if path.exists() and path.samefile(previous_version / file.path):
+                known_checksums[file.path] = file
+    return file_checksums(directory, MANIFEST, known_checksums)
 
 
 def _readings_as_json(papers: SortedPapers, start: int, stop: int, readings: ContentReadings) -> list[str]:
@@ -253,13 +264,13 @@ def _passage_documents(segment: Segment) -> Iterator[Bm25Document]:
 
 
 def _document(segment: Segment, row: int, indexed_text: IndexedText) -> Bm25Document:
-    own, (text, record) = document_id(segment.entry.ordinal, row), indexed_text
-    day, venue, retracted = record["publication_date"], record["venue"], record["retracted"]
-    return Bm25Document(own, text, day, venue, tuple(record["fields"]), retracted)
+    number, (text, record) = document_id(segment.entry.ordinal, row), indexed_text
+    day, venue, is_retracted = record["publication_date"], record["venue"], record["retracted"]
+    return Bm25Document(number, text, day, venue, tuple(record["fields"]), is_retracted)
 
 
-def _segment_entry(name: str, written: WrittenSegment, directory: Path, weighed: bool) -> SegmentEntry:
-    store = written.store
+def _segment_entry(name: str, segment: WrittenSegment, directory: Path, has_weights: bool) -> SegmentEntry:
+    store = segment.store
     days = store.publication_days()
     return SegmentEntry(
         name=name,
@@ -270,10 +281,10 @@ def _segment_entry(name: str, written: WrittenSegment, directory: Path, weighed:
         latest=max(days, default=None),
         full_texts=pc.sum(pc.greater(pc.list_value_length(store.column("sections")), 0)).as_py() or 0,
         with_references=len(store) - store.column("references").null_count,
-        passages=written.passages,
-        paper_index=written.paper_index,
-        passage_index=written.passage_index,
-        lexical=weighed,
+        passages=segment.passages,
+        paper_index=segment.paper_index,
+        passage_index=segment.passage_index,
+        lexical=has_weights,
         graph=ContentGraph(directory).counts(citations=len(CitationGraph(directory))),
         files=file_checksums(directory),
     )

@@ -31,9 +31,9 @@ _NO_RECORDS = "noRecordsMatch"
 def harvest_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt.date]]:
     """Split an inclusive range of days into calendar months; the first and the last can be partial."""
     while first <= last:
-        after = (first.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
-        yield first, min(after - dt.timedelta(days=1), last)
-        first = after
+        next_month = (first.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
+        yield first, min(next_month - dt.timedelta(days=1), last)
+        first = next_month
 
 
 class ArxivHarvest:
@@ -46,16 +46,16 @@ class ArxivHarvest:
         self._base_url = base_url
         self._set = subjects
 
-    async def harvest(self, ingest: Ingest, asked: Sequence[DaySpan], report: ReportProgress) -> list[IngestedSource]:
+    async def harvest(self, ingest: Ingest, spans: Sequence[DaySpan], report: ReportProgress) -> list[IngestedSource]:
         """Harvest the requested days, skipping windows that were already harvested. Raises SourceError if the service
         fails, refuses a request or sends a malformed response."""
-        sources = [self._source(*window) for span in asked for window in harvest_windows(*span)]
-        missing = ingest.missing(sources)
+        sources = [self._source(*window) for span in spans for window in harvest_windows(*span)]
+        missing_sources = ingest.missing(sources)
         marks = []
-        for number, source in enumerate(missing):
-            report("Harvesting", number, len(missing))
+        for number, source in enumerate(missing_sources):
+            report("Harvesting", number, len(missing_sources))
             marks.append(await self._harvest_window(source, ingest))
-        report("Harvesting", len(missing), len(missing))
+        report("Harvesting", len(missing_sources), len(missing_sources))
         return marks
 
     def _source(self, first: dt.date, last: dt.date) -> IngestSource:
@@ -80,8 +80,8 @@ class ArxivHarvest:
 
     async def _read_pages(self, source: IngestSource, intake: SourceWriter) -> None:
         first, last = source.name.rsplit("/", 1)[1].split("--")
-        asked = {"verb": "ListRecords", "metadataPrefix": "arXiv", "from": first, "until": last}
-        query = asked | ({"set": self._set} if self._set else {})
+        parameters = {"verb": "ListRecords", "metadataPrefix": "arXiv", "from": first, "until": last}
+        query = parameters | ({"set": self._set} if self._set else {})
         line = 0
         for _ in range(_MAX_PAGES):
             page = read_oai_page(await self._transport.read(f"{self._base_url}?{urlencode(query)}"))
@@ -140,11 +140,11 @@ def read_oai_page(body: bytes) -> OaiPage | OaiError:
     error = root.find(f"{_OAI}error")
     if error is not None and error.get("code") != _NO_RECORDS:
         return OaiError(error.get("code", ""), " ".join((error.text or "").split())[:200])
-    listed = root.find(f"{_OAI}ListRecords")
-    if error is None and listed is None:
+    record_list = root.find(f"{_OAI}ListRecords")
+    if error is None and record_list is None:
         raise SourceMalformed("The response from arXiv's OAI-PMH service has no list of records.", _SERVICE_HINT)
-    records = [] if listed is None else listed.findall(f"{_OAI}record")
-    token = "" if listed is None else listed.findtext(f"{_OAI}resumptionToken") or ""
+    records = [] if record_list is None else record_list.findall(f"{_OAI}record")
+    token = "" if record_list is None else record_list.findtext(f"{_OAI}resumptionToken") or ""
     return OaiPage(tuple(_entry(record) for record in records), token.strip())
 
 

@@ -43,13 +43,13 @@ class HarvestedDays(NamedTuple):
             return spans
         if since and spans:
             _refuse_gaps(spans[0], self.since or self.until, self.until)
-        owed = [self.begun] if self.begun and not any(span.covers(self.begun) for span in spans) else []
-        return [*owed, *spans]
+        unfinished_spans = [self.begun] if self.begun and not any(span.covers(self.begun) for span in spans) else []
+        return [*unfinished_spans, *spans]
 
-    def after(self, asked: Sequence[DaySpan]) -> "HarvestedDays":
+    def after(self, spans: Sequence[DaySpan]) -> "HarvestedDays":
         """Return the state after these days have been harvested."""
-        firsts = [span.first for span in asked]
-        lasts = [span.last for span in asked]
+        firsts = [span.first for span in spans]
+        lasts = [span.last for span in spans]
         since = self.since or self.until
         return HarvestedDays(
             min([*firsts, *([since] if since else [])], default=None),

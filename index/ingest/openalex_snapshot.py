@@ -68,18 +68,18 @@ class OpenAlexFiles:
             raise SourceMalformed(f"{self._manifest} is not a manifest of an OpenAlex snapshot.", _HINT) from None
         if any(_WORKS not in file.url or ".." in file.url for file in manifest.files):
             raise SourceMalformed(f"{self._manifest} lists files that do not contain works.", _HINT)
-        home = self._manifest.rsplit("/", 1)[0]
-        named = {file.url.split(_WORKS, 1)[1]: file.meta for file in manifest.files}
+        base_address = self._manifest.rsplit("/", 1)[0]
+        files_by_name = {file.url.split(_WORKS, 1)[1]: file.meta for file in manifest.files}
         self.date = manifest.date
-        self._sizes = {name: meta.content_length for name, meta in named.items()}
+        self._sizes = {name: meta.content_length for name, meta in files_by_name.items()}
         return [
             IngestSource(
                 kind="openalex",
                 name=name,
-                address=f"{home}/{name}",
+                address=f"{base_address}/{name}",
                 seal=f"{meta.content_length}-{meta.record_count}",
             )
-            for name, meta in named.items()
+            for name, meta in files_by_name.items()
         ]
 
     @asynccontextmanager
@@ -123,15 +123,15 @@ def work_row(data: Mapping[str, Any]) -> RecordRow | str:
     abstract = abstract_from_index(data.get("abstract_inverted_index"))
     if not title.strip() or not abstract:
         return "title is missing" if not title.strip() else "abstract is missing"
-    home = _object(data.get("primary_location"))
+    primary_location = _object(data.get("primary_location"))
     return RecordRow(
         openalex_paper_id(work),
         title,
         abstract,
         _authors(data.get("authorships")),
         parse_day(_drop_unknown_day(convert_to_text(data.get("publication_date"))), data.get("publication_year")),
-        convert_to_text(_object(home.get("source")).get("display_name")),
-        convert_to_link(home.get("landing_page_url"))
+        convert_to_text(_object(primary_location.get("source")).get("display_name")),
+        convert_to_link(primary_location.get("landing_page_url"))
         or convert_to_link(data.get("doi"))
         or convert_to_link(data.get("id")),
         convert_to_count(data.get("cited_by_count")),
@@ -143,8 +143,8 @@ def work_row(data: Mapping[str, Any]) -> RecordRow | str:
 
 
 def _references(data: Mapping[str, Any]) -> list[str] | None:
-    cited = (work_id(convert_to_text(item)) for item in convert_to_list(data.get("referenced_works")))
-    return [openalex_paper_id(work) for work in cited if work] or None
+    work_ids = (work_id(convert_to_text(item)) for item in convert_to_list(data.get("referenced_works")))
+    return [openalex_paper_id(work) for work in work_ids if work] or None
 
 
 def read_merged_ids(lines: Iterable[str]) -> Iterator[str]:
@@ -160,12 +160,12 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 
 def _authors(value: Any) -> list[str]:
-    shown = (
+    names = (
         convert_to_text(_object(item.get("author")).get("display_name")) or convert_to_text(item.get("raw_author_name"))
         for item in convert_to_list(value)
         if isinstance(item, dict)
     )
-    return [name for name in shown if name]
+    return [name for name in names if name]
 
 
 def _drop_unknown_day(date: str) -> str:
@@ -187,7 +187,7 @@ def _identifiers(data: Mapping[str, Any], work: str) -> IdentifierRow:
     addresses = (convert_to_link(place.get(name)) for place in places for name in ("landing_page_url", "pdf_url"))
     ids = _object(data.get("ids"))
     pmid, pmcid = convert_to_text(ids.get("pmid")), convert_to_text(ids.get("pmcid"))
-    known = work_identifiers(
+    identifiers = work_identifiers(
         work, convert_to_text(data.get("doi")), pmid, pmcid, filter(None, dict.fromkeys(addresses))
     )
-    return IdentifierRow(**known.model_dump())
+    return IdentifierRow(**identifiers.model_dump())

@@ -119,8 +119,8 @@ class Ingest:
             self.state = self.state.model_copy(update={"until": "", "kinds": ()})
         self._write_state()
         await asyncio.to_thread(self._remove_obsolete, sources if complete else None)
-        taken = await self._ingest_missing(sources, supply)
-        return await self.join(taken, until, tuple(dict.fromkeys(source.kind for source in sources)))
+        ingested_sources = await self._ingest_missing(sources, supply)
+        return await self.join(ingested_sources, until, tuple(dict.fromkeys(source.kind for source in sources)))
 
     def begin(self, until: str) -> None:
         """Record which release a first run reads, so that an interrupted run continues with the same release."""
@@ -129,61 +129,64 @@ class Ingest:
 
     @property
     def days(self) -> HarvestedDays:
-        held = self.state
-        return HarvestedDays(held.since, dt.date.fromisoformat(held.until) if held.until else None, held.begun)
+        state = self.state
+        return HarvestedDays(state.since, dt.date.fromisoformat(state.until) if state.until else None, state.begun)
 
-    def begin_days(self, asked: Sequence[DaySpan]) -> None:
+    def begin_days(self, spans: Sequence[DaySpan]) -> None:
         """Record the requested days before they are read. If this run is interrupted, the next run requests them
         again."""
-        if asked:
-            span = DaySpan(min(item.first for item in asked), max(item.last for item in asked))
+        if spans:
+            span = DaySpan(min(item.first for item in spans), max(item.last for item in spans))
             self.state = self.state.model_copy(update={"begun": span})
             self._write_state()
 
-    async def join_days(self, asked: Sequence[DaySpan], taken: Sequence[IngestedSource]) -> IngestSummary:
+    async def join_days(self, spans: Sequence[DaySpan], ingested_sources: Sequence[IngestedSource]) -> IngestSummary:
         """Join the partitions after all requested days have been read, and record the days."""
-        days = self.days.after(asked)
-        summary = await self.join(taken, days.until.isoformat() if days.until else "")
+        days = self.days.after(spans)
+        summary = await self.join(ingested_sources, days.until.isoformat() if days.until else "")
         self.state = self.state.model_copy(update={"since": days.since, "begun": None})
         self._write_state()
         return summary
 
-    def bind_subjects(self, wanted: str | None) -> str:
-        """Restrict the folder to an arXiv set, and return the set. The first run determines it; if `wanted` is None,
-        the existing set is kept. Raises InputError for a different set, because the recorded days apply to one set
-        only."""
-        held = self.state.subjects
-        if None not in (held, wanted) and held != wanted:
+    def bind_subjects(self, requested_set: str | None) -> str:
+        """Restrict the folder to an arXiv set, and return the set. The first run determines it; if `requested_set` is
+        None, the existing set is kept. Raises InputError for a different set, because the recorded days apply to one
+        set only."""
+        current_set = self.state.subjects
+        if None not in (current_set, requested_set) and current_set != requested_set:
             raise InputError(
-                f"{self.root} contains {_set(held)}, not {_set(wanted)}.", "Use a separate folder for each set."
+                f"{self.root} contains {_set(current_set)}, not {_set(requested_set)}.",
+                "Use a separate folder for each set.",
             )
-        subjects = wanted or held or ""
+        subjects = requested_set or current_set or ""
         self.state = self.state.model_copy(update={"subjects": subjects})
         self._write_state()
         return subjects
 
     async def join(
-        self, taken: Sequence[IngestedSource], until: str = "", kinds: Sequence[SourceKind] = ()
+        self, ingested_sources: Sequence[IngestedSource], until: str = "", kinds: Sequence[SourceKind] = ()
     ) -> IngestSummary:
         """Join the partitions whose sources have changed since they were last joined."""
         self._write_state()
-        there = len(await asyncio.to_thread(list_ingested_sources, self.root)) - len(taken)
+        earlier_count = len(await asyncio.to_thread(list_ingested_sources, self.root)) - len(ingested_sources)
         marks = await asyncio.to_thread(self._compact)
         parts = await self._join_changed(marks)
         await asyncio.to_thread(self._list_deletions)
-        held = tuple(dict.fromkeys((*self.state.kinds, *kinds)))
-        self.state = self.state.model_copy(update={"until": until or self.state.until, "built": True, "kinds": held})
+        all_kinds = tuple(dict.fromkeys((*self.state.kinds, *kinds)))
+        self.state = self.state.model_copy(
+            update={"until": until or self.state.until, "built": True, "kinds": all_kinds}
+        )
         self._write_state()
-        return _summary(taken, there, parts)
+        return _summary(ingested_sources, earlier_count, parts)
 
     @property
     def next_layer(self) -> int:
         """Number of a layer above those of all sources."""
         return max((mark.layer for _, mark in list_ingested_sources(self.root)), default=-1) + 1
 
-    def remember_manifest(self, wanted: str) -> None:
+    def remember_manifest(self, manifest: str) -> None:
         """Record the manifest's address for the next run."""
-        self.state = self.state.model_copy(update={"manifest": wanted})
+        self.state = self.state.model_copy(update={"manifest": manifest})
 
     def deletions(self, kind: SourceKind) -> list[IngestSource]:
         """Return those sources of a kind that have been read and contain only deletions."""
@@ -198,9 +201,9 @@ class Ingest:
 
     def missing(self, sources: Sequence[IngestSource]) -> list[IngestSource]:
         marks = [mark for _, mark in list_ingested_sources(self.root)]
-        there = {(mark.kind, mark.name, mark.seal) for mark in marks}
-        there |= {(mark.kind, absorb.name, absorb.seal) for mark in marks for absorb in mark.absorbs}
-        return [source for source in sources if (source.kind, source.name, source.seal) not in there]
+        ingested = {(mark.kind, mark.name, mark.seal) for mark in marks}
+        ingested |= {(mark.kind, absorb.name, absorb.seal) for mark in marks for absorb in mark.absorbs}
+        return [source for source in sources if (source.kind, source.name, source.seal) not in ingested]
 
     def _read_state(self, origin: str) -> IngestState:
         place = self.root / _STATE_FILE
@@ -209,44 +212,44 @@ class Ingest:
                 raise InputError(f"{self.root} is neither empty nor an ingest folder.", "Choose an empty folder.")
             return IngestState(origin=origin, partitions=self._options.partitions)
         try:
-            holding = IngestState.model_validate_json(place.read())
+            state = IngestState.model_validate_json(place.read())
         except ValidationError:
             raise InputError(f"{place} cannot be read.", "Start over with an empty folder.") from None
-        if holding.origin != origin:
+        if state.origin != origin:
             raise InputError(
-                f"{self.root} contains papers from {holding.origin}.", "Use a separate folder for each origin."
+                f"{self.root} contains papers from {state.origin}.", "Use a separate folder for each origin."
             )
-        return holding
+        return state
 
     def _write_state(self) -> None:
         (self.root / _STATE_FILE).write(self.state.model_dump_json(indent=1).encode() + b"\n")
 
     async def _ingest_missing(self, sources: Sequence[IngestSource], supply: SourceAccess) -> list[IngestedSource]:
-        missing = await asyncio.to_thread(self.missing, sources)
-        done = len(sources) - len(missing)
+        missing_sources = await asyncio.to_thread(self.missing, sources)
+        ingested_count = len(sources) - len(missing_sources)
         slots = asyncio.Semaphore(self._options.jobs + 1)  # one more, to fetch a file while others are parsed
-        self._report("Reading", done, len(sources))
+        self._report("Reading", ingested_count, len(sources))
 
         async def ingest_source(source: IngestSource) -> IngestedSource:
-            nonlocal done
+            nonlocal ingested_count
             async with slots, supply.fetched(source) as address:
                 mark = await asyncio.get_running_loop().run_in_executor(
                     pool, ingest_file, source, address, str(self.root), self.state.partitions
                 )
-            done += 1
-            self._report("Reading", done, len(sources))
+            ingested_count += 1
+            self._report("Reading", ingested_count, len(sources))
             return mark
 
         with _explain_failures(self.root), _pool(self._options.jobs) as pool:
-            return await gather_all(ingest_source(source) for source in missing)
+            return await gather_all(ingest_source(source) for source in missing_sources)
 
-    def _remove_obsolete(self, kept: Sequence[IngestSource] | None) -> None:
-        """Remove leftovers of interrupted runs and, unless `kept` is None, all sources not in it."""
+    def _remove_obsolete(self, current_sources: Sequence[IngestSource] | None) -> None:
+        """Remove leftovers of interrupted runs and, unless `current_sources` is None, all sources not in it."""
         remove_leftovers(self.root)
-        if kept is not None:
-            stay = {source_folder(self.root, source).path for source in kept}
+        if current_sources is not None:
+            current_folders = {source_folder(self.root, source).path for source in current_sources}
             for folder, _ in list_ingested_sources(self.root):
-                if folder.path not in stay:
+                if folder.path not in current_folders:
                     remove_source(folder)
 
     def _compact(self) -> list[tuple[StoragePath, IngestedSource]]:
@@ -257,14 +260,14 @@ class Ingest:
         return list_ingested_sources(self.root)
 
     async def _join_changed(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[PartitionSummary]:
-        changed = await asyncio.to_thread(self._changed_partitions, marks)
-        if changed:  # the list would be inconsistent with upserts/ until all partitions are joined
+        changed_partitions = await asyncio.to_thread(self._changed_partitions, marks)
+        if changed_partitions:  # the list would be inconsistent with upserts/ until all partitions are joined
             await asyncio.to_thread((self.root / _DELETIONS_FILE).remove)
         summaries = []
-        for number, part in enumerate(changed):
-            self._report("Joining", number, len(changed))
+        for number, part in enumerate(changed_partitions):
+            self._report("Joining", number, len(changed_partitions))
             summaries.append(await asyncio.to_thread(self._join_one, part, marks))
-        self._report("Joining", len(changed), len(changed))
+        self._report("Joining", len(changed_partitions), len(changed_partitions))
         return summaries
 
     def _changed_partitions(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[int]:
@@ -284,9 +287,9 @@ class Ingest:
 
     def _list_deletions(self) -> None:
         folder = self.root / DELETIONS
-        gone = [(folder / name).read() for name in folder.child_names()]
-        if gone:
-            (self.root / _DELETIONS_FILE).write(b"".join(gone))
+        deleted_ids = [(folder / name).read() for name in folder.child_names()]
+        if deleted_ids:
+            (self.root / _DELETIONS_FILE).write(b"".join(deleted_ids))
         else:
             (self.root / _DELETIONS_FILE).remove()
 
@@ -300,17 +303,19 @@ def _list_names(part: int, marks: Iterable[tuple[StoragePath, IngestedSource]]) 
     return tuple(sorted(f"{mark.kind}/{mark.name}@{mark.seal}" for _, mark in marks if part in mark.parts))
 
 
-def _summary(taken: Sequence[IngestedSource], there: int, parts: Sequence[PartitionSummary]) -> IngestSummary:
+def _summary(
+    ingested_sources: Sequence[IngestedSource], earlier_count: int, parts: Sequence[PartitionSummary]
+) -> IngestSummary:
     reasons: Counter[str] = Counter()
     for item in (
-        *(item for mark in taken for item in mark.rejected),
+        *(item for mark in ingested_sources for item in mark.rejected),
         *(item for part in parts for item in part.rejected),
     ):
         reasons[item.reason] += item.count
     return IngestSummary(
-        taken=len(taken),
-        there=there,
-        rows=sum(mark.rows for mark in taken),
+        taken=len(ingested_sources),
+        there=earlier_count,
+        rows=sum(mark.rows for mark in ingested_sources),
         parts=len(parts),
         records=sum(part.records for part in parts),
         upserts=sum(part.upserts for part in parts),

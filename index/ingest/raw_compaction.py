@@ -38,12 +38,12 @@ _Sources = Sequence[tuple[StoragePath, IngestedSource]]
 
 def remove_leftovers(root: StoragePath) -> None:
     """Remove leftovers of interrupted runs: unfinished sources, and sources that were compacted into others."""
-    absorbed = {(mark.kind, absorb) for _, mark in list_ingested_sources(root) for absorb in mark.absorbs}
+    absorbed_sources = {(mark.kind, absorb) for _, mark in list_ingested_sources(root) for absorb in mark.absorbs}
     for folder in source_folders(root):
         if not (folder / SOURCE_FILE).exists():
             folder.remove()
     for folder, mark in list_ingested_sources(root):
-        if (mark.kind, AbsorbedSource(name=mark.name, seal=mark.seal)) in absorbed:
+        if (mark.kind, AbsorbedSource(name=mark.name, seal=mark.seal)) in absorbed_sources:
             remove_source(folder)
 
 
@@ -52,23 +52,23 @@ def compact_raw_files(root: StoragePath, limits: JoinLimits, report: Callable[[i
     `report` is called with the number of partitions done and the total."""
     marks = list_ingested_sources(root)
     for kind in _COMPACTED:
-        own = [(folder, mark) for folder, mark in marks if mark.kind == kind]
-        if len({mark.layer for _, mark in own}) > _MAX_LAYERS:
-            _compact_kind(root, kind, own, limits, report)
+        marks_of_kind = [(folder, mark) for folder, mark in marks if mark.kind == kind]
+        if len({mark.layer for _, mark in marks_of_kind}) > _MAX_LAYERS:
+            _compact_kind(root, kind, marks_of_kind, limits, report)
 
 
 def _compact_kind(
     root: StoragePath, kind: SourceKind, marks: _Sources, limits: JoinLimits, report: Callable[[int, int], None]
 ) -> None:
     source = _name_compacted_source(kind, marks)
-    into = source_folder(root, source)
+    target = source_folder(root, source)
     parts = sorted({part for _, mark in marks for part in mark.parts})
     rows = {}
     for number, part in enumerate(parts):
         report(number, len(parts))
         files = [folder / partition_file(part) for folder, mark in marks if part in mark.parts]
-        if some := _compact_partition(root, kind, files, into / partition_file(part), limits):
-            rows[part] = some
+        if row_count := _compact_partition(root, kind, files, target / partition_file(part), limits):
+            rows[part] = row_count
     report(len(parts), len(parts))
     mark = IngestedSource(
         kind=kind,
@@ -82,7 +82,7 @@ def _compact_kind(
         parts=tuple(rows),
         absorbs=tuple(AbsorbedSource(name=mark.name, seal=mark.seal) for _, mark in marks),
     )
-    (into / SOURCE_FILE).write(mark.model_dump_json(indent=1).encode())
+    (target / SOURCE_FILE).write(mark.model_dump_json(indent=1).encode())
     for folder, _ in marks:
         remove_source(folder)
 
@@ -95,31 +95,31 @@ def _name_compacted_source(kind: SourceKind, marks: _Sources) -> IngestSource:
 
 
 def _compact_partition(
-    root: StoragePath, kind: SourceKind, files: Sequence[StoragePath], into: StoragePath, limits: JoinLimits
+    root: StoragePath, kind: SourceKind, files: Sequence[StoragePath], target: StoragePath, limits: JoinLimits
 ) -> int:
     """Write the current rows with new line numbers, and return how many there are. If there are none, no file
     remains."""
-    schema, standing = SOURCE_FORMATS[kind].schema, "edges" if kind == "citations" else "latest"
+    schema, view = SOURCE_FORMATS[kind].schema, "edges" if kind == "citations" else "latest"
     with open_database(root, limits) as base:
         add_raw_table(base, "rows", files, schema)
-        batches = base.sql(f"SELECT * FROM {standing}('rows')").to_arrow_reader(BATCH)  # noqa: S608 - one of two names
+        batches = base.sql(f"SELECT * FROM {view}('rows')").to_arrow_reader(BATCH)  # noqa: S608 - one of two names
         with (
-            into.open_atomic() as sink,
+            target.open_atomic() as sink,
             pq.ParquetWriter(sink, schema, compression="zstd", compression_level=1) as writer,
         ):
-            written = 0
+            rows_written = 0
             for batch in _renumber_lines(batches, schema):
                 writer.write_batch(batch)
-                written += batch.num_rows
-    if not written:
-        into.remove()
-    return written
+                rows_written += batch.num_rows
+    if not rows_written:
+        target.remove()
+    return rows_written
 
 
 def _renumber_lines(batches: pa.RecordBatchReader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     place = schema.get_field_index("line")
-    before = 0
+    lines_before = 0
     for batch in batches:
-        lines = pa.array(range(before + 1, before + batch.num_rows + 1), pa.int64())
+        lines = pa.array(range(lines_before + 1, lines_before + batch.num_rows + 1), pa.int64())
         yield batch.select(schema.names).cast(schema).set_column(place, schema.field(place), lines)
-        before += batch.num_rows
+        lines_before += batch.num_rows

@@ -133,8 +133,13 @@ class RawFileWriter:
 
 def source_folder(root: StoragePath, source: IngestSource) -> StoragePath:
     """Return a source's folder, whose name is readable and unique."""
-    readable = re.sub(r"[^A-Za-z0-9._=-]+", "-", source.name).strip("-.")[-80:]
-    return root / _RAW / source.kind / f"{readable}-{hashlib.blake2b(source.name.encode(), digest_size=4).hexdigest()}"
+    readable_name = re.sub(r"[^A-Za-z0-9._=-]+", "-", source.name).strip("-.")[-80:]
+    return (
+        root
+        / _RAW
+        / source.kind
+        / f"{readable_name}-{hashlib.blake2b(source.name.encode(), digest_size=4).hexdigest()}"
+    )
 
 
 def source_folders(root: StoragePath) -> list[StoragePath]:
@@ -210,8 +215,8 @@ class SourceWriter:
     def _reject(self, line: int, reason: str) -> None:
         self._reasons[reason] += 1
         if self._reasons.total() <= _LISTED:
-            rejected = {"source": self._source.name, "line": line, "reason": reason}
-            self._rejected.write(json.dumps(rejected, ensure_ascii=False).encode() + b"\n")
+            rejection = {"source": self._source.name, "line": line, "reason": reason}
+            self._rejected.write(json.dumps(rejection, ensure_ascii=False).encode() + b"\n")
 
 
 def ingest_file(source: IngestSource, address: str, root: str, partitions: int) -> IngestedSource:
@@ -220,9 +225,9 @@ def ingest_file(source: IngestSource, address: str, root: str, partitions: int) 
         if source.kind == "openalex" and source.deleted:
             _write_merged_ids(file, intake)
         else:
-            row_of = SOURCE_FORMATS[source.kind].row_of
+            convert_to_row = SOURCE_FORMATS[source.kind].row_of
             for line in read_lines(file):
-                row = line.data if isinstance(line.data, str) else row_of(line.data)
+                row = line.data if isinstance(line.data, str) else convert_to_row(line.data)
                 intake.add(line.number, row, line.size, source.deleted)
     return intake.mark
 
@@ -231,8 +236,8 @@ def _write_merged_ids(file: IO[bytes], intake: SourceWriter) -> None:
     number = 1
     lines = (line.decode("utf-8", "replace").removeprefix("\ufeff") for line in bounded_lines(file) if line)
     try:
-        for number, gone in enumerate(read_merged_ids(lines), start=2):
-            intake.add(number, deletion(gone), len(gone), deleted=True)
+        for number, paper_id in enumerate(read_merged_ids(lines), start=2):
+            intake.add(number, deletion(paper_id), len(paper_id), deleted=True)
     except DAMAGE_ERRORS:
         intake.add(number + 1, DAMAGED, 0)
     except csv.Error:

@@ -70,39 +70,39 @@ def read_joined_sources(root: StoragePath, part: int) -> tuple[str, ...] | None:
     if not place.exists():
         return None
     with place.filesystem.open(place.path, "rb") as file:
-        stored = (pq.read_schema(file).metadata or {}).get(_SOURCES, b"[]")
-    return tuple(json.loads(stored))
+        sources_json = (pq.read_schema(file).metadata or {}).get(_SOURCES, b"[]")
+    return tuple(json.loads(sources_json))
 
 
 def join_partition(
-    root: StoragePath, part: int, files: Mapping[SourceKind, Sequence[StoragePath]], names: Sequence[str], first: bool,
-    limits: JoinLimits,
+    root: StoragePath, part: int, files: Mapping[SourceKind, Sequence[StoragePath]], names: Sequence[str], is_first:
+    bool, limits: JoinLimits,
 ) -> PartitionSummary:  # fmt: skip
-    """Rewrite a partition's records from its raw files. Unless this is the `first` join, write the changes as upserts
-    and deletions too. `names` are stored for `read_joined_sources`. Records are written last, so that an interrupted
-    join can be repeated."""
+    """Rewrite a partition's records from its raw files. Unless `is_first` is true, write the changes as
+    upserts and deletions too. `names` are stored for `read_joined_sources`. Records are written last, so that an
+    interrupted join can be repeated."""
     with open_database(root, limits) as base:
-        rejected = _join(base, files)
+        rejections = _join(base, files)
         record_file = root / RECORDS / partition_file(part)
         upserts = deletions = 0
-        if not first:
+        if not is_first:
             upserts, deletions = _write_changes(base, root, part, record_file)
         sources = {_SOURCES: json.dumps(list(names)).encode()}
         records = _write(base.sql("FROM joined"), record_file, sources)
-    return PartitionSummary(records, upserts, deletions, rejected)
+    return PartitionSummary(records, upserts, deletions, rejections)
 
 
 def _join(base: Database, files: Mapping[SourceKind, Sequence[StoragePath]]) -> tuple[RejectionCount, ...]:
     """Create the table `joined`, and return how many rows were rejected for each reason."""
-    whole = [kind for kind in files if kind not in S2_KINDS]
-    if whole:
-        add_raw_table(base, "rows", files[whole[0]], SOURCE_FORMATS[whole[0]].schema)
+    single_file_kinds = [kind for kind in files if kind not in S2_KINDS]
+    if single_file_kinds:
+        add_raw_table(base, "rows", files[single_file_kinds[0]], SOURCE_FORMATS[single_file_kinds[0]].schema)
     else:
         for kind in S2_KINDS:
             add_raw_table(base, kind, files.get(kind, ()), SOURCE_FORMATS[kind].schema)
-    base.execute(_WHOLE if whole else _S2)
+    base.execute(_WHOLE if single_file_kinds else _S2)
     no_title, no_abstract = _fetch_row(base, _REASONS)
-    (duplicates,) = _fetch_row(base, _DUPLICATES, {"name": "rows" if whole else "papers"})
+    (duplicates,) = _fetch_row(base, _DUPLICATES, {"name": "rows" if single_file_kinds else "papers"})
     base.execute(_USABLE)
     counts = {"title is missing": no_title, "abstract is missing": no_abstract, "duplicate id": duplicates}
     return tuple(RejectionCount(reason=reason, count=count) for reason, count in counts.items() if count)
@@ -126,26 +126,26 @@ def _write_changes(base: Database, root: StoragePath, part: int, record_file: St
     gone_file = root / DELETIONS / partition_file(part).replace(".parquet", ".txt")
     _add_records(base, "old", record_file)
     _add_records(base, "waiting", upsert_file)
-    waiting = gone_file.read().decode().split() if gone_file.exists() else []
-    base.register("absent", pa.table({"id": pa.array(waiting, pa.string())}))
+    pending_deletions = gone_file.read().decode().split() if gone_file.exists() else []
+    base.register("absent", pa.table({"id": pa.array(pending_deletions, pa.string())}))
     base.execute(f"CREATE TEMP TABLE changed AS {_CHANGED}")
     upserts = _write(base.sql(_PENDING), upsert_file, {})
     if not upserts:
         upsert_file.remove()
-    gone = [str(row[0]) for row in base.execute(_GONE).fetchall()]
-    if gone:
-        gone_file.write("".join(f"{item}\n" for item in gone).encode())
+    deleted_ids = [str(row[0]) for row in base.execute(_GONE).fetchall()]
+    if deleted_ids:
+        gone_file.write("".join(f"{item}\n" for item in deleted_ids).encode())
     else:
         gone_file.remove()
-    return upserts, len(gone)
+    return upserts, len(deleted_ids)
 
 
 def _write(rows: Relation, place: StoragePath, metadata: Mapping[bytes, bytes]) -> int:
     """Write rows with the columns and types of records, and return how many there are."""
     schema = RECORDS_SCHEMA.with_metadata(dict(metadata))
-    written = 0
+    rows_written = 0
     with place.open_atomic() as sink, pq.ParquetWriter(sink, schema, compression="zstd") as writer:
         for batch in rows.to_arrow_reader(BATCH):
             writer.write_batch(batch.select(schema.names).cast(schema))
-            written += batch.num_rows
-    return written
+            rows_written += batch.num_rows
+    return rows_written

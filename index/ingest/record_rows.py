@@ -71,9 +71,9 @@ def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
         record = parse_record(data)
     except ValidationError as error:
         return record_problem(error, data)
-    given = data.get("vector")
-    vector = None if given is None else parse_vector(given)
-    if given is not None and vector is None:
+    vector_json = data.get("vector")
+    vector = None if vector_json is None else parse_vector(vector_json)
+    if vector_json is not None and vector is None:
         return "vector is not a list of numbers"
     return RecordRow(
         record.id,
@@ -120,8 +120,8 @@ def parse_day(date: Any, year: Any = None) -> dt.date | None:
     usable."""
     for value in (date, year):
         try:
-            if found := convert_to_text(value).strip():
-                return parse_last_day(found)
+            if text := convert_to_text(value).strip():
+                return parse_last_day(text)
         except (ValueError, OverflowError):
             continue
     return None

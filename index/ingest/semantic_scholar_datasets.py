@@ -77,19 +77,19 @@ class S2Datasets:
 
     async def files(self, release: str, kind: SourceKind) -> dict[S2File, str]:
         """Return the dataset's files, with links that are currently valid."""
-        asked = f"release/{quote(release, safe='')}/dataset/{kind}"
-        dataset = await self._ask(asked, _Dataset)
+        path = f"release/{quote(release, safe='')}/dataset/{kind}"
+        dataset = await self._ask(path, _Dataset)
         return _key_by_file([(S2File(kind, "", release, False, _name(link)), link) for link in dataset.files])
 
     async def changes(self, since: str, until: str, kind: SourceKind) -> dict[S2File, str]:
         """Return the files of the diffs between two releases, with links that are currently valid."""
-        asked = f"diffs/{quote(since, safe='')}/to/{quote(until, safe='')}/{kind}"
-        diffs = await self._ask(asked, _Diffs)
+        path = f"diffs/{quote(since, safe='')}/to/{quote(until, safe='')}/{kind}"
+        diffs = await self._ask(path, _Diffs)
         return _key_by_file(
             [
-                (S2File(kind, since, diff.to_release, deleted, _name(link)), link)
+                (S2File(kind, since, diff.to_release, is_deletion, _name(link)), link)
                 for diff in diffs.diffs
-                for deleted, links in ((False, diff.update_files), (True, diff.delete_files))
+                for is_deletion, links in ((False, diff.update_files), (True, diff.delete_files))
                 for link in links
             ]
         )
@@ -131,10 +131,10 @@ class S2Files:
 
     async def _renew(self, file: S2File) -> None:
         if file.since:
-            fresh = await self._service.changes(file.since, file.release, file.kind)
+            fresh_links = await self._service.changes(file.since, file.release, file.kind)
         else:
-            fresh = await self._service.files(file.release, file.kind)
-        self._links |= {item: link for item, link in fresh.items() if item in self._links}
+            fresh_links = await self._service.files(file.release, file.kind)
+        self._links |= {item: link for item, link in fresh_links.items() if item in self._links}
 
 
 def _key_by_file(links: Sequence[tuple[S2File, str]]) -> dict[S2File, str]:

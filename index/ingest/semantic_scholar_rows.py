@@ -49,16 +49,16 @@ def paper_row(data: Mapping[str, Any]) -> Row | str:
     key = _key(data.get("corpusid"))
     if key is None:
         return _NO_KEY
-    home = convert_to_link(data.get("url"))
+    url = convert_to_link(data.get("url"))
     return (
         key,
         convert_to_text(data.get("title")),
         collect_names(data.get("authors"), "name"),
         parse_day(data.get("publicationdate"), data.get("year")),
         convert_to_text(data.get("venue")),
-        home,
+        url,
         convert_to_count(data.get("citationcount")),
-        _identifiers(data.get("externalids"), home),
+        _identifiers(data.get("externalids"), url),
         collect_names(data.get("s2fieldsofstudy"), "category"),
     )
 
@@ -70,10 +70,12 @@ def abstract_row(data: Mapping[str, Any]) -> Row | str:
 
 def citation_row(data: Mapping[str, Any]) -> Row | str:
     """Return a citation's row, or the reason why it is rejected. A deletion may state only the citation's number."""
-    citing, cited, citation = (_key(data.get(name)) for name in ("citingcorpusid", "citedcorpusid", "citationid"))
-    if citation is None and (citing is None or cited is None):
+    citing_key, cited_key, citation_key = (
+        _key(data.get(name)) for name in ("citingcorpusid", "citedcorpusid", "citationid")
+    )
+    if citation_key is None and (citing_key is None or cited_key is None):
         return "citingcorpusid or citedcorpusid is missing"
-    return citing, citation, cited
+    return citing_key, citation_key, cited_key
 
 
 def sections_row(data: Mapping[str, Any]) -> Row | str:
@@ -90,11 +92,11 @@ def embedding_row(data: Mapping[str, Any]) -> Row | str:
     key = _key(data.get("corpusid"))
     if key is None:
         return _NO_KEY
-    given = data.get("vector")
-    if given is None:
+    vector_json = data.get("vector")
+    if vector_json is None:
         return key, None
     try:
-        vector = parse_vector(from_json(given) if isinstance(given, str) else given)
+        vector = parse_vector(from_json(vector_json) if isinstance(vector_json, str) else vector_json)
     except ValueError:
         vector = None
     if vector is None:
@@ -111,9 +113,9 @@ def _key(value: Any) -> int | None:
     return value if type(value) is int and 0 <= value < _MAX_KEY else None
 
 
-def _identifiers(identifiers: Any, home: str) -> IdentifierRow:
+def _identifiers(identifiers: Any, url: str) -> IdentifierRow:
     ids = identifiers if isinstance(identifiers, dict) else {}
-    sha = home.rstrip("/").rsplit("/", 1)[-1]
+    sha = url.rstrip("/").rsplit("/", 1)[-1]
     pmc = convert_to_text(ids.get("PubMedCentral")).removeprefix("PMC")
     return IdentifierRow(
         doi=doi(convert_to_text(ids.get("DOI"))),
@@ -162,7 +164,7 @@ def _get_first_present(annotations: Mapping[str, Any], *names: str) -> Any:
     return next((annotations[name] for name in names if annotations.get(name)), None)
 
 
-def _annotations(raw: Any, length: int, heading: bool) -> list[_Annotation]:
+def _annotations(raw: Any, length: int, is_heading: bool) -> list[_Annotation]:
     """Return the annotations that lie within the text; others are ignored."""
     try:
         annotations = from_json(raw) if isinstance(raw, str) else raw
@@ -172,7 +174,7 @@ def _annotations(raw: Any, length: int, heading: bool) -> list[_Annotation]:
     for item in annotations if isinstance(annotations, list) else []:
         start, end = (_offset(item.get(name)) for name in ("start", "end")) if isinstance(item, dict) else (-1, -1)
         if 0 <= start < end <= length:
-            spans.append(_Annotation(start, end, heading))
+            spans.append(_Annotation(start, end, is_heading))
     return spans
 
 

@@ -37,8 +37,8 @@ class FollowedBucket:
         """Return the newest known publication without blocking, and start a background check if the last one is too
         old."""
         with self._lock:
-            due = self._looked is None or self._clock() - self._looked >= self._look_seconds
-            if due and not self._looking:
+            is_check_due = self._looked is None or self._clock() - self._looked >= self._look_seconds
+            if is_check_due and not self._looking:
                 self._looking = True
                 threading.Thread(target=self._check_in_background, name="corpus bucket", daemon=True).start()
             return self._newest
@@ -75,18 +75,18 @@ class BucketOrigin:
         self,
         bucket: FollowedBucket,
         directory: Path,
-        verified: VerificationCache,
+        verification_cache: VerificationCache,
         parts: Sequence[int] | None = None,
         keep: int = 2,
     ) -> None:
         self.bucket = bucket
-        self.copy = LocalCopy(directory, verified, keep)
+        self.copy = LocalCopy(directory, verification_cache, keep)
         self._parts = parts
         self._settled: set[str] = set()
 
     def newest(self) -> str:
-        known = self.bucket.known()
-        return known.current.version if known else self.copy.newest(self._parts)
+        publication = self.bucket.known()
+        return publication.current.version if publication else self.copy.newest(self._parts)
 
     def look(self) -> None:
         self.bucket.look()
@@ -118,11 +118,11 @@ class BucketOrigin:
         return self.copy.pull(inventory, self.bucket.storage, self._parts, self._is_newest(version))
 
     def _is_newest(self, version: str) -> bool:
-        known = self.bucket.known()
-        return known is not None and known.current.version == version
+        publication = self.bucket.known()
+        return publication is not None and publication.current.version == version
 
     def repair(self, version: str) -> bool:
-        damaged = self.copy.repair(self.bucket.inventory(version), self.bucket.storage, self._parts)
-        if damaged:
-            _LOG.warning("downloaded damaged corpus files again: %s", ", ".join(damaged))
-        return bool(damaged)
+        damaged_files = self.copy.repair(self.bucket.inventory(version), self.bucket.storage, self._parts)
+        if damaged_files:
+            _LOG.warning("downloaded damaged corpus files again: %s", ", ".join(damaged_files))
+        return bool(damaged_files)

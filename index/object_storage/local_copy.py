@@ -50,10 +50,10 @@ class PullSummary(NamedTuple):
 
 
 class LocalCopy:
-    def __init__(self, directory: Path, verified: VerificationCache, keep: int = 2) -> None:
+    def __init__(self, directory: Path, verification_cache: VerificationCache, keep: int = 2) -> None:
         """Create a local copy that keeps `keep` versions, in addition to versions in use."""
         self.directory = directory
-        self._verified = verified
+        self._verified = verification_cache
         self._keep = keep
         self._root = VersionStore(directory)
 
@@ -65,12 +65,14 @@ class LocalCopy:
             return True
         shards = ShardStore(self.directory)
         try:
-            named = shards.read_manifest(version).shards
+            shard_entries = shards.read_manifest(version).shards
         except CorpusError:
             return False
-        wanted = range(len(named)) if parts is None else parts
-        stores = {number: VersionStore(shards.shard_path(number)) for number in wanted}
-        return all((store.version_path(named[number].version) / MANIFEST).is_file() for number, store in stores.items())
+        numbers = range(len(shard_entries)) if parts is None else parts
+        stores = {number: VersionStore(shards.shard_path(number)) for number in numbers}
+        return all(
+            (store.version_path(shard_entries[number].version) / MANIFEST).is_file() for number, store in stores.items()
+        )
 
     def newest(self, parts: Sequence[int] | None = None) -> str:
         """Return the most recent version that has these parts, or an empty string if there is none."""
@@ -81,7 +83,7 @@ class LocalCopy:
         inventory: VersionInventory,
         storage: ObjectStorage,
         parts: Sequence[int] | None = None,
-        current: bool = True,
+        is_current: bool = True,
         redownload: Set[str] = frozenset(),
     ) -> PullSummary:
         """Download a version, waiting while another process downloads the same version. Files from an interrupted
@@ -92,52 +94,54 @@ class LocalCopy:
                 f"The corpus in {self.directory} is sharded, but the one in {storage.address} is not.",
                 "Set another directory: ASSAYER_CORPUS__PATH.",
             )
-        wanted = range(len(inventory.parts)) if parts is None else parts
-        done = [PullSummary(inventory.version, 0, 0, 0)]
+        numbers = range(len(inventory.parts)) if parts is None else parts
+        summaries = [PullSummary(inventory.version, 0, 0, 0)]
         with explain_disk_errors(self.directory):
             ExchangeNotes(self.directory, storage.address).add(inventory.version)
             # Files of the whole corpus first: another process may remove a shard version that no version of the
             # whole corpus names.
             if inventory.whole:
-                done.append(self._pull_part(inventory, _WHOLE, inventory.whole, storage, redownload))
-            for number in wanted:
-                done.append(self._pull_part(inventory, f"{number:02d}", inventory.parts[number], storage, redownload))
-            self.settle(inventory.version, current)
+                summaries.append(self._pull_part(inventory, _WHOLE, inventory.whole, storage, redownload))
+            for number in numbers:
+                summaries.append(
+                    self._pull_part(inventory, f"{number:02d}", inventory.parts[number], storage, redownload)
+                )
+            self.settle(inventory.version, is_current)
         return PullSummary(
             inventory.version,
-            sum(item.files for item in done),
-            sum(item.bytes for item in done),
-            sum(item.linked for item in done),
+            sum(item.files for item in summaries),
+            sum(item.bytes for item in summaries),
+            sum(item.linked for item in summaries),
         )
 
-    def settle(self, version: str, current: bool = True) -> None:
-        """Finish a download: make the version current if `current` is true, and remove old versions and leftovers in
-        `incoming`. Raises CorpusError if the directory cannot be written or a corpus is being built in it."""
+    def settle(self, version: str, is_current: bool = True) -> None:
+        """Finish a download: make the version current if `is_current` is true, and remove old versions and leftovers in
+        `folder`. Raises CorpusError if the directory cannot be written or a corpus is being built in it."""
         with explain_disk_errors(self.directory):
             with self._placement_lock():
-                if current:
+                if is_current:
                     self._root.set_current(version)
                 os.utime(self._root.version_path(version))
                 self._prune(version)
-            for incoming in (self.directory / "incoming").glob("*"):
-                with suppress(BlockingIOError), _hold_lock(incoming / "lock", fcntl.LOCK_NB):  # if locked, it is in use
-                    _clear(incoming)
+            for folder in (self.directory / "incoming").glob("*"):
+                with suppress(BlockingIOError), _hold_lock(folder / "lock", fcntl.LOCK_NB):  # if locked, it is in use
+                    _clear(folder)
 
     def repair(
         self, inventory: VersionInventory, storage: ObjectStorage, parts: Sequence[int] | None = None
     ) -> list[str]:
         """Check every file needed to read `parts` (None for all parts), and download again any that are missing or
         altered. Returns the paths of the downloaded files. Raises CorpusError as `pull` does."""
-        damaged: list[FileOfVersion] = []
+        damaged_files: list[FileOfVersion] = []
         with explain_disk_errors(self.directory):
             for file in inventory.files(parts):
                 path = self.directory / file.path
                 if not path.is_file() or path.stat().st_size != file.bytes or checksum(path) != file.sha256:
-                    damaged.append(file)
+                    damaged_files.append(file)
                     path.unlink(missing_ok=True)
-        if damaged:
-            self.pull(inventory, storage, parts, current=False, redownload={item.sha256 for item in damaged})
-        return [item.path for item in damaged]
+        if damaged_files:
+            self.pull(inventory, storage, parts, is_current=False, redownload={item.sha256 for item in damaged_files})
+        return [item.path for item in damaged_files]
 
     def _pull_part(
         self,
@@ -147,32 +151,34 @@ class LocalCopy:
         storage: ObjectStorage,
         redownload: Set[str],
     ) -> PullSummary:
-        incoming = self.directory / "incoming" / name
-        incoming.mkdir(parents=True, exist_ok=True)
-        with _hold_lock(incoming / "lock"):
+        incoming_folder = self.directory / "incoming" / name
+        incoming_folder.mkdir(parents=True, exist_ok=True)
+        with _hold_lock(incoming_folder / "lock"):
             if all((self.directory / file.path).is_file() for file in files):
                 return PullSummary(inventory.version, 0, 0, 0)  # another process has downloaded it in the meantime
-            here = self._files_here(name)
-            missing = {file.sha256: file for file in files if file.sha256 not in here or file.sha256 in redownload}
-            self._require_room(missing.values(), incoming, inventory)
+            local_files = self._files_here(name)
+            missing_files = {
+                file.sha256: file for file in files if file.sha256 not in local_files or file.sha256 in redownload
+            }
+            self._require_room(missing_files.values(), incoming_folder, inventory)
             with ThreadPoolExecutor(_DOWNLOADS) as pool:
-                for _ in pool.map(lambda item: _download(item, incoming, storage), missing.values()):
+                for _ in pool.map(lambda item: _download(item, incoming_folder, storage), missing_files.values()):
                     pass
-            here |= {item: incoming / item for item in missing}
+            local_files |= {item: incoming_folder / item for item in missing_files}
             with self._placement_lock():
-                placed = self._place(files, here)
-                self._record_verified(inventory.version, name, missing.keys())
-            _clear(incoming)
-        fetched = sum(item.bytes for item in missing.values())
-        return PullSummary(inventory.version, len(missing), fetched, placed - len(missing))
+                placed_count = self._place(files, local_files)
+                self._record_verified(inventory.version, name, missing_files.keys())
+            _clear(incoming_folder)
+        fetched_bytes = sum(item.bytes for item in missing_files.values())
+        return PullSummary(inventory.version, len(missing_files), fetched_bytes, placed_count - len(missing_files))
 
     def _files_here(self, part: str) -> dict[str, Path]:
         """Return the part's files in all versions on this machine, keyed by checksum."""
         if part == _WHOLE:
             return {}
-        sharded = (self.directory / "shards" / part).is_dir()
-        store = VersionStore(self.directory / "shards" / part) if sharded else self._root
-        found: dict[str, Path] = {}
+        is_sharded = (self.directory / "shards" / part).is_dir()
+        store = VersionStore(self.directory / "shards" / part) if is_sharded else self._root
+        paths: dict[str, Path] = {}
         for path in sorted((store.directory / "versions").glob(f"*/{MANIFEST}")):
             try:
                 manifest = read_manifest(path.parent)
@@ -182,63 +188,66 @@ class LocalCopy:
             places += [(store.segment_path(segment.name), segment.files) for segment in manifest.segments]
             for directory, files in places:
                 for file in files:
-                    held = directory / file.path
-                    if held.is_file() and held.stat().st_size == file.bytes:
-                        found[file.sha256] = held
-        return found
+                    local_path = directory / file.path
+                    if local_path.is_file() and local_path.stat().st_size == file.bytes:
+                        paths[file.sha256] = local_path
+        return paths
 
-    def _require_room(self, missing: Iterable[FileOfVersion], incoming: Path, inventory: VersionInventory) -> None:
+    def _require_room(
+        self, missing_files: Iterable[FileOfVersion], incoming_folder: Path, inventory: VersionInventory
+    ) -> None:
         """Ensure that there is enough disk space. If necessary, old versions are removed, but no file of the version
         being downloaded. Raises CorpusError if there is still too little."""
-        lacking = sum(item.bytes for item in missing)
-        needed = lacking - sum(path.stat().st_size for path in incoming.iterdir()) + _SPARE_BYTES
-        if shutil.disk_usage(self.directory).free < needed:
+        missing_bytes = sum(item.bytes for item in missing_files)
+        needed_bytes = missing_bytes - sum(path.stat().st_size for path in incoming_folder.iterdir()) + _SPARE_BYTES
+        if shutil.disk_usage(self.directory).free < needed_bytes:
             with self._placement_lock():
                 self._prune(inventory.version, keep=1, in_shards=bool(inventory.shard_count))
-        free = shutil.disk_usage(self.directory).free
-        if free < needed:
+        free_bytes = shutil.disk_usage(self.directory).free
+        if free_bytes < needed_bytes:
             raise CorpusError(
-                f"Version {inventory.version} of the corpus needs {needed / 2**20:,.0f} MiB more in {self.directory}, "
-                f"but only {free / 2**20:,.0f} MiB are free.",
+                f"Version {inventory.version} of the corpus needs {needed_bytes / 2**20:,.0f} MiB more in "
+                f"{self.directory}, "
+                f"but only {free_bytes / 2**20:,.0f} MiB are free.",
                 "Free some space, or set another directory: ASSAYER_CORPUS__PATH.",
             )
 
-    def _place(self, files: Sequence[FileOfVersion], here: dict[str, Path]) -> int:
+    def _place(self, files: Sequence[FileOfVersion], local_files: dict[str, Path]) -> int:
         """Put files into their directories, in order, and return how many were put there."""
         folders: dict[PurePosixPath, list[FileOfVersion]] = defaultdict(list)
         for file in files:
             folders[_folder_of(file.path)].append(file)
-        placed = 0
-        for folder, own in folders.items():
+        placed_count = 0
+        for folder, folder_files in folders.items():
             place = self.directory / folder
             store = VersionStore(place.parents[1])
             place.parent.mkdir(parents=True, exist_ok=True)
-            for left in place.parent.glob("unfinished-*"):
-                shutil.rmtree(left)
+            for leftover in place.parent.glob("unfinished-*"):
+                shutil.rmtree(leftover)
             if place.is_dir():  # it belongs to a damaged version, or is shared with another version
-                lacking = [item for item in own if not (self.directory / item.path).is_file()]
-                for file in lacking:
-                    _link(here[file.sha256], self.directory / file.path)
-                placed += len(lacking)
+                missing_files = [item for item in folder_files if not (self.directory / item.path).is_file()]
+                for file in missing_files:
+                    _link(local_files[file.sha256], self.directory / file.path)
+                placed_count += len(missing_files)
                 continue
             scratch = Path(tempfile.mkdtemp(prefix="unfinished-", dir=place.parent))
             try:
-                for file in own:
-                    _link(here[file.sha256], scratch / PurePosixPath(file.path).relative_to(folder))
+                for file in folder_files:
+                    _link(local_files[file.sha256], scratch / PurePosixPath(file.path).relative_to(folder))
                 if folder.parent.name == "segments":
                     store.add_segment(scratch, place.name)
                 else:
                     store.add_version(scratch, place.name)
             finally:
                 shutil.rmtree(scratch, ignore_errors=True)
-            placed += len(own)
-        return placed
+            placed_count += len(folder_files)
+        return placed_count
 
-    def _record_verified(self, version: str, part: str, fresh: Set[str]) -> None:
+    def _record_verified(self, version: str, part: str, fresh_digests: Set[str]) -> None:
         """Record for all processes on this machine that the part is verified."""
         if part == _WHOLE:
             return
-        self._verified.verify(*_part_of(self.directory, version, int(part)), fresh)
+        self._verified.verify(*_part_of(self.directory, version, int(part)), fresh_digests)
 
     def _by_age(self) -> list[str]:
         """Return the current version, then the other versions, most recent first."""
@@ -249,11 +258,11 @@ class LocalCopy:
     def _prune(self, version: str, keep: int | None = None, in_shards: bool = False) -> None:
         """Remove all versions except this one, the most recent ones and those in use. Must be called while holding
         `_placement_lock`. `in_shards` is true if this version is sharded but no shard file is present yet."""
-        kept = [version, *self._by_age()[: self._keep if keep is None else keep]]
+        kept_versions = [version, *self._by_age()[: self._keep if keep is None else keep]]
         if in_shards or is_sharded(self.directory):
-            ShardStore(self.directory).keep_only(kept)
+            ShardStore(self.directory).keep_only(kept_versions)
         else:
-            self._root.keep_only(kept)
+            self._root.keep_only(kept_versions)
             self._root.prune_segments()
 
     @contextmanager
@@ -265,11 +274,11 @@ class LocalCopy:
             yield
 
 
-def verify_version(directory: Path, version: str, verified: VerificationCache) -> None:
+def verify_version(directory: Path, version: str, verification_cache: VerificationCache) -> None:
     """Verify all parts of a version on this machine. Raises CorpusError if one is missing or damaged."""
     count = len(ShardStore(directory).read_manifest(version).shards) if is_sharded(directory) else 1
     for number in range(count):
-        verified.verify(*_part_of(directory, version, number))
+        verification_cache.verify(*_part_of(directory, version, number))
 
 
 def _part_of(directory: Path, version: str, number: int) -> tuple[VersionStore, Manifest]:
@@ -287,34 +296,34 @@ def _folder_of(path: str) -> PurePosixPath:
     return PurePosixPath(*parts[: 4 if parts[0] == "shards" else 2])
 
 
-def _download(file: FileOfVersion, incoming: Path, storage: ObjectStorage) -> None:
+def _download(file: FileOfVersion, folder: Path, storage: ObjectStorage) -> None:
     """Download a file to a path named after its checksum, resuming an interrupted download. Raises CorpusError if the
     stored file is damaged or cannot be read, and OSError if it cannot be written here."""
-    place, partial = incoming / file.sha256, incoming / f"{file.sha256}.partial"
+    place, partial = folder / file.sha256, folder / f"{file.sha256}.partial"
     if place.is_file():
         return
-    resumed = partial.is_file()
+    is_resumed = partial.is_file()
     digest = hashlib.sha256()
     with partial.open("a+b") as out:
         out.seek(0)
-        while known := out.read(2**20):
-            digest.update(known)
-        at = out.tell()
-        while at < file.bytes:
-            got = storage.read_range(object_name(file.sha256), at, min(at + _RANGE_BYTES, file.bytes))
-            if not got:
+        while resumed_chunk := out.read(2**20):
+            digest.update(resumed_chunk)
+        position = out.tell()
+        while position < file.bytes:
+            chunk = storage.read_range(object_name(file.sha256), position, min(position + _RANGE_BYTES, file.bytes))
+            if not chunk:
                 break
-            out.write(got)
-            digest.update(got)
-            at += len(got)
+            out.write(chunk)
+            digest.update(chunk)
+            position += len(chunk)
         out.flush()
         os.fsync(out.fileno())
-    if at == file.bytes and digest.hexdigest() == file.sha256:
+    if position == file.bytes and digest.hexdigest() == file.sha256:
         partial.replace(place)
         return
     partial.unlink()
-    if resumed:
-        _download(file, incoming, storage)
+    if is_resumed:
+        _download(file, folder, storage)
         return
     raise CorpusError(
         f"The corpus in {storage.address} is damaged: {object_name(file.sha256)} ({file.path}) has changed since it "
@@ -332,16 +341,16 @@ def _link(source: Path, target: Path) -> None:
     temporary.replace(target)
 
 
-def _clear(incoming: Path) -> None:
-    for left in incoming.iterdir():
-        if left.name != "lock":
-            left.unlink()
+def _clear(folder: Path) -> None:
+    for leftover in folder.iterdir():
+        if leftover.name != "lock":
+            leftover.unlink()
 
 
 @contextmanager
-def _hold_lock(path: Path, waiting: int = 0) -> Iterator[None]:
+def _hold_lock(path: Path, flags: int = 0) -> Iterator[None]:
     """Hold a lock, waiting if another process holds it. It is released if its holder dies. With LOCK_NB, raises
     BlockingIOError instead of waiting."""
     with path.open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | waiting)
+        fcntl.flock(file, fcntl.LOCK_EX | flags)
         yield

@@ -107,18 +107,18 @@ class PublicationLog:
         """Read the inventory of a listed version. Raises CorpusError if it is damaged or cannot be read."""
         name = inventory_name(version.version, version.inventory)
         content = self.storage.read(name)
-        damaged = CorpusError(
+        damage_error = CorpusError(
             f"The corpus in {self.storage.address} is damaged: {name} has changed since it was written.",
             "Publish again: assayer corpus publish.",
         )
         if hashlib.sha256(content).hexdigest() != version.inventory:
-            raise damaged
+            raise damage_error
         try:
             inventory = VersionInventory.model_validate_json(content)
         except ValidationError:
-            raise damaged from None
+            raise damage_error from None
         if inventory.version != version.version:
-            raise damaged
+            raise damage_error
         return inventory
 
     def inventories(self, versions: Sequence[PublishedVersion]) -> list[VersionInventory]:
@@ -155,9 +155,9 @@ class PublicationLog:
         return publication
 
     def conflict(self, number: int) -> PublicationConflict:
-        there = self.newest()
-        who = f" by {there.publisher}" if there and there.publisher else ""
-        version = f" (version {there.current.version}{who})" if there else ""
+        newest = self.newest()
+        publisher_text = f" by {newest.publisher}" if newest and newest.publisher else ""
+        version = f" (version {newest.current.version}{publisher_text})" if newest else ""
         return PublicationConflict(
             f"Another process has published to {self.storage.address} in the meantime: number {number}{version}. "
             "Nothing was changed.",

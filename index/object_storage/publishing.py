@@ -64,61 +64,65 @@ class CorpusPublisher:
         return newest.number if newest else 0
 
     def publish(
-        self, directory: Path, verified: VerificationCache, after: int | None = None, version: str | None = None
+        self,
+        directory: Path,
+        verification_cache: VerificationCache,
+        after: int | None = None,
+        version: str | None = None,
     ) -> PublishSummary:
         """Publish a version, by default the current one. `after` is the number of the publication that it is based on,
         by default the newest; raises PublicationConflict if there is a later one. Raises CorpusError if the version is
         damaged or the upload fails; the next attempt reuses files that were already uploaded."""
-        summary = self._publish(directory, verified, after, version)
+        summary = self._publish(directory, verification_cache, after, version)
         with suppress(OSError):  # optional, because the bucket also lists the version for a while
             ExchangeNotes(directory, self._storage.address).add(summary.version)
         return summary
 
     def _publish(
-        self, directory: Path, verified: VerificationCache, after: int | None, version: str | None
+        self, directory: Path, verification_cache: VerificationCache, after: int | None, version: str | None
     ) -> PublishSummary:
         newest = self.log.newest()
         number = newest.number if newest else 0
         if after is not None and number != after:
             raise self.log.conflict(number)
         inventory = take_inventory(directory, version)
-        verify_version(directory, inventory.version, verified)
+        verify_version(directory, inventory.version, verification_cache)
         if newest is not None and newest.current.version == inventory.version:
-            lost = self._find_lost_files(inventory, newest.current)
-            if lost is not None:
-                self._upload(directory, lost)
-                return self._summary(inventory, number, lost, self._remove_unneeded(newest), published=False)
-        missing = self._upload(directory, self._files_to_upload(inventory, newest))
+            lost_files = self._find_lost_files(inventory, newest.current)
+            if lost_files is not None:
+                self._upload(directory, lost_files)
+                return self._summary(inventory, number, lost_files, self._remove_unneeded(newest), is_published=False)
+        uploaded_files = self._upload(directory, self._files_to_upload(inventory, newest))
         digest = self.log.write_inventory(inventory)
         publication = self._next_publication(newest, inventory, digest)
         self.log.add(publication)
-        removed = self._remove_unneeded(publication)
+        removed_count = self._remove_unneeded(publication)
         self.log.remove_old()
-        return self._summary(inventory, publication.number, missing, removed)
+        return self._summary(inventory, publication.number, uploaded_files, removed_count)
 
     def _files_to_upload(self, inventory: VersionInventory, newest: Publication | None) -> list[FileOfVersion]:
         """Return the files to upload. A stored file that no kept version lists is uploaded again unless it is recent,
         because another process may be removing it."""
-        wanted = {file.sha256: file for file in inventory.files()}
-        kept = _collect_sizes(self._known_inventories(newest.versions) or ()) if newest else {}
-        lacking = {name: item for name, item in wanted.items() if kept.get(name) != item.bytes}
-        if not lacking:
+        wanted_files = {file.sha256: file for file in inventory.files()}
+        published_sizes = _collect_sizes(self._known_inventories(newest.versions) or ()) if newest else {}
+        missing_files = {name: item for name, item in wanted_files.items() if published_sizes.get(name) != item.bytes}
+        if not missing_files:
             return []
-        fresh = self._clock() - self._options.grace / 2
-        there = {
+        recent_from = self._clock() - self._options.grace / 2
+        uploaded_sizes = {
             item.name: item.bytes
             for item in self._storage.objects("files")
-            if item.modified is not None and item.modified > fresh
+            if item.modified is not None and item.modified > recent_from
         }
-        return [item for name, item in lacking.items() if there.get(object_name(name)) != item.bytes]
+        return [item for name, item in missing_files.items() if uploaded_sizes.get(object_name(name)) != item.bytes]
 
     def _find_lost_files(self, inventory: VersionInventory, current: PublishedVersion) -> list[FileOfVersion] | None:
         """Return the current version's files that were removed or truncated, and rewrite its inventory if that is
         missing. Returns None if this machine cannot restore the version: either the lost inventory is from another
         build, or it lists lost files that only that build has."""
-        listed = inventory
+        published_inventory = inventory
         try:
-            listed = self.log.inventory_of(current)
+            published_inventory = self.log.inventory_of(current)
         except StorageUnavailable:
             raise
         except CorpusError as error:
@@ -126,11 +130,13 @@ class CorpusPublisher:
                 _LOG.warning("publishing the current version again: %s", error)
                 return None
             self.log.write_inventory(inventory)
-        there = {item.name: item.bytes for item in self._storage.objects("files")}
-        wanted = {file.sha256: file for file in listed.files()}
-        lost = {name: item for name, item in wanted.items() if there.get(object_name(name)) != item.bytes}
-        here = {file.sha256: file for file in inventory.files()}
-        return [here[name] for name in lost] if lost.keys() <= here.keys() else None
+        uploaded_sizes = {item.name: item.bytes for item in self._storage.objects("files")}
+        wanted_files = {file.sha256: file for file in published_inventory.files()}
+        lost_files = {
+            name: item for name, item in wanted_files.items() if uploaded_sizes.get(object_name(name)) != item.bytes
+        }
+        local_files = {file.sha256: file for file in inventory.files()}
+        return [local_files[name] for name in lost_files] if lost_files.keys() <= local_files.keys() else None
 
     def _upload(self, directory: Path, files: Sequence[FileOfVersion]) -> Sequence[FileOfVersion]:
         with ThreadPoolExecutor(_UPLOADS) as pool:
@@ -146,42 +152,46 @@ class CorpusPublisher:
 
     def _next_publication(self, newest: Publication | None, inventory: VersionInventory, digest: str) -> Publication:
         now, keep = self._clock(), self._options.keep
-        own = PublishedVersion(version=inventory.version, inventory=digest, published=now, papers=inventory.papers)
-        before = [version for version in newest.versions if version.version != own.version] if newest else []
-        gone = [item.model_copy(update={"retired": now}) for item in before[keep - 1 :]]
-        waiting = [
+        new_version = PublishedVersion(
+            version=inventory.version, inventory=digest, published=now, papers=inventory.papers
+        )
+        earlier_versions = (
+            [version for version in newest.versions if version.version != new_version.version] if newest else []
+        )
+        newly_retired = [item.model_copy(update={"retired": now}) for item in earlier_versions[keep - 1 :]]
+        awaiting_removal = [
             item
             for item in (newest.retired if newest else ())
-            if item.version != own.version and item.retired and now - item.retired < self._options.grace
+            if item.version != new_version.version and item.retired and now - item.retired < self._options.grace
         ]
         return Publication(
             number=(newest.number if newest else 0) + 1,
-            versions=(own, *before[: keep - 1]),
-            retired=(*gone, *waiting),
+            versions=(new_version, *earlier_versions[: keep - 1]),
+            retired=(*newly_retired, *awaiting_removal),
             publisher=self._options.publisher,
         )
 
     def _remove_unneeded(self, publication: Publication) -> int:
         """Remove files and inventories that belong to no version in the publication and are older than the grace
         period. Returns how many were removed."""
-        named = (*publication.versions, *publication.retired)
-        inventories = self._known_inventories(named)
+        listed_versions = (*publication.versions, *publication.retired)
+        inventories = self._known_inventories(listed_versions)
         if inventories is None:
             return 0
-        needed = {object_name(name) for name in _collect_sizes(inventories)}
-        needed |= {inventory_name(item.version, item.inventory) for item in named}
-        old = self._clock() - self._options.grace
-        unneeded = [
+        needed_names = {object_name(name) for name in _collect_sizes(inventories)}
+        needed_names |= {inventory_name(item.version, item.inventory) for item in listed_versions}
+        removable_before = self._clock() - self._options.grace
+        unneeded_names = [
             item.name
             for folder in ("files", "versions")
             for item in self._storage.objects(folder)
-            if item.name not in needed and item.modified is not None and item.modified < old
+            if item.name not in needed_names and item.modified is not None and item.modified < removable_before
         ]
-        if unneeded and self.number() != publication.number:
+        if unneeded_names and self.number() != publication.number:
             return 0  # another process has published in the meantime, and may need some of them
-        for name in unneeded:
+        for name in unneeded_names:
             self._storage.remove(name)
-        return len(unneeded)
+        return len(unneeded_names)
 
     def _known_inventories(self, versions: Sequence[PublishedVersion]) -> list[VersionInventory] | None:
         """Return the inventories of these versions; None if any inventory is lost, because it is then unknown which
@@ -194,17 +204,21 @@ class CorpusPublisher:
 
     @staticmethod
     def _summary(
-        inventory: VersionInventory, number: int, sent: Sequence[FileOfVersion], removed: int, published: bool = True
+        inventory: VersionInventory,
+        number: int,
+        uploaded_files: Sequence[FileOfVersion],
+        removed_count: int,
+        is_published: bool = True,
     ) -> PublishSummary:
         return PublishSummary(
             version=inventory.version,
             number=number,
             papers=inventory.papers,
-            published=published,
+            published=is_published,
             files=len({file.sha256 for file in inventory.files()}),
-            uploaded=len(sent),
-            uploaded_bytes=sum(item.bytes for item in sent),
-            removed=removed,
+            uploaded=len(uploaded_files),
+            uploaded_bytes=sum(item.bytes for item in uploaded_files),
+            removed=removed_count,
         )
 
 

@@ -116,24 +116,26 @@ class ObjectStorage:
         if urlsplit(self.address).scheme in ("s3", "s3a", "gs", "gcs"):
             self._files.ls(bucket, detail=False)
 
-    def _put(self, name: str, put: Callable[[str], None], move: Callable[[Path, Path], object] = Path.replace) -> None:
+    def _put(
+        self, name: str, write: Callable[[str], None], move: Callable[[Path, Path], object] = Path.replace
+    ) -> None:
         """Store an object at its path. In a local folder it is first written to a temporary file, then moved."""
         path = Path(self._path(name))
         with self._explain_errors(name, "written"):
             if not self._local:
-                put(self._path(name))
+                write(self._path(name))
                 return
             path.parent.mkdir(parents=True, exist_ok=True)
             partial = path.with_name(f".{uuid4().hex}.partial")
             try:
-                put(str(partial))
+                write(str(partial))
                 _sync(partial)
                 move(partial, path)
             finally:
                 partial.unlink(missing_ok=True)
 
     @contextmanager
-    def _explain_errors(self, name: str, done: str) -> Iterator[None]:
+    def _explain_errors(self, name: str, participle: str) -> Iterator[None]:
         """Turn errors from the store's library into ObjectNotFound or StorageUnavailable, except FileExistsError."""
         place = self.place(name)
         try:
@@ -147,12 +149,12 @@ class ObjectStorage:
             ) from None
         except PermissionError as error:
             raise StorageUnavailable(
-                f"{place} cannot be {done}: permission denied ({_reason(error)}).",
+                f"{place} cannot be {participle}: permission denied ({_reason(error)}).",
                 "Grant these credentials access, or use others.",
             ) from None
         except Exception as error:
             raise StorageUnavailable(
-                f"{place} cannot be {done}: {_reason(error)}.",
+                f"{place} cannot be {participle}: {_reason(error)}.",
                 "Check the store's address and credentials, and that it can be reached from this machine.",
             ) from error
 

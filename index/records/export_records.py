@@ -77,19 +77,19 @@ def record_of_export(data: Mapping[str, Any]) -> Mapping[str, Any]:
 def _kaggle_arxiv(data: Mapping[str, Any]) -> dict[str, Any]:
     name = str(data.get("id") or "").strip()
     title, abstract = (" ".join(_text(data.get(field)).split()) for field in ("title", "abstract"))
-    parsed = [
+    author_names = [
         " ".join(part for part in (*reversed(author[:2]), *author[2:3]) if isinstance(part, str) and part)
         for author in _list(data.get("authors_parsed"))
         if isinstance(author, list)
     ]
     versions = _list(data.get("versions"))
-    created = _text(versions[0].get("created")) if versions and isinstance(versions[0], dict) else ""
+    created_text = _text(versions[0].get("created")) if versions and isinstance(versions[0], dict) else ""
     return {
         "id": f"arxiv:{arxiv_id(name) or name}" if name else "",
         "title": title,
         "abstract": abstract,
-        "authors": [strip_tex(author) for author in parsed] or _split_names(data.get("authors")),
-        "publication_date": _mail_date(created) or data.get("update_date"),
+        "authors": [strip_tex(author) for author in author_names] or _split_names(data.get("authors")),
+        "publication_date": _mail_date(created_text) or data.get("update_date"),
         "venue": data.get("journal-ref"),
         "url": f"https://arxiv.org/abs/{name}" if arxiv_id(name) else "",
         "identifiers": {"arxiv": name, "doi": _text(data.get("doi")).split(" ")[0]},
@@ -176,10 +176,10 @@ def _person(author: Any) -> str:
 def _date_parts(value: Any) -> str | None:
     parts = value.get("date-parts") if isinstance(value, dict) else None
     numbers = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], list) else []
-    known = [int(number) for number in numbers[:3] if isinstance(number, int | str) and str(number).isdigit()]
-    if not known or not 1000 <= known[0] <= 9999:
+    date_numbers = [int(number) for number in numbers[:3] if isinstance(number, int | str) and str(number).isdigit()]
+    if not date_numbers or not 1000 <= date_numbers[0] <= 9999:
         return None
-    return "-".join([f"{known[0]:04}", *(f"{number:02}" for number in known[1:])])
+    return "-".join([f"{date_numbers[0]:04}", *(f"{number:02}" for number in date_numbers[1:])])
 
 
 def _year(value: Any) -> str | None:

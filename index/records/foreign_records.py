@@ -38,7 +38,7 @@ def convert_generic_record(data: Mapping[str, Any]) -> dict[str, Any]:
     fields = {_normalise(str(name)): value for name, value in {**inner, **data}.items()}
     name = doi(next(_texts(fields, ("doi", "rel_doi")), ""))
     date = next((match[0] for text in _texts(fields, _DATE) if (match := _DATE_FORM.match(text))), None)
-    found = {
+    values = {
         "id": next((re.sub(r"\s+", "_", text) for text in _texts(fields, _IDS)), None),
         "title": next(_texts(fields, _TITLE), None),
         "abstract": strip_markup(next(_texts(fields, _ABSTRACT), "")) or None,
@@ -48,7 +48,7 @@ def convert_generic_record(data: Mapping[str, Any]) -> dict[str, Any]:
         "publication_date": date,
         "identifiers": {"doi": name, "arxiv": next(_texts(fields, ("arxiv_id",)), "")},
     }
-    return {field: value for field, value in found.items() if value is not None}
+    return {field: value for field, value in values.items() if value is not None}
 
 
 @lru_cache(1_024)
@@ -77,12 +77,12 @@ def _split_names(value: Any) -> Iterator[str]:
         value = re.split(r";\s*| and |(?<! and), (?=[^,]*,|[^,]*$)", value) if ";" not in value else value.split(";")
     for author in value if isinstance(value, list) else ():
         name = _name(author) if isinstance(author, dict) else author if isinstance(author, str) else ""
-        turned = _INVERTED.fullmatch(name.strip())
+        inverted_match = _INVERTED.fullmatch(name.strip())
         if name.strip():
-            yield f"{turned['given']} {turned['family']}" if turned else name.strip(" .")
+            yield f"{inverted_match['given']} {inverted_match['family']}" if inverted_match else name.strip(" .")
 
 
 def _name(author: Mapping[str, Any]) -> str:
     parts = {_normalise(str(name)): value for name, value in author.items()}
-    whole = next(_texts(parts, _WHOLE_NAME), "")
-    return whole or " ".join(text for names in (_GIVEN, _FAMILY) if (text := next(_texts(parts, names), "")))
+    full_name = next(_texts(parts, _WHOLE_NAME), "")
+    return full_name or " ".join(text for names in (_GIVEN, _FAMILY) if (text := next(_texts(parts, names), "")))

@@ -33,7 +33,7 @@ def read_lines(file: IO[bytes]) -> Iterator[JsonLine]:
             if line is None:
                 yield JsonLine(number, f"the line has more than {MAX_LINE_BYTES:,} bytes", 0)
             elif line.strip():
-                yield JsonLine(number, _object(line, first=number == 1), len(line))
+                yield JsonLine(number, _object(line, is_first=number == 1), len(line))
     except DAMAGE_ERRORS:
         yield JsonLine(number + 1, DAMAGED, 0)
 
@@ -41,9 +41,9 @@ def read_lines(file: IO[bytes]) -> Iterator[JsonLine]:
 def bounded_lines(file: IO[bytes]) -> Iterator[bytes | None]:
     """Yield decompressed lines; None for a line that is too long. Raises one of DAMAGE_ERRORS if the file is
     damaged."""
-    compressed = file.read(2) == _GZIP
+    is_compressed = file.read(2) == _GZIP
     file.seek(0)
-    stream = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if compressed else file
+    stream = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if is_compressed else file
     while line := stream.readline(MAX_LINE_BYTES + 1):
         if len(line) <= MAX_LINE_BYTES:
             yield line
@@ -53,9 +53,9 @@ def bounded_lines(file: IO[bytes]) -> Iterator[bytes | None]:
         yield None
 
 
-def _object(line: bytes, first: bool) -> dict[str, Any] | str:
+def _object(line: bytes, is_first: bool) -> dict[str, Any] | str:
     try:
-        text = line.decode("utf-8-sig" if first else "utf-8")
+        text = line.decode("utf-8-sig" if is_first else "utf-8")
     except UnicodeDecodeError:
         return "not UTF-8"
     try:

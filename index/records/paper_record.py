@@ -186,12 +186,12 @@ class PaperRecord(BaseModel):
     def _gather_identifiers(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        together = data.get("identifiers")
-        written = {**(together if isinstance(together, dict) else {}), **data}
+        identifiers = data.get("identifiers")
+        all_fields = {**(identifiers if isinstance(identifiers, dict) else {}), **data}
         return {
             **data,
             "identifiers": {
-                model_field: _identifier(model_field, written.get(model_field))
+                model_field: _identifier(model_field, all_fields.get(model_field))
                 for model_field in Identifiers.model_fields
             },
         }
@@ -208,12 +208,12 @@ class PaperRecord(BaseModel):
         except ValidationError:
             return data  # the field's own validation reports the problem
         texts = [_section_text(item) for item in data.get("sections") or ()]
-        kept = [number for number, text in enumerate(texts) if _clean_text(text)]
-        numbers = enumerate(kept)
-        renumbered = {
+        kept_numbers = [number for number, text in enumerate(texts) if _clean_text(text)]
+        numbers = enumerate(kept_numbers)
+        new_numbers = {
             number: place for place, number in numbers if texts[number].startswith(_clean_text(texts[number]))
         }
-        return {**data, "cited_in_text": tuple(_renumber_places(work, renumbered, texts) for work in works)}
+        return {**data, "cited_in_text": tuple(_renumber_places(work, new_numbers, texts) for work in works)}
 
     @model_validator(mode="before")
     @classmethod

@@ -86,23 +86,23 @@ class RecordWriter:
     def _flush(self) -> None:
         if not self._rows:
             return
-        plain = pa.Table.from_pylist(self._rows, schema=pa.schema(list(RECORDS_SCHEMA)[:-2]))
+        record_columns = pa.Table.from_pylist(self._rows, schema=pa.schema(list(RECORDS_SCHEMA)[:-2]))
         models = pa.array([vector.model or None if vector else None for vector in self._vectors], pa.string())
-        table = plain.append_column(RECORDS_SCHEMA.field(_VECTOR), _lists(self._vectors))
+        table = record_columns.append_column(RECORDS_SCHEMA.field(_VECTOR), _lists(self._vectors))
         table = table.append_column(RECORDS_SCHEMA.field(_MODEL), models)
-        cited = pa.array([row[_CITED] for row in self._rows], pa.string())
-        self._file.write_table(table.append_column(_WRITTEN_SCHEMA.field(_CITED), cited), row_group_size=_GROUP)
+        cited_works = pa.array([row[_CITED] for row in self._rows], pa.string())
+        self._file.write_table(table.append_column(_WRITTEN_SCHEMA.field(_CITED), cited_works), row_group_size=_GROUP)
         self._rows, self._vectors = [], []
 
 
 def _lists(vectors: Sequence[RecordVector | None]) -> pa.Array:
     """Return the vectors as one Arrow array, without creating a Python object for each number."""
-    there = [np.asarray(vector.values, np.float32) for vector in vectors if vector]
+    arrays = [np.asarray(vector.values, np.float32) for vector in vectors if vector]
     lengths = [len(vector.values) if vector else 0 for vector in vectors]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    values = np.concatenate(there) if there else np.empty(0, np.float32)
-    missing = pa.array([vector is None for vector in vectors], pa.bool_())
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values, pa.float32()), mask=missing)
+    values = np.concatenate(arrays) if arrays else np.empty(0, np.float32)
+    is_missing = pa.array([vector is None for vector in vectors], pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values, pa.float32()), mask=is_missing)
 
 
 def parquet_files(path: Path) -> list[Path]:
@@ -150,12 +150,12 @@ def _rows(batch: pa.RecordBatch) -> Iterator[RecordWithVector | str]:
     names = batch.schema.names
     vectors = _vectors(batch.column(_VECTOR)) if _VECTOR in names else [None] * count
     models = batch.column(_MODEL).to_pylist() if _MODEL in names else [None] * count
-    plain = batch.select([name for name in names if name not in (_VECTOR, _MODEL)])
-    for data, values, model in zip(plain.to_pylist(), vectors, models, strict=True):
+    record_columns = batch.select([name for name in names if name not in (_VECTOR, _MODEL)])
+    for data, values, model in zip(record_columns.to_pylist(), vectors, models, strict=True):
         if isinstance(day := data.get("publication_date"), dt.date):
             data["publication_date"] = day.isoformat()
-        if isinstance(cited := data.get(_CITED), str):
-            data[_CITED] = _read_json(cited)
+        if isinstance(cited_json := data.get(_CITED), str):
+            data[_CITED] = _read_json(cited_json)
         try:
             record = PaperRecord.model_validate(data)
         except ValidationError as error:

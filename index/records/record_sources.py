@@ -51,10 +51,12 @@ def describe_source(path: Path) -> RecordSource:
         raise InputError(f"There is no file {path}.")
     try:
         parts = [(part, checksum(part)) for part in source_files(path)]
-        together = hashlib.sha256("".join(f"{made}  {part.name}\n" for part, made in parts).encode()).hexdigest()
+        combined_digest = hashlib.sha256(
+            "".join(f"{digest}  {part.name}\n" for part, digest in parts).encode()
+        ).hexdigest()
         return RecordSource(
             name=path.name,
-            sha256=together if path.is_dir() else parts[0][1],
+            sha256=combined_digest if path.is_dir() else parts[0][1],
             bytes=sum(part.stat().st_size for part, _ in parts),
         )
     except OSError as error:
@@ -75,24 +77,24 @@ class RecordReader:
 
     def __iter__(self) -> Iterator[RecordWithVector]:
         """Yield the records. Raises InputError if a source has no valid record, or vectors from another model."""
-        seen = SeenKeys()
+        seen_keys = SeenKeys()
         for path in self._paths:
-            valid, before = 0, len(self.rejections)
+            valid, earlier_rejections = 0, len(self.rejections)
             for file in source_files(path):
                 items = _items(file)
-                while some := list(islice(items, _COMPARED_AT_ONCE)):
-                    records = [item for _, item in some if not isinstance(item, str)]
+                while chunk := list(islice(items, _COMPARED_AT_ONCE)):
+                    records = [item for _, item in chunk if not isinstance(item, str)]
                     valid += len(records)
-                    new = iter(seen.add(hash64(item.record.id for item in records)).tolist())
-                    for line, item in some:
+                    is_new = iter(seen_keys.add(hash64(item.record.id for item in records)).tolist())
+                    for line, item in chunk:
                         if isinstance(item, str):
                             self._reject(file, line, item)
-                        elif next(new):
+                        elif next(is_new):
                             yield self._check_vector(file, line, item)
                         else:
                             self._reject(file, line, "duplicate id")
             if not valid:
-                raise InputError(f"{path} contains no valid paper records.", _why(self.rejections[before:]))
+                raise InputError(f"{path} contains no valid paper records.", _why(self.rejections[earlier_rejections:]))
 
     def _check_vector(self, file: Path, line: int, item: RecordWithVector) -> RecordWithVector:
         if item.vector is None or self._embedder is None:

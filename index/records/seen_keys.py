@@ -22,27 +22,27 @@ class SeenKeys:
 
     def add(self, keys: Hashes) -> NDArray[np.bool_]:
         """Add keys and return a mask of the new keys: neither added earlier nor repeated within `keys`."""
-        ordered, firsts = np.unique(keys, return_index=True)
-        known = np.zeros(len(ordered), np.bool_)
+        sorted_keys, firsts = np.unique(keys, return_index=True)
+        is_known = np.zeros(len(sorted_keys), np.bool_)
         for run in self._runs:
-            places = np.searchsorted(run, ordered)
+            places = np.searchsorted(run, sorted_keys)
             places[places == len(run)] = 0
-            known |= run[places] == ordered
-        new = np.zeros(len(keys), np.bool_)
-        new[firsts[~known]] = True
-        self._append(ordered[~known])
-        return new
+            is_known |= run[places] == sorted_keys
+        is_new = np.zeros(len(keys), np.bool_)
+        is_new[firsts[~is_known]] = True
+        self._append(sorted_keys[~is_known])
+        return is_new
 
     def _append(self, run: Hashes) -> None:
         if not len(run):
             return
         self._runs.append(run)
         while len(self._runs) > 1:
-            last, before = self._runs[-1], self._runs[-2]
-            if len(before) > 2 * len(last) or len(before) + len(last) > self._max_run_keys:
+            last, previous = self._runs[-1], self._runs[-2]
+            if len(previous) > 2 * len(last) or len(previous) + len(last) > self._max_run_keys:
                 return
             del self._runs[-2:]
-            joined = np.concatenate([before, last])
-            del before, last
-            joined.sort(kind="stable")  # fast, because both parts are already sorted
-            self._runs.append(joined)
+            merged_run = np.concatenate([previous, last])
+            del previous, last
+            merged_run.sort(kind="stable")  # fast, because both parts are already sorted
+            self._runs.append(merged_run)

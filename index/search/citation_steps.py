@@ -17,58 +17,58 @@ class CitationSteps:
     """Looks up citations in all segments of a version."""
 
     def __init__(
-        self, segments: Sequence[Segment], first_units: Units, filters: Filters, excluded: Collection[int]
+        self, segments: Sequence[Segment], first_units: Units, filters: Filters, excluded_units: Collection[int]
     ) -> None:
-        """Restrict results to papers that pass the filters and whose units are not in `excluded`. `first_units`
+        """Restrict results to papers that pass the filters and whose units are not in `excluded_units`. `first_units`
         contains the unit of each segment's first paper."""
         self._segments = [(int(start), segment) for start, segment in zip(first_units, segments, strict=False)]
         self._filters = filters
-        self._excluded = np.array(sorted(excluded), np.int64)
+        self._excluded = np.array(sorted(excluded_units), np.int64)
 
     def cited(self, lists: Sequence[Hashes], limit: int) -> list[Units]:
         """Return the papers for each list of hashed ids: up to `limit` distinct papers, in list order."""
         hashes = np.concatenate([np.empty(0, np.uint64), *lists])
         owners = np.repeat(np.arange(len(lists)), [len(item) for item in lists])
-        found = [self._with_hashes(hashes, start, segment) for start, segment in self._segments]
-        places = np.concatenate([np.empty(0, np.int64), *(item for item, _ in found)])
-        units = np.concatenate([np.empty(0, np.int64), *(item for _, item in found)])
+        matches = [self._with_hashes(hashes, start, segment) for start, segment in self._segments]
+        places = np.concatenate([np.empty(0, np.int64), *(item for item, _ in matches)])
+        units = np.concatenate([np.empty(0, np.int64), *(item for _, item in matches)])
         order = np.argsort(places, kind="stable")
         owners, units = owners[places[order]], units[order]
         _, first = np.unique(np.stack([owners, units]), axis=1, return_index=True) if len(units) else (None, owners)
-        kept = np.sort(first)
-        ends = np.searchsorted(owners[kept], np.arange(1, len(lists)))
-        return [part[:limit] for part in np.split(units[kept], ends)] if lists else []
+        kept_positions = np.sort(first)
+        ends = np.searchsorted(owners[kept_positions], np.arange(1, len(lists)))
+        return [part[:limit] for part in np.split(units[kept_positions], ends)] if lists else []
 
     def citing(self, hashes: Hashes, limit: int) -> list[Units]:
         """Return, for each hashed id, up to `limit` papers that cite it, newest first and undated papers last."""
-        found: list[list[Units]] = [[] for _ in hashes]
+        units_by_place: list[list[Units]] = [[] for _ in hashes]
         days: list[list[NDArray[np.int32]]] = [[] for _ in hashes]
         for start, segment in self._segments:
             first, last = segment.citations.citing_rows.ranges(hashes)
             for place in np.flatnonzero(last > first).tolist():
                 rows = segment.newest_citing(int(hashes[place]), limit + len(self._excluded), self._filters)
                 units = self._drop_excluded(rows + start)
-                found[place].append(units)
+                units_by_place[place].append(units)
                 days[place].append(segment.store.day_numbers(units - start))
-        return [_merge_newest(units, each, limit) for units, each in zip(found, days, strict=True)]
+        return [_merge_newest(units, unit_days, limit) for units, unit_days in zip(units_by_place, days, strict=True)]
 
     def ids(self, units: Units) -> list[PaperId]:
         """Return the papers' ids, in the order of `units`."""
         distinct, places = np.unique(units, return_inverse=True)
-        named: list[PaperId] = []
+        paper_ids: list[PaperId] = []
         for start, segment in self._segments:
             first, last = np.searchsorted(distinct, [start, start + len(segment)])
-            named += segment.store.ids(distinct[first:last] - start)
-        return [named[place] for place in places.tolist()]
+            paper_ids += segment.store.ids(distinct[first:last] - start)
+        return [paper_ids[place] for place in places.tolist()]
 
     def _with_hashes(self, hashes: Hashes, start: int, segment: Segment) -> tuple[Units, Units]:
         """Return positions in `hashes`, and the unit found for each."""
         places, rows = segment.store.by_hash.matches(hashes)
-        allowed = segment.row_filter(self._filters)
-        passing = allowed.allows(rows)
-        units = rows[passing] + start
-        kept = ~np.isin(units, self._excluded)
-        return places[passing][kept], units[kept]
+        row_filter = segment.row_filter(self._filters)
+        passes = row_filter.allows(rows)
+        units = rows[passes] + start
+        is_kept = ~np.isin(units, self._excluded)
+        return places[passes][is_kept], units[is_kept]
 
     def _drop_excluded(self, units: Units) -> Units:
         return units[~np.isin(units, self._excluded)] if len(self._excluded) else units
@@ -78,5 +78,5 @@ def _merge_newest(units: Sequence[Units], days: Sequence[NDArray[np.int32]], lim
     """Merge units from several segments, each newest first, and return the newest `limit`."""
     if len(units) <= 1:
         return units[0][:limit] if units else np.empty(0, np.int64)
-    every = np.concatenate(units)
-    return every[np.lexsort((-every, -np.concatenate(days).astype(np.int64)))][:limit]
+    all_units = np.concatenate(units)
+    return all_units[np.lexsort((-all_units, -np.concatenate(days).astype(np.int64)))][:limit]

@@ -59,22 +59,22 @@ def rank_candidates(candidates: QueryCandidates, limit: int) -> list[tuple[int, 
     number."""
     lists = [item.by_bm25 for item in (candidates.papers, candidates.passages) if item is not None]
     scores = fuse_scores(candidates.cosines, lists, by_weights=candidates.lexical)
-    ordered = sorted(scores, key=lambda score: (-scores[score], -candidates.cosines[score], score))
-    return [(item, candidates.cosines[item]) for item in ordered[:limit]]
+    ranking = sorted(scores, key=lambda score: (-scores[score], -candidates.cosines[score], score))
+    return [(item, candidates.cosines[item]) for item in ranking[:limit]]
 
 
 def fuse_scores(
     cosines: Mapping[int, float],
     by_words: Sequence[Bm25Matches],
-    meaning: float = COSINE_WEIGHT,
+    cosine_weight: float = COSINE_WEIGHT,
     by_weights: Mapping[int, float] = MappingProxyType({}),
     share: float = LEXICAL_SHARE,
 ) -> dict[int, float]:
     """Return a score for every item that has a cosine; higher is better. BM25 scores from different indexes are not
     comparable, so each ranking's scores are divided by its best; items in no ranking get 0. `by_weights` contains
     lexical scores; if there are none, their share goes to BM25."""
-    words = (1 - meaning) * (1 - share if by_weights else 1)
-    scores = {item: meaning * cosine for item, cosine in cosines.items()}
+    words = (1 - cosine_weight) * (1 - share if by_weights else 1)
+    scores = {item: cosine_weight * cosine for item, cosine in cosines.items()}
     for ranking in by_words:
         best = float(ranking.scores[0]) if len(ranking.scores) else 1.0
         for item, score in zip(ranking.documents.tolist(), ranking.scores.tolist(), strict=True):
@@ -82,5 +82,5 @@ def fuse_scores(
     highest = max(by_weights.values(), default=0.0)
     if highest > 0:
         for item, score in by_weights.items():
-            scores[item] += (1 - meaning) * share * score / highest
+            scores[item] += (1 - cosine_weight) * share * score / highest
     return scores

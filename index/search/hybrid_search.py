@@ -85,21 +85,21 @@ class HybridSearch:
         """Return, for each vector, the nearest papers as units, among those that pass the filters and are not in
         `excluded`."""
         excluded_units = np.array(sorted(excluded), np.int64)
-        each = [
+        matches_by_segment = [
             segment.papers.nearest(vectors, limit + len(excluded_units), segment.row_filter(filters))
             for segment in self._segments
         ]
-        return _merge_matches(each, self.units.papers, limit, len(vectors), excluded_units)
+        return _merge_matches(matches_by_segment, self.units.papers, limit, len(vectors), excluded_units)
 
     def similarities(self, query: NDArray[np.float32], units: Sequence[int]) -> list[float]:
         """Return the cosine between a query and each unit, in the order of `units`."""
-        asked = np.asarray(units, np.int64)
-        cosines = np.zeros(len(asked))
+        unit_array = np.asarray(units, np.int64)
+        cosines = np.zeros(len(unit_array))
         for number, segment in enumerate(self._segments):
             for starts, index in ((self.units.papers, segment.papers), (self.units.passages, segment.passages)):
-                here = (asked >= starts[number]) & (asked < starts[number + 1])
-                if index is not None and here.any():
-                    cosines[here] = index.similarities(query, asked[here] - starts[number])
+                in_segment = (unit_array >= starts[number]) & (unit_array < starts[number + 1])
+                if index is not None and in_segment.any():
+                    cosines[in_segment] = index.similarities(query, unit_array[in_segment] - starts[number])
         values: list[float] = cosines.tolist()
         return values
 
@@ -109,34 +109,36 @@ class HybridSearch:
         vectors: Vectors,
         depth: int,
         filters: Filters,
-        excluded: frozenset[int],
+        excluded_units: frozenset[int],
         with_passages: bool,
     ) -> list[QueryCandidates]:
         """Return the candidates for each query before fusion: up to `depth` from each ranking, without the units in
-        `excluded`."""
-        nearest = self.nearest_papers(vectors, depth, filters, excluded)
+        `excluded_units`."""
+        nearest = self.nearest_papers(vectors, depth, filters, excluded_units)
         papers = [
-            self._matches(self._paper_bm25, near, query, depth, filters, excluded)
-            for query, near in zip(queries, nearest, strict=True)
+            self._matches(self._paper_bm25, vector_matches, query, depth, filters, excluded_units)
+            for query, vector_matches in zip(queries, nearest, strict=True)
         ]
         passages: Sequence[HybridMatches | None] = [None] * len(queries)
         if with_passages and self.units.passages[-1] > self.units.passages[0]:
-            nearest = self._nearest_passages(vectors, depth, filters, excluded)
+            nearest = self._nearest_passages(vectors, depth, filters, excluded_units)
             passages = [
-                self._matches(self._passage_bm25, near, query, depth, filters, excluded)
-                for query, near in zip(queries, nearest, strict=True)
+                self._matches(self._passage_bm25, vector_matches, query, depth, filters, excluded_units)
+                for query, vector_matches in zip(queries, nearest, strict=True)
             ]
         all_candidates = []
-        for query, vector, first, second in zip(queries, vectors, papers, passages, strict=True):
-            named = _collect_units((first, second))
-            cosines = dict(zip(named, self.similarities(vector, named), strict=True))
-            all_candidates.append(QueryCandidates(first, second, depth, cosines, self._lexical_scores(query, named)))
+        for query, vector, paper_matches, passage_matches in zip(queries, vectors, papers, passages, strict=True):
+            unit_list = _collect_units((paper_matches, passage_matches))
+            cosines = dict(zip(unit_list, self.similarities(vector, unit_list), strict=True))
+            all_candidates.append(
+                QueryCandidates(paper_matches, passage_matches, depth, cosines, self._lexical_scores(query, unit_list))
+            )
         return all_candidates
 
     def _matches(
         self,
         index: Bm25Index,
-        near: VectorMatches,
+        vector_matches: VectorMatches,
         query: Query,
         depth: int,
         filters: Filters,
@@ -145,44 +147,46 @@ class HybridSearch:
         text = query if isinstance(query, str) else query.text
         by_bm25 = self._bm25_matches(index, text, depth, filters, excluded)
         if isinstance(query, str):
-            return HybridMatches(near, by_bm25)
+            return HybridMatches(vector_matches, by_bm25)
         passages = index is self._passage_bm25
-        return HybridMatches(near, by_bm25, self._lexical_matches(passages, query.lexical, depth, filters, excluded))
+        return HybridMatches(
+            vector_matches, by_bm25, self._lexical_matches(passages, query.lexical, depth, filters, excluded)
+        )
 
     def _lexical_matches(
-        self, passages: bool, query: LexicalWeights, depth: int, filters: Filters, excluded: frozenset[int]
+        self, in_passages: bool, query: LexicalWeights, depth: int, filters: Filters, excluded: frozenset[int]
     ) -> LexicalMatches:
         """Search the lexical indexes of papers or passages, and return the matches as units."""
-        excluded_units = self._passages_of(excluded) if passages else np.array(sorted(excluded), np.int64)
+        excluded_units = self._passages_of(excluded) if in_passages else np.array(sorted(excluded), np.int64)
         units, scores = [_NO_UNITS], [np.empty(0)]
-        for start, index, segment in self._lexical_indexes(passages):
-            allowed = segment.passage_row_filter(filters) if passages else segment.row_filter(filters)
-            nearest = index.nearest(query, depth + len(excluded_units), allowed)
-            units.append(nearest.rows + start)
-            scores.append(nearest.scores)
+        for start, index, segment in self._lexical_indexes(in_passages):
+            row_filter = segment.passage_row_filter(filters) if in_passages else segment.row_filter(filters)
+            matches = index.nearest(query, depth + len(excluded_units), row_filter)
+            units.append(matches.rows + start)
+            scores.append(matches.scores)
         all_units, all_scores = np.concatenate(units), np.concatenate(scores)
-        kept = np.flatnonzero(~np.isin(all_units, excluded_units))
-        order = kept[np.lexsort((all_units[kept], -all_scores[kept]))][:depth]
+        kept_positions = np.flatnonzero(~np.isin(all_units, excluded_units))
+        order = kept_positions[np.lexsort((all_units[kept_positions], -all_scores[kept_positions]))][:depth]
         return LexicalMatches(all_units[order], all_scores[order])
 
     def _lexical_scores(self, query: Query, units: Sequence[int]) -> dict[int, float]:
         """Return the lexical score of each unit; empty if the query has no weights."""
         if isinstance(query, str):
             return {}
-        asked = np.asarray(units, np.int64)
-        scores = np.zeros(len(asked))
-        for passages in (False, True):
-            for start, index, _ in self._lexical_indexes(passages):
-                here = (asked >= start) & (asked < start + len(index))
-                if here.any():
-                    scores[here] = index.scores(query.lexical, asked[here] - start)
+        unit_array = np.asarray(units, np.int64)
+        scores = np.zeros(len(unit_array))
+        for in_passages in (False, True):
+            for start, index, _ in self._lexical_indexes(in_passages):
+                in_index = (unit_array >= start) & (unit_array < start + len(index))
+                if in_index.any():
+                    scores[in_index] = index.scores(query.lexical, unit_array[in_index] - start)
         return dict(zip(units, scores.tolist(), strict=True))
 
-    def _lexical_indexes(self, passages: bool) -> Iterator[tuple[int, LexicalIndex, Segment]]:
+    def _lexical_indexes(self, in_passages: bool) -> Iterator[tuple[int, LexicalIndex, Segment]]:
         """Yield each lexical index with its first unit and its segment."""
-        starts = self.units.passages if passages else self.units.papers
+        starts = self.units.passages if in_passages else self.units.papers
         for start, segment in zip(starts.tolist(), self._segments, strict=False):
-            index = segment.passage_weights if passages else segment.paper_weights
+            index = segment.passage_weights if in_passages else segment.paper_weights
             if index is not None:
                 yield start, index, segment
 
@@ -190,13 +194,13 @@ class HybridSearch:
         self, vectors: Vectors, limit: int, filters: Filters, excluded: frozenset[int]
     ) -> list[VectorMatches]:
         excluded_units = self._passages_of(excluded)
-        each = [
+        matches_by_segment = [
             segment.passages.nearest(vectors, limit + len(excluded_units), segment.passage_row_filter(filters))
             if segment.passages
             else []
             for segment in self._segments
         ]
-        return _merge_matches(each, self.units.passages, limit, len(vectors), excluded_units)
+        return _merge_matches(matches_by_segment, self.units.passages, limit, len(vectors), excluded_units)
 
     def _bm25_matches(
         self, index: Bm25Index, query: str, depth: int, filters: Filters, excluded: frozenset[int]
@@ -210,8 +214,8 @@ class HybridSearch:
         numbers = [self._segment_by_ordinal[item >> 32] for item in hits.documents.tolist()]
         units = starts[numbers] + (hits.documents & 0xFFFFFFFF) if numbers else _NO_UNITS
         if len(excluded_units):
-            kept = ~np.isin(units, excluded_units)
-            return Bm25Matches(units[kept][:depth], hits.scores[kept][:depth])
+            is_kept = ~np.isin(units, excluded_units)
+            return Bm25Matches(units[is_kept][:depth], hits.scores[is_kept][:depth])
         return Bm25Matches(units[:depth], hits.scores[:depth])
 
     def _passages_of(self, papers: Iterable[int]) -> Units:
@@ -222,28 +226,28 @@ class HybridSearch:
         return np.concatenate(units)
 
 
-def _collect_units(each: Sequence[HybridMatches | None]) -> list[int]:
+def _collect_units(matches_by_ranking: Sequence[HybridMatches | None]) -> list[int]:
     """Return the distinct units in all rankings, in order of appearance."""
-    named = dict[int, None]()
-    for matches in each:
+    units = dict[int, None]()
+    for matches in matches_by_ranking:
         if matches is not None:
             lexical = matches.by_lexical.rows.tolist() if matches.by_lexical else ()
-            named |= dict.fromkeys((*matches.by_vector.rows.tolist(), *matches.by_bm25.documents.tolist(), *lexical))
-    return list(named)
+            units |= dict.fromkeys((*matches.by_vector.rows.tolist(), *matches.by_bm25.documents.tolist(), *lexical))
+    return list(units)
 
 
 def _merge_matches(
-    each: Sequence[Sequence[VectorMatches]], starts: Units, limit: int, queries: int, excluded: Units
+    matches_by_segment: Sequence[Sequence[VectorMatches]], starts: Units, limit: int, queries: int, excluded: Units
 ) -> list[VectorMatches]:
     """Merge the segments' matches for each query, and return the best as units."""
     merged = []
     for query in range(queries):
-        parts = [(matches[query], start) for matches, start in zip(each, starts, strict=False) if matches]
+        parts = [(matches[query], start) for matches, start in zip(matches_by_segment, starts, strict=False) if matches]
         units = np.concatenate([_NO_UNITS, *(part.rows + start for part, start in parts)])
         similarities = np.concatenate([np.empty(0), *(part.similarities for part, _ in parts)])
         if len(excluded):
-            kept = ~np.isin(units, excluded)
-            units, similarities = units[kept], similarities[kept]
+            is_kept = ~np.isin(units, excluded)
+            units, similarities = units[is_kept], similarities[is_kept]
         if len(parts) > 1:
             order = np.lexsort((units, -similarities))
             units, similarities = units[order], similarities[order]

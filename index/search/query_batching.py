@@ -73,10 +73,10 @@ class QueryBatcher:
     def _run_next(self) -> None:
         """Run the next call and its batch. This is submitted once per call, so an earlier batch may have left nothing
         to do."""
-        some = [item for item in self._take_batch() if item.answer.set_running_or_notify_cancel()]
-        if len(some) > 1:
-            some = self._answer_batch(some)
-        for item in some:
+        calls = [item for item in self._take_batch() if item.answer.set_running_or_notify_cancel()]
+        if len(calls) > 1:
+            calls = self._answer_batch(calls)
+        for item in calls:
             self._answer_one(item)
 
     def _take_batch(self) -> list[_PendingCall]:
@@ -86,31 +86,31 @@ class QueryBatcher:
             first = self._queue.popleft()
             if not first.columns:
                 return [first]
-            taken, left, queries = [first], deque[_PendingCall](), first.queries
+            batch, remaining, queries = [first], deque[_PendingCall](), first.queries
             for item in self._queue:
                 if item.columns and item.batch_key == first.batch_key and queries + item.queries <= _MAX_QUERIES:
-                    taken.append(item)
+                    batch.append(item)
                     queries += item.queries
                 else:
-                    left.append(item)
-            self._queue = left
-            return taken
+                    remaining.append(item)
+            self._queue = remaining
+            return batch
 
     def _take_all(self) -> list[_PendingCall]:
         with self._lock:
-            taken, self._queue = list(self._queue), deque()
-            return taken
+            calls, self._queue = list(self._queue), deque()
+            return calls
 
-    def _answer_batch(self, some: Sequence[_PendingCall]) -> list[_PendingCall]:
+    def _answer_batch(self, calls: Sequence[_PendingCall]) -> list[_PendingCall]:
         """Answer a batch, and return the calls that must be run individually: none, or all if the batch failed."""
-        first = some[0]
+        first = calls[0]
         try:
-            columns = [_join([item.args[column] for item in some]) for column in range(first.columns)]
+            columns = [_join([item.args[column] for item in calls]) for column in range(first.columns)]
             answers = first.function(self._subject, *columns, *first.args[first.columns :], **first.kwargs)
         except Exception:  # noqa: BLE001 - running the calls individually raises the error in the right one
-            return list(some)
+            return list(calls)
         start = 0
-        for item in some:
+        for item in calls:
             item.answer.set_result(answers[start : start + item.queries])
             start += item.queries
         return []
@@ -127,4 +127,4 @@ class QueryBatcher:
 def _join(values: Sequence[Any]) -> Any:
     if isinstance(values[0], np.ndarray):
         return np.concatenate(values)
-    return [item for some in values for item in some]
+    return [item for value in values for item in value]

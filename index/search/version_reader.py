@@ -66,8 +66,8 @@ class VersionReader:
         self, queries: Sequence[Query], vectors: Vectors, depth: int, filters: Filters, with_passages: bool = False
     ) -> list[QueryCandidates]:
         """Return the candidates for each query before fusion: up to `depth` from each ranking."""
-        columns, without = _column_filters(filters), self._without(filters)
-        return self._search.candidates(queries, vectors, depth, columns, without, with_passages)
+        columns, excluded_units = _column_filters(filters), self._without(filters)
+        return self._search.candidates(queries, vectors, depth, columns, excluded_units, with_passages)
 
     @batchable(1)
     def nearest(self, vectors: Vectors, limit: int, filters: Filters) -> list[VectorMatches]:
@@ -76,8 +76,8 @@ class VersionReader:
 
     def similarities(self, ids: Sequence[PaperId], vector: NDArray[np.float32]) -> dict[PaperId, float]:
         """Return the cosine between a vector and each paper, keyed by id; unknown ids are left out."""
-        known = self.units_of(ids)
-        return dict(zip(known, self._search.similarities(vector, list(known.values())), strict=True))
+        units = self.units_of(ids)
+        return dict(zip(units, self._search.similarities(vector, list(units.values())), strict=True))
 
     def paper_vectors(self, ids: Sequence[PaperId]) -> dict[PaperId, PaperVector]:
         """Return each paper's unit and vector, keyed by id; unknown ids are left out."""
@@ -106,23 +106,23 @@ class VersionReader:
 
     def units_naming(self, name: str, limit: int, filters: Filters) -> list[DatedUnit]:
         """Return up to `limit` papers that name a method or a concept, newest first."""
-        columns, without = _column_filters(filters), self._without(filters)
+        columns, excluded_units = _column_filters(filters), self._without(filters)
         units: set[DatedUnit] = set()
         for start, segment in zip(self._units.papers, self.segments, strict=False):
             for rows in map(segment.contents.papers_naming, name_keys(name)):
-                newest = segment.newest(rows, limit + len(without), columns).tolist()
+                newest = segment.newest(rows, limit + len(excluded_units), columns).tolist()
                 units |= {DatedUnit(int(start) + row, segment.store.day_number(row)) for row in newest}
-        return keep_newest((item for item in units if item.unit not in without), limit)
+        return keep_newest((item for item in units if item.unit not in excluded_units), limit)
 
     def full_texts(self, ids: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
         """Return the full text of each paper, or the reason why it is absent."""
-        known = self.units_of(ids)
+        units = self.units_of(ids)
         texts: dict[PaperId, FullText | Absent] = {}
         for item in ids:
-            if item not in known:
+            if item not in units:
                 texts[item] = Absent(reason="the paper is not in the corpus")
             else:
-                texts[item] = self._full_text(known[item]) or Absent(reason="the corpus contains only the abstract")
+                texts[item] = self._full_text(units[item]) or Absent(reason="the corpus contains only the abstract")
         return texts
 
     def passages_at(self, units: Sequence[int]) -> list[Passage]:
@@ -133,8 +133,8 @@ class VersionReader:
         """Return the keys of the works that each passage cites; empty for papers."""
         works: list[CitedKeys] = []
         for unit in units:
-            segment, own = self._segment_row(unit)
-            works.append([] if self._units.is_paper(unit) else segment.passage_citations.cited(own))
+            segment, row = self._segment_row(unit)
+            works.append([] if self._units.is_paper(unit) else segment.passage_citations.cited(row))
         return works
 
     def papers_by_key(self, keys: Sequence[int]) -> dict[int, list[PaperId]]:
@@ -143,29 +143,29 @@ class VersionReader:
         papers: dict[int, list[PaperId]] = {}
         by_id = self._units_with_hashes(np.array(keys, np.uint64)) if keys else []
         for key, units in zip(keys, by_id, strict=True):
-            keyed = [
+            units_by_title = [
                 int(start) + row
                 for start, segment in zip(self._units.papers, self.segments, strict=False)
                 for row in segment.paper_keys.rows(key).tolist()
                 if not segment.is_hidden(row)
             ]
-            if units or keyed:
-                papers[key] = [self.paper(unit).id for unit in dict.fromkeys([*units, *keyed])]
+            if units or units_by_title:
+                papers[key] = [self.paper(unit).id for unit in dict.fromkeys([*units, *units_by_title])]
         return papers
 
     def _passage(self, unit: int) -> Passage:
-        segment, own = self._segment_row(unit)
+        segment, passage_row = self._segment_row(unit)
         if self._units.is_paper(unit):
-            paper = segment.store.paper(own)
+            paper = segment.store.paper(passage_row)
             section, text = "abstract", paper.abstract
             start, end = split_passages(text)[0]
         else:
-            row, number, start, end = segment.passage_locations[own].tolist()
+            row, number, start, end = segment.passage_locations[passage_row].tolist()
             paper = segment.store.paper(row)
             section, text = "abstract", paper.abstract
             if number != ABSTRACT:
-                found = segment.store.sections(row)[number]
-                section, text = found.title, found.text
+                section_text = segment.store.sections(row)[number]
+                section, text = section_text.title, section_text.text
         return Passage(paper=paper, section=section, text=text[start:end].strip(), similarity=0.0)
 
     def record_digest(self, unit: int) -> int:
@@ -181,7 +181,7 @@ class VersionReader:
         none, from the works cited in its text; None if the paper has neither."""
         hashes = self._cited_hashes(unit)
         if hashes is not None:
-            return dict.fromkeys(other for some in self._units_with_hashes(hashes) for other in some)
+            return dict.fromkeys(cited_unit for units in self._units_with_hashes(hashes) for cited_unit in units)
         works = self._works_cited_by(unit)
         papers = papers_cited(works, self.papers_by_key(sorted(keys_in([works])))) if works else ()
         return self.units_of(papers).values() if works else None
@@ -190,8 +190,8 @@ class VersionReader:
         """Return the keys of the works that papers cite in their texts. Papers with a reference list from their source
         are left out."""
         units = {item: unit for item, unit in self.units_of(ids).items() if self._cited_hashes(unit) is None}
-        found = {item: self._works_cited_by(unit) for item, unit in units.items()}
-        return {item: works for item, works in found.items() if works}
+        works_by_id = {item: self._works_cited_by(unit) for item, unit in units.items()}
+        return {item: works for item, works in works_by_id.items() if works}
 
     def _works_cited_by(self, unit: int) -> CitedKeys:
         segment, row = self._segment_row(unit)
@@ -200,21 +200,21 @@ class VersionReader:
     def cited_hashes(self, ids: Sequence[PaperId]) -> dict[PaperId, list[int]]:
         """Return the hashed ids in each paper's reference list, keyed by paper id; papers without a list are left
         out."""
-        found = {item: self._cited_hashes(unit) for item, unit in self.units_of(ids).items()}
-        return {item: hashes.tolist() for item, hashes in found.items() if hashes is not None}
+        hashes_by_id = {item: self._cited_hashes(unit) for item, unit in self.units_of(ids).items()}
+        return {item: hashes.tolist() for item, hashes in hashes_by_id.items() if hashes is not None}
 
     def citing_units(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[DatedUnit]]:
         """Return, for each paper, up to `limit` papers that cite it, newest first. The cited papers may be in another
         shard."""
-        columns, without = _column_filters(filters), self._without(filters)
+        columns, excluded_units = _column_filters(filters), self._without(filters)
         answers = {}
-        for paper_id, hashed in zip(ids, hash64(ids).tolist(), strict=True):
-            citing = (
+        for paper_id, id_hash in zip(ids, hash64(ids).tolist(), strict=True):
+            dated_units = (
                 DatedUnit(int(start) + row, segment.store.day_number(row))
                 for start, segment in zip(self._units.papers, self.segments, strict=False)
-                for row in segment.newest_citing(hashed, limit + len(without), columns).tolist()
+                for row in segment.newest_citing(id_hash, limit + len(excluded_units), columns).tolist()
             )
-            answers[paper_id] = keep_newest((item for item in citing if item.unit not in without), limit)
+            answers[paper_id] = keep_newest((item for item in dated_units if item.unit not in excluded_units), limit)
         return answers
 
     def citations(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, CitationIds]:
@@ -222,31 +222,33 @@ class VersionReader:
         ids are left out."""
         units = self.units_of(ids)
         steps = CitationSteps(self.segments, self._units.papers, _column_filters(filters), self._without(filters))
-        listed = {unit: hashes for unit in units.values() if (hashes := self._cited_hashes(unit)) is not None}
-        cited = dict(zip(listed, steps.cited(list(listed.values()), limit), strict=True))
+        reference_hashes = {unit: hashes for unit in units.values() if (hashes := self._cited_hashes(unit)) is not None}
+        cited_units = dict(zip(reference_hashes, steps.cited(list(reference_hashes.values()), limit), strict=True))
         for unit in units.values():
-            if unit not in cited:
-                others = (other for other in self._cited_units(unit) or () if self.passes(other, filters))
-                cited[unit] = np.array(list(islice(others, limit)), np.int64)
-        citing = steps.citing(hash64(units), limit)
-        named = steps.ids(np.concatenate([np.empty(0, np.int64), *cited.values(), *citing]))
-        lists = iter(named)
-        taken = [list(islice(lists, len(some))) for some in (*cited.values(), *citing)]
-        by_unit = dict(zip(cited, taken, strict=False))
+            if unit not in cited_units:
+                passing_units = (
+                    cited_unit for cited_unit in self._cited_units(unit) or () if self.passes(cited_unit, filters)
+                )
+                cited_units[unit] = np.array(list(islice(passing_units, limit)), np.int64)
+        citing_units = steps.citing(hash64(units), limit)
+        paper_ids = steps.ids(np.concatenate([np.empty(0, np.int64), *cited_units.values(), *citing_units]))
+        lists = iter(paper_ids)
+        id_lists = [list(islice(lists, len(unit_ids))) for unit_ids in (*cited_units.values(), *citing_units)]
+        by_unit = dict(zip(cited_units, id_lists, strict=False))
         return {
-            item: CitationIds(by_unit[unit], some)
-            for (item, unit), some in zip(units.items(), taken[len(cited) :], strict=True)
+            item: CitationIds(by_unit[unit], unit_ids)
+            for (item, unit), unit_ids in zip(units.items(), id_lists[len(cited_units) :], strict=True)
         }
 
     def units_of(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:
         """Look up papers' units. The result is keyed by id, in the order the ids were passed; unknown and hidden papers
         are left out."""
-        asked = list(dict.fromkeys(ids))
+        distinct_ids = list(dict.fromkeys(ids))
         units: dict[PaperId, int] = {}
         for start, segment in zip(self._units.papers, self.segments, strict=False):
-            rows = segment.store.rows(asked)
+            rows = segment.store.rows(distinct_ids)
             units |= {item: int(start) + row for item, row in rows.items() if not segment.is_hidden(row)}
-        return {item: units[item] for item in asked if item in units}
+        return {item: units[item] for item in distinct_ids if item in units}
 
     def units_by_hash(self, hashes: Sequence[int], filters: Filters) -> dict[int, list[int]]:
         """Look up papers by the hash of their id. The result has, for each hash, the units of those that pass the
@@ -261,8 +263,8 @@ class VersionReader:
     def passes(self, unit: int, filters: Filters) -> bool:
         """Return whether a paper passes the filters and is not hidden."""
         segment, row = self._segment_row(unit)
-        allowed = segment.row_filter(_column_filters(filters))
-        passes = bool(allowed.allows(np.array([row]))[0])
+        row_filter = segment.row_filter(_column_filters(filters))
+        passes = bool(row_filter.allows(np.array([row]))[0])
         return passes and (not filters.without or segment.store.id(row) not in filters.without)
 
     def count_passing(self, filters: Filters) -> int:
@@ -290,8 +292,8 @@ class VersionReader:
         """Return, for each hashed id, the units of the papers that have it and are not hidden."""
         units: list[list[int]] = [[] for _ in hashes]
         for start, segment in zip(self._units.papers, self.segments, strict=False):
-            for some, rows in zip(units, segment.store.by_hash.candidates(hashes), strict=True):
-                some += [int(start) + row for row in rows if not segment.is_hidden(row)]
+            for hash_units, rows in zip(units, segment.store.by_hash.candidates(hashes), strict=True):
+                hash_units += [int(start) + row for row in rows if not segment.is_hidden(row)]
         return units
 
 

@@ -75,26 +75,29 @@ class ApproximateIndex:
         return int(self.index.nlist)
 
     def nearest(
-        self, queries: Vectors, limit: int, scored: int, probes: int, allowed: RowFilter | None = None
+        self, queries: Vectors, limit: int, rescored: int, probes: int, row_filter: RowFilter | None = None
     ) -> Candidates:
-        """Return the best `limit` rows for each query, best first. `probes` lists are searched, and the best `scored`
+        """Return the best `limit` rows for each query, best first. `probes` lists are searched, and the best `rescored`
         candidates (at least `limit`) are rescored with the vectors themselves."""
-        asked, parameters = np.ascontiguousarray(queries, np.float32), self._parameters(limit, scored, probes, allowed)
-        return np.asarray(self._refined.search(asked, limit, params=parameters)[1])
+        query_array, parameters = (
+            np.ascontiguousarray(queries, np.float32),
+            self._parameters(limit, rescored, probes, row_filter),
+        )
+        return np.asarray(self._refined.search(query_array, limit, params=parameters)[1])
 
-    def _create_parameters(self, limit: int, scored: int, probes: int, allowed: RowFilter | None) -> Any:
+    def _create_parameters(self, limit: int, rescored: int, probes: int, row_filter: RowFilter | None) -> Any:
         faiss = load_faiss()
         return faiss.IndexRefineSearchParameters(
-            k_factor=(max(scored, limit) + 0.5) / limit,  # half a row more, because FAISS rounds the product down
+            k_factor=(max(rescored, limit) + 0.5) / limit,  # half a row more, because FAISS rounds the product down
             base_index_params=faiss.SearchParametersIVF(
-                nprobe=min(self.lists, probes), sel=None if allowed is None else self._selector(allowed)
+                nprobe=min(self.lists, probes), sel=None if row_filter is None else self._selector(row_filter)
             ),
         )
 
-    def _selector(self, allowed: RowFilter) -> Any:
-        if allowed.bits is not None:
-            return load_faiss().IDSelectorBitmap(allowed.bits)
-        return load_faiss().IDSelectorRange(0, allowed.rows, True) if allowed.rows < self.index.ntotal else None
+    def _selector(self, row_filter: RowFilter) -> Any:
+        if row_filter.bits is not None:
+            return load_faiss().IDSelectorBitmap(row_filter.bits)
+        return load_faiss().IDSelectorRange(0, row_filter.rows, True) if row_filter.rows < self.index.ntotal else None
 
 
 def build_approximate_index(
@@ -109,14 +112,14 @@ def build_approximate_index(
     sample = np.linspace(0, len(vectors) - 1, min(len(vectors), lists * _SAMPLE)).astype(np.int64)
     index.clustering_index = assigner
     index.train(vectors[sample].astype(np.float32))
-    index.clustering_index, own = None, index.quantizer
+    index.clustering_index, quantizer = None, index.quantizer
     if assigner is not None:
         assigner.reset()
-        assigner.add(own.reconstruct_n(0, lists))
+        assigner.add(quantizer.reconstruct_n(0, lists))
         index.quantizer = assigner
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
         index.add(vectors[start : start + _ROWS_AT_ONCE].astype(np.float32))
-    index.quantizer = own
+    index.quantizer = quantizer
     with library_errors_as_oserror(path.parent):
         load_faiss().write_index(index, str(path))
     return ApproximateIndex(index, vectors), IndexTraining(lists, len(sample))
@@ -141,11 +144,11 @@ def add_rescoring(index: Any, vectors: Vectors) -> Any:
 
 
 def _vector_storage(vectors: Vectors) -> Any:
-    faiss, bytes_of = load_faiss(), vectors.view(np.uint8)
-    half = faiss.ScalarQuantizer.QT_fp16
-    stored = faiss.IndexScalarQuantizer(vectors.shape[1], half, faiss.METRIC_INNER_PRODUCT)
-    no_owner = stored.codes.owner  # a null pointer, which cannot be created in Python
-    address = faiss.swig_ptr(bytes_of)
-    stored.codes = faiss.MaybeOwnedVectorUInt8.create_view(address, bytes_of.nbytes, no_owner)
-    stored.ntotal = len(vectors)
-    return stored
+    faiss, vector_bytes = load_faiss(), vectors.view(np.uint8)
+    half_precision = faiss.ScalarQuantizer.QT_fp16
+    storage = faiss.IndexScalarQuantizer(vectors.shape[1], half_precision, faiss.METRIC_INNER_PRODUCT)
+    no_owner = storage.codes.owner  # a null pointer, which cannot be created in Python
+    address = faiss.swig_ptr(vector_bytes)
+    storage.codes = faiss.MaybeOwnedVectorUInt8.create_view(address, vector_bytes.nbytes, no_owner)
+    storage.ntotal = len(vectors)
+    return storage

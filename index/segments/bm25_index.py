@@ -88,15 +88,15 @@ def _open_index(directory: Path) -> tantivy.Index:
     return index
 
 
-def write_bm25_index(directory: Path, added: Iterable[Bm25Document], removed: Iterable[int] = ()) -> None:
+def write_bm25_index(directory: Path, added_documents: Iterable[Bm25Document], removed_ids: Iterable[int] = ()) -> None:
     """Add documents to the index in a directory, and remove others by id. If the directory is empty, the index is
     created."""
     index = _open_index(directory)
     with library_errors_as_oserror(directory):
         writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
-        for item in removed:
+        for item in removed_ids:
             writer.delete_documents_by_query(Query.term_query(_schema(), "place", item))
-        for document in added:
+        for document in added_documents:
             writer.add_document(_document(document))
         writer.commit()
         writer.wait_merging_threads()
@@ -139,8 +139,8 @@ class Bm25Index:
         terms = self._rarest_terms(query)
         if not terms or not limit:
             return Bm25Matches(np.empty(0, np.int64), np.empty(0, np.float64))
-        asked = _add_filters(Query.boolean_query([(Occur.Should, _term(*term)) for term in terms]), filters)
-        hits = self._searcher.search(asked, limit, count=False).hits
+        parsed_query = _add_filters(Query.boolean_query([(Occur.Should, _term(*term)) for term in terms]), filters)
+        hits = self._searcher.search(parsed_query, limit, count=False).hits
         places = np.array(self._searcher.fast_field_values("place", [address for _, address in hits]), np.int64)
         scores = np.array([score for score, _ in hits], np.float64)
         order = np.lexsort((places, -scores))
@@ -149,8 +149,8 @@ class Bm25Index:
     def _rarest_terms(self, query: str) -> list[tuple[str, int]]:
         """Return the rarest of the query's words that occur in the index, with their counts in the query."""
         counts = Counter(_analyzer().analyze(query))
-        known = [(self._searcher.doc_freq("text", word), word) for word in counts]
-        rarest = sorted(item for item in known if item[0])[:_MAX_TERMS]
+        frequencies = [(self._searcher.doc_freq("text", word), word) for word in counts]
+        rarest = sorted(item for item in frequencies if item[0])[:_MAX_TERMS]
         return [(word, counts[word]) for _, word in rarest]
 
 
@@ -161,20 +161,20 @@ def _term(word: str, times: int) -> Query:
 
 def _add_filters(query: Query, filters: Filters) -> Query:
     """Add the filters as conditions that do not change the score."""
-    must: list[tuple[Occur, Query]] = []
+    required: list[tuple[Occur, Query]] = []
     days = _days(filters)
     if days is not None:
-        must.append((Occur.Must, Query.range_query(_schema(), "day", FieldType.Integer, *days)))
+        required.append((Occur.Must, Query.range_query(_schema(), "day", FieldType.Integer, *days)))
     for name, values in (("venue", filters.venues), ("field", filters.fields)):
         if values:
-            must.append(
+            required.append(
                 (Occur.Must, Query.term_set_query(_schema(), name, [value.lower() for value in sorted(values)]))
             )
     if filters.retracted is not None:
-        must.append((Occur.Must, Query.term_query(_schema(), "retracted", filters.retracted)))
-    if not must:
+        required.append((Occur.Must, Query.term_query(_schema(), "retracted", filters.retracted)))
+    if not required:
         return query
-    conditions = [(occur, Query.const_score_query(item, 0.0)) for occur, item in must]
+    conditions = [(occur, Query.const_score_query(item, 0.0)) for occur, item in required]
     return Query.boolean_query([(Occur.Must, query), *conditions])
 
 

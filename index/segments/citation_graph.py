@@ -27,13 +27,17 @@ _CITING = RowFiles("cited.npy", "citing.npy")
 def write_citations(references: Sequence[pa.ListArray], directory: Path) -> None:
     """Write the citations. `references` contains, in chunks, one list of cited ids per paper, in row order; null if the
     source does not state them."""
-    lengths = [pc.fill_null(pc.list_value_length(some), 0).to_numpy(zero_copy_only=False) for some in references]
+    lengths = [
+        pc.fill_null(pc.list_value_length(id_lists), 0).to_numpy(zero_copy_only=False) for id_lists in references
+    ]
     counts = np.concatenate([np.empty(0, np.int64), *lengths]).astype(np.int64)
-    cited = np.concatenate([np.empty(0, np.uint64), *(hash64(some.flatten().to_pylist()) for some in references)])
-    citing = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)
+    cited_hashes = np.concatenate(
+        [np.empty(0, np.uint64), *(hash64(id_lists.flatten().to_pylist()) for id_lists in references)]
+    )
+    citing_rows = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)
     np.save(directory / _STARTS, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
-    np.save(directory / _CITED, cited)
-    _CITING.write(cited, citing, directory)
+    np.save(directory / _CITED, cited_hashes)
+    _CITING.write(cited_hashes, citing_rows, directory)
 
 
 class DatedUnit(NamedTuple):
@@ -44,9 +48,9 @@ class DatedUnit(NamedTuple):
     """Day of publication, counted from 1970; `UNDATED` if unknown."""
 
 
-def keep_newest(citing: Iterable[DatedUnit], limit: int) -> list[DatedUnit]:
+def keep_newest(units: Iterable[DatedUnit], limit: int) -> list[DatedUnit]:
     """Return the newest `limit` papers, newest first; papers from the same day are ordered by descending unit."""
-    return heapq.nlargest(limit, citing, key=lambda item: (item.day, item.unit))
+    return heapq.nlargest(limit, units, key=lambda item: (item.day, item.unit))
 
 
 class CitationGraph:
@@ -66,7 +70,7 @@ class CitationGraph:
         """Return the hashed ids that the paper in a row cites, in the order of its reference list."""
         return self._cited[self._starts[row] : self._starts[row + 1]]
 
-    def citing(self, cited: int) -> NDArray[np.uint32]:
+    def citing(self, cited_hash: int) -> NDArray[np.uint32]:
         """Return the distinct rows of the papers that cite the paper with this hashed id, ascending."""
-        rows = self.citing_rows.rows(cited)
+        rows = self.citing_rows.rows(cited_hash)
         return rows[np.concatenate([[True], rows[1:] != rows[:-1]])] if len(rows) else rows

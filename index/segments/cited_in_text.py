@@ -31,12 +31,12 @@ class CitedInTextWriter:
 
     def write(self, works: pa.Array) -> None:
         """Append the works cited by the next rows, as JSON from `works_json`; null for rows without any."""
-        there = np.flatnonzero(works.is_valid().to_numpy(zero_copy_only=False))
-        if len(there):
+        present_rows = np.flatnonzero(works.is_valid().to_numpy(zero_copy_only=False))
+        if len(present_rows):
             if self._writer is None:
                 file = self._open.enter_context(pa.OSFile(str(self._path), "wb"))
                 self._writer = self._open.enter_context(pa.ipc.new_file(file, _SCHEMA))
-            columns = [pa.array((there + self._rows).astype(np.uint32)), works.take(pa.array(there))]
+            columns = [pa.array((present_rows + self._rows).astype(np.uint32)), works.take(pa.array(present_rows))]
             self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=_SCHEMA))
         self._rows += len(works)
 

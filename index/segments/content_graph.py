@@ -76,7 +76,7 @@ def write_content_graph(store: PaperStore, directory: Path, readings: ContentRea
     """Write the content graph. Equal records and readings produce equal files. Memory use is about 300 bytes per
     paper."""
     readers: Counter[str] = Counter()
-    batches = [_read(some, readings, readers) for some in store.batches(("title", "abstract"))]
+    batches = [_read(batch, readings, readers) for batch in store.batches(("title", "abstract"))]
     write_contents(batches or [_read([], readings, readers)], directory)
     if readers:
         (directory / CONTENT_FOLDER / _READERS).write_text(json.dumps(dict(sorted(readers.items()))) + "\n", "utf-8")
@@ -150,13 +150,13 @@ def name_keys(name: str) -> list[int]:
     return keys
 
 
-def _key(kind: ContentKind, normalised: str) -> str:
-    return f"{kind} {normalised}"
+def _key(kind: ContentKind, name: str) -> str:
+    return f"{kind} {name}"
 
 
 def extract_contents(title: str, abstract: str) -> PaperContents:
     """Extract contents by pattern matching from a paper that is not in a segment."""
-    text, found = text_with_title(title, abstract), contents_of(title, abstract)
+    text, contents = text_with_title(title, abstract), contents_of(title, abstract)
     return PaperContents(
         named=tuple(
             NamedContent(
@@ -166,9 +166,9 @@ def extract_contents(title: str, abstract: str) -> PaperContents:
                 built_on=mention.built_on,
                 sentence=_text_at(text, *_start_and_length(mention.sentence)),
             )
-            for mention in found.mentions
+            for mention in contents.mentions
         ),
-        claims=tuple(_text_at(text, *_start_and_length(claim)) for claim in found.claims),
+        claims=tuple(_text_at(text, *_start_and_length(claim)) for claim in contents.claims),
     )
 
 
@@ -192,17 +192,17 @@ class ContentGraph:
     def contents(self, row: int, title: str, abstract: str) -> PaperContents:
         """Return the contents of the paper in a row. `title` and `abstract` must be that paper's."""
         text = text_with_title(title, abstract)
-        named = (
+        named_contents = (
             self._named_content(use, text) for use in self._uses[self._starts[row] : self._starts[row + 1]].tolist()
         )
         claims = self._claims[self._claim_starts[row] : self._claim_starts[row + 1]].tolist()
-        return PaperContents(named=tuple(named), claims=tuple(_text_at(text, *claim) for claim in claims))
+        return PaperContents(named=tuple(named_contents), claims=tuple(_text_at(text, *claim) for claim in claims))
 
     def papers_naming(self, key: int) -> NDArray[np.uint32]:
         """Return the rows of the papers that contain the name with this key, ascending."""
-        wanted = np.uint64(key)
-        place = int(np.searchsorted(self._keys, wanted))
-        if place == len(self._keys) or self._keys[place] != wanted:
+        key_hash = np.uint64(key)
+        place = int(np.searchsorted(self._keys, key_hash))
+        if place == len(self._keys) or self._keys[place] != key_hash:
             return self._users[:0]
         return self._users[self._user_starts[place] : self._user_starts[place + 1]]
 

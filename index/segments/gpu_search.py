@@ -54,39 +54,39 @@ class GpuVectors:
             for gpu in [(first + number) % gpus.count]
         ]
 
-    def candidates(self, queries: Vectors, limit: int, allowed: RowFilter) -> Candidates | None:
+    def candidates(self, queries: Vectors, limit: int, row_filter: RowFilter) -> Candidates | None:
         """Return the best allowed rows for each query, best first: somewhat more than `limit` if there are enough.
         Returns None if so many rows are excluded that a GPU cannot select enough; the CPU index must then be used."""
-        needed = min(allowed.count, max(limit + _SPARE, min(limit * _PER_RESULT, MAX_SELECTED)))
+        needed = min(row_filter.count, max(limit + _SPARE, min(limit * _PER_RESULT, MAX_SELECTED)))
         if not needed:
             return np.empty((len(queries), 0), np.int64)
-        asked = needed
-        if allowed.count < allowed.rows:
-            asked = math.ceil(needed * _MORE_THAN_EXPECTED * allowed.rows / allowed.count)
-        asked = min(asked, allowed.rows, MAX_SELECTED)
-        if asked < needed:
+        requested = needed
+        if row_filter.count < row_filter.rows:
+            requested = math.ceil(needed * _MORE_THAN_EXPECTED * row_filter.rows / row_filter.count)
+        requested = min(requested, row_filter.rows, MAX_SELECTED)
+        if requested < needed:
             return None
-        best = self._best(queries, asked, allowed.rows)
-        if allowed.mask is None:
+        best = self._best(queries, requested, row_filter.rows)
+        if row_filter.mask is None:
             return best
-        passing = allowed.mask[best]
-        if passing.sum(axis=1).min() < needed:
+        passes = row_filter.mask[best]
+        if passes.sum(axis=1).min() < needed:
             return None
-        first = np.argsort(~passing, axis=1, kind="stable")[:, :needed]
+        first = np.argsort(~passes, axis=1, kind="stable")[:, :needed]
         return np.take_along_axis(best, first, 1)
 
     def _best(self, queries: Vectors, limit: int, rows: int) -> Candidates:
         """Return the best among the first `rows` rows, best first."""
-        searched = [part for part in self._parts if part.start < rows]
+        searched_parts = [part for part in self._parts if part.start < rows]
 
         def nearest(part: _Part) -> GpuMatches:
             return self._gpus.nearest(part.gpu, queries, part.rows[: rows - part.start], limit)
 
-        if len(searched) == 1:
-            return nearest(searched[0]).rows
-        matches = list(_threads().map(nearest, searched))
+        if len(searched_parts) == 1:
+            return nearest(searched_parts[0]).rows
+        matches = list(_threads().map(nearest, searched_parts))
         scores = np.hstack([item.scores for item in matches])
-        numbers = np.hstack([item.rows + part.start for item, part in zip(matches, searched, strict=True)])
+        numbers = np.hstack([item.rows + part.start for item, part in zip(matches, searched_parts, strict=True)])
         order: NDArray[np.int64] = np.argsort(-scores, axis=1, kind="stable")[:, :limit]
         return np.take_along_axis(numbers, order, 1)
 

@@ -61,16 +61,20 @@ def open_gpus(device: Device) -> Gpus | None:
     if device == "cpu":
         return None
     faiss = load_faiss()
-    installed = faiss_packages()
-    instead = f"Run: pip uninstall {' '.join(installed)}; then pip install 'assayer-research[gpu]'. {_CPU_HINT}"
-    if len(installed) > 1:
+    installed_packages = faiss_packages()
+    install_hint = (
+        f"Run: pip uninstall {' '.join(installed_packages)}; then pip install 'assayer-research[gpu]'. {_CPU_HINT}"
+    )
+    if len(installed_packages) > 1:
         raise ConfigurationError(
-            f"{' and '.join(installed)} are both installed, but they provide the same module.",
-            instead,
+            f"{' and '.join(installed_packages)} are both installed, but they provide the same module.",
+            install_hint,
         )
     if not hasattr(faiss, "StandardGpuResources"):
-        name = " ".join(installed) or "of unknown origin"
-        raise ConfigurationError(f"The installed FAISS ({name}, {faiss.__version__}) does not support GPUs.", instead)
+        name = " ".join(installed_packages) or "of unknown origin"
+        raise ConfigurationError(
+            f"The installed FAISS ({name}, {faiss.__version__}) does not support GPUs.", install_hint
+        )
     return FaissGpus(faiss)
 
 
@@ -106,10 +110,10 @@ class FaissGpus:
     def put(self, gpu: int, rows: Vectors) -> Any:
         torch = self._torch
         try:
-            there = torch.empty(rows.shape, dtype=torch.float16, device=self.device(gpu))
+            tensor = torch.empty(rows.shape, dtype=torch.float16, device=self.device(gpu))
             for start in range(0, len(rows), _ROWS_AT_ONCE):
-                some = np.array(rows[start : start + _ROWS_AT_ONCE], np.float16)
-                there[start : start + len(some)].copy_(torch.from_numpy(some))
+                chunk = np.array(rows[start : start + _ROWS_AT_ONCE], np.float16)
+                tensor[start : start + len(chunk)].copy_(torch.from_numpy(chunk))
             torch.cuda.synchronize(gpu)
         except RuntimeError as error:
             raise ConfigurationError(
@@ -117,7 +121,7 @@ class FaissGpus:
                 f"{str(error).splitlines()[0]}",
                 "Set ASSAYER_CORPUS__DEVICE=cpu, give the process more GPUs, or spread the corpus over shards.",
             ) from None
-        return there
+        return tensor
 
     def device(self, gpu: int) -> str:
         """Return torch's name for a GPU."""
@@ -125,19 +129,19 @@ class FaissGpus:
 
     def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
         """Return the nearest rows. Queries and results are in host memory."""
-        faiss, asked = self._faiss, np.ascontiguousarray(queries, np.float16)
-        matches = _empty_matches(len(asked), min(limit, len(rows), MAX_SELECTED))
-        wanted = faiss.GpuDistanceParams()
-        wanted.metric, wanted.device = faiss.METRIC_INNER_PRODUCT, gpu
-        wanted.k, wanted.dims = matches.rows.shape[1], asked.shape[1]
-        wanted.vectors, wanted.numVectors = faiss.cast_integer_to_void_ptr(rows.data_ptr()), len(rows)
-        wanted.queries, wanted.numQueries = faiss.swig_ptr(asked), len(asked)
+        faiss, query_array = self._faiss, np.ascontiguousarray(queries, np.float16)
+        matches = _empty_matches(len(query_array), min(limit, len(rows), MAX_SELECTED))
+        parameters = faiss.GpuDistanceParams()
+        parameters.metric, parameters.device = faiss.METRIC_INNER_PRODUCT, gpu
+        parameters.k, parameters.dims = matches.rows.shape[1], query_array.shape[1]
+        parameters.vectors, parameters.numVectors = faiss.cast_integer_to_void_ptr(rows.data_ptr()), len(rows)
+        parameters.queries, parameters.numQueries = faiss.swig_ptr(query_array), len(query_array)
         # The kernel needs vectors and queries in the same precision.
-        wanted.vectorType = wanted.queryType = faiss.DistanceDataType_F16
-        wanted.outDistances, wanted.outIndices = map(faiss.swig_ptr, matches)
-        wanted.outIndicesType = faiss.IndicesDataType_I64
+        parameters.vectorType = parameters.queryType = faiss.DistanceDataType_F16
+        parameters.outDistances, parameters.outIndices = map(faiss.swig_ptr, matches)
+        parameters.outIndicesType = faiss.IndicesDataType_I64
         with self._locks[gpu]:
-            faiss.bfKnn(self._resources[gpu], wanted)
+            faiss.bfKnn(self._resources[gpu], parameters)
         return matches
 
     def assigner(self, dimensions: int) -> Any:

@@ -35,9 +35,9 @@ class HashedRows:
         """Return the range of entries for each hash, as two arrays: first entry, and entry after the last."""
         return np.searchsorted(self._hashes, hashes, "left"), np.searchsorted(self._hashes, hashes, "right")
 
-    def rows(self, wanted: int) -> NDArray[np.uint32]:
+    def rows(self, hash_value: int) -> NDArray[np.uint32]:
         """Return the rows with a hash, in the order they were written."""
-        first, last = self.ranges(np.array([wanted], np.uint64))
+        first, last = self.ranges(np.array([hash_value], np.uint64))
         return self._rows[int(first[0]) : int(last[0])]
 
     def candidates(self, hashes: Hashes) -> list[list[int]]:
@@ -50,5 +50,5 @@ class HashedRows:
         first, last = self.ranges(hashes)
         counts = last - first
         places = np.repeat(np.arange(len(hashes)), counts)
-        later = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
-        return places, self._rows[first[places] + later].astype(np.int64)
+        steps = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return places, self._rows[first[places] + steps].astype(np.int64)

@@ -40,15 +40,15 @@ class LexicalIndex:
     def __len__(self) -> int:
         return self._count
 
-    def nearest(self, query: LexicalWeights, limit: int, allowed: RowFilter) -> LexicalMatches:
+    def nearest(self, query: LexicalWeights, limit: int, row_filter: RowFilter) -> LexicalMatches:
         """Return the best allowed rows that share a token with the query."""
-        scores = self._all_scores(query, allowed.rows)
-        if allowed.mask is not None:
-            scores[~allowed.mask[: allowed.rows]] = 0.0
+        scores = self._all_scores(query, row_filter.rows)
+        if row_filter.mask is not None:
+            scores[~row_filter.mask[: row_filter.rows]] = 0.0
         rows = np.flatnonzero(scores)
         if len(rows) > limit > 0:
-            least = np.partition(scores[rows], -limit)[-limit]
-            rows = rows[scores[rows] >= least]
+            min_score = np.partition(scores[rows], -limit)[-limit]
+            rows = rows[scores[rows] >= min_score]
         order = np.lexsort((rows, -scores[rows]))[:limit]
         return LexicalMatches(rows[order].astype(np.int64), scores[rows[order]])
 
@@ -57,27 +57,29 @@ class LexicalIndex:
         order = np.argsort(rows)
         scores = np.zeros(len(rows))
         for first, last, weight in self._known_tokens(query):
-            own = self._rows[first:last]
-            places = np.searchsorted(own, rows[order])
-            there = places < len(own)
-            there[there] = own[places[there]] == rows[order][there]
-            scores[order[there]] += self._products(first + places[there], weight)
+            token_rows = self._rows[first:last]
+            places = np.searchsorted(token_rows, rows[order])
+            is_present = places < len(token_rows)
+            is_present[is_present] = token_rows[places[is_present]] == rows[order][is_present]
+            scores[order[is_present]] += self._products(first + places[is_present], weight)
         return _round(scores)
 
     def by_rows(self) -> LexicalRows:
         """Return all weights, arranged by row. Reads the whole index."""
-        own = np.asarray(self._weights).view(np.int16)  # SciPy does not support half precision; values are only moved
+        values = np.asarray(self._weights).view(
+            np.int16
+        )  # SciPy does not support half precision; values are only moved
         # Columns are the distinct tokens, in ascending order.
-        turned = csc_array((own, self._rows, self._offsets), shape=(self._count, len(self._tokens))).tocsr()
-        weights: NDArray[np.float16] = turned.data.view(np.float16)
-        return LexicalRows(turned.indptr.astype(np.int64), self._tokens[turned.indices], weights)
+        matrix = csc_array((values, self._rows, self._offsets), shape=(self._count, len(self._tokens))).tocsr()
+        weights: NDArray[np.float16] = matrix.data.view(np.float16)
+        return LexicalRows(matrix.indptr.astype(np.int64), self._tokens[matrix.indices], weights)
 
     def _all_scores(self, query: LexicalWeights, rows: int) -> NDArray[np.float64]:
         """Return the scores of the first `rows` rows."""
         scores = np.zeros(rows)
         for first, last, weight in self._known_tokens(query):
-            own = slice(first, first + int(np.searchsorted(self._rows[first:last], rows)))
-            scores[self._rows[own]] += self._products(own, weight)
+            token_rows = slice(first, first + int(np.searchsorted(self._rows[first:last], rows)))
+            scores[self._rows[token_rows]] += self._products(token_rows, weight)
         return _round(scores)
 
     def _known_tokens(self, query: LexicalWeights) -> Iterable[tuple[int, int, float]]:
@@ -131,13 +133,13 @@ def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
     weights = _empty_file(directory / _WEIGHTS, np.dtype(np.float16), int(offsets[-1]))
     next_free, start = offsets[:-1].copy(), 0
     for block in spool.blocks():
-        own = start + np.repeat(np.arange(len(block.offsets) - 1, dtype=np.int32), np.diff(block.offsets))
+        row_numbers = start + np.repeat(np.arange(len(block.offsets) - 1, dtype=np.int32), np.diff(block.offsets))
         columns = np.searchsorted(tokens, block.tokens)
         order = np.argsort(columns, kind="stable")  # rows of a token stay in their order
         columns = columns[order]
         distinct, first, times = np.unique(columns, return_index=True, return_counts=True)
         places = np.repeat(next_free[distinct] - first, times) + np.arange(len(columns))
-        rows[places], weights[places] = own[order], block.weights[order]
+        rows[places], weights[places] = row_numbers[order], block.weights[order]
         next_free[distinct] += times
         start += len(block.offsets) - 1
 
@@ -149,6 +151,6 @@ def _empty_file(path: Path, kind: np.dtype[Any], entries: int) -> NDArray[Any]:
         np.save(path, np.empty(0, kind))
         return np.empty(0, kind)
     file: NDArray[Any] = np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=(entries,))
-    with path.open("r+b") as opened:
-        os.posix_fallocate(opened.fileno(), 0, path.stat().st_size)
+    with path.open("r+b") as handle:
+        os.posix_fallocate(handle.fileno(), 0, path.stat().st_size)
     return file

@@ -25,12 +25,12 @@ class LexicalRows(NamedTuple):
         return LexicalWeights(np.array(self.tokens[first:last]), self.weights[first:last].astype(np.float32))
 
 
-def pack_rows(some: Sequence[LexicalWeights]) -> LexicalRows:
-    counts = [len(item.tokens) for item in some]
+def pack_rows(rows: Sequence[LexicalWeights]) -> LexicalRows:
+    counts = [len(item.tokens) for item in rows]
     return LexicalRows(
         np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64),
-        np.concatenate([np.empty(0, np.int32), *(item.tokens for item in some)]).astype(np.int32),
-        np.concatenate([np.empty(0, np.float16), *(item.weights.astype(np.float16) for item in some)]),
+        np.concatenate([np.empty(0, np.int32), *(item.tokens for item in rows)]).astype(np.int32),
+        np.concatenate([np.empty(0, np.float16), *(item.weights.astype(np.float16) for item in rows)]),
     )
 
 
@@ -51,9 +51,9 @@ class LexicalSpool:
             self._file.close()
         self._path.unlink(missing_ok=True)
 
-    def append(self, some: Sequence[LexicalWeights]) -> None:
+    def append(self, rows: Sequence[LexicalWeights]) -> None:
         """Append the next rows, in order."""
-        for values in pack_rows(some):
+        for values in pack_rows(rows):
             np.save(self._open_file, values)
 
     def blocks(self) -> Iterator[LexicalRows]:

@@ -61,7 +61,9 @@ def write_paper_keys(store: PaperStore, directory: Path) -> None:
     hashes, rows, row = [np.empty(0, np.uint64)], [np.empty(0, np.uint32)], 0
     for batch in store.batches(_COLUMNS):
         keys = [_keys_of_paper(columns) for columns in batch]
-        hashes.append(hash64(key for some in keys for key in some))
-        rows.append(np.repeat(np.arange(row, row + len(keys), dtype=np.uint32), [len(some) for some in keys]))
+        hashes.append(hash64(key for paper_keys in keys for key in paper_keys))
+        rows.append(
+            np.repeat(np.arange(row, row + len(keys), dtype=np.uint32), [len(paper_keys) for paper_keys in keys])
+        )
         row += len(keys)
     PAPER_KEYS.write(np.concatenate(hashes), np.concatenate(rows), directory)

@@ -88,11 +88,11 @@ def write_papers(batches: Iterable[pa.RecordBatch], directory: Path) -> None:
     with (
         pa.OSFile(str(directory / _FILE), "wb") as file,
         pa.ipc.new_file(file, PAPERS_SCHEMA) as writer,
-        CitedInTextWriter(directory) as cited,
+        CitedInTextWriter(directory) as cited_in_text,
     ):
         for batch in batches:
             writer.write_batch(batch.select(PAPERS_SCHEMA.names))
-            cited.write(batch[_CITED])
+            cited_in_text.write(batch[_CITED])
             hashes.append(hash64(batch["id"].to_pylist()))
             days.append(batch["publication_date"].drop_null().cast(pa.int32()).to_numpy())
     ids = np.concatenate(hashes)
@@ -117,8 +117,8 @@ class PaperStore:
 
     def rows(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:
         """Look up papers' rows. The result is keyed by id; unknown ids are left out."""
-        asked = list(dict.fromkeys(ids))
-        candidates = zip(asked, self.by_hash.candidates(hash64(asked)), strict=True)
+        distinct_ids = list(dict.fromkeys(ids))
+        candidates = zip(distinct_ids, self.by_hash.candidates(hash64(distinct_ids)), strict=True)
         return {item: row for item, rows in candidates for row in rows if self.id(row) == item}
 
     def id(self, row: int) -> PaperId:
@@ -129,8 +129,8 @@ class PaperStore:
         numbers, places = np.divmod(rows, BATCH)
         starts = np.flatnonzero(np.diff(numbers, prepend=-1))
         paper_ids: list[PaperId] = []
-        for start, some in zip(starts.tolist(), np.split(places, starts[1:]), strict=False):
-            paper_ids += self._batches[int(numbers[start])]["id"].take(pa.array(some)).to_pylist()
+        for start, batch_places in zip(starts.tolist(), np.split(places, starts[1:]), strict=False):
+            paper_ids += self._batches[int(numbers[start])]["id"].take(pa.array(batch_places)).to_pylist()
         return paper_ids
 
     def digest(self, row: int) -> int:
@@ -194,8 +194,8 @@ class PaperStore:
     def day_numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the day numbers of several rows; see `day_number`."""
         days = np.full(len(rows), UNDATED, np.int32)
-        dated = rows < len(self._days)
-        days[dated] = self._days[rows[dated]]
+        is_dated = rows < len(self._days)
+        days[is_dated] = self._days[rows[is_dated]]
         return days
 
     def publication_days(self) -> tuple[dt.date, ...]:

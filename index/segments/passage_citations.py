@@ -23,19 +23,19 @@ CitedKeys = Sequence[Sequence[int]]
 def write_passage_citations(store: PaperStore, places: NDArray[np.int32], directory: Path) -> None:
     """Write the works that each passage cites. `places` must be the passage locations, with the columns of
     PassageLocation, sorted by paper. If no text cites a work, no file is written."""
-    citing = store.rows_citing_in_text
-    if not len(citing):
+    citing_rows = store.rows_citing_in_text
+    if not len(citing_rows):
         return
-    cited: dict[int, NDArray[np.uint64]] = {}
-    for row in citing.tolist():
+    keys_by_passage: dict[int, NDArray[np.uint64]] = {}
+    for row in citing_rows.tolist():
         first, last = np.searchsorted(places[:, 0], [row, row + 1]).tolist()
         works = store.cited_in_text(row)
         for passage, numbers in _works_by_passage(works, places[first:last]).items():
-            cited[first + passage] = np.stack([keys_of_work(works[number]) for number in numbers])
+            keys_by_passage[first + passage] = np.stack([keys_of_work(works[number]) for number in numbers])
     counts = np.zeros(len(places), np.int64)
-    counts[list(cited)] = [len(keys) for keys in cited.values()]
+    counts[list(keys_by_passage)] = [len(keys) for keys in keys_by_passage.values()]
     np.save(directory / _STARTS, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
-    np.save(directory / _KEYS, np.concatenate([np.empty((0, KEYS_OF_WORK), np.uint64), *cited.values()]))
+    np.save(directory / _KEYS, np.concatenate([np.empty((0, KEYS_OF_WORK), np.uint64), *keys_by_passage.values()]))
 
 
 def _works_by_passage(works: Sequence[CitedInText], places: NDArray[np.int32]) -> dict[int, list[int]]:
@@ -43,12 +43,12 @@ def _works_by_passage(works: Sequence[CitedInText], places: NDArray[np.int32]) -
     text order."""
     starts = [(spot.section, spot.start) for spot in (PassageLocation(*columns) for columns in places.tolist())]
     marks = sorted((tuple(place), number) for number, work in enumerate(works) for place in work.at)
-    found: dict[int, dict[int, None]] = {}
+    works_of: dict[int, dict[int, None]] = {}
     for (section, character), number in marks:
         passage = bisect_right(starts, (section, character)) - 1
         if passage >= 0 and starts[passage][0] == section:
-            found.setdefault(passage, {})[number] = None
-    return {passage: list(found[passage]) for passage in sorted(found)}
+            works_of.setdefault(passage, {})[number] = None
+    return {passage: list(works_of[passage]) for passage in sorted(works_of)}
 
 
 class PassageCitations:
@@ -72,12 +72,12 @@ def keys_in(passages: Iterable[CitedKeys]) -> set[int]:
     return {key for works in passages for keys in works for key in keys if key != NO_KEY}
 
 
-def papers_cited(works: CitedKeys, found: Mapping[int, Sequence[PaperId]]) -> tuple[PaperId, ...]:
-    """Return the distinct papers that match the works. A work is matched by its most reliable key in `found`; if
-    several papers have that key, the work matches none."""
+def papers_cited(works: CitedKeys, papers_by_key: Mapping[int, Sequence[PaperId]]) -> tuple[PaperId, ...]:
+    """Return the distinct papers that match the works. A work is matched by its most reliable key in `papers_by_key`;
+    if several papers have that key, the work matches none."""
     papers: dict[PaperId, None] = {}
     for keys in works:
-        known = next((found[key] for key in keys if key != NO_KEY and found.get(key)), ())
-        if len(known) == 1:
-            papers[known[0]] = None
+        candidates = next((papers_by_key[key] for key in keys if key != NO_KEY and papers_by_key.get(key)), ())
+        if len(candidates) == 1:
+            papers[candidates[0]] = None
     return tuple(papers)

@@ -63,8 +63,8 @@ def _split_sentences(text: str, words: int) -> Iterator[TextSpan]:
 
 def _split_sentence(text: str, start: int, end: int, words: int) -> Iterator[TextSpan]:
     while start < end:
-        rest = text[start:end].split(maxsplit=words)
-        stop = end - len(rest[words]) if len(rest) > words else end
+        remaining_words = text[start:end].split(maxsplit=words)
+        stop = end - len(remaining_words[words]) if len(remaining_words) > words else end
         yield TextSpan(start, stop)
         start = stop
 

@@ -33,11 +33,11 @@ class RowFilter:
 
     def allows(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return, for each row, whether it is allowed."""
-        allowed = rows < self.rows
+        is_allowed = rows < self.rows
         if self.bits is not None and self.rows:
-            within = np.where(allowed, rows, 0)
-            allowed &= (self.bits[within >> 3] >> (within & 7).astype(np.uint8) & 1).astype(np.bool_)
-        return allowed
+            safe_rows = np.where(is_allowed, rows, 0)
+            is_allowed &= (self.bits[safe_rows >> 3] >> (safe_rows & 7).astype(np.uint8) & 1).astype(np.bool_)
+        return is_allowed
 
     def row_numbers(self) -> NDArray[np.int64]:
         mask = self.mask
@@ -47,9 +47,9 @@ class RowFilter:
 
 
 def write_hidden(directory: Path, segment: str, rows: Iterable[int]) -> None:
-    hidden = np.array(sorted(rows), np.int64)
-    if len(hidden):
-        np.save(_file(directory, segment), hidden)
+    hidden_rows = np.array(sorted(rows), np.int64)
+    if len(hidden_rows):
+        np.save(_file(directory, segment), hidden_rows)
 
 
 def read_hidden(directory: Path, segment: str) -> NDArray[np.int64]:

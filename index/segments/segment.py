@@ -61,7 +61,7 @@ class Segment:
     """Open segment. Paper rows are sorted by date, with undated papers last; passages are in the order of their
     papers."""
 
-    def __init__(self, directory: Path, entry: SegmentEntry, hidden: NDArray[np.int64], exact_up_to: int) -> None:
+    def __init__(self, directory: Path, entry: SegmentEntry, hidden_rows: NDArray[np.int64], exact_up_to: int) -> None:
         self.entry = entry
         self._directory = directory
         self.store = PaperStore(directory)
@@ -80,7 +80,7 @@ class Segment:
             if entry.passage_index is not None:
                 self.passage_weights = LexicalIndex(directory / PASSAGES_FOLDER, len(self.passage_locations))
         self.passage_citations = PassageCitations(directory / PASSAGES_FOLDER)
-        self.hidden = hidden
+        self.hidden = hidden_rows
         """Rows of papers that were deleted or replaced by a later segment, ascending."""
         self.row_filter = cache_method(self._row_filter, _FILTERS_REMEMBERED)
         self.passage_row_filter = cache_method(self._passage_row_filter, _FILTERS_REMEMBERED)
@@ -105,26 +105,26 @@ class Segment:
         place = int(np.searchsorted(self.hidden, row))
         return place < len(self.hidden) and int(self.hidden[place]) == row
 
-    def newest_citing(self, cited: int, limit: int, filters: Filters) -> NDArray[np.int64]:
+    def newest_citing(self, cited_hash: int, limit: int, filters: Filters) -> NDArray[np.int64]:
         """Return the rows of up to `limit` papers that cite the paper with this hashed id and pass the filters, newest
         first and undated last. Reads no records. The caller must apply `filters.without`."""
-        return self.newest(self.citations.citing(cited), limit, filters)
+        return self.newest(self.citations.citing(cited_hash), limit, filters)
 
     def newest(self, rows: NDArray[np.uint32], limit: int, filters: Filters) -> NDArray[np.int64]:
         """Return up to `limit` of the rows that pass the filters, newest first and undated last. `rows` must be
         ascending. The caller must apply `filters.without`."""
-        allowed = self.row_filter(filters)
-        rows = rows[: np.searchsorted(rows, allowed.rows)]
-        rows = rows[allowed.allows(rows)]
-        dated = int(np.searchsorted(rows, self.store.dated))
-        newest = np.concatenate([rows[:dated][::-1][:limit], rows[dated:][::-1]])[:limit]
+        row_filter = self.row_filter(filters)
+        rows = rows[: np.searchsorted(rows, row_filter.rows)]
+        rows = rows[row_filter.allows(rows)]
+        dated_count = int(np.searchsorted(rows, self.store.dated))
+        newest = np.concatenate([rows[:dated_count][::-1][:limit], rows[dated_count:][::-1]])[:limit]
         return newest.astype(np.int64)
 
     def passages_of(self, papers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows of the papers' passages, ascending."""
-        wanted = np.zeros(len(self), np.bool_)
-        wanted[papers] = True
-        return np.flatnonzero(wanted[self.passage_locations[:, 0]])
+        is_wanted = np.zeros(len(self), np.bool_)
+        is_wanted[papers] = True
+        return np.flatnonzero(is_wanted[self.passage_locations[:, 0]])
 
     def _row_filter(self, filters: Filters) -> RowFilter:
         """Return the row filter for papers. It ignores `filters.without`: the caller must apply that filter."""
@@ -148,7 +148,7 @@ class Segment:
         return RowFilter(rows, None if papers.bits is None else papers.allows(self.passage_locations[:rows, 0]))
 
     def _names_any(self, column: str, names: frozenset[str]) -> NDArray[np.bool_]:
-        wanted = [name.lower() for name in names]
+        lowered_names = [name.lower() for name in names]
         values = self.store.column(column)
         if column == "fields":
             rows = pc.list_parent_indices(values).to_numpy()
@@ -156,6 +156,6 @@ class Segment:
         else:
             rows = np.arange(len(self))
         mask = np.zeros(len(self), np.bool_)
-        named = pc.is_in(pc.utf8_lower(values), value_set=pa.array(wanted, pa.string()))
-        mask[rows[named.to_numpy(zero_copy_only=False)]] = True
+        is_named = pc.is_in(pc.utf8_lower(values), value_set=pa.array(lowered_names, pa.string()))
+        mask[rows[is_named.to_numpy(zero_copy_only=False)]] = True
         return mask

@@ -96,16 +96,16 @@ class VectorIndex:
     def __len__(self) -> int:
         return len(self.vectors)
 
-    def nearest(self, queries: Vectors, limit: int, allowed: RowFilter) -> list[VectorMatches]:
+    def nearest(self, queries: Vectors, limit: int, row_filter: RowFilter) -> list[VectorMatches]:
         """Return the best allowed rows for each query."""
-        wanted = min(limit, allowed.count)
+        candidate_count = min(limit, row_filter.count)
         matches: list[VectorMatches] = []
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
-            some = queries[start : start + _QUERIES_AT_ONCE]
-            candidates = self._candidates(some, wanted, allowed)
+            query_batch = queries[start : start + _QUERIES_AT_ONCE]
+            candidates = self._candidates(query_batch, candidate_count, row_filter)
             step = max(1, _SCORED_AT_ONCE // max(1, candidates.shape[1]))
-            for first in range(0, len(some), step):
-                matches += self._rescore(some[first : first + step], candidates[first : first + step], limit)
+            for first in range(0, len(query_batch), step):
+                matches += self._rescore(query_batch[first : first + step], candidates[first : first + step], limit)
         return matches
 
     def similarities(self, query: NDArray[np.float32], rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float64]:
@@ -115,29 +115,34 @@ class VectorIndex:
 
     def _rescore(self, queries: Vectors, candidates: Candidates, limit: int) -> list[VectorMatches]:
         """Return each query's best candidates, with the same cosines as `similarities`."""
-        own = self.vectors[candidates].astype(np.float64)  # padding, -1, selects the last row
-        cosines = np.einsum("qcd,qd->qc", own, queries.astype(np.float64)).round(6)
+        candidate_vectors = self.vectors[candidates].astype(np.float64)  # padding, -1, selects the last row
+        cosines = np.einsum("qcd,qd->qc", candidate_vectors, queries.astype(np.float64)).round(6)
         cosines[candidates < 0] = -np.inf
         lines, order = np.arange(len(queries))[:, None], np.lexsort((candidates, -cosines))[:, :limit]
         rows, best = candidates[lines, order], cosines[lines, order]
         if rows.size and rows.min() < 0:
-            return [VectorMatches(row[row >= 0], two[row >= 0]) for row, two in zip(rows, best, strict=True)]
+            return [
+                VectorMatches(row[row >= 0], row_cosines[row >= 0]) for row, row_cosines in zip(rows, best, strict=True)
+            ]
         return list(map(VectorMatches, rows, best))
 
-    def _candidates(self, queries: Vectors, wanted: int, allowed: RowFilter) -> Candidates:
-        if self._on_gpus is not None and (candidates := self._on_gpus.candidates(queries, wanted, allowed)) is not None:
+    def _candidates(self, queries: Vectors, count: int, row_filter: RowFilter) -> Candidates:
+        if (
+            self._on_gpus is not None
+            and (candidates := self._on_gpus.candidates(queries, count, row_filter)) is not None
+        ):
             return candidates
-        if self.approximate is None or allowed.count <= self._exact_up_to:
-            return self._search_exactly(queries, wanted + _SPARE, allowed)
+        if self.approximate is None or row_filter.count <= self._exact_up_to:
+            return self._search_exactly(queries, count + _SPARE, row_filter)
         # Each list contains fewer allowed rows than tuning assumed, so proportionally more lists are probed.
-        probes = math.ceil(self._probes * len(self) / allowed.count)
-        return self.approximate.nearest(queries, wanted + _SPARE, wanted * self._rescored, probes, allowed)
+        probes = math.ceil(self._probes * len(self) / row_filter.count)
+        return self.approximate.nearest(queries, count + _SPARE, count * self._rescored, probes, row_filter)
 
-    def _search_exactly(self, queries: Vectors, limit: int, allowed: RowFilter) -> Candidates:
-        if allowed.bits is None:
-            return search_exactly(self._vectors_for_product[: allowed.rows], queries, limit)
-        listed = allowed.row_numbers()
-        return listed[search_exactly(self._vectors_for_product[listed], queries, limit)]
+    def _search_exactly(self, queries: Vectors, limit: int, row_filter: RowFilter) -> Candidates:
+        if row_filter.bits is None:
+            return search_exactly(self._vectors_for_product[: row_filter.rows], queries, limit)
+        row_numbers = row_filter.row_numbers()
+        return row_numbers[search_exactly(self._vectors_for_product[row_numbers], queries, limit)]
 
     @cached_property
     def _vectors_for_product(self) -> Vectors:
@@ -152,8 +157,8 @@ def create_vectors_file(directory: Path, rows: int, dimensions: int) -> Vectors:
     path = directory / _VECTORS
     file: Vectors = np.lib.format.open_memmap(path, mode="w+", dtype=np.float16, shape=(rows, dimensions))
     # Allocate the disk space now, because the process is killed if the disk is full when a mapped page is written.
-    with path.open("r+b") as opened:
-        os.posix_fallocate(opened.fileno(), 0, path.stat().st_size)
+    with path.open("r+b") as handle:
+        os.posix_fallocate(handle.fileno(), 0, path.stat().st_size)
     return file
 
 
@@ -168,39 +173,41 @@ def search_exactly(vectors: Vectors, queries: Vectors, limit: int) -> Candidates
         scores = np.hstack([scores, queries @ block.T])
         best = np.hstack([best, np.broadcast_to(np.arange(start, start + len(block)), (len(queries), len(block)))])
         if scores.shape[1] > limit:
-            kept = np.argpartition(scores, -limit, axis=1)[:, -limit:]
-            scores, best = np.take_along_axis(scores, kept, 1), np.take_along_axis(best, kept, 1)
+            best_columns = np.argpartition(scores, -limit, axis=1)[:, -limit:]
+            scores, best = np.take_along_axis(scores, best_columns, 1), np.take_along_axis(best, best_columns, 1)
     return best
 
 
 def build_vector_index(
     vectors: Vectors,
     directory: Path,
-    tuning: Vectors,
+    tuning_queries: Vectors,
     exact_up_to: int,
     kind: IndexKind | None = None,
     gpus: Gpus | None = None,
 ) -> VectorIndexParameters:
-    """Build and write the index for `vectors`, which must be in the directory (see `create_vectors_file`). `tuning`
-    contains query vectors for tuning. If `kind` is None, it depends on the number of rows. If `gpus` is set, GPUs train
-    the index and assign rows to its lists."""
-    chosen = kind or index_kind_for(len(vectors), vectors.shape[1], exact_up_to)
-    if chosen == "exact":
+    """Build and write the index for `vectors`, which must be in the directory (see `create_vectors_file`).
+    `tuning_queries` contains query vectors for tuning. If `kind` is None, it depends on the number of rows. If `gpus`
+    is set, GPUs train the index and assign rows to its lists."""
+    index_kind = kind or index_kind_for(len(vectors), vectors.shape[1], exact_up_to)
+    if index_kind == "exact":
         return VectorIndexParameters(kind="exact", rows=len(vectors))
     assigner = gpus.assigner(vectors.shape[1]) if gpus else None
-    index, training = build_approximate_index(vectors, directory / INDEX_FILE, chosen, assigner)
-    asked = tuning[np.linspace(0, len(tuning) - 1, min(len(tuning), _TUNED_ON)).astype(int)]
-    tuned = _choose_parameters(index, vectors, _blend(asked), RESCORED_PER_RESULT[chosen])
+    index, training = build_approximate_index(vectors, directory / INDEX_FILE, index_kind, assigner)
+    sampled_queries = tuning_queries[
+        np.linspace(0, len(tuning_queries) - 1, min(len(tuning_queries), _TUNED_ON)).astype(int)
+    ]
+    parameters = _choose_parameters(index, vectors, _blend(sampled_queries), RESCORED_PER_RESULT[index_kind])
     return VectorIndexParameters(
-        kind=chosen,
+        kind=index_kind,
         rows=len(vectors),
         lists=training.lists,
         trained_on=training.rows,
         iterations=training.iterations,
         seed=training.seed,
-        rescored=tuned.rescored,
-        probes=tuned.probes,
-        recall_at_10=round(tuned.recall, 4),
+        rescored=parameters.rescored,
+        probes=parameters.probes,
+        recall_at_10=round(parameters.recall, 4),
         gpus=gpus.count if gpus else None,
     )
 
@@ -209,8 +216,8 @@ def _blend(queries: Vectors) -> Vectors:
     """Blend each query with two others, and normalize the result."""
     third = len(queries) // 3
     blended = queries + np.roll(queries, third, axis=0) + np.roll(queries, 2 * third, axis=0)
-    normed: Vectors = blended / np.linalg.norm(blended, axis=1, keepdims=True)
-    return normed
+    unit_vectors: Vectors = blended / np.linalg.norm(blended, axis=1, keepdims=True)
+    return unit_vectors
 
 
 class _Tuned(NamedTuple):
@@ -230,13 +237,15 @@ def _choose_parameters(index: ApproximateIndex, vectors: Vectors, queries: Vecto
 
     while rescored < _MAX_RESCORED and recall(rescored, index.lists) < TARGET_RECALL:
         rescored *= 2
-    probes, reached = 0, 0.0
-    while reached < TARGET_RECALL and probes < index.lists:
+    probes, recall_reached = 0, 0.0
+    while recall_reached < TARGET_RECALL and probes < index.lists:
         probes = min(index.lists, max(probes + 1, math.ceil(probes * 1.25)))
-        reached = recall(rescored, probes)
-    return _Tuned(rescored, probes, reached)
+        recall_reached = recall(rescored, probes)
+    return _Tuned(rescored, probes, recall_reached)
 
 
 def _recall(best: Candidates, candidates: Candidates) -> float:
     """Return the share of the best rows that were found."""
-    return float(np.mean([np.isin(item, other).mean() for item, other in zip(best, candidates, strict=True)]))
+    return float(
+        np.mean([np.isin(item, candidate_rows).mean() for item, candidate_rows in zip(best, candidates, strict=True)])
+    )

@@ -13,13 +13,13 @@ def cache_method(method: Callable[P, Out], size: int) -> Callable[P, Out]:
     """Return a bound method with its last `size` results cached. An object that stores its cached method is freed, and
     its files are closed, as soon as nothing else refers to it: `lru_cache` alone would keep both until the garbage
     collector runs. Arguments must be hashable."""
-    weak = WeakMethod(method)
+    method_ref = WeakMethod(method)
 
     @lru_cache(size)
     def call(*args: P.args, **kwargs: P.kwargs) -> Out:
-        alive = weak()
-        if alive is None:
+        method_alive = method_ref()
+        if method_alive is None:
             raise ReferenceError("The cached method's object no longer exists. Keep it while its method is used.")
-        return alive(*args, **kwargs)
+        return method_alive(*args, **kwargs)
 
     return cast(Callable[P, Out], call)

@@ -37,29 +37,29 @@ async def build_shards(
     embedder: Embedder,
     progress: OnProgress | None = None,
     options: BuildOptions | None = None,
-    each: BuildEachShard | None = None,
+    build_each: BuildEachShard | None = None,
 ) -> ShardedBuild:
-    """Build a sharded corpus as `index.build_corpus` does. Shards are built one after another, or by `each` if it is
-    set. Also raises CorpusError if the existing corpus has a different number of shards."""
-    shards, chosen = ShardStore(directory), options or BuildOptions()
-    if each is None:
-        open_gpus(chosen.device)  # fails early if there is no suitable GPU, before the records are distributed
-    of_shards = chosen.model_copy(update={"keep": KEEP_ALL, "embed_anew": False})
+    """Build a sharded corpus as `index.build_corpus` does. Shards are built one after another, or by `build_each` if it
+    is set. Also raises CorpusError if the existing corpus has a different number of shards."""
+    shards, build_options = ShardStore(directory), options or BuildOptions()
+    if build_each is None:
+        open_gpus(build_options.device)  # fails early if there is no suitable GPU, before the records are distributed
+    shard_options = build_options.model_copy(update={"keep": KEEP_ALL, "embed_anew": False})
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
     with explain_disk_errors(directory), shards.build_lock(count):
         at_hand = shards.read_manifest() if shards.versions.current_version() else None
         lexical = isinstance(embedder, LexicalEmbedder)
-        if at_hand and at_hand.is_built_from(files, embedder.name, chosen.exact_up_to, lexical):
-            shards.prune(chosen.keep)
+        if at_hand and at_hand.is_built_from(files, embedder.name, build_options.exact_up_to, lexical):
+            shards.prune(build_options.keep)
             return ShardedBuild(directory=directory, manifest=at_hand, already_built=True)
-        harvest = RecordReader(sources, None if chosen.embed_anew or lexical else embedder)
+        harvest = RecordReader(sources, None if build_options.embed_anew or lexical else embedder)
         with shards.versions.scratch_directory() as scratch:
             parts = await asyncio.to_thread(distribute_records, harvest, count, scratch)
             places = [shards.shard_path(number) for number in range(count)]
-            built = await (each or _one_by_one(embedder, progress))(parts, places, of_shards)
-        versions = [item.manifest.version for item in built]
-        rejected = count_rejections(harvest.rejections)
-        manifest = await publish_shards(directory, versions, embedder, chosen.keep, files, rejected)
+            summaries = await (build_each or _one_by_one(embedder, progress))(parts, places, shard_options)
+        versions = [item.manifest.version for item in summaries]
+        rejections = count_rejections(harvest.rejections)
+        manifest = await publish_shards(directory, versions, embedder, build_options.keep, files, rejections)
     return ShardedBuild(
         directory=directory, manifest=manifest, already_built=False, rejections=tuple(harvest.rejections)
     )
@@ -82,7 +82,7 @@ def distribute_records(records: Iterable[RecordWithVector], count: int, folder: 
     with ExitStack() as stack:
         writers = [stack.enter_context(RecordWriter(path)) for path in paths]
         for record, vector in records:
-            (own,) = shard_of([record.id], count).tolist()
-            writers[own].write(record, vector)
-            counts[own] += 1
+            (shard,) = shard_of([record.id], count).tolist()
+            writers[shard].write(record, vector)
+            counts[shard] += 1
     return [path if papers else None for path, papers in zip(paths, counts, strict=True)]

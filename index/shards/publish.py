@@ -25,7 +25,7 @@ async def publish_shards(
     embedder: Embedder,
     keep: int,
     sources: Sequence[RecordSource] = (),
-    rejected: Sequence[RejectionCount] = (),
+    rejections: Sequence[RejectionCount] = (),
     changes: CorpusChanges | None = None,
 ) -> ShardedManifest:
     """Combine `versions`, which names one version per shard, into a new current version of the whole corpus. Must be
@@ -39,7 +39,7 @@ async def publish_shards(
     fit = await measure_fit_of_shards(
         readers, embedder, shards.read_manifest().fit if shards.versions.current_version() else None
     )
-    whole = ShardedManifest(
+    sharded_manifest = ShardedManifest(
         version=_version_name(manifests, fit),
         embedder=embedder.name,
         dimensions=embedder.dimensions,
@@ -48,11 +48,11 @@ async def publish_shards(
         fit=fit,
         shards=tuple(ShardVersion(version=item.version, papers=item.papers) for item in manifests),
         sources=tuple(sources),
-        rejected=tuple(rejected),
+        rejected=tuple(rejections),
         changes=changes,
     )
-    shards.publish(whole, keep)
-    return whole
+    shards.publish(sharded_manifest, keep)
+    return sharded_manifest
 
 
 def _version_name(shards: Sequence[Manifest], fit: FitCalibration | None) -> str:
@@ -61,13 +61,13 @@ def _version_name(shards: Sequence[Manifest], fit: FitCalibration | None) -> str
 
 
 async def measure_fit_of_shards(
-    readers: Sequence[VersionReader], embedder: Embedder, before: FitCalibration | None
+    readers: Sequence[VersionReader], embedder: Embedder, earlier_calibration: FitCalibration | None
 ) -> FitCalibration | None:
     """Calibrate the fit over all shards, as `measure_fit` does; `readers` has a reader for each shard."""
 
-    def search(asked: Vectors, limit: int) -> list[VectorMatches]:
-        each = [reader.nearest(asked, limit, NO_FILTERS) for reader in readers]
-        return [merge_matches(fits, limit) for fits in zip(*each, strict=True)]
+    def search(queries: Vectors, limit: int) -> list[VectorMatches]:
+        matches_by_shard = [reader.nearest(queries, limit, NO_FILTERS) for reader in readers]
+        return [merge_matches(fits, limit) for fits in zip(*matches_by_shard, strict=True)]
 
     queries = TextEmbedding(embedder, no_progress).embed_queries
-    return await measure_fit(readers, search, lambda place: shard_key(*place), queries, before)
+    return await measure_fit(readers, search, lambda place: shard_key(*place), queries, earlier_calibration)

@@ -15,8 +15,8 @@ def rendezvous_order(shard: int, processes: Iterable[str]) -> list[str]:
 
 def shards_of_process(process: str, count: int, processes: Iterable[str], copies: int) -> list[int]:
     """Return which of `count` shards the process holds if `copies` processes hold each shard."""
-    known = list(processes)
-    return [number for number in range(count) if process in rendezvous_order(number, known)[:copies]]
+    process_list = list(processes)
+    return [number for number in range(count) if process in rendezvous_order(number, process_list)[:copies]]
 
 
 def _draw(shard: int, process: str) -> bytes:

@@ -75,10 +75,12 @@ class ShardedManifest(SealedManifest):
     def papers(self) -> int:
         return sum(shard.papers for shard in self.shards)
 
-    def is_built_from(self, sources: Sequence[RecordSource], embedder: str, exact_up_to: int, lexical: bool) -> bool:
+    def is_built_from(
+        self, sources: Sequence[RecordSource], embedder: str, exact_up_to: int, has_weights: bool
+    ) -> bool:
         """Return whether the version was built from these inputs and has not been updated since."""
-        wanted = (tuple(sources), embedder, exact_up_to, lexical, None)
-        return (self.sources, self.embedder, self.exact_up_to, self.lexical, self.changes) == wanted
+        expected = (tuple(sources), embedder, exact_up_to, has_weights, None)
+        return (self.sources, self.embedder, self.exact_up_to, self.lexical, self.changes) == expected
 
 
 class ShardStore:
@@ -105,12 +107,12 @@ class ShardStore:
         self._require_shard_count(count)
         with self.versions.build_lock():
             (self.directory / _SHARDS).mkdir(exist_ok=True)
-            published = self.read_manifest().shards if self.versions.current_version() else ()
-            for number, item in enumerate(published):
+            published_shards = self.read_manifest().shards if self.versions.current_version() else ()
+            for number, item in enumerate(published_shards):
                 shard = VersionStore(self.shard_path(number))
                 if shard.current_version() != item.version:
                     shard.set_current(item.version)
-            yield count or len(published)
+            yield count or len(published_shards)
 
     def publish(self, manifest: ShardedManifest, keep: int) -> None:
         """Make the manifest the current version, then remove old versions."""
@@ -135,29 +137,29 @@ class ShardStore:
         in every shard, versions that no remaining version names and that are not in use. Raises OSError if a file
         cannot be removed."""
         self.versions.keep_only(versions)
-        named = self._readable_manifests()
-        for place in sorted((self.directory / _SHARDS).glob("*")) if named else ():
+        manifests = self._readable_manifests()
+        for place in sorted((self.directory / _SHARDS).glob("*")) if manifests else ():
             shard, number = VersionStore(place), int(place.name)
             if (place / "versions").is_dir():
-                shard.keep_only(item.shards[number].version for item in named if number < len(item.shards))
+                shard.keep_only(item.shards[number].version for item in manifests if number < len(item.shards))
                 shard.prune_segments()
 
     def _readable_manifests(self) -> list[ShardedManifest]:
         """Return the manifests of all versions. Returns no manifests if any of them cannot be read, because that
         manifest may name any version of a shard. A version in another format, such as one from an unsharded corpus that
         was in this directory before, is removed unless it is current or in use."""
-        found, others = [], False
+        manifests, has_unreadable = [], False
         for version in self.versions.complete_versions():
             try:
-                found.append(self.read_manifest(version))
+                manifests.append(self.read_manifest(version))
             except OtherFormatError:
-                others |= version == self.versions.current_version() or not self.versions.remove(version)
+                has_unreadable |= version == self.versions.current_version() or not self.versions.remove(version)
             except CorpusError as error:
                 _LOG.warning("old versions of the shards in %s were not removed: %s", self.directory, error)
                 return []
-        if found and not others:
+        if manifests and not has_unreadable:
             self.versions.remove_segments()
-        return found
+        return manifests
 
     def _require_shard_count(self, count: int | None) -> None:
         version = self.versions.current_version()
@@ -170,9 +172,9 @@ class ShardStore:
                 f"The corpus in {self.directory} is not sharded.",
                 "Build it in another directory: ASSAYER_CORPUS__PATH.",
             )
-        there = len(self.read_manifest().shards)
-        if count not in (None, there):
+        existing_count = len(self.read_manifest().shards)
+        if count not in (None, existing_count):
             raise CorpusError(
-                f"The corpus in {self.directory} has {there} shards, not {count}.",
-                f"Use --shards {there}, or set another directory: ASSAYER_CORPUS__PATH.",
+                f"The corpus in {self.directory} has {existing_count} shards, not {count}.",
+                f"Use --shards {existing_count}, or set another directory: ASSAYER_CORPUS__PATH.",
             )

@@ -47,54 +47,54 @@ class CorpusQueries:
     async def find_embedded(
         self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Hit]]:
-        ranked = await self._rank(queries, vectors, limit, filters, with_passages=False)
-        papers = await self._fetch(VersionReader.papers_at, (key for item in ranked for key, _ in item))
-        return [[Hit(paper=papers[key], similarity=cosine) for key, cosine in item] for item in ranked]
+        rankings = await self._rank(queries, vectors, limit, filters, with_passages=False)
+        papers = await self._fetch(VersionReader.papers_at, (key for item in rankings for key, _ in item))
+        return [[Hit(paper=papers[key], similarity=cosine) for key, cosine in item] for item in rankings]
 
     async def find_passages_embedded(
         self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Passage]]:
-        ranked = await self._rank(queries, vectors, limit, filters, with_passages=True)
-        passages = await self._fetch(VersionReader.passages_at, (key for item in ranked for key, _ in item))
+        rankings = await self._rank(queries, vectors, limit, filters, with_passages=True)
+        passages = await self._fetch(VersionReader.passages_at, (key for item in rankings for key, _ in item))
         cites = await self._papers_cited(passages)
         return [
             [passages[key].model_copy(update={"similarity": cosine, "cites": cites[key]}) for key, cosine in item]
-            for item in ranked
+            for item in rankings
         ]
 
     async def _papers_cited(self, passages: Mapping[int, Passage]) -> dict[int, tuple[PaperId, ...]]:
         """Return the papers, from any shard, that each passage cites."""
-        cited = await self._fetch(VersionReader.works_cited_at, passages)
-        papers = await self._papers_by_key(cited.values())
+        cited_keys = await self._fetch(VersionReader.works_cited_at, passages)
+        papers = await self._papers_by_key(cited_keys.values())
         return {
-            key: tuple(item for item in papers_cited(cited[key], papers) if item != passage.paper.id)
+            key: tuple(item for item in papers_cited(cited_keys[key], papers) if item != passage.paper.id)
             for key, passage in passages.items()
         }
 
-    async def _papers_by_key(self, cited: Iterable[CitedKeys]) -> Mapping[int, Sequence[PaperId]]:
+    async def _papers_by_key(self, cited_keys: Iterable[CitedKeys]) -> Mapping[int, Sequence[PaperId]]:
         papers: dict[int, list[PaperId]] = defaultdict(list)
-        for found in await self._call_all(VersionReader.papers_by_key, sorted(keys_in(cited))):
-            for key, some in found.items():
-                papers[key] += some
+        for shard_papers in await self._call_all(VersionReader.papers_by_key, sorted(keys_in(cited_keys))):
+            for key, paper_ids in shard_papers.items():
+                papers[key] += paper_ids
         return papers
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
-        own = await self._call_owners(VersionReader.paper_vectors, papers)
-        if not own:
+        paper_vectors = await self._call_owners(VersionReader.paper_vectors, papers)
+        if not paper_vectors:
             return {}
-        vectors = np.stack([item.vector for item in own.values()])
+        vectors = np.stack([item.vector for item in paper_vectors.values()])
         nearest = await self.nearest(vectors, limit + 1, Filters(window=window))
         neighbours_of = {}
-        for (paper, item), near in zip(own.items(), nearest, strict=True):
-            itself = shard_key(int(shard_of([paper], len(self._shards))[0]), item.unit)
-            pairs = zip(near.rows.tolist(), near.similarities.tolist(), strict=True)
-            neighbours_of[paper] = [pair for pair in pairs if pair[0] != itself][:limit]
-        fetched = await self._fetch(
-            VersionReader.papers_at, (key for some in neighbours_of.values() for key, _ in some)
+        for (paper, item), matches in zip(paper_vectors.items(), nearest, strict=True):
+            own_key = shard_key(int(shard_of([paper], len(self._shards))[0]), item.unit)
+            pairs = zip(matches.rows.tolist(), matches.similarities.tolist(), strict=True)
+            neighbours_of[paper] = [pair for pair in pairs if pair[0] != own_key][:limit]
+        papers_by_key = await self._fetch(
+            VersionReader.papers_at, (key for neighbour_pairs in neighbours_of.values() for key, _ in neighbour_pairs)
         )
         return {
-            paper: [Hit(paper=fetched[key], similarity=cosine) for key, cosine in some]
-            for paper, some in neighbours_of.items()
+            paper: [Hit(paper=papers_by_key[key], similarity=cosine) for key, cosine in neighbour_pairs]
+            for paper, neighbour_pairs in neighbours_of.items()
         }
 
     async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
@@ -102,15 +102,19 @@ class CorpusQueries:
         out."""
         lists = await self._call_owners(VersionReader.cited_hashes, papers)
         count = len(self._shards)
-        hashes = dict.fromkeys(item for some in lists.values() for item in some)
+        hashes = dict.fromkeys(item for paper_hashes in lists.values() for item in paper_hashes)
         owners, filters = {item: item % count for item in hashes}, Filters(window=window)
         units = await self._call_grouped(owners, VersionReader.units_by_hash, filters)
-        cited = {
-            paper: list(dict.fromkeys(shard_key(item % count, unit) for item in some for unit in units[item]))[:limit]
-            for paper, some in lists.items()
+        cited_keys = {
+            paper: list(dict.fromkeys(shard_key(item % count, unit) for item in paper_hashes for unit in units[item]))[
+                :limit
+            ]
+            for paper, paper_hashes in lists.items()
         }
-        fetched = await self._fetch(VersionReader.papers_at, (key for keys in cited.values() for key in keys))
-        answers = {paper: [fetched[key] for key in keys] for paper, keys in cited.items()}
+        papers_by_key = await self._fetch(
+            VersionReader.papers_at, (key for keys in cited_keys.values() for key in keys)
+        )
+        answers = {paper: [papers_by_key[key] for key in keys] for paper, keys in cited_keys.items()}
         answers |= await self._cited_in_texts([item for item in papers if item not in answers], limit, window)
         return {item: answers[item] for item in papers if item in answers}
 
@@ -120,27 +124,34 @@ class CorpusQueries:
         """Return the papers that papers without a reference list cite in their texts."""
         works = await self._call_owners(VersionReader.works_cited_by, papers)
         by_key = await self._papers_by_key(works.values())
-        cited = {paper: papers_cited(some, by_key) for paper, some in works.items()}
-        passing = await self.papers(list(dict.fromkeys(item for some in cited.values() for item in some)), window)
-        return {paper: [passing[item] for item in some if item in passing][:limit] for paper, some in cited.items()}
+        cited_ids = {paper: papers_cited(paper_ids, by_key) for paper, paper_ids in works.items()}
+        passing_papers = await self.papers(
+            list(dict.fromkeys(item for paper_ids in cited_ids.values() for item in paper_ids)), window
+        )
+        return {
+            paper: [passing_papers[item] for item in paper_ids if item in passing_papers][:limit]
+            for paper, paper_ids in cited_ids.items()
+        }
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
         """Return, for each paper, the papers that cite it, newest first and undated papers last."""
-        known = list(await self._call_owners(VersionReader.units_of, papers))
-        each = await self._call_all(VersionReader.citing_units, known, limit, Filters(window=window))
+        known_papers = list(await self._call_owners(VersionReader.units_of, papers))
+        units_by_shard = await self._call_all(VersionReader.citing_units, known_papers, limit, Filters(window=window))
         newest = {
             paper: keep_newest(
                 (
                     item._replace(unit=shard_key(shard, item.unit))
-                    for shard, units in enumerate(each)
+                    for shard, units in enumerate(units_by_shard)
                     for item in units[paper]
                 ),
                 limit,
             )
-            for paper in known
+            for paper in known_papers
         }
-        fetched = await self._fetch(VersionReader.papers_at, (item.unit for some in newest.values() for item in some))
-        return {paper: [fetched[item.unit] for item in some] for paper, some in newest.items()}
+        papers_by_key = await self._fetch(
+            VersionReader.papers_at, (item.unit for dated_units in newest.values() for item in dated_units)
+        )
+        return {paper: [papers_by_key[item.unit] for item in dated_units] for paper, dated_units in newest.items()}
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         return await self._call_owners(VersionReader.papers, ids, Filters(window=window))
@@ -150,17 +161,21 @@ class CorpusQueries:
             return await self._shards[0].call(VersionReader.citations, papers, limit, Filters(window=window))
         cited, citing = await gather_all([self.references(papers, limit, window), self.citing(papers, limit, window)])
         return {
-            item: CitationIds([each.id for each in cited.get(item, ())], [each.id for each in some])
-            for item, some in citing.items()
+            item: CitationIds([paper.id for paper in cited.get(item, ())], [paper.id for paper in citing_papers])
+            for item, citing_papers in citing.items()
         }
 
     async def find_papers_naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
         """Return the newest papers that name a method or a concept, according to the base graph."""
-        each = await self._call_all(VersionReader.units_naming, name, limit, filters)
-        keyed = (item._replace(unit=shard_key(shard, item.unit)) for shard, units in enumerate(each) for item in units)
-        newest = [item.unit for item in keep_newest(keyed, limit)]
-        fetched = await self._fetch(VersionReader.papers_at, newest)
-        return [fetched[item] for item in newest]
+        units_by_shard = await self._call_all(VersionReader.units_naming, name, limit, filters)
+        dated_keys = (
+            item._replace(unit=shard_key(shard, item.unit))
+            for shard, units in enumerate(units_by_shard)
+            for item in units
+        )
+        newest = [item.unit for item in keep_newest(dated_keys, limit)]
+        papers_by_key = await self._fetch(VersionReader.papers_at, newest)
+        return [papers_by_key[item] for item in newest]
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         return await self._call_owners(VersionReader.contents, papers)
@@ -172,8 +187,8 @@ class CorpusQueries:
         return await self._call_owners(VersionReader.full_texts, papers)
 
     async def nearest(self, vectors: Vectors, limit: int, filters: Filters) -> list[VectorMatches]:
-        each = await self._call_all(VersionReader.nearest, vectors, limit, filters)
-        return [merge_matches(matches, limit) for matches in zip(*each, strict=True)]
+        matches_by_shard = await self._call_all(VersionReader.nearest, vectors, limit, filters)
+        return [merge_matches(matches, limit) for matches in zip(*matches_by_shard, strict=True)]
 
     async def count_passing(self, filters: Filters) -> int:
         return sum(await self._call_all(VersionReader.count_passing, filters))
@@ -182,10 +197,13 @@ class CorpusQueries:
         self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters, with_passages: bool
     ) -> list[list[tuple[int, float]]]:
         """Return the best (key, cosine) pairs for each query."""
-        each = await self._call_all(
+        candidates_by_shard = await self._call_all(
             VersionReader.candidates, queries, vectors, candidate_depth(limit), filters, with_passages
         )
-        return [rank_candidates(merge_candidates(candidates), limit) for candidates in zip(*each, strict=True)]
+        return [
+            rank_candidates(merge_candidates(candidates), limit)
+            for candidates in zip(*candidates_by_shard, strict=True)
+        ]
 
     async def _call_all(
         self, function: Callable[Concatenate[VersionReader, P], Out], *args: P.args, **kwargs: P.kwargs
@@ -200,9 +218,9 @@ class CorpusQueries:
         **kwargs: P.kwargs,
     ) -> dict[PaperId, Out]:
         """Call the function on the shards that own the papers. Results are in the order the papers were passed."""
-        asked = list(dict.fromkeys(papers))
-        owners = shard_of(asked, len(self._shards)).tolist()
-        return await self._call_grouped(dict(zip(asked, owners, strict=True)), function, *args, **kwargs)
+        distinct_papers = list(dict.fromkeys(papers))
+        owners = shard_of(distinct_papers, len(self._shards)).tolist()
+        return await self._call_grouped(dict(zip(distinct_papers, owners, strict=True)), function, *args, **kwargs)
 
     async def _call_grouped(
         self,
@@ -215,10 +233,10 @@ class CorpusQueries:
         groups: dict[int, list[Of]] = defaultdict(list)
         for item, shard in owners.items():
             groups[shard].append(item)
-        each = await gather_all(
-            self._shards[shard].call(function, some, *args, **kwargs) for shard, some in groups.items()
+        answers_by_shard = await gather_all(
+            self._shards[shard].call(function, shard_items, *args, **kwargs) for shard, shard_items in groups.items()
         )
-        merged = {item: answer for answers in each for item, answer in answers.items()}
+        merged = {item: answer for answers in answers_by_shard for item, answer in answers.items()}
         return {owner: merged[owner] for owner in owners if owner in merged}
 
     async def _fetch(
@@ -227,12 +245,15 @@ class CorpusQueries:
         groups: dict[int, list[int]] = defaultdict(list)
         for key in dict.fromkeys(keys):
             groups[split_shard_key(key)[0]].append(key)
-        each = await gather_all(
-            self._shards[shard].call(function, [split_shard_key(key)[1] for key in some])
-            for shard, some in groups.items()
+        items_by_shard = await gather_all(
+            self._shards[shard].call(function, [split_shard_key(key)[1] for key in shard_keys])
+            for shard, shard_keys in groups.items()
         )
-        pairs = (zip(some, papers, strict=True) for some, papers in zip(groups.values(), each, strict=True))
-        return {key: item for some in pairs for key, item in some}
+        pairs = (
+            zip(shard_keys, papers, strict=True)
+            for shard_keys, papers in zip(groups.values(), items_by_shard, strict=True)
+        )
+        return {key: item for shard_keys in pairs for key, item in shard_keys}
 
 
 def shard_key(shard: int, unit: int) -> int:
@@ -244,31 +265,37 @@ def split_shard_key(key: int) -> tuple[int, int]:
     return key >> _UNIT_BITS, key & ((1 << _UNIT_BITS) - 1)
 
 
-def merge_matches(each: Sequence[VectorMatches], limit: int) -> VectorMatches:
+def merge_matches(matches_by_shard: Sequence[VectorMatches], limit: int) -> VectorMatches:
     """Merge all shards' matches for a query, and return the best as keys. Equal cosines are ordered by shard and
     unit."""
-    keys = _keys([item.rows for item in each])
-    similarities = np.concatenate([item.similarities for item in each])
+    keys = _keys([item.rows for item in matches_by_shard])
+    similarities = np.concatenate([item.similarities for item in matches_by_shard])
     order = np.lexsort((keys, -similarities))[:limit]
     return VectorMatches(keys[order], similarities[order])
 
 
-def merge_candidates(each: Sequence[QueryCandidates]) -> QueryCandidates:
+def merge_candidates(candidates_by_shard: Sequence[QueryCandidates]) -> QueryCandidates:
     """Merge all shards' candidates for one query."""
-    if len(each) == 1:
-        return each[0]
-    depth = each[0].depth
-    papers = _merge_hybrid([item.papers for item in each], depth)
+    if len(candidates_by_shard) == 1:
+        return candidates_by_shard[0]
+    depth = candidates_by_shard[0].depth
+    papers = _merge_hybrid([item.papers for item in candidates_by_shard], depth)
     passages = None
-    if any(item.passages for item in each):
-        passages = _merge_hybrid([item.passages or _NO_MATCHES for item in each], depth)
+    if any(item.passages for item in candidates_by_shard):
+        passages = _merge_hybrid([item.passages or _NO_MATCHES for item in candidates_by_shard], depth)
     cosines = {
-        shard_key(shard, unit): cosine for shard, item in enumerate(each) for unit, cosine in item.cosines.items()
+        shard_key(shard, unit): cosine
+        for shard, item in enumerate(candidates_by_shard)
+        for unit, cosine in item.cosines.items()
     }
-    lexical = {shard_key(shard, unit): score for shard, item in enumerate(each) for unit, score in item.lexical.items()}
-    named = _units_named(papers) | (_units_named(passages) if passages else set())
-    weighed = {key: lexical[key] for key in sorted(named)} if lexical else {}
-    return QueryCandidates(papers, passages, depth, {key: cosines[key] for key in sorted(named)}, weighed)
+    lexical = {
+        shard_key(shard, unit): score
+        for shard, item in enumerate(candidates_by_shard)
+        for unit, score in item.lexical.items()
+    }
+    keys = _units_named(papers) | (_units_named(passages) if passages else set())
+    lexical_scores = {key: lexical[key] for key in sorted(keys)} if lexical else {}
+    return QueryCandidates(papers, passages, depth, {key: cosines[key] for key in sorted(keys)}, lexical_scores)
 
 
 def _units_named(matches: HybridMatches) -> set[int]:
@@ -276,15 +303,19 @@ def _units_named(matches: HybridMatches) -> set[int]:
     return {*matches.by_vector.rows.tolist(), *matches.by_bm25.documents.tolist(), *lexical}
 
 
-def _merge_hybrid(each: Sequence[HybridMatches], depth: int) -> HybridMatches:
-    keys, scores = _merge_best([item.by_bm25.documents for item in each], [item.by_bm25.scores for item in each], depth)
-    weighed = [item.by_lexical or _UNWEIGHED for item in each]
+def _merge_hybrid(matches_by_shard: Sequence[HybridMatches], depth: int) -> HybridMatches:
+    keys, scores = _merge_best(
+        [item.by_bm25.documents for item in matches_by_shard], [item.by_bm25.scores for item in matches_by_shard], depth
+    )
+    lexical_by_shard = [item.by_lexical or _UNWEIGHED for item in matches_by_shard]
     lexical = None
-    if any(item.by_lexical is not None for item in each):
+    if any(item.by_lexical is not None for item in matches_by_shard):
         lexical = LexicalMatches(
-            *_merge_best([item.rows for item in weighed], [item.scores for item in weighed], depth)
+            *_merge_best([item.rows for item in lexical_by_shard], [item.scores for item in lexical_by_shard], depth)
         )
-    return HybridMatches(merge_matches([item.by_vector for item in each], depth), Bm25Matches(keys, scores), lexical)
+    return HybridMatches(
+        merge_matches([item.by_vector for item in matches_by_shard], depth), Bm25Matches(keys, scores), lexical
+    )
 
 
 def _merge_best(
@@ -296,5 +327,5 @@ def _merge_best(
     return keys[order], all_scores[order]
 
 
-def _keys(each: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return np.concatenate([units | (shard << _UNIT_BITS) for shard, units in enumerate(each)])
+def _keys(units_by_shard: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.concatenate([units | (shard << _UNIT_BITS) for shard, units in enumerate(units_by_shard)])

@@ -36,27 +36,35 @@ async def update_shards(
 ) -> ShardedUpdate:
     """Update a sharded corpus, shard by shard, as `index.update_corpus` does. Every shard must pass `accept`, and
     enough papers must remain in all shards together. Files written by an interrupted or rejected update are reused."""
-    shards, chosen, watch = ShardStore(directory), options or BuildOptions(), watch or Stopwatch()
-    readings = chosen.readings or directory / READINGS_FILE
-    of_shards = chosen.model_copy(update={"keep": KEEP_ALL, "readings": readings})
+    shards, build_options, watch = ShardStore(directory), options or BuildOptions(), watch or Stopwatch()
+    readings = build_options.readings or directory / READINGS_FILE
+    shard_options = build_options.model_copy(update={"keep": KEEP_ALL, "readings": readings})
     with explain_disk_errors(directory), shards.build_lock() as count:
-        before = shards.read_manifest()
+        manifest_before = shards.read_manifest()
         parts = split_delta(delta, count)
-        done = []
+        summaries = []
         for number, part in enumerate(parts):
             place = shards.shard_path(number)
             answers = accept.check_answers if accept else None
-            done.append(await update_corpus(part, place, embedder, progress, of_shards, answers, watch, read_contents))
-        changes = _sum_changes(before.version, parts, done, watch.seconds)
-        if not any(item.published for item in done):
-            shards.prune(chosen.keep)
-            return ShardedUpdate(manifest=before, published=False, changes=changes)
+            summaries.append(
+                await update_corpus(part, place, embedder, progress, shard_options, answers, watch, read_contents)
+            )
+        changes = _sum_changes(manifest_before.version, parts, summaries, watch.seconds)
+        if not any(item.published for item in summaries):
+            shards.prune(build_options.keep)
+            return ShardedUpdate(manifest=manifest_before, published=False, changes=changes)
         if accept is not None:
-            accept.check_size(directory, sum(item.manifest.papers for item in done))
-        versions = [item.manifest.version for item in done]
+            accept.check_size(directory, sum(item.manifest.papers for item in summaries))
+        versions = [item.manifest.version for item in summaries]
         with watch.stage("publish all shards"):
             manifest = await publish_shards(
-                directory, versions, embedder, chosen.keep, delta.sources, count_rejections(delta.rejections), changes
+                directory,
+                versions,
+                embedder,
+                build_options.keep,
+                delta.sources,
+                count_rejections(delta.rejections),
+                changes,
             )
     return ShardedUpdate(manifest=manifest, published=True, changes=changes)
 
@@ -68,25 +76,29 @@ def split_delta(delta: Delta, count: int) -> list[Delta]:
     return [
         replace(
             delta,
-            upserts=[record for record, own in zip(delta.upserts, upserts, strict=True) if own == shard],
-            deletions=[deletion for deletion, own in zip(delta.deletions, deletions, strict=True) if own == shard],
+            upserts=[record for record, owner in zip(delta.upserts, upserts, strict=True) if owner == shard],
+            deletions=[deletion for deletion, owner in zip(delta.deletions, deletions, strict=True) if owner == shard],
             rejections=delta.rejections if shard == 0 else (),
         )
         for shard in range(count)
     ]
 
 
-def _sum_changes(before: str, parts: list[Delta], done: list[UpdateSummary], seconds: float) -> CorpusChanges:
+def _sum_changes(
+    version_before: str, parts: list[Delta], summaries: list[UpdateSummary], seconds: float
+) -> CorpusChanges:
     """Add up the changes in all shards. A shard that was not published had no changes."""
-    published = [item.manifest.changes for item in done if item.published and item.manifest.changes]
-    same = [part for part, item in zip(parts, done, strict=True) if not item.published]
+    published_changes = [item.manifest.changes for item in summaries if item.published and item.manifest.changes]
+    unchanged_parts = [part for part, item in zip(parts, summaries, strict=True) if not item.published]
     return CorpusChanges(
-        before=before,
-        new=sum(item.new for item in published),
-        changed=sum(item.changed for item in published),
-        unchanged=sum(item.unchanged for item in published) + sum(len(part.upserts) for part in same),
-        removed=sum(item.removed for item in published),
-        unknown=sum(item.unknown for item in published) + sum(len(set(part.deletions)) for part in same),
-        embedded=sum(item.embedded for item in published),
+        before=version_before,
+        new=sum(item.new for item in published_changes),
+        changed=sum(item.changed for item in published_changes),
+        unchanged=sum(item.unchanged for item in published_changes)
+        + sum(len(part.upserts) for part in unchanged_parts),
+        removed=sum(item.removed for item in published_changes),
+        unknown=sum(item.unknown for item in published_changes)
+        + sum(len(set(part.deletions)) for part in unchanged_parts),
+        embedded=sum(item.embedded for item in published_changes),
         seconds=seconds,
     )

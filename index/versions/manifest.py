@@ -169,9 +169,9 @@ class OtherFormatError(CorpusError):
 
 def write_sealed(manifest: SealedManifest, directory: Path) -> None:
     """Write the manifest with its checksum in a separate file."""
-    written = (manifest.model_dump_json(indent=1) + "\n").encode()
-    (directory / MANIFEST).write_bytes(written)
-    (directory / SEAL_FILE).write_text(_seal_line(written), "ascii")
+    content = (manifest.model_dump_json(indent=1) + "\n").encode()
+    (directory / MANIFEST).write_bytes(content)
+    (directory / SEAL_FILE).write_text(_seal_line(content), "ascii")
 
 
 def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
@@ -179,8 +179,8 @@ def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
     is missing, belongs to another version, or has changed since it was written."""
     path = directory / MANIFEST
     try:
-        written = path.read_bytes()
-        manifest = kind.model_validate_json(written)
+        content = path.read_bytes()
+        manifest = kind.model_validate_json(content)
     except OSError:
         raise CorpusError(f"The corpus version in {directory} has no readable manifest.", REBUILD_HINT) from None
     except ValidationError as error:
@@ -190,7 +190,7 @@ def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
                 REBUILD_HINT,
             ) from None
         raise CorpusError(f"The corpus is damaged: {path} cannot be read.", REBUILD_HINT) from None
-    if not _is_sealed(directory, written):
+    if not _is_sealed(directory, content):
         raise CorpusError(f"The corpus is damaged: {path} has changed since it was written.", REBUILD_HINT)
     if manifest.version != directory.name:
         raise CorpusError(
@@ -200,12 +200,12 @@ def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
     return manifest
 
 
-def _is_sealed(directory: Path, written: bytes) -> bool:
+def _is_sealed(directory: Path, content: bytes) -> bool:
     try:
-        return (directory / SEAL_FILE).read_text("ascii") == _seal_line(written)
+        return (directory / SEAL_FILE).read_text("ascii") == _seal_line(content)
     except (OSError, UnicodeDecodeError):
         return False
 
 
-def _seal_line(written: bytes) -> str:
-    return f"{hashlib.sha256(written).hexdigest()}  {MANIFEST}\n"
+def _seal_line(content: bytes) -> str:
+    return f"{hashlib.sha256(content).hexdigest()}  {MANIFEST}\n"

@@ -46,40 +46,45 @@ class VerificationCache:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
 
-    def verify(self, versions: VersionStore, manifest: Manifest, fresh: Set[str] = frozenset()) -> None:
-        """Verify a version's files. `fresh` contains the checksums of files that this process has just written and
-        verified. Raises CorpusError, which names the first file that is missing or has changed since it was written."""
-        self._verify(manifest.files, versions.version_path(manifest.version), fresh)
+    def verify(self, versions: VersionStore, manifest: Manifest, fresh_digests: Set[str] = frozenset()) -> None:
+        """Verify a version's files. `fresh_digests` contains the checksums of files that this process has just written
+        and verified. Raises CorpusError, which names the first file that is missing or has changed since it was
+        written."""
+        self._verify(manifest.files, versions.version_path(manifest.version), fresh_digests)
         for segment in manifest.segments:
-            self._verify(segment.files, versions.segment_path(segment.name), fresh)
+            self._verify(segment.files, versions.segment_path(segment.name), fresh_digests)
 
-    def _verify(self, files: Sequence[FileChecksum], directory: Path, fresh: Set[str]) -> None:
+    def _verify(self, files: Sequence[FileChecksum], directory: Path, fresh_digests: Set[str]) -> None:
         if self._folder is None:
             verify_files(files, directory)
             return
         place = self._folder / f"{hashlib.sha256(bytes(directory.resolve())).hexdigest()[:32]}.json"
-        seen = _state_of(files, directory)
-        if seen is None:
+        state = _state_of(files, directory)
+        if state is None:
             verify_files(files, directory)
             return
-        if _read(place) == seen:
+        if _read(place) == state:
             return
-        unknown = {item.path for item in seen.files if item.sha256 not in fresh}
-        if unknown:
+        unverified_paths = {item.path for item in state.files if item.sha256 not in fresh_digests}
+        if unverified_paths:
             notes = (_read(path) for path in self._folder.glob("*.json"))
-            known = {file.identity for note in notes if note and note.boot == seen.boot for file in note.files}
-            unknown -= {item.path for item in seen.files if item.identity in known}
-        sizes = {item.path: item.bytes for item in seen.files}
-        verify_files([item for item in files if item.path in unknown or sizes[item.path] != item.bytes], directory)
-        self._record(seen, place)
+            known_identities = {
+                file.identity for note in notes if note and note.boot == state.boot for file in note.files
+            }
+            unverified_paths -= {item.path for item in state.files if item.identity in known_identities}
+        sizes = {item.path: item.bytes for item in state.files}
+        verify_files(
+            [item for item in files if item.path in unverified_paths or sizes[item.path] != item.bytes], directory
+        )
+        self._record(state, place)
 
     def _record(self, proof: _VerifiedFolder, place: Path) -> None:
         try:
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            for other in place.parent.glob("*.json"):
-                stored = _read(other)
-                if stored is None or not stored.directory.exists():
-                    other.unlink(missing_ok=True)
+            for note_path in place.parent.glob("*.json"):
+                state = _read(note_path)
+                if state is None or not state.directory.exists():
+                    note_path.unlink(missing_ok=True)
             temporary = place.with_suffix(f".{os.getpid()}")
             temporary.write_text(proof.model_dump_json(), "utf-8")
             temporary.replace(place)

@@ -90,8 +90,8 @@ class VersionStore:
                 raise CorpusError(
                     f"Another process is building the corpus in {self.directory}.", "Wait until it has finished."
                 ) from None
-            for left in self.directory.glob(f"*/{_UNFINISHED}*"):
-                shutil.rmtree(left)
+            for leftover in self.directory.glob(f"*/{_UNFINISHED}*"):
+                shutil.rmtree(leftover)
             self._next.unlink(missing_ok=True)
             yield
 
@@ -104,19 +104,19 @@ class VersionStore:
         finally:
             shutil.rmtree(path, ignore_errors=True)
 
-    def add_segment(self, finished: Path, segment: str) -> None:
+    def add_segment(self, folder: Path, segment: str) -> None:
         """Move a finished segment into place. This must happen before a version refers to it."""
         self._segments.mkdir(exist_ok=True)
-        self._move(finished, self.segment_path(segment))
+        self._move(folder, self.segment_path(segment))
 
-    def publish(self, finished: Path, version: str) -> None:
+    def publish(self, folder: Path, version: str) -> None:
         """Move a finished version into place and make it the current version."""
-        self.add_version(finished, version)
+        self.add_version(folder, version)
         self.set_current(version)
 
-    def add_version(self, finished: Path, version: str) -> None:
+    def add_version(self, folder: Path, version: str) -> None:
         """Move a finished version into place, so that it can be opened by name."""
-        self._move(finished, self.version_path(version))
+        self._move(folder, self.version_path(version))
 
     @contextmanager
     def remove_on_error(self, version: str) -> Iterator[None]:
@@ -127,13 +127,13 @@ class VersionStore:
             _remove_unless_held(self.version_path(version))
             raise
 
-    def _move(self, finished: Path, place: Path) -> None:
-        _allow_as_umask(finished)
-        for path in [*finished.rglob("*"), finished]:
+    def _move(self, folder: Path, place: Path) -> None:
+        _allow_as_umask(folder)
+        for path in [*folder.rglob("*"), folder]:
             _sync(path)
         if place.exists():
             shutil.rmtree(place)
-        finished.rename(place)
+        folder.rename(place)
         _sync(place.parent)
 
     def set_current(self, version: str) -> None:
@@ -145,15 +145,15 @@ class VersionStore:
     def hold_version(self, version: str) -> int:
         """Lock a version, so that it is not removed while the returned file descriptor is open. Raises CorpusError if
         it has already been removed."""
-        gone = CorpusError(f"Version {version} of the corpus in {self.directory} has been removed.")
+        removed_error = CorpusError(f"Version {version} of the corpus in {self.directory} has been removed.")
         try:
             descriptor = os.open(self.version_path(version) / MANIFEST, os.O_RDONLY)
         except OSError:
-            raise gone from None
+            raise removed_error from None
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         if not os.fstat(descriptor).st_nlink:  # another process removed it before the lock was granted
             os.close(descriptor)
-            raise gone
+            raise removed_error
         return descriptor
 
     def prune(self, keep: int) -> None:
@@ -169,9 +169,9 @@ class VersionStore:
         """Return up to `count` versions: the current one, then the others, most recent first. Raises CorpusError if
         there is no current version."""
         current = self.current_path()
-        others = [self.version_path(name) for name in self.complete_versions() if name != current.name]
-        others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-        return [path.name for path in [current, *others][:count]]
+        other_paths = [self.version_path(name) for name in self.complete_versions() if name != current.name]
+        other_paths.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+        return [path.name for path in [current, *other_paths][:count]]
 
     def complete_versions(self) -> list[str]:
         """Return the complete versions. Versions whose removal has begun but not finished are left out."""
@@ -183,8 +183,8 @@ class VersionStore:
 
     def keep_only(self, versions: Iterable[str]) -> None:
         """Remove all versions except these, the current version and versions in use."""
-        kept = {self.current_version(), *versions}
-        for path in [path for path in self._versions.iterdir() if path.name not in kept]:
+        kept_names = {self.current_version(), *versions}
+        for path in [path for path in self._versions.iterdir() if path.name not in kept_names]:
             _remove_unless_held(path)
 
     def remove_segments(self) -> None:
@@ -195,17 +195,17 @@ class VersionStore:
     def prune_segments(self) -> None:
         """Remove the segments that no version uses. If a version cannot be read, none are removed, because it may use
         any of them."""
-        used: set[str] = set()
+        used_segments: set[str] = set()
         for version in self.complete_versions():
             try:
-                used |= {segment.name for segment in read_manifest(self.version_path(version)).segments}
+                used_segments |= {segment.name for segment in read_manifest(self.version_path(version)).segments}
             except CorpusError as error:
                 if isinstance(error, OtherFormatError) and self.remove(version):
                     continue
                 _LOG.warning("unused segments of the corpus in %s were not removed: %s", self.directory, error)
                 return
         for path in self._segments.glob("*"):
-            if path.name not in used:
+            if path.name not in used_segments:
                 shutil.rmtree(path)
 
 
@@ -243,6 +243,6 @@ def _allow_as_umask(folder: Path) -> None:
     probe.unlink()
     folders = files | (files & 0o444) >> 2
     for path in [folder, *folder.rglob("*")]:
-        wanted = folders if path.is_dir() else files
-        if stat.S_IMODE(path.stat().st_mode) & wanted != wanted:
-            path.chmod(wanted)
+        mode = folders if path.is_dir() else files
+        if stat.S_IMODE(path.stat().st_mode) & mode != mode:
+            path.chmod(mode)

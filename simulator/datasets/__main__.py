@@ -23,13 +23,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--faults", nargs="*", choices=FAULTS, default=[], help="faults to inject, each once per path or file"
     )
-    parsed = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        records = read_records(parsed.papers) if parsed.papers else SAMPLE
+        records = read_records(options.papers) if options.papers else SAMPLE
     except (OSError, ValueError) as error:
-        parser.error(f"{parsed.papers} cannot be used: {error}")
-    services = DatasetServices(Library(records), parsed.faults)
-    asyncio.run(serve(services.application(), parsed.host, parsed.port, "", parsed.until_stdin_closes))
+        parser.error(f"{options.papers} cannot be used: {error}")
+    services = DatasetServices(Library(records), options.faults)
+    asyncio.run(serve(services.application(), options.host, options.port, "", options.until_stdin_closes))
 
 
 if __name__ == "__main__":

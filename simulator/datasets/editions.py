@@ -13,7 +13,7 @@ RELEASES: dict[EditionNumber, str] = {1: "2026-10-06", 2: "2026-11-03"}
 _ADDED = " A later version corrects an error in the second table."
 
 
-class Held(NamedTuple):
+class EditionPaper(NamedTuple):
     """Paper as it is in one edition."""
 
     entry: Entry
@@ -28,22 +28,26 @@ class Edition:
     def __init__(self, library: Library, number: EditionNumber) -> None:
         self.library = library
         self.number = number
-        found = (self._held(entry) for entry in library.entries)
-        self.papers: dict[int, Held] = {held.entry.number: held for held in found if held is not None}
+        papers = (self._build_paper(entry) for entry in library.entries)
+        self.papers: dict[int, EditionPaper] = {paper.entry.number: paper for paper in papers if paper is not None}
 
-    def _held(self, entry: Entry) -> Held | None:
+    def _build_paper(self, entry: Entry) -> EditionPaper | None:
         second, place = self.number == 2, entry.number
         if place % 50 == 7 if second else place % 10 == 9:
             return None
-        cited = tuple(reference for reference in self.library.references(entry) if second or reference.number % 10 != 9)
-        changed = second and place % 20 == 3
-        shorter = second and place % 30 == 4
-        return Held(entry, entry.record.abstract + (_ADDED if changed else ""), cited[1:] if shorter else cited)
+        references = tuple(
+            reference for reference in self.library.references(entry) if second or reference.number % 10 != 9
+        )
+        is_changed = second and place % 20 == 3
+        is_shorter = second and place % 30 == 4
+        return EditionPaper(
+            entry, entry.record.abstract + (_ADDED if is_changed else ""), references[1:] if is_shorter else references
+        )
 
 
-def stamp_of(held: Held | None, entry: Entry, second: bool) -> dt.date:
+def stamp_of(paper: EditionPaper | None, entry: Entry, is_second: bool) -> dt.date:
     """Return the day on which arXiv last changed the record: in November if the second edition added, removed or
     changed the paper, otherwise in September."""
-    gone = held is None
-    changed = second and (gone or entry.number % 10 == 9 or entry.number % 20 == 3)
-    return dt.date(2026, 11, 1 + entry.number % 3) if changed else dt.date(2026, 9, 1 + entry.number % 30)
+    is_removed = paper is None
+    is_changed = is_second and (is_removed or entry.number % 10 == 9 or entry.number % 20 == 3)
+    return dt.date(2026, 11, 1 + entry.number % 3) if is_changed else dt.date(2026, 9, 1 + entry.number % 30)

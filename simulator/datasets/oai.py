@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
-from simulator.datasets.editions import Edition, Held, stamp_of
+from simulator.datasets.editions import Edition, EditionPaper, stamp_of
 from simulator.outside.arxiv_feeds import xml_text
 from simulator.outside.library import Entry
 
@@ -16,29 +16,29 @@ _NAMESPACES = (
 )
 
 
-class Listed(NamedTuple):
+class ListedEntry(NamedTuple):
     entry: Entry
-    held: Held | None
+    held: EditionPaper | None
     """Paper in this edition; None if the record was deleted."""
     stamp: dt.date
 
 
-def listed(edition: Edition, first: dt.date, last: dt.date) -> list[Listed]:
+def list_entries(edition: Edition, first: dt.date, last: dt.date) -> list[ListedEntry]:
     """Return the records changed from `first` to `last`, in the order of the library. Papers that are not in the first
     edition yet are omitted rather than listed as deleted."""
     second = edition.number == 2
-    found = []
+    listed_entries = []
     for entry in edition.library.entries:
-        held = edition.papers.get(entry.number)
-        if not entry.arxiv or (held is None and not second):
+        paper = edition.papers.get(entry.number)
+        if not entry.arxiv or (paper is None and not second):
             continue
-        stamp = stamp_of(held, entry, second)
+        stamp = stamp_of(paper, entry, second)
         if first <= stamp <= last:
-            found.append(Listed(entry, held, stamp))
-    return found
+            listed_entries.append(ListedEntry(entry, paper, stamp))
+    return listed_entries
 
 
-def page(records: Sequence[Listed], start: int, window: str) -> str:
+def page(records: Sequence[ListedEntry], start: int, window: str) -> str:
     """Return a page of the list. Its resumption token contains `window` and the position of the next page."""
     if not records:
         return error("noRecordsMatch", "No records match the criteria")
@@ -61,7 +61,7 @@ def _document(content: str) -> str:
     )
 
 
-def _record(item: Listed) -> str:
+def _record(item: ListedEntry) -> str:
     status = "" if item.held else ' status="deleted"'
     header = (
         f"<header{status}><identifier>oai:arXiv.org:{item.entry.arxiv}</identifier><datestamp>{item.stamp}</datestamp>"
@@ -70,7 +70,7 @@ def _record(item: Listed) -> str:
     return f"<record>{header}{_metadata(item.entry, item.held) if item.held else ''}</record>"
 
 
-def _metadata(entry: Entry, held: Held) -> str:
+def _metadata(entry: Entry, paper: EditionPaper) -> str:
     record = entry.record
     withdrawn = entry.notice is not None and entry.notice.kind == "withdrawn"
     fields = {
@@ -81,7 +81,7 @@ def _metadata(entry: Entry, held: Held) -> str:
         "comments": "This paper has been withdrawn by the authors" if withdrawn else "9 pages",
         "journal-ref": record.venue,
         "doi": entry.doi,
-        "abstract": f"  {xml_text(held.abstract)}\n",
+        "abstract": f"  {xml_text(paper.abstract)}\n",
     }
     authors = "".join(f"<author>{_names(name)}</author>" for name in record.authors)
     elements = "".join(f"<{tag}>{escape(text, quote=False)}</{tag}>" for tag, text in fields.items() if text)
@@ -89,6 +89,6 @@ def _metadata(entry: Entry, held: Held) -> str:
 
 
 def _names(name: str) -> str:
-    given, _, family = xml_text(name).rpartition(" ")
-    forenames = f"<forenames>{escape(given, quote=False)}</forenames>" if given else ""
+    given_names, _, family = xml_text(name).rpartition(" ")
+    forenames = f"<forenames>{escape(given_names, quote=False)}</forenames>" if given_names else ""
     return f"<keyname>{escape(family, quote=False)}</keyname>{forenames}"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from typing import NamedTuple
 
-from simulator.datasets.editions import Edition, Held
+from simulator.datasets.editions import Edition, EditionPaper
 
 _DIMENSIONS = 16
 """Dimensions of the simulated vectors; real vectors have 768."""
@@ -23,18 +23,18 @@ def embedding_of(corpus_id: int, text: str) -> list[float]:
     return [(byte - 127.5) / 128 for byte in digest]
 
 
-def sections_of(held: Held) -> list[tuple[str, str]]:
+def sections_of(paper: EditionPaper) -> list[tuple[str, str]]:
     """Return the sections (heading, text) made from the abstract, for every third paper; empty for the others."""
-    if held.entry.number % 3:
+    if paper.entry.number % 3:
         return []
-    words = held.abstract.split()
-    half = len(words) // 2 or 1
-    parts = [("1 Introduction", " ".join(words[:half])), ("2 Method", " ".join(words[half:]))]
+    words = paper.abstract.split()
+    middle = len(words) // 2 or 1
+    parts = [("1 Introduction", " ".join(words[:middle])), ("2 Method", " ".join(words[middle:]))]
     return [(title, text) for title, text in parts if text]
 
 
-def _papers(held: Held) -> list[Line]:
-    entry, record = held.entry, held.entry.record
+def _papers(paper: EditionPaper) -> list[Line]:
+    entry, record = paper.entry, paper.entry.record
     day = record.publication_date
     return [
         {
@@ -55,7 +55,7 @@ def _papers(held: Held) -> list[Line]:
             "venue": record.venue,
             "publicationvenueid": None,
             "year": record.year,
-            "referencecount": len(held.references),
+            "referencecount": len(paper.references),
             "citationcount": record.citation_count,
             "influentialcitationcount": 0,
             "isopenaccess": entry.free_pdf,
@@ -70,30 +70,32 @@ def _papers(held: Held) -> list[Line]:
     ]
 
 
-def _abstracts(held: Held) -> list[Line]:
-    return [{"corpusid": held.entry.corpus_id, "openaccessinfo": None, "abstract": held.abstract}]
+def _abstracts(paper: EditionPaper) -> list[Line]:
+    return [{"corpusid": paper.entry.corpus_id, "openaccessinfo": None, "abstract": paper.abstract}]
 
 
-def _citations(held: Held) -> list[Line]:
-    citing = held.entry.corpus_id
+def _citations(paper: EditionPaper) -> list[Line]:
+    citing_id = paper.entry.corpus_id
     return [
         {
-            "citationid": int.from_bytes(blake2b(f"{citing} {reference.corpus_id}".encode(), digest_size=6).digest()),
-            "citingcorpusid": citing,
+            "citationid": int.from_bytes(
+                blake2b(f"{citing_id} {reference.corpus_id}".encode(), digest_size=6).digest()
+            ),
+            "citingcorpusid": citing_id,
             "citedcorpusid": reference.corpus_id,
             "isinfluential": False,
             "contexts": None,
             "intents": None,
         }
-        for reference in held.references
+        for reference in paper.references
     ]
 
 
-def _s2orc(held: Held) -> list[Line]:
-    sections = sections_of(held)
+def _s2orc(paper: EditionPaper) -> list[Line]:
+    sections = sections_of(paper)
     if not sections:
         return []
-    text, headings, paragraphs = held.entry.record.title, [], []
+    text, headings, paragraphs = paper.entry.record.title, [], []
     for title, words in sections:
         headings.append({"attributes": {"n": title[0]}, "start": len(text) + 1, "end": len(text) + 1 + len(title)})
         text += f"\n{title}"
@@ -101,15 +103,15 @@ def _s2orc(held: Held) -> list[Line]:
         text += f"\n{words}"
     annotations = {"sectionheader": json.dumps(headings), "paragraph": json.dumps(paragraphs), "table": None}
     content: Line = {"source": {"pdfurls": None}, "text": text, "annotations": annotations}
-    return [{"corpusid": held.entry.corpus_id, "externalids": {}, "content": content}]
+    return [{"corpusid": paper.entry.corpus_id, "externalids": {}, "content": content}]
 
 
-def _embeddings(held: Held) -> list[Line]:
-    number = held.entry.corpus_id
-    return [{"corpusid": number, "model": "specter@v2.0.0", "vector": json.dumps(embedding_of(number, held.abstract))}]
+def _embeddings(paper: EditionPaper) -> list[Line]:
+    number = paper.entry.corpus_id
+    return [{"corpusid": number, "model": "specter@v2.0.0", "vector": json.dumps(embedding_of(number, paper.abstract))}]
 
 
-DATASETS: dict[str, Callable[[Held], list[Line]]] = {
+DATASETS: dict[str, Callable[[EditionPaper], list[Line]]] = {
     "papers": _papers,
     "abstracts": _abstracts,
     "citations": _citations,
@@ -118,15 +120,15 @@ DATASETS: dict[str, Callable[[Held], list[Line]]] = {
 }
 
 
-def difference(dataset: str, old: Edition | None, new: Edition) -> Lines:
+def compare_editions(dataset: str, old_edition: Edition | None, new_edition: Edition) -> Lines:
     """Return the new and changed lines as updates and the removed lines as deletions; without an old edition, all lines
     are updates."""
-    before = _keyed(dataset, old.papers.values() if old else ())
-    after = _keyed(dataset, new.papers.values())
-    updates = [line for key, line in after.items() if before.get(key) != line]
-    return Lines(updates, [line for key, line in before.items() if key not in after])
+    old_lines = _key_lines(dataset, old_edition.papers.values() if old_edition else ())
+    new_lines = _key_lines(dataset, new_edition.papers.values())
+    updates = [line for key, line in new_lines.items() if old_lines.get(key) != line]
+    return Lines(updates, [line for key, line in old_lines.items() if key not in new_lines])
 
 
-def _keyed(dataset: str, papers: Iterable[Held]) -> dict[object, Line]:
-    lines = (line for held in papers for line in DATASETS[dataset](held))
+def _key_lines(dataset: str, papers: Iterable[EditionPaper]) -> dict[object, Line]:
+    lines = (line for paper in papers for line in DATASETS[dataset](paper))
     return {line.get("citationid", line.get("corpusid")): line for line in lines}

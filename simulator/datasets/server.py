@@ -13,10 +13,10 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from simulator.datasets import oai
-from simulator.datasets.editions import RELEASES, Edition, Held
-from simulator.datasets.s2_lines import DATASETS, difference
+from simulator.datasets.editions import RELEASES, Edition, EditionPaper
+from simulator.datasets.s2_lines import DATASETS, compare_editions
 from simulator.outside.library import Library
-from simulator.outside.openalex_works import inverted, work
+from simulator.outside.openalex_works import invert_abstract, work
 
 Fault = Literal["busy", "expired", "cut", "forgotten"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
@@ -36,8 +36,8 @@ class DatasetServices:
         self._faults = frozenset(faults)
         self._seen: Counter[str] = Counter()
         self._links: Counter[str] = Counter()
-        self._s2_file = cache(self._packed_s2)
-        self._openalex_file = cache(self._packed_works)
+        self._s2_file = cache(self._pack_s2_file)
+        self._openalex_file = cache(self._pack_works)
 
     def application(self) -> web.Application:
         application = web.Application(middlewares=[self._busy])
@@ -91,14 +91,14 @@ class DatasetServices:
         return web.json_response({"dataset": dataset, "start_release": since, "end_release": until, "diffs": diffs})
 
     async def s2_file(self, request: web.Request) -> web.StreamResponse:
-        given = request.match_info
-        if "expired" in self._faults and given["lease"] == "1":
+        match = request.match_info
+        if "expired" in self._faults and match["lease"] == "1":
             text = "<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>"
             return web.Response(text=text, status=403, content_type="application/xml")
-        number = int(given["name"].split("_")[-1].removesuffix(".gz"))
-        what, since = given["what"], given["since"]
-        body = self._s2_file(since, given["release"], given["dataset"], what, number)
-        return await self._deliver(request, body, "/".join((since, given["dataset"], what, given["name"])))
+        number = int(match["name"].split("_")[-1].removesuffix(".gz"))
+        change, since = match["what"], match["since"]
+        body = self._s2_file(since, match["release"], match["dataset"], change, number)
+        return await self._deliver(request, body, "/".join((since, match["dataset"], change, match["name"])))
 
     async def oai(self, request: web.Request) -> web.Response:
         token = request.query.get("resumptionToken", "")
@@ -107,7 +107,7 @@ class DatasetServices:
             return _xml(oai.error("badResumptionToken", "The value of the resumptionToken argument is invalid"))
         window, _, start = token.partition("|") if token else (_window(request.query), "", "0")
         first, last = (date.fromisoformat(day) for day in window.split("--"))
-        return _xml(oai.page(oai.listed(self._edition, first, last), int(start), window))
+        return _xml(oai.page(oai.list_entries(self._edition, first, last), int(start), window))
 
     async def manifest(self, _: web.Request) -> web.Response:
         files = [
@@ -146,19 +146,19 @@ class DatasetServices:
             return web.Response(status=503, headers={"Retry-After": "0"}, text="Retry after 0 seconds")
         return await handler(request)
 
-    def _link(self, request: web.Request, since: str, release: str, dataset: str, what: str, number: int) -> str:
+    def _link(self, request: web.Request, since: str, release: str, dataset: str, change: str, number: int) -> str:
         """Return a link that resembles a signed one; it contains the number of links made to the file so far."""
-        path = f"{since}/{release}/{dataset}/{what}/20261101_{number}.gz"
+        path = f"{since}/{release}/{dataset}/{change}/20261101_{number}.gz"
         self._links[path] += 1
         return f"{request.url.origin()}/s3/{self._links[path]}/{path}?X-Amz-Expires=604800"
 
     async def _deliver(self, request: web.Request, body: bytes, name: str) -> web.StreamResponse:
-        """Deliver a file with support for ranges, like an object store. With the fault `cut`, the first delivery ends
-        after half of the file."""
+        """Deliver a file with support for ranges, like an object store. With the fault `is_cut`, the first delivery
+        ends after half of the file."""
         tag = f'"{sha256(body).hexdigest()[:32]}"'
-        wanted, begin = request.headers.get("Range", ""), 0
-        if wanted and request.headers.get("If-Range", tag) == tag:
-            begin = int(wanted.removeprefix("bytes=").removesuffix("-"))
+        range_header, begin = request.headers.get("Range", ""), 0
+        if range_header and request.headers.get("If-Range", tag) == tag:
+            begin = int(range_header.removeprefix("bytes=").removesuffix("-"))
         if begin >= len(body) > 0:
             return web.Response(status=416, headers={"Content-Range": f"bytes */{len(body)}"})
         headers = {"ETag": tag, "Content-Length": str(len(body) - begin), "Content-Type": "application/gzip"}
@@ -166,34 +166,36 @@ class DatasetServices:
             headers["Content-Range"] = f"bytes {begin}-{len(body) - 1}/{len(body)}"
         response = web.StreamResponse(status=206 if begin else 200, headers=headers)
         await response.prepare(request)
-        cut = "cut" in self._faults and not self._seen[f"delivered {name}"]
+        is_cut = "cut" in self._faults and not self._seen[f"delivered {name}"]
         self._seen[f"delivered {name}"] += 1
-        await response.write(body[begin : len(body) // 2] if cut else body[begin:])
-        if cut and request.transport is not None:
+        await response.write(body[begin : len(body) // 2] if is_cut else body[begin:])
+        if is_cut and request.transport is not None:
             request.transport.close()
         return response
 
-    def _packed_s2(self, since: str, release: str, dataset: str, what: str, number: int) -> bytes:
+    def _pack_s2_file(self, since: str, release: str, dataset: str, change: str, number: int) -> bytes:
         numbers = {name: edition for edition, name in RELEASES.items()}
-        old = self._editions[numbers[since]] if since in numbers else None
-        lines = difference(dataset, old, self._editions[numbers[release]])
-        return _packed((lines.deletions if what == "delete" else lines.updates)[number :: 1 if what == "delete" else 3])
+        old_edition = self._editions[numbers[since]] if since in numbers else None
+        lines = compare_editions(dataset, old_edition, self._editions[numbers[release]])
+        return _pack_lines(
+            (lines.deletions if change == "delete" else lines.updates)[number :: 1 if change == "delete" else 3]
+        )
 
-    def _packed_works(self, edition: Literal[1, 2], folder: str) -> bytes:
+    def _pack_works(self, edition: Literal[1, 2], folder: str) -> bytes:
         """Return the packed works of a folder: each work is only in the folder of its last change."""
-        now, before = self._editions[edition], self._editions[1]
+        current, previous = self._editions[edition], self._editions[1]
         lines = []
-        for number, held in now.papers.items():
-            changed = edition == 2 and before.papers.get(number) != held
-            if folder == _folders(edition)[-1 if changed else 0]:
-                lines.append(work(now.library, held.entry, "https://simulated.example") | _as_held(held))
-        return _packed(lines)
+        for number, paper in current.papers.items():
+            is_changed = edition == 2 and previous.papers.get(number) != paper
+            if folder == _folders(edition)[-1 if is_changed else 0]:
+                lines.append(work(current.library, paper.entry, "https://simulated.example") | _work_fields(paper))
+        return _pack_lines(lines)
 
 
-def _as_held(held: Held) -> dict[str, object]:
+def _work_fields(paper: EditionPaper) -> dict[str, object]:
     """Return the fields that differ between editions."""
-    cited = [f"https://openalex.org/{reference.openalex}" for reference in held.references]
-    return {"abstract_inverted_index": inverted(held.abstract), "referenced_works": cited}
+    reference_links = [f"https://openalex.org/{reference.openalex}" for reference in paper.references]
+    return {"abstract_inverted_index": invert_abstract(paper.abstract), "referenced_works": reference_links}
 
 
 def _folders(edition: int) -> list[str]:
@@ -204,7 +206,7 @@ def _window(query: Mapping[str, str]) -> str:
     return f"{query['from']}--{query['until']}"
 
 
-def _packed(lines: Iterable[Mapping[str, object]]) -> bytes:
+def _pack_lines(lines: Iterable[Mapping[str, object]]) -> bytes:
     return gzip.compress("".join(f"{json.dumps(line)}\n" for line in lines).encode(), 1, mtime=0)
 
 

@@ -27,15 +27,15 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = _parser()
-    parsed = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        records = read_records(parsed.papers) if parsed.papers else SAMPLE
+        records = read_records(options.papers) if options.papers else SAMPLE
     except (OSError, ValueError) as error:
-        parser.error(f"{parsed.papers} cannot be used: {error}")
-    world = World(Library(records), limits=not parsed.no_limits)
+        parser.error(f"{options.papers} cannot be used: {error}")
+    world = World(Library(records), with_limits=not options.no_limits)
     # Excludes hundreds of thousands of permanent objects from garbage collection, which would delay arrival times.
     gc.freeze()
-    asyncio.run(serve(world.application(), parsed.host, parsed.port, "", parsed.until_stdin_closes))
+    asyncio.run(serve(world.application(), options.host, options.port, "", options.until_stdin_closes))
 
 
 if __name__ == "__main__":

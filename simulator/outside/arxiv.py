@@ -19,7 +19,7 @@ from simulator.outside.arxiv_queries import BadQuery, Searcher
 from simulator.outside.knobs import Knobs, Rate
 from simulator.outside.library import Entry, Library
 from simulator.outside.lookup import best_first
-from simulator.outside.twin import Twin, draws, retry_header
+from simulator.outside.simulated_service import SimulatedService, random_of, retry_header
 
 _ID = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
 _SLICE, _MOST = 2000, 30_000
@@ -37,7 +37,7 @@ class _Parameters(NamedTuple):
     max_results: int
 
 
-class Arxiv(Twin):
+class Arxiv(SimulatedService):
     name: ClassVar[str] = "arxiv"
     prefix: ClassVar[str] = "arxiv"
     knobs: ArxivKnobs = ArxivKnobs(per_second=1 / 3, concurrent=1)
@@ -59,45 +59,45 @@ class Arxiv(Twin):
         return _atom(error_feed(message), status)
 
     async def query(self, request: web.Request) -> web.Response:
-        asked = _parse_parameters(request.query)
-        if isinstance(asked, str):
-            return self.failure(200, asked)
-        if asked.max_results > _MOST:
+        parameters = _parse_parameters(request.query)
+        if isinstance(parameters, str):
+            return self.failure(200, parameters)
+        if parameters.max_results > _MOST:
             return self.failure(400, f"max_results must be <= {_MOST}")
         try:
-            found = self._found(asked)
+            entries = self._find_entries(parameters)
         except BadQuery as error:
             return self.failure(400, str(error))
-        page = found[asked.start : asked.start + min(asked.max_results, _SLICE)]
-        if page and draws(request).random() < self.knobs.empty_rate:
+        page = entries[parameters.start : parameters.start + min(parameters.max_results, _SLICE)]
+        if page and random_of(request).random() < self.knobs.empty_rate:
             page = []
-        feed = Feed(asked.search_query, asked.id_list, asked.start, asked.max_results, len(found))
+        feed = Feed(parameters.search_query, parameters.id_list, parameters.start, parameters.max_results, len(entries))
         # In a thread, because 200 entries take a while and would delay the arrival times of other requests.
         return _atom(await asyncio.to_thread(feed.document, page, str(request.url.origin())), 200)
 
-    def _found(self, asked: _Parameters) -> list[Entry]:
-        if asked.id_list:
-            entries = [self.library.by_arxiv.get(_without_version(name)) for name in asked.id_list.split(",")]
+    def _find_entries(self, parameters: _Parameters) -> list[Entry]:
+        if parameters.id_list:
+            entries = [self.library.by_arxiv.get(_without_version(name)) for name in parameters.id_list.split(",")]
             return [entry for entry in entries if entry]
-        scores = self._searcher.scores(asked.search_query)
+        scores = self._searcher.scores(parameters.search_query)
         return [self.library.entries[number] for number in best_first(scores.astype(np.float32))]
 
 
-def _parse_parameters(given: Mapping[str, str]) -> _Parameters | str:
+def _parse_parameters(query: Mapping[str, str]) -> _Parameters | str:
     """Return the parameters, or an error message."""
     numbers = {}
     for name, default in (("start", "0"), ("max_results", "10")):
-        text = given.get(name, default)
+        text = query.get(name, default)
         if not re.fullmatch(r"-?\d+", text):
             return f"{name} must be an integer"
         if int(text) < 0:
             return f"{name} must be non-negative"
         numbers[name] = int(text)
-    id_list = given.get("id_list", "")
+    id_list = query.get("id_list", "")
     for name in id_list.split(",") if id_list else ():
         if not _ID.fullmatch(name):
             return f"incorrect id format for {name}"
-    return _Parameters(given.get("search_query", ""), id_list, **numbers)
+    return _Parameters(query.get("search_query", ""), id_list, **numbers)
 
 
 def _without_version(name: str) -> str:

@@ -40,15 +40,15 @@ class Feed(NamedTuple):
 
     def document(self, page: Sequence[Entry], origin: str) -> bytes:
         """Return the feed as XML; `origin` is the simulator's own address, where free copies are."""
-        asked = (
+        query = (
             f"search_query={self.search_query}&id_list={self.id_list}&start={self.start}&max_results={self.max_results}"
         )
         feed = _atom(
             "feed",
-            _atom("id", f"https://arxiv.org/api/{sha1(asked.encode(), usedforsecurity=False).hexdigest()[:27]}"),
-            _atom("title", f"arXiv Query: {asked}"),
+            _atom("id", f"https://arxiv.org/api/{sha1(query.encode(), usedforsecurity=False).hexdigest()[:27]}"),
+            _atom("title", f"arXiv Query: {query}"),
             _atom("updated", _UPDATED),
-            _atom("link", href=f"https://arxiv.org/api/query?{asked}", type="application/atom+xml"),
+            _atom("link", href=f"https://arxiv.org/api/query?{query}", type="application/atom+xml"),
             _search("itemsPerPage", str(self.max_results)),
             _search("totalResults", str(self.total)),
             _search("startIndex", str(self.start)),
@@ -82,18 +82,20 @@ def error_feed(message: str) -> bytes:
 
 def _entry(entry: Entry, origin: str) -> etree._Element:
     record, name = entry.record, f"{entry.arxiv}v{entry.versions}"
-    submitted = entry.arxiv_date or dt.date.min
+    submitted_date = entry.arxiv_date or dt.date.min
     withdrawn = entry.notice is not None and entry.notice.kind == "withdrawn"
-    updated = entry.notice.date if withdrawn and entry.notice else submitted + dt.timedelta(days=20 * entry.versions)
+    updated_date = (
+        entry.notice.date if withdrawn and entry.notice else submitted_date + dt.timedelta(days=20 * entry.versions)
+    )
     parts = [
         _atom("id", f"http://arxiv.org/abs/{name}"),
         _atom("title", "\n  ".join(wrap(record.title, 80))),
-        _atom("updated", f"{updated}T12:00:00Z"),
+        _atom("updated", f"{updated_date}T12:00:00Z"),
         _atom("link", href=f"https://arxiv.org/abs/{name}", rel="alternate", type="text/html"),
         _atom("link", href=f"{origin}{entry.pdf_path}", rel="related", type="application/pdf", title="pdf"),
         _atom("summary", "\n".join(wrap(record.abstract, 80))),
         _atom("category", term="cs.LG", scheme=_ARXIV),
-        _atom("published", f"{submitted}T12:00:00Z"),
+        _atom("published", f"{submitted_date}T12:00:00Z"),
     ]
     if withdrawn:
         parts.append(_arxiv("comment", "This paper has been withdrawn by the authors due to an error in Section 3"))

@@ -28,8 +28,8 @@ class BadQuery(Exception):
 class Searcher:
     def __init__(self, library: Library) -> None:
         self._library = library
-        here = [entry.arxiv_date.toordinal() if entry.arxiv_date else 0 for entry in library.entries]
-        self._days = np.array(here, np.int64)
+        days = [entry.arxiv_date.toordinal() if entry.arxiv_date else 0 for entry in library.entries]
+        self._days = np.array(days, np.int64)
 
     def scores(self, query: str) -> Scores:
         """Return the scores of all papers; 0 for those not on arXiv. Raises BadQuery."""
@@ -84,7 +84,7 @@ class _Parser:
                 if scores is None:
                     raise self._bad()
             part = self._part(field)
-            scores = part if scores is None else _joined(scores, operator, part)
+            scores = part if scores is None else _combine_scores(scores, operator, part)
         if scores is None:
             raise self._bad()
         return scores
@@ -110,7 +110,7 @@ class _Parser:
         return BadQuery(f"Invalid query string: '{self._query}'")
 
 
-def _joined(left: Scores, operator: str, right: Scores) -> Scores:
+def _combine_scores(left: Scores, operator: str, right: Scores) -> Scores:
     if operator == "AND":
         return np.where((left > 0) & (right > 0), left + right, 0.0)
     return left + right

@@ -18,7 +18,7 @@ class Stats(BaseModel):
     by_status: dict[str, int]
     """Number of completely sent responses by status."""
     by_operation: dict[str, int]
-    """Number of requests by the twin's name of the operation; `unknown` for paths that it does not have."""
+    """Number of requests by the service's name of the operation; `unknown` for paths that it does not have."""
     injected: dict[str, int]
     """Number of injected faults by kind: `rate_limited`, `server_error`, `dropped`, `malformed`, `down`."""
     over_limit: int
@@ -76,11 +76,11 @@ class Counters:
             self._answered.add(key)
 
     def stats(self) -> Stats:
-        counted = {name: getattr(self, name) for name in Stats.model_fields}
-        derived = {
+        counter_values = {name: getattr(self, name) for name in Stats.model_fields}
+        derived_values = {
             "by_status": {str(status): count for status, count in sorted(self.by_status.items())},
             "by_operation": dict(sorted(self.by_operation.items())),
             "injected": dict(sorted(self.injected.items())),
             "arrivals": tuple(round(moment, 6) for moment in self.arrivals),
         }
-        return Stats.model_validate(counted | derived)
+        return Stats.model_validate(counter_values | derived_values)

@@ -13,7 +13,7 @@ from aiohttp import web
 from simulator.outside.crossref_works import FIELDS, Deposit, deposits, first_day, kind_of, record
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Library
-from simulator.outside.twin import Twin, retry_header
+from simulator.outside.simulated_service import SimulatedService, retry_header
 
 _PARAMS = """
     query.bibliographic filter rows select mailto
@@ -35,7 +35,7 @@ class _Invalid(Exception):
         self.problem = {"type": kind, "value": value, "message": message}
 
 
-class Crossref(Twin):
+class Crossref(SimulatedService):
     name: ClassVar[str] = "crossref"
     prefix: ClassVar[str] = "crossref"
     knobs = Knobs(per_second=3.0, concurrent=3)
@@ -61,14 +61,14 @@ class Crossref(Twin):
         )
 
     def marks(self, request: web.Request, spent: int) -> Mapping[str, str]:
-        allowed = self.allowed(request)
-        if allowed.per_second is None or allowed.concurrent is None:
+        knobs = self.allowed(request)
+        if knobs.per_second is None or knobs.concurrent is None:
             return {"x-api-pool": _pool(request)}
         return {
             "x-api-pool": _pool(request),
-            "x-rate-limit-limit": str(round(allowed.per_second)),
+            "x-rate-limit-limit": str(round(knobs.per_second)),
             "x-rate-limit-interval": "1s",
-            "x-concurrency-limit": str(allowed.concurrent),
+            "x-concurrency-limit": str(knobs.concurrent),
         }
 
     def too_many(self, retry_after: float | None) -> web.Response:
@@ -102,11 +102,11 @@ class Crossref(Twin):
         fields = _fields(request)
         rows = _integer(request, "rows", 20, _MOST_ROWS)
         query = request.query.get("query.bibliographic")
-        found = self._found(query, _tests(request.query.get("filter", "")))
-        items = [record(self.library, item, 30.0 / (1 + rank)) for rank, item in enumerate(found[:rows])]
+        deposits = self._find_deposits(query, _tests(request.query.get("filter", "")))
+        items = [record(self.library, item, 30.0 / (1 + rank)) for rank, item in enumerate(deposits[:rows])]
         message: dict[str, object] = {
             "facets": {},
-            "total-results": len(found),
+            "total-results": len(deposits),
             "items": [{name: value for name, value in item.items() if not fields or name in fields} for item in items],
             "items-per-page": rows,
             "query": {"start-index": 0, "search-terms": query},
@@ -114,11 +114,11 @@ class Crossref(Twin):
         body = {"status": "ok", "message-type": "work-list", "message-version": "1.0.0"}
         return web.json_response(body | {"message": message})
 
-    def _found(self, query: str | None, tests: Sequence[_Test]) -> list[Deposit]:
-        known = list(self._deposits.values())
+    def _find_deposits(self, query: str | None, tests: Sequence[_Test]) -> list[Deposit]:
+        deposits = list(self._deposits.values())
         if query is not None:
-            known = [self._deposits[item.doi] for item in self.library.search(query) if item.doi]
-        return [item for item in known if all(test(item) for test in tests)]
+            deposits = [self._deposits[item.doi] for item in self.library.search(query) if item.doi]
+        return [item for item in deposits if all(test(item) for test in tests)]
 
 
 def _mailto(request: web.Request) -> str:
@@ -127,8 +127,8 @@ def _mailto(request: web.Request) -> str:
 
 
 def _pool(request: web.Request) -> str:
-    many = request.path.rstrip("/").endswith("/works")
-    return f"{'polite' if _mailto(request) else 'public'}-{'array' if many else 'single'}"
+    is_list = request.path.rstrip("/").endswith("/works")
+    return f"{'polite' if _mailto(request) else 'public'}-{'array' if is_list else 'single'}"
 
 
 def _fields(request: web.Request) -> tuple[str, ...]:
@@ -144,10 +144,10 @@ def _fields(request: web.Request) -> tuple[str, ...]:
     return fields
 
 
-def _integer(request: web.Request, name: str, default: int, most: int) -> int:
+def _integer(request: web.Request, name: str, default: int, maximum: int) -> int:
     text = request.query.get(name, str(default))
-    if not text.isdecimal() or int(text) > most:
-        message = f"Integer specified as {text} but must be a positive integer less than or equal to {most}."
+    if not text.isdecimal() or int(text) > maximum:
+        message = f"Integer specified as {text} but must be a positive integer less than or equal to {maximum}."
         raise _Invalid("integer-not-valid", text, message)
     return int(text)
 
@@ -173,7 +173,9 @@ def _test(name: str, values: list[str]) -> _Test:
             return lambda item: kind_of(item) in values
         case _:
             day, first = _day(values[0]), name.startswith("from")
-            return lambda item: (found := first_day(item)) is not None and (found >= day if first else found <= day)
+            return lambda item: (
+                (item_day := first_day(item)) is not None and (item_day >= day if first else item_day <= day)
+            )
 
 
 def _day(text: str) -> dt.date:

@@ -81,8 +81,13 @@ def _moment(day: dt.date) -> dict[str, object]:
 
 
 def _update(doi: str, notice: Notice, source: str) -> dict[str, object]:
-    told: dict[str, object] = {"DOI": doi, "type": _TYPES[notice.kind], "label": _LABELS[notice.kind], "source": source}
-    return told | {"updated": _moment(notice.date)} | ({"record-id": "20946"} if source == "retraction-watch" else {})
+    update: dict[str, object] = {
+        "DOI": doi,
+        "type": _TYPES[notice.kind],
+        "label": _LABELS[notice.kind],
+        "source": source,
+    }
+    return update | {"updated": _moment(notice.date)} | ({"record-id": "20946"} if source == "retraction-watch" else {})
 
 
 def _updates(entry: Entry) -> dict[str, object]:
@@ -108,9 +113,9 @@ def _titles(entry: Entry) -> dict[str, object]:
 def _authors(entry: Entry) -> list[dict[str, object]]:
     people = list[dict[str, object]]()
     for place, name in enumerate(entry.record.authors):
-        given, _, family = name.rpartition(" ")
-        who = {"given": given, "family": family} if given else {"family": family}
-        people.append({**who, "sequence": "additional" if place else "first", "affiliation": list[str]()})
+        given_names, _, family = name.rpartition(" ")
+        author = {"given": given_names, "family": family} if given_names else {"family": family}
+        people.append({**author, "sequence": "additional" if place else "first", "affiliation": list[str]()})
     return people
 
 
@@ -126,12 +131,12 @@ def _references(library: Library, entry: Entry) -> dict[str, object]:
     """Return the references, which half of the papers have deposited; each has a DOI if the cited paper has one."""
     if entry.corpus_id % 2:
         return {"reference-count": 0, "references-count": 0}
-    cited = [
+    references = [
         {"key": f"ref{number}", "unstructured": reference.record.title, "year": str(reference.record.year)}
         | ({"doi-asserted-by": "publisher", "DOI": reference.doi} if reference.doi else {})
         for number, reference in enumerate(library.references(entry), 1)
     ]
-    return {"reference-count": len(cited), "references-count": len(cited), "reference": cited}
+    return {"reference-count": len(references), "references-count": len(references), "reference": references}
 
 
 def record(library: Library, deposit: Deposit, score: float = 0.0) -> dict[str, object]:

@@ -12,13 +12,13 @@ from aiohttp import web
 
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Entry
-from simulator.outside.twin import Twin, retry_header
+from simulator.outside.simulated_service import SimulatedService, retry_header
 
 _RANGE = re.compile(r" AND registered:\[(\*|\d{4}-\d\d-\d\d) TO (\*|\d{4}-\d\d-\d\d)\]$")
 _WORDS = re.compile(r"\(?[\w\s'’.-]+\)?")
 
 
-class DataCite(Twin):
+class DataCite(SimulatedService):
     name: ClassVar[str] = "datacite"
     prefix: ClassVar[str] = "datacite"
     knobs = Knobs(per_second=10, burst=100)
@@ -32,19 +32,19 @@ class DataCite(Twin):
 
     async def search(self, request: web.Request) -> web.Response:
         query = request.query.get("query", "")
-        ranged = _RANGE.search(query)
-        words = query[: ranged.start()] if ranged else query
+        range_match = _RANGE.search(query)
+        words = query[: range_match.start()] if range_match else query
         if not _WORDS.fullmatch(words) or words.count("(") != words.count(")"):
             return self.failure(400, "The query could not be parsed.")
-        first, last = (dt.date.min, dt.date.max) if ranged is None else _days(*ranged.groups())
+        first, last = (dt.date.min, dt.date.max) if range_match is None else _days(*range_match.groups())
         size = int(request.query.get("page[size]", "25"))
-        found = [
+        entries = [
             entry
             for entry in self.library.search(words)
             if entry.number % 2 == 0 and first <= (entry.date or dt.date.min) <= last
         ]
         return web.json_response(
-            {"data": [_record(entry) for entry in found[:size]], "meta": {"total": len(found), "page": 1}}
+            {"data": [_record(entry) for entry in entries[:size]], "meta": {"total": len(entries), "page": 1}}
         )
 
 

@@ -33,22 +33,22 @@ class _Writer:
     def say(self, sentence: str, cited: Entry | None = None) -> None:
         """Append a sentence; `{}` in it is replaced with the citation of `cited`."""
         start = len(self.text) + bool(self.text)
-        said = sentence
+        text = sentence
         if cited is not None:
             mark = _mark(cited)
             place = start + sentence.index("{}")
-            said = sentence.replace("{}", mark, 1)
+            text = sentence.replace("{}", mark, 1)
             self.mentions.append(Mention(place, place + len(mark), cited))
-        self.text = f"{self.text} {said}" if self.text else said
+        self.text = f"{self.text} {text}" if self.text else text
         self.sentences.append((start, len(self.text)))
 
     def part(self, title: str) -> Part:
         return Part(title, self.text, tuple(self.sentences), tuple(self.mentions))
 
 
-def parts(entry: Entry, cited: Sequence[Entry], version: int | None = None) -> list[Part]:
-    """Return introduction, related work, method, experiments and conclusion. `cited` is in the order of the references.
-    Versions before the newest state their number."""
+def parts(entry: Entry, cited_entries: Sequence[Entry], version: int | None = None) -> list[Part]:
+    """Return introduction, related work, method, experiments and conclusion. `cited_entries` is in the order of the
+    references. Versions before the newest state their number."""
     abstract_sentences = [
         f"{sentence.rstrip('. ')}." for sentence in entry.record.abstract.split(". ") if sentence.strip()
     ]
@@ -61,28 +61,28 @@ def parts(entry: Entry, cited: Sequence[Entry], version: int | None = None) -> l
     introduction, related, method, experiments, conclusion = (_Writer() for _ in range(5))
     for sentence in opening:
         introduction.say(sentence)
-    for item in cited[:2]:
+    for item in cited_entries[:2]:
         introduction.say("Our starting point is what {} showed.", item)
-    for item in cited[2 : 2 + _MENTIONS]:
+    for item in cited_entries[2 : 2 + _MENTIONS]:
         related.say(f"Closely related is work on {item.record.title.lower()} {{}}.", item)
     if not related.text:
         related.say("To our knowledge nobody has asked this question before.")
     for sentence in middle:
         method.say(sentence)
-    if cited:
-        method.say("The training schedule is the one of {}.", cited[-1])
+    if cited_entries:
+        method.say("The training schedule is the one of {}.", cited_entries[-1])
     for sentence in middle:
         experiments.say(f"The experiments bear this out: {sentence[:1].lower()}{sentence[1:]}")
     for sentence in close:
         conclusion.say(sentence)
     if version is not None and version < entry.versions:
         conclusion.say(f"Version {version} of this manuscript leaves open what later ones answer.")
-    written = (introduction, related, method, experiments, conclusion)
+    writers = (introduction, related, method, experiments, conclusion)
     titles = ("Introduction", "Related Work", "Method", "Experiments", "Conclusion")
-    return [writer.part(title) for writer, title in zip(written, titles, strict=True)]
+    return [writer.part(title) for writer, title in zip(writers, titles, strict=True)]
 
 
 def _mark(entry: Entry) -> str:
     names = [author.split()[-1] for author in entry.record.authors if author.split()] or ["Anonymous"]
-    others = " et al." if len(names) > 2 else f" and {names[1]}" if len(names) == 2 else ""
-    return f"({names[0]}{others}, {entry.record.year or 'n.d.'})"
+    coauthors = " et al." if len(names) > 2 else f" and {names[1]}" if len(names) == 2 else ""
+    return f"({names[0]}{coauthors}, {entry.record.year or 'n.d.'})"

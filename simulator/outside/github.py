@@ -13,8 +13,8 @@ from aiohttp import web
 
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Library
-from simulator.outside.repositories import Repositories, Stored
-from simulator.outside.twin import Twin, retry_header
+from simulator.outside.repositories import Repositories, Repository
+from simulator.outside.simulated_service import SimulatedService, retry_header
 
 _DOCS = "https://docs.github.com/rest"
 _MOST_RESULTS = 1_000
@@ -23,7 +23,7 @@ _QUALIFIER = re.compile(r"(\w+):(\S+)")
 _OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b")
 
 
-class GitHub(Twin):
+class GitHub(SimulatedService):
     name = "github"
     prefix = "github"
     knobs = Knobs(per_second=0.5, burst=30)
@@ -44,8 +44,8 @@ class GitHub(Twin):
         return request.headers.get("Authorization", "")
 
     def refusal(self, request: web.Request, knobs: Knobs) -> web.Response | None:
-        given = request.headers.get("Authorization", "")
-        if knobs.api_key is not None and given and given != f"Bearer {knobs.api_key}":
+        credentials = request.headers.get("Authorization", "")
+        if knobs.api_key is not None and credentials and credentials != f"Bearer {knobs.api_key}":
             return self.failure(401, "Bad credentials")
         return None
 
@@ -63,60 +63,60 @@ class GitHub(Twin):
         if not query.strip() or len(words) > _MOST_QUERY or len(_OPERATOR.findall(words)) > 5:
             return self.failure(422, "Validation Failed")
         try:
-            wanted = [(name, *_range(value)) for name, value in _QUALIFIER.findall(query) if name != "in"]
+            ranges = [(name, *_range(value)) for name, value in _QUALIFIER.findall(query) if name != "in"]
         except ValueError:
             return self.failure(422, "Validation Failed")
         size, page = int(request.query.get("per_page", "30")), int(request.query.get("page", "1"))
-        known = self._repositories.of_paper
-        found = [known[entry.number] for entry in self.library.search(words)]
-        found = [item for item in found if all(_fits(item, *bounds) for bounds in wanted)][:_MOST_RESULTS]
-        items = [_item(item) for item in found[(page - 1) * size : page * size]]
-        return web.json_response({"total_count": len(found), "incomplete_results": False, "items": items})
+        by_paper = self._repositories.of_paper
+        repositories = [by_paper[entry.number] for entry in self.library.search(words)]
+        repositories = [item for item in repositories if all(_fits(item, *bounds) for bounds in ranges)][:_MOST_RESULTS]
+        items = [_item(item) for item in repositories[(page - 1) * size : page * size]]
+        return web.json_response({"total_count": len(repositories), "incomplete_results": False, "items": items})
 
     async def commits(self, request: web.Request) -> web.Response:
-        stored = self._stored(request)
-        if stored is None:
+        repository = self._find_repository(request)
+        if repository is None:
             return self.failure(404, "Not Found")
         until = request.query.get("until", "")
         limit = [f"--until={until}"] if until else []
         form = "--format=%H %T %cI"
         try:
-            log = await asyncio.to_thread(self._repositories.git, stored, "log", "master", *limit, "-n", "1", form)
+            log = await asyncio.to_thread(self._repositories.git, repository, "log", "master", *limit, "-n", "1", form)
         except subprocess.CalledProcessError:
             return self.failure(409, "Git Repository is empty.")
         return web.json_response([_commit(*line.split(" ")) for line in log.decode().splitlines()])
 
     async def archive(self, request: web.Request) -> web.Response:
-        stored, sha = self._stored(request), request.match_info["sha"]
+        repository, sha = self._find_repository(request), request.match_info["sha"]
         arguments = ("archive", "--format=tar.gz", f"--prefix={request.match_info['name']}-{sha}/", sha)
         try:
-            body = await asyncio.to_thread(self._repositories.git, stored, *arguments) if stored else None
+            body = await asyncio.to_thread(self._repositories.git, repository, *arguments) if repository else None
         except subprocess.CalledProcessError:
             body = None
         if body is None:
             return self.failure(404, "Not Found")
         return web.Response(body=body, content_type="application/x-gzip")
 
-    def _stored(self, request: web.Request) -> Stored | None:
+    def _find_repository(self, request: web.Request) -> Repository | None:
         name = f"{request.match_info['owner']}/{request.match_info['name']}"
         return self._repositories.by_name.get(name.lower())
 
 
-def _item(stored: Stored) -> dict[str, Any]:
-    owner, name = stored.name.split("/")
-    record = stored.entry.record if stored.entry else None
+def _item(repository: Repository) -> dict[str, Any]:
+    owner, name = repository.name.split("/")
+    record = repository.entry.record if repository.entry else None
     return {
-        "id": crc32(stored.name.encode()),
+        "id": crc32(repository.name.encode()),
         "name": name,
-        "full_name": stored.name,
+        "full_name": repository.name,
         "private": False,
         "owner": {"login": owner, "type": "Organization"},
-        "html_url": f"https://github.com/{stored.name}",
+        "html_url": f"https://github.com/{repository.name}",
         "description": f"Code of: {record.title}" if record else None,
         "fork": False,
-        "created_at": f"{stored.created}T10:00:00Z",
-        "updated_at": f"{stored.pushed}T12:00:00Z",
-        "pushed_at": f"{stored.pushed}T12:00:00Z",
+        "created_at": f"{repository.created}T10:00:00Z",
+        "updated_at": f"{repository.pushed}T12:00:00Z",
+        "pushed_at": f"{repository.pushed}T12:00:00Z",
         "stargazers_count": record.citation_count if record else 0,
         "language": "Python",
         "topics": [re.sub(r"[^a-z0-9]+", "-", word.lower()) for word in record.keywords] if record else [],
@@ -127,8 +127,8 @@ def _item(stored: Stored) -> dict[str, Any]:
 
 
 def _commit(sha: str, tree: str, moment: str) -> dict[str, Any]:
-    who = {"name": "Lab", "email": "lab@example.org", "date": moment.replace("+00:00", "Z")}
-    return {"sha": sha, "commit": {"author": who, "committer": who, "message": "News", "tree": {"sha": tree}}}
+    author = {"name": "Lab", "email": "lab@example.org", "date": moment.replace("+00:00", "Z")}
+    return {"sha": sha, "commit": {"author": author, "committer": author, "message": "News", "tree": {"sha": tree}}}
 
 
 def _range(value: str) -> tuple[str, str]:
@@ -144,9 +144,9 @@ def _range(value: str) -> tuple[str, str]:
     return ends[0], ends[1]
 
 
-def _fits(stored: Stored, name: str, low: str, high: str) -> bool:
+def _fits(repository: Repository, name: str, low: str, high: str) -> bool:
     if name == "stars":
-        stars = stored.entry.record.citation_count if stored.entry else 0
+        stars = repository.entry.record.citation_count if repository.entry else 0
         return int(low or 0) <= stars <= int(high or 10**9)
-    day = {"created": stored.created, "pushed": stored.pushed}.get(name)
+    day = {"created": repository.created, "pushed": repository.pushed}.get(name)
     return day is None or (low or "0") <= day.isoformat() <= (high or "9999")

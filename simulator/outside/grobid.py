@@ -15,8 +15,8 @@ from pydantic import Field
 from simulator.outside.knobs import Knobs, Rate
 from simulator.outside.library import Library
 from simulator.outside.pdfs import paper_id_in, version_in
+from simulator.outside.simulated_service import SimulatedService
 from simulator.outside.teis import ENTITY_BOMB, paper_tei
-from simulator.outside.twin import Twin
 
 _BOUNDARY = re.compile(r"multipart/form-data;.*boundary=\"?([^\";,]+)")
 _CHECK_SECONDS = 0.02
@@ -49,7 +49,7 @@ class GrobidKnobs(Knobs):
     version: str = "0.9.1"
 
 
-class Grobid(Twin):
+class Grobid(SimulatedService):
     knobs: GrobidKnobs = GrobidKnobs()
 
     def __init__(self, library: Library) -> None:
@@ -91,9 +91,9 @@ class Grobid(Twin):
 
     async def _reserve_engine(self) -> bool:
         """Reserve an engine; return False if none became free within the time that requests wait."""
-        until = time.monotonic() + self.knobs.pool_wait
+        deadline = time.monotonic() + self.knobs.pool_wait
         while self._engines >= self.knobs.slots:
-            if time.monotonic() >= until:
+            if time.monotonic() >= deadline:
                 return False
             await asyncio.sleep(_CHECK_SECONDS)
         self._engines += 1
@@ -101,16 +101,16 @@ class Grobid(Twin):
 
     async def _pause(self, request: web.Request, seconds: float) -> None:
         """Wait for the duration of an answer, and longer while the server hangs; close the connection when it dies."""
-        until = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         while True:
             if self.knobs.dead:
                 if request.transport is not None:
                     request.transport.abort()
                 raise web.HTTPServiceUnavailable  # not received, because the connection is closed
-            left = until - time.monotonic()
-            if left <= 0 and not self.knobs.hung:
+            seconds_left = deadline - time.monotonic()
+            if seconds_left <= 0 and not self.knobs.hung:
                 return
-            await asyncio.sleep(_CHECK_SECONDS if self.knobs.hung else min(_CHECK_SECONDS, left))
+            await asyncio.sleep(_CHECK_SECONDS if self.knobs.hung else min(_CHECK_SECONDS, seconds_left))
 
     def _parse_seconds(self, random: Random) -> float:
         low, high = 1 - self.knobs.parse_spread, 1 + self.knobs.parse_spread

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from aiohttp import web
 
-from simulator.outside.twin import Twin
+from simulator.outside.simulated_service import SimulatedService
 
 PDF = b"%PDF-1.7\n1 0 obj << /Type /Catalog >> endobj\ntrailer << /Root 1 0 R >>\n%%EOF\n"
 """Content with the first bytes of a PDF; it is never parsed."""
@@ -19,7 +19,7 @@ _DRIP_SECONDS = 0.05
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 
-class Hostile(Twin):
+class Hostile(SimulatedService):
     name = "hostile"
     prefix = "hostile"
 

@@ -6,12 +6,12 @@ from typing import ClassVar
 from aiohttp import web
 
 from simulator.outside.library import Entry
-from simulator.outside.twin import Twin, retry_header
+from simulator.outside.simulated_service import SimulatedService, retry_header
 
 _PAGE = 20
 
 
-class Kaggle(Twin):
+class Kaggle(SimulatedService):
     name: ClassVar[str] = "kaggle"
     prefix: ClassVar[str] = "kaggle"
 
@@ -29,11 +29,11 @@ class Kaggle(Twin):
 
     async def search(self, request: web.Request) -> web.Response:
         page = int(request.query.get("page", "1"))
-        found = [entry for entry in self.library.search(request.query.get("search", "")) if entry.number % 3 == 0]
-        return web.json_response([_listed(entry) for entry in found[(page - 1) * _PAGE : page * _PAGE]])
+        entries = [entry for entry in self.library.search(request.query.get("search", "")) if entry.number % 3 == 0]
+        return web.json_response([_describe_dataset(entry) for entry in entries[(page - 1) * _PAGE : page * _PAGE]])
 
 
-def _listed(entry: Entry) -> dict[str, object]:
+def _describe_dataset(entry: Entry) -> dict[str, object]:
     ref = f"{(entry.record.authors or ('somebody',))[0].split()[-1].lower()}/data-{entry.record.id}"
     return {
         "id": entry.corpus_id,

@@ -1,4 +1,4 @@
-"""Settings that control the behaviour of one simulated service. Twins with additional knobs extend the model."""
+"""Settings that control the behaviour of one simulated service. Services with additional knobs extend the model."""
 
 from typing import Annotated, Self
 
@@ -9,8 +9,8 @@ Rate = Annotated[float, Field(ge=0, le=1)]
 
 
 class Knobs(BaseModel):
-    """Settings of a simulated service; durations are in seconds. Limits apply to each caller (key) separately; a twin's
-    defaults are those of the real service."""
+    """Settings of a simulated service; durations are in seconds. Limits apply to each caller (key) separately; a
+    service's defaults are those of the real service."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -37,7 +37,7 @@ class Knobs(BaseModel):
     """Number of requests allowed at once after a pause."""
     concurrent: int | None = Field(default=None, ge=1)
     per_day: int | None = Field(default=None, ge=1)
-    """Daily budget in the service's own units (`Twin.cost`), since the last reset."""
+    """Daily budget in the service's own units (`SimulatedService.cost`), since the last reset."""
     api_key: str | None = None
     """The only accepted API key; None accepts any key and requests without a key."""
 

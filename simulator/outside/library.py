@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from simulator.outside.citing import references
+from simulator.outside.citing import choose_all_references
 from simulator.outside.lookup import Lookup
 from simulator.outside.records import NoticeKind, Record
 
@@ -76,8 +76,10 @@ class Entry:
 
 class Library:
     def __init__(self, records: Iterable[Record]) -> None:
-        taken: set[str] = set()
-        self.entries: tuple[Entry, ...] = tuple(_entry(number, record, taken) for number, record in enumerate(records))
+        taken_ids: set[str] = set()
+        self.entries: tuple[Entry, ...] = tuple(
+            _entry(number, record, taken_ids) for number, record in enumerate(records)
+        )
         self.by_id = {entry.record.id: entry for entry in self.entries}
         self.by_s2 = {entry.s2: entry for entry in self.entries}
         self.by_corpus_id = {entry.corpus_id: entry for entry in self.entries}
@@ -86,10 +88,10 @@ class Library:
         self.by_arxiv = {entry.arxiv: entry for entry in self.entries if entry.arxiv}
         self.by_acl = {entry.acl: entry for entry in self.entries if entry.acl}
         self.lookup = Lookup([(entry.record.title, entry.record.abstract) for entry in self.entries])
-        self._references = references([(entry.date, entry.record.title) for entry in self.entries])
+        self._references = choose_all_references([(entry.date, entry.record.title) for entry in self.entries])
         self._citations: list[list[int]] = [[] for _ in self.entries]
-        for number, cited in enumerate(self._references):
-            for item in cited:
+        for number, reference_numbers in enumerate(self._references):
+            for item in reference_numbers:
                 self._citations[item].append(number)
 
     def references(self, entry: Entry) -> list[Entry]:
@@ -98,8 +100,8 @@ class Library:
 
     def citations(self, entry: Entry) -> list[Entry]:
         """Return the papers that cite it, newest first."""
-        found = [self.entries[number] for number in self._citations[entry.number]]
-        return sorted(found, key=lambda item: (item.date or dt.date.min, item.number), reverse=True)
+        citing_entries = [self.entries[number] for number in self._citations[entry.number]]
+        return sorted(citing_entries, key=lambda item: (item.date or dt.date.min, item.number), reverse=True)
 
     def search(self, query: str) -> list[Entry]:
         """Return all papers that share a word other than stop words with the query, best first."""
@@ -107,25 +109,30 @@ class Library:
 
     def like(self, entries: Sequence[Entry]) -> list[Entry]:
         """Return papers similar to the given ones taken together, best first, without the given ones."""
-        given = {entry.number for entry in entries}
+        excluded_numbers = {entry.number for entry in entries}
         query = " ".join(f"{entry.record.title} {' '.join(entry.record.keywords)}" for entry in entries)
-        return [entry for entry in self.search(query) if entry.number not in given]
+        return [entry for entry in self.search(query) if entry.number not in excluded_numbers]
 
 
-def _entry(number: int, record: Record, taken: set[str]) -> Entry:
+def _entry(number: int, record: Record, taken_ids: set[str]) -> Entry:
     digest = blake2b(record.id.encode(), digest_size=32).digest()
     lots, name = digest[20:], digest[:20].hex()
     date = record.publication_date
     arxiv_date = date - dt.timedelta(days=lots[0] * 180 // 255) if date and lots[1] >= 85 else None
-    arxiv = "" if arxiv_date is None or arxiv_date < _FIRST_ARXIV else _arxiv_id(arxiv_date, lots, taken)
+    arxiv = "" if arxiv_date is None or arxiv_date < _FIRST_ARXIV else _arxiv_id(arxiv_date, lots, taken_ids)
     venue = record.venue.split(" ")[0]
-    acl = _free(lambda turn: f"{record.year}.{venue.lower()}-main.{(int.from_bytes(lots[2:4]) + turn) % 99_999}", taken)
+    acl = _choose_free_id(
+        lambda attempt: f"{record.year}.{venue.lower()}-main.{(int.from_bytes(lots[2:4]) + attempt) % 99_999}",
+        taken_ids,
+    )
     return Entry(
         number=number,
         record=record,
         s2=name,
-        corpus_id=_corpus_id(digest, taken),
-        openalex=_free(lambda turn: f"W{4_000_000_000 + (int.from_bytes(lots[4:8]) + turn) % 400_000_000}", taken),
+        corpus_id=_corpus_id(digest, taken_ids),
+        openalex=_choose_free_id(
+            lambda attempt: f"W{4_000_000_000 + (int.from_bytes(lots[4:8]) + attempt) % 400_000_000}", taken_ids
+        ),
         doi=f"10.{5000 + lots[8]}/sim.{name[:12]}" if lots[9] >= 51 else "",
         arxiv=arxiv,
         arxiv_date=arxiv_date if arxiv else None,
@@ -136,38 +143,42 @@ def _entry(number: int, record: Record, taken: set[str]) -> Entry:
     )
 
 
-def _arxiv_id(date: dt.date, lots: bytes, taken: set[str]) -> str:
+def _arxiv_id(date: dt.date, lots: bytes, taken_ids: set[str]) -> str:
     """Return an unused arXiv id for this month, with four digits before 2015 and five since."""
     width = 5 if date.year >= 2015 else 4
     start = int.from_bytes(lots[2:6])
-    return _free(lambda turn: f"{date:%y%m}.{(start + turn) % 10**width:0{width}}", taken)
+    return _choose_free_id(lambda attempt: f"{date:%y%m}.{(start + attempt) % 10**width:0{width}}", taken_ids)
 
 
-def _corpus_id(digest: bytes, taken: set[str]) -> int:
-    return int(_free(lambda turn: str(1_000_000 + (int.from_bytes(digest[4:8]) + turn) % 280_000_000), taken))
+def _corpus_id(digest: bytes, taken_ids: set[str]) -> int:
+    return int(
+        _choose_free_id(
+            lambda attempt: str(1_000_000 + (int.from_bytes(digest[4:8]) + attempt) % 280_000_000), taken_ids
+        )
+    )
 
 
-def _free(name: Callable[[int], str], taken: set[str]) -> str:
+def _choose_free_id(name: Callable[[int], str], taken_ids: set[str]) -> str:
     """Return the first of `name(0)`, `name(1)`, … that is not taken yet, and mark it as taken."""
-    turn = 0
-    while name(turn) in taken:
-        turn += 1
-    taken.add(name(turn))
-    return name(turn)
+    attempt = 0
+    while name(attempt) in taken_ids:
+        attempt += 1
+    taken_ids.add(name(attempt))
+    return name(attempt)
 
 
-def _notice(record: Record, digest: bytes, on_arxiv: bool) -> Notice | None:
-    kind = record.notice or _drawn_notice(int.from_bytes(digest[12:16]) % 1000, on_arxiv)
+def _notice(record: Record, digest: bytes, is_on_arxiv: bool) -> Notice | None:
+    kind = record.notice or _draw_notice(int.from_bytes(digest[12:16]) % 1000, is_on_arxiv)
     if kind is None or record.publication_date is None:
         return None
     date = record.publication_date + dt.timedelta(days=90 + digest[16])
     return Notice(kind, f"10.{5000 + digest[28]}/sim.notice.{digest[:4].hex()}", date)
 
 
-def _drawn_notice(lot: int, on_arxiv: bool) -> NoticeKind | None:
+def _draw_notice(lot: int, is_on_arxiv: bool) -> NoticeKind | None:
     """Return a notice for 1% of the papers, depending on `lot` (0 to 999); None for the others."""
     if lot >= 10:
         return None
     if lot >= 7:
         return "concern"
-    return "withdrawn" if on_arxiv and lot >= 4 else "retracted"
+    return "withdrawn" if is_on_arxiv and lot >= 4 else "retracted"

@@ -26,12 +26,12 @@ class Allowance:
     in_flight: int = 0
 
     def take(self, knobs: Knobs, now: float, cost: int) -> Refused | None:
-        refused = self._refusal(knobs, now, cost)
-        if refused is None:
+        refusal = self._refusal(knobs, now, cost)
+        if refusal is None:
             self.spent += cost
             if knobs.per_second is not None:
                 self.due = max(now, self.due) + 1 / knobs.per_second
-        return refused
+        return refusal
 
     def _refusal(self, knobs: Knobs, now: float, cost: int) -> Refused | None:
         if knobs.per_day is not None and self.spent + cost > knobs.per_day:
@@ -39,7 +39,7 @@ class Allowance:
         if knobs.concurrent is not None and self.in_flight >= knobs.concurrent:
             return Refused(1.0)
         if knobs.per_second is not None:
-            early = self.due - (knobs.burst - 1) / knobs.per_second - now
-            if early > 0:
-                return Refused(early)
+            seconds_early = self.due - (knobs.burst - 1) / knobs.per_second - now
+            if seconds_early > 0:
+                return Refused(seconds_early)
         return None

@@ -36,10 +36,10 @@ class Lookup:
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """Return the scores of all texts, in order; above 0 if a text shares a word with the query."""
-        known = [self._vocabulary[word] for word in words(query) if word in self._vocabulary]
-        if not known or self._bm25 is None:
+        word_ids = [self._vocabulary[word] for word in words(query) if word in self._vocabulary]
+        if not word_ids or self._bm25 is None:
             return np.zeros(self._size, np.float32)
-        scores: NDArray[np.float32] = self._bm25.get_scores_from_ids(known)
+        scores: NDArray[np.float32] = self._bm25.get_scores_from_ids(word_ids)
         return scores
 
     def ranked(self, query: str) -> list[int]:
@@ -50,8 +50,8 @@ class Lookup:
 def best_first(scores: NDArray[np.float32]) -> list[int]:
     """Return the indices of the scores above 0, highest first; equal scores in index order."""
     numbers = np.flatnonzero(scores > 0)
-    ordered: list[int] = numbers[np.lexsort((numbers, -scores[numbers]))].tolist()
-    return ordered
+    ranking: list[int] = numbers[np.lexsort((numbers, -scores[numbers]))].tolist()
+    return ranking
 
 
 def words(text: str) -> list[str]:

@@ -12,9 +12,9 @@ from aiohttp import web
 
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Entry
-from simulator.outside.openalex_queries import QueryRefused, conditions, searched
+from simulator.outside.openalex_queries import QueryRefused, combine_searches, conditions
 from simulator.outside.openalex_works import FIELDS, former_id, known_as, work
-from simulator.outside.twin import Twin, retry_header
+from simulator.outside.simulated_service import SimulatedService, retry_header
 
 _PARAMS = """
     api_key filter mailto page per_page search select sort
@@ -26,7 +26,7 @@ _DOLLARS = 0.0001
 _KEYLESS_SHARE = 10
 
 
-class OpenAlex(Twin):
+class OpenAlex(SimulatedService):
     name: ClassVar[str] = "openalex"
     prefix: ClassVar[str] = "openalex"
     knobs = Knobs(per_second=100.0, burst=100, per_day=10_000)
@@ -46,21 +46,21 @@ class OpenAlex(Twin):
     def cost(self, request: web.Request) -> int:
         if request.path.removeprefix(f"/{self.prefix}").startswith("/works/"):
             return 0
-        searching = any(name.startswith("search") for name in request.query) or ".search:" in request.query_string
-        return 10 if searching else 1
+        is_search = any(name.startswith("search") for name in request.query) or ".search:" in request.query_string
+        return 10 if is_search else 1
 
     def marks(self, request: web.Request, spent: int) -> Mapping[str, str]:
         limit, cost = self.allowed(request).per_day, self.cost(request)
         if limit is None:
             return {}
-        left = max(0, limit - spent)
+        remaining = max(0, limit - spent)
         return {
             "X-RateLimit-Limit": str(limit),
-            "X-RateLimit-Remaining": str(left),
+            "X-RateLimit-Remaining": str(remaining),
             "X-RateLimit-Credits-Used": str(cost),
             "X-RateLimit-Reset": str(_seconds_to_midnight()),
             "X-RateLimit-Limit-USD": f"{limit * _DOLLARS:g}",
-            "X-RateLimit-Remaining-USD": f"{left * _DOLLARS:g}",
+            "X-RateLimit-Remaining-USD": f"{remaining * _DOLLARS:g}",
             "X-RateLimit-Cost-USD": f"{cost * _DOLLARS:g}",
         }
 
@@ -99,7 +99,7 @@ class OpenAlex(Twin):
             fields = _fields(request)
         except QueryRefused as refusal:
             return self.failure(400, str(refusal))
-        return web.json_response(_chosen(work(self.library, entry, str(request.url.origin())), fields))
+        return web.json_response(_select_fields(work(self.library, entry, str(request.url.origin())), fields))
 
     async def works(self, request: web.Request) -> web.Response:
         if len(request.raw_path) > _LONGEST_URL:
@@ -115,43 +115,43 @@ class OpenAlex(Twin):
             raise QueryRefused(
                 f"{unknown} is not a valid parameter. Valid parameters are: {', '.join(_PARAMS.split())}."
             )
-        fields, found = _fields(request), self._sorted(request)
+        fields, entries = _fields(request), self._find_sorted(request)
         size = _integer(request, "per_page", 25, 200)
         page = _integer(request, "page", 1, _DEEPEST)
         if page * size > _DEEPEST:
             body = {"error": "Pagination error.", "message": "Maximum results size of 10,000 records is exceeded."}
             return web.json_response(body, status=400)
         start = (page - 1) * size
-        shown = found[start : start + size]
+        page_entries = entries[start : start + size]
         meta: dict[str, object] = {
-            "count": len(found),
+            "count": len(entries),
             "db_response_time_ms": 12,
             "page": page,
             "per_page": size,
             "groups_count": None,
             "cost_usd": self.cost(request) * _DOLLARS,
         }
-        origin, searching = str(request.url.origin()), "search" in request.query
+        origin, is_search = str(request.url.origin()), "search" in request.query
         results = [
-            _chosen(work(self.library, item, origin, 1000.0 / (1 + start + rank) if searching else None), fields)
-            for rank, item in enumerate(shown)
+            _select_fields(work(self.library, item, origin, 1000.0 / (1 + start + rank) if is_search else None), fields)
+            for rank, item in enumerate(page_entries)
         ]
         return web.json_response({"meta": meta, "results": results, "group_by": []})
 
-    def _sorted(self, request: web.Request) -> list[Entry]:
+    def _find_sorted(self, request: web.Request) -> list[Entry]:
         """Return the results in the requested order; searches by relevance, others in library order."""
         query, order = request.query.get("search"), request.query.get("sort", "")
-        wanted = conditions(self.library, request.query.get("filter", ""))
-        found = list(self.library.entries)
+        filters = conditions(self.library, request.query.get("filter", ""))
+        entries = list(self.library.entries)
         if query is not None:
-            holds = searched(query)
-            found = [entry for entry in self.library.search(query) if holds(entry)]
-        found = [entry for entry in found if all(condition(entry) for condition in wanted)]
+            holds = combine_searches(query)
+            entries = [entry for entry in self.library.search(query) if holds(entry)]
+        entries = [entry for entry in entries if all(condition(entry) for condition in filters)]
         if order == "publication_date:desc":
-            found.sort(key=_day_key, reverse=True)
+            entries.sort(key=_day_key, reverse=True)
         elif order:
             raise QueryRefused(f"{order} is not a valid sort.")
-        return found
+        return entries
 
 
 def _day_key(entry: Entry) -> str:
@@ -177,14 +177,14 @@ def _fields(request: web.Request) -> tuple[str, ...]:
     return fields
 
 
-def _chosen(record: Mapping[str, object], fields: Sequence[str]) -> dict[str, object]:
+def _select_fields(record: Mapping[str, object], fields: Sequence[str]) -> dict[str, object]:
     return {name: value for name, value in record.items() if not fields or name in fields}
 
 
-def _integer(request: web.Request, name: str, default: int, most: int) -> int:
+def _integer(request: web.Request, name: str, default: int, maximum: int) -> int:
     text = request.query.get(name) or str(default)
-    if not text.isdecimal() or not 1 <= int(text) <= most:
-        raise QueryRefused(f"{name} parameter must be between 1 and {most}")
+    if not text.isdecimal() or not 1 <= int(text) <= maximum:
+        raise QueryRefused(f"{name} parameter must be between 1 and {maximum}")
     return int(text)
 
 

@@ -20,7 +20,7 @@ class QueryRefused(Exception):
     """Raised if a query is refused, with OpenAlex's wording."""
 
 
-def searched(query: str) -> Condition:
+def combine_searches(query: str) -> Condition:
     """Return the condition of a search: all words, stemmed and without stop words, must occur in the title or abstract.
     The only supported operator is OR. Raises QueryRefused."""
     for sign in ("!", "|"):
@@ -43,7 +43,7 @@ def searched(query: str) -> Condition:
 
 def conditions(library: Library, text: str) -> list[Condition]:
     """Return the conditions of a filter: conditions are separated by commas, values by bars, `!` negates them."""
-    found = list[Condition]()
+    parsed_conditions = list[Condition]()
     for part in text.split(",") if text else ():
         field, colon, value = part.partition(":")
         if not colon:
@@ -53,8 +53,8 @@ def conditions(library: Library, text: str) -> list[Condition]:
             raise QueryRefused(
                 f"{field} is not a valid field. Valid fields are underscore or hyphenated versions of: {valid}"
             )
-        found.append(_condition(library, field, value))
-    return found
+        parsed_conditions.append(_condition(library, field, value))
+    return parsed_conditions
 
 
 def _condition(library: Library, field: str, value: str) -> Condition:
@@ -69,8 +69,8 @@ def _condition(library: Library, field: str, value: str) -> Condition:
             "The ! operator can only be used at the beginning of an OR query, like /works?filter=concepts.id:"
             "!C144133560|C15744967, meaning NOT (C144133560 or C15744967). Problem value: " + value
         )
-    matching = _matching(library, field, values)
-    return (lambda entry: not matching(entry)) if value.startswith("!") else matching
+    matches = _matching(library, field, values)
+    return (lambda entry: not matches(entry)) if value.startswith("!") else matches
 
 
 def _matching(library: Library, field: str, values: Sequence[str]) -> Condition:
@@ -79,9 +79,9 @@ def _matching(library: Library, field: str, values: Sequence[str]) -> Condition:
             numbers = {entry.number for value in values if (entry := known_as(library, kind, value))}
             return lambda entry: entry.number in numbers
         case "cites":
-            cited = [entry for value in values if (entry := known_as(library, "openalex", value))]
-            citing = {entry.number for item in cited for entry in library.citations(item)}
-            return lambda entry: entry.number in citing
+            cited_entries = [entry for value in values if (entry := known_as(library, "openalex", value))]
+            citing_numbers = {entry.number for item in cited_entries for entry in library.citations(item)}
+            return lambda entry: entry.number in citing_numbers
         case "from_publication_date":
             first = _day(values[0])
             return lambda entry: (entry.known_day or dt.date.min) >= first

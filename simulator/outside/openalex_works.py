@@ -60,14 +60,14 @@ def _number(text: str) -> int:
     return 5_000_000_000 + int.from_bytes(blake2b(text.encode(), digest_size=4).digest())
 
 
-def inverted(text: str) -> dict[str, list[int]]:
+def invert_abstract(text: str) -> dict[str, list[int]]:
     index: dict[str, list[int]] = {}
     for place, word in enumerate(text.split()):
         index.setdefault(word, []).append(place)
     return index
 
 
-def _location(name: str, kind: str, landing: str | None, pdf: str | None, version: str) -> dict[str, object]:
+def _location(name: str, kind: str, landing_page: str | None, pdf: str | None, version: str) -> dict[str, object]:
     source: dict[str, object] = {
         "id": f"{_SITE}/S{_number(name)}",
         "display_name": name,
@@ -82,9 +82,9 @@ def _location(name: str, kind: str, landing: str | None, pdf: str | None, versio
         "type": kind,
     }
     return {
-        "id": f"doi:{landing}" if landing else None,
+        "id": f"doi:{landing_page}" if landing_page else None,
         "is_oa": pdf is not None,
-        "landing_page_url": landing,
+        "landing_page_url": landing_page,
         "pdf_url": pdf,
         "source": source if name else None,
         "license": _LICENSE if pdf else None,
@@ -96,15 +96,17 @@ def _location(name: str, kind: str, landing: str | None, pdf: str | None, versio
 
 
 def _locations(entry: Entry, origin: str) -> list[dict[str, object]]:
-    free = f"{origin}{entry.pdf_path}" if entry.free_pdf else None
-    landing = f"https://doi.org/{entry.doi}" if entry.doi else entry.record.url or None
-    found = [_location(entry.record.venue, "journal", landing, free, "publishedVersion")] if landing else []
+    free_pdf = f"{origin}{entry.pdf_path}" if entry.free_pdf else None
+    landing_page = f"https://doi.org/{entry.doi}" if entry.doi else entry.record.url or None
+    locations = (
+        [_location(entry.record.venue, "journal", landing_page, free_pdf, "publishedVersion")] if landing_page else []
+    )
     if entry.arxiv:
         address, pdf = f"http://arxiv.org/abs/{entry.arxiv}", f"{origin}{entry.pdf_path}"
-        found.append(_location("arXiv (Cornell University)", "repository", address, pdf, "submittedVersion"))
+        locations.append(_location("arXiv (Cornell University)", "repository", address, pdf, "submittedVersion"))
     if entry.acl:
-        found.append(_location("", "repository", f"https://aclanthology.org/{entry.acl}", None, "acceptedVersion"))
-    return found
+        locations.append(_location("", "repository", f"https://aclanthology.org/{entry.acl}", None, "acceptedVersion"))
+    return locations
 
 
 def _authorships(entry: Entry) -> list[dict[str, object]]:
@@ -145,7 +147,7 @@ def work(library: Library, entry: Entry, origin: str, score: float | None = None
     locations = _locations(entry, origin)
     best = next((place for place in locations if place["pdf_url"]), None)
     title = record.title if entry.corpus_id % 200 else None
-    cited = library.references(entry)
+    references = library.references(entry)
     return {
         "id": f"{_SITE}/{entry.openalex}",
         "doi": doi,
@@ -186,10 +188,10 @@ def work(library: Library, entry: Entry, origin: str, score: float | None = None
         "awards": [],
         "has_content": {"pdf": best is not None, "grobid_xml": False},
         "content_urls": None,
-        "referenced_works_count": len(cited),
-        "referenced_works": [f"{_SITE}/{item.openalex}" for item in cited],
+        "referenced_works_count": len(references),
+        "referenced_works": [f"{_SITE}/{item.openalex}" for item in references],
         "related_works": [],
-        "abstract_inverted_index": inverted(record.abstract) if abstract_known(entry) else None,
+        "abstract_inverted_index": invert_abstract(record.abstract) if abstract_known(entry) else None,
         "counts_by_year": [],
         "updated_date": "2026-09-30T04:12:45.301972",
         "created_date": "2025-10-10T00:00:00",

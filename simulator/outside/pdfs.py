@@ -25,12 +25,14 @@ _Line = tuple[int, float, str]
 """Font number, size in points, text; an empty text is a gap."""
 
 
-def paper_pdf(entry: Entry, cited: Sequence[Entry], version: int | None = None) -> bytes:
+def paper_pdf(entry: Entry, cited_entries: Sequence[Entry], version: int | None = None) -> bytes:
     """Return a PDF with title, authors, abstract, numbered sections, a caption and references; the newest version by
     default."""
     version = version or entry.versions
     marks = f"{_MARK}{entry.record.id} {_VERSION_MARK}{version}"
-    return _document(_pages(_lines(entry, cited, version)), f"/Title {_string(entry.record.title)} /Keywords ({marks})")
+    return _document(
+        _pages(_lines(entry, cited_entries, version)), f"/Title {_string(entry.record.title)} /Keywords ({marks})"
+    )
 
 
 def paper_id_in(pdf: bytes) -> str | None:
@@ -54,23 +56,23 @@ def hostile_pdf(kind: str) -> bytes:
         "no-pages": lambda: _document([]),
         "html": lambda: b"<!DOCTYPE html><html><head><title>403</title></head><body>Sign in to read on.</body></html>",
         "noise": lambda: b"%PDF-1.7\n" + bytes(zlib.crc32(b"%d" % n) % 256 for n in range(4_000)),
-        "scan": lambda: _assembled([_stream(b"q Q")], ""),
+        "scan": lambda: _assemble([_stream(b"q Q")], ""),
     }
     return makers[kind]()
 
 
-def _lines(entry: Entry, cited: Sequence[Entry], version: int) -> list[_Line]:
+def _lines(entry: Entry, cited_entries: Sequence[Entry], version: int) -> list[_Line]:
     record = entry.record
-    lines = [*_wrapped(_BOLD, 18, record.title), *_wrapped(_REGULAR, 10, ", ".join(record.authors)), _GAP]
-    lines += [(_BOLD, 12.0, "Abstract"), *_wrapped(_REGULAR, 10, record.abstract), _GAP]
-    for number, part in enumerate(parts(entry, cited, version), 1):
-        lines += [(_BOLD, 12.0, f"{number} {part.title}"), *_wrapped(_REGULAR, 10, part.text), _GAP]
+    lines = [*_wrap_text(_BOLD, 18, record.title), *_wrap_text(_REGULAR, 10, ", ".join(record.authors)), _GAP]
+    lines += [(_BOLD, 12.0, "Abstract"), *_wrap_text(_REGULAR, 10, record.abstract), _GAP]
+    for number, part in enumerate(parts(entry, cited_entries, version), 1):
+        lines += [(_BOLD, 12.0, f"{number} {part.title}"), *_wrap_text(_REGULAR, 10, part.text), _GAP]
         if part.title == "Experiments":
-            lines += [*_wrapped(_REGULAR, 8, f"Figure 1: What the experiments of {record.title} show."), _GAP]
-    if cited:
+            lines += [*_wrap_text(_REGULAR, 8, f"Figure 1: What the experiments of {record.title} show."), _GAP]
+    if cited_entries:
         lines.append((_BOLD, 12.0, "References"))
-        for number, item in enumerate(cited, 1):
-            lines += _wrapped(_REGULAR, 8, f"[{number}] {reference(item)}")
+        for number, item in enumerate(cited_entries, 1):
+            lines += _wrap_text(_REGULAR, 8, f"[{number}] {reference(item)}")
     return lines
 
 
@@ -85,7 +87,7 @@ def reference(entry: Entry) -> str:
     return f"{names or 'Anonymous'}. {record.title}. {record.venue or 'Manuscript'}, {record.year or 'n.d.'}.{address}"
 
 
-def _wrapped(font: int, size: float, text: str) -> list[_Line]:
+def _wrap_text(font: int, size: float, text: str) -> list[_Line]:
     return [(font, size, line) for line in textwrap.wrap(text, int(960 / size), break_on_hyphens=False)]
 
 
@@ -102,27 +104,27 @@ def _pages(lines: Sequence[_Line]) -> list[list[_Line]]:
 
 
 def _document(pages: Sequence[Sequence[_Line]], info: str = "") -> bytes:
-    return _assembled([_stream(zlib.compress(_drawn(page)), b"/Filter /FlateDecode") for page in pages], info)
+    return _assemble([_stream(zlib.compress(_draw_page(page)), b"/Filter /FlateDecode") for page in pages], info)
 
 
-def _drawn(page: Sequence[_Line]) -> bytes:
-    drawn, height = [], _HEIGHT
+def _draw_page(page: Sequence[_Line]) -> bytes:
+    operators, height = [], _HEIGHT
     for font, size, text in page:
         height -= 1.4 * size
         if text:
-            drawn.append(f"BT /F{font} {size} Tf 60 {height:.1f} Td {_string(text)} Tj ET")
-    return "\n".join(drawn).encode("cp1252", "replace")
+            operators.append(f"BT /F{font} {size} Tf 60 {height:.1f} Td {_string(text)} Tj ET")
+    return "\n".join(operators).encode("cp1252", "replace")
 
 
 def _string(text: str) -> str:
     return "(" + text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)") + ")"
 
 
-def _stream(data: bytes, more: bytes = b"") -> bytes:
-    return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(data), more, data)
+def _stream(data: bytes, attributes: bytes = b"") -> bytes:
+    return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(data), attributes, data)
 
 
-def _assembled(contents: Sequence[bytes], info: str, trailer: bytes = b"") -> bytes:
+def _assemble(contents: Sequence[bytes], info: str, trailer: bytes = b"") -> bytes:
     """Return a PDF with one page for each content stream, with cross-reference table and trailer."""
     first = 4 + len(_FONTS)
     kids = b" ".join(b"%d 0 R" % (first + 2 * number) for number in range(len(contents)))
@@ -135,22 +137,26 @@ def _assembled(contents: Sequence[bytes], info: str, trailer: bytes = b"") -> by
         b"<< %s >>" % info.encode("cp1252", "replace"),
         *fonts,
     ]
-    named = b" ".join(b"/F%d %d 0 R" % (number, 3 + number) for number in range(1, len(_FONTS) + 1))
+    font_entries = b" ".join(b"/F%d %d 0 R" % (number, 3 + number) for number in range(1, len(_FONTS) + 1))
     for number, content in enumerate(contents):
         page = (
             b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << %s >> >> /Contents %d 0 R >>"
         )
-        objects += [page % (named, first + 2 * number + 1), content]
+        objects += [page % (font_entries, first + 2 * number + 1), content]
     out = bytearray(b"%PDF-1.7\n")
     places = []
     for number, body in enumerate(objects, 1):
         places.append(len(out))
         out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    table = len(out)
+    table_offset = len(out)
     out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
     out += b"".join(b"%010d 00000 n \n" % place for place in places)
-    more = b"/Info 3 0 R %s" % trailer
-    out += b"trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, more, table)
+    trailer_entries = b"/Info 3 0 R %s" % trailer
+    out += b"trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF" % (
+        len(objects) + 1,
+        trailer_entries,
+        table_offset,
+    )
     return bytes(out)
 
 
@@ -160,12 +166,12 @@ def _bomb() -> bytes:
     drawing commands."""
     packer = zlib.compressobj(1)
     chunk = b"0 0 m 9 9 l S\n" * 71_429
-    packed = b"".join([*(packer.compress(chunk) for _ in range(_BOMB_MEGABYTES)), packer.flush()])
-    return _assembled([_stream(zlib.compress(packed, 9), b"/Filter [/FlateDecode /FlateDecode]")], "")
+    compressed_bytes = b"".join([*(packer.compress(chunk) for _ in range(_BOMB_MEGABYTES)), packer.flush()])
+    return _assemble([_stream(zlib.compress(compressed_bytes, 9), b"/Filter [/FlateDecode /FlateDecode]")], "")
 
 
 def _encrypted() -> bytes:
     """Return a PDF that is encrypted with an unknown password."""
     keys = b"/O <%s> /U <%s>" % (b"ab" * 32, b"cd" * 32)
     encryption = b"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 %s >> /ID [<00> <00>]" % keys
-    return _assembled([_stream(b"BT ET")], "", encryption)
+    return _assemble([_stream(b"BT ET")], "", encryption)

@@ -21,11 +21,11 @@ class OutsideWorld(ServerProcess):
         self,
         papers: Path | None = None,
         *,
-        limits: bool = True,
+        with_limits: bool = True,
         knobs: Mapping[str, Mapping[str, Any]] | None = None,
         port: int = 0,
     ) -> None:
-        flags = [*(["--papers", str(papers.absolute())] if papers else []), *([] if limits else ["--no-limits"])]
+        flags = [*(["--papers", str(papers.absolute())] if papers else []), *([] if with_limits else ["--no-limits"])]
         super().__init__("simulator.outside", port, flags)
         self._knobs = knobs or {}
 
@@ -34,7 +34,7 @@ class OutsideWorld(ServerProcess):
             self.configure(service, **knobs)
 
     def url(self, path: str) -> str:
-        """Return the absolute URL of a path that begins with a twin's prefix: `url("s2")` is Semantic Scholar's base
+        """Return the absolute URL of a path that begins with a service's prefix: `url("s2")` is Semantic Scholar's base
         URL."""
         return f"{self.base_url}/{path}"
 
@@ -51,5 +51,5 @@ class OutsideWorld(ServerProcess):
 
     def configure(self, service: str, **knobs: Any) -> dict[str, Any]:
         """Change the named knobs and return all. Raises ValueError if they are invalid."""
-        changed: dict[str, Any] = json.loads(self.ask("PUT", f"/_outside/knobs/{service}", json.dumps(knobs)))
-        return changed
+        changed_knobs: dict[str, Any] = json.loads(self.ask("PUT", f"/_outside/knobs/{service}", json.dumps(knobs)))
+        return changed_knobs

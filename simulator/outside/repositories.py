@@ -70,7 +70,7 @@ HOSTILE: dict[str, _Files] = {
 }
 
 
-class Stored(NamedTuple):
+class Repository(NamedTuple):
     """Repository on the simulated host."""
 
     name: str
@@ -87,13 +87,13 @@ class Repositories:
         self._made: set[str] = set()
 
     @cached_property
-    def by_name(self) -> dict[str, Stored]:
-        stored = [_stored(entry) for entry in self._library.entries]
-        hostile = [Stored(name, None, _HOSTILE_DAY, _HOSTILE_DAY) for name in HOSTILE]
-        return {item.name.lower(): item for item in (*stored, *hostile)}
+    def by_name(self) -> dict[str, Repository]:
+        of_papers = [_repository_of(entry) for entry in self._library.entries]
+        hostile = [Repository(name, None, _HOSTILE_DAY, _HOSTILE_DAY) for name in HOSTILE]
+        return {item.name.lower(): item for item in (*of_papers, *hostile)}
 
     @cached_property
-    def of_paper(self) -> dict[int, Stored]:
+    def of_paper(self) -> dict[int, Repository]:
         return {item.entry.number: item for item in self.by_name.values() if item.entry is not None}
 
     @cached_property
@@ -102,23 +102,23 @@ class Repositories:
         self._folder = TemporaryDirectory(prefix="simulated-git-")
         return Path(self._folder.name)
 
-    def folder(self, stored: Stored) -> Path:
-        path = self.root / f"{stored.name}.git"
-        if stored.name not in self._made:
-            self._make(stored, path)
-            self._made.add(stored.name)
+    def folder(self, repository: Repository) -> Path:
+        path = self.root / f"{repository.name}.git"
+        if repository.name not in self._made:
+            self._make(repository, path)
+            self._made.add(repository.name)
         return path
 
-    def git(self, stored: Stored, *arguments: str) -> bytes:
+    def git(self, repository: Repository, *arguments: str) -> bytes:
         """Run git in the repository and return its output. Raises subprocess.CalledProcessError."""
-        command = ("git", "-C", str(self.folder(stored)), *arguments)
+        command = ("git", "-C", str(self.folder(repository)), *arguments)
         return subprocess.run(command, check=True, capture_output=True, timeout=_PATIENCE).stdout
 
-    def _make(self, stored: Stored, path: Path) -> None:
+    def _make(self, repository: Repository, path: Path) -> None:
         subprocess.run(("git", "init", "-q", "--bare", str(path)), check=True, timeout=_PATIENCE)
-        files = HOSTILE[stored.name] if stored.entry is None else _files(stored.entry)
-        stream = _history(files, stored)
-        if stored.name == "hostile/parents":
+        files = HOSTILE[repository.name] if repository.entry is None else _files(repository.entry)
+        stream = _history(files, repository)
+        if repository.name == "hostile/parents":
             self._create_escaping_tree(path)
         if files:
             command = ("git", "-C", str(path), "fast-import", "--quiet", "--force")
@@ -127,30 +127,30 @@ class Repositories:
     def _create_escaping_tree(self, path: Path) -> None:
         """Create a tree with file names that lead out of it, which git itself would refuse to create."""
 
-        def git(*arguments: str, given: bytes = b"") -> str:
+        def git(*arguments: str, standard_input: bytes = b"") -> str:
             command = ("git", "-C", str(path), *arguments)
-            done = subprocess.run(command, input=given, check=True, capture_output=True, timeout=_PATIENCE)
-            return done.stdout.decode().strip()
+            process = subprocess.run(command, input=standard_input, check=True, capture_output=True, timeout=_PATIENCE)
+            return process.stdout.decode().strip()
 
-        blob = bytes.fromhex(git("hash-object", "-w", "--stdin", given=b"def escaped(): pass\n"))
+        blob = bytes.fromhex(git("hash-object", "-w", "--stdin", standard_input=b"def escaped(): pass\n"))
         names = (b"..", b"../../escaped.py", b"README.md", b"a/../../b.py")
         tree = b"".join(b"100644 %s\0%s" % (name, blob) for name in names)
-        sha = git("hash-object", "-t", "tree", "-w", "--stdin", "--literally", given=tree)
-        who = "Lab <lab@example.org> 1588593600 +0000"
-        commit = f"tree {sha}\nauthor {who}\ncommitter {who}\n\nOut\n"
+        sha = git("hash-object", "-t", "tree", "-w", "--stdin", "--literally", standard_input=tree)
+        author = "Lab <lab@example.org> 1588593600 +0000"
+        commit = f"tree {sha}\nauthor {author}\ncommitter {author}\n\nOut\n"
         git(
             "update-ref",
             "refs/heads/master",
-            git("hash-object", "-t", "commit", "-w", "--stdin", given=commit.encode()),
+            git("hash-object", "-t", "commit", "-w", "--stdin", standard_input=commit.encode()),
         )
 
 
-def _stored(entry: Entry) -> Stored:
+def _repository_of(entry: Entry) -> Repository:
     family = re.sub(r"[^a-z]", "", entry.record.authors[0].split()[-1].lower()) if entry.record.authors else ""
     words = re.findall(r"[a-z0-9]+", entry.record.title.lower())[:4]
     day = entry.date or dt.date(2020, 1, 1)
     name = f"{family or 'lab'}-lab/{'-'.join(words) or 'code'}-{entry.number}"
-    return Stored(name, entry, day, day + dt.timedelta(days=200))
+    return Repository(name, entry, day, day + dt.timedelta(days=200))
 
 
 def _files(entry: Entry) -> _Files:
@@ -165,19 +165,19 @@ def _files(entry: Entry) -> _Files:
     }
 
 
-def _history(files: _Files, stored: Stored) -> bytes:
+def _history(files: _Files, repository: Repository) -> bytes:
     """Return the input of fast-import: a commit with all files, and a commit with a news file on the day of the last
     push."""
-    out = [_commit(stored.created, "Everything")]
+    out = [_commit(repository.created, "Everything")]
     out += [b"M %s inline %s\n%s" % (mode.encode(), path.encode(), _data(body)) for path, (mode, body) in files.items()]
-    out += [_commit(stored.pushed, "News"), b"M 100644 inline NEWS.md\n", _data(b"News.\n")]
+    out += [_commit(repository.pushed, "News"), b"M 100644 inline NEWS.md\n", _data(b"News.\n")]
     return b"".join(out)
 
 
 def _commit(day: dt.date, message: str) -> bytes:
     seconds = int(dt.datetime.combine(day, dt.time(12), dt.UTC).timestamp())
-    who = f"committer Lab <lab@example.org> {seconds} +0000\n".encode()
-    return b"commit refs/heads/master\n" + who + _data(message.encode())
+    committer = f"committer Lab <lab@example.org> {seconds} +0000\n".encode()
+    return b"commit refs/heads/master\n" + committer + _data(message.encode())
 
 
 def _data(body: bytes) -> bytes:

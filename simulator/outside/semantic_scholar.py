@@ -24,7 +24,7 @@ from simulator.outside.semantic_scholar_papers import (
     snippets_of,
 )
 from simulator.outside.semantic_scholar_queries import Period, period
-from simulator.outside.twin import Twin, retry_header
+from simulator.outside.simulated_service import SimulatedService, retry_header
 
 _GRAPH, _RECOMMENDATIONS = "/graph/v1", "/recommendations/v1"
 _HYPHENATED = re.compile(r"\S*\w-\w\S*")
@@ -38,7 +38,7 @@ class _Page(NamedTuple):
     limit: int
 
 
-class SemanticScholar(Twin):
+class SemanticScholar(SimulatedService):
     name: ClassVar[str] = "semantic_scholar"
     prefix: ClassVar[str] = "s2"
     knobs = Knobs(per_second=1.0)
@@ -72,16 +72,16 @@ class SemanticScholar(Twin):
         return web.json_response({"message": message}, status=status, headers=retry_header(retry_after))
 
     async def search(self, request: web.Request) -> web.Response:
-        fields, page = Fields.asked(request), _page(request, default=100, most=100)
-        found = self._found(_HYPHENATED.sub(" ", _query(request)), _days(request))
-        reachable, end = found[:_DEEPEST], page.offset + page.limit
-        if end > _DEEPEST or page.offset > max(len(reachable) - 1, 0):
+        fields, page = Fields.asked(request), _page(request, default=100, max_limit=100)
+        entries = self._find_entries(_HYPHENATED.sub(" ", _query(request)), _days(request))
+        reachable_entries, end = entries[:_DEEPEST], page.offset + page.limit
+        if end > _DEEPEST or page.offset > max(len(reachable_entries) - 1, 0):
             raise web.HTTPBadRequest(text="Requested data for this limit and/or offset is not available")
-        answer: dict[str, object] = {"total": len(found), "offset": page.offset}
-        if end < len(reachable):
+        answer: dict[str, object] = {"total": len(entries), "offset": page.offset}
+        if end < len(reachable_entries):
             answer["next"] = end
-        if found:
-            answer["data"] = [fields.of(self.library, item, request) for item in reachable[page.offset : end]]
+        if entries:
+            answer["data"] = [fields.of(self.library, item, request) for item in reachable_entries[page.offset : end]]
         return web.json_response(answer)
 
     async def batch(self, request: web.Request) -> web.Response:
@@ -120,39 +120,39 @@ class SemanticScholar(Twin):
         return _linked(request, "citingPaper", records)
 
     async def snippets(self, request: web.Request) -> web.Response:
-        query, limit = _query(request), _page(request, default=10, most=1000).limit
-        found = snippets_of(self.library, self._found(query, _days(request)), query, limit)
-        return web.json_response({"data": found, "retrievalVersion": "simulated-1"})
+        query, limit = _query(request), _page(request, default=10, max_limit=1000).limit
+        snippets = snippets_of(self.library, self._find_entries(query, _days(request)), query, limit)
+        return web.json_response({"data": snippets, "retrievalVersion": "simulated-1"})
 
     async def recommendations(self, request: web.Request) -> web.Response:
-        fields, limit = Fields.asked(request), _page(request, default=100, most=500).limit
+        fields, limit = Fields.asked(request), _page(request, default=100, max_limit=500).limit
         body = await request.read()
-        positive, negative = _ids(body, "positivePaperIds"), _ids(body, "negativePaperIds", needed=False)
-        seeds = [seed for name in positive if (seed := known_as(self.library, name))]
-        if len(seeds) < len(positive):
+        positive_ids, negative_ids = _ids(body, "positivePaperIds"), _ids(body, "negativePaperIds", is_required=False)
+        seeds = [seed for name in positive_ids if (seed := known_as(self.library, name))]
+        if len(seeds) < len(positive_ids):
             raise web.HTTPNotFound(text="Input papers not found")
-        unwanted = {seed.number for name in negative if (seed := known_as(self.library, name))}
-        like = [item for item in self.library.like(seeds) if item.number not in unwanted]
+        excluded_numbers = {seed.number for name in negative_ids if (seed := known_as(self.library, name))}
+        similar_entries = [item for item in self.library.like(seeds) if item.number not in excluded_numbers]
         return web.json_response(
-            {"recommendedPapers": [fields.of(self.library, item, request) for item in like[:limit]]}
+            {"recommendedPapers": [fields.of(self.library, item, request) for item in similar_entries[:limit]]}
         )
 
     async def recommendations_for_paper(self, request: web.Request) -> web.Response:
-        fields, limit = Fields.asked(request), _page(request, default=100, most=500).limit
+        fields, limit = Fields.asked(request), _page(request, default=100, max_limit=500).limit
         pool = request.query.get("from", "recent")
         if pool not in {"recent", "all-cs"}:
             raise web.HTTPBadRequest(text=f"Unacceptable query params: [from={pool}]")
         seed = self._entry(request)
-        like = self.library.like([seed])
+        similar_entries = self.library.like([seed])
         if pool == "all-cs" and not in_computer_science(seed):
             return web.json_response({"recommendedPapers": []})
         if pool == "recent":
             newest = max(entry.record.year or 0 for entry in self.library.entries)
-            like = [item for item in like if (item.record.year or 0) > newest - _RECENT_YEARS]
+            similar_entries = [item for item in similar_entries if (item.record.year or 0) > newest - _RECENT_YEARS]
         if seed.corpus_id % 2:
-            like.insert(0, seed)
+            similar_entries.insert(0, seed)
         return web.json_response(
-            {"recommendedPapers": [fields.of(self.library, item, request) for item in like[:limit]]}
+            {"recommendedPapers": [fields.of(self.library, item, request) for item in similar_entries[:limit]]}
         )
 
     def _entry(self, request: web.Request) -> Entry:
@@ -162,9 +162,9 @@ class SemanticScholar(Twin):
             raise web.HTTPNotFound(text=f"Paper with id {name} not found")
         return entry
 
-    def _found(self, query: str, days: Period) -> list[Entry]:
-        found = self.library.search(query)
-        return found if days == Period() else [item for item in found if days.holds(item.known_day)]
+    def _find_entries(self, query: str, days: Period) -> list[Entry]:
+        entries = self.library.search(query)
+        return entries if days == Period() else [item for item in entries if days.holds(item.known_day)]
 
     def _record(self, name: str, fields: Fields, request: web.Request) -> dict[str, object] | None:
         if name == OWN_PAPER["paperId"]:
@@ -174,7 +174,7 @@ class SemanticScholar(Twin):
 
 
 def _linked(request: web.Request, side: str, records: list[dict[str, object]]) -> web.Response:
-    page = _page(request, default=100, most=1000)
+    page = _page(request, default=100, max_limit=1000)
     end = page.offset + page.limit
     if end >= 10_000:
         raise web.HTTPBadRequest(text="The sum of offset and limit must be < 10000")
@@ -196,23 +196,23 @@ def _days(request: web.Request) -> Period:
     return period(request.query.get("publicationDateOrYear", ""))
 
 
-def _page(request: web.Request, default: int, most: int) -> _Page:
-    asked = {name: request.query.get(name, str(value)) for name, value in (("offset", 0), ("limit", default))}
-    wrong = [f"{name}={value}" for name, value in asked.items() if not value.isdecimal()]
-    if not wrong and not 1 <= int(asked["limit"]) <= most:
-        wrong = [f"limit={asked['limit']}"]
-    if wrong:
-        raise web.HTTPBadRequest(text=f"Unacceptable query params: [{', '.join(wrong)}]")
-    return _Page(int(asked["offset"]), int(asked["limit"]))
+def _page(request: web.Request, default: int, max_limit: int) -> _Page:
+    parameters = {name: request.query.get(name, str(value)) for name, value in (("offset", 0), ("limit", default))}
+    invalid_parameters = [f"{name}={value}" for name, value in parameters.items() if not value.isdecimal()]
+    if not invalid_parameters and not 1 <= int(parameters["limit"]) <= max_limit:
+        invalid_parameters = [f"limit={parameters['limit']}"]
+    if invalid_parameters:
+        raise web.HTTPBadRequest(text=f"Unacceptable query params: [{', '.join(invalid_parameters)}]")
+    return _Page(int(parameters["offset"]), int(parameters["limit"]))
 
 
-def _ids(body: bytes, name: str, needed: bool = True) -> list[str]:
+def _ids(body: bytes, name: str, is_required: bool = True) -> list[str]:
     try:
-        given = json.loads(body).get(name, [])
+        paper_ids = json.loads(body).get(name, [])
     except (ValueError, AttributeError) as error:
         raise web.HTTPBadRequest(text="Bad request: the body is not a JSON object") from error
-    if not isinstance(given, list) or not all(isinstance(item, str) and item for item in given):
+    if not isinstance(paper_ids, list) or not all(isinstance(item, str) and item for item in paper_ids):
         raise web.HTTPBadRequest(text=f"Bad request: {name} must be a list of paper ids")
-    if needed and not given:
+    if is_required and not paper_ids:
         raise web.HTTPBadRequest(text=f"Bad request: {name} must not be empty")
-    return given
+    return paper_ids

@@ -73,8 +73,8 @@ class Fields(NamedTuple):
         return cls(names)
 
     def chosen(self, record: Mapping[str, object]) -> dict[str, object]:
-        wanted = {"paperId", *(name.partition(".")[0] for name in self.names)}
-        return {name: value for name, value in record.items() if name in wanted}
+        field_names = {"paperId", *(name.partition(".")[0] for name in self.names)}
+        return {name: value for name, value in record.items() if name in field_names}
 
     def of(self, library: Library, entry: Entry, request: web.Request) -> dict[str, object]:
         return self.chosen(_record(library, entry, str(request.url.origin())))
@@ -129,14 +129,16 @@ def _author_id(name: str) -> str:
     return str(int.from_bytes(blake2b(name.encode(), digest_size=4).digest()))
 
 
-def snippets_of(library: Library, found: Sequence[Entry], query: str, limit: int) -> list[dict[str, object]]:
+def snippets_of(library: Library, entries: Sequence[Entry], query: str, limit: int) -> list[dict[str, object]]:
     """Return at most two snippets per paper, best papers first; only from the abstract if there is no free copy."""
-    asked = set(words(query))
+    query_words = set(words(query))
     snippets: list[dict[str, object]] = []
-    for place, entry in enumerate(found):
+    for place, entry in enumerate(entries):
         if len(snippets) >= limit:
             break
-        passages = sorted(_passages(library, entry), key=lambda passage: -len(asked & set(words(passage[1].text))))
+        passages = sorted(
+            _passages(library, entry), key=lambda passage: -len(query_words & set(words(passage[1].text)))
+        )
         for kind, part in passages[:2]:
             snippets.append(_snippet(entry, kind, part, round(1 / (1.5 + 0.02 * (place + len(snippets))), 6)))
     return snippets[:limit]

@@ -29,18 +29,18 @@ def period(dates: str) -> Period:
     if not separator:
         last = first
     try:
-        return Period(_day(first, of_start=True), _day(last, of_start=False))
+        return Period(_day(first, is_start=True), _day(last, is_start=False))
     except ValueError as error:
         raise web.HTTPBadRequest(text=f"Unacceptable query params: [publicationDateOrYear={dates}]") from error
 
 
-def _day(text: str, of_start: bool) -> dt.date | None:
+def _day(text: str, is_start: bool) -> dt.date | None:
     if not text:
         return None
     match = _PART.fullmatch(text)
     if match is None:
         raise ValueError(text)
     year = int(match[1])
-    month = int(match[2] or (1 if of_start else 12))
-    day = int(match[3]) if match[3] else 1 if of_start else calendar.monthrange(year, month)[1]
+    month = int(match[2] or (1 if is_start else 12))
+    day = int(match[3]) if match[3] else 1 if is_start else calendar.monthrange(year, month)[1]
     return dt.date(year, month, day)

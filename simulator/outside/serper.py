@@ -12,13 +12,13 @@ from aiohttp import web
 
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Entry
-from simulator.outside.twin import Twin, retry_header
+from simulator.outside.simulated_service import SimulatedService, retry_header
 
 _PAGE = 10
 _BOUND = re.compile(r"cd_(min|max):(\d{1,2})/(\d{1,2})/(\d{4})")
 
 
-class Serper(Twin):
+class Serper(SimulatedService):
     name = "web"
     prefix = "serper"
     knobs = Knobs(per_second=300, burst=300)
@@ -36,58 +36,66 @@ class Serper(Twin):
         return web.json_response(body, status=status, headers=retry_header(retry_after))
 
     async def search(self, request: web.Request) -> web.Response:
-        asked = await _parameters(request)
-        query = asked["q"]
-        page = asked.get("page", 1)
-        first, last = _window(str(asked.get("tbs", "")))
-        found = [entry for entry in self.library.search(query) if _indexed(entry, first, last)]
-        shown = found[(page - 1) * _PAGE : page * _PAGE]
+        request_parameters = await _parameters(request)
+        query = request_parameters["q"]
+        page = request_parameters.get("page", 1)
+        first, last = _window(str(request_parameters.get("tbs", "")))
+        entries = [entry for entry in self.library.search(query) if _indexed(entry, first, last)]
+        page_entries = entries[(page - 1) * _PAGE : page * _PAGE]
         return web.json_response(
             {
-                "searchParameters": {"type": "search", "engine": "google", **asked},
+                "searchParameters": {"type": "search", "engine": "google", **request_parameters},
                 "organic": [
                     _organic(entry, position, f"{request.scheme}://{request.host}")
-                    for position, entry in enumerate(shown, 1)
+                    for position, entry in enumerate(page_entries, 1)
                 ],
-                "relatedSearches": [{"query": f"{query} survey"}] if found else [],
+                "relatedSearches": [{"query": f"{query} survey"}] if entries else [],
                 "credits": 1,
             }
         )
 
     async def scholar(self, request: web.Request) -> web.Response:
-        asked = await _parameters(request)
-        query = asked["q"]
-        page, first, last = asked.get("page", 1), asked.get("as_ylo", 0), asked.get("as_yhi", 9_999)
-        found = [entry for entry in self.library.search(query) if first <= (entry.record.year or 0) <= last]
-        shown = found[(page - 1) * _PAGE : page * _PAGE]
-        parameters = {"type": "scholar", "engine": "google-scholar", **asked}
+        request_parameters = await _parameters(request)
+        query = request_parameters["q"]
+        page, first, last = (
+            request_parameters.get("page", 1),
+            request_parameters.get("as_ylo", 0),
+            request_parameters.get("as_yhi", 9_999),
+        )
+        entries = [entry for entry in self.library.search(query) if first <= (entry.record.year or 0) <= last]
+        page_entries = entries[(page - 1) * _PAGE : page * _PAGE]
+        parameters = {"type": "scholar", "engine": "google-scholar", **request_parameters}
         return web.json_response(
-            {"searchParameters": parameters, "organic": [_cited(entry) for entry in shown], "credits": 1}
+            {
+                "searchParameters": parameters,
+                "organic": [_describe_citation(entry) for entry in page_entries],
+                "credits": 1,
+            }
         )
 
 
 async def _parameters(request: web.Request) -> dict[str, Any]:
     """Return the parameters in the request's body. Raises HTTPBadRequest."""
     try:
-        asked = json.loads(await request.read())
+        parameters = json.loads(await request.read())
     except ValueError:
         raise web.HTTPBadRequest(text="Invalid JSON body") from None
-    query = asked.get("q") if isinstance(asked, dict) else None
+    query = parameters.get("q") if isinstance(parameters, dict) else None
     if not isinstance(query, str) or not query.strip():
         raise web.HTTPBadRequest(text="Missing query parameter")
-    return dict(asked)
+    return dict(parameters)
 
 
-def _cited(entry: Entry) -> dict[str, Any]:
+def _describe_citation(entry: Entry) -> dict[str, Any]:
     record = entry.record
     names = [f"{name[0]} {name.split()[-1]}" for name in record.authors]
-    shown = ", ".join(names[:3]) + ("…" if len(names) > 3 else "")
+    author_text = ", ".join(names[:3]) + ("…" if len(names) > 3 else "")
     venue = record.venue if len(record.venue) < 30 else f"{record.venue[:28]}…"
     link = f"https://arxiv.org/abs/{entry.arxiv}" if entry.arxiv else f"https://doi.org/{entry.doi or record.id}"
     result: dict[str, Any] = {
         "title": record.title,
         "link": link,
-        "publicationInfo": f"{shown} - {venue}, {record.year} - simulated.example.org",
+        "publicationInfo": f"{author_text} - {venue}, {record.year} - simulated.example.org",
         "snippet": f"{record.abstract[:180]}…",
         "year": record.year,
         "id": entry.s2[:12],

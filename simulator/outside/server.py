@@ -21,11 +21,11 @@ from simulator.outside.openalex import OpenAlex
 from simulator.outside.pages import Pages
 from simulator.outside.semantic_scholar import SemanticScholar
 from simulator.outside.serper import Serper
+from simulator.outside.simulated_service import SimulatedService
 from simulator.outside.station import Handler, Station
-from simulator.outside.twin import Twin
 from simulator.outside.unpaywall import Unpaywall
 
-TWINS: tuple[Callable[[Library], Twin], ...] = (
+SERVICES: tuple[Callable[[Library], SimulatedService], ...] = (
     SemanticScholar,
     Arxiv,
     OpenAlex,
@@ -48,20 +48,20 @@ _MOST_BODY = 64 * 2**20
 
 
 class World:
-    def __init__(self, library: Library, limits: bool = True) -> None:
-        """Create all services. If `limits` is False, they have no rate limits until they are configured."""
-        twins = [make(library) for make in TWINS]
-        self._stations = {twin.name: Station(twin) for twin in twins}
-        self._by_prefix = {station.twin.prefix: station for station in self._stations.values()}
-        if not limits:
+    def __init__(self, library: Library, with_limits: bool = True) -> None:
+        """Create all services. If `with_limits` is False, they have no rate limits until they are configured."""
+        services = [make(library) for make in SERVICES]
+        self._stations = {service.name: Station(service) for service in services}
+        self._by_prefix = {station.service.prefix: station for station in self._stations.values()}
+        if not with_limits:
             for station in self._stations.values():
                 station.configure(dict(UNLIMITED))
 
     def application(self) -> web.Application:
         app = web.Application(middlewares=[self._conduct], client_max_size=_MOST_BODY)
         for station in self._stations.values():
-            for route in station.twin.routes():
-                path = f"/{station.twin.prefix}{route.path}"
+            for route in station.service.routes():
+                path = f"/{station.service.prefix}{route.path}"
                 app.add_routes([web.RouteDef(route.method, path, route.handler, route.kwargs)])
         app.add_routes(
             [
@@ -75,9 +75,9 @@ class World:
 
     @web.middleware
     async def _conduct(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        arrived = time.monotonic()
+        arrival = time.monotonic()
         station = self._by_prefix.get(request.path.split("/", 2)[1])
-        return await (handler(request) if station is None else station.answer(request, handler, arrived))
+        return await (handler(request) if station is None else station.answer(request, handler, arrival))
 
     async def stats(self, request: web.Request) -> web.Response:
         return web.json_response(text=self._station(request).counters.stats().model_dump_json())
@@ -101,9 +101,9 @@ class World:
     def _station(self, request: web.Request) -> Station:
         name = request.match_info["service"]
         if name not in self._stations:
-            known = ", ".join(self._stations)
+            names = ", ".join(self._stations)
             raise web.HTTPNotFound(
-                text=json.dumps({"error": {"message": f"Unknown service {name!r}; known services: {known}."}}),
+                text=json.dumps({"error": {"message": f"Unknown service {name!r}; known services: {names}."}}),
                 content_type="application/json",
             )
         return self._stations[name]

@@ -1,4 +1,4 @@
-"""Operation of one twin: limits, latency and faults around its handlers, and its counters."""
+"""Operation of one simulated service: limits, latency and faults around its handlers, and its counters."""
 
 import asyncio
 import math
@@ -13,7 +13,7 @@ from aiohttp import web
 from simulator.outside.counters import Counters
 from simulator.outside.knobs import Knobs
 from simulator.outside.limits import Allowance, Refused
-from simulator.outside.twin import DRAWS, Twin
+from simulator.outside.simulated_service import DRAWS, SimulatedService
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -22,19 +22,19 @@ _FATES = ("rate_limited", "server_error", "dropped", "malformed")
 
 
 class Station:
-    def __init__(self, twin: Twin) -> None:
-        self.twin = twin
+    def __init__(self, service: SimulatedService) -> None:
+        self.service = service
         self.counters = Counters()
         self._allowances: dict[str, Allowance] = {}
         self._attempts: Counter[bytes] = Counter()
 
     @property
     def knobs(self) -> Knobs:
-        return self.twin.knobs
+        return self.service.knobs
 
     def configure(self, changes: dict[str, object]) -> None:
         """Change some knobs. Raises pydantic.ValidationError and leaves all knobs unchanged if any is invalid."""
-        self.twin.knobs = type(self.knobs).model_validate({**self.knobs.model_dump(), **changes})
+        self.service.knobs = type(self.knobs).model_validate({**self.knobs.model_dump(), **changes})
 
     def reset(self) -> None:
         """Reset counters, budgets and random choices; requests in flight are still counted as such."""
@@ -44,60 +44,60 @@ class Station:
             allowance.spent, allowance.due = 0, -math.inf
         self._attempts.clear()
 
-    async def answer(self, request: web.Request, handler: Handler, arrived: float) -> web.StreamResponse:
-        caller = self.twin.caller(request)
+    async def answer(self, request: web.Request, handler: Handler, arrival: float) -> web.StreamResponse:
+        caller = self.service.caller(request)
         allowance = self._allowances.setdefault(caller, Allowance())
-        self.counters.arrive(arrived, caller)
-        refused = allowance.take(self.twin.allowed(request), arrived, self.twin.cost(request))
-        self.counters.over_limit += refused is not None
+        self.counters.arrive(arrival, caller)
+        refusal = allowance.take(self.service.allowed(request), arrival, self.service.cost(request))
+        self.counters.over_limit += refusal is not None
         allowance.in_flight += 1
         self.counters.enter()
         try:
-            response = await self._admit(request, handler, arrived, refused)
+            response = await self._admit(request, handler, arrival, refusal)
         except (asyncio.CancelledError, ConnectionError):
             self.counters.abandoned += 1
             raise
         else:
             if not response.prepared:
-                response.headers.update(self.twin.marks(request, allowance.spent))
+                response.headers.update(self.service.marks(request, allowance.spent))
             return response
         finally:
             self.counters.leave()
             allowance.in_flight -= 1
 
     async def _admit(
-        self, request: web.Request, handler: Handler, arrived: float, refused: Refused | None
+        self, request: web.Request, handler: Handler, arrival: float, refusal: Refused | None
     ) -> web.StreamResponse:
-        known = request.match_info.http_exception is None
-        self.counters.by_operation[getattr(handler, "__name__", "unknown") if known else "unknown"] += 1
+        is_known = request.match_info.http_exception is None
+        self.counters.by_operation[getattr(handler, "__name__", "unknown") if is_known else "unknown"] += 1
         key = _key(request, await request.read())
         if self.knobs.down:
             self.counters.injected["down"] += 1
-            response: web.StreamResponse = self.twin.broken(503)
-        elif refused:
-            response = self.twin.too_many(self._retry_after(refused.wait))
+            response: web.StreamResponse = self.service.broken(503)
+        elif refusal:
+            response = self.service.too_many(self._retry_after(refusal.wait))
         else:
-            response = self.twin.refusal(request, self.knobs) or await self._draw(request, handler, arrived, key)
+            response = self.service.refusal(request, self.knobs) or await self._draw(request, handler, arrival, key)
         if request.transport is not None and not request.transport.is_closing():
             self.counters.answered(response.status, key)
         return response
 
-    async def _draw(self, request: web.Request, handler: Handler, arrived: float, key: bytes) -> web.StreamResponse:
+    async def _draw(self, request: web.Request, handler: Handler, arrival: float, key: bytes) -> web.StreamResponse:
         random = Random(key + b"%d/%d" % (self.knobs.seed, self._attempts[key]))
         self._attempts[key] += 1
         request[DRAWS] = random
         fate = _fate(self.knobs, random.random())
-        await _until(arrived + _latency(self.knobs, random))
+        await _sleep_until(arrival + _draw_latency(self.knobs, random))
         if fate is not None:
             self.counters.injected[fate] += 1
         if fate == "rate_limited":
-            return self.twin.too_many(self._retry_after(0.0))
+            return self.service.too_many(self._retry_after(0.0))
         if fate == "server_error":
-            return self.twin.broken(random.choice(_SERVER_ERRORS))
+            return self.service.broken(random.choice(_SERVER_ERRORS))
         try:
             response = await handler(request)
         except web.HTTPException as error:
-            response = self.twin.failure(error.status, error.text or error.reason)
+            response = self.service.failure(error.status, error.text or error.reason)
         if fate is not None and isinstance(response, web.Response) and isinstance(response.body, bytes):
             return await self._spoil(request, response, fate, random)
         return response
@@ -108,17 +108,17 @@ class Station:
         body = response.body
         assert isinstance(body, bytes)  # noqa: S101 - checked by the caller
         if fate == "malformed":
-            response.body = self.twin.garbled(body, random)
+            response.body = self.service.garbled(body, random)
             return response
-        cut = web.StreamResponse(headers={"Content-Type": response.content_type})
+        cut_response = web.StreamResponse(headers={"Content-Type": response.content_type})
         if random.random() < 0.5:
-            cut.content_length = len(body) + 1
-            await cut.prepare(request)
-            await cut.write(body[: len(body) // 2])
+            cut_response.content_length = len(body) + 1
+            await cut_response.prepare(request)
+            await cut_response.write(body[: len(body) // 2])
         if request.transport is not None:
             # close() sends what has been written before it ends the connection; abort() would discard it.
             request.transport.close()
-        return cut
+        return cut_response
 
     def _retry_after(self, wait: float) -> float | None:
         return None if self.knobs.retry_after is None else max(wait, self.knobs.retry_after)
@@ -138,7 +138,7 @@ def _fate(knobs: Knobs, point: float) -> str | None:
     return None
 
 
-def _latency(knobs: Knobs, random: Random) -> float:
+def _draw_latency(knobs: Knobs, random: Random) -> float:
     """Return a lognormal latency with the knobs' mean and coefficient of variation."""
     if knobs.latency_mean == 0 or knobs.latency_spread == 0:
         return knobs.latency_mean
@@ -146,7 +146,7 @@ def _latency(knobs: Knobs, random: Random) -> float:
     return knobs.latency_mean * random.lognormvariate(-variance / 2, math.sqrt(variance))
 
 
-async def _until(moment: float) -> None:
-    left = moment - time.monotonic()
-    if left > 0:
-        await asyncio.sleep(left)
+async def _sleep_until(moment: float) -> None:
+    seconds_left = moment - time.monotonic()
+    if seconds_left > 0:
+        await asyncio.sleep(seconds_left)

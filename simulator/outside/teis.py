@@ -15,15 +15,15 @@ ENTITY_BOMB = (
 """Twelve nested entities, each ten times as long as the previous one: a kilobyte that expands to terabytes."""
 
 
-def paper_tei(entry: Entry, cited: Sequence[Entry], grobid: str, version: int | None = None) -> str:
+def paper_tei(entry: Entry, cited_entries: Sequence[Entry], grobid: str, version: int | None = None) -> str:
     """Return the TEI of a paper; `grobid` is the version of the server, `version` that of the paper."""
     record = entry.record
     body = "".join(
         f'<div xmlns="http://www.tei-c.org/ns/1.0"><head n="{number}">{escape(part.title)}</head>'
         f"<p>{escape(part.text)}</p></div>\n"
-        for number, part in enumerate(parts(entry, cited, version), 1)
+        for number, part in enumerate(parts(entry, cited_entries, version), 1)
     )
-    works = "".join(_work(number, item) for number, item in enumerate(cited))
+    works = "".join(_work(number, item) for number, item in enumerate(cited_entries))
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <TEI xml:space="preserve" xmlns="http://www.tei-c.org/ns/1.0" xmlns:xlink="http://www.w3.org/1999/xlink">
 <teiHeader xml:lang="en"><fileDesc>
@@ -49,8 +49,8 @@ def _people(entry: Entry) -> str:
 
 
 def _person(name: str) -> str:
-    *given, family = name.split() or [""]
-    forename = f'<forename type="first">{escape(" ".join(given))}</forename>' if given else ""
+    *given_names, family = name.split() or [""]
+    forename = f'<forename type="first">{escape(" ".join(given_names))}</forename>' if given_names else ""
     return f"<persName>{forename}<surname>{escape(family)}</surname></persName>"
 
 

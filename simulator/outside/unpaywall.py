@@ -7,10 +7,10 @@ from aiohttp import web
 
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Entry
-from simulator.outside.twin import Twin, retry_header
+from simulator.outside.simulated_service import SimulatedService, retry_header
 
 
-class Unpaywall(Twin):
+class Unpaywall(SimulatedService):
     name: ClassVar[str] = "unpaywall"
     prefix: ClassVar[str] = "unpaywall"
     knobs = Knobs(per_day=100_000)
@@ -71,15 +71,15 @@ def _record(entry: Entry, origin: str) -> dict[str, object]:
 
 def _places(entry: Entry, origin: str) -> list[dict[str, object]]:
     """Return the free locations, the publisher's first. A landing page without a PDF is also a location."""
-    found = list[dict[str, object]]()
+    locations = list[dict[str, object]]()
     if entry.free_pdf:
         address = f"{origin}{entry.pdf_path}"
-        found.append(_place("open (via free pdf)", "publisher", f"https://doi.org/{entry.doi}", address))
+        locations.append(_place("open (via free pdf)", "publisher", f"https://doi.org/{entry.doi}", address))
     if entry.arxiv:
         page, pdf = f"https://arxiv.org/abs/{entry.arxiv}", f"{origin}{entry.pdf_path}"
         evidence = "oa repository (via OAI-PMH title and first author match)"
-        found.append(_place(evidence, "repository", page, pdf if entry.corpus_id % 4 else None))
-    return [place | {"is_best": number == 0} for number, place in enumerate(found)]
+        locations.append(_place(evidence, "repository", page, pdf if entry.corpus_id % 4 else None))
+    return [place | {"is_best": number == 0} for number, place in enumerate(locations)]
 
 
 def _place(evidence: str, host: str, page: str, pdf: str | None) -> dict[str, object]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.chaos.redis import redis_program
+from benchmarks.chaos.run_summary import summarise
 from benchmarks.chaos.running import Chaos, Ground, Outcome, run
-from benchmarks.chaos.telling import told
 from index import build_corpus
 from tests.corpus_papers import ON_TOPIC, RECORDS, write_jsonl
 from workers.embedding.embedder import SentenceTransformerEmbedder
@@ -58,12 +58,12 @@ def chaos(ground: Ground, kinds: tuple[str, ...], corpus: Path) -> Chaos:
 
 def held(outcome: Outcome, kinds: tuple[str, ...]) -> None:
     found = outcome.findings
-    assert found.violations == [], told(outcome)
+    assert found.violations == [], summarise(outcome)
     assert sorted(killing.kind for killing in outcome.killings) == sorted(kinds)
     assert found.accepted == len(TEXTS)
-    assert found.states.keys() <= {"succeeded", "cancelled"}, told(outcome)
+    assert found.states.keys() <= {"succeeded", "cancelled"}, summarise(outcome)
     # Only what had not been stored at a kill is asked again, and that is no more than was ever in flight at once.
-    assert outcome.stats.repeated_answers <= len(outcome.killings) * outcome.stats.peak_in_flight, told(outcome)
+    assert outcome.stats.repeated_answers <= len(outcome.killings) * outcome.stats.peak_in_flight, summarise(outcome)
 
 
 async def test_no_work_is_lost_or_duplicated_when_service_and_database_are_killed(corpus: Path, home: Path) -> None:
@@ -85,4 +85,4 @@ async def test_killed_head_and_node_are_replaced_without_losing_work(corpus: Pat
     plan = chaos("rayservice", kinds, corpus)._replace(small=True, pods=1, seconds=20.0, storms=False)
     outcome = await run(plan, home)
     held(outcome, kinds)
-    assert outcome.gave_up == "", told(outcome)
+    assert outcome.gave_up == "", summarise(outcome)

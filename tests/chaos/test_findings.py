@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.chaos.books import Books, Charge, unbalanced
-from benchmarks.chaos.findings import Accepted, Told, judged
+from benchmarks.chaos.findings import Accepted, Told, judge
+from benchmarks.chaos.ledger_audit import Books, Charge, unbalanced
 
 DONE = Told("succeeded", 2, False, True, None, [(1, "queued"), (2, "started"), (3, "succeeded")])
 JOBS = {"ev_1": DONE}
@@ -12,7 +12,7 @@ ACCEPTED = [Accepted(tenant="t", key="k1", job="ev_1")]
 
 def test_correct_evaluations_are_counted_without_violations() -> None:
     again = ACCEPTED * 2
-    found = judged(JOBS, [], 7, again)
+    found = judge(JOBS, [], 7, again)
     assert found.violations == []
     assert (found.accepted, found.states, found.interrupted, found.calls_paid) == (1, {"succeeded": 1}, 1, 7)
 
@@ -33,36 +33,36 @@ def test_correct_evaluations_are_counted_without_violations() -> None:
     ],
 )
 def test_each_violation_is_reported_with_its_evaluation_id(told: Told, broken: str) -> None:
-    found = judged({"ev_1": told}, [], 0, ACCEPTED)
+    found = judge({"ev_1": told}, [], 0, ACCEPTED)
     assert any(violation.startswith(broken) and violation.endswith("ev_1") for violation in found.violations)
 
 
 def test_accepted_evaluation_missing_from_tables_is_reported() -> None:
-    assert judged({}, [], 0, ACCEPTED).broken["accepted, and not in the tables"] == ("ev_1",)
+    assert judge({}, [], 0, ACCEPTED).broken["accepted, and not in the tables"] == ("ev_1",)
 
 
 def test_stored_evaluation_never_accepted_is_reported() -> None:
-    assert judged(JOBS, [], 0, []).broken["in the tables, and never accepted"] == ("ev_1",)
+    assert judge(JOBS, [], 0, []).broken["in the tables, and never accepted"] == ("ev_1",)
 
 
 def test_duplicate_idempotency_key_is_reported_only_within_a_tenant() -> None:
     second = Accepted(tenant="t", key="k1", job="ev_2")
     jobs = {"ev_1": DONE, "ev_2": DONE}
-    assert judged(jobs, [], 0, [*ACCEPTED, second]).violations != []
-    assert judged(jobs, [], 0, [*ACCEPTED, second.model_copy(update={"tenant": "u"})]).violations == []
+    assert judge(jobs, [], 0, [*ACCEPTED, second]).violations != []
+    assert judge(jobs, [], 0, [*ACCEPTED, second.model_copy(update={"tenant": "u"})]).violations == []
 
 
 def test_llm_request_after_the_verdict_is_reported() -> None:
-    assert judged(JOBS, ["ev_1"], 0, ACCEPTED).violations == ["called a language model after the verdict: ev_1"]
+    assert judge(JOBS, ["ev_1"], 0, ACCEPTED).violations == ["called a language model after the verdict: ev_1"]
 
 
 def test_erased_evaluation_is_not_lost() -> None:
-    assert judged({}, [], 0, ACCEPTED, erased=["ev_1"]).violations == []
+    assert judge({}, [], 0, ACCEPTED, erased_ids=["ev_1"]).violations == []
 
 
 def test_accounting_faults_are_reported_as_violations() -> None:
     books = Books({"erased, and still in the tables": ["ev_1"]}, tokens=10, ledger_usd=1.0, spent_usd=1.0, late=0)
-    found = judged(JOBS, [], 0, ACCEPTED, books=books)
+    found = judge(JOBS, [], 0, ACCEPTED, books=books)
     assert found.violations == ["erased, and still in the tables: ev_1"]
     assert (found.tokens, found.ledger_usd, found.spent_usd) == (10, 1.0, 1.0)
 

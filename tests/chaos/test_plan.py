@@ -3,8 +3,8 @@
 from collections import Counter
 from itertools import islice
 
-from benchmarks.chaos.crowd import submissions
 from benchmarks.chaos.plan import kills, weather
+from benchmarks.chaos.simulated_users import submissions
 from simulator.settings import Settings
 
 

@@ -53,7 +53,7 @@ def test_small_plan_keeps_pools_with_at_most_two_fixed_replicas() -> None:
 
 
 def test_shared_shards_run_three_replicas_for_two_copies() -> None:
-    plan = with_shared_shards(read_ray_service("llm", 2, small=True), 6)
+    plan = with_shared_shards(read_ray_service("llm", 2, is_small=True), 6)
     serving = ServingSettings.model_validate(plan.config["applications"][0]["args"]["serving"])
     assert (serving.index.replicas, serving.index_copies, serving.index_shards) == (3, 2, 6)
 

@@ -41,7 +41,7 @@ def simulator() -> Iterator[Simulator]:
 def service(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     model = small_model(tmp_path_factory.mktemp("reranker"))
     # Not pytest's own temporary directory: as root the database's server runs as a user who may not pass through it.
-    with OutsideWorld(limits=False) as world, tempfile.TemporaryDirectory(prefix="assayer-served-") as folder:
+    with OutsideWorld(with_limits=False) as world, tempfile.TemporaryDirectory(prefix="assayer-served-") as folder:
         settings = {
             **addresses(world),
             **reading(world),

@@ -105,11 +105,11 @@ def simulator(simulator_process: Simulator) -> Simulator:
 @pytest.fixture(scope="session")
 def running_world() -> Iterator[tuple[OutsideWorld, dict[str, dict[str, Any]]]]:
     """All simulated services, and the knobs that they start with."""
-    from simulator.outside.server import TWINS
+    from simulator.outside.server import SERVICES
 
     library = Library(SAMPLE)
-    with OutsideWorld(limits=False) as world:
-        services = [make(library).name for make in TWINS]
+    with OutsideWorld(with_limits=False) as world:
+        services = [make(library).name for make in SERVICES]
         yield world, {service: world.knobs(service) for service in services}
 
 

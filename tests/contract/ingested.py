@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from cluster.settings import IngestSettings, Settings
 from index.records.parquet_records import RecordWithVector, parquet_files, read_records
-from simulator.datasets.editions import Edition, Held
+from simulator.datasets.editions import Edition, EditionPaper
 from simulator.datasets.process import SimulatedDatasets
 from simulator.datasets.s2_lines import embedding_of, sections_of
 from simulator.datasets.server import KEY
@@ -53,7 +53,7 @@ def deletions(folder: Path) -> set[str]:
     return set((folder / "deletions.txt").read_text().split())
 
 
-def s2_must(papers: Iterable[Held]) -> Told:
+def s2_must(papers: Iterable[EditionPaper]) -> Told:
     """Return the expected records of Semantic Scholar: texts, names, references, sections and vectors."""
     told: Told = {}
     for held in papers:

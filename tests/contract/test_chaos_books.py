@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from assayer.models import EvaluationId, Message
-from benchmarks.chaos.books import Books, Erased, audited
-from benchmarks.chaos.crowd import word_document
+from benchmarks.chaos.ledger_audit import Books, Erased, audit
+from benchmarks.chaos.simulated_users import word_document
 from cluster.submitted_documents import SubmittedDocuments
 from orchestrator.jobs.models import JobId, JobVerdict
 from orchestrator.store import Database, PgAnswerCache, PgJobs
@@ -39,7 +39,7 @@ async def pay(database: Database, run: str = RUN) -> None:
 
 
 async def books(queue: Queue, tmp_path: Path, *, erased: tuple[Erased, ...] = ()) -> Books:
-    return await queue.database.run(lambda connection: audited(connection, erased, tmp_path))
+    return await queue.database.run(lambda connection: audit(connection, erased, tmp_path))
 
 
 def broken(found: Books) -> dict[str, list[str]]:

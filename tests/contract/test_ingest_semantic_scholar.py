@@ -16,7 +16,7 @@ from index.ingest.pipeline import IngestSummary
 from index.records.parquet_records import RecordWithVector
 from simulator.datasets.editions import RELEASES
 from simulator.datasets.process import SimulatedDatasets
-from simulator.datasets.s2_lines import difference
+from simulator.datasets.s2_lines import compare_editions
 from simulator.datasets.server import FAULTS
 from tests.contract.ingested import FIRST, SECOND, deletions, ignore, read, s2_must, settings, upserts
 
@@ -114,7 +114,7 @@ async def test_dataset_added_later_is_fetched_and_brought_up_to_date(
 async def test_files_of_a_known_release_are_updated_by_diffs(services: SimulatedDatasets, tmp_path: Path) -> None:
     for dataset in ALL:
         (tmp_path / "files" / dataset).mkdir(parents=True)
-        lines = difference(dataset, None, FIRST).updates
+        lines = compare_editions(dataset, None, FIRST).updates
         packed = gzip.compress("".join(f"{json.dumps(line)}\n" for line in lines).encode())
         (tmp_path / "files" / dataset / "part.gz").write_bytes(packed)
     to, wanted = tmp_path / "to", settings(services)

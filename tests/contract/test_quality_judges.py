@@ -11,7 +11,7 @@ from assayer.models import IdeaId
 from assayer.ranking.options import RankingOptions
 from benchmarks.quality.grapheval.data import InnoEval, Labelled, Pair
 from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, ask_groups, measured
-from benchmarks.quality.kept import Kept
+from benchmarks.quality.outcome_file import OutcomeFile
 from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs, worth
 from benchmarks.quality.papers import idea_of
 from benchmarks.quality.scripted import ScriptedJudge, Way
@@ -69,14 +69,14 @@ async def test_scripted_judges_get_expected_pair_and_group_scores(
     way: Way, pairs: float, best: float, within: float, tmp_path: Path
 ) -> None:
     """`first` orders groups by lot: within three standard errors of it."""
-    of_pairs = Kept(tmp_path / "pairs.jsonl", PairOutcome, {})
-    of_groups = Kept(tmp_path / "groups.jsonl", GroupOutcome, {})
+    of_pairs = OutcomeFile(tmp_path / "pairs.jsonl", PairOutcome, {})
+    of_groups = OutcomeFile(tmp_path / "groups.jsonl", GroupOutcome, {})
     shown = shown_pairs(_data(), 0)
     with _judge(way, tmp_path) as judge:
         async with _gateway(judge) as gateway:
             await ask_pairs(gateway, RankingOptions(), shown, 0, of_pairs)
             await ask_groups(gateway, RankingOptions(), _groups(), 0, of_groups)
-    assert [worth(of_pairs.of(item.name, 0), item.pair) for item in shown] == [pairs] * _GROUPS
+    assert [worth(of_pairs.outcome_of(item.name, 0), item.pair) for item in shown] == [pairs] * _GROUPS
     assert len(of_groups.outcomes) == _GROUPS
     assert np.mean([measured(outcome.grades).best for outcome in of_groups.outcomes]) == pytest.approx(best, abs=within)
     failed = {bool(outcome.failure) for outcome in [*of_pairs.outcomes, *of_groups.outcomes]}

@@ -10,7 +10,7 @@ from benchmarks.quality.judged_sets.asking import OPINIONS, OpinionOutcome, ask_
 from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet
 from benchmarks.quality.judged_sets.page import page
 from benchmarks.quality.judged_sets.part import set_figures
-from benchmarks.quality.kept import Kept
+from benchmarks.quality.outcome_file import OutcomeFile
 from cluster.clock import SystemClock
 from simulator.process import Simulator
 from workers.llm import LlmSettings
@@ -27,12 +27,12 @@ async def test_kept_opinions_are_reused_and_simulated_results_labelled(scorer: s
         settings = {"base_url": simulator.base_url, "api_key": "sk-test", "model": "simulated"}
         llm_settings = LlmSettings.model_validate(settings)
         async with LlmGateway(llm_settings, InMemoryAnswerStore(), SystemClock()) as gateway:
-            kept = Kept(path, OpinionOutcome, {})
+            kept = OutcomeFile(path, OpinionOutcome, {})
             await ask_opinions(gateway, "Good?", ITEMS[:3], task, Budget(), kept)
-            again = Kept(path, OpinionOutcome, {})
+            again = OutcomeFile(path, OpinionOutcome, {})
             await ask_opinions(gateway, "Good?", ITEMS, task, Budget(), again)
         asked = simulator.stats()
-    values = np.array([again.of(item.id, 0).value for item in ITEMS], np.float64)
+    values = np.array([again.outcome_of(item.id, 0).value for item in ITEMS], np.float64)
     assert not np.isnan(values).any()
     assert ((values >= 0) & (values <= 100)).all()
     assert asked.answered == len(ITEMS), "what was kept is not asked again"

@@ -7,7 +7,7 @@ import pytest
 from assayer.methods.debate.composition import composition
 from assayer.run.budget import Budget
 from benchmarks.quality.__main__ import main
-from benchmarks.quality.kept import Kept
+from benchmarks.quality.outcome_file import OutcomeFile
 from benchmarks.quality.rewards.probes import BARRED, MATCHING, Probe, made_probes
 from benchmarks.quality.rewards.references import Reference, references
 from benchmarks.quality.rewards.tables import share
@@ -68,13 +68,13 @@ async def test_model_answers_are_kept_and_budget_limited_probes_reported(tmp_pat
         prices = {"simulated": (1_000.0, 1_000.0)}
         settings = {"base_url": simulated.base_url, "model": "simulated", "prices": prices}
         async with LlmGateway(LlmSettings.model_validate(settings), InMemoryAnswerStore(), SystemClock()) as gateway:
-            kept = Kept(path, ProbeOutcome, {})
+            kept = OutcomeFile(path, ProbeOutcome, {})
             await ask_rewards(gateway, _DEFAULT, probes, Budget(), kept)
             asked = simulated.stats().requests
-            await ask_rewards(gateway, _DEFAULT, probes, Budget(), Kept(path, ProbeOutcome, {}))
+            await ask_rewards(gateway, _DEFAULT, probes, Budget(), OutcomeFile(path, ProbeOutcome, {}))
             assert simulated.stats().requests == asked
             assert {outcome.value for outcome in kept.outcomes} <= {0, 1}
-            poor = Kept(tmp_path / "poor.jsonl", ProbeOutcome, {})
+            poor = OutcomeFile(tmp_path / "poor.jsonl", ProbeOutcome, {})
             changed = [
                 probe._replace(item=probe.item.model_copy(update={"question": "Another one?"})) for probe in probes
             ]

@@ -10,7 +10,7 @@ from assayer.claim_support.checking import CLAIMS_PER_CALL
 from assayer.run.budget import Budget
 from benchmarks.quality.claim_support.items import known_claims
 from benchmarks.quality.claim_support.with_model import SupportOutcomes, ask_support, in_calls
-from benchmarks.quality.kept import Kept
+from benchmarks.quality.outcome_file import OutcomeFile
 from benchmarks.records import DATA
 from cluster.clock import SystemClock
 from simulator.process import Simulator
@@ -28,10 +28,10 @@ async def test_every_claim_is_asked_about_once_and_kept(tmp_path: Path) -> None:
     with Simulator(latency_mean=0, answer_fault_rate=0.2) as simulated:
         settings = {"base_url": simulated.base_url, "api_key": "sk-test", "model": "simulated"}
         gateway = LlmGateway(LlmSettings.model_validate(settings), InMemoryAnswerStore(), SystemClock())
-        kept = Kept(path, SupportOutcomes, {})
+        kept = OutcomeFile(path, SupportOutcomes, {})
         await ask_support(gateway, calls, Budget(), kept)
         asked = simulated.stats().requests
-        await ask_support(gateway, calls, Budget(), Kept(path, SupportOutcomes, {}))
+        await ask_support(gateway, calls, Budget(), OutcomeFile(path, SupportOutcomes, {}))
         assert simulated.stats().requests == asked
         await gateway.aclose()
     assert len(kept.outcomes) == len(calls) == math.ceil(len(claims) / CLAIMS_PER_CALL)

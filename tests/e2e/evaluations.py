@@ -175,7 +175,7 @@ def revoked(homes: Homes) -> Evaluated:
 def topped_up(homes: Homes) -> ToppedUp:
     """Run with every remote source enabled; two are unavailable in the second run, which uses another idea."""
     program = homes.fresh("topped_up")
-    with OutsideWorld(limits=False) as world, simulator(latency_mean=0.05) as simulated:
+    with OutsideWorld(with_limits=False) as world, simulator(latency_mean=0.05) as simulated:
         quick = {f"{source}__SPACING_SECONDS": 0.02 for source in ("S2", "ARXIV", "OPENALEX", "CROSSREF", "UNPAYWALL")}
         gone = {"ARXIV__ATTEMPTS": 1, "OPENALEX__ATTEMPTS": 1}
         program = program.asking(simulated).having(**addresses(world), **reading(world), **quick, **gone)
@@ -225,7 +225,7 @@ def boarded(homes: Homes) -> Boarded:
     """Two evaluations of an idea with InnoEval and a cutoff, with papers, the web and code."""
     program = homes.fresh("boarded")
     command = ("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--cutoff", "2022-06-30")
-    with OutsideWorld(CORPUS, limits=False) as world, simulator(latency_mean=0.05) as simulated:
+    with OutsideWorld(CORPUS, with_limits=False) as world, simulator(latency_mean=0.05) as simulated:
         outside = {name: address for name, address in addresses(world).items() if name.startswith(("WEB", "GITHUB"))}
         quick = {
             "WEB__SPACING_SECONDS": 0,

@@ -15,7 +15,7 @@ import asyncpg
 import pytest
 from httpx2 import Client
 
-from benchmarks.chaos.crowd import word_document
+from benchmarks.chaos.simulated_users import word_document
 from cluster.postgres import EmbeddedPostgres
 from cluster.postgres.programs import PostgresPrograms
 from tests.e2e.program import Homes, Program, simulator

@@ -7,7 +7,7 @@ import pytest
 from assayer.errors import AssayerError, InputError
 from benchmarks.hostile.fuzzing.child import Readers
 from benchmarks.hostile.fuzzing.growth import Growth
-from benchmarks.hostile.fuzzing.hunting import Found, Hunt, Limits
+from benchmarks.hostile.fuzzing.hunting import Hunt, Limits, ReaderResults
 
 
 def crashes(text: str) -> None:
@@ -29,14 +29,14 @@ REFUSALS = (AssayerError,)
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, Found]:
+def found() -> dict[str, ReaderResults]:
     hunt = Hunt(Readers(__name__), list(READERS), 1, Limits(processor_seconds=0.2, cases=8, characters=1_000))
     hunt.run(0)
     return hunt.found
 
 
 @pytest.mark.slow
-def test_crash_is_reported_with_error_location_and_triggering_text(found: dict[str, Found]) -> None:
+def test_crash_is_reported_with_error_location_and_triggering_text(found: dict[str, ReaderResults]) -> None:
     ((what, text),) = found["crashes"].crashes.items()
     assert what.startswith("KeyError in crashes, line ")
     assert len(text) > 10
@@ -44,16 +44,16 @@ def test_crash_is_reported_with_error_location_and_triggering_text(found: dict[s
 
 
 @pytest.mark.slow
-def test_hanging_reader_is_killed_and_remaining_readers_run(found: dict[str, Found]) -> None:
+def test_hanging_reader_is_killed_and_remaining_readers_run(found: dict[str, ReaderResults]) -> None:
     (text,) = found["hangs"].hangs
     assert len(text) > 10
     assert found["reads"].cases == found["refuses"].cases == 8
 
 
 @pytest.mark.slow
-def test_refused_input_is_not_counted_as_crash(found: dict[str, Found]) -> None:
+def test_refused_input_is_not_counted_as_crash(found: dict[str, ReaderResults]) -> None:
     assert found["refuses"].crashes == {}
-    assert found["reads"] == Found(cases=8, slowest=found["reads"].slowest)
+    assert found["reads"] == ReaderResults(cases=8, slowest=found["reads"].slowest)
 
 
 @pytest.mark.parametrize(

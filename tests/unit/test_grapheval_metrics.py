@@ -45,4 +45,4 @@ def test_bootstrap_interval_contains_value_and_is_reproducible() -> None:
     estimate = bootstrap(auroc, truth, runs, 200, seed=1)
     assert estimate.low < estimate.value < estimate.high
     assert estimate == bootstrap(auroc, truth, runs, 200, seed=1)
-    assert bootstrap(auroc, truth, runs, 200, seed=1, against=runs) == (0, 0, 0)
+    assert bootstrap(auroc, truth, runs, 200, seed=1, other_runs=runs) == (0, 0, 0)

@@ -85,7 +85,7 @@ def test_changing_a_copied_index_leaves_the_original_unchanged(directory: Path, 
     before = Bm25Index(directory)
     copy_bm25_index(directory, tmp_path / "copy")
     added = Bm25Document(document_id(1, 0), "Bees of the tundra", dt.date(2022, 1, 1), "", (), False)
-    write_bm25_index(tmp_path / "copy", [added], removed=[document_id(0, 0), document_id(0, 4)])
+    write_bm25_index(tmp_path / "copy", [added], removed_ids=[document_id(0, 0), document_id(0, 4)])
     assert set(best(Bm25Index(tmp_path / "copy"), "bees")) == {2, document_id(1, 0)}
     assert set(best(Bm25Index(directory), "bees")) == set(best(before, "bees")) == {0, 2, 4}
 

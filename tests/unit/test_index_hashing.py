@@ -33,6 +33,6 @@ def test_first_damaged_file_is_named(tmp_path: Path) -> None:
 
 def test_known_checksums_are_not_computed_again(tmp_path: Path) -> None:
     shared = _written(tmp_path)[1]
-    found = file_checksums(tmp_path, without="z", known={shared.path: shared})
+    found = file_checksums(tmp_path, excluded_name="z", known_checksums={shared.path: shared})
     assert [file.path for file in found] == ["a", "words/b", "words/c"]
     assert found[1] is shared

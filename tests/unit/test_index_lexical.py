@@ -306,7 +306,7 @@ async def test_records_with_vectors_are_still_embedded_for_lexical_weights(tmp_p
 async def test_stored_vectors_include_weights_and_unweighted_vectors_are_not_reused(tmp_path: Path) -> None:
     store, texts = VectorStore(str(tmp_path)), [f"text {number} of moths" for number in range(5)]
     weighed = await WEIGHED.embed_with_weights(texts, "passage")
-    key = vector_file_key(texts, WEIGHED.name, lexical=True)
+    key = vector_file_key(texts, WEIGHED.name, with_weights=True)
     assert key != vector_file_key(texts, WEIGHED.name)
     store.put(key, texts, *weighed)
     counting = CountingLexicalEmbedder()

@@ -12,7 +12,7 @@ import pytest
 from assayer.errors import LlmUnavailable
 from assayer.ranking.options import RankingOptions
 from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, Measures, ask_groups, measured, read_groups
-from benchmarks.quality.kept import Kept
+from benchmarks.quality.outcome_file import OutcomeFile
 from benchmarks.quality.scripted import Way
 from tests.unit.scripted_comparisons import ScriptedLlm
 
@@ -43,7 +43,7 @@ def _groups(tmp_path: Path, count: int) -> list[Group]:
 
 async def _means(tmp_path: Path, groups: list[Group], way: Way) -> Measures:
     grades = {idea.text: group.grades[idea.id] for group in groups for idea in group.ideas}
-    kept = Kept(tmp_path / "kept.jsonl", GroupOutcome, {})
+    kept = OutcomeFile(tmp_path / "kept.jsonl", GroupOutcome, {})
     await ask_groups(ScriptedLlm(way, grades), RankingOptions(), groups, 0, kept)
     assert len(kept.outcomes) == len(groups)
     return Measures(*np.mean([measured(outcome.grades) for outcome in kept.outcomes], axis=0))
@@ -96,7 +96,7 @@ def test_shuffled_paper_order_scores_at_chance_level(tmp_path: Path) -> None:
 
 
 async def test_unavailable_endpoint_aborts_run_without_recording_outcome(tmp_path: Path) -> None:
-    kept = Kept(tmp_path / "kept.jsonl", GroupOutcome, {})
+    kept = OutcomeFile(tmp_path / "kept.jsonl", GroupOutcome, {})
     judge = ScriptedLlm("first", fails=LlmUnavailable("gone"))
     with pytest.raises(LlmUnavailable):
         await ask_groups(judge, RankingOptions(), _groups(tmp_path, 2), 0, kept)

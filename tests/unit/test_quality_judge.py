@@ -28,7 +28,7 @@ from benchmarks.quality.judge.tasks import (
     offered_kinds,
     with_edits,
 )
-from benchmarks.quality.kept import Spent
+from benchmarks.quality.outcome_file import Spent
 from benchmarks.quality.recorded import RecordedLlm, as_far_as_answered
 from benchmarks.quality.rubrics import Rubric
 from benchmarks.records import DATA

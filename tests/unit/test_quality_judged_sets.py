@@ -19,7 +19,7 @@ from benchmarks.quality.judged_sets.page import page, write_page
 from benchmarks.quality.judged_sets.part import set_figures
 from benchmarks.quality.judged_sets.reading import one_against_others
 from benchmarks.quality.judged_sets.simple import LONGER, WORDS, folds, simple_values
-from benchmarks.quality.kept import Spent
+from benchmarks.quality.outcome_file import Spent
 from benchmarks.quality.rubrics import Rubric
 from benchmarks.quality.spending import expected, total
 

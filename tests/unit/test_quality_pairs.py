@@ -8,7 +8,7 @@ import pytest
 from assayer.models import IdeaId
 from assayer.ranking.options import RankingOptions
 from benchmarks.quality.grapheval.data import InnoEval, Labelled, Pair
-from benchmarks.quality.kept import Kept
+from benchmarks.quality.outcome_file import OutcomeFile
 from benchmarks.quality.pair_tables import gaps, right
 from benchmarks.quality.pairs import Better, PairOutcome, ask_pairs, shown_pairs, worth
 from benchmarks.quality.scripted import Way
@@ -33,9 +33,9 @@ async def _asked(tmp_path: Path, way: Way) -> list[float]:
     data = _data(60)
     shown = shown_pairs(data, 0)
     grades = {idea.text: int(idea.source == item.pair.better) for item in shown for idea in (item.first, item.second)}
-    kept = Kept(tmp_path / f"{way}.jsonl", PairOutcome, {})
+    kept = OutcomeFile(tmp_path / f"{way}.jsonl", PairOutcome, {})
     await ask_pairs(ScriptedLlm(way, grades), RankingOptions(), shown, 0, kept)
-    return [worth(kept.of(item.name, 0), item.pair) for item in shown]
+    return [worth(kept.outcome_of(item.name, 0), item.pair) for item in shown]
 
 
 @pytest.mark.parametrize(("way", "share"), [("first", 0.5), ("nothing", 0.0), ("truth", 1.0)])

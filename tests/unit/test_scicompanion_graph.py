@@ -51,8 +51,8 @@ def test_names_differing_in_case_accents_or_plural_share_a_node() -> None:
 
 def test_synonyms_are_merged_only_within_the_same_kind() -> None:
     graph = _graph().with_node("method", "Edit distance", "", 1).graph
-    assert graph.with_node("method", "Levenshtein distance", "", 2, same=NodeKey("N4")).node == "N4"
-    assert graph.with_node("concept", "Levenshtein distance", "", 2, same=NodeKey("N4")).node == "N5"
+    assert graph.with_node("method", "Levenshtein distance", "", 2, same_node=NodeKey("N4")).node == "N4"
+    assert graph.with_node("concept", "Levenshtein distance", "", 2, same_node=NodeKey("N4")).node == "N5"
 
 
 @pytest.mark.parametrize(

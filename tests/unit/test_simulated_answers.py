@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, ValidationError, create_model
 
-from simulator.answers import Made, compose, find_schema, node_for
+from simulator.answers import GeneratedAnswer, compose, find_schema, node_for
 from simulator.prompt import read
 from simulator.schema import InvalidSchema
 from simulator.settings import ANSWER_FAULTS, AnswerFault
@@ -118,7 +118,7 @@ def made(model: type[BaseModel], seed: int = 0, prompt: str = PROMPT) -> Any:
     return model.model_validate_json(content)
 
 
-def faulty(model: type[BaseModel], *kinds: AnswerFault, spare: float = 0.5) -> Made:
+def faulty(model: type[BaseModel], *kinds: AnswerFault, spare: float = 0.5) -> GeneratedAnswer:
     return compose(node_for(model.model_json_schema()), read([PROMPT]), 7, kinds, spare)
 
 
@@ -269,7 +269,7 @@ def test_every_fault_kind_has_its_expected_effect(kind: AnswerFault, spare: floa
     assert (answer.finish_reason == "length") == (kind == "truncated")
 
 
-def _effect(answer: Made) -> str:
+def _effect(answer: GeneratedAnswer) -> str:
     if not answer.content:
         return "refusal" if answer.refusal else "empty"
     try:

@@ -44,28 +44,28 @@ async def find_closest_passages(
     parts: Sequence[Paragraph], evidence: Sequence[Evidence], embedder: Embedder
 ) -> list[Nearest]:
     """Return each paper's nearest sentence, nearest paper first. Papers without a quotable sentence are left out."""
-    own = [
+    plan_sentences = [
         (_name(part), sentence)
         for part in parts
         for sentence in sentences(part.text) or [truncate_words(part.text, _PART_WORDS)]
     ]
-    nearest = await asyncio.gather(*(_nearest(own, item, embedder) for item in evidence))
+    nearest = await asyncio.gather(*(_nearest(plan_sentences, item, embedder) for item in evidence))
     return sorted((item for item in nearest if item is not None), key=lambda item: (-item.cosine, item.paper_id))
 
 
-async def _nearest(own: Sequence[tuple[str, str]], item: Evidence, embedder: Embedder) -> Nearest | None:
+async def _nearest(plan_sentences: Sequence[tuple[str, str]], item: Evidence, embedder: Embedder) -> Nearest | None:
     evidence_sentences = sentences(item.text) or [item.text]
-    cosines = await similarity([sentence for _, sentence in own], evidence_sentences, embedder)
+    cosines = await similarity([sentence for _, sentence in plan_sentences], evidence_sentences, embedder)
     for flat_index in (-cosines).argsort(axis=None, kind="stable")[:_ATTEMPTS].tolist():
         row, column = divmod(flat_index, len(evidence_sentences))
-        quoted = check_quote(truncate_words(evidence_sentences[column], _QUOTE_WORDS, ellipsis=""), item)
-        if quoted is not None and quoted.state == "verified":
-            part, sentence = own[row]
+        quote = check_quote(truncate_words(evidence_sentences[column], _QUOTE_WORDS, ellipsis=""), item)
+        if quote is not None and quote.state == "verified":
+            part, sentence = plan_sentences[row]
             return Nearest(
                 item,
                 strip_citations(part),
                 strip_citations(truncate_words(sentence, _OWN_WORDS)),
-                citation_of(item.paper_id, quoted),
+                citation_of(item.paper_id, quote),
                 float(cosines[row, column]),
             )
     return None

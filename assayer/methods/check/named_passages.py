@@ -43,8 +43,8 @@ def _limitation_sentences(paper: Evidence, text: FullText | None) -> tuple[Evide
         if _LIMITATION_TITLE.search(section.title):
             body = sanitise(section.text)[0]
             places = (ShownPlace(start=0, name=" ".join(sanitise(section.title)[0].split())),)
-            titled = paper.model_copy(update={"text": body, "places": places})
-            return titled, sentences(body)
+            paper_with_titles = paper.model_copy(update={"text": body, "places": places})
+            return paper_with_titles, sentences(body)
     return paper, _find_matching_sentences(paper.text, _LIMITATION)
 
 
@@ -53,17 +53,17 @@ def _find_matching_sentences(text: str, pattern: re.Pattern[str]) -> list[str]:
 
 
 def _quote(
-    found: Iterator[tuple[Evidence, tuple[Evidence, list[str]]]], max_per_paper: int, limit: int
+    sentences_by_paper: Iterator[tuple[Evidence, tuple[Evidence, list[str]]]], max_per_paper: int, limit: int
 ) -> tuple[Citation, ...]:
     quotes: list[Citation] = []
-    for paper, (source, candidates) in found:
+    for paper, (source, candidates) in sentences_by_paper:
         previous_count = len(quotes)
         for sentence in candidates:
             if len(quotes) == limit or len(quotes) - previous_count == max_per_paper:
                 break
             if len(sentence.split()) > _MAX_QUOTE_WORDS:
                 continue
-            quoted = check_quote(sentence, source)
-            if quoted is not None and quoted.state == "verified":
-                quotes.append(citation_of(paper.paper_id, quoted))
+            quote = check_quote(sentence, source)
+            if quote is not None and quote.state == "verified":
+                quotes.append(citation_of(paper.paper_id, quote))
     return tuple(quotes)

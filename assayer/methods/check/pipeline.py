@@ -48,19 +48,21 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
     run.report_progress(method, 1, _STAGES)
     read = await _read(context, fit, parts)
     run.report_progress(method, 2, _STAGES)
-    nearest = await find_closest_passages(parts, read.evidence, context.backends.embedder)
+    nearest_passages = await find_closest_passages(parts, read.evidence, context.backends.embedder)
     run.report_progress(method, 3, _STAGES)
-    shown_passages = nearest[: options.shown]
-    run.journal.record_dropped("paper", "read, but less similar than those shown", len(nearest) - len(shown_passages))
-    cited, listed = await gather_pair(
+    shown_passages = nearest_passages[: options.shown]
+    run.journal.record_dropped(
+        "paper", "read, but less similar than those shown", len(nearest_passages) - len(shown_passages)
+    )
+    often_cited, listed_papers = await gather_pair(
         find_often_cited(context, [item.paper_id for item in shown_passages]), collect_own_papers(context)
     )
-    ordered = [item.evidence for item in shown_passages]
+    shown_evidence = [item.evidence for item in shown_passages]
     report = EvidenceReport(
-        closest=tuple(_sort_by_part(shown_passages, listed)),
-        limitations=limitations(ordered, read.texts, options.listed),
-        comparisons=comparisons(ordered, options.listed),
-        often_cited=cited.works,
+        closest=tuple(_sort_by_part(shown_passages, listed_papers)),
+        limitations=limitations(shown_evidence, read.texts, options.listed),
+        comparisons=comparisons(shown_evidence, options.listed),
+        often_cited=often_cited.works,
         not_stated=await _not_stated(context.text) if with_checklist else None,
     )
     run.report_progress(method, _STAGES, _STAGES)
@@ -68,7 +70,7 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
         summary=Summary(strengths=(), weaknesses=(), suggestions=()),
         parts=(),
         corpus_fit=fit,
-        papers={**cited.papers, **read.papers},
+        papers={**often_cited.papers, **read.papers},
         evidence=report,
     )
     return await assemble_report(method, context, findings)
@@ -78,28 +80,32 @@ async def _not_stated(text: str) -> tuple[ChecklistRow, ...] | Absent:
     return await asyncio.to_thread(reliable_gaps, text)  # takes seconds for a long plan
 
 
-def _sort_by_part(shown: Sequence[Nearest], listed: frozenset[PaperId] | None) -> list[NearPassage]:
-    places = {part: place for place, part in enumerate(dict.fromkeys(item.part for item in shown))}
-    ordered = sorted(shown, key=lambda item: (places[item.part], -item.cosine))
-    return [item.passage(None if listed is None else item.paper_id in listed) for item in ordered]
+def _sort_by_part(passages: Sequence[Nearest], listed_papers: frozenset[PaperId] | None) -> list[NearPassage]:
+    places = {part: place for place, part in enumerate(dict.fromkeys(item.part for item in passages))}
+    ordered_passages = sorted(passages, key=lambda item: (places[item.part], -item.cosine))
+    return [
+        item.passage(None if listed_papers is None else item.paper_id in listed_papers) for item in ordered_passages
+    ]
 
 
 async def _parts(context: EvaluationContext[CheckOptions]) -> list[Paragraph]:
     """Return the plan's paragraphs. If there are too many, only those nearest to the whole plan are kept, in their
     original order."""
-    merged: list[Paragraph] = []
+    merged_paragraphs: list[Paragraph] = []
     for paragraph in idea_paragraphs(context.text):
-        if merged and paragraph.heading and paragraph.heading == merged[-1].heading:
-            merged[-1] = merged[-1]._replace(text=f"{merged[-1].text} {paragraph.text}")
+        if merged_paragraphs and paragraph.heading and paragraph.heading == merged_paragraphs[-1].heading:
+            merged_paragraphs[-1] = merged_paragraphs[-1]._replace(
+                text=f"{merged_paragraphs[-1].text} {paragraph.text}"
+            )
         else:
-            merged.append(paragraph)
-    long_enough = [item for item in merged if len(item.text.split()) >= _MIN_QUERY_WORDS]
+            merged_paragraphs.append(paragraph)
+    long_enough = [item for item in merged_paragraphs if len(item.text.split()) >= _MIN_QUERY_WORDS]
     parts = long_enough or [Paragraph("", "other", context.text)]
     if len(parts) <= context.options.parts:
         return parts
     cosines = await similarity([context.text], [part.text for part in parts], context.backends.embedder)
-    nearest = (-cosines[0]).argsort(kind="stable")[: context.options.parts]
-    return [parts[index] for index in sorted(nearest.tolist())]
+    nearest_indexes = (-cosines[0]).argsort(kind="stable")[: context.options.parts]
+    return [parts[index] for index in sorted(nearest_indexes.tolist())]
 
 
 @dataclass(frozen=True)
@@ -128,17 +134,17 @@ async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts:
         "not similar enough to the idea, and the corpus does not cover the field",
         len(papers_by_id) - len(nearest_papers),
     )
-    admitted = set(nearest_papers)
-    rankings = [[hit.paper.id for hit in ranked if hit.paper.id in admitted] for ranked in hits]
-    fused = reciprocal_rank_fusion([nearest_papers, *rankings])
+    admitted_papers = set(nearest_papers)
+    rankings = [[hit.paper.id for hit in ranked if hit.paper.id in admitted_papers] for ranked in hits]
+    fused_order = reciprocal_rank_fusion([nearest_papers, *rankings])
     order = await rerank(
-        context.backends.reranker, context.idea.title, [papers_by_id[entry] for entry in fused], run.journal
+        context.backends.reranker, context.idea.title, [papers_by_id[entry] for entry in fused_order], run.journal
     )
     run.journal.record_dropped("candidate paper", "ranked below those read", max(0, len(order) - options.opened))
     papers = [papers_by_id[entry] for entry in order[: options.opened]]
     texts = await library.full_texts(papers) if papers else {}
-    matched = passages_by_paper(snippet for ranked in snippets for snippet in ranked)
-    evidence = evidence_from_papers(papers, run, options.evidence_chars, cosines, matched, texts)
+    matched_passages = passages_by_paper(snippet for ranked in snippets for snippet in ranked)
+    evidence = evidence_from_papers(papers, run, options.evidence_chars, cosines, matched_passages, texts)
     return _Read({paper.id: paper for paper in papers}, evidence, texts)
 
 

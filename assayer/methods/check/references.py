@@ -33,29 +33,34 @@ async def find_often_cited(context: EvaluationContext[CheckOptions], closest: Se
     """Return works that several of the closest papers cite and the plan does not name, most cited first."""
     if not closest or not context.options.references:
         return CitedWorks((), {})
-    cited = await context.library.references(closest, context.options.references)
+    references_by_paper = await context.library.references(closest, context.options.references)
     own_papers = await collect_own_papers(context) or frozenset()
     text = _normalise(context.text)
-    citing: dict[PaperId, list[PaperId]] = {}
+    citing_by_work: dict[PaperId, list[PaperId]] = {}
     papers: dict[PaperId, Paper] = {}
     for paper in closest:
-        for work in cited.get(paper, []):
+        for work in references_by_paper.get(paper, []):
             papers[work.id] = work
-            citing.setdefault(work.id, []).append(paper)
-    missed = [
+            citing_by_work.setdefault(work.id, []).append(paper)
+    missed_works = [
         work
-        for work, by in citing.items()
-        if len(by) >= _MIN_CITING
+        for work, citing_papers in citing_by_work.items()
+        if len(citing_papers) >= _MIN_CITING
         and work not in own_papers
         and work not in closest
         and not _is_named(papers[work], text)
     ]
-    most_cited = sorted(missed, key=lambda work: (-len(citing[work]), work))[: context.options.listed]
+    most_cited = sorted(missed_works, key=lambda work: (-len(citing_by_work[work]), work))[: context.options.listed]
     context.run.journal.record_dropped(
-        "often-cited work", "cited by fewer of the closest papers than those listed", len(missed) - len(most_cited)
+        "often-cited work",
+        "cited by fewer of the closest papers than those listed",
+        len(missed_works) - len(most_cited),
     )
     works = (
-        OftenCited(label=marker(work), cited_by=tuple(citation_of(by, None) for by in citing[work]))
+        OftenCited(
+            label=marker(work),
+            cited_by=tuple(citation_of(citing_papers, None) for citing_papers in citing_by_work[work]),
+        )
         for work in most_cited
     )
     return CitedWorks(tuple(works), {work: papers[work] for work in most_cited})

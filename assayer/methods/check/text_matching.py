@@ -16,11 +16,11 @@ Cosines = NDArray[np.float32]
 _WORD_CHARS = 12
 
 
-async def similarity(asked: Sequence[str], found: Sequence[str], embedder: Embedder) -> Cosines:
+async def similarity(texts: Sequence[str], other_texts: Sequence[str], embedder: Embedder) -> Cosines:
     """Return the cosine similarity of every pair of texts, shape (asked, found)."""
     # Embed both sides as queries: the comparison is symmetric, and embedders cache queries, which repeat here.
-    vectors = await embedder.embed([*asked, *found], "query")
-    cosines: Cosines = vectors[: len(asked)] @ vectors[len(asked) :].T
+    vectors = await embedder.embed([*texts, *other_texts], "query")
+    cosines: Cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
     return cosines
 
 
@@ -28,9 +28,9 @@ def truncate_words(text: str, max_words: int, ellipsis: str = " …") -> str:
     """Truncate a text to `max_words` words. The number of characters is limited as well, because some scripts put no
     spaces between words."""
     words = text.split()
-    shortened = " ".join(words[:max_words])
-    cut = shortened[: max_words * _WORD_CHARS]
-    return cut + (ellipsis if len(words) > max_words or len(cut) < len(shortened) else "")
+    first_words = " ".join(words[:max_words])
+    truncated_text = first_words[: max_words * _WORD_CHARS]
+    return truncated_text + (ellipsis if len(words) > max_words or len(truncated_text) < len(first_words) else "")
 
 
 _HEADING = re.compile(
@@ -66,7 +66,7 @@ def idea_paragraphs(text: str) -> list[Paragraph]:
     return paragraphs
 
 
-def _add_paragraph(found: list[Paragraph], heading: str, kind: ProposalPart, lines: list[str]) -> None:
+def _add_paragraph(paragraphs: list[Paragraph], heading: str, kind: ProposalPart, lines: list[str]) -> None:
     text = " ".join(lines).strip()
     lines.clear()
     if not text:
@@ -74,4 +74,4 @@ def _add_paragraph(found: list[Paragraph], heading: str, kind: ProposalPart, lin
     match = _LEAD.match(text)
     if match:
         heading, text = match["lead"].strip(" :"), match["rest"]
-    found.append(Paragraph(heading, proposal_part_of(heading) or kind, text))
+    paragraphs.append(Paragraph(heading, proposal_part_of(heading) or kind, text))

@@ -61,9 +61,9 @@ def load_compositions(path: Path) -> Mapping[str, Composition]:
 
 
 def _parse(text: str, file: str) -> dict[str, Composition]:
-    found = parse_entries(parse_toml(text, file, ["composition"]), "composition", Composition, file)
-    require_distinct([item.name for item in found], "composition", file)
-    return {item.name: item for item in found}
+    compositions = parse_entries(parse_toml(text, file, ["composition"]), "composition", Composition, file)
+    require_distinct([item.name for item in compositions], "composition", file)
+    return {item.name: item for item in compositions}
 
 
 COMPOSITIONS: Mapping[str, Composition] = _parse(
@@ -72,11 +72,11 @@ COMPOSITIONS: Mapping[str, Composition] = _parse(
 """The thirteen built-in compositions, keyed by name and in the order of their numbers."""
 
 
-def composition(name: str, known: Mapping[str, Composition] = COMPOSITIONS) -> Composition:
+def composition(name: str, compositions: Mapping[str, Composition] = COMPOSITIONS) -> Composition:
     """Return the composition with this name. Raises InputError, listing the known compositions, if there is none."""
-    chosen_composition = known.get(name)
+    chosen_composition = compositions.get(name)
     if chosen_composition is None:
         raise InputError(
-            f"There is no composition {name!r}.", f"Known compositions: {', '.join(known)}.", field="judge"
+            f"There is no composition {name!r}.", f"Known compositions: {', '.join(compositions)}.", field="judge"
         )
     return chosen_composition

@@ -88,16 +88,16 @@ def threshold_for(sentences: int) -> float:
 
 def scores_of(sentence: str) -> SentenceScores:
     weights, bias = _weights()
-    order, nothing = weights[:, list(index_features(features_of(sentence)))].sum(axis=1) + bias
-    return SentenceScores(float(order), float(nothing))
+    order_score, empty_score = weights[:, list(index_features(features_of(sentence)))].sum(axis=1) + bias
+    return SentenceScores(float(order_score), float(empty_score))
 
 
 def features_of(sentence: str) -> set[str]:
     """Return the names of all features detected in the sentence."""
-    folded = sentence.casefold()
-    words = [item.replace("’", "'") for item in _WORD.findall(_DEVANAGARI.sub(" ", folded))]
-    words += _DEVANAGARI.findall(folded)
-    senses = sorted(_find_senses(folded, words))
+    folded_sentence = sentence.casefold()
+    words = [item.replace("’", "'") for item in _WORD.findall(_DEVANAGARI.sub(" ", folded_sentence))]
+    words += _DEVANAGARI.findall(folded_sentence)
+    senses = sorted(_find_senses(folded_sentence, words))
     features = {f"form {name}" for name, form in _FORMS.items() if form.search(sentence)}
     features |= {f"sense {item}" for item in senses} | {
         f"senses {item} {other}" for item, other in combinations(senses, 2)
@@ -121,22 +121,24 @@ def _is_english(words: list[str]) -> bool:
     return len(words) < 4 or sum(map(is_grammar, words)) >= _ENGLISH_SHARE * len(words)
 
 
-def _find_senses(folded: str, words: list[str]) -> set[str]:
+def _find_senses(folded_sentence: str, words: list[str]) -> set[str]:
     by_word, beginnings, runs = _load_senses()
     senses = {sense for word in words for sense in by_word.get(word, ())}
     for word in words:
         for size in range(_SHORT_WORD + 1, len(word)):
             senses |= beginnings.get(word[:size], frozenset())
-    if _WITHOUT_SPACES.search(folded):
-        senses |= {sense for run, sense in runs if run in folded}
+    if _WITHOUT_SPACES.search(folded_sentence):
+        senses |= {sense for run, sense in runs if run in folded_sentence}
     return senses
 
 
 @cache
 def _load_senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
     """Load the senses of whole words, of word beginnings, and of character sequences in scripts without spaces."""
-    listed = tomllib.loads((files(_PACKAGE) / "guard_senses.toml").read_text(encoding="utf-8"))["senses"]
-    pairs = [(word.replace("_", " ").casefold(), sense) for sense, text in listed.items() for word in text.split()]
+    words_by_sense = tomllib.loads((files(_PACKAGE) / "guard_senses.toml").read_text(encoding="utf-8"))["senses"]
+    pairs = [
+        (word.replace("_", " ").casefold(), sense) for sense, text in words_by_sense.items() for word in text.split()
+    ]
     by_word: dict[str, frozenset[str]] = {}
     for word, sense in pairs:
         by_word[word] = by_word.get(word, frozenset()) | {sense}
@@ -148,8 +150,8 @@ def _load_senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]
 def _weights() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Load the weights for `order` and `nothing` per hash bucket, and their bias. The file stores weights as integers
     in units of 1/16."""
-    with (files(_PACKAGE) / "guard_weights.npz").open("rb") as file, np.load(file, allow_pickle=False) as kept:
-        return kept["weights"].astype(np.float32) / 16, kept["bias"].astype(np.float32)
+    with (files(_PACKAGE) / "guard_weights.npz").open("rb") as file, np.load(file, allow_pickle=False) as archive:
+        return archive["weights"].astype(np.float32) / 16, archive["bias"].astype(np.float32)
 
 
 _SPACED = re.compile(r"(?<!\w)(?:\w[ ._*-]{1,3}){8,200}\w(?!\w)")
@@ -164,10 +166,10 @@ def _find_hidden_texts(text: str) -> Iterator[str]:
         yield " ".join(re.sub(r"[ ._*-]", "", part) for part in _SPACES.split(match[0]))
     for match in _ENCODED.finditer(text):
         try:
-            plain = base64.b64decode(match[0] + "=" * (-len(match[0]) % 4)).decode("utf-8")
+            decoded_text = base64.b64decode(match[0] + "=" * (-len(match[0]) % 4)).decode("utf-8")
         except (binascii.Error, UnicodeDecodeError):
             continue
-        yield from (item for item in (plain[:_MAX_CHARS].strip(),) if item.isprintable())
+        yield from (item for item in (decoded_text[:_MAX_CHARS].strip(),) if item.isprintable())
     if len(_FIGURED.findall(text)) >= 2:
         yield from (
             _FIGURED.sub(lambda m: m[0].translate(_FIGURES), item)[:_MAX_CHARS]

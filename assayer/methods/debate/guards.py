@@ -61,8 +61,8 @@ def reward_without_judging(item: RewardItem, judge: str) -> Reward | None:
     stop = find_stop(item)
     if stop is not None:
         return Reward(value=0, reason=stop.reason, judge=judge, guard=stop.name, leakage=stop.leakage)
-    unable = _unjudgeable(item)
-    return None if unable is None else Reward(value=unable, reason=unable.reason, judge=judge)
+    no_judgement = _unjudgeable(item)
+    return None if no_judgement is None else Reward(value=no_judgement, reason=no_judgement.reason, judge=judge)
 
 
 def find_stop(item: RewardItem) -> GuardStop | None:
@@ -70,10 +70,10 @@ def find_stop(item: RewardItem) -> GuardStop | None:
     if len(item.idea) > MAX_IDEA_CHARS:
         return GuardStop("too_long", f"The idea has {len(item.idea):,} characters; the limit is {MAX_IDEA_CHARS:,}.")
     text, flags = sanitise(item.idea)
-    checked = item.model_copy(update={"idea": text, "question": item.question[:MAX_REFERENCE_CHARS]})
+    shortened_item = item.model_copy(update={"idea": text, "question": item.question[:MAX_REFERENCE_CHARS]})
     if any(flag.kind in ("suspected_injection", "hidden_text") for flag in flags):
         return GuardStop("orders", "The idea contains hidden text or instructions to its judges.")
-    return next((stop for guard in _GUARDS if (stop := guard(checked)) is not None), None)
+    return next((stop for guard in _GUARDS if (stop := guard(shortened_item)) is not None), None)
 
 
 def _stop_copied_abstract(item: RewardItem) -> GuardStop | None:
@@ -99,16 +99,16 @@ def _stop_copied_question(item: RewardItem) -> GuardStop | None:
 def _stop_without_content(item: RewardItem) -> GuardStop | None:
     """Stop an idea that has too few words of its own. Sentences do not count if they are questions, repeat the research
     question or lack content."""
-    copied, remaining_words = False, set[str]()
+    is_copied, remaining_words = False, set[str]()
     for sentence in split_sentences(item.idea):
         words, own_words = find_own_words(sentence, ""), find_own_words(sentence, item.question)
         if (words and len(own_words) <= (1 - _COPIED_OF_SENTENCE) * len(words)) or sentence.endswith(("?", "？")):
-            copied = True
+            is_copied = True
         elif scores_of(sentence).nothing <= 0:
             remaining_words |= own_words
         if len(remaining_words) >= _MIN_OWN_WORDS:
             return None
-    if copied:
+    if is_copied:
         return GuardStop("copied_question", "The idea repeats or rephrases the question and does not answer it.")
     return GuardStop("placeholder", "The text announces an idea but does not describe one.")
 

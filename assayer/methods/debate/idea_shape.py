@@ -62,12 +62,12 @@ class SharedWording(NamedTuple):
     of_other: float
 
 
-def measure_shared_wording(idea: str, other: str) -> SharedWording:
-    mine, theirs = _shingles(split_words(idea)), _shingles(split_words(other))
+def measure_shared_wording(idea: str, other_text: str) -> SharedWording:
+    mine, theirs = _shingles(split_words(idea)), _shingles(split_words(other_text))
     if not mine or not theirs:
         return SharedWording(0.0, 0.0)
-    both = len(mine & theirs)
-    return SharedWording(both / len(mine), both / len(theirs))
+    shared_count = len(mine & theirs)
+    return SharedWording(shared_count / len(mine), shared_count / len(theirs))
 
 
 def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
@@ -90,8 +90,8 @@ def is_method_list(text: str) -> bool:
     within a plan does not count."""
     items = [_BULLET.sub("", item) for item in _ITEM_END.split(text)]
     sizes = [len(split_words(item)) for item in items]
-    short = [size for size in sizes if 0 < size <= _MAX_ITEM_WORDS]
-    if len(short) >= _MIN_ITEMS and sum(short) >= _MIN_LISTED_SHARE * sum(sizes):
+    short_sizes = [size for size in sizes if 0 < size <= _MAX_ITEM_WORDS]
+    if len(short_sizes) >= _MIN_ITEMS and sum(short_sizes) >= _MIN_LISTED_SHARE * sum(sizes):
         return True
     sentences = [split_words(_BULLET.sub("", part)) for part in re.split(r"[.;\n](?=\s|$)", text)]
     brief = [words for words in sentences if 0 < len(words) <= _SHORT_SENTENCE]

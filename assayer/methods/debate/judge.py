@@ -45,9 +45,11 @@ async def _debate(item: RewardItem, composition: Composition, llm: Llm, run: Run
     transcript: tuple[DebateTurn, ...] = ()
     while (outcome := debate.outcome) is None:
         question = _question(shown_item, debate, transcript)
-        spoken = await gather_all(_speak(seat, question, shown_item, composition, llm, run) for seat in debate.speaking)
-        debate = debate.with_ballots([entry.ballot for entry in spoken])
-        transcript += tuple(entry.turn for entry in spoken)
+        spoken_turns = await gather_all(
+            _speak(seat, question, shown_item, composition, llm, run) for seat in debate.speaking
+        )
+        debate = debate.with_ballots([entry.ballot for entry in spoken_turns])
+        transcript += tuple(entry.turn for entry in spoken_turns)
     return _reward(outcome, composition, transcript, run.journal)
 
 
@@ -83,7 +85,7 @@ def _reward(
     outcome: DebateOutcome, composition: Composition, transcript: tuple[DebateTurn, ...], journal: Journal
 ) -> Reward:
     reason = _reason(outcome, transcript)
-    paid = [call for call in journal.calls if not call.cached]
+    paid_calls = [call for call in journal.calls if not call.cached]
     return Reward(
         value=Absent(reason=reason) if outcome.vote is None else 1 if outcome.vote == "match" else 0,
         reason=reason,
@@ -91,8 +93,8 @@ def _reward(
         transcript=transcript,
         decided_in_round=None if outcome.vote is None else outcome.round,
         calls=len(journal.calls),
-        prompt_tokens=sum(call.prompt_tokens for call in paid),
-        completion_tokens=sum(call.completion_tokens for call in paid),
+        prompt_tokens=sum(call.prompt_tokens for call in paid_calls),
+        completion_tokens=sum(call.completion_tokens for call in paid_calls),
         cost_usd=cost_of_journal(journal),
         models=tuple(sorted({call.model for call in journal.calls})),
         prompts=journal.prompts(),

@@ -36,8 +36,8 @@ class DebateOptions(Frozen):
 
     def known_compositions(self) -> Mapping[str, Composition]:
         """Return the built-in and additional compositions. Raises InputError if the file is invalid."""
-        own = load_compositions(self.compositions) if self.compositions is not None else {}
-        return {**COMPOSITIONS, **own}
+        own_compositions = load_compositions(self.compositions) if self.compositions is not None else {}
+        return {**COMPOSITIONS, **own_compositions}
 
     def composition_called(self, name: str | None = None) -> Composition:
         """Return the composition with this name, or the configured one if no name is passed. Raises InputError if the

@@ -75,11 +75,11 @@ class Debate:
         far, but not the answers of the other seats that speak with it."""
         if self.outcome is not None:
             return ()
-        spoken = len(self.ballots) % len(self._seats)
+        spoken_count = len(self.ballots) % len(self._seats)
         for group in self.composition.groups:
-            if spoken == 0:
+            if spoken_count == 0:
                 return group
-            spoken -= len(group)
+            spoken_count -= len(group)
         raise AssertionError("ballots come in whole groups")
 
     def with_ballots(self, ballots: Sequence[Ballot]) -> "Debate":
@@ -99,9 +99,9 @@ class Debate:
         size = len(self._seats)
         for start in range(0, len(self.ballots), size):
             number = start // size + 1
-            settled = self._find_outcome(number, self.ballots[start : start + size])
-            if settled is not None:
-                return settled
+            outcome = self._find_outcome(number, self.ballots[start : start + size])
+            if outcome is not None:
+                return outcome
         return None
 
     @property

@@ -57,8 +57,8 @@ def _lines_and_quotes(answer: Any) -> tuple[list[str], list[_Quoting]]:
             ]
             return [*objections, answer.argument], list(answer.objections)
         case EvaluatorAnswer():
-            weighed = [item.comparison for item in answer.evidence]
-            return [*weighed, answer.summary, answer.argument], list(answer.evidence)
+            comparisons = [item.comparison for item in answer.evidence]
+            return [*comparisons, answer.summary, answer.argument], list(answer.evidence)
     raise TypeError(f"No voting role returns answers of type {type(answer).__name__}.")
 
 

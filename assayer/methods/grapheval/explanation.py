@@ -16,7 +16,7 @@ _TRIED_PER_SHOWN = 2
 
 def explain_verdict(
     viewpoints: Sequence[Viewpoint],
-    placed: PlacedIdea,
+    placed_idea: PlacedIdea,
     scores: NDArray[np.float64],
     judge: GraphJudge,
     limit: int,
@@ -24,20 +24,20 @@ def explain_verdict(
 ) -> tuple[ViewpointEvidence, ...]:
     """Return the `limit` viewpoints whose removal would change the scores most, each with its `shown` nearest
     neighbours. Only the most promising viewpoints are tested."""
-    tried = _choose_promising_viewpoints(placed, judge)[: _TRIED_PER_SHOWN * limit]
-    effects = {place: _compute_effect(place, viewpoints, placed, scores, judge) for place in tried}
-    strongest = sorted(tried, key=lambda place: -np.abs(effects[place]).max(initial=0.0))[:limit]
-    return tuple(_evidence(place, viewpoints[place], effects[place], placed, judge, shown) for place in strongest)
+    tried_places = _choose_promising_viewpoints(placed_idea, judge)[: _TRIED_PER_SHOWN * limit]
+    effects = {place: _compute_effect(place, viewpoints, placed_idea, scores, judge) for place in tried_places}
+    strongest = sorted(tried_places, key=lambda place: -np.abs(effects[place]).max(initial=0.0))[:limit]
+    return tuple(_evidence(place, viewpoints[place], effects[place], placed_idea, judge, shown) for place in strongest)
 
 
-def _choose_promising_viewpoints(placed: PlacedIdea, judge: GraphJudge) -> list[int]:
+def _choose_promising_viewpoints(placed_idea: PlacedIdea, judge: GraphJudge) -> list[int]:
     """Return the positions of the viewpoints that have labelled neighbours. Those with the most unusual labels and the
     nearest neighbours come first."""
     labels, idea_of = judge.contents.arrays.labels, judge.contents.arrays.idea_of
     known_labels = labels[labels != UNKNOWN]
     usual = np.bincount(known_labels, minlength=len(judge.contents.plan.classes)) / max(1, len(known_labels))
     weight: dict[int, float] = {}
-    for index, (rows, cosines) in enumerate(zip(placed.nearest.rows, placed.nearest.cosines, strict=True)):
+    for index, (rows, cosines) in enumerate(zip(placed_idea.nearest.rows, placed_idea.nearest.cosines, strict=True)):
         is_labelled_neighbour = (rows >= 0) & (labels[idea_of[rows]] != UNKNOWN)
         if is_labelled_neighbour.any():
             mixture = np.bincount(
@@ -50,18 +50,23 @@ def _choose_promising_viewpoints(placed: PlacedIdea, judge: GraphJudge) -> list[
 
 
 def _compute_effect(
-    place: int, viewpoints: Sequence[Viewpoint], placed: PlacedIdea, scores: NDArray[np.float64], judge: GraphJudge
+    place: int, viewpoints: Sequence[Viewpoint], placed_idea: PlacedIdea, scores: NDArray[np.float64], judge: GraphJudge
 ) -> NDArray[np.float64]:
     """Return how much the viewpoint adds to each class's score, shape (classes,). Zeros if it is the idea's only
     viewpoint or the idea has no score."""
     if len(viewpoints) == 1:
         return np.zeros_like(scores)
-    without = judge.score(placed, (place, viewpoints[place]))
-    return np.nan_to_num(scores - without)
+    scores_without = judge.score(placed_idea, (place, viewpoints[place]))
+    return np.nan_to_num(scores - scores_without)
 
 
 def _evidence(
-    place: int, viewpoint: Viewpoint, effect: NDArray[np.float64], placed: PlacedIdea, judge: GraphJudge, shown: int
+    place: int,
+    viewpoint: Viewpoint,
+    effect: NDArray[np.float64],
+    placed_idea: PlacedIdea,
+    judge: GraphJudge,
+    shown: int,
 ) -> ViewpointEvidence:
     influence = round(float(effect.max(initial=0.0)), 4)
     return ViewpointEvidence(
@@ -70,17 +75,17 @@ def _evidence(
         self_contained=viewpoint.self_contained,
         leaning=judge.contents.plan.classes[int(effect.argmax())] if influence > 0 else None,
         influence=influence,
-        neighbours=tuple(_neighbours(place, placed, judge))[:shown],
+        neighbours=tuple(_neighbours(place, placed_idea, judge))[:shown],
     )
 
 
-def _neighbours(place: int, placed: PlacedIdea, judge: GraphJudge) -> list[NeighbourViewpoint]:
+def _neighbours(place: int, placed_idea: PlacedIdea, judge: GraphJudge) -> list[NeighbourViewpoint]:
     contents = judge.contents
-    rows, cosines = placed.nearest.rows[place], placed.nearest.cosines[place]
-    found = []
+    rows, cosines = placed_idea.nearest.rows[place], placed_idea.nearest.cosines[place]
+    neighbours = []
     for row, cosine in zip(rows[rows >= 0].tolist(), cosines[rows >= 0].tolist(), strict=True):
         idea = contents.ideas[contents.arrays.idea_of[row]]
-        found.append(
+        neighbours.append(
             NeighbourViewpoint(
                 text=contents.viewpoints[row].text,
                 idea=idea.id,
@@ -91,4 +96,4 @@ def _neighbours(place: int, placed: PlacedIdea, judge: GraphJudge) -> list[Neigh
                 similarity=round(min(1.0, cosine), 4),
             )
         )
-    return found
+    return neighbours

@@ -90,45 +90,53 @@ class GraphJudge:
     def choice(self) -> ScorerChoice | Absent:
         return _NOT_CHOSEN if self.model is None else self.model.choice
 
-    def score(self, placed: PlacedIdea, without: tuple[int, Viewpoint] | None = None) -> NDArray[np.float64]:
-        """Return the scores before calibration, shape (classes,), or NaN if no score is possible. `without` leaves out
-        one of the idea's viewpoints; the idea must have others."""
-        subgraph = placed.subgraph if without is None else remove_viewpoint(placed.subgraph, without[0])
+    def score(
+        self, placed_idea: PlacedIdea, removed_viewpoint: tuple[int, Viewpoint] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the scores before calibration, shape (classes,), or NaN if no score is possible. `removed_viewpoint`
+        leaves out one of the idea's viewpoints; the idea must have others."""
+        subgraph = (
+            placed_idea.subgraph
+            if removed_viewpoint is None
+            else remove_viewpoint(placed_idea.subgraph, removed_viewpoint[0])
+        )
         if self.model is None or self.model.fitted is None:
             return subgraph.score(self.scorer)
-        fitted = placed.fitted
-        if fitted is None:
+        fitted_model = placed_idea.fitted
+        if fitted_model is None:
             return np.full(len(self.contents.plan.classes), np.nan)
-        if fitted.kind == "mean viewpoint":
-            rows = fitted.of_vectors(idea_vectors(subgraph.graph)[[subgraph.row]])
+        if fitted_model.kind == "mean viewpoint":
+            rows = fitted_model.of_vectors(idea_vectors(subgraph.graph)[[subgraph.row]])
         else:
-            text = placed.text
-            if without is not None:
-                text = " ".join(text.split()).replace(without[1].words, " ", 1)
-            rows = fitted.of_texts([text])
+            text = placed_idea.text
+            if removed_viewpoint is not None:
+                text = " ".join(text.split()).replace(removed_viewpoint[1].words, " ", 1)
+            rows = fitted_model.of_texts([text])
         scores: NDArray[np.float64] = rows[0]
         return scores
 
-    async def prepare(self, placed: PlacedIdea) -> PlacedIdea:
+    async def prepare(self, placed_idea: PlacedIdea) -> PlacedIdea:
         """Return the idea with the regression that `score` needs. Fitting takes seconds, so it runs in a thread and
         does not block other evaluations. Concurrent requests for the same regression share one fit."""
         fitted_on_all = self.model.fitted if self.model else None
-        if fitted_on_all is None or placed.known[self.contents.arrays.labels != UNKNOWN].all():
-            return placed._replace(fitted=fitted_on_all)
-        key = placed.known.tobytes()
+        if fitted_on_all is None or placed_idea.known[self.contents.arrays.labels != UNKNOWN].all():
+            return placed_idea._replace(fitted=fitted_on_all)
+        key = placed_idea.known.tobytes()
         if key not in self._refits:
             while len(self._refits) >= _MAX_REFITS:
                 self._refits.pop(next(iter(self._refits)))
-            self._refits[key] = asyncio.create_task(asyncio.to_thread(self._refit, placed.known, fitted_on_all.kind))
+            self._refits[key] = asyncio.create_task(
+                asyncio.to_thread(self._refit, placed_idea.known, fitted_on_all.kind)
+            )
         # Other callers may be waiting for the same fit, so cancelling this call must not cancel it.
-        return placed._replace(fitted=await asyncio.shield(self._refits[key]))
+        return placed_idea._replace(fitted=await asyncio.shield(self._refits[key]))
 
-    def _refit(self, known: NDArray[np.bool_], kind: FeatureKind) -> FittedLogistic | None:
-        """Fit a regression to the ideas in `known` only, or return None if these have fewer than two outcomes."""
-        hidden = np.flatnonzero(~known).astype(np.int32)
+    def _refit(self, is_known: NDArray[np.bool_], kind: FeatureKind) -> FittedLogistic | None:
+        """Fit a regression to the ideas in `is_known` only, or return None if these have fewer than two outcomes."""
+        hidden_rows = np.flatnonzero(~is_known).astype(np.int32)
         texts = {idea.id: build_titled_text(idea.title, idea.text) for idea in self.contents.ideas}
         try:
-            return fit_logistic(kind, self.contents.arrays, texts, hidden)
+            return fit_logistic(kind, self.contents.arrays, texts, hidden_rows)
         except InputError:
             return None
 
@@ -158,49 +166,55 @@ class GraphJudge:
         is_known: NDArray[np.bool_] = (dates != UNKNOWN) & (dates <= cutoff)
         return is_known | (cutoff == UNKNOWN)
 
-    def _is_same_idea(self, idea: Idea, words: set[tuple[str, ...]], row: int, nearest: float) -> bool:
+    def _is_same_idea(self, idea: Idea, words: set[tuple[str, ...]], row: int, cosine: float) -> bool:
         """Return whether a row in the graph is the evaluated idea. A copied text has at least one nearly identical
         viewpoint. If no viewpoint is, only the titles are compared; this takes a hundredth of the time."""
         graph_idea = self.contents.ideas[row]
         if graph_idea.id == idea.id:
             return True
-        text = graph_idea.text if nearest >= _NEARLY_IDENTICAL_COSINE else ""
+        text = graph_idea.text if cosine >= _NEARLY_IDENTICAL_COSINE else ""
         paper = Paper(id=PaperId(graph_idea.id), title=graph_idea.title, abstract=text, source="viewpoint graph")
         return is_own_paper(idea.own_words.title, words, paper)
 
-    def place(self, idea: Idea, vectors: Vectors, inside: EdgeEnds, cutoff: int, text: str | None = None) -> PlacedIdea:
+    def place(
+        self, idea: Idea, vectors: Vectors, inner_edges: EdgeEnds, cutoff: int, text: str | None = None
+    ) -> PlacedIdea:
         """Find the neighbours of an idea's viewpoints among the ideas known on the cutoff day, leaving out the idea
         itself.
 
         `cutoff` is in days since 1970-01-01, or UNKNOWN. The idea is assumed to have been written on that day, the
         latest possible one. `text` is the part of the idea that is read; by default, all of it."""
         arrays, plan = self.contents.arrays, self.contents.plan
-        allowed = self.find_known_ideas(cutoff)
+        is_allowed = self.find_known_ideas(cutoff)
         same_ideas: list[LabelledIdea] = []
         words = shingles(idea.own_words.text)
         while True:
-            all_allowed = bool(allowed.all())
-            neighbours = self.neighbours.nearest(vectors, plan.inter, None if all_allowed else allowed[arrays.idea_of])
-            new = [
+            are_all_allowed = bool(is_allowed.all())
+            neighbours = self.neighbours.nearest(
+                vectors, plan.inter, None if are_all_allowed else is_allowed[arrays.idea_of]
+            )
+            new_rows = [
                 row
-                for row, nearest in _nearest_ideas(neighbours, arrays.idea_of)
-                if self._is_same_idea(idea, words, row, nearest)
+                for row, cosine in _nearest_ideas(neighbours, arrays.idea_of)
+                if self._is_same_idea(idea, words, row, cosine)
             ]
-            if not new:
+            if not new_rows:
                 break
-            same_ideas += [self.contents.ideas[row] for row in new]
-            allowed[new] = False
+            same_ideas += [self.contents.ideas[row] for row in new_rows]
+            is_allowed[new_rows] = False
         # A cosine of 0 or less makes no edge and does not count as evidence.
         neighbours = NearestViewpoints(np.where(neighbours.cosines > 0, neighbours.rows, -1), neighbours.cosines)
-        subgraph = IdeaSubgraph.of(self._subgraphs, neighbours, vectors, inside, cutoff, allowed[arrays.idea_of])
+        subgraph = IdeaSubgraph.of(
+            self._subgraphs, neighbours, vectors, inner_edges, cutoff, is_allowed[arrays.idea_of]
+        )
         read = build_titled_text(idea.title, idea.text if text is None else text)
-        return PlacedIdea(subgraph, neighbours, tuple(same_ideas), allowed, read)
+        return PlacedIdea(subgraph, neighbours, tuple(same_ideas), is_allowed, read)
 
 
-def _nearest_ideas(found: NearestViewpoints, idea_of: NDArray[np.int32]) -> list[tuple[int, float]]:
+def _nearest_ideas(neighbours: NearestViewpoints, idea_of: NDArray[np.int32]) -> list[tuple[int, float]]:
     """Return the ideas that have a viewpoint among the neighbours, each with its highest cosine."""
-    hit = found.rows >= 0
-    nearest: dict[int, float] = {}
-    for row, cosine in zip(idea_of[found.rows[hit]].tolist(), found.cosines[hit].tolist(), strict=True):
-        nearest[row] = max(cosine, nearest.get(row, -1.0))
-    return list(nearest.items())
+    is_hit = neighbours.rows >= 0
+    cosine_by_row: dict[int, float] = {}
+    for row, cosine in zip(idea_of[neighbours.rows[is_hit]].tolist(), neighbours.cosines[is_hit].tolist(), strict=True):
+        cosine_by_row[row] = max(cosine, cosine_by_row.get(row, -1.0))
+    return list(cosine_by_row.items())

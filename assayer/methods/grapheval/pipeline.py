@@ -58,25 +58,25 @@ async def evaluate(context: EvaluationContext[GraphEvalOptions], judge: GraphJud
 
 async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJudge) -> Verdict:
     idea, text, run, options = context.idea, context.text, context.run, context.options
-    extracted = await _extract_viewpoints(context, judge)
-    vectors = await _embed(extracted, context.backends, judge)
+    extraction = await _extract_viewpoints(context, judge)
+    vectors = await _embed(extraction, context.backends, judge)
     if judge.contents.plan.relations and context.has_model:
-        related = await relate_viewpoints(text, extracted.viewpoints, context.llm, run)
-        inner_edges = edges_by_relations(vectors, related)
+        relations = await relate_viewpoints(text, extraction.viewpoints, context.llm, run)
+        inner_edges = edges_by_relations(vectors, relations)
     else:
         inner_edges = edges_by_cosine(vectors, judge.contents.plan.intra)
 
     cutoff = days_since_1970(run.cutoff)
-    placed = judge.place(idea, vectors, inner_edges, cutoff, text)
-    run.journal.record_dropped("labelled idea", "is the evaluated idea itself", len(placed.same_ideas))
-    late = int((~judge.find_known_ideas(cutoff)).sum())
-    run.journal.record_dropped("labelled idea", "known only after the cutoff, or undated", late)
+    placed_idea = judge.place(idea, vectors, inner_edges, cutoff, text)
+    run.journal.record_dropped("labelled idea", "is the evaluated idea itself", len(placed_idea.same_ideas))
+    late_count = int((~judge.find_known_ideas(cutoff)).sum())
+    run.journal.record_dropped("labelled idea", "known only after the cutoff, or undated", late_count)
     run.journal.record_use(
-        f"viewpoint graph {options.graph}", "neighbours", len(vectors), int((placed.nearest.rows >= 0).sum())
+        f"viewpoint graph {options.graph}", "neighbours", len(vectors), int((placed_idea.nearest.rows >= 0).sum())
     )
 
-    placed = await judge.prepare(placed)
-    scores = judge.score(placed)
+    placed_idea = await judge.prepare(placed_idea)
+    scores = judge.score(placed_idea)
     decision, probabilities = _calibrated_decision(scores, judge.calibration)
     if not isinstance(decision, Absent) and _is_beaten_by_length(judge.choice):
         decision = Absent(reason=_NO_BETTER_THAN_LENGTH)
@@ -87,12 +87,12 @@ async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJud
         calibration=_calibration_label(judge.calibration),
         choice=judge.choice,
         graph=judge.graph_used,
-        maker=extracted.maker,
-        viewpoints=len(extracted.viewpoints),
+        maker=extraction.maker,
+        viewpoints=len(extraction.viewpoints),
         evidence=explain_verdict(
-            extracted.viewpoints, placed, scores, judge, options.explained, options.shown_neighbours
+            extraction.viewpoints, placed_idea, scores, judge, options.explained, options.shown_neighbours
         ),
-        repeats=find_repeated_idea(idea.id, extracted.viewpoints, placed, judge),
+        repeats=find_repeated_idea(idea.id, extraction.viewpoints, placed_idea, judge),
     )
 
 
@@ -102,19 +102,19 @@ async def _extract_viewpoints(context: EvaluationContext[GraphEvalOptions], judg
     text, options, run = context.text, context.options, context.run
     by_splitter = judge.contents.plan.maker == SPLITTER
     if by_splitter:
-        extracted = Viewpoints(viewpoints=split_viewpoints(text, len(text)), maker=SPLITTER)
+        extraction = Viewpoints(viewpoints=split_viewpoints(text, len(text)), maker=SPLITTER)
     else:
-        extracted = await extract_viewpoints(text, context.llm, run, options.viewpoints)
-    beyond = len(extracted.viewpoints) - options.viewpoints
-    run.journal.record_dropped("viewpoint", f"beyond the first {options.viewpoints}", max(0, beyond))
-    if not extracted.viewpoints:
+        extraction = await extract_viewpoints(text, context.llm, run, options.viewpoints)
+    surplus = len(extraction.viewpoints) - options.viewpoints
+    run.journal.record_dropped("viewpoint", f"beyond the first {options.viewpoints}", max(0, surplus))
+    if not extraction.viewpoints:
         raise InputError(
             f"{context.idea.source} contains no statement to compare.", "Write at least one complete sentence."
         )
-    return extracted.model_copy(update={"viewpoints": extracted.viewpoints[: options.viewpoints]})
+    return extraction.model_copy(update={"viewpoints": extraction.viewpoints[: options.viewpoints]})
 
 
-async def _embed(extracted: Viewpoints, backends: Backends, judge: GraphJudge) -> Vectors:
+async def _embed(extraction: Viewpoints, backends: Backends, judge: GraphJudge) -> Vectors:
     plan = judge.contents.plan
     if backends.embedder.name != plan.embedder:
         raise ConfigurationError(
@@ -122,7 +122,7 @@ async def _embed(extracted: Viewpoints, backends: Backends, judge: GraphJudge) -
             f"{backends.embedder.name}.",
             "Set ASSAYER_EMBEDDER__MODEL to the graph's model, or build a different graph.",
         )
-    return await backends.embedder.embed([viewpoint.text for viewpoint in extracted.viewpoints], "passage")
+    return await backends.embedder.embed([viewpoint.text for viewpoint in extraction.viewpoints], "passage")
 
 
 def _calibrated_decision(
@@ -161,14 +161,14 @@ def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Ab
 
 def _notices(verdict: Verdict) -> tuple[Notice, ...]:
     """Return the notices that readers need before the verdict."""
-    weak = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_describe_quality(verdict.choice)}".strip())
+    weak_signal = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_describe_quality(verdict.choice)}".strip())
     if verdict.maker == verdict.graph.maker:
-        return (weak, *repetition_notice(verdict.repeats))
+        return (weak_signal, *repetition_notice(verdict.repeats))
     text = (
         f"The graph's viewpoints were extracted by {verdict.graph.maker}, those of this idea by {verdict.maker}. "
         "Viewpoints from different extractors look less similar, whatever their content."
     )
-    return weak, Notice(kind="other_viewpoints", text=text), *repetition_notice(verdict.repeats)
+    return weak_signal, Notice(kind="other_viewpoints", text=text), *repetition_notice(verdict.repeats)
 
 
 def _describe_quality(choice: ScorerChoice | Absent) -> str:

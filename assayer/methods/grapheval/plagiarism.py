@@ -113,7 +113,8 @@ def resemblance_to_neighbours(
         for item in nearby:
             places_by_idea[item.idea].add(index)
     closest = max(
-        places_by_idea, key=lambda other: (len(places_by_idea[other]), _measure_nearness(other, matches), other)
+        places_by_idea,
+        key=lambda other_idea: (len(places_by_idea[other_idea]), _measure_nearness(other_idea, matches), other_idea),
     )
     closest_share = len(places_by_idea[closest]) / len(texts)
     pairs = []
@@ -137,23 +138,25 @@ def _paraphrase(
 ) -> Resemblance | None:
     if limits.paraphrase is None or len(texts) < _MIN_FOR_PARAPHRASE:
         return None
-    nearest: dict[IdeaId, dict[int, NearbyViewpoint]] = defaultdict(dict)
+    nearest_by_idea: dict[IdeaId, dict[int, NearbyViewpoint]] = defaultdict(dict)
     for index, nearby in enumerate(neighbours):
         for item in nearby:
-            known = nearest[item.idea].get(index)
-            if item.idea != idea and (known is None or item.cosine > known.cosine):
-                nearest[item.idea][index] = item
-    half = len(texts) // 2
+            best_so_far = nearest_by_idea[item.idea].get(index)
+            if item.idea != idea and (best_so_far is None or item.cosine > best_so_far.cosine):
+                nearest_by_idea[item.idea][index] = item
+    half_count = len(texts) // 2
     halves = {
-        other: sorted(places.items(), key=lambda entry: -entry[1].cosine)[:half]
-        for other, places in nearest.items()
-        if len(places) >= half
+        other_idea: sorted(places.items(), key=lambda entry: -entry[1].cosine)[:half_count]
+        for other_idea, places in nearest_by_idea.items()
+        if len(places) >= half_count
     }
-    mean_cosines = {other: sum(item.cosine for _, item in nearer) / half for other, nearer in halves.items()}
-    closest = max(mean_cosines, key=lambda other: (mean_cosines[other], other), default=None)
+    mean_cosines = {
+        other_idea: sum(item.cosine for _, item in nearer) / half_count for other_idea, nearer in halves.items()
+    }
+    closest = max(mean_cosines, key=lambda other_idea: (mean_cosines[other_idea], other_idea), default=None)
     if closest is None or mean_cosines[closest] < limits.paraphrase:
         return None
-    share = half / len(texts)
+    share = half_count / len(texts)
     pairs = (
         ViewpointPair(text=texts[index], other_text=item.text, other=closest, cosine=min(item.cosine, 1.0))
         for index, item in sorted(halves[closest], key=lambda entry: entry[0])
@@ -169,8 +172,8 @@ def _paraphrase(
     )
 
 
-def _measure_nearness(other: IdeaId, matches: Sequence[Sequence[NearbyViewpoint]]) -> float:
-    return sum(item.cosine for nearby in matches for item in nearby if item.idea == other)
+def _measure_nearness(other_idea: IdeaId, matches: Sequence[Sequence[NearbyViewpoint]]) -> float:
+    return sum(item.cosine for nearby in matches for item in nearby if item.idea == other_idea)
 
 
 def resemblance_in_graph(
@@ -202,7 +205,7 @@ def resemblances_within_batch(
 
 
 def _collect_nearby_viewpoints(
-    found: NearestViewpoints, owners: Sequence[IdeaId], texts: Sequence[str]
+    neighbours: NearestViewpoints, owners: Sequence[IdeaId], texts: Sequence[str]
 ) -> list[list[NearbyViewpoint]]:
     return [
         [
@@ -210,5 +213,5 @@ def _collect_nearby_viewpoints(
             for row, cosine in zip(rows, cosines, strict=True)
             if row >= 0
         ]
-        for rows, cosines in zip(found.rows.tolist(), found.cosines, strict=True)
+        for rows, cosines in zip(neighbours.rows.tolist(), neighbours.cosines, strict=True)
     ]

@@ -18,12 +18,12 @@ _KINDS = {
 
 
 def find_repeated_idea(
-    idea: IdeaId, viewpoints: Sequence[Viewpoint], placed: PlacedIdea, judge: GraphJudge
+    idea: IdeaId, viewpoints: Sequence[Viewpoint], placed_idea: PlacedIdea, judge: GraphJudge
 ) -> RepeatedIdea | Absent | None:
     """Return the idea, among those known at the cutoff, that this idea repeats; None if there is none."""
     contents = judge.contents
-    if placed.same_ideas:
-        same_idea = placed.same_ideas[0]
+    if placed_idea.same_ideas:
+        same_idea = placed_idea.same_ideas[0]
         return RepeatedIdea(
             kind="same", idea=same_idea.id, title=same_idea.title, url=same_idea.url, share=1.0, pairs=()
         )
@@ -37,7 +37,7 @@ def find_repeated_idea(
             for row, cosine in zip(rows.tolist(), cosines.tolist(), strict=True)
             if row >= 0
         ]
-        for rows, cosines in zip(placed.nearest.rows, placed.nearest.cosines, strict=True)
+        for rows, cosines in zip(placed_idea.nearest.rows, placed_idea.nearest.cosines, strict=True)
     ]
     resemblance = resemblance_to_neighbours(idea, [viewpoint.text for viewpoint in viewpoints], nearby, limits)
     if resemblance is None:
@@ -58,11 +58,12 @@ def find_repeated_idea(
     )
 
 
-def repetition_notice(repeated: RepeatedIdea | Absent | None) -> tuple[Notice, ...]:
-    if not isinstance(repeated, RepeatedIdea):
+def repetition_notice(repetition: RepeatedIdea | Absent | None) -> tuple[Notice, ...]:
+    if not isinstance(repetition, RepeatedIdea):
         return ()
-    reason = _KINDS[repeated.kind].format(share=repeated.share)
+    reason = _KINDS[repetition.kind].format(share=repetition.share)
     text = (
-        f"This idea repeats “{repeated.title}” ({repeated.idea}): {reason}. Compare them: a resemblance is not proof."
+        f"This idea repeats “{repetition.title}” ({repetition.idea}): {reason}. "
+        "Compare them: a resemblance is not proof."
     )
     return (Notice(kind="repeated_idea", text=text),)

@@ -31,12 +31,12 @@ def plagiarise(graph: GraphArrays, trick: PlagiarismKind, count: int, seed: int)
     replace a third of the viewpoints, at least one; a copy replaces none. Raises InputError if the graph has too few
     suitable ideas."""
     sizes = np.bincount(graph.idea_of, minlength=len(graph.ideas))
-    wanted = np.flatnonzero(graph.labels > 0)
-    usable = wanted[sizes[wanted] >= 2]
-    if len(usable) < count or len(graph.ideas) < 2:
-        raise InputError(f"Only {len(usable)} ideas can be plagiarised, but {count} were requested.")
+    positive_rows = np.flatnonzero(graph.labels > 0)
+    usable_rows = positive_rows[sizes[positive_rows] >= 2]
+    if len(usable_rows) < count or len(graph.ideas) < 2:
+        raise InputError(f"Only {len(usable_rows)} ideas can be plagiarised, but {count} were requested.")
     generator = np.random.default_rng([seed, PLAGIARISM_KINDS.index(trick)])
-    source_rows = generator.choice(usable, count, replace=False)
+    source_rows = generator.choice(usable_rows, count, replace=False)
     return tuple(_plagiarise_idea(graph, trick, int(source), generator) for source in source_rows)
 
 
@@ -65,24 +65,24 @@ def add_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphArr
         count // len(PLAGIARISM_KINDS) + (place < count % len(PLAGIARISM_KINDS))
         for place in range(len(PLAGIARISM_KINDS))
     ]
-    plagiarised = [
+    copies = [
         item
         for trick, part in zip(PLAGIARISM_KINDS, parts, strict=True)
         for item in plagiarise(graph, trick, part, seed)
     ]
-    if not plagiarised:
+    if not copies:
         return graph
     generator = np.random.default_rng([seed, len(PLAGIARISM_KINDS)])
-    nodes = np.concatenate([item.nodes for item in plagiarised])
-    owners = np.repeat(np.arange(len(plagiarised)), [len(item.nodes) for item in plagiarised])
+    nodes = np.concatenate([item.nodes for item in copies])
+    owners = np.repeat(np.arange(len(copies)), [len(item.nodes) for item in copies])
     sources, targets, weights, kinds = _copy_edges(graph, nodes, owners)
     return replace(
         graph,
         vectors=np.concatenate([graph.vectors, graph.vectors[nodes]]),
         idea_of=np.concatenate([graph.idea_of, (len(graph.ideas) + owners).astype(np.int32)]),
-        ideas=graph.ideas + tuple(IdeaId(f"plagiarised-{number}") for number in range(len(plagiarised))),
-        labels=np.concatenate([graph.labels, np.zeros(len(plagiarised), np.int16)]),
-        dates=np.concatenate([graph.dates, _draw_later_dates(graph, plagiarised, generator)]),
+        ideas=graph.ideas + tuple(IdeaId(f"plagiarised-{number}") for number in range(len(copies))),
+        labels=np.concatenate([graph.labels, np.zeros(len(copies), np.int16)]),
+        dates=np.concatenate([graph.dates, _draw_later_dates(graph, copies, generator)]),
         sources=np.concatenate([graph.sources, sources]),
         targets=np.concatenate([graph.targets, targets]),
         weights=np.concatenate([graph.weights, weights]),
@@ -91,12 +91,12 @@ def add_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphArr
 
 
 def _draw_later_dates(
-    graph: GraphArrays, plagiarised: Sequence[PlagiarisedIdea], generator: np.random.Generator
+    graph: GraphArrays, copies: Sequence[PlagiarisedIdea], generator: np.random.Generator
 ) -> NDArray[np.int32]:
     """Return dates within two years after each plagiarised idea's latest source idea, or UNKNOWN if no source is
     dated."""
-    latest = np.array([graph.dates[graph.idea_of[item.nodes]].max() for item in plagiarised])
-    return np.where(latest == UNKNOWN, UNKNOWN, latest + generator.integers(1, 730, len(plagiarised))).astype(np.int32)
+    latest = np.array([graph.dates[graph.idea_of[item.nodes]].max() for item in copies])
+    return np.where(latest == UNKNOWN, UNKNOWN, latest + generator.integers(1, 730, len(copies))).astype(np.int32)
 
 
 def _copy_edges(
@@ -109,17 +109,17 @@ def _copy_edges(
     for owner in range(int(owners[-1]) + 1):
         own_rows = np.flatnonzero(owners == owner)
         vectors = graph.vectors[nodes[own_rows]]
-        outside, inside = vectors @ graph.vectors.T, vectors @ vectors.T
-        np.fill_diagonal(inside, -1)
-        for cosines, most, offset, kind in (
-            (outside, _INTER_NEAREST, 0, INTER),
-            (inside, _INTRA_NEAREST, first + own_rows[0], INTRA),
+        outer_cosines, inner_cosines = vectors @ graph.vectors.T, vectors @ vectors.T
+        np.fill_diagonal(inner_cosines, -1)
+        for cosines, limit, offset, kind in (
+            (outer_cosines, _INTER_NEAREST, 0, INTER),
+            (inner_cosines, _INTRA_NEAREST, first + own_rows[0], INTRA),
         ):
-            nearest = np.argsort(-cosines, axis=1, kind="stable")[:, :most]
-            values = np.take_along_axis(cosines, nearest, axis=1)
-            targets = np.broadcast_to((first + own_rows)[:, None], nearest.shape)
+            nearest_columns = np.argsort(-cosines, axis=1, kind="stable")[:, :limit]
+            values = np.take_along_axis(cosines, nearest_columns, axis=1)
+            targets = np.broadcast_to((first + own_rows)[:, None], nearest_columns.shape)
             is_kept = values > 0
-            edge_groups.append((nearest[is_kept] + offset, targets[is_kept], values[is_kept], kind))
+            edge_groups.append((nearest_columns[is_kept] + offset, targets[is_kept], values[is_kept], kind))
     sources, ends, weights = (np.concatenate(column) for column in list(zip(*edge_groups, strict=True))[:3])
     kinds = np.concatenate([np.full(len(item[0]), item[3], np.int8) for item in edge_groups])
     return sources.astype(np.int32), ends.astype(np.int32), weights.astype(np.float32), kinds

@@ -21,9 +21,9 @@ def _check_viewpoints(question: ViewpointsQuestion, answer: ExtractedViewpoints)
     complaints = []
     if len(viewpoints) > question.limit:
         complaints.append(f"There are {len(viewpoints)} viewpoints; at most {question.limit} are wanted.")
-    _, refused = check_faithfulness(viewpoints, IdeaWords(question.idea))
-    if len(refused) > _MAX_UNFAITHFUL * len(viewpoints):
-        complaints += [f"In {item.text[:80]!r}: {item.reason}." for item in refused]
+    _, refusals = check_faithfulness(viewpoints, IdeaWords(question.idea))
+    if len(refusals) > _MAX_UNFAITHFUL * len(viewpoints):
+        complaints += [f"In {item.text[:80]!r}: {item.reason}." for item in refusals]
     return complaints
 
 

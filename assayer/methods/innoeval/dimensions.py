@@ -148,18 +148,18 @@ def load_dimensions(path: Path) -> tuple[RubricDimension, ...]:
 
 
 def resolve_dimensions(
-    given: Path | tuple[RubricDimension, ...] | None, package: str = "assayer.methods.innoeval"
+    dimensions: Path | tuple[RubricDimension, ...] | None, package: str = "assayer.methods.innoeval"
 ) -> tuple[RubricDimension, ...]:
     """Return the dimensions passed directly or in a file, or by default the package's built-in ones. Raises InputError
     if they are invalid."""
-    if given is None:
+    if dimensions is None:
         return load_built_in_dimensions(package)
-    if isinstance(given, Path):
-        return load_dimensions(given)
-    if not given:
+    if isinstance(dimensions, Path):
+        return load_dimensions(dimensions)
+    if not dimensions:
         raise InputError("The list of dimensions is empty.", "Omit the option to use the built-in dimensions.")
-    require_distinct([item.name for item in given], "dimension", "the dimensions passed")
-    return given
+    require_distinct([item.name for item in dimensions], "dimension", "the dimensions passed")
+    return dimensions
 
 
 def _kept_dimensions(names: Any, file: str) -> tuple[RubricDimension, ...]:

@@ -23,7 +23,7 @@ async def ground_parts(
     for a source fails, the source has no groundings, and the journal records the failure."""
     run, options = context.run, context.options
     items = [source_item(source) for source in sources]
-    batched = evidence_batches(items, options.grounded_per_call, options.grounded_chars)
+    batches = evidence_batches(items, options.grounded_per_call, options.grounded_chars)
     labelled_parts = label_parts(parts)
     names = {part.label: part.name for part in labelled_parts}
 
@@ -31,31 +31,33 @@ async def ground_parts(
         answer = await context.ask(GROUNDING, GroundingQuestion(digest=digest, parts=labelled_parts, evidence=batch))
         by_label = {item.label: item for item in batch}
         return [
-            _to_grounding(names[grounded.part], grounded, by_label[item.label])
+            _to_grounding(names[grounded_part.part], grounded_part, by_label[item.label])
             for item in answer.finds
-            for grounded in item.groundings
+            for grounded_part in item.groundings
         ]
 
-    outcomes = await gather_settled(batched, ground_batch)
-    found = [
+    outcomes = await gather_settled(batches, ground_batch)
+    kept_groundings = [
         grounding
-        for groundings in run.keep_successes(outcomes, "source to match to the idea", [len(b) for b in batched])
+        for groundings in run.keep_successes(outcomes, "source to match to the idea", [len(b) for b in batches])
         for grounding in groundings
     ]
     part_order = {part.name: number for number, part in enumerate(parts)}
-    distinct = {(entry.part, entry.paper_id, entry.stance): entry for entry in reversed(found)}
-    run.journal.record_dropped("grounding", "the source was already matched to this part", len(found) - len(distinct))
+    distinct = {(entry.part, entry.paper_id, entry.stance): entry for entry in reversed(kept_groundings)}
+    run.journal.record_dropped(
+        "grounding", "the source was already matched to this part", len(kept_groundings) - len(distinct)
+    )
     source_order = {source.paper.id: number for number, source in enumerate(sources)}
     return tuple(sorted(distinct.values(), key=lambda entry: (part_order[entry.part], source_order[entry.paper_id])))
 
 
-def _to_grounding(part: str, grounded: GroundedPart, item: EvidenceItem) -> Grounding:
+def _to_grounding(part: str, grounded_part: GroundedPart, item: EvidenceItem) -> Grounding:
     return Grounding(
         part=part,
         paper_id=item.paper_id,
-        stance=grounded.stance,
-        analysis=strip_citations(grounded.analysis),
-        quote=check_quote(grounded.quote, item),
+        stance=grounded_part.stance,
+        analysis=strip_citations(grounded_part.analysis),
+        quote=check_quote(grounded_part.quote, item),
     )
 
 
@@ -64,14 +66,14 @@ BACKGROUND = "background"
 
 def background_part(pack: EvidencePack, search: str) -> Part:
     """Build the background part, with papers as markers. `search` describes how they were found."""
-    unscored = Absent(
+    no_score = Absent(
         reason=f"The background is the evidence on which the board bases its scores; it is not scored itself. {search}"
     )
     return Part(
         name=BACKGROUND,
         title="Background knowledge",
-        score=unscored,
-        summary=unscored,
+        score=no_score,
+        summary=no_score,
         assessments=tuple(_part_assessment(pack, part) for part in pack.six_tuple.parts),
     )
 

@@ -82,10 +82,10 @@ async def _collect_evidence(context: EvaluationContext[InnoEvalOptions]) -> _Col
     search = IterativeSearch(context, sources, selection, idea_digest)
     reading = SlowReader(context, sources, collect_words(idea_digest))
 
-    selected = await search.best_sources(six_tuple.parts)
+    selected_sources = await search.best_sources(six_tuple.parts)
     run.report_progress("innoeval", 2, _STAGES)
-    sources_before = await reading.read(selected, "before")
-    covered = field_coverage(fit.level, run.journal.near_remote_papers)  # all searches for the board are done
+    sources_before = await reading.read(selected_sources, "before")
+    fit_level = field_coverage(fit.level, run.journal.near_remote_papers)  # all searches for the board are done
 
     async def read_later_sources() -> tuple[ReadSource, ...]:
         return await reading.read(await search.later_sources(), "after")
@@ -102,6 +102,6 @@ async def _collect_evidence(context: EvaluationContext[InnoEvalOptions]) -> _Col
         before_cutoff=sources_before,
         after_cutoff=next(iter(run.keep_successes([sources_after], "search for later work")), ()),
         groundings=groundings,
-        fit=fit.model_copy(update={"level": covered}),
+        fit=fit.model_copy(update={"level": fit_level}),
     )
     return _Collected(pack, fit, f"{search.summary} {selection.summary}")

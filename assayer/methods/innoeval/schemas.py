@@ -98,11 +98,11 @@ _NOT_SEARCHED: Any = Field(default=[], max_length=0)
 @cache
 def queries_for(kinds: tuple[EvidenceKind, ...]) -> type[SearchQueries]:
     """Return the answer schema without queries for kinds of sources that are not searched."""
-    off = [kind for kind in ("web", "code", "data") if kind not in kinds]
-    fields: dict[str, Any] = dict.fromkeys(off, (SkipJsonSchema[list[str]], _NOT_SEARCHED))
+    kinds_off = [kind for kind in ("web", "code", "data") if kind not in kinds]
+    fields: dict[str, Any] = dict.fromkeys(kinds_off, (SkipJsonSchema[list[str]], _NOT_SEARCHED))
     part = create_model("PartQueries", __base__=PartQueries, **fields)
-    described = Field(description="One entry for each part given, in order.")
-    return create_model("SearchQueries", __base__=SearchQueries, queries=(list[part], described))  # type: ignore[valid-type]
+    field = Field(description="One entry for each part given, in order.")
+    return create_model("SearchQueries", __base__=SearchQueries, queries=(list[part], field))  # type: ignore[valid-type]
 
 
 class EvidenceRelevanceQuestion(Frozen):
@@ -167,10 +167,10 @@ class Refinement(Frozen):
 @cache
 def refinement_within(limit: int) -> type[Refinement]:
     """Return the answer schema with at most `limit` queries."""
-    described = Field(
+    field = Field(
         max_length=limit, description="The most promising first; an empty list if no query needs another try."
     )
-    return create_model("Refinement", __base__=Refinement, queries=(list[RefinedQuery], described))
+    return create_model("Refinement", __base__=Refinement, queries=(list[RefinedQuery], field))
 
 
 class GroundingQuestion(Frozen):
@@ -246,9 +246,9 @@ class JudgingQuestion(Frozen):
 
     def labels_for(self, dimension: RubricDimension) -> frozenset[str]:
         """Return the labels of the sources that count for a dimension."""
-        hidden = self.unfamiliar if dimension.masked else ()
+        hidden_labels = self.unfamiliar if dimension.masked else ()
         return frozenset(
-            item.label for item in self.evidence if item.kind in dimension.evidence and item.label not in hidden
+            item.label for item in self.evidence if item.kind in dimension.evidence and item.label not in hidden_labels
         )
 
 
@@ -271,11 +271,11 @@ class Judgement(Frozen):
 
     def citing_only(self, labels: frozenset[str]) -> Self:
         """Return the review without the points that cite other labels."""
-        kept = {
+        kept_claims = {
             name: [claim for claim in getattr(self, name) if labels.issuperset(labels_in(claim.text))]
             for name in ("strengths", "weaknesses", "suggestions")
         }
-        return self.model_copy(update=kept)
+        return self.model_copy(update=kept_claims)
 
 
 @cache

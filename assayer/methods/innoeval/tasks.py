@@ -51,9 +51,9 @@ def _check_relevance(question: EvidenceRelevanceQuestion, answer: EvidenceReleva
 
 
 def _check_refinement(question: RefinementQuestion, answer: Refinement) -> list[str]:
-    used = Counter(query.tried for query in answer.queries)
-    complaints = complain_about_unknown_labels(used, (item.label for item in question.tried), "query")
-    return complaints + [f"More than two queries come from {label}." for label, n in used.items() if n > 2]
+    use_counts = Counter(query.tried for query in answer.queries)
+    complaints = complain_about_unknown_labels(use_counts, (item.label for item in question.tried), "query")
+    return complaints + [f"More than two queries come from {label}." for label, n in use_counts.items() if n > 2]
 
 
 def _check_grounding(question: GroundingQuestion, answer: Groundings) -> list[str]:
@@ -127,16 +127,16 @@ def _check_judgements(question: JudgingQuestion, answer: Judgements) -> list[str
 
 
 def _check_synthesis(question: MetaQuestion, answer: Synthesis) -> list[str]:
-    known = (dimension.label for dimension in question.dimensions)
-    return complain_about_unknown_labels((dispute.dimension for dispute in answer.disputes), known, "dimension")
+    known_labels = (dimension.label for dimension in question.dimensions)
+    return complain_about_unknown_labels((dispute.dimension for dispute in answer.disputes), known_labels, "dimension")
 
 
 def _check_advice(question: AdviceQuestion, answer: Advice) -> list[str]:
     finds = [item.label for item in question.evidence]
     complaints = complain_about_unknown_labels((step.label for step in answer.steps), finds, "find")
-    answered = (step.weakness for step in answer.steps if step.weakness is not None)
-    if known := [weakness.label for weakness in question.weaknesses]:  # without weaknesses, labels are ignored
-        complaints += complain_about_unknown_labels(answered, known, "weakness")
+    answered_labels = (step.weakness for step in answer.steps if step.weakness is not None)
+    if known_labels := [weakness.label for weakness in question.weaknesses]:  # without weaknesses, labels are ignored
+        complaints += complain_about_unknown_labels(answered_labels, known_labels, "weakness")
     return complaints
 
 

@@ -80,10 +80,10 @@ class Passages:
     def supported(self, labels: Sequence[str]) -> list[str]:
         """Filter labels: drop unknown labels, duplicates, and passages whose text does not support the statement
         derived from them. Passages that could not be checked are kept."""
-        known = {label: self.by_label[label].quote.support for label in labels if label in self.by_label}
+        support_by_label = {label: self.by_label[label].quote.support for label in labels if label in self.by_label}
         return [
             label
-            for label, support in known.items()
+            for label, support in support_by_label.items()
             if not isinstance(support, ClaimSupport) or support.outcome in {"supports", "partly"}
         ]
 
@@ -92,27 +92,29 @@ async def ask_editor(
     context: EvaluationContext[ReviewOptions],
     panel: Panel,
     literature: LiteratureRead,
-    named: Sequence[RecalledWork],
+    recalled_works: Sequence[RecalledWork],
     scores: PlanScores | None,
 ) -> EditedReview:
     """Ask the editor model for the review. Raises an AssayerError if there is no answer."""
     passages = Passages.of(literature.passages).by_label
-    noted = tuple(
+    noted_passages = tuple(
         NotedPassage(
             label=label, title=item.title, year=item.year, relation=item.relation, points=item.points, shows=item.shows
         )
         for label, item in passages.items()
     )
-    apparatus = PAGE_WORDS + _SCORES_WORDS + _PASSAGE_WORDS * min(len(noted), _CITED_PASSAGES)
-    apparatus += _WORK_WORDS * min(len(named), _REFERRED_WORKS) + _CLOSEST_WORDS * min(len(named), _CLOSEST_WORKS)
+    reference_words = PAGE_WORDS + _SCORES_WORDS + _PASSAGE_WORDS * min(len(noted_passages), _CITED_PASSAGES)
+    reference_words += _WORK_WORDS * min(len(recalled_works), _REFERRED_WORKS) + _CLOSEST_WORDS * min(
+        len(recalled_works), _CLOSEST_WORKS
+    )
     question = EditorQuestion(
         idea=context.text,
-        words=(context.options.words - apparatus) // 10 * 10,
+        words=(context.options.words - reference_words) // 10 * 10,
         overview=panel.overview,
         points=panel.points,
         novelty=panel.novelty,
-        passages=noted,
-        named=tuple(named),
+        passages=noted_passages,
+        named=tuple(recalled_works),
         scores=scores,
         fit=literature.fit,
         day=context.run.cutoff,
@@ -124,11 +126,11 @@ async def ask_editor(
     answer: EditedReview = await context.ask(task, question)
     labels = [
         *passages,
-        *(work.label for work in named),
+        *(work.label for work in recalled_works),
         *(item.label for item in panel.novelty),
         *(item.label for item in panel.points),
     ]
-    return mask_titles(answer, panel.prior_work, context.run, labels, named)
+    return mask_titles(answer, panel.prior_work, context.run, labels, recalled_works)
 
 
 def panel_review(
@@ -136,7 +138,7 @@ def panel_review(
     context: EvaluationContext[ReviewOptions],
     panel: Panel,
     passages: Passages,
-    named: Sequence[RecalledWork],
+    recalled_works: Sequence[RecalledWork],
 ) -> PanelReview:
     """Convert the editor's answer to the form used in the report.
 
@@ -145,34 +147,36 @@ def panel_review(
     journal, max_words = context.run.journal, context.options.words
     strengths, major = remove_repeated(answer.strengths, _join_words), remove_repeated(answer.major, _join_words)
     further: list[_Edited] = remove_repeated(answer.further, _join_words, map(_join_words, major))
-    answered: list[_Edited] = [*answer.strengths, *answer.major, *answer.further]
+    answered_findings: list[_Edited] = [*answer.strengths, *answer.major, *answer.further]
     findings: list[_Edited] = [*strengths, *major, *further]
-    journal.record_dropped("finding", "repeats another finding", len(answered) - len(findings))
-    rejected = sum(point.label in answer.dropped for point in panel.points)
-    journal.record_dropped("point", "the editor judged it wrong, or already answered in the plan", rejected)
-    unsupported = sum(len({*finding.cites}) - len(passages.supported(finding.cites)) for finding in findings)
-    journal.record_dropped("cited passage", "its text does not support the statement derived from it", unsupported)
-    closest = _choose_near_works(answer.closest, passages, {work.label: work for work in named})
-    dropped = len(answer.closest) - len(closest)
-    journal.record_dropped("closest work", "no passage shows that it is close, or it is listed already", dropped)
-    repeated = [label for finding in answered if finding not in findings for label in finding.labels]
-    edited = answer.model_copy(
+    journal.record_dropped("finding", "repeats another finding", len(answered_findings) - len(findings))
+    rejected_count = sum(point.label in answer.dropped for point in panel.points)
+    journal.record_dropped("point", "the editor judged it wrong, or already answered in the plan", rejected_count)
+    unsupported_count = sum(len({*finding.cites}) - len(passages.supported(finding.cites)) for finding in findings)
+    journal.record_dropped(
+        "cited passage", "its text does not support the statement derived from it", unsupported_count
+    )
+    closest = _choose_near_works(answer.closest, passages, {work.label: work for work in recalled_works})
+    dropped_works = len(answer.closest) - len(closest)
+    journal.record_dropped("closest work", "no passage shows that it is close, or it is listed already", dropped_works)
+    repeated_labels = [label for finding in answered_findings if finding not in findings for label in finding.labels]
+    edited_review = answer.model_copy(
         update={
             "strengths": strengths,
             "major": major,
             "further": further,
             "closest": closest,
-            "dropped": [*answer.dropped, *repeated],
+            "dropped": [*answer.dropped, *repeated_labels],
         }
     )
-    review = _number_citations(edited, context.text, panel, passages, named)
-    while review.words > max_words and edited.further:
-        edited = edited.model_copy(update={"further": edited.further[:-1]})
-        review = _number_citations(edited, context.text, panel, passages, named)
+    review = _number_citations(edited_review, context.text, panel, passages, recalled_works)
+    while review.words > max_words and edited_review.further:
+        edited_review = edited_review.model_copy(update={"further": edited_review.further[:-1]})
+        review = _number_citations(edited_review, context.text, panel, passages, recalled_works)
     journal.record_dropped(
-        "further point", f"the review is limited to {max_words:,} words", len(further) - len(edited.further)
+        "further point", f"the review is limited to {max_words:,} words", len(further) - len(edited_review.further)
     )
-    journal.record_dropped("work from memory", "no finding refers to it", len(named) - len(review.named))
+    journal.record_dropped("work from memory", "no finding refers to it", len(recalled_works) - len(review.named))
     return review
 
 
@@ -180,24 +184,24 @@ def _join_words(finding: _Edited) -> str:
     return f"{finding.lead} {finding.text}" if isinstance(finding, EditedFinding) else finding.text
 
 
-def _texts(finding: _Edited) -> tuple[str, ...]:
+def _printed_texts(finding: _Edited) -> tuple[str, ...]:
     """Return the finding's printed texts, which may name works from memory."""
     return (finding.lead, finding.text, finding.fix) if isinstance(finding, EditedFinding) else (finding.text,)
 
 
 def _choose_near_works(
-    closest: Sequence[NearWork], passages: Passages, named: Mapping[str, RecalledWork]
+    closest: Sequence[NearWork], passages: Passages, recalled_by_label: Mapping[str, RecalledWork]
 ) -> list[NearWork]:
     """Return the works that the editor listed as closest, without duplicates. Two kinds are kept: papers with a passage
     that shows that they are close to the plan, and works named from memory as close or as a baseline."""
-    kept: dict[PaperId | str, NearWork] = {}
+    kept_works: dict[PaperId | str, NearWork] = {}
     for work in closest:
-        if work.work in named and named[work.work].role in _NEAR_ROLES:
-            kept.setdefault(work.work, work)
+        if work.work in recalled_by_label and recalled_by_label[work.work].role in _NEAR_ROLES:
+            kept_works.setdefault(work.work, work)
         for label in passages.supported([work.work]):
             if passages.by_label[label].relation in _NEAR:
-                kept.setdefault(passages.by_label[label].paper, work)
-    return list(kept.values())
+                kept_works.setdefault(passages.by_label[label].paper, work)
+    return list(kept_works.values())
 
 
 def _number_citations(
@@ -206,67 +210,71 @@ def _number_citations(
     """Return the review with evidence and named works numbered in order of citation."""
     works = {work.label: work for work in named}
     findings: list[_Edited] = [*answer.strengths, *answer.major, *answer.further]
-    cited = [label for item in (*answer.paragraphs, *findings) for label in item.cites]
-    cited += [item.work for item in answer.closest]
-    cited += [*answer.soundness.cites, *answer.contribution.cites]
+    cited_labels = [label for item in (*answer.paragraphs, *findings) for label in item.cites]
+    cited_labels += [item.work for item in answer.closest]
+    cited_labels += [*answer.soundness.cites, *answer.contribution.cites]
     if isinstance(answer, EditedReviewByCriteria):
-        cited += [label for item in answer.criteria for label in item.cites]
-    evidence = passages.supported(cited)
+        cited_labels += [label for item in answer.criteria for label in item.cites]
+    evidence = passages.supported(cited_labels)
 
-    def named_by(named: Sequence[str], *texts: str) -> list[str]:
+    def find_named_works(named: Sequence[str], *texts: str) -> list[str]:
         """Return the labels of the works named for some texts, beginning with works whose names occur in the texts."""
-        shown = {label: named_work(work.author, work.year) for label, work in works.items()}
-        within = [label for label, text in shown.items() if any(text in other for other in texts)]
-        return [label for label in dict.fromkeys((*within, *named)) if label in works]
+        printed_names = {label: named_work(work.author, work.year) for label, work in works.items()}
+        labels_in_texts = [label for label, text in printed_names.items() if any(text in other for other in texts)]
+        return [label for label in dict.fromkeys((*labels_in_texts, *named)) if label in works]
 
-    mentioned = named_by([], answer.verdict, answer.soundness.limited_by, answer.contribution.limited_by)
-    mentioned += [item.work for item in answer.closest if item.work in works]
+    mentioned_works = find_named_works([], answer.verdict, answer.soundness.limited_by, answer.contribution.limited_by)
+    mentioned_works += [item.work for item in answer.closest if item.work in works]
     for passage in answer.paragraphs:
-        mentioned += named_by(passage.named, passage.text)
-    for edited in findings:
-        mentioned += named_by(edited.named, *_texts(edited))
-    referred = list(dict.fromkeys(mentioned))
+        mentioned_works += find_named_works(passage.named, passage.text)
+    for edited_part in findings:
+        mentioned_works += find_named_works(edited_part.named, *_printed_texts(edited_part))
+    referred_works = list(dict.fromkeys(mentioned_works))
 
-    def cites(labels: Sequence[str]) -> tuple[int, ...]:
+    def number_passages(labels: Sequence[str]) -> tuple[int, ...]:
         return tuple(evidence.index(label) for label in passages.supported(labels))
 
-    def names(labels: Sequence[str], *texts: str) -> tuple[int, ...]:
-        return tuple(referred.index(label) for label in named_by(labels, *texts))
+    def number_works(labels: Sequence[str], *texts: str) -> tuple[int, ...]:
+        return tuple(referred_works.index(label) for label in find_named_works(labels, *texts))
 
-    def finding(edited: _Edited, kind: FindingKind, severity: FindingSeverity | None) -> PanelFinding:
-        whole = edited if isinstance(edited, EditedFinding) else None
-        quotes = [plan_quote(whole.quote if whole else "", plan)]
-        quotes += [panel.quotes[label] for label in edited.labels if label in panel.quotes]
+    def build_finding(edited_part: _Edited, kind: FindingKind, severity: FindingSeverity | None) -> PanelFinding:
+        full_finding = edited_part if isinstance(edited_part, EditedFinding) else None
+        quotes = [plan_quote(full_finding.quote if full_finding else "", plan)]
+        quotes += [panel.quotes[label] for label in edited_part.labels if label in panel.quotes]
         return PanelFinding(
             kind=kind,
-            axis=edited.axis,
+            axis=edited_part.axis,
             severity=severity,
-            lead=whole.lead.rstrip(".:") if whole else "",
-            text=edited.text,
-            fix=whole.fix if whole and kind != "strength" else "",
+            lead=full_finding.lead.rstrip(".:") if full_finding else "",
+            text=edited_part.text,
+            fix=full_finding.fix if full_finding and kind != "strength" else "",
             plan=next((quote for quote in quotes if quote.state == "verified"), _NO_QUOTE),
-            evidence=cites(edited.cites),
-            named=names(edited.named, *_texts(edited)),
+            evidence=number_passages(edited_part.cites),
+            named=number_works(edited_part.named, *_printed_texts(edited_part)),
         )
 
-    def paragraph(edited: EditedParagraph) -> PanelParagraph | None:
-        if not edited.text:
+    def build_paragraph(edited_part: EditedParagraph) -> PanelParagraph | None:
+        if not edited_part.text:
             return None
-        return PanelParagraph(text=edited.text, evidence=cites(edited.cites), named=names(edited.named, edited.text))
+        return PanelParagraph(
+            text=edited_part.text,
+            evidence=number_passages(edited_part.cites),
+            named=number_works(edited_part.named, edited_part.text),
+        )
 
-    merged = {label for item in (*findings, *answer.paragraphs) for label in item.labels} | {*answer.dropped}
+    merged_labels = {label for item in (*findings, *answer.paragraphs) for label in item.labels} | {*answer.dropped}
     return PanelReview(
         verdict=answer.verdict,
-        newness=paragraph(answer.newness),
-        outlook=paragraph(answer.outlook),
-        redesign=paragraph(answer.redesign),
-        strengths=tuple(finding(item, "strength", None) for item in answer.strengths),
-        major=tuple(finding(item, "weakness", item.severity) for item in answer.major),
-        further=tuple(finding(item, item.kind, "minor") for item in answer.further),
+        newness=build_paragraph(answer.newness),
+        outlook=build_paragraph(answer.outlook),
+        redesign=build_paragraph(answer.redesign),
+        strengths=tuple(build_finding(item, "strength", None) for item in answer.strengths),
+        major=tuple(build_finding(item, "weakness", item.severity) for item in answer.major),
+        further=tuple(build_finding(item, item.kind, "minor") for item in answer.further),
         closest=tuple(
             ClosestWork(
                 evidence=evidence.index(item.work) if item.work in evidence else None,
-                named=referred.index(item.work) if item.work in works else None,
+                named=referred_works.index(item.work) if item.work in works else None,
                 difference=f"{item.difference.rstrip('.')}.",
             )
             for item in answer.closest
@@ -285,11 +293,11 @@ def _number_citations(
                 label=marker(work.record) if work.record else None,
                 looked_up=work.looked_up,
             )
-            for work in (works[label] for label in referred)
+            for work in (works[label] for label in referred_works)
         ),
         noted=tuple(
             NotedPoint(kind=point.kind, text=f"{point.claim} {point.why}".strip(), plan=panel.quotes[point.label])
             for point in panel.points
-            if point.label not in merged
+            if point.label not in merged_labels
         ),
     )

@@ -80,21 +80,23 @@ class _BatchRead(NamedTuple):
 async def choose_papers(context: EvaluationContext[ReviewOptions], panel: Panel, fit: FitLevel) -> ChosenPapers:
     """Search for literature on the points, and choose by title which papers to read. If the search fails, the points
     have no literature, and the report says so. Raises errors that would affect every other request too."""
-    found, works = await gather_pair(_try_search(context, panel.queries, fit), look_up_works(context, panel.prior_work))
-    papers = await _shortlist(context, panel, found.papers, [*works.records.values()])
-    return ChosenPapers(found, tuple(papers), works)
+    search_results, works = await gather_pair(
+        _try_search(context, panel.queries, fit), look_up_works(context, panel.prior_work)
+    )
+    papers = await _shortlist(context, panel, search_results.papers, [*works.records.values()])
+    return ChosenPapers(search_results, tuple(papers), works)
 
 
 async def read_literature(
-    context: EvaluationContext[ReviewOptions], panel: Panel, chosen: ChosenPapers
+    context: EvaluationContext[ReviewOptions], panel: Panel, chosen_papers: ChosenPapers
 ) -> LiteratureRead:
     """Read the chosen papers for passages relevant to any point. Raises errors that would affect every other request
     too."""
-    found, papers, works = chosen.found, chosen.papers, chosen.works
+    search_results, papers, works = chosen_papers.found, chosen_papers.papers, chosen_papers.works
     texts = await context.library.full_texts(papers) if papers else {}
     options, run = context.options, context.run
     evidence = evidence_from_papers(
-        papers, run, options.evidence_chars, found.nearness, passages=found.passages, full_texts=texts
+        papers, run, options.evidence_chars, search_results.nearness, passages=search_results.passages, full_texts=texts
     )
     batches = evidence_batches(evidence, options.reading_batch)
 
@@ -106,9 +108,9 @@ async def read_literature(
     outcomes = await gather_settled(batches, read)
     successes = run.keep_successes(outcomes, "paper read for the points", [len(batch) for batch in batches])
     order = [item.label for item in panel.searched]
-    noted = [passage for batch in successes for passage in batch.passages]
-    passages = select_passages(noted, order, options.notes)
-    run.journal.record_dropped("passage", "ranked below those shown to the editor", len(noted) - len(passages))
+    noted_passages = [passage for batch in successes for passage in batch.passages]
+    passages = select_passages(noted_passages, order, options.notes)
+    run.journal.record_dropped("passage", "ranked below those shown to the editor", len(noted_passages) - len(passages))
     subjects = {paper: subject for batch in successes for paper, subject in batch.subjects.items()}
     for paper in (paper for paper, subject in subjects.items() if subject == "off"):
         run.journal.near_remote_papers.pop(paper, None)
@@ -116,7 +118,7 @@ async def read_literature(
     return LiteratureRead(
         passages=passages,
         papers={paper.id: paper for paper in (*papers, *works.records.values())},
-        fit=_fit_by_subject(found.fit, on_subject) if subjects else found.fit,
+        fit=_fit_by_subject(search_results.fit, on_subject) if subjects else search_results.fit,
         records={work: paper.id for work, paper in works.records.items()},
         unanswered=works.unanswered,
         read=len(subjects),
@@ -126,8 +128,8 @@ async def read_literature(
 
 def label_recalled_works(panel: Panel, literature: LiteratureRead) -> tuple[RecalledWork, ...]:
     """Return the works that the referees named from memory and of which no passage was read, labelled `N1`, `N2` …"""
-    shown = {passage.paper for passage in literature.passages}
-    left = [work for work in panel.prior_work if literature.records.get(work) not in shown]
+    papers_shown = {passage.paper for passage in literature.passages}
+    unread_works = [work for work in panel.prior_work if literature.records.get(work) not in papers_shown]
     return tuple(
         RecalledWork(
             label=f"N{number}",
@@ -139,7 +141,7 @@ def label_recalled_works(panel: Panel, literature: LiteratureRead) -> tuple[Reca
             record=literature.records.get(work),
             looked_up=work not in literature.unanswered,
         )
-        for number, work in enumerate(left, start=1)
+        for number, work in enumerate(unread_works, start=1)
     )
 
 
@@ -152,11 +154,11 @@ def _fit_by_subject(fit: FitLevel, on_subject: int) -> FitLevel:
 
 async def _try_search(context: EvaluationContext[ReviewOptions], queries: Sequence[str], fit: FitLevel) -> _Candidates:
     """Search for candidates. If the search fails, there are none, and the journal records the failure."""
-    found = await catch_failure(_search(context, queries, fit))
-    if isinstance(found, Failed):
-        context.run.journal.record_failure("search for the panel's points", found.error)
+    outcome = await catch_failure(_search(context, queries, fit))
+    if isinstance(outcome, Failed):
+        context.run.journal.record_failure("search for the panel's points", outcome.error)
         return _Candidates((), {}, {}, fit)
-    return found
+    return outcome
 
 
 async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[str], fit: FitLevel) -> _Candidates:
@@ -170,50 +172,58 @@ async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[s
     )
     by_id: dict[PaperId, Paper] = {}
     rankings = []
-    for query, found, matched in zip(queries, hits, snippets, strict=True):
-        by_id |= {item.paper.id: item.paper for item in matched} | {item.paper.id: item.paper for item in found}
-        fused = reciprocal_rank_fusion([[item.paper.id for item in found], [item.paper.id for item in matched]])
-        rankings.append(await rerank(context.backends.reranker, query, [by_id[item] for item in fused], journal))
-    found_passages = [passage for matched in snippets for passage in matched]
-    fit = field_coverage(fit, list_ids_beyond_corpus([*(hit for found in hits for hit in found), *found_passages]))
-    nearness = await library.similarity(context.text, list(by_id))
-    near = set(keep_near_papers(by_id, nearness, fit, options.least_similarity_in_poor_corpus))
-    journal.record_dropped(
-        "paper", "not similar enough to the idea, and the corpus does not cover the field", len(by_id) - len(near)
+    for query, query_hits, query_passages in zip(queries, hits, snippets, strict=True):
+        by_id |= {item.paper.id: item.paper for item in query_passages} | {
+            item.paper.id: item.paper for item in query_hits
+        }
+        fused_order = reciprocal_rank_fusion(
+            [[item.paper.id for item in query_hits], [item.paper.id for item in query_passages]]
+        )
+        rankings.append(await rerank(context.backends.reranker, query, [by_id[item] for item in fused_order], journal))
+    found_passages = [passage for query_passages in snippets for passage in query_passages]
+    fit = field_coverage(
+        fit, list_ids_beyond_corpus([*(hit for query_hits in hits for hit in query_hits), *found_passages])
     )
-    order = round_robin([[item for item in ranking if item in near] for ranking in rankings], options.looked_at)
-    journal.record_dropped("paper", "ranked below the titles that were screened", len(near) - len(order))
+    nearness = await library.similarity(context.text, list(by_id))
+    near_papers = set(keep_near_papers(by_id, nearness, fit, options.least_similarity_in_poor_corpus))
+    journal.record_dropped(
+        "paper",
+        "not similar enough to the idea, and the corpus does not cover the field",
+        len(by_id) - len(near_papers),
+    )
+    order = round_robin([[item for item in ranking if item in near_papers] for ranking in rankings], options.looked_at)
+    journal.record_dropped("paper", "ranked below the titles that were screened", len(near_papers) - len(order))
     return _Candidates(tuple(by_id[item] for item in order), passages_by_paper(found_passages), nearness, fit)
 
 
 async def _shortlist(
-    context: EvaluationContext[ReviewOptions], panel: Panel, papers: Sequence[Paper], named: Sequence[Paper]
+    context: EvaluationContext[ReviewOptions], panel: Panel, papers: Sequence[Paper], named_papers: Sequence[Paper]
 ) -> list[Paper]:
     """Choose the papers to read: papers that a referee named, then papers with a promising title. If the screening
     request fails, the papers are taken in order, since there is no reason to exclude any."""
     journal = context.run.journal
-    named = one_paper_per_work(named)[: context.options.opened]
-    limit = max(context.options.opened - len(named), 0)
-    works = one_paper_per_work([*named, *papers])
+    named_papers = one_paper_per_work(named_papers)[: context.options.opened]
+    limit = max(context.options.opened - len(named_papers), 0)
+    works = one_paper_per_work([*named_papers, *papers])
     journal.record_dropped(
-        "paper", "another record of the same work", len({paper.id for paper in (*named, *papers)}) - len(works)
+        "paper", "another record of the same work", len({paper.id for paper in (*named_papers, *papers)}) - len(works)
     )
-    papers = works[len(named) :]
+    papers = works[len(named_papers) :]
     for paper in works:
         journal.check_for_suspicion(paper)
     if not papers or limit == 0:
-        return named
+        return named_papers
     if context.options.looked_at <= context.options.opened:
-        return [*named, *papers[:limit]]
-    labelled = {f"P{number}": paper for number, paper in enumerate(papers, start=1)}
-    shown = tuple(build_shown_title(label, paper) for label, paper in labelled.items())
-    question = LookQuestion(opening=panel.opening, points=panel.searched, shown=shown, most=limit)
+        return [*named_papers, *papers[:limit]]
+    papers_by_label = {f"P{number}": paper for number, paper in enumerate(papers, start=1)}
+    shown_titles = tuple(build_shown_title(label, paper) for label, paper in papers_by_label.items())
+    question = LookQuestion(opening=panel.opening, points=panel.searched, shown=shown_titles, most=limit)
     answer = await context.try_to_ask(tasks.LOOK, question, "look at titles")
     if isinstance(answer, Failed):
-        return [*named, *papers[:limit]]
-    chosen = [labelled[label] for label in dict.fromkeys(answer.labels)][:limit]
-    journal.record_dropped("paper", "its title is not relevant to any point", len(papers) - len(chosen))
-    return [*named, *chosen]
+        return [*named_papers, *papers[:limit]]
+    chosen_papers = [papers_by_label[label] for label in dict.fromkeys(answer.labels)][:limit]
+    journal.record_dropped("paper", "its title is not relevant to any point", len(papers) - len(chosen_papers))
+    return [*named_papers, *chosen_papers]
 
 
 def _keep_verified(
@@ -221,19 +231,21 @@ def _keep_verified(
 ) -> _BatchRead:
     """Keep the reader's notes that have a quote found in the paper's stored text. Papers on other subjects are left
     out."""
-    shown = {item.label: item for item in batch}
+    evidence_by_label = {item.label: item for item in batch}
     passages = []
-    kept = [paper for paper in answer.papers if paper.subject != "off"]
-    for paper in kept:
-        item = shown[paper.label]
+    papers_on_subject = [paper for paper in answer.papers if paper.subject != "off"]
+    for paper in papers_on_subject:
+        item = evidence_by_label[paper.label]
         for note in paper.notes:
             quotes = [check_quote(words, item) for words in (note.quote_done, note.quote_found, note.quote_under)]
-            verified = [quote for quote in quotes if quote is not None and quote.state == "verified"]
-            if verified:
-                passages.append(read_passage(item, note, verified))
-    noted = sum(len(paper.notes) for paper in kept)
+            verified_quotes = [quote for quote in quotes if quote is not None and quote.state == "verified"]
+            if verified_quotes:
+                passages.append(read_passage(item, note, verified_quotes))
+    note_count = sum(len(paper.notes) for paper in papers_on_subject)
     journal = context.run.journal
-    journal.record_dropped("passage", "none of its quotes was found in the paper's text", noted - len(passages))
-    journal.record_dropped("paper read", "not on the plan's subject", len(answer.papers) - len(kept))
-    journal.record_dropped("paper read", "not relevant to any point", sum(not paper.notes for paper in kept))
-    return _BatchRead(passages, {shown[paper.label].paper_id: paper.subject for paper in answer.papers})
+    journal.record_dropped("passage", "none of its quotes was found in the paper's text", note_count - len(passages))
+    journal.record_dropped("paper read", "not on the plan's subject", len(answer.papers) - len(papers_on_subject))
+    journal.record_dropped(
+        "paper read", "not relevant to any point", sum(not paper.notes for paper in papers_on_subject)
+    )
+    return _BatchRead(passages, {evidence_by_label[paper.label].paper_id: paper.subject for paper in answer.papers})

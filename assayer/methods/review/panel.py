@@ -37,7 +37,7 @@ the maximum."""
 
 
 @dataclass(frozen=True)
-class _Stated:
+class _UnlabelledPoint:
     """A point from either referee, before it is labelled."""
 
     point: PanelPoint
@@ -91,8 +91,10 @@ async def _ask_referee(context: EvaluationContext[ReviewOptions]) -> RefereeAnsw
 
 async def _ask_walkthrough(context: EvaluationContext[ReviewOptions]) -> RefereeAnswer | WalkthroughAnswer:
     limit = context.options.walkthrough_points
-    least = min(len(context.text.split()) // _WORDS_PER_POINT, limit * 2 // 3)
-    return await context.ask(tasks.WALKTHROUGH, WalkthroughQuestion(idea=context.text, least=max(least, 5), most=limit))
+    min_points = min(len(context.text.split()) // _WORDS_PER_POINT, limit * 2 // 3)
+    return await context.ask(
+        tasks.WALKTHROUGH, WalkthroughQuestion(idea=context.text, least=max(min_points, 5), most=limit)
+    )
 
 
 def _combine(
@@ -103,15 +105,15 @@ def _combine(
     works = clean_named_works(context, referee.prior_work[: options.prior_work] if referee else [])
     referee = mask_titles(referee, works, run) if referee else None
     walkthrough = mask_titles(walkthrough, works, run) if walkthrough else None
-    stated = _stated_by_referee(context, referee) + _stated_by_walkthrough(context, walkthrough)
-    points = remove_repeated(stated, lambda item: item.point.claim)
-    run.journal.record_dropped("point", "repeats another point", len(stated) - len(points))
+    stated_points = _collect_referee_points(context, referee) + _collect_walkthrough_points(context, walkthrough)
+    points = remove_repeated(stated_points, lambda item: item.point.claim)
+    run.journal.record_dropped("point", "repeats another point", len(stated_points) - len(points))
     claims = remove_repeated(referee.novelty if referee else [], lambda item: item.claim)
     novelty = tuple(
         SearchedPoint(label=f"Q{number}", text=claim.claim, is_novelty=True)
         for number, claim in enumerate(claims, start=1)
     )
-    labelled = {f"Q{number}": item for number, item in enumerate(points, start=len(novelty) + 1)}
+    points_by_label = {f"Q{number}": item for number, item in enumerate(points, start=len(novelty) + 1)}
     by_severity = sorted(points, key=lambda item: _SEVERITIES.index(item.point.severity))
     queries = [
         " ".join(query.split())
@@ -120,12 +122,16 @@ def _combine(
     ]
     return Panel(
         opening=shorten(context.text, _OPENING_CHARS, placeholder=" …"),
-        points=tuple(item.point.model_copy(update={"label": label}) for label, item in labelled.items()),
-        quotes={label: item.quote for label, item in labelled.items()},
+        points=tuple(item.point.model_copy(update={"label": label}) for label, item in points_by_label.items()),
+        quotes={label: item.quote for label, item in points_by_label.items()},
         novelty=novelty,
         searched=(
             *novelty,
-            *(SearchedPoint(label=label, text=item.point.claim) for label, item in labelled.items() if item.query),
+            *(
+                SearchedPoint(label=label, text=item.point.claim)
+                for label, item in points_by_label.items()
+                if item.query
+            ),
         ),
         overview=referee.overview if referee else "",
         queries=tuple(dict.fromkeys(queries))[: options.queries],
@@ -133,8 +139,10 @@ def _combine(
     )
 
 
-def _stated_by_referee(context: EvaluationContext[ReviewOptions], answer: RefereeAnswer | None) -> list[_Stated]:
-    stated = []
+def _collect_referee_points(
+    context: EvaluationContext[ReviewOptions], answer: RefereeAnswer | None
+) -> list[_UnlabelledPoint]:
+    points = []
     for item in answer.points[: context.options.points] if answer else ():
         quote = plan_quote(item.quote, context.text)
         point = PanelPoint(
@@ -147,14 +155,14 @@ def _stated_by_referee(context: EvaluationContext[ReviewOptions], answer: Refere
             fix=item.fix,
             quoted=quote.state == "verified",
         )
-        stated.append(_Stated(point, quote, item.query))
-    return stated
+        points.append(_UnlabelledPoint(point, quote, item.query))
+    return points
 
 
-def _stated_by_walkthrough(
+def _collect_walkthrough_points(
     context: EvaluationContext[ReviewOptions], answer: WalkthroughAnswer | None
-) -> list[_Stated]:
-    stated = []
+) -> list[_UnlabelledPoint]:
+    points = []
     for item in answer.points[: context.options.walkthrough_points] if answer else ():
         quote = plan_quote(item.quote, context.text)
         point = PanelPoint(
@@ -167,23 +175,25 @@ def _stated_by_walkthrough(
             fix="",
             quoted=quote.state == "verified",
         )
-        stated.append(_Stated(point, quote, item.query))
-    return stated
+        points.append(_UnlabelledPoint(point, quote, item.query))
+    return points
 
 
-def remove_repeated(items: Iterable[Item], text: Callable[[Item], str], known: Iterable[str] = ()) -> list[Item]:
+def remove_repeated(
+    items: Iterable[Item], text_of: Callable[[Item], str], known_texts: Iterable[str] = ()
+) -> list[Item]:
     """Return the items whose text repeats neither a known text nor an earlier item's."""
-    kept: list[Item] = []
-    texts = [*known]
+    distinct_items: list[Item] = []
+    texts = [*known_texts]
     for item in items:
-        if not any(is_repetition(text(item), other) for other in texts):
-            kept.append(item)
-            texts.append(text(item))
-    return kept
+        if not any(is_repetition(text_of(item), other) for other in texts):
+            distinct_items.append(item)
+            texts.append(text_of(item))
+    return distinct_items
 
 
-def is_repetition(text: str, other: str) -> bool:
+def is_repetition(text: str, other_text: str) -> bool:
     """Return whether two texts share most of their content words."""
-    words, others = content_words(text), content_words(other)
-    longer = max(len(words), len(others))
-    return longer > 0 and len(words & others) >= _REPETITION * longer
+    words, other_words = content_words(text), content_words(other_text)
+    longer_count = max(len(words), len(other_words))
+    return longer_count > 0 and len(words & other_words) >= _REPETITION * longer_count

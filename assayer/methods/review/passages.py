@@ -43,13 +43,13 @@ class ReadPassage:
     """The paper's text around each quote."""
 
 
-def read_passage(item: Evidence, note: ReadingNote, verified: Sequence[Quoted]) -> ReadPassage:
-    """Convert the reader model's note to a passage. `verified` holds those of the note's quotes that were found in the
-    paper; there must be at least one."""
-    distinct = list({entry.words: entry for entry in verified}.values())
-    first, *more = distinct
+def read_passage(item: Evidence, note: ReadingNote, verified_quotes: Sequence[Quoted]) -> ReadPassage:
+    """Convert the reader model's note to a passage. `verified_quotes` holds those of the note's quotes that were found
+    in the paper; there must be at least one."""
+    distinct = list({entry.words: entry for entry in verified_quotes}.values())
+    first, *further = distinct
     quote = citation_of(item.paper_id, first).model_copy(
-        update={"further": tuple(FurtherQuote(quote=entry.words, place=entry.place) for entry in more)}
+        update={"further": tuple(FurtherQuote(quote=entry.words, place=entry.place) for entry in further)}
     )
     return ReadPassage(
         paper=item.paper_id,
@@ -65,30 +65,30 @@ def read_passage(item: Evidence, note: ReadingNote, verified: Sequence[Quoted]) 
 
 def _excerpts(quotes: Sequence[str], text: str) -> tuple[str, ...]:
     """Return the text around each quote. A quote that an earlier excerpt contains gets no excerpt of its own."""
-    found: list[str] = []
+    excerpts: list[str] = []
     for quote in quotes:
-        if not any(quote in item for item in found):
-            found.append(excerpt(quote, text))
-    return tuple(found)
+        if not any(quote in item for item in excerpts):
+            excerpts.append(excerpt(quote, text))
+    return tuple(excerpts)
 
 
 def select_passages(read: Sequence[ReadPassage], order: Sequence[str], limit: int) -> tuple[ReadPassage, ...]:
     """Select up to `limit` distinct passages. Every point gets its most significant passage, then its second most
     significant, and so on; a passage for several points counts at its best rank among them. The result is sorted by
     point."""
-    merged: dict[tuple[PaperId, str | None], ReadPassage] = {}
+    passages_by_key: dict[tuple[PaperId, str | None], ReadPassage] = {}
     for item in sorted(read, key=lambda passage: _WEIGHT.index(passage.relation)):
         key = (item.paper, item.quote.quote)
-        known = merged.get(key)
-        points = tuple(dict.fromkeys((*known.points, *item.points))) if known else item.points
-        merged[key] = replace(known or item, points=points)
-    ranked: list[tuple[int, int, ReadPassage]] = []
-    taken: Counter[str] = Counter()
-    for item in merged.values():
-        taken.update(item.points)
-        ranked.append((min(taken[point] for point in item.points), _WEIGHT.index(item.relation), item))
-    chosen = [item for *_, item in sorted(ranked, key=lambda each: each[:2])[:limit]]
-    return tuple(sorted(chosen, key=lambda item: order.index(item.points[0])))
+        same_passage = passages_by_key.get(key)
+        points = tuple(dict.fromkeys((*same_passage.points, *item.points))) if same_passage else item.points
+        passages_by_key[key] = replace(same_passage or item, points=points)
+    ranking: list[tuple[int, int, ReadPassage]] = []
+    counts_by_point: Counter[str] = Counter()
+    for item in passages_by_key.values():
+        counts_by_point.update(item.points)
+        ranking.append((min(counts_by_point[point] for point in item.points), _WEIGHT.index(item.relation), item))
+    selected = [item for *_, item in sorted(ranking, key=lambda entry: entry[:2])[:limit]]
+    return tuple(sorted(selected, key=lambda item: order.index(item.points[0])))
 
 
 async def check_passages(passages: Sequence[ReadPassage], llm: Llm, run: Run) -> tuple[ReadPassage, ...]:
@@ -104,8 +104,8 @@ async def check_passages(passages: Sequence[ReadPassage], llm: Llm, run: Run) ->
         )
         for passage in passages
     ]
-    found = await check_support(items, llm, run, "support check of a passage") if items else []
+    outcomes = await check_support(items, llm, run, "support check of a passage") if items else []
     return tuple(
         replace(passage, quote=passage.quote.model_copy(update={"support": outcome.support}))
-        for passage, outcome in zip(passages, found, strict=True)
+        for passage, outcome in zip(passages, outcomes, strict=True)
     )

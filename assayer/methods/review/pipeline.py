@@ -43,17 +43,17 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
     if plan_scores is not None:
         plan_scores = mask_titles(plan_scores, panel.prior_work, run)
     run.report_progress(METHOD, 1, _STAGES)
-    chosen = await choose_papers(context, panel, fit.level)
+    chosen_papers = await choose_papers(context, panel, fit.level)
     run.report_progress(METHOD, 2, _STAGES)
-    literature = await read_literature(context, panel, chosen)
+    literature = await read_literature(context, panel, chosen_papers)
     run.report_progress(METHOD, 3, _STAGES)
-    named = label_recalled_works(panel, literature)
+    recalled_works = label_recalled_works(panel, literature)
     # The support check needs the editor's input, not its answer, so both run concurrently.
-    answer, checked = await gather_pair(
-        catch_failure(ask_editor(context, panel, literature, named, plan_scores)),
+    answer, checked_passages = await gather_pair(
+        catch_failure(ask_editor(context, panel, literature, recalled_works, plan_scores)),
         check_passages(literature.passages, backends.llm, run),
     )
-    passages = Passages.of(checked)
+    passages = Passages.of(checked_passages)
     no_scores_reason = None
     if isinstance(answer, Failed):
         run.journal.record_failure("editor's review", answer.error)
@@ -63,7 +63,7 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
         answer = replace_scores(answer, plan_scores, passages)
     elif not context.options.brief:
         no_scores_reason = Absent(reason="the request for the plan's scores failed.")
-    review = panel_review(answer, context, panel, passages, named)
+    review = panel_review(answer, context, panel, passages, recalled_works)
     run.report_progress(METHOD, 4, _STAGES)
     findings = Findings(
         summary=review_summary(review),
@@ -71,7 +71,7 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
         corpus_fit=fit.model_copy(update={"level": min(fit.level, literature.fit, key=_LEVELS.index)}),
         papers=literature.papers,
         panel_review=review,
-        claims=claim_counts([passage.quote.support for passage in checked]),
+        claims=claim_counts([passage.quote.support for passage in checked_passages]),
         notices=size_notices(context.options),
         on_subject=_describe_few_on_subject(literature),
     )

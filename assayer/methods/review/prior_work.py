@@ -36,14 +36,16 @@ _NAME_LABEL = re.compile(r"\[(N\d{1,2})\]")
 _ADDRESSES = ("an address", "an identifier")
 
 
-def clean_named_works(context: EvaluationContext[ReviewOptions], named: Sequence[PriorWork]) -> tuple[PriorWork, ...]:
+def clean_named_works(
+    context: EvaluationContext[ReviewOptions], named_works: Sequence[PriorWork]
+) -> tuple[PriorWork, ...]:
     """Return the works that a referee names, without duplicates.
 
     Inadmissible works are dropped and recorded in the journal: works published after the cutoff, the plan's own
     publication, and works whose title cannot be looked up."""
     journal, cutoff = context.run.journal, context.run.cutoff
-    kept: dict[str, PriorWork] = {}
-    for work in named:
+    works_by_title: dict[str, PriorWork] = {}
+    for work in named_works:
         title = " ".join(strip_citations(work.title).split()).strip(" .\"'“”")
         author = " ".join(family_name(strip_citations(work.first_author)).split())[:40]
         if not _is_title(title) or _has_address(work.title) or _has_address(work.first_author):
@@ -52,10 +54,10 @@ def clean_named_works(context: EvaluationContext[ReviewOptions], named: Sequence
             journal.record_dropped("work from memory", "published after the cutoff")
         elif title_agreement(CitedWork(title=title), context.idea.own_words.title):
             journal.record_dropped("work from memory", "the idea's own paper")
-        elif title_key(title) not in kept:
+        elif title_key(title) not in works_by_title:
             changes = {"title": title, "first_author": author, "why": strip_citations(work.why).rstrip(".")}
-            kept[title_key(title)] = work.model_copy(update=changes)
-    return tuple(kept.values())
+            works_by_title[title_key(title)] = work.model_copy(update=changes)
+    return tuple(works_by_title.values())
 
 
 def _is_title(title: str) -> bool:
@@ -82,7 +84,7 @@ def mask_titles(
     marks = {work.label: named_work(work.author, work.year) for work in named}
     titles = [_title_pattern(work.title) for work in works]
     label = f"(?:{'|'.join(labels)})" if labels else "(?!)"
-    bracketed = re.compile(rf"\s*[\[(]{label}(?:\s*[,;]\s*{label})*[\])]")
+    bracketed_labels = re.compile(rf"\s*[\[(]{label}(?:\s*[,;]\s*{label})*[\])]")
 
     def rewrite(value: Any) -> Any:
         if isinstance(value, str):
@@ -90,7 +92,7 @@ def mask_titles(
             for title in titles:
                 value, count = title.subn("earlier work", value)
                 run.journal.record_dropped("title in a text", "the work was named from memory", count)
-            return " ".join(bracketed.sub("", strip_citations(value)).split())
+            return " ".join(bracketed_labels.sub("", strip_citations(value)).split())
         if isinstance(value, dict):
             return {name: item if name in _KEPT else rewrite(item) for name, item in value.items()}
         return [rewrite(item) for item in value] if isinstance(value, list) else value
@@ -115,13 +117,13 @@ class LookedUp(NamedTuple):
     """Works without a record for which a source failed, or no source could be searched."""
 
 
-async def look_up_works(context: EvaluationContext[ReviewOptions], named: Sequence[PriorWork]) -> LookedUp:
+async def look_up_works(context: EvaluationContext[ReviewOptions], named_works: Sequence[PriorWork]) -> LookedUp:
     """Look up works by title. If a source fails, the journal records it and the others continue. Inadmissible records
     are left out."""
-    if not named:
+    if not named_works:
         return LookedUp({}, frozenset())
-    masked = (await asyncio.to_thread(keep_words, context.idea)).masked_names
-    searches = {work: ReferenceSearch(_convert_to_cited_work(work), masked) for work in named}
+    masked_names = (await asyncio.to_thread(keep_words, context.idea)).masked_names
+    searches = {work: ReferenceSearch(_convert_to_cited_work(work), masked_names) for work in named_works}
     lookup = ReferenceLookup(context.backends.reference_sources, context.run)
     await lookup.find([*searches.values()])
     records = {
@@ -129,10 +131,10 @@ async def look_up_works(context: EvaluationContext[ReviewOptions], named: Sequen
         for work, search in searches.items()
         if search.match is not None and not search.match.other_title and context.library.admits(search.match.paper)
     }
-    left = {work: search for work, search in searches.items() if work not in records}
+    remaining_searches = {work: search for work, search in searches.items() if work not in records}
     return LookedUp(
         records,
-        frozenset(work for work, search in left.items() if lookup.unanswered(search) or not search.asked),
+        frozenset(work for work, search in remaining_searches.items() if lookup.unanswered(search) or not search.asked),
     )
 
 

@@ -66,8 +66,8 @@ async def ask_plan_scores(context: EvaluationContext[ReviewOptions]) -> PlanScor
     if context.options.brief:
         return None
     outcome = await catch_failure(context.ask(tasks.SCORES, PlanScoringQuestion(idea=context.text)))
-    kept = context.run.keep_successes([outcome], "score of the plan by itself")
-    return kept[0] if kept else None
+    successes = context.run.keep_successes([outcome], "score of the plan by itself")
+    return successes[0] if successes else None
 
 
 def replace_scores(answer: EditedReview, plan: PlanScores, passages: Passages) -> EditedReview:
@@ -75,21 +75,23 @@ def replace_scores(answer: EditedReview, plan: PlanScores, passages: Passages) -
 
     Shown some sixty objections, an editor gives nearly every plan the same scores (docs/adr/0077). Its contribution
     score is kept if it is lower and cites a passage that already has what the plan claims as new."""
-    edited = answer.contribution
-    lower = edited.score is not None and (plan.contribution.score is None or edited.score < plan.contribution.score)
-    relations = {passages.by_label[label].relation for label in passages.supported(edited.cites)}
+    edited_score = answer.contribution
+    lower = edited_score.score is not None and (
+        plan.contribution.score is None or edited_score.score < plan.contribution.score
+    )
+    relations = {passages.by_label[label].relation for label in passages.supported(edited_score.cites)}
     keep = lower and bool(relations & {"already_has", "has_part"})
-    contribution = edited if keep else _from_plan(edited, plan.contribution)
+    contribution = edited_score if keep else _from_plan(edited_score, plan.contribution)
     return answer.model_copy(
         update={"soundness": _from_plan(answer.soundness, plan.soundness), "contribution": contribution}
     )
 
 
-def _from_plan(edited: EditedScore, plan: PlanScore) -> EditedScore:
+def _from_plan(edited_score: EditedScore, plan: PlanScore) -> EditedScore:
     """Combine the plan reader's score with the editor's reason; the review states that reason as a finding. If the plan
     reader gave no score, its own reason is used."""
-    limited_by = edited.limited_by if plan.score is not None else plan.limited_by
-    return edited.model_copy(update={"limited_by": limited_by, "cites": [], "score": plan.score})
+    limited_by = edited_score.limited_by if plan.score is not None else plan.limited_by
+    return edited_score.model_copy(update={"limited_by": limited_by, "cites": [], "score": plan.score})
 
 
 def review_parts(
@@ -98,32 +100,38 @@ def review_parts(
     passages: Passages,
     fit: FitLevel,
     criteria: Sequence[Criterion] = (),
-    lost: Absent | None = None,
+    no_scores_reason: Absent | None = None,
 ) -> tuple[Part, ...]:
     """Return the parts for soundness and contribution, with scores, points and readings, and the part that answers the
-    criteria of the call for proposals, if it has any. `lost` is the reason why there are no scores."""
+    criteria of the call for proposals, if it has any. `no_scores_reason` is the reason why there are no scores."""
     parts = (
-        _part("soundness", lost or _soundness(answer.soundness, review, passages), review),
-        _part("contribution", lost or _contribution(answer.contribution, passages, fit), review),
+        _part("soundness", no_scores_reason or _soundness(answer.soundness, review, passages), review),
+        _part("contribution", no_scores_reason or _contribution(answer.contribution, passages, fit), review),
     )
     if not isinstance(answer, EditedReviewByCriteria):
         return parts
     answers = {item.label: item for item in answer.criteria}
-    judged = [
-        _build_judged_criterion(criterion, answers[shown.label], passages)
-        for criterion, shown in zip(criteria, label_criteria(criteria), strict=True)
+    judged_criteria = [
+        _build_judged_criterion(criterion, answers[labelled_criterion.label], passages)
+        for criterion, labelled_criterion in zip(criteria, label_criteria(criteria), strict=True)
     ]
-    return (*parts, criteria_part(judged))
+    return (*parts, criteria_part(judged_criteria))
 
 
-def _build_judged_criterion(criterion: Criterion, edited: EditedCriterion, passages: Passages) -> JudgedCriterion:
-    evidence = [passages.by_label[label] for label in passages.supported(edited.cites)]
+def _build_judged_criterion(
+    criterion: Criterion, edited_criterion: EditedCriterion, passages: Passages
+) -> JudgedCriterion:
+    evidence = [passages.by_label[label] for label in passages.supported(edited_criterion.cites)]
     labels = "".join(f" [{label}]" for label in dict.fromkeys(marker(item.paper) for item in evidence))
     limit = Point(
-        kind="weakness", text=f"{edited.limited_by}{labels}", citations=tuple(item.quote for item in evidence)
+        kind="weakness", text=f"{edited_criterion.limited_by}{labels}", citations=tuple(item.quote for item in evidence)
     )
     return JudgedCriterion(
-        criterion, edited.answer, edited.score, edited.certainty, limit if edited.limited_by else None
+        criterion,
+        edited_criterion.answer,
+        edited_criterion.score,
+        edited_criterion.certainty,
+        limit if edited_criterion.limited_by else None,
     )
 
 
@@ -136,23 +144,25 @@ def review_summary(findings: PanelReview) -> Summary:
     )
 
 
-def _score(edited: EditedScore, passages: Passages) -> Score | Absent:
-    if edited.score is None:
-        return Absent(reason=f"{UNDERSPECIFIED}: {edited.limited_by}")
-    cited = dict.fromkeys(marker(passages.by_label[label].paper) for label in passages.supported(edited.cites))
-    basis = " ".join((edited.limited_by.rstrip("."), *(f"[{label}]" for label in cited))) + "."
+def _score(edited_score: EditedScore, passages: Passages) -> Score | Absent:
+    if edited_score.score is None:
+        return Absent(reason=f"{UNDERSPECIFIED}: {edited_score.limited_by}")
+    cited_labels = dict.fromkeys(
+        marker(passages.by_label[label].paper) for label in passages.supported(edited_score.cites)
+    )
+    basis = " ".join((edited_score.limited_by.rstrip("."), *(f"[{label}]" for label in cited_labels))) + "."
     return Score(
-        value=edited.score / _STEPS,
+        value=edited_score.score / _STEPS,
         scale_min=1,
         scale_max=10,
-        basis=f"{basis} Certainty: {edited.certainty_reason.rstrip('.')}.",
-        certainty=edited.certainty,
+        basis=f"{basis} Certainty: {edited_score.certainty_reason.rstrip('.')}.",
+        certainty=edited_score.certainty,
     )
 
 
-def _soundness(edited: EditedScore, review: PanelReview, passages: Passages) -> Score | Absent:
+def _soundness(edited_score: EditedScore, review: PanelReview, passages: Passages) -> Score | Absent:
     """Return the soundness score, capped at `_MAX_SCORE_IF_FATAL` if the review has a fatal finding."""
-    score = _score(edited, passages)
+    score = _score(edited_score, passages)
     fatal = next((finding for finding in review.major if finding.severity == "fatal"), None)
     if isinstance(score, Absent) or fatal is None or score.value <= _MAX_SCORE_IF_FATAL:
         return score
@@ -162,13 +172,13 @@ def _soundness(edited: EditedScore, review: PanelReview, passages: Passages) -> 
     )
 
 
-def _contribution(edited: EditedScore, passages: Passages, fit: FitLevel) -> Score | Absent:
+def _contribution(edited_score: EditedScore, passages: Passages, fit: FitLevel) -> Score | Absent:
     """Return the contribution score, raised to the minimum that the cited passages allow."""
-    score = _score(edited, passages)
+    score = _score(edited_score, passages)
     if isinstance(score, Absent):
         return score
-    cited = {passages.by_label[label].relation for label in passages.supported(edited.cites)}
-    lowest = next((limit for relation, limit in _MIN_SCORES if relation in cited), _MIN_SCORE_WITHOUT_PASSAGE)
+    cited_relations = {passages.by_label[label].relation for label in passages.supported(edited_score.cites)}
+    lowest = next((limit for relation, limit in _MIN_SCORES if relation in cited_relations), _MIN_SCORE_WITHOUT_PASSAGE)
     if score.value < lowest:
         reason = f"The editor gave {score.value:g}, but cited no passage that has what is claimed as new"
         basis = f"{score.basis} {reason}; the lowest score is then {lowest}."
@@ -218,9 +228,9 @@ def _build_points(
 
 
 def _point(review: PanelReview, finding: PanelFinding, kind: PointKind) -> Point:
-    evidence = [review.evidence[at] for at in finding.evidence]
+    evidence = [review.evidence[number] for number in finding.evidence]
     lead = f"{finding.lead}: " if finding.lead else ""
     fix = f" Fix: {finding.fix}" if finding.fix else ""
-    cited = dict.fromkeys(item.label for item in evidence)
-    labels = "".join(f" [{label}]" for label in cited)
+    cited_labels = dict.fromkeys(item.label for item in evidence)
+    labels = "".join(f" [{label}]" for label in cited_labels)
     return Point(kind=kind, text=f"{lead}{finding.text}{fix}{labels}", citations=tuple(item.quote for item in evidence))

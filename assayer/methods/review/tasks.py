@@ -55,24 +55,38 @@ def _check_reading(question: PassageQuestion, answer: ReadingAnswer) -> list[str
     complaints = check_each_once(
         [item.label for item in question.evidence], (item.label for item in answer.papers), "paper"
     )
-    noted = (note.point for paper in answer.papers for note in paper.notes)
-    return [*complaints, *complain_about_unknown_labels(noted, (point.label for point in question.points), "point")]
+    noted_points = (note.point for paper in answer.papers for note in paper.notes)
+    return [
+        *complaints,
+        *complain_about_unknown_labels(noted_points, (point.label for point in question.points), "point"),
+    ]
 
 
 def _check_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
     findings: list[EditedFinding | FurtherPoint] = [*answer.strengths, *answer.major, *answer.further]
-    merged = [label for item in (*findings, *answer.paragraphs) for label in item.labels] + answer.dropped
-    known = [*(point.label for point in question.points), *(item.label for item in question.novelty)]
-    cited: list[Sequence[str]] = [finding.cites for finding in findings]
-    cited += [*(item.cites for item in answer.paragraphs), answer.soundness.cites, answer.contribution.cites]
-    complaints = complain_about_unknown_labels(merged, known, "point")
-    passages, named = [item.label for item in question.passages], [work.label for work in question.named]
-    if passages:  # if there are none, citations are ignored
-        complaints += complain_about_unknown_labels((label for item in cited for label in item), passages, "passage")
-        complaints += complain_about_unknown_labels((item.work for item in answer.closest), (*passages, *named), "work")
-    if named:
-        referred = [label for item in (*findings, *answer.paragraphs) for label in item.named]
-        complaints += complain_about_unknown_labels(referred, named, "work from memory")
+    merged_labels = [label for item in (*findings, *answer.paragraphs) for label in item.labels] + answer.dropped
+    known_labels = [*(point.label for point in question.points), *(item.label for item in question.novelty)]
+    cited_label_lists: list[Sequence[str]] = [finding.cites for finding in findings]
+    cited_label_lists += [
+        *(item.cites for item in answer.paragraphs),
+        answer.soundness.cites,
+        answer.contribution.cites,
+    ]
+    complaints = complain_about_unknown_labels(merged_labels, known_labels, "point")
+    passage_labels, recalled_labels = (
+        [item.label for item in question.passages],
+        [work.label for work in question.named],
+    )
+    if passage_labels:  # if there are none, citations are ignored
+        complaints += complain_about_unknown_labels(
+            (label for item in cited_label_lists for label in item), passage_labels, "passage"
+        )
+        complaints += complain_about_unknown_labels(
+            (item.work for item in answer.closest), (*passage_labels, *recalled_labels), "work"
+        )
+    if recalled_labels:
+        referred_labels = [label for item in (*findings, *answer.paragraphs) for label in item.named]
+        complaints += complain_about_unknown_labels(referred_labels, recalled_labels, "work from memory")
     return complaints
 
 
@@ -90,8 +104,8 @@ def _advise_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
 
 
 def _check_criteria(question: EditorQuestion, answer: EditedReviewByCriteria) -> list[str]:
-    wanted = [item.label for item in question.criteria]
-    complaints = check_each_once(wanted, (item.label for item in answer.criteria), "criterion")
+    expected_labels = [item.label for item in question.criteria]
+    complaints = check_each_once(expected_labels, (item.label for item in answer.criteria), "criterion")
     if passages := [passage.label for passage in question.passages]:
         complaints += complain_about_unknown_labels(
             (label for item in answer.criteria for label in item.cites), passages, "passage"
@@ -112,8 +126,8 @@ def count_edited_words(review: EditedReview) -> int:
 
 
 def _bound_referee(question: RefereeQuestion) -> AnswerBounds:
-    most = {"points": question.most, "prior_work": question.most_named, "novelty": 3}
-    return AnswerBounds(entries=most, least={"points": 1})
+    max_entries = {"points": question.most, "prior_work": question.most_named, "novelty": 3}
+    return AnswerBounds(entries=max_entries, least={"points": 1})
 
 
 def _bound_walkthrough(question: WalkthroughQuestion) -> AnswerBounds:
@@ -145,22 +159,25 @@ def _bound_brief_reading(question: PassageQuestion) -> AnswerBounds:
 
 def _bound_editor(question: EditorQuestion) -> AnswerBounds:
     points = [*(point.label for point in question.points), *(item.label for item in question.novelty)]
-    passages, named = [item.label for item in question.passages], [work.label for work in question.named]
+    passage_labels, recalled_labels = (
+        [item.label for item in question.passages],
+        [work.label for work in question.named],
+    )
     labels = {
         "labels": points,
         "dropped": points,
-        "cites": passages,
-        "named": named,
-        "work": [*passages, *named],
+        "cites": passage_labels,
+        "named": recalled_labels,
+        "work": [*passage_labels, *recalled_labels],
     }
     lists = {"criteria": LabelledList("label", [item.label for item in question.criteria])} if question.criteria else {}
     return AnswerBounds({}, labels, lists)
 
 
 def _bound_brief_editor(question: EditorQuestion) -> AnswerBounds:
-    most = {"strengths": 2, "major": 3, "further": 4, "closest": 2, "labels": 3, "dropped": 4}
+    max_entries = {"strengths": 2, "major": 3, "further": 4, "closest": 2, "labels": 3, "dropped": 4}
     words = {"quote": 25, "text": 40, "fix": 20, "limited_by": 20, "verdict": 60}
-    return _bound_editor(question)._replace(entries=most, words=words, least={"strengths": 1, "major": 1})
+    return _bound_editor(question)._replace(entries=max_entries, words=words, least={"strengths": 1, "major": 1})
 
 
 REFEREE = Task[RefereeQuestion, RefereeAnswer](

@@ -24,28 +24,28 @@ def explain_missing_scores(error: AssayerError) -> Absent:
     return Absent(reason=f"the editor's review could not be obtained: {error.reason}.")
 
 
-def build_unedited_review(panel: Panel, passages: Passages, lost: Absent) -> EditedReview:
+def build_unedited_review(panel: Panel, passages: Passages, reason: Absent) -> EditedReview:
     """Convert the referees' points to the form of an editor's answer. Nothing is merged, dropped or scored."""
     by_severity = sorted(panel.points, key=lambda point: _SEVERITIES.index(point.severity))
     strengths = [point for point in by_severity if point.kind == "strength"]
     weaknesses = [point for point in by_severity if point.kind == "weakness" and point.severity in ("fatal", "major")]
     first = {point.label for point in (*strengths[:_MAX_STRENGTHS], *weaknesses[:_MAX_MAJOR])}
-    others = [point for point in by_severity if point.label not in first and point.kind != "strength"]
-    nothing = EditedParagraph(labels=[], text="", cites=[], named=[])
-    score = EditedScore(limited_by=lost.reason, cites=[], certainty_reason="", certainty="low", score=None)
+    other_points = [point for point in by_severity if point.label not in first and point.kind != "strength"]
+    empty_paragraph = EditedParagraph(labels=[], text="", cites=[], named=[])
+    score = EditedScore(limited_by=reason.reason, cites=[], certainty_reason="", certainty="low", score=None)
     # Not validated: the length limits are meant for the editor, which can merge and drop points.
     return EditedReview.model_construct(
         strengths=[_finding(point, passages) for point in strengths[:_MAX_STRENGTHS]],
-        newness=nothing,
-        outlook=nothing,
-        redesign=nothing,
+        newness=empty_paragraph,
+        outlook=empty_paragraph,
+        redesign=empty_paragraph,
         major=[_finding(point, passages) for point in weaknesses[:_MAX_MAJOR]],
-        further=[_build_further_point(point, passages) for point in others],
+        further=[_build_further_point(point, passages) for point in other_points],
         closest=[],
         soundness=score,
         contribution=score,
         dropped=[],
-        verdict=f"There is no verdict: {lost.reason} The points are the referees' own, neither merged nor weighed.",
+        verdict=f"There is no verdict: {reason.reason} The points are the referees' own, neither merged nor weighed.",
     )
 
 

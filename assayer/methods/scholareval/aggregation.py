@@ -47,8 +47,8 @@ def leading_points(assessments: Sequence[Assessment]) -> Summary:
         firsts = [
             next((point for point in assessment.points if point.kind == kind), None) for assessment in assessments
         ]
-        found = [point for point in firsts if point is not None]
-        return tuple(sorted(found, key=lambda point: point.downgraded)[:3])
+        points_present = [point for point in firsts if point is not None]
+        return tuple(sorted(points_present, key=lambda point: point.downgraded)[:3])
 
     return Summary(strengths=first("strength"), weaknesses=first("weakness"), suggestions=first("suggestion"))
 

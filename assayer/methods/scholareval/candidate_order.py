@@ -36,8 +36,8 @@ def keep_near_papers(
 
 def round_robin(rankings: Sequence[Sequence[Item]], limit: int) -> list[Item]:
     """Merge rankings by taking the first item of each, then the second, and so on, up to `limit` distinct items."""
-    longest = max(map(len, rankings), default=0)
-    order = (ranking[rank] for rank in range(longest) for ranking in rankings if rank < len(ranking))
+    max_length = max(map(len, rankings), default=0)
+    order = (ranking[rank] for rank in range(max_length) for ranking in rankings if rank < len(ranking))
     return list(dict.fromkeys(order))[:limit]
 
 

@@ -50,15 +50,15 @@ _NOT_COVERED_NOR_FOUND = Absent(
 )
 
 
-class _Compared(NamedTuple):
-    touching: Mapping[str, list[PaperComparison]]
+class _Comparisons(NamedTuple):
+    by_dimension: Mapping[str, list[PaperComparison]]
     """Comparisons, keyed by dimension label, in the order of the papers."""
     papers: list[PaperId]
     """All papers that were compared, including those that touch no dimension."""
 
     @property
     def seeds(self) -> list[PaperId]:
-        return list(dict.fromkeys(item.paper for found in self.touching.values() for item in found))
+        return list(dict.fromkeys(item.paper for comparisons in self.by_dimension.values() for item in comparisons))
 
 
 class ContributionModule:
@@ -97,14 +97,14 @@ class ContributionModule:
         self._report_progress(1)
         candidates = await self._find_candidates(dimensions)
         self._report_progress(2)
-        compared = await self._compare(parts, await self._screen(parts, candidates, self._options.looked_at))
+        comparisons = await self._compare(parts, await self._screen(parts, candidates, self._options.looked_at))
         self._report_progress(3)
-        added = await self._augment(compared.seeds, candidates)
-        opened = await self._screen(parts, added, self._options.augmented)
-        for_methods = await self._read_for_methods([*compared.papers, *(paper.id for paper in opened)])
-        more = await self._compare(parts, [*opened, *for_methods])
+        added_papers = await self._augment(comparisons.seeds, candidates)
+        opened_papers = await self._screen(parts, added_papers, self._options.augmented)
+        for_methods = await self._read_for_methods([*comparisons.papers, *(paper.id for paper in opened_papers)])
+        further_comparisons = await self._compare(parts, [*opened_papers, *for_methods])
         self._report_progress(4)
-        assessments = await self._review_dimensions(dimensions, parts, _combine(compared, more))
+        assessments = await self._review_dimensions(dimensions, parts, _combine(comparisons, further_comparisons))
         self._report_progress(5)
         return Part(
             name="contribution",
@@ -114,10 +114,10 @@ class ContributionModule:
             assessments=tuple(assessments),
         )
 
-    async def _read_for_methods(self, compared: Sequence[PaperId]) -> list[Paper]:
+    async def _read_for_methods(self, compared_papers: Sequence[PaperId]) -> list[Paper]:
         """Return the nearest papers that were read for the methods but not compared yet: a paper near a method may also
         be near what the idea claims as new."""
-        nearest = await self._readings_for_methods.excluding([self.papers[paper] for paper in compared])
+        nearest = await self._readings_for_methods.excluding([self.papers[paper] for paper in compared_papers])
         papers = await self._keep_nearest(nearest)
         self.papers |= {paper.id: paper for paper in papers}
         return papers
@@ -129,52 +129,60 @@ class ContributionModule:
         """Search for each dimension, and return the best papers for each in turn, ranked by the dimension's queries and
         by the reranker if there is one."""
         outcomes = await gather_settled(dimensions, self._search)
-        found = self._keep_answers(outcomes, "search for a dimension")
-        hits = [hit for item in found for ranked in item for hit in ranked]
+        rankings_by_dimension = self._keep_answers(outcomes, "search for a dimension")
+        hits = [hit for item in rankings_by_dimension for query_rankings in item for hit in query_rankings]
         self._fit = field_coverage(self._corpus_fit, list_ids_beyond_corpus(hits))
         papers = {hit.paper.id: hit.paper for hit in hits}
-        searched = [item for item, outcome in zip(dimensions, outcomes, strict=True) if not isinstance(outcome, Failed)]
+        searched_dimensions = [
+            item for item, outcome in zip(dimensions, outcomes, strict=True) if not isinstance(outcome, Failed)
+        ]
         reranker, journal = self._context.backends.reranker, self._run.journal
 
-        async def order(dimension: ContributionDimension, ranked: list[list[Hit]]) -> list[PaperId]:
-            fused = reciprocal_rank_fusion([[hit.paper.id for hit in item] for item in ranked])
-            return await rerank(reranker, " ".join(dimension.statements), [papers[item] for item in fused], journal)
+        async def order(dimension: ContributionDimension, query_rankings: list[list[Hit]]) -> list[PaperId]:
+            fused_order = reciprocal_rank_fusion([[hit.paper.id for hit in item] for item in query_rankings])
+            return await rerank(
+                reranker, " ".join(dimension.statements), [papers[item] for item in fused_order], journal
+            )
 
-        orders = await gather_all(order(*pair) for pair in zip(searched, found, strict=True))
+        orders = await gather_all(order(*pair) for pair in zip(searched_dimensions, rankings_by_dimension, strict=True))
         return await self._keep_nearest([papers[item] for item in round_robin(orders, len(papers))])
 
     async def _search(self, dimension: ContributionDimension) -> list[list[Hit]]:
         queries = [query for query in dimension.queries if query.strip()]
         return await self._library.search(queries, self._options.hits) if queries else []
 
-    async def _screen(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper], looked_at: int) -> list[Paper]:
+    async def _screen(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper], max_titles: int) -> list[Paper]:
         """Return the papers that pass the title screening, up to the maximum number compared."""
-        chosen = list(papers[:looked_at]) if self._options.looked_at else list(papers)
+        screened = list(papers[:max_titles]) if self._options.looked_at else list(papers)
         self._run.journal.record_dropped(
-            "candidate paper", "ranked below the titles that were screened", len(papers) - len(chosen)
+            "candidate paper", "ranked below the titles that were screened", len(papers) - len(screened)
         )
         if self._options.looked_at:
-            chosen = await shortlist_by_title(self._context, "contribution", parts, chosen, self._similarity)
-        compared = chosen[: self._options.compared]
-        self._run.journal.record_dropped("candidate paper", "ranked below those compared", len(chosen) - len(compared))
-        self.papers |= {paper.id: paper for paper in compared}
-        return compared
+            screened = await shortlist_by_title(self._context, "contribution", parts, screened, self._similarity)
+        compared_papers = screened[: self._options.compared]
+        self._run.journal.record_dropped(
+            "candidate paper", "ranked below those compared", len(screened) - len(compared_papers)
+        )
+        self.papers |= {paper.id: paper for paper in compared_papers}
+        return compared_papers
 
     async def _keep_nearest(self, papers: Sequence[Paper]) -> list[Paper]:
         """Return up to `candidates` papers. If the corpus does not cover the field, papers below a minimum similarity
         are left out."""
         await self._measure_similarity(papers)
-        least = self._options.least_similarity_in_poor_corpus
+        min_similarity = self._options.least_similarity_in_poor_corpus
         by_id = {paper.id: paper for paper in papers}
-        near = [by_id[paper] for paper in keep_near_papers(by_id, self._similarity, self._fit, least)]
+        near_papers = [by_id[paper] for paper in keep_near_papers(by_id, self._similarity, self._fit, min_similarity)]
         self._run.journal.record_dropped(
             "candidate paper",
             "not similar enough to the idea, and the corpus does not cover the field",
-            len(papers) - len(near),
+            len(papers) - len(near_papers),
         )
-        chosen = near[: self._options.candidates]
-        self._run.journal.record_dropped("candidate paper", "ranked below the candidates kept", len(near) - len(chosen))
-        return chosen
+        kept_papers = near_papers[: self._options.candidates]
+        self._run.journal.record_dropped(
+            "candidate paper", "ranked below the candidates kept", len(near_papers) - len(kept_papers)
+        )
+        return kept_papers
 
     def _keep_answers(
         self, outcomes: Sequence[Out | Failed], noun: str, sizes: Sequence[int] | None = None
@@ -184,7 +192,7 @@ class ContributionModule:
         self._search_errors += [outcome.error for outcome in outcomes if isinstance(outcome, Failed)]
         return self._run.keep_successes(outcomes, noun, sizes)
 
-    async def _augment(self, ids: Sequence[PaperId], known: Sequence[Paper]) -> list[Paper]:
+    async def _augment(self, ids: Sequence[PaperId], known_papers: Sequence[Paper]) -> list[Paper]:
         """Return new papers around those that touch the contribution: their neighbours and references, nearest to the
         idea first."""
         if not ids or not self._options.augmented:
@@ -195,62 +203,64 @@ class ContributionModule:
                 self._library.references(ids, self._options.references),
             ]
         )
-        seen = {paper.id for paper in known}
-        found = {
+        known_ids = {paper.id for paper in known_papers}
+        added_papers = {
             paper.id: paper
             for item in ids
             for paper in [*neighbours.get(item, []), *references.get(item, [])]
-            if paper.id not in seen
+            if paper.id not in known_ids
         }
-        await self._measure_similarity(list(found.values()))
-        return await self._keep_nearest(sorted(found.values(), key=self._nearest_first))
+        await self._measure_similarity(list(added_papers.values()))
+        return await self._keep_nearest(sorted(added_papers.values(), key=self._nearest_first))
 
     async def _measure_similarity(self, papers: Sequence[Paper]) -> None:
-        new = [paper.id for paper in papers if paper.id not in self._similarity]
-        self._similarity |= await self._library.similarity(self._idea, new)
+        new_ids = [paper.id for paper in papers if paper.id not in self._similarity]
+        self._similarity |= await self._library.similarity(self._idea, new_ids)
 
     def _nearest_first(self, paper: Paper) -> tuple[float, PaperId]:
         return -self._similarity.get(paper.id, 0.0), paper.id
 
-    async def _compare(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper]) -> _Compared:
+    async def _compare(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper]) -> _Comparisons:
         evidence = evidence_from_papers(
             papers, self._run, self._options.evidence_chars, self._similarity, whole_abstracts=False
         )
-        batched = evidence_batches(evidence, self._options.comparison_batch)
+        batches = evidence_batches(evidence, self._options.comparison_batch)
 
         async def ask(papers: tuple[Evidence, ...]) -> Sequence[PaperVerdicts]:
             question = ComparisonQuestion(parts=parts, evidence=papers)
             return (await self._context.ask(tasks.COMPARISON, question)).comparisons
 
         async def compare(batch: tuple[Evidence, ...]) -> list[tuple[str, PaperComparison]]:
-            shown = {item.label: item for item in batch}
+            evidence_by_label = {item.label: item for item in batch}
             return [
-                (verdict.dimension, PaperComparison.of(shown[paper.label], verdict))
+                (verdict.dimension, PaperComparison.of(evidence_by_label[paper.label], verdict))
                 for paper in await ask_about_all(batch, ask)
                 for verdict in paper.verdicts
             ]
 
-        outcomes = await gather_settled(batched, compare)
-        touching: dict[str, list[PaperComparison]] = {part.label: [] for part in parts}
-        for found in self._keep_answers(outcomes, "candidate paper", [len(batch) for batch in batched]):
-            for label, compared in found:
-                touching[label].append(compared)
-        answered = [
+        outcomes = await gather_settled(batches, compare)
+        by_dimension: dict[str, list[PaperComparison]] = {part.label: [] for part in parts}
+        for labelled_comparisons in self._keep_answers(outcomes, "candidate paper", [len(batch) for batch in batches]):
+            for label, comparison in labelled_comparisons:
+                by_dimension[label].append(comparison)
+        answered_papers = [
             item.paper_id
-            for batch, outcome in zip(batched, outcomes, strict=True)
+            for batch, outcome in zip(batches, outcomes, strict=True)
             if not isinstance(outcome, Failed)
             for item in batch
         ]
-        return _Compared(touching, answered)
+        return _Comparisons(by_dimension, answered_papers)
 
     async def _review_dimensions(
-        self, dimensions: Sequence[ContributionDimension], parts: Sequence[LabelledText], compared: _Compared
+        self, dimensions: Sequence[ContributionDimension], parts: Sequence[LabelledText], comparisons: _Comparisons
     ) -> list[Assessment]:
         self._run.journal.record_dropped(
-            "candidate paper", "compared, but relevant to no dimension", len(compared.papers) - len(compared.seeds)
+            "candidate paper",
+            "compared, but relevant to no dimension",
+            len(comparisons.papers) - len(comparisons.seeds),
         )
-        pairs = [(item, compared.touching[part.label]) for item, part in zip(dimensions, parts, strict=True)]
-        outcomes = await gather_settled(pairs, lambda pair: self._review_dimension(*pair, compared=compared))
+        pairs = [(item, comparisons.by_dimension[part.label]) for item, part in zip(dimensions, parts, strict=True)]
+        outcomes = await gather_settled(pairs, lambda pair: self._review_dimension(*pair, comparisons=comparisons))
         self._run.keep_successes(outcomes, "dimension")
         return [
             build_unreviewed_assessment(dimension.name, " ".join(dimension.statements), outcome.error)
@@ -260,18 +270,23 @@ class ContributionModule:
         ]
 
     async def _review_dimension(
-        self, dimension: ContributionDimension, touching: Sequence[PaperComparison], compared: _Compared
+        self,
+        dimension: ContributionDimension,
+        dimension_comparisons: Sequence[PaperComparison],
+        comparisons: _Comparisons,
     ) -> Assessment:
-        readings = self._readings(touching, compared.seeds)
+        readings = self._readings(dimension_comparisons, comparisons.seeds)
         name, statement = strip_citations(dimension.name), strip_citations(" ".join(dimension.statements))
-        reason = self._reason_not_to_judge(touching)
+        reason = self._reason_not_to_judge(dimension_comparisons)
         if reason is not None:
             return Assessment(name=name, statement=statement, score=reason, points=(), readings=readings)
         question = SynthesisQuestion(
             idea=self._idea,
             dimension=dimension,
-            compared=tuple(item.for_synthesis(f"P{number}") for number, item in enumerate(touching, start=1)),
-            untouching=len(compared.papers) - len(touching),
+            compared=tuple(
+                item.for_synthesis(f"P{number}") for number, item in enumerate(dimension_comparisons, start=1)
+            ),
+            untouching=len(comparisons.papers) - len(dimension_comparisons),
             fit=self._fit,
             day=self._run.cutoff,
         )
@@ -284,29 +299,34 @@ class ContributionModule:
             score=_NOT_COVERED
             if self._fit == "poor"
             else score_or_absent(review.score, review.rationale, review.certainty),
-            points=self._points(review, touching),
+            points=self._points(review, dimension_comparisons),
             readings=readings,
         )
 
-    def _readings(self, touching: Sequence[PaperComparison], shown: Sequence[PaperId]) -> tuple[Reading, ...]:
+    def _readings(self, comparisons: Sequence[PaperComparison], paper_ids: Sequence[PaperId]) -> tuple[Reading, ...]:
         """Return a reading for every paper that touches any dimension. If a paper does not touch this dimension, its
         reading says so."""
-        by_paper = {item.paper: item for item in touching}
+        by_paper = {item.paper: item for item in comparisons}
         return tuple(
             by_paper[paper].reading(self._numbers)
             if paper in by_paper
             else Reading(label=marker(paper), stance=None, text=_UNTOUCHED)
-            for paper in shown
+            for paper in paper_ids
         )
 
-    def _points(self, review: DimensionReview, compared: Sequence[PaperComparison]) -> tuple[Point, ...]:
-        papers, shown = label_papers(item.paper for item in compared), {item.paper: item.shown for item in compared}
-        return PointWriter(papers, [item.given_quote() for item in compared], self._numbers, shown).all_points(review)
+    def _points(self, review: DimensionReview, comparisons: Sequence[PaperComparison]) -> tuple[Point, ...]:
+        papers, evidence_by_paper = (
+            label_papers(item.paper for item in comparisons),
+            {item.paper: item.shown for item in comparisons},
+        )
+        return PointWriter(
+            papers, [item.given_quote() for item in comparisons], self._numbers, evidence_by_paper
+        ).all_points(review)
 
-    def _reason_not_to_judge(self, touching: Sequence[PaperComparison]) -> Absent | None:
+    def _reason_not_to_judge(self, comparisons: Sequence[PaperComparison]) -> Absent | None:
         """Return why a dimension cannot be judged, or None if it can. If no paper touches it, that does not show
         novelty when the corpus does not cover the field or part of the search failed."""
-        if touching:
+        if comparisons:
             return None
         if self._search_errors:
             return Absent(
@@ -317,6 +337,8 @@ class ContributionModule:
         return _NOT_COVERED if self._fit == self._corpus_fit else _NOT_COVERED_NOR_FOUND
 
 
-def _combine(compared: _Compared, other: _Compared) -> _Compared:
-    touching = {label: [*found, *other.touching[label]] for label, found in compared.touching.items()}
-    return _Compared(touching, [*compared.papers, *other.papers])
+def _combine(first: _Comparisons, second: _Comparisons) -> _Comparisons:
+    by_dimension = {
+        label: [*comparisons, *second.by_dimension[label]] for label, comparisons in first.by_dimension.items()
+    }
+    return _Comparisons(by_dimension, [*first.papers, *second.papers])

@@ -45,12 +45,12 @@ async def shortlist_by_title(
     answer = await context.try_to_ask(tasks.FIRST_LOOK, question, "first look at titles")
     if isinstance(answer, Failed):
         return list(papers[:limit])
-    by_label = {shown.label: paper for shown, paper in zip(question.shown, papers, strict=True)}
-    chosen = [by_label[label] for label in dict.fromkeys(answer.labels)][:limit]
+    by_label = {shown_title.label: paper for shown_title, paper in zip(question.shown, papers, strict=True)}
+    chosen_papers = [by_label[label] for label in dict.fromkeys(answer.labels)][:limit]
     journal.record_dropped(
-        _NOUNS[purpose], "its title is not relevant to any part of the idea", len(papers) - len(chosen)
+        _NOUNS[purpose], "its title is not relevant to any part of the idea", len(papers) - len(chosen_papers)
     )
-    return chosen
+    return chosen_papers
 
 
 def build_shown_title(label: str, paper: Paper, similarity: float | None = None) -> TitleShown:

@@ -67,46 +67,50 @@ class MethodReader:
         passages."""
         queries = [query for query in method.queries if query.strip()]
         by_query = await self._library.snippets(queries, self._options.snippets) if queries else []
-        passages = [passage for found in by_query for passage in found]
+        passages = [passage for papers_by_id in by_query for passage in papers_by_id]
         fit = field_coverage(self._corpus_fit, list_ids_beyond_corpus(passages))
-        found = {passage.paper.id: passage.paper for passage in passages}
-        cited = dict.fromkeys(cite for passage in passages for cite in passage.cites if cite not in found)
-        found |= {paper.id: paper for paper in await self._library.papers(list(cited))}
-        nearness = await self._library.similarity(f"{method.name}. {method.description}", list(found))
-        near = keep_near_papers(found, nearness, fit, self._options.least_similarity_in_poor_corpus)
+        papers_by_id = {passage.paper.id: passage.paper for passage in passages}
+        cited_ids = dict.fromkeys(cite for passage in passages for cite in passage.cites if cite not in papers_by_id)
+        papers_by_id |= {paper.id: paper for paper in await self._library.papers(list(cited_ids))}
+        nearness = await self._library.similarity(f"{method.name}. {method.description}", list(papers_by_id))
+        near_papers = keep_near_papers(papers_by_id, nearness, fit, self._options.least_similarity_in_poor_corpus)
         self._run.journal.record_dropped(
             "paper for a method",
             "not similar enough to the method, and the corpus does not cover the field",
-            len(found) - len(near),
+            len(papers_by_id) - len(near_papers),
         )
-        by_nearness = sorted(near, key=lambda paper: (-nearness.get(paper, 0.0), paper))
-        admitted = set(near)
-        rankings = [[item.paper.id for item in ranked if item.paper.id in admitted] for ranked in by_query]
-        likely = [found[item] for item in reciprocal_rank_fusion([by_nearness, *rankings])]
+        by_nearness = sorted(near_papers, key=lambda paper: (-nearness.get(paper, 0.0), paper))
+        admitted_ids = set(near_papers)
+        rankings = [
+            [item.paper.id for item in reranked_papers if item.paper.id in admitted_ids] for reranked_papers in by_query
+        ]
+        likely = [papers_by_id[item] for item in reciprocal_rank_fusion([by_nearness, *rankings])]
         query = f"{method.name}. {method.description}"
-        ranked = await rerank(self._context.backends.reranker, query, likely, self._run.journal)
-        order = ranked[: self._options.papers_per_method]
+        reranked_papers = await rerank(self._context.backends.reranker, query, likely, self._run.journal)
+        order = reranked_papers[: self._options.papers_per_method]
         self._run.journal.record_dropped(
-            "paper for a method", "ranked below the candidates of a method", len(near) - len(order)
+            "paper for a method", "ranked below the candidates of a method", len(near_papers) - len(order)
         )
-        self.papers |= {paper: found[paper] for paper in order}
+        self.papers |= {paper: papers_by_id[paper] for paper in order}
         return MethodCandidates(order, passages, nearness, fit)
 
-    async def read(self, parts: tuple[LabelledText, ...], found: Mapping[str, MethodCandidates]) -> MethodNotes:
+    async def read(
+        self, parts: tuple[LabelledText, ...], candidates_by_method: Mapping[str, MethodCandidates]
+    ) -> MethodNotes:
         """Read each paper that passes the title screening, once for all methods."""
         nearness: dict[PaperId, float] = {}
-        passages = passages_by_paper(passage for item in found.values() for passage in item.passages)
-        for item in found.values():
+        passages = passages_by_paper(passage for item in candidates_by_method.values() for passage in item.passages)
+        for item in candidates_by_method.values():
             for paper in item.order:
                 nearness[paper] = max(nearness.get(paper, -1.0), item.nearness.get(paper, 0.0))
-        papers = await self._screen(parts, [item.order for item in found.values()], nearness)
+        papers = await self._screen(parts, [item.order for item in candidates_by_method.values()], nearness)
         texts = await self._library.full_texts(papers) if papers else {}
         evidence = evidence_from_papers(
             papers, self._run, self._options.evidence_chars, nearness, passages, texts, whole_abstracts=False
         )
-        batched = evidence_batches(evidence, self._options.reading_batch, self._options.reading_batch_chars)
-        outcomes = await gather_settled(batched, lambda batch: self._read_papers(parts, batch))
-        sizes = [len(batch) for batch in batched]
+        batches = evidence_batches(evidence, self._options.reading_batch, self._options.reading_batch_chars)
+        outcomes = await gather_settled(batches, lambda batch: self._read_papers(parts, batch))
+        sizes = [len(batch) for batch in batches]
         notes: dict[str, list[RelevantPaper]] = {part.label: [] for part in parts}
         for batch in self._run.keep_successes(outcomes, "paper read for the methods", sizes):
             for label, note in batch:
@@ -117,10 +121,10 @@ class MethodReader:
         self, parts: tuple[LabelledText, ...], orders: Sequence[Sequence[PaperId]], nearness: Mapping[PaperId, float]
     ) -> list[Paper]:
         options = self._options
-        everything = {paper for order in orders for paper in order}
-        candidates = round_robin(orders, options.looked_at or len(everything))
+        all_papers = {paper for order in orders for paper in order}
+        candidates = round_robin(orders, options.looked_at or len(all_papers))
         self._run.journal.record_dropped(
-            "paper for the methods", "ranked below the titles that were screened", len(everything) - len(candidates)
+            "paper for the methods", "ranked below the titles that were screened", len(all_papers) - len(candidates)
         )
         papers = [self.papers[candidate] for candidate in candidates]
         if not options.looked_at:
@@ -130,7 +134,7 @@ class MethodReader:
     async def _read_papers(
         self, parts: tuple[LabelledText, ...], batch: tuple[Evidence, ...]
     ) -> list[tuple[str, RelevantPaper]]:
-        shown = {item.label: item for item in batch}
+        evidence_by_label = {item.label: item for item in batch}
 
         async def ask(papers: tuple[Evidence, ...]) -> Sequence[PaperReading]:
             return (await self._context.ask(tasks.READING, ReadingQuestion(parts=parts, evidence=papers))).readings
@@ -141,7 +145,12 @@ class MethodReader:
         )
         self.shown |= {item.paper_id: item for item in batch}
         return [
-            (note.method, RelevantPaper(shown[reading.label], note, check_quote(note.quote, shown[reading.label])))
+            (
+                note.method,
+                RelevantPaper(
+                    evidence_by_label[reading.label], note, check_quote(note.quote, evidence_by_label[reading.label])
+                ),
+            )
             for reading in readings
             for note in reading.notes
         ]

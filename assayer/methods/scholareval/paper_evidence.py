@@ -30,14 +30,14 @@ def evidence_from_papers(
     items = []
     for number, paper in enumerate(papers, start=1):
         full_text = (full_texts or {}).get(paper.id)
-        matched = (passages or {}).get(paper.id, ())
+        matched_passages = (passages or {}).get(paper.id, ())
         text, places, flags = _sanitise_blocks(
-            _text_blocks(paper, matched, full_text, whole_abstracts), limit_chars * 2
+            _text_blocks(paper, matched_passages, full_text, whole_abstracts), limit_chars * 2
         )
         text = _truncate(text, limit_chars)
         run.journal.check_for_suspicion(paper, (*flags, *(full_text.flags if full_text else ())))
         run.journal.read.add(paper.id)
-        has_passages = any(item.section not in ("title", "abstract") for item in matched)
+        has_passages = any(item.section not in ("title", "abstract") for item in matched_passages)
         has_more = full_text is not None or has_passages
         # The cut may have removed everything beyond the abstract.
         beyond_abstract = has_more and len(places) > 1 and len(text) > places[1].start + MIN_EXCERPT_CHARS
@@ -73,10 +73,10 @@ def title_line(paper: Paper, max_chars: int = _MAX_TITLE_CHARS) -> str:
 
 def passages_by_paper(passages: Iterable[Passage]) -> dict[PaperId, list[Passage]]:
     """Group the passages by paper, without duplicates."""
-    found: dict[PaperId, dict[Passage, None]] = {}
+    passages_of: dict[PaperId, dict[Passage, None]] = {}
     for passage in passages:
-        found.setdefault(passage.paper.id, {})[passage] = None
-    return {paper: list(of_paper) for paper, of_paper in found.items()}
+        passages_of.setdefault(passage.paper.id, {})[passage] = None
+    return {paper: list(of_paper) for paper, of_paper in passages_of.items()}
 
 
 class _Block(NamedTuple):
@@ -95,9 +95,9 @@ def _sanitise_blocks(blocks: Iterable[_Block], max_chars: int) -> tuple[str, tup
     for block in blocks:
         if len(text) >= max_chars:
             break
-        body, found = sanitise(block.text.strip()[: max_chars - len(text)])
+        body, body_flags = sanitise(block.text.strip()[: max_chars - len(text)])
         heading, about_heading = sanitise(block.place)
-        flags += (*found, *about_heading)
+        flags += (*body_flags, *about_heading)
         text += "\n\n" if text else ""
         places.append(ShownPlace(start=len(text), name=" ".join(heading.split())))
         text += f"{heading}\n\n{body}" if block.headed else body
@@ -118,8 +118,8 @@ def extract_own_work(abstract: str) -> str:
     whole abstract if there is no such sentence, or if too little would remain."""
     for start, end in sentence_spans(abstract):
         if _OWN_WORK.search(abstract, start, end):
-            own = abstract[start:].strip()
-            return own if len(own) >= _MIN_OWN_SHARE * len(abstract) else abstract
+            own_work = abstract[start:].strip()
+            return own_work if len(own_work) >= _MIN_OWN_SHARE * len(abstract) else abstract
     return abstract
 
 
@@ -133,12 +133,12 @@ def _text_blocks(
         for passage in passages
         if passage.text.strip() not in paper.abstract and passage.section != "title"
     ]
-    seen = "\n".join(block.text.strip() for block in blocks)
+    block_text = "\n".join(block.text.strip() for block in blocks)
     if full_text is not None:
         blocks += [
             _Block(section.title or "full text", section.text, headed=bool(section.title))
             for section in methods_and_results(full_text.sections)
-            if section.text.strip() not in seen
+            if section.text.strip() not in block_text
         ]
     return blocks
 
@@ -146,6 +146,6 @@ def _text_blocks(
 def methods_and_results(sections: Iterable[Section]) -> list[Section]:
     """Return the sections on methods or results, in reading order; section numbers are ignored. If no section matches,
     all are returned."""
-    everything = [section for section in sections if section.text.strip()]
-    wanted = [section for section in everything if names_methods_or_results(section.title)]
-    return wanted or everything
+    sections_with_text = [section for section in sections if section.text.strip()]
+    wanted_sections = [section for section in sections_with_text if names_methods_or_results(section.title)]
+    return wanted_sections or sections_with_text

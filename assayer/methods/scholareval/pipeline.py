@@ -26,12 +26,12 @@ async def evaluate(context: EvaluationContext[ScholarEvalOptions]) -> Evaluation
         sound_task = group.create_task(catch_failure(soundness.evaluate()))
         contributed_task = group.create_task(catch_failure(contribution.evaluate()))
         plan_task = group.create_task(review_plan(context))
-    sound, contributed, plan = sound_task.result(), contributed_task.result(), plan_task.result()
-    if isinstance(sound, Failed) and isinstance(contributed, Failed):
-        raise sound.error
+    soundness_outcome, contribution_outcome, plan = sound_task.result(), contributed_task.result(), plan_task.result()
+    if isinstance(soundness_outcome, Failed) and isinstance(contribution_outcome, Failed):
+        raise soundness_outcome.error
     parts = (
-        _part_or_absent(context.run, "soundness", "Soundness", sound),
-        _part_or_absent(context.run, "contribution", "Contribution", contributed),
+        _part_or_absent(context.run, "soundness", "Soundness", soundness_outcome),
+        _part_or_absent(context.run, "contribution", "Contribution", contribution_outcome),
     )
     findings = Findings(
         summary=report_summary(parts),

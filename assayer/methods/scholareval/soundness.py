@@ -83,23 +83,25 @@ class SoundnessModule:
         )
         methods = methods[: self._options.methods]
         parts = method_parts(methods)
-        searched = await gather_settled(methods, self._reader.search)
-        self._run.keep_successes(searched, "method")
-        found = {part.label: item for part, item in zip(parts, searched, strict=True) if not isinstance(item, Failed)}
-        read = await self._reader.read(parts, found)
+        search_outcomes = await gather_settled(methods, self._reader.search)
+        self._run.keep_successes(search_outcomes, "method")
+        candidates_by_method = {
+            part.label: item for part, item in zip(parts, search_outcomes, strict=True) if not isinstance(item, Failed)
+        }
+        read = await self._reader.read(parts, candidates_by_method)
         self._readings.publish(self._relevant_to_methods(read.notes))
-        done = 0
+        done_count = 0
 
         async def assess(place: int) -> Assessment:
-            nonlocal done
-            label, search = parts[place].label, searched[place]
+            nonlocal done_count
+            label, search = parts[place].label, search_outcomes[place]
             assessment = (
                 build_unreviewed_assessment(methods[place].name, methods[place].description, search.error)
                 if isinstance(search, Failed)
                 else await self._assess_method(methods[place], read.notes[label], search.fit, read.errors)
             )
-            done += 1
-            self._run.report_progress("soundness", done, len(methods) + 1)
+            done_count += 1
+            self._run.report_progress("soundness", done_count, len(methods) + 1)
             return assessment
 
         assessments = await gather_all(assess(place) for place in range(len(methods)))
@@ -117,8 +119,8 @@ class SoundnessModule:
         """Return the papers with a note other than background, nearest first."""
         nearness = {
             item.paper: item.shown.similarity or 0.0
-            for found in notes.values()
-            for item in found
+            for method_papers in notes.values()
+            for item in method_papers
             if item.note.stance != "background"
         }
         return [self.papers[paper] for paper in sorted(nearness, key=lambda paper: (-nearness[paper], paper))]
@@ -160,16 +162,18 @@ class SoundnessModule:
         return Absent(reason=f"No paper relevant to this method was found{elsewhere}.")
 
     async def _summarise(self, assessments: Sequence[Assessment]) -> Summary | Absent:
-        reviewed = [(assessment, assessment.score) for assessment in assessments if isinstance(assessment.score, Score)]
-        if not reviewed:
+        reviewed_methods = [
+            (assessment, assessment.score) for assessment in assessments if isinstance(assessment.score, Score)
+        ]
+        if not reviewed_methods:
             return Absent(reason="No method could be reviewed.")
-        points = [point for item, _ in reviewed for point in item.points]
-        cited = dict.fromkeys(citation.label for point in points for citation in point.citations)
-        papers = label_papers(map(paper_of, cited))
+        points = [point for item, _ in reviewed_methods for point in item.points]
+        cited_labels = dict.fromkeys(citation.label for point in points for citation in point.citations)
+        papers = label_papers(map(paper_of, cited_labels))
         labels = {paper: label for label, paper in papers.items()}
         question = SummaryQuestion(
             idea=self._context.text,
-            reviews=tuple(_review_digest(item, score, labels) for item, score in reviewed),
+            reviews=tuple(_review_digest(item, score, labels) for item, score in reviewed_methods),
             papers=tuple(build_shown_title(label, self.papers[paper]) for label, paper in papers.items()),
             unreviewed=tuple(assessment.name for assessment in assessments if not isinstance(assessment.score, Score)),
         )
@@ -180,8 +184,11 @@ class SoundnessModule:
         return writer.summary(outcome)
 
     def _points(self, review: MethodReview, relevant: Sequence[RelevantPaper]) -> tuple[Point, ...]:
-        papers, shown = label_papers(item.paper for item in relevant), {item.paper: item.shown for item in relevant}
-        writer = PointWriter(papers, [_build_given_quote(item) for item in relevant], self._numbers, shown)
+        papers, evidence_by_paper = (
+            label_papers(item.paper for item in relevant),
+            {item.paper: item.shown for item in relevant},
+        )
+        writer = PointWriter(papers, [_build_given_quote(item) for item in relevant], self._numbers, evidence_by_paper)
         return (
             *writer.points("support", review.support),
             *writer.points("contradiction", review.contradictions),
@@ -200,17 +207,17 @@ def _build_reading(source: RelevantPaper, idea: Set[Decimal]) -> Reading:
 
 def _paper_note(label: str, source: RelevantPaper) -> PaperNote:
     """Return the note as shown to the model that reviews the method."""
-    shown, note = source.shown, source.note
+    evidence, note = source.shown, source.note
     return PaperNote(
         label=label,
-        title=shown.title,
-        year=shown.year,
+        title=evidence.title,
+        year=evidence.year,
         stance=note.stance,
         did=strip_citations(note.did),
         results=strip_citations(note.results),
         context=strip_citations(note.context),
         quote=get_verified_words(source.quoted),
-        similarity=shown.similarity,
+        similarity=evidence.similarity,
     )
 
 

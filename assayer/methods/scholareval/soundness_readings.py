@@ -24,15 +24,15 @@ class SoundnessReadings:
         self._papers = self._papers or tuple(papers)
         self._published.set()
 
-    async def excluding(self, compared: Sequence[Paper]) -> list[Paper]:
+    async def excluding(self, compared_papers: Sequence[Paper]) -> list[Paper]:
         """Wait for the papers, and return up to `MAX_COMPARED` of them, nearest to their methods first, leaving out
         works that were already compared."""
         await self._published.wait()
-        ids = {paper.id for paper in compared}
-        others = [paper for paper in self._papers if paper.id not in ids]
-        chosen: list[Paper] = []
-        for paper in others:
-            known = [*compared, *chosen]
-            if len(one_paper_per_work([*known, paper])) > len(one_paper_per_work(known)):
-                chosen.append(paper)
-        return chosen[:MAX_COMPARED]
+        ids = {paper.id for paper in compared_papers}
+        other_papers = [paper for paper in self._papers if paper.id not in ids]
+        chosen_papers: list[Paper] = []
+        for paper in other_papers:
+            known_papers = [*compared_papers, *chosen_papers]
+            if len(one_paper_per_work([*known_papers, paper])) > len(one_paper_per_work(known_papers)):
+                chosen_papers.append(paper)
+        return chosen_papers[:MAX_COMPARED]

@@ -45,8 +45,10 @@ def _check_first_look(question: FirstLookQuestion, answer: FirstLook) -> list[st
 def _check_reading(question: ReadingQuestion, answer: Readings) -> list[str]:
     complaints = check_each_once(_labels(question.evidence), (reading.label for reading in answer.readings), "paper")
     for paper in answer.readings:
-        found = _complain_about_repeated_labels(question.parts, [note.method for note in paper.notes], "method")
-        complaints += [f"Paper {paper.label}: {complaint}" for complaint in found]
+        label_complaints = _complain_about_repeated_labels(
+            question.parts, [note.method for note in paper.notes], "method"
+        )
+        complaints += [f"Paper {paper.label}: {complaint}" for complaint in label_complaints]
     return complaints
 
 
@@ -60,16 +62,16 @@ def _check_comparison(question: ComparisonQuestion, answer: Comparisons) -> list
         _labels(question.evidence), (comparison.label for comparison in answer.comparisons), "paper"
     )
     for paper in answer.comparisons:
-        found = _complain_about_repeated_labels(
+        label_complaints = _complain_about_repeated_labels(
             question.parts, [verdict.dimension for verdict in paper.verdicts], "dimension"
         )
-        complaints += [f"Paper {paper.label}: {complaint}" for complaint in found]
+        complaints += [f"Paper {paper.label}: {complaint}" for complaint in label_complaints]
     return complaints
 
 
-def _complain_about_repeated_labels(parts: Iterable[LabelledText], got: Sequence[str], noun: str) -> list[str]:
+def _complain_about_repeated_labels(parts: Iterable[LabelledText], labels: Sequence[str], noun: str) -> list[str]:
     """Return complaints about labels that are unknown or were used twice."""
-    return check_each_once([part.label for part in parts if part.label in set(got)], got, noun)
+    return check_each_once([part.label for part in parts if part.label in set(labels)], labels, noun)
 
 
 def _check_synthesis(question: SynthesisQuestion, answer: DimensionReview) -> list[str]:

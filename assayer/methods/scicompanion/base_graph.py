@@ -27,39 +27,43 @@ class _SharedName(NamedTuple):
     def weight(self) -> tuple[int, int]:
         """Return a sort key for how strongly the name connects papers. Names that one paper introduces and another
         builds on come first."""
-        introduced = any(paper.introduced for paper in self.papers.values())
-        built_on = any(paper.built_on for paper in self.papers.values())
-        return -(introduced and built_on), -len(self.papers)
+        is_introduced = any(paper.introduced for paper in self.papers.values())
+        is_built_on = any(paper.built_on for paper in self.papers.values())
+        return -(is_introduced and is_built_on), -len(self.papers)
 
 
 def add_contents(
     graph: StateGraph,
     contents: Mapping[PaperId, PaperContents],
-    new: Set[PaperId],
+    new_papers: Set[PaperId],
     options: SciCompanionOptions,
     step: int,
 ) -> StateGraph:
-    """Add names and claims from the `contents` of the graph's papers; `new` holds the papers added in this step. A name
-    is added only if several papers share it. Names and claims that were deleted are not added again."""
-    known = {item: contents[item] for item in graph.papers if item in contents}
-    shared = [item for item in _collect_names(known) if len(item.papers) > 1 and new & item.papers.keys()]
-    for name in sorted(shared, key=_SharedName.weight)[: options.names]:
+    """Add names and claims from the `contents` of the graph's papers; `new_papers` holds the papers added in this step.
+    A name is added only if several papers share it. Names and claims that were deleted are not added again."""
+    contents_in_graph = {item: contents[item] for item in graph.papers if item in contents}
+    shared_names = [
+        item for item in _collect_names(contents_in_graph) if len(item.papers) > 1 and new_papers & item.papers.keys()
+    ]
+    for name in sorted(shared_names, key=_SharedName.weight)[: options.names]:
         graph = _add_name(graph, name, step)
-    stating = [item for item in known if item in new and known[item].claims]
-    for paper in stating[: options.claims]:
-        graph = _add_claim(graph, paper, known[paper].claims[0], step)
-    for edge in _derivations(graph, known):
+    papers_with_claims = [item for item in contents_in_graph if item in new_papers and contents_in_graph[item].claims]
+    for paper in papers_with_claims[: options.claims]:
+        graph = _add_claim(graph, paper, contents_in_graph[paper].claims[0], step)
+    for edge in _derivations(graph, contents_in_graph):
         graph = graph.with_edge(edge, step).graph
     return graph
 
 
 def _collect_names(contents: Mapping[PaperId, PaperContents]) -> list[_SharedName]:
     """Collect the names, in order of first appearance."""
-    found: dict[tuple[str, str], dict[PaperId, NamedContent]] = {}
+    papers_by_name: dict[tuple[str, str], dict[PaperId, NamedContent]] = {}
     for paper, content in contents.items():
-        for named in content.named:
-            found.setdefault((named.kind, normalise_name(named.name)), {})[paper] = named
-    return [_SharedName(next(iter(papers.values())), papers) for papers in found.values()]
+        for named_content in content.named:
+            papers_by_name.setdefault((named_content.kind, normalise_name(named_content.name)), {})[paper] = (
+                named_content
+            )
+    return [_SharedName(next(iter(papers.values())), papers) for papers in papers_by_name.values()]
 
 
 def _add_name(graph: StateGraph, name: _SharedName, step: int) -> StateGraph:
@@ -68,8 +72,10 @@ def _add_name(graph: StateGraph, name: _SharedName, step: int) -> StateGraph:
         return graph
     graph, _, node = graph.with_node(kind, name.first.name, "", step)
     if node is not None:
-        for paper, named in name.papers.items():
-            graph = graph.with_edge(_build_quoting_edge(graph, paper, _KINDS[kind], node, named.sentence), step).graph
+        for paper, named_content in name.papers.items():
+            graph = graph.with_edge(
+                _build_quoting_edge(graph, paper, _KINDS[kind], node, named_content.sentence), step
+            ).graph
     return graph
 
 
@@ -86,11 +92,11 @@ def _derivations(graph: StateGraph, contents: Mapping[PaperId, PaperContents]) -
     """Yield an edge for every paper that cites another paper and says that it builds on something introduced there."""
     cites = {(edge.source, edge.target) for edge in graph.edges.values() if edge.kind == "cites"}
     for name in _collect_names(contents):
-        for paper, named in name.papers.items():
-            for other, theirs in name.papers.items():
-                ends = graph.papers[paper], graph.papers[other]
-                if named.built_on and theirs.introduced and ends in cites:
-                    yield _build_quoting_edge(graph, paper, "derives", ends[1], named.sentence)
+        for paper, named_content in name.papers.items():
+            for other_paper, theirs in name.papers.items():
+                ends = graph.papers[paper], graph.papers[other_paper]
+                if named_content.built_on and theirs.introduced and ends in cites:
+                    yield _build_quoting_edge(graph, paper, "derives", ends[1], named_content.sentence)
 
 
 def _build_quoting_edge(graph: StateGraph, paper: PaperId, kind: EdgeKind, target: NodeKey, sentence: str) -> NewEdge:
@@ -102,5 +108,5 @@ def _build_quoting_edge(graph: StateGraph, paper: PaperId, kind: EdgeKind, targe
 
 def _is_harmless(text: str) -> bool:
     """Return whether a text contains neither hidden characters nor instructions to its reader."""
-    clean, flags = sanitise(text)
-    return clean == text and not flags
+    clean_text, flags = sanitise(text)
+    return clean_text == text and not flags

@@ -26,17 +26,17 @@ async def apply_edits(
     answer: GraphCompletion,
     papers: Sequence[GraphPaper],
     embedder: Embedder,
-    same_meaning: float,
+    min_similarity: float,
     max_edits: int,
     step: int,
 ) -> Edited:
     """Apply additions, revisions and deletions. After the first `max_edits`, further additions and revisions are
     refused. If an edge is both deleted and added again, with another quote for example, it is deleted first. Quotes are
     checked against `papers`, the papers that were shown for this answer."""
-    same = await _match_nodes(graph, answer.nodes, embedder, same_meaning)
+    same_node_by_number = await _match_nodes(graph, answer.nodes, embedder, min_similarity)
     editing = _Editing(graph, {paper.label: paper for paper in papers}, max_edits, step)
     for number, node in enumerate(answer.nodes):
-        editing.add_node(node, same.get(number))
+        editing.add_node(node, same_node_by_number.get(number))
     for edge in answer.edges:
         editing.add_edge(edge, answer.delete)
     for revision in answer.revise:
@@ -48,23 +48,25 @@ async def apply_edits(
 
 
 async def _match_nodes(
-    graph: StateGraph, added: Sequence[AddedNode], embedder: Embedder, min_similarity: float
+    graph: StateGraph, added_nodes: Sequence[AddedNode], embedder: Embedder, min_similarity: float
 ) -> Mapping[int, NodeKey]:
     """Match added nodes to existing ones: the node of the same kind whose name is nearest in meaning, if it is near
     enough."""
-    known = [item for item in graph.nodes.values() if item.kind in ("concept", "method", "claim")]
-    if not known or not added:
+    known_nodes = [item for item in graph.nodes.values() if item.kind in ("concept", "method", "claim")]
+    if not known_nodes or not added_nodes:
         return {}
-    names = [*(item.name for item in known), *(item.name for item in added)]
+    names = [*(item.name for item in known_nodes), *(item.name for item in added_nodes)]
     vectors = await embedder.embed(names, "passage")
-    cosines = vectors[len(known) :] @ vectors[: len(known)].T
-    same: dict[int, NodeKey] = {}
-    for row, node in enumerate(added):
-        near = [(float(cosines[row, place]), -place) for place, item in enumerate(known) if item.kind == node.kind]
-        best = max(near, default=(-1.0, 0))
+    cosines = vectors[len(known_nodes) :] @ vectors[: len(known_nodes)].T
+    same_node_by_number: dict[int, NodeKey] = {}
+    for row, node in enumerate(added_nodes):
+        candidates = [
+            (float(cosines[row, place]), -place) for place, item in enumerate(known_nodes) if item.kind == node.kind
+        ]
+        best = max(candidates, default=(-1.0, 0))
         if best[0] >= min_similarity:
-            same[row] = known[-best[1]].key
-    return same
+            same_node_by_number[row] = known_nodes[-best[1]].key
+    return same_node_by_number
 
 
 class _Editing:
@@ -79,51 +81,51 @@ class _Editing:
         self._papers, self._max_edits, self._step = papers, max_edits, step
         self._too_many = f"too many: a step may add and revise {max_edits} times"
 
-    def add_node(self, node: AddedNode, same: NodeKey | None) -> None:
-        subject, refused = f"{node.kind} “{strip_citations(node.name)}”", self._over_limit
-        if refused is None and node.key in self._added:
-            refused = f"{node.key} is given twice"
-        if refused is None:
-            self.graph, refused, key = self.graph.with_node(
-                node.kind, strip_citations(node.name), strip_citations(node.note), self._step, same
+    def add_node(self, node: AddedNode, same_node: NodeKey | None) -> None:
+        subject, refusal = f"{node.kind} “{strip_citations(node.name)}”", self._over_limit
+        if refusal is None and node.key in self._added:
+            refusal = f"{node.key} is given twice"
+        if refusal is None:
+            self.graph, refusal, key = self.graph.with_node(
+                node.kind, strip_citations(node.name), strip_citations(node.note), self._step, same_node
             )
             self._added |= {} if key is None else {node.key: key}
-        self._note("add", subject, "", refused)
+        self._note("add", subject, "", refusal)
 
-    def add_edge(self, edge: AddedEdge, deleted: Sequence[Removal]) -> None:
+    def add_edge(self, edge: AddedEdge, deletions: Sequence[Removal]) -> None:
         source, target = self._node_key(edge.source), self._node_key(edge.target)
-        subject, refused = f"{self._name(source)} {edge.kind} {self._name(target)}", self._over_limit
-        if refused is None and edge.label is not None and edge.label not in self._papers:
-            refused = f"{edge.label} is not a paper given"
-        if refused is None:
-            self._delete_replaced(source, target, edge.kind, deleted)
-            self.graph, refused, _ = self.graph.with_edge(self._new_edge(edge, source, target), self._step)
-        self._note("add", subject, strip_citations(edge.statement), refused)
+        subject, refusal = f"{self._name(source)} {edge.kind} {self._name(target)}", self._over_limit
+        if refusal is None and edge.label is not None and edge.label not in self._papers:
+            refusal = f"{edge.label} is not a paper given"
+        if refusal is None:
+            self._delete_replaced(source, target, edge.kind, deletions)
+            self.graph, refusal, _ = self.graph.with_edge(self._new_edge(edge, source, target), self._step)
+        self._note("add", subject, strip_citations(edge.statement), refusal)
 
-    def _delete_replaced(self, source: NodeKey, target: NodeKey, kind: EdgeKind, deleted: Sequence[Removal]) -> None:
-        for removal in deleted:
+    def _delete_replaced(self, source: NodeKey, target: NodeKey, kind: EdgeKind, deletions: Sequence[Removal]) -> None:
+        for removal in deletions:
             edge = self.graph.edges.get(EdgeKey(removal.label))
             if edge is not None and (edge.source, edge.target, edge.kind) == (source, target, kind):
                 self.delete(removal)
                 self.replaced.append(removal)
 
     def revise(self, revision: Revision) -> None:
-        refused, subject = self._over_limit, self._subject(revision.label)
+        refusal, subject = self._over_limit, self._subject(revision.label)
         name = None if revision.name is None else strip_citations(revision.name)
         text = None if revision.text is None else strip_citations(revision.text)
-        if refused is None and revision.label.startswith("E"):
-            self.graph, refused, _ = self.graph.with_revised_edge(EdgeKey(revision.label), revision.kind, text)
-        elif refused is None:
-            self.graph, refused, _ = self.graph.with_revised_node(NodeKey(revision.label), name, text)
-        self._note("revise", subject, strip_citations(revision.reason), refused)
+        if refusal is None and revision.label.startswith("E"):
+            self.graph, refusal, _ = self.graph.with_revised_edge(EdgeKey(revision.label), revision.kind, text)
+        elif refusal is None:
+            self.graph, refusal, _ = self.graph.with_revised_node(NodeKey(revision.label), name, text)
+        self._note("revise", subject, strip_citations(revision.reason), refusal)
 
     def delete(self, removal: Removal) -> None:
         subject = self._subject(removal.label)
         if removal.label.startswith("E"):
-            self.graph, refused, _ = self.graph.without_edge(EdgeKey(removal.label))
+            self.graph, refusal, _ = self.graph.without_edge(EdgeKey(removal.label))
         else:
-            self.graph, refused, _ = self.graph.without_node(NodeKey(removal.label))
-        self._note("delete", subject, strip_citations(removal.reason), refused)
+            self.graph, refusal, _ = self.graph.without_node(NodeKey(removal.label))
+        self._note("delete", subject, strip_citations(removal.reason), refusal)
 
     @property
     def _over_limit(self) -> str | None:
@@ -132,16 +134,16 @@ class _Editing:
 
     def _new_edge(self, edge: AddedEdge, source: NodeKey, target: NodeKey) -> NewEdge:
         paper = self._papers.get(edge.label or "")
-        quoted = None if paper is None else check_quote(edge.quote, paper)
-        if paper is None or quoted is None or quoted.objection == TITLE_ALONE:
+        quote = None if paper is None else check_quote(edge.quote, paper)
+        if paper is None or quote is None or quote.objection == TITLE_ALONE:
             return NewEdge(source, target, edge.kind, "stated", strip_citations(edge.statement))
         return NewEdge(
             source,
             target,
             edge.kind,
-            "quoted" if quoted.state == "verified" else "unverified",
+            "quoted" if quote.state == "verified" else "unverified",
             strip_citations(edge.statement),
-            quoted.words,
+            quote.words,
             paper.paper_id,
         )
 
@@ -159,9 +161,9 @@ class _Editing:
         node = self.graph.nodes.get(NodeKey(label))
         return label if node is None else f"{node.kind} “{strip_citations(node.name)}”"
 
-    def _note(self, action: Literal["add", "delete", "revise"], subject: str, reason: str, refused: str | None) -> None:
+    def _note(self, action: Literal["add", "delete", "revise"], subject: str, reason: str, refusal: str | None) -> None:
         self.edits.append(
-            GraphEdit(action=action, subject=_shorten(subject, _SUBJECT_CHARS), reason=reason, refused=refused)
+            GraphEdit(action=action, subject=_shorten(subject, _SUBJECT_CHARS), reason=reason, refused=refusal)
         )
 
 

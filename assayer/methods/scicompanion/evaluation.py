@@ -35,10 +35,10 @@ async def judge_dimensions(
     """Judge every dimension; points cite papers by markers. If the request for a dimension fails, its score is absent,
     with the reason. Raises errors that would affect every dimension."""
     question = state_question(state, context.run, context.options, step=context.options.steps)
-    shown = {name: getattr(question, name) for name in type(question).model_fields}
+    state_fields = {name: getattr(question, name) for name in type(question).model_fields}
 
     async def judge_dimension(dimension: RubricDimension) -> Assessment:
-        question = DimensionQuestion(**shown, dimension=dimension)
+        question = DimensionQuestion(**state_fields, dimension=dimension)
         answer = await context.ask(judging_task(dimension), question)
         return Assessment(
             name=strip_citations(dimension.title),
@@ -71,8 +71,8 @@ def _combine(dimensions: Sequence[RubricDimension], assessments: Sequence[Assess
     """Combine the assessments. The overall judgement provides the part's score and the points in the report's
     summary."""
     overall = assessments[[dimension.name for dimension in dimensions].index(OVERALL)]
-    others = [assessment for assessment in assessments if assessment is not overall] or assessments
-    points = [point for assessment in others for point in _choose_leading_points(assessment.points)]
+    other_assessments = [assessment for assessment in assessments if assessment is not overall] or assessments
+    points = [point for assessment in other_assessments for point in _choose_leading_points(assessment.points)]
     part = Part(
         name=EVALUATION,
         title="Evaluation",
@@ -130,5 +130,5 @@ def _collect_given_quotes(edge: EvidenceEdge, graph: StateGraph) -> list[GivenQu
     sides: tuple[Side, ...] = ("for", "against")
     if is_own_claim and edge.kind in ("supports", "contradicts"):
         sides = ("for",) if edge.kind == "supports" else ("against",)
-    quoted = Quoted(words=edge.quote, state="verified" if edge.basis == "quoted" else "not_found")
-    return [GivenQuote(paper=paper, side=side, statement=edge.statement, quoted=quoted) for side in sides]
+    quote = Quoted(words=edge.quote, state="verified" if edge.basis == "quoted" else "not_found")
+    return [GivenQuote(paper=paper, side=side, statement=edge.statement, quoted=quote) for side in sides]

@@ -60,42 +60,42 @@ class Exploration:
     async def _step(
         self, state: CompanionState, queries: tuple[str, ...], step: int
     ) -> tuple[CompanionState, tuple[str, ...]]:
-        retrieved = await retrieve(queries, state.graph, state.found, self._library, self._options, step)
-        graph = await self._with_contents(retrieved, step)
-        state = replace(state, graph=graph, found=retrieved.found, asked=(*state.asked, *queries))
+        retrieval = await retrieve(queries, state.graph, state.found, self._library, self._options, step)
+        graph = await self._with_contents(retrieval, step)
+        state = replace(state, graph=graph, found=retrieval.found, asked=(*state.asked, *queries))
         state = replace(state, history=state.history.with_graph(state.graph))
         if not self._context.has_model:
-            return _add_step(state, queries, step, retrieved, (), WITHOUT_LLM), ()
-        result = await catch_failure(self._run_calls(state, step, retrieved.new))
+            return _add_step(state, queries, step, retrieval, (), WITHOUT_LLM), ()
+        result = await catch_failure(self._run_calls(state, step, retrieval.new))
         if isinstance(result, Failed):
             self._run.journal.record_failure("reasoning step", result.error)
-            return _add_step(state, queries, step, retrieved, (), f"{result.error.reason}."), ()
-        return _add_step(result.state, queries, step, retrieved, result.edits, None), result.queries
+            return _add_step(state, queries, step, retrieval, (), f"{result.error.reason}."), ()
+        return _add_step(result.state, queries, step, retrieval, result.edits, None), result.queries
 
-    async def _with_contents(self, retrieved: Retrieved, step: int) -> StateGraph:
+    async def _with_contents(self, retrieval: Retrieved, step: int) -> StateGraph:
         """Return the graph, with what the corpus graph knows about its papers added."""
-        contents = await self._library.contents(list(retrieved.graph.papers))
-        return add_contents(retrieved.graph, contents, retrieved.new, self._options, step)
+        contents = await self._library.contents(list(retrieval.graph.papers))
+        return add_contents(retrieval.graph, contents, retrieval.new, self._options, step)
 
-    async def _run_calls(self, state: CompanionState, step: int, new: frozenset[PaperId]) -> _StepResult:
+    async def _run_calls(self, state: CompanionState, step: int, new_papers: frozenset[PaperId]) -> _StepResult:
         """Run one step's LLM requests. Raises LlmError or BudgetExhausted if one of them fails."""
-        question = state_question(state, self._run, self._options, step, new)
+        question = state_question(state, self._run, self._options, step, new_papers)
         if self._options.asked == "apart":
-            return await self._run_separate_calls(state, step, question, new)
+            return await self._run_separate_calls(state, step, question, new_papers)
         answer = await self._context.ask(STEP, question)
-        edited, edits = await self._apply_answer(state, answer, question, step)
-        return _StepResult(_add_trace(edited, answer.trace, question, step), edits, tuple(answer.queries))
+        edited_state, edits = await self._apply_answer(state, answer, question, step)
+        return _StepResult(_add_trace(edited_state, answer.trace, question, step), edits, tuple(answer.queries))
 
     async def _run_separate_calls(
-        self, state: CompanionState, step: int, question: StateQuestion, new: frozenset[PaperId]
+        self, state: CompanionState, step: int, question: StateQuestion, new_papers: frozenset[PaperId]
     ) -> _StepResult:
         context, run, options = self._context, self._run, self._options
         state, edits = await self._apply_answer(state, await context.ask(COMPLETION, question), question, step)
-        asked_next = state_question(state, run, options, step, new)
-        state = _add_trace(state, (await context.ask(TRACE, asked_next)).trace, asked_next, step)
+        next_question = state_question(state, run, options, step, new_papers)
+        state = _add_trace(state, (await context.ask(TRACE, next_question)).trace, next_question, step)
         if step == options.steps:
             return _StepResult(state, edits, ())
-        answer: NextQueries = await context.ask(QUERIES, state_question(state, run, options, step, new))
+        answer: NextQueries = await context.ask(QUERIES, state_question(state, run, options, step, new_papers))
         return _StepResult(state, edits, tuple(answer.queries))
 
     async def _apply_answer(
@@ -121,10 +121,10 @@ def idea_queries(idea: Idea, limit: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys((idea.title, *long_enough)))[:limit]
 
 
-def _keep_new_queries(queries: Sequence[str], asked: Sequence[str], limit: int) -> tuple[str, ...]:
-    known = {item.casefold() for item in asked}
+def _keep_new_queries(queries: Sequence[str], asked_queries: Sequence[str], limit: int) -> tuple[str, ...]:
+    folded_queries = {item.casefold() for item in asked_queries}
     distinct = dict.fromkeys(" ".join(query.split()) for query in queries)
-    return tuple(item for item in distinct if item and item.casefold() not in known)[:limit]
+    return tuple(item for item in distinct if item and item.casefold() not in folded_queries)[:limit]
 
 
 def _add_trace(state: CompanionState, trace: str, question: StateQuestion, step: int) -> CompanionState:
@@ -136,18 +136,18 @@ def _add_step(
     state: CompanionState,
     queries: tuple[str, ...],
     step: int,
-    retrieved: Retrieved,
+    retrieval: Retrieved,
     edits: tuple[GraphEdit, ...],
-    lost: str | None,
+    failure: str | None,
 ) -> CompanionState:
     record = GraphStep(
         number=step,
         queries=queries,
-        found=retrieved.brought,
-        new=len(retrieved.new),
+        found=retrieval.brought,
+        new=len(retrieval.new),
         edits=edits,
         trace=state.notebook.text_of(step),
-        lost=lost,
+        lost=failure,
         nodes=tuple(state.graph.nodes),
         edges=tuple(state.graph.edges),
     )

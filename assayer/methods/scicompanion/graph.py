@@ -101,49 +101,49 @@ class StateGraph:
         that node."""
         if paper in self.pruned:
             return Changed(self)
-        known = self.papers.get(paper) or self._names.get(("paper", normalise_name(title)))
-        if known is not None:
-            return Changed(replace(self, papers={**self.papers, paper: known}), None, known)
-        added = self._with_node("paper", title, "", step)
-        if added.node is None:
-            return added
-        return added._replace(graph=replace(added.graph, papers={**self.papers, paper: added.node}))
+        known_node = self.papers.get(paper) or self._names.get(("paper", normalise_name(title)))
+        if known_node is not None:
+            return Changed(replace(self, papers={**self.papers, paper: known_node}), None, known_node)
+        change = self._with_node("paper", title, "", step)
+        if change.node is None:
+            return change
+        return change._replace(graph=replace(change.graph, papers={**self.papers, paper: change.node}))
 
     # Proposed changes
 
-    def with_node(self, kind: NodeKind, name: str, note: str, step: int, same: NodeKey | None = None) -> Changed:
+    def with_node(self, kind: NodeKind, name: str, note: str, step: int, same_node: NodeKey | None = None) -> Changed:
         """Add a node, or merge it into an existing one of the same kind: the node with the same normalised name, or
-        else `same`, a node judged to have the same meaning."""
+        else `same_node`, a node judged to have the same meaning."""
         if kind not in _CONTENTS:
             return Changed(self, "papers come from searches only" if kind == "paper" else "there is one idea only")
         if not normalise_name(name):
             return Changed(self, "it has no name")
-        known = self._names.get((kind, normalise_name(name)), same)
-        if known is not None and known in self.nodes and self.nodes[known].kind == kind:
-            node = self.nodes[known]
+        known_node = self._names.get((kind, normalise_name(name)), same_node)
+        if known_node is not None and known_node in self.nodes and self.nodes[known_node].kind == kind:
+            node = self.nodes[known_node]
             return Changed(
                 self if node.note or not note else self._replace_node(node.model_copy(update={"note": note})),
                 None,
-                known,
+                known_node,
             )
         return self._with_node(kind, name, note, step)
 
-    def with_edge(self, new: NewEdge, step: int) -> Changed:
-        fault = self._find_fault(new)
+    def with_edge(self, new_edge: NewEdge, step: int) -> Changed:
+        fault = self._find_fault(new_edge)
         if fault is not None:
             return Changed(self, fault)
         key = EdgeKey(f"E{self.given_edges + 1}")
         edge = EvidenceEdge(
             key=key,
-            source=new.source,
-            target=new.target,
-            kind=new.kind,
-            basis=new.basis,
-            statement=new.statement,
-            quote=new.quote,
+            source=new_edge.source,
+            target=new_edge.target,
+            kind=new_edge.kind,
+            basis=new_edge.basis,
+            statement=new_edge.statement,
+            quote=new_edge.quote,
             step=step,
         )
-        evidence = self.evidence if new.evidence is None else {**self.evidence, key: new.evidence}
+        evidence = self.evidence if new_edge.evidence is None else {**self.evidence, key: new_edge.evidence}
         graph = replace(self, edges={**self.edges, key: edge}, evidence=evidence, given_edges=self.given_edges + 1)
         return Changed(graph)
 
@@ -154,16 +154,16 @@ class StateGraph:
             return Changed(self, "the idea itself cannot be deleted")
         if key not in self.nodes:
             return Changed(self, f"there is no node {key}")
-        gone = frozenset(paper for paper, node in self.papers.items() if node == key)
+        removed_papers = frozenset(paper for paper, node in self.papers.items() if node == key)
         edges = {item.key: item for item in self.edges.values() if key not in (item.source, item.target)}
         return Changed(
             replace(
                 self,
                 nodes={item: node for item, node in self.nodes.items() if item != key},
                 edges=edges,
-                papers={paper: node for paper, node in self.papers.items() if paper not in gone},
+                papers={paper: node for paper, node in self.papers.items() if paper not in removed_papers},
                 evidence={edge: paper for edge, paper in self.evidence.items() if edge in edges},
-                pruned=self.pruned | gone,
+                pruned=self.pruned | removed_papers,
                 deleted_names=self.deleted_names | {(self.nodes[key].kind, normalise_name(self.nodes[key].name))},
             )
         )
@@ -187,15 +187,15 @@ class StateGraph:
             return Changed(self, "the title of a paper or of the idea is a record and stays as it is")
         if name is not None and not normalise_name(name):
             return Changed(self, "it would have no name")
-        other = None if name is None else self._names.get((node.kind, normalise_name(name)))
-        if other not in (None, key):
-            return Changed(self, f"there is a {node.kind} of that name already: {other}")
-        revised = node.model_copy(
+        same_name_node = None if name is None else self._names.get((node.kind, normalise_name(name)))
+        if same_name_node not in (None, key):
+            return Changed(self, f"there is a {node.kind} of that name already: {same_name_node}")
+        revised_node = node.model_copy(
             update={"name": node.name if name is None else name, "note": node.note if note is None else note}
         )
-        if revised == node:
+        if revised_node == node:
             return Changed(self, "nothing would change")
-        return Changed(self._replace_node(revised), None, key)
+        return Changed(self._replace_node(revised_node), None, key)
 
     def with_revised_edge(self, key: EdgeKey, kind: EdgeKind | None, statement: str | None) -> Changed:
         """Revise an edge. Edges that come from records cannot be revised."""
@@ -204,34 +204,41 @@ class StateGraph:
             return Changed(self, f"there is no edge {key}")
         if edge.basis == "record":
             return Changed(self, "it is on record and cannot be changed")
-        revised = edge.model_copy(
+        revised_edge = edge.model_copy(
             update={
                 "kind": edge.kind if kind is None else kind,
                 "statement": edge.statement if statement is None else statement,
             }
         )
-        if revised == edge:
+        if revised_edge == edge:
             return Changed(self, "nothing would change")
-        others = replace(self, edges={item: each for item, each in self.edges.items() if item != key})
-        fault = others._find_fault(NewEdge(revised.source, revised.target, revised.kind, revised.basis))
+        graph_without = replace(
+            self, edges={item: other_edge for item, other_edge in self.edges.items() if item != key}
+        )
+        fault = graph_without._find_fault(
+            NewEdge(revised_edge.source, revised_edge.target, revised_edge.kind, revised_edge.basis)
+        )
         if fault is not None:
             return Changed(self, fault)
-        return Changed(replace(self, edges={**self.edges, key: revised}))
+        return Changed(replace(self, edges={**self.edges, key: revised_edge}))
 
     # Helpers
 
-    def _find_fault(self, new: NewEdge) -> str | None:
-        unknown = [key for key in (new.source, new.target) if key not in self.nodes]
+    def _find_fault(self, new_edge: NewEdge) -> str | None:
+        unknown = [key for key in (new_edge.source, new_edge.target) if key not in self.nodes]
         if unknown:
             return f"there is no node {unknown[0]}"
-        source, target = self.nodes[new.source].kind, self.nodes[new.target].kind
-        sources, targets = KINDS_JOINED[new.kind]
+        source, target = self.nodes[new_edge.source].kind, self.nodes[new_edge.target].kind
+        sources, targets = KINDS_JOINED[new_edge.kind]
         faults = {
-            "a node cannot be joined to itself": new.source == new.target,
-            f"only records and searches can say “{new.kind}”": new.kind in RECORDED_KINDS and new.basis != "record",
-            f"“{new.kind}” cannot lead from {_describe_kind(source)} to {_describe_kind(target)}": source not in sources
+            "a node cannot be joined to itself": new_edge.source == new_edge.target,
+            f"only records and searches can say “{new_edge.kind}”": new_edge.kind in RECORDED_KINDS
+            and new_edge.basis != "record",
+            f"“{new_edge.kind}” cannot lead from {_describe_kind(source)} to {_describe_kind(target)}": source
+            not in sources
             or target not in targets,
-            f"it is there already: {self._keys_by_ends.get(_get_ends(new))}": _get_ends(new) in self._keys_by_ends,
+            f"it is there already: {self._keys_by_ends.get(_get_ends(new_edge))}": _get_ends(new_edge)
+            in self._keys_by_ends,
             f"the graph is full: it holds {self.most_edges} edges": len(self.edges) >= self.most_edges,
         }
         return next((fault for fault, holds in faults.items() if holds), None)

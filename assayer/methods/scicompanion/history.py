@@ -34,7 +34,7 @@ class GraphHistory(NamedTuple):
             {**self.evidence, **graph.evidence},
         )
 
-    def record(self, steps: Sequence[GraphStep], recommended: Sequence[RecommendedReference]) -> GraphRecord:
+    def record(self, steps: Sequence[GraphStep], recommendations: Sequence[RecommendedReference]) -> GraphRecord:
         """Return the record for the report, with papers as markers. Items that were added and deleted within a single
         step appear only among its edits."""
         kept_nodes = {key for step in steps for key in step.nodes}
@@ -51,5 +51,5 @@ class GraphHistory(NamedTuple):
                 if key in kept_edges
             ),
             steps=tuple(steps),
-            recommended=tuple(recommended),
+            recommended=tuple(recommendations),
         )

@@ -49,27 +49,27 @@ async def find_missed_references(
     cutoff: dt.date | None,
     clock: Clock,
     options: SciCompanionOptions,
-    known: Collection[PaperId] = (),
+    known_papers: Collection[PaperId] = (),
 ) -> MissedReferences:
-    """Find missed references. The search may reach other papers through those in `known`, but does not recommend these.
-    Raises LiteratureError if the source fails."""
+    """Find missed references. The search may reach other papers through those in `known_papers`, but does not recommend
+    these. Raises LiteratureError if the source fails."""
     run = Run(id=EvaluationId("references"), cutoff=cutoff, clock=clock, progress=NoProgress())
     library = Library(literature, _NoFullTexts(), run, idea)
     fit = await library.fit(idea.text)
     graph = empty_graph(idea.title, options.nodes, options.edges)
     queries = idea_queries(idea, options.queries)
-    found = (await retrieve(queries, graph, FoundPapers(), library, options, step=1)).found
-    recommended = recommended_references(idea, graph, found, options.recommended, known)
-    papers = await library.with_retractions([found.papers[paper_of(item.label)] for item in recommended])
-    intermediate = {paper_of(why.label) for item in recommended for why in item.found if why.label}
-    seen = {paper.id: paper for paper in await library.papers(sorted(intermediate))}
-    ways = (tuple(_list_ways_found(item.found, seen)) for item in recommended)
+    found_papers = (await retrieve(queries, graph, FoundPapers(), library, options, step=1)).found
+    recommendations = recommended_references(idea, graph, found_papers, options.recommended, known_papers)
+    papers = await library.with_retractions([found_papers.papers[paper_of(item.label)] for item in recommendations])
+    intermediate = {paper_of(reason.label) for item in recommendations for reason in item.found if reason.label}
+    papers_by_id = {paper.id: paper for paper in await library.papers(sorted(intermediate))}
+    ways = (tuple(_list_ways_found(item.found, papers_by_id)) for item in recommendations)
     return MissedReferences(idea, fit, tuple(MissedReference(*item) for item in zip(papers, ways, strict=True)))
 
 
-def _list_ways_found(found: Sequence[ReasonFound], seen: Mapping[PaperId, Paper]) -> Iterator[WayFound]:
-    for why in found:
-        if why.label is None:
-            yield WayFound(why.kind, None)
-        elif paper_of(why.label) in seen:
-            yield WayFound(why.kind, seen[paper_of(why.label)])
+def _list_ways_found(reasons: Sequence[ReasonFound], papers_by_id: Mapping[PaperId, Paper]) -> Iterator[WayFound]:
+    for reason in reasons:
+        if reason.label is None:
+            yield WayFound(reason.kind, None)
+        elif paper_of(reason.label) in papers_by_id:
+            yield WayFound(reason.kind, papers_by_id[paper_of(reason.label)])

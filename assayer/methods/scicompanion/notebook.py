@@ -30,15 +30,15 @@ class Notebook(NamedTuple):
     def shown(self, labels: Mapping[PaperId, str], chars: int) -> tuple[NotebookEntry, ...]:
         """Return the newest entries that fit into `chars` characters, in their original order. Papers are labelled as
         in the prompt; papers that are no longer in the graph have no label."""
-        kept: list[NotebookEntry] = []
-        room = chars
+        shown_entries: list[NotebookEntry] = []
+        remaining_chars = chars
         for entry in reversed(self.entries):
-            text = MARKER.sub(lambda found: _label(labels.get(paper_of(found[1]))), entry.text)
-            room -= len(text)
-            if room < 0 and kept:
+            text = MARKER.sub(lambda match: _label(labels.get(paper_of(match[1]))), entry.text)
+            remaining_chars -= len(text)
+            if remaining_chars < 0 and shown_entries:
                 break
-            kept.append(NotebookEntry(entry.step, text[:chars]))
-        return tuple(reversed(kept))
+            shown_entries.append(NotebookEntry(entry.step, text[:chars]))
+        return tuple(reversed(shown_entries))
 
 
 def _label(label: str | None) -> str:

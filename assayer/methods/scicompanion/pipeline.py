@@ -25,23 +25,25 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
     run.report_progress(METHOD, 0, options.steps + 1)
     fit = await library.fit(idea.text)
     state = await explore_literature(context, fit.level)
-    evaluated = (
+    evaluation = (
         await judge_dimensions(context, state, dimensions)
         if context.has_model
         else build_unscored_evaluation(dimensions)
     )
     run.report_progress(METHOD, options.steps + 1, options.steps + 1)
     best = recommended_references(idea, state.graph, state.found, options.recommended)
-    intermediate = {paper_of(why.label) for item in best for why in item.found if why.label} - state.found.papers.keys()
+    intermediate = {
+        paper_of(reason.label) for item in best for reason in item.found if reason.label
+    } - state.found.papers.keys()
     papers = {**state.found.papers, **{paper.id: paper for paper in await library.papers(sorted(intermediate))}}
-    recommended = [keep_known_reasons(item, papers) for item in best]
+    recommendations = [keep_known_reasons(item, papers) for item in best]
     findings = Findings(
-        summary=evaluated.summary,
-        parts=(evaluated.part,),
+        summary=evaluation.summary,
+        parts=(evaluation.part,),
         corpus_fit=fit,
         papers=papers,
         notices=_notices(state),
-        graph=state.history.record(state.steps, recommended),
+        graph=state.history.record(state.steps, recommendations),
     )
     return await assemble_report(METHOD, context, findings)
 

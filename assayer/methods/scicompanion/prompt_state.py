@@ -46,16 +46,16 @@ def state_question(
     run: Run,
     options: SciCompanionOptions,
     step: int,
-    new: frozenset[PaperId] = frozenset(),
+    new_papers: frozenset[PaperId] = frozenset(),
 ) -> StateQuestion:
     graph = state.graph
     sources = {edge: graph.papers[paper] for edge, paper in graph.evidence.items() if paper in graph.papers}
     labels = {edge: _paper_label(node) for edge, node in sources.items()}
-    noted = state.notebook.shown(state.labels, _NOTEBOOK_CHARS)
+    notebook_entries = state.notebook.shown(state.labels, _NOTEBOOK_CHARS)
     return StateQuestion(
         title=state.idea.title,
         idea=state.text,
-        papers=_show_papers(state, run, options.paper_chars, new),
+        papers=_show_papers(state, run, options.paper_chars, new_papers),
         nodes=tuple(
             ShownNode(label=item.key, kind=item.kind, name=join_lines(item.name), note=join_lines(item.note))
             for item in graph.nodes.values()
@@ -74,7 +74,7 @@ def state_question(
             )
             for item in graph.edges.values()
         ),
-        notebook=tuple(NotedEntry(step=entry.step, text=entry.text) for entry in noted),
+        notebook=tuple(NotedEntry(step=entry.step, text=entry.text) for entry in notebook_entries),
         refused=_describe_refusals(state.steps[-1].edits if state.steps else ()),
         asked=tuple(_describe_query(query, state) for query in state.asked),
         step=step,
@@ -90,14 +90,14 @@ def _paper_label(node: NodeKey) -> str:
     return f"P{node[1:]}"
 
 
-def _show_papers(state: CompanionState, run: Run, chars: int, new: frozenset[PaperId]) -> tuple[GraphPaper, ...]:
+def _show_papers(state: CompanionState, run: Run, chars: int, new_papers: frozenset[PaperId]) -> tuple[GraphPaper, ...]:
     """Return the graph's papers as shown in prompts, in the order in which they were added."""
     paper_of_node: Mapping[NodeKey, PaperId] = state.graph.paper_of_node
-    shown = []
+    graph_papers = []
     for key in (key for key in state.graph.nodes if key in paper_of_node):
         paper = state.found.papers[paper_of_node[key]]
         run.journal.read.add(paper.id)
-        shown.append(
+        graph_papers.append(
             GraphPaper(
                 label=_paper_label(key),
                 paper_id=paper.id,
@@ -106,10 +106,10 @@ def _show_papers(state: CompanionState, run: Run, chars: int, new: frozenset[Pap
                 text=mark_cut(
                     clean_text(paper.abstract, paper, run, _chars_to_show(paper.abstract, chars)), paper.abstract
                 ),
-                new=paper.id in new,
+                new=paper.id in new_papers,
             )
         )
-    return tuple(shown)
+    return tuple(graph_papers)
 
 
 def _chars_to_show(abstract: str, chars: int) -> int:
@@ -118,22 +118,24 @@ def _chars_to_show(abstract: str, chars: int) -> int:
     return len(abstract) if len(abstract) <= _MAX_OVERRUN * chars else chars
 
 
-def mark_cut(text: str, whole: str) -> str:
-    """Return the text, with ` […]` appended if it was cut from the abstract `whole`."""
-    return f"{text} […]" if text.split()[-1:] != whole.split()[-1:] else text
+def mark_cut(text: str, full_text: str) -> str:
+    """Return the text, with ` […]` appended if it was cut from the abstract `full_text`."""
+    return f"{text} […]" if text.split()[-1:] != full_text.split()[-1:] else text
 
 
 def _describe_query(query: str, state: CompanionState) -> AskedQuery:
     """Return the query with the papers in the graph that it found, in the order in which they were added."""
     reasons = state.found.reasons
-    brought = (key for key, item in state.graph.paper_of_node.items() if _was_found_by(reasons.get(item, ()), query))
-    return AskedQuery(query=query, brought=tuple(_paper_label(key) for key in brought))
+    paper_nodes = (
+        key for key, item in state.graph.paper_of_node.items() if _was_found_by(reasons.get(item, ()), query)
+    )
+    return AskedQuery(query=query, brought=tuple(_paper_label(key) for key in paper_nodes))
 
 
 def _was_found_by(reasons: tuple[ReasonFound, ...], query: str) -> bool:
-    return any(why.query == strip_citations(query) for why in reasons)
+    return any(reason.query == strip_citations(query) for reason in reasons)
 
 
 def _describe_refusals(edits: tuple[GraphEdit, ...]) -> tuple[str, ...]:
-    refused = [f"{edit.action} {edit.subject}: {edit.refused}" for edit in edits if edit.refused is not None]
-    return tuple(refused[:_MAX_REFUSED])
+    refusals = [f"{edit.action} {edit.subject}: {edit.refused}" for edit in edits if edit.refused is not None]
+    return tuple(refusals[:_MAX_REFUSED])

@@ -32,13 +32,13 @@ class FoundPapers(NamedTuple):
     scores: Mapping[PaperId, float] = {}
     reasons: Mapping[PaperId, tuple[ReasonFound, ...]] = {}
 
-    def with_found(self, found: Sequence[Found], step: int) -> "FoundPapers":
+    def with_found(self, found_papers: Sequence[Found], step: int) -> "FoundPapers":
         papers, scores, reasons = dict(self.papers), dict(self.scores), dict(self.reasons)
-        for rank, item in enumerate(found, start=1):
+        for rank, item in enumerate(found_papers, start=1):
             papers.setdefault(item.paper.id, item.paper)
             scores[item.paper.id] = scores.get(item.paper.id, 0.0) + 1 / (_RANK_CONSTANT + rank)
-            new = (_reason(why, step) for why in item.why)
-            reasons[item.paper.id] = tuple(dict.fromkeys((*reasons.get(item.paper.id, ()), *new)))
+            new_reasons = (_reason(step_taken, step) for step_taken in item.why)
+            reasons[item.paper.id] = tuple(dict.fromkeys((*reasons.get(item.paper.id, ()), *new_reasons)))
         return FoundPapers(papers, scores, reasons)
 
 
@@ -54,47 +54,47 @@ class Retrieved(NamedTuple):
 async def retrieve(
     queries: Sequence[str],
     graph: StateGraph,
-    found: FoundPapers,
+    found_papers: FoundPapers,
     library: Library,
     options: SciCompanionOptions,
     step: int,
 ) -> Retrieved:
     """Run the queries, follow citations, and merge the papers into the graph. Raises LiteratureError if the source
     fails."""
-    brought = await walk(queries, library.admitted, options, exclude=graph.pruned)
-    found = found.with_found(brought, step)
-    new: list[PaperId] = []
-    for item in brought:
-        if len(new) >= options.papers_a_step:
+    walk_results = await walk(queries, library.admitted, options, exclude=graph.pruned)
+    found_papers = found_papers.with_found(walk_results, step)
+    new_papers: list[PaperId] = []
+    for item in walk_results:
+        if len(new_papers) >= options.papers_a_step:
             break
-        known = len(graph.nodes)
+        node_count = len(graph.nodes)
         graph = graph.with_paper(item.paper.id, " ".join(item.paper.title.split()), step).graph
-        new += [item.paper.id] if len(graph.nodes) > known else []
-    graph = await _add_edges(graph, found, brought, library, step)
-    return Retrieved(graph, found, len(brought), frozenset(new))
+        new_papers += [item.paper.id] if len(graph.nodes) > node_count else []
+    graph = await _add_edges(graph, found_papers, walk_results, library, step)
+    return Retrieved(graph, found_papers, len(walk_results), frozenset(new_papers))
 
 
 async def _add_edges(
-    graph: StateGraph, found: FoundPapers, brought: Sequence[Found], library: Library, step: int
+    graph: StateGraph, found_papers: FoundPapers, walk_results: Sequence[Found], library: Library, step: int
 ) -> StateGraph:
     """Return the graph with edges added: first from its papers' reference lists, then from the citations that were
     followed."""
-    cited = await library.references(list(graph.papers), _REFERENCES) if graph.papers else {}
-    edges = [_record_edge(graph, item, "cites", paper.id) for item, papers in cited.items() for paper in papers]
-    edges += [_edge_of_step(graph, item.paper.id, why) for item in brought for why in item.why]
-    years = publication_years(graph, found)
+    references = await library.references(list(graph.papers), _REFERENCES) if graph.papers else {}
+    edges = [_record_edge(graph, item, "cites", paper.id) for item, papers in references.items() for paper in papers]
+    edges += [_edge_of_step(graph, item.paper.id, step_taken) for item in walk_results for step_taken in item.why]
+    years = publication_years(graph, found_papers)
     for edge in edges:
         if edge is not None and not comes_too_early(edge, years):
             graph = graph.with_edge(edge, step).graph
     return graph
 
 
-def _edge_of_step(graph: StateGraph, paper: PaperId, why: Step) -> NewEdge | None:
-    if why.from_paper is None:
+def _edge_of_step(graph: StateGraph, paper: PaperId, step_taken: Step) -> NewEdge | None:
+    if step_taken.from_paper is None:
         return None
-    if why.kind == "citing":
-        return _record_edge(graph, paper, "cites", why.from_paper)
-    return _record_edge(graph, why.from_paper, "cites" if why.kind == "reference" else "co_cited", paper)
+    if step_taken.kind == "citing":
+        return _record_edge(graph, paper, "cites", step_taken.from_paper)
+    return _record_edge(graph, step_taken.from_paper, "cites" if step_taken.kind == "reference" else "co_cited", paper)
 
 
 def _record_edge(
@@ -105,11 +105,11 @@ def _record_edge(
     return NewEdge(graph.papers[source], graph.papers[target], kind, "record")
 
 
-def publication_years(graph: StateGraph, found: FoundPapers) -> dict[NodeKey, int]:
+def publication_years(graph: StateGraph, found_papers: FoundPapers) -> dict[NodeKey, int]:
     """Return the publication years of the dated papers in the graph."""
     return {
         graph.papers[item]: paper.publication_date.year
-        for item, paper in found.papers.items()
+        for item, paper in found_papers.papers.items()
         if item in graph.papers and paper.publication_date
     }
 
@@ -121,30 +121,33 @@ def comes_too_early(edge: NewEdge, years: Mapping[NodeKey, int]) -> bool:
     return edge.kind == "cites" and source is not None and target is not None and target > source + _MAX_REPRINT_YEARS
 
 
-def _reason(why: Step, step: int) -> ReasonFound:
-    label = None if why.from_paper is None else marker(why.from_paper)
+def _reason(step_taken: Step, step: int) -> ReasonFound:
+    label = None if step_taken.from_paper is None else marker(step_taken.from_paper)
     return ReasonFound(
-        step=step, kind=why.kind, label=label, query=None if why.query is None else strip_citations(why.query)
+        step=step,
+        kind=step_taken.kind,
+        label=label,
+        query=None if step_taken.query is None else strip_citations(step_taken.query),
     )
 
 
 def recommended_references(
-    idea: Idea, graph: StateGraph, found: FoundPapers, limit: int, known: Collection[PaperId] = ()
+    idea: Idea, graph: StateGraph, found_papers: FoundPapers, limit: int, known_papers: Collection[PaperId] = ()
 ) -> tuple[RecommendedReference, ...]:
     """Return the recommended references, best first, in three groups: papers that a quote or statement links to the
     idea or to its claims, methods and concepts; other papers in the graph; all others. In each group, papers found by
-    several searches come first. Left out are deleted papers, papers in `known`, papers whose title occurs in the idea,
-    and duplicate records."""
+    several searches come first. Left out are deleted papers, papers in `known_papers`, papers whose title occurs in the
+    idea, and duplicate records."""
     text = f" {normalise_name(idea.own_words.text)} "
     titles: dict[str, PaperId] = {}
-    left_out = graph.pruned | set(known)
-    joined = _find_linked_papers(graph)
+    left_out = graph.pruned | set(known_papers)
+    linked_papers = _find_linked_papers(graph)
 
     def order(paper: PaperId) -> tuple[bool, bool, float]:
-        return paper not in joined, paper not in graph.papers, -found.scores[paper]
+        return paper not in linked_papers, paper not in graph.papers, -found_papers.scores[paper]
 
-    for paper in sorted(found.scores, key=order):
-        title = normalise_name(found.papers[paper].title)
+    for paper in sorted(found_papers.scores, key=order):
+        title = normalise_name(found_papers.papers[paper].title)
         if paper in left_out or (len(title.split()) >= _MIN_TITLE_WORDS and f" {title} " in text):
             continue
         titles.setdefault(title, paper)
@@ -152,7 +155,7 @@ def recommended_references(
         RecommendedReference(
             label=marker(paper),
             rank=rank,
-            found=found.reasons[paper],
+            found=found_papers.reasons[paper],
             edges=tuple(edge.key for edge in graph.edges_of(graph.papers[paper])) if paper in graph.papers else (),
         )
         for rank, paper in enumerate(list(titles.values())[:limit], start=1)
@@ -162,14 +165,23 @@ def recommended_references(
 def _find_linked_papers(graph: StateGraph) -> set[PaperId]:
     """Return the papers linked to the idea, directly or through one other node. Edges from records do not count;
     neither do edges from the corpus graph, because they were found by patterns."""
-    stated = [edge for edge in graph.edges.values() if edge.basis != "record" and edge.statement != BY_CORPUS]
-    near = {IDEA_NODE}
-    near |= {end for item in stated if IDEA_NODE in (item.source, item.target) for end in (item.source, item.target)}
-    ends = {end for item in stated if near & {item.source, item.target} for end in (item.source, item.target)}
+    stated_edges = [edge for edge in graph.edges.values() if edge.basis != "record" and edge.statement != BY_CORPUS]
+    idea_neighbours = {IDEA_NODE}
+    idea_neighbours |= {
+        end for item in stated_edges if IDEA_NODE in (item.source, item.target) for end in (item.source, item.target)
+    }
+    ends = {
+        end
+        for item in stated_edges
+        if idea_neighbours & {item.source, item.target}
+        for end in (item.source, item.target)
+    }
     return {paper for paper, node in graph.papers.items() if node in ends}
 
 
 def keep_known_reasons(recommended_reference: RecommendedReference, papers: Container[PaperId]) -> RecommendedReference:
     """Return the reference without the reasons that name an unknown paper, such as one outside the date window."""
-    known = tuple(why for why in recommended_reference.found if why.label is None or paper_of(why.label) in papers)
-    return recommended_reference.model_copy(update={"found": known})
+    known_reasons = tuple(
+        reason for reason in recommended_reference.found if reason.label is None or paper_of(reason.label) in papers
+    )
+    return recommended_reference.model_copy(update={"found": known_reasons})

@@ -71,13 +71,13 @@ def trajectory_reward(
     graph: StateGraph,
     assessments: Sequence[Assessment],
     dimensions: Sequence[RubricDimension],
-    known: Mapping[str, float],
+    known_scores: Mapping[str, float],
     weights: RewardWeights,
 ) -> TrajectoryReward | Absent:
     """Return a trajectory's reward. Absent if a dimension was not scored and the weights define no reward for that
-    case: a missing score is not a low score. `known` holds at least one score by dimension name; `assessments` is in
-    the order of the dimensions."""
-    accuracy = score_accuracy(assessments, dimensions, known)
+    case: a missing score is not a low score. `known_scores` holds at least one score by dimension name; `assessments`
+    is in the order of the dimensions."""
+    accuracy = score_accuracy(assessments, dimensions, known_scores)
     structure = graph_structure(graph, weights.enough_quotes).mean
     if isinstance(accuracy, Absent):
         if weights.unusable is None:
@@ -89,32 +89,34 @@ def trajectory_reward(
 
 
 def score_accuracy(
-    assessments: Sequence[Assessment], dimensions: Sequence[RubricDimension], known: Mapping[str, float]
+    assessments: Sequence[Assessment], dimensions: Sequence[RubricDimension], known_scores: Mapping[str, float]
 ) -> float | Absent:
     squares: list[float] = []
     for dimension, assessment in zip(dimensions, assessments, strict=True):
-        if dimension.name not in known:
+        if dimension.name not in known_scores:
             continue
         if isinstance(assessment.score, Absent):
             return Absent(reason=f"{dimension.title} has no score: {assessment.score.reason}")
         width = dimension.scale.max - dimension.scale.min
-        squares.append(((assessment.score.value - known[dimension.name]) / width) ** 2)
+        squares.append(((assessment.score.value - known_scores[dimension.name]) / width) ** 2)
     return 1 - sqrt(sum(squares) / len(squares)) if squares else Absent(reason="no reference score is known for it.")
 
 
 def graph_structure(graph: StateGraph, enough_quotes: int) -> GraphStructure:
-    stated = [edge for edge in graph.edges.values() if edge.basis != "record"]
-    proposed = [item for item in stated if item.statement != BY_CORPUS]
-    quoted = sum(item.basis == "quoted" for item in proposed)
+    stated_edges = [edge for edge in graph.edges.values() if edge.basis != "record"]
+    proposed_edges = [item for item in stated_edges if item.statement != BY_CORPUS]
+    quoted_count = sum(item.basis == "quoted" for item in proposed_edges)
     contents = {key for key, node in graph.nodes.items() if node.kind not in ("idea", "paper")}
     papers = {key for key, node in graph.nodes.items() if node.kind == "paper"}
-    own = {item.target for item in proposed if item.source == IDEA_NODE} & contents
-    compared = {end for item in stated for end, other in _list_both_directions(item) if other in papers} & own
-    others = len(graph.nodes) - 1
+    own_nodes = {item.target for item in proposed_edges if item.source == IDEA_NODE} & contents
+    compared_nodes = {
+        end for item in stated_edges for end, other in _list_both_directions(item) if other in papers
+    } & own_nodes
+    other_count = len(graph.nodes) - 1
     return GraphStructure(
-        informativeness=quoted / max(enough_quotes, len(proposed)),
-        coverage=len(compared) / len(own) if own else 0.0,
-        coherence=(len(_find_connected_nodes(graph.edges.values())) - 1) / others if others else 0.0,
+        informativeness=quoted_count / max(enough_quotes, len(proposed_edges)),
+        coverage=len(compared_nodes) / len(own_nodes) if own_nodes else 0.0,
+        coherence=(len(_find_connected_nodes(graph.edges.values())) - 1) / other_count if other_count else 0.0,
     )
 
 
@@ -128,9 +130,9 @@ def _find_connected_nodes(edges: Iterable[EvidenceEdge]) -> set[NodeKey]:
     for edge in edges:
         for end, other in _list_both_directions(edge):
             neighbours.setdefault(end, set()).add(other)
-    reached, frontier = {IDEA_NODE}, [IDEA_NODE]
+    reached_nodes, frontier = {IDEA_NODE}, [IDEA_NODE]
     while frontier:
-        new = neighbours.get(frontier.pop(), set()) - reached
-        reached |= new
-        frontier += new
-    return reached
+        new_nodes = neighbours.get(frontier.pop(), set()) - reached_nodes
+        reached_nodes |= new_nodes
+        frontier += new_nodes
+    return reached_nodes

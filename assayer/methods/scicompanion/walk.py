@@ -63,29 +63,29 @@ class _Neighbourhood:
     steps: defaultdict[PaperId, list[Step]] = field(default_factory=lambda: defaultdict(list))
 
     def admit(self, papers: Iterable[Paper]) -> list[PaperId]:
-        admitted = [paper for paper in papers if paper.id not in self.exclude]
-        self.papers.update((paper.id, paper) for paper in admitted)
-        return [paper.id for paper in admitted]
+        admitted_papers = [paper for paper in papers if paper.id not in self.exclude]
+        self.papers.update((paper.id, paper) for paper in admitted_papers)
+        return [paper.id for paper in admitted_papers]
 
     async def read(self, papers: Iterable[PaperId]) -> list[PaperId]:
         """Fetch the records that are still missing, and return those of the papers that the walk may use."""
-        asked = list(papers)
-        unread = [item for item in asked if item not in self.papers and item not in self.refused]
+        paper_ids = list(papers)
+        unread = [item for item in paper_ids if item not in self.papers and item not in self.refused]
         if unread:
             self.admit(await self.literature.papers(unread))
             self.refused.update(item for item in unread if item not in self.papers)
-        return [item for item in asked if item in self.papers]
+        return [item for item in paper_ids if item in self.papers]
 
     async def explore(self, papers: Collection[PaperId]) -> None:
         """Fetch the citations of those papers for which they are still missing."""
-        asked = [paper for paper in papers if paper not in self.cited]
-        if not asked:
+        new_papers = [paper for paper in papers if paper not in self.cited]
+        if not new_papers:
             return
-        answers = await self.literature.citations(asked, _MAX_CITATIONS)
-        for item in asked:
+        answers = await self.literature.citations(new_papers, _MAX_CITATIONS)
+        for item in new_papers:
             cited, citing = answers.get(item, CitationIds((), ()))
-            self.cited[item] = [other for other in cited if other not in self.exclude]
-            self.citing[item] = [other for other in citing if other not in self.exclude]
+            self.cited[item] = [citation for citation in cited if citation not in self.exclude]
+            self.citing[item] = [citation for citation in citing if citation not in self.exclude]
             self._record_steps(item)
 
     def _record_steps(self, paper: PaperId) -> None:
@@ -96,9 +96,9 @@ class _Neighbourhood:
             self._add(item, Step("citing", paper))
 
     def _add(self, paper: PaperId, step: Step) -> None:
-        known = self.steps[paper]
-        if len(known) < _MAX_REASONS and step not in known and step.from_paper != paper:
-            known.append(step)
+        known_steps = self.steps[paper]
+        if len(known_steps) < _MAX_REASONS and step not in known_steps and step.from_paper != paper:
+            known_steps.append(step)
 
 
 async def walk(
@@ -109,58 +109,62 @@ async def walk(
 ) -> list[Found]:
     """Walk from the queries, and return up to `options.found` papers, best first. Excluded papers are not passed
     through either. Raises LiteratureError if the source fails."""
-    seen = _Neighbourhood(literature, frozenset(exclude))
+    neighbourhood = _Neighbourhood(literature, frozenset(exclude))
     cosines: list[dict[PaperId, float]] = []
-    hits_of_queries = await literature.search(queries, options.seeds + len(seen.exclude))
+    hits_of_queries = await literature.search(queries, options.seeds + len(neighbourhood.exclude))
     for query, hits in zip(queries, hits_of_queries, strict=True):
-        admitted = set(seen.admit(hit.paper for hit in hits))
-        found = [hit for hit in hits if hit.paper.id in admitted][: options.seeds]
-        cosines.append({hit.paper.id: hit.similarity for hit in found})
-        for hit in found:
+        admitted_ids = set(neighbourhood.admit(hit.paper for hit in hits))
+        seed_hits = [hit for hit in hits if hit.paper.id in admitted_ids][: options.seeds]
+        cosines.append({hit.paper.id: hit.similarity for hit in seed_hits})
+        for hit in seed_hits:
             if hit.similarity > max((cosine.get(hit.paper.id, -1.0) for cosine in cosines[:-1]), default=-1.0):
-                seen.steps[hit.paper.id] = [Step("dense", None, query)]
-    mass = await _mass(start_mass(cosines), seen, options.hops)
-    near = await _measure_nearness(queries, cosines, choose_heaviest(mass, _MAX_COMPARED), literature)
-    return await _fetch_best(ranking_scores(near, mass), seen, options.found)
+                neighbourhood.steps[hit.paper.id] = [Step("dense", None, query)]
+    mass = await _mass(start_mass(cosines), neighbourhood, options.hops)
+    nearness = await _measure_nearness(queries, cosines, choose_heaviest(mass, _MAX_COMPARED), literature)
+    return await _fetch_best(ranking_scores(nearness, mass), neighbourhood, options.found)
 
 
-async def _fetch_best(scores: Mass, seen: _Neighbourhood, limit: int) -> list[Found]:
+async def _fetch_best(scores: Mass, neighbourhood: _Neighbourhood, limit: int) -> list[Found]:
     """Return the best papers, fetching only as many records as it takes to get `limit` admitted papers."""
-    waiting = iter(choose_heaviest(scores, len(scores)))
+    candidates = iter(choose_heaviest(scores, len(scores)))
     best: list[PaperId] = []
-    while len(best) < limit and (batch := list(islice(waiting, limit - len(best)))):
-        best += await seen.read(batch)
-    return [Found(seen.papers[item], scores[item], tuple(seen.steps[item])) for item in best]
+    while len(best) < limit and (batch := list(islice(candidates, limit - len(best)))):
+        best += await neighbourhood.read(batch)
+    return [Found(neighbourhood.papers[item], scores[item], tuple(neighbourhood.steps[item])) for item in best]
 
 
-async def _mass(start: Mass, seen: _Neighbourhood, steps: int) -> Mass:
+async def _mass(start: Mass, neighbourhood: _Neighbourhood, steps: int) -> Mass:
     """Return the mass that reached each paper, summed over all hops."""
     hops: list[Mass] = []
     mass = start
     for _ in range(steps):
-        nearest = choose_heaviest(mass, _FRONTIER_SIZE if hops else len(mass))
-        frontier = {item: mass[item] for item in await seen.read(nearest)}
-        await seen.explore(frontier)
-        mass = move_mass(frontier, seen.cited, seen.citing)
+        heaviest = choose_heaviest(mass, _FRONTIER_SIZE if hops else len(mass))
+        frontier = {item: mass[item] for item in await neighbourhood.read(heaviest)}
+        await neighbourhood.explore(frontier)
+        mass = move_mass(frontier, neighbourhood.cited, neighbourhood.citing)
         hops.append(mass)
     return sum_over_hops(hops)
 
 
 async def _measure_nearness(
     queries: Sequence[str],
-    found: Sequence[Mapping[PaperId, float]],
-    reached: Collection[PaperId],
+    cosines_by_query: Sequence[Mapping[PaperId, float]],
+    reached_papers: Collection[PaperId],
     literature: AdmittedLiterature,
 ) -> dict[PaperId, float]:
     """Return, for each found or reached paper, its nearness to the query closest to it. Cosines that the search already
     returned are reused."""
-    candidates = list(dict.fromkeys([*(item for cosines in found for item in cosines), *reached]))
+    candidates = list(dict.fromkeys([*(item for cosines in cosines_by_query for item in cosines), *reached_papers]))
 
-    async def measure(query: str, known: Mapping[PaperId, float]) -> dict[PaperId, float]:
-        scale = CosineRange.of(known.values())
-        others = await literature.similarity(query, [candidate for candidate in candidates if candidate not in known])
-        return {paper: scale.nearness(cosine) for paper, cosine in {**others, **known}.items()}
+    async def measure(query: str, known_cosines: Mapping[PaperId, float]) -> dict[PaperId, float]:
+        scale = CosineRange.of(known_cosines.values())
+        other_cosines = await literature.similarity(
+            query, [candidate for candidate in candidates if candidate not in known_cosines]
+        )
+        return {paper: scale.nearness(cosine) for paper, cosine in {**other_cosines, **known_cosines}.items()}
 
-    each = await gather_all([measure(query, known) for query, known in zip(queries, found, strict=True)])
-    measurable = [paper for paper in candidates if any(paper in item for item in each)]
-    return {paper: max(item[paper] for item in each if paper in item) for paper in measurable}
+    nearness_by_query = await gather_all(
+        [measure(query, known_cosines) for query, known_cosines in zip(queries, cosines_by_query, strict=True)]
+    )
+    measured_papers = [paper for paper in candidates if any(paper in item for item in nearness_by_query)]
+    return {paper: max(item[paper] for item in nearness_by_query if paper in item) for paper in measured_papers}

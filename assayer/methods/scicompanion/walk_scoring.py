@@ -42,9 +42,9 @@ class CosineRange(NamedTuple):
 def start_mass(cosines: Sequence[Mapping[PaperId, float]]) -> dict[PaperId, float]:
     """Return the initial mass of papers found by search: their squared nearness, with equal weight for every query."""
     mass: defaultdict[PaperId, float] = defaultdict(float)
-    for found in cosines:
-        scale = CosineRange.of(found.values())
-        for paper, cosine in found.items():
+    for query_cosines in cosines:
+        scale = CosineRange.of(query_cosines.values())
+        for paper, cosine in query_cosines.items():
             mass[paper] += scale.nearness(cosine) ** 2
     return _scale_to_one(mass)
 
@@ -58,22 +58,22 @@ def move_mass(
     mass: Mass, cited: Mapping[PaperId, Collection[PaperId]], citing: Mapping[PaperId, Collection[PaperId]]
 ) -> dict[PaperId, float]:
     """Move the mass one step along citations in both directions: to cited papers and to citing papers."""
-    moved: defaultdict[PaperId, float] = defaultdict(float)
-    for paper, own in mass.items():
+    moved_mass: defaultdict[PaperId, float] = defaultdict(float)
+    for paper, paper_mass in mass.items():
         for item in cited.get(paper, ()):
-            moved[item] += own
+            moved_mass[item] += paper_mass
         backwards = citing.get(paper, ())
         for backward in backwards:
-            moved[backward] += own / sqrt(len(backwards))
-    return _scale_to_one(moved)
+            moved_mass[backward] += paper_mass / sqrt(len(backwards))
+    return _scale_to_one(moved_mass)
 
 
 def sum_over_hops(hops: Sequence[Mass]) -> dict[PaperId, float]:
     """Sum the mass over hops; the first hop counts most."""
     total: defaultdict[PaperId, float] = defaultdict(float)
     for number, mass in enumerate(hops):
-        for paper, own in mass.items():
-            total[paper] += _HOP_DISCOUNT**number * own
+        for paper, paper_mass in mass.items():
+            total[paper] += _HOP_DISCOUNT**number * paper_mass
     return _scale_to_one(total)
 
 
@@ -84,5 +84,5 @@ def ranking_scores(nearness: Mapping[PaperId, float], mass: Mass) -> dict[PaperI
 
 
 def _scale_to_one(mass: Mass) -> dict[PaperId, float]:
-    most = max(mass.values(), default=0.0)
-    return {paper: own / most for paper, own in mass.items()} if most > 0 else {}
+    max_mass = max(mass.values(), default=0.0)
+    return {paper: paper_mass / max_mass for paper, paper_mass in mass.items()} if max_mass > 0 else {}

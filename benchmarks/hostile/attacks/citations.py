@@ -127,20 +127,20 @@ async def _by_graph(gateway: LlmGateway, backends: Backends, number: int, run: R
         classes=("reject", "accept"),
         ordered=True,
     )
-    prepared = []
-    for n, idea in enumerate(_ideas(6)):
-        known = LabelledIdea(
-            id=IdeaId(f"known-{n}"),
-            title=f"Known {n}",
+    prepared_ideas = []
+    for idea_number, idea in enumerate(_ideas(6)):
+        labelled_idea = LabelledIdea(
+            id=IdeaId(f"known-{idea_number}"),
+            title=f"Known {idea_number}",
             text=idea.text,
-            label=("reject", "accept")[n % 2],
+            label=("reject", "accept")[idea_number % 2],
             date=None,
             url="",
         )
         viewpoints = await extract_viewpoints(idea.text, gateway, run, 20)
         vectors = await _EMBEDDER.embed([viewpoint.text for viewpoint in viewpoints.viewpoints], "passage")
-        prepared.append(PreparedIdea(known, viewpoints, vectors))
-    contents = graph_contents(plan, prepared)
+        prepared_ideas.append(PreparedIdea(labelled_idea, viewpoints, vectors))
+    contents = graph_contents(plan, prepared_ideas)
     neighbours = FaissNeighbours()
     neighbours.add(contents.arrays.vectors)
     options = GraphEvalOptions()
@@ -150,8 +150,8 @@ async def _by_graph(gateway: LlmGateway, backends: Backends, number: int, run: R
 
 
 async def _by_ranking(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> Printed:
-    done = await rank_ideas(_ideas(6 + number)[-6:], gateway, run, RankingOptions())
-    return [done.ranking.model_dump_json(), *(comparison.model_dump_json() for comparison in done.comparisons)]
+    outcome = await rank_ideas(_ideas(6 + number)[-6:], gateway, run, RankingOptions())
+    return [outcome.ranking.model_dump_json(), *(comparison.model_dump_json() for comparison in outcome.comparisons)]
 
 
 Method = Callable[[LlmGateway, Backends, int, Run], Awaitable[Printed]]
@@ -180,15 +180,15 @@ class AttackOutcome(NamedTuple):
     seconds: float
 
 
-async def attack(method: str, stubborn: bool, most_runs: int, seconds: float) -> AttackOutcome:
+async def attack(method: str, is_stubborn: bool, most_runs: int, seconds: float) -> AttackOutcome:
     """Attack a method until every form was written at least once, or until the runs or the time are used up."""
     forms = list(citation_forms())
     started = time.monotonic()
-    model, tally, found = CitingModel(forms, stubborn), Counter[str](), set[str]()
-    honest = CitingModel((), stubborn)
+    model, tally, printed_forms = CitingModel(forms, is_stubborn), Counter[str](), set[str]()
+    honest = CitingModel((), is_stubborn)
     async with served(model) as address, served(honest) as honest_address:
         for number in range(1, most_runs + 1):
-            run, printed = await _once(method, address, number)
+            run, printed_texts = await _once(method, address, number)
             tally.update(
                 runs=1,
                 answers=len(run.journal.calls),
@@ -196,15 +196,15 @@ async def attack(method: str, stubborn: bool, most_runs: int, seconds: float) ->
                 complaints=sum(fault.met for fault in run.journal.faults() if fault.kind == "failed_check"),
                 redacted=sum(call.redacted for call in run.journal.calls),
             )
-            suspects = {form for form in forms if any(_occurs(form, text) for text in printed)}
+            suspects = {form for form in forms if any(_occurs(form, text) for text in printed_texts)}
             if suspects:
                 _, innocent = await _once(method, honest_address, number)
-                found |= {form.text for form in suspects if not any(_occurs(form, text) for text in innocent)}
+                printed_forms |= {form.text for form in suspects if not any(_occurs(form, text) for text in innocent)}
             if len(set(model.written)) == len(forms) or time.monotonic() - started > seconds:
                 break
     return AttackOutcome(
         method,
-        stubborn,
+        is_stubborn,
         tally["runs"],
         tally["answers"],
         len(model.written),
@@ -212,7 +212,7 @@ async def attack(method: str, stubborn: bool, most_runs: int, seconds: float) ->
         tally["complaints"],
         tally["redacted"],
         tally["lost"],
-        tuple(sorted(found)),
+        tuple(sorted(printed_forms)),
         time.monotonic() - started,
     )
 
@@ -225,10 +225,10 @@ async def _once(method: str, address: str, number: int) -> tuple[Run, Printed]:
         return run, await METHODS[method](gateway, backends, number, run)
 
 
-def _occurs(form: CitationForm, printed: str) -> bool:
+def _occurs(form: CitationForm, text: str) -> bool:
     """Return whether the citation is printed as written or with invisible characters removed."""
-    written = {form.text, clean_answer(form.text)}
-    return any(item in printed or json.dumps(item, ensure_ascii=False)[1:-1] in printed for item in written)
+    spellings = {form.text, clean_answer(form.text)}
+    return any(item in text or json.dumps(item, ensure_ascii=False)[1:-1] in text for item in spellings)
 
 
 def as_table(outcomes: Iterable[AttackOutcome]) -> str:
@@ -238,9 +238,10 @@ def as_table(outcomes: Iterable[AttackOutcome]) -> str:
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for outcome in outcomes:
-        again = "repeats itself" if outcome.stubborn else "corrects its answer"
+        second_answer = "repeats itself" if outcome.stubborn else "corrects its answer"
         lines.append(
-            f"| {outcome.method} | {again} | {outcome.runs} | {outcome.answers} | {outcome.texts} | {outcome.forms} "
+            f"| {outcome.method} | {second_answer} | {outcome.runs} | {outcome.answers} | {outcome.texts} | "
+            f"{outcome.forms} "
             f"| {outcome.complaints} "
             f"| {outcome.redacted} | {outcome.lost} | {len(outcome.printed)} |"
         )

@@ -10,9 +10,9 @@ from typing import Any
 from aiohttp import web
 
 from benchmarks.hostile.attacks.citation_forms import CitationForm
-from simulator.answers import Made
-from simulator.dice import Throw
+from simulator.answers import GeneratedAnswer
 from simulator.protocol import ChatCall
+from simulator.random_choices import RandomChoices
 from simulator.server import Endpoint
 from simulator.settings import Settings
 
@@ -26,22 +26,22 @@ _SENTENCES = (
 
 
 class CitingModel(Endpoint):
-    def __init__(self, forms: Sequence[CitationForm], stubborn: bool) -> None:
+    def __init__(self, forms: Sequence[CitationForm], is_stubborn: bool) -> None:
         """Create a model. Without forms, it answers like the simulator; a stubborn model repeats foreign citations when
         asked again."""
         super().__init__(Settings(latency_mean=0.0))
         self._forms = cycle(forms) if forms else None
         self._sentences = cycle(_SENTENCES)
-        self._stubborn = stubborn
+        self._stubborn = is_stubborn
         self.written: list[CitationForm] = []
         """Forms written, in order, one for each text with a citation."""
 
-    def compose(self, call: ChatCall, drawn: Throw) -> Made:
-        made = super().compose(call, drawn)
-        asked_again = any(role == "assistant" for role, _ in call.messages)
-        if self._forms is None or made.content is None or (asked_again and not self._stubborn):
-            return made
-        return made._replace(content=json.dumps(self._with_forms(json.loads(made.content), ""), ensure_ascii=False))
+    def compose(self, call: ChatCall, choices: RandomChoices) -> GeneratedAnswer:
+        answer = super().compose(call, choices)
+        is_asked_again = any(role == "assistant" for role, _ in call.messages)
+        if self._forms is None or answer.content is None or (is_asked_again and not self._stubborn):
+            return answer
+        return answer._replace(content=json.dumps(self._with_forms(json.loads(answer.content), ""), ensure_ascii=False))
 
     def _with_forms(self, value: Any, name: str) -> Any:
         if isinstance(value, dict):

@@ -37,9 +37,9 @@ async def streams(target: Target, seconds: float) -> Counter[str]:
 
 async def wide_tables(target: Target, seconds: float) -> Counter[str]:
     """Send tables of 40,000 columns, four at a time."""
-    table = ",".join(f"c{number}" for number in range(_COLUMNS)) + ",text\n" + "," * _COLUMNS + "a\n"
+    csv_text = ",".join(f"c{number}" for number in range(_COLUMNS)) + ",text\n" + "," * _COLUMNS + "a\n"
     headers = {"Content-Type": "text/csv"}
-    return await _closed_loop(target, seconds, _TABLES_AT_ONCE, "POST", "/v1/batches", table.encode(), headers)
+    return await _closed_loop(target, seconds, _TABLES_AT_ONCE, "POST", "/v1/batches", csv_text.encode(), headers)
 
 
 async def minted_keys(target: Target, seconds: float) -> Counter[str]:
@@ -124,18 +124,18 @@ async def _closed_loop(
 ) -> Counter[str]:
     """Let callers, each with its own key, send the next request as soon as the previous one has been answered."""
     end = time.monotonic() + seconds
-    found: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
 
     async def call(number: int) -> None:
-        own = {**(headers or {}), "Authorization": f"Bearer {_key(target, number)}"}
+        request_headers = {**(headers or {}), "Authorization": f"Bearer {_key(target, number)}"}
         async with httpx2.AsyncClient(base_url=target.url, timeout=_ANSWER_SECONDS) as client:
             while time.monotonic() < end:
                 try:
-                    answer = await client.request(method, path, content=body, headers=own)
+                    answer = await client.request(method, path, content=body, headers=request_headers)
                 except httpx2.HTTPError as error:
-                    found[type(error).__name__] += 1
+                    outcomes[type(error).__name__] += 1
                 else:
-                    found[str(answer.status_code)] += 1
+                    outcomes[str(answer.status_code)] += 1
 
     await asyncio.gather(*map(call, range(callers)))
-    return found
+    return outcomes

@@ -35,27 +35,27 @@ class HonestAnswers:
 
 async def ask_honestly(target: Target, seconds: float) -> HonestAnswers:
     """Request a list, the state of a batch and an estimate, repeatedly."""
-    found = HonestAnswers()
+    answers = HonestAnswers()
     end = time.monotonic() + seconds
     headers = {"Authorization": f"Bearer {target.honest}"}
     async with httpx2.AsyncClient(base_url=target.url, headers=headers, timeout=60) as client:
         while time.monotonic() < end:
-            await _request(found, client, "GET", "/v1/evaluations?limit=20")
-            await _request(found, client, "GET", f"/v1/batches/{target.honest_batch}")
-            await _request(found, client, "POST", "/v1/batches/estimate", _ROW)
+            await _request(answers, client, "GET", "/v1/evaluations?limit=20")
+            await _request(answers, client, "GET", f"/v1/batches/{target.honest_batch}")
+            await _request(answers, client, "POST", "/v1/batches/estimate", _ROW)
             await asyncio.sleep(_PAUSE_SECONDS)
-    return found
+    return answers
 
 
 async def _request(
-    found: HonestAnswers, client: httpx2.AsyncClient, method: str, path: str, body: bytes | None = None
+    answers: HonestAnswers, client: httpx2.AsyncClient, method: str, path: str, body: bytes | None = None
 ) -> None:
     began = time.monotonic()
     try:
         answer = await client.request(method, path, content=body, headers=_JSONL if body else None)
     except httpx2.HTTPError as error:
-        found.refused[type(error).__name__] += 1
+        answers.refused[type(error).__name__] += 1
     else:
         if not answer.is_success:
-            found.refused[str(answer.status_code)] += 1
-    found.seconds.append(time.monotonic() - began)
+            answers.refused[str(answer.status_code)] += 1
+    answers.seconds.append(time.monotonic() - began)

@@ -55,26 +55,30 @@ def _beginning(words: list[str], rng: random.Random) -> str:
 
 def _after_negation(further: int) -> Maker:
     def make(title: str, text: str, rng: random.Random) -> Case | None:
-        found = [
-            rest
+        clauses = [
+            following_words
             for sentence in sentences(text)
             for match in _NEGATION.finditer(sentence)
-            if len(rest := sentence[match.end() :].split()[further:]) >= 8 and match.start() > 0
+            if len(following_words := sentence[match.end() :].split()[further:]) >= 8 and match.start() > 0
             if not any("," in word or ";" in word or ":" in word for word in sentence[match.end() :].split()[:further])
         ]
-        return Case(_beginning(rng.choice(found), rng), title, text) if found else None
+        return Case(_beginning(rng.choice(clauses), rng), title, text) if clauses else None
 
     return make
 
 
 def _framed(title: str, text: str, rng: random.Random) -> Case | None:
-    found = sentences(text)
-    if not found:
+    text_sentences = sentences(text)
+    if not text_sentences:
         return None
-    chosen = rng.choice(found)
-    words = [chosen[0].lower() + chosen[1:].split()[0], *chosen.split()[1:]]
-    framed = rng.choice(FRAMES).format(" ".join(words))
-    return Case(_beginning(words, rng), title, " ".join(framed if item == chosen else item for item in found))
+    sentence = rng.choice(text_sentences)
+    words = [sentence[0].lower() + sentence[1:].split()[0], *sentence.split()[1:]]
+    framed_sentence = rng.choice(FRAMES).format(" ".join(words))
+    return Case(
+        _beginning(words, rng),
+        title,
+        " ".join(framed_sentence if item == sentence else item for item in text_sentences),
+    )
 
 
 def _over_negation(title: str, text: str, rng: random.Random) -> Case | None:
@@ -116,12 +120,12 @@ def _glued(between: str) -> Maker:
     stop."""
 
     def make(title: str, text: str, rng: random.Random) -> Case | None:
-        found = sentences(text)
-        text = " ".join(found)
-        if len(found) < 2:
+        text_sentences = sentences(text)
+        text = " ".join(text_sentences)
+        if len(text_sentences) < 2:
             return None
-        at = rng.randrange(len(found) - 1)
-        first, second = found[at].rstrip(".!?").split(), found[at + 1].rstrip(".!?").split()
+        place = rng.randrange(len(text_sentences) - 1)
+        first, second = text_sentences[place].rstrip(".!?").split(), text_sentences[place + 1].rstrip(".!?").split()
         left, right = rng.randint(4, len(first) - 1), rng.randint(4, len(second) - 1)
         return Case(f"{' '.join(first[-left:])}{between}{' '.join(second[:right])}", title, text)
 
@@ -130,13 +134,13 @@ def _glued(between: str) -> Maker:
 
 def _distant(title: str, text: str, rng: random.Random) -> Case | None:
     """Make a quote of the beginning of one sentence and the end of a later one, with an ellipsis."""
-    found = sentences(text)
-    text = " ".join(found)
-    if len(found) < 3:
+    text_sentences = sentences(text)
+    text = " ".join(text_sentences)
+    if len(text_sentences) < 3:
         return None
-    at = rng.randrange(len(found) - 2)
-    later = rng.randrange(at + 1, len(found))
-    first, second = found[at].split(), found[later].split()
+    place = rng.randrange(len(text_sentences) - 2)
+    later_place = rng.randrange(place + 1, len(text_sentences))
+    first, second = text_sentences[place].split(), text_sentences[later_place].split()
     return Case(f"{' '.join(first[: len(first) // 2])} … {' '.join(second[len(second) // 2 :])}", title, text)
 
 
@@ -148,14 +152,14 @@ def _title_before_text(title: str, text: str, rng: random.Random) -> Case | None
     return Case(title, title, f"{title}. {text}")
 
 
-def _short(least: int, most: int) -> Maker:
+def _short(min_words: int, max_words: int) -> Maker:
     def make(title: str, text: str, rng: random.Random) -> Case | None:
         words = text.split()
-        size = rng.randint(least, most)
+        size = rng.randint(min_words, max_words)
         if len(words) <= size:
             return None
-        at = rng.randrange(len(words) - size)
-        return Case(" ".join(words[at : at + size]), title, text)
+        start = rng.randrange(len(words) - size)
+        return Case(" ".join(words[start : start + size]), title, text)
 
     return make
 
@@ -172,35 +176,39 @@ def _changed(change: Callable[[list[str], random.Random], list[str] | None]) -> 
 
 
 def _with_negation(words: list[str], rng: random.Random) -> list[str]:
-    at = rng.randrange(1, len(words))
-    return [*words[:at], "not", *words[at:]]
+    place = rng.randrange(1, len(words))
+    return [*words[:place], "not", *words[place:]]
 
 
 def _without_negation(words: list[str], rng: random.Random) -> list[str] | None:
-    kept = [word for word in words if not _NEGATION.fullmatch(word)]
+    kept_words = [word for word in words if not _NEGATION.fullmatch(word)]
     is_inside = any(map(_NEGATION.fullmatch, words[1:-1]))
-    return kept if is_inside and len(kept) >= 8 and not any(map(_NEGATION.fullmatch, (words[0], words[-1]))) else None
+    return (
+        kept_words
+        if is_inside and len(kept_words) >= 8 and not any(map(_NEGATION.fullmatch, (words[0], words[-1])))
+        else None
+    )
 
 
 def _other_number(words: list[str], rng: random.Random) -> list[str] | None:
-    places = [at for at, word in enumerate(words) if word.rstrip("%.,").isdigit()]
+    places = [place for place, word in enumerate(words) if word.rstrip("%.,").isdigit()]
     if not places:
         return None
-    at = rng.choice(places)
-    number = words[at].rstrip("%.,")
-    return [*words[:at], words[at].replace(number, str(int(number) + 3)), *words[at + 1 :]]
+    place = rng.choice(places)
+    number = words[place].rstrip("%.,")
+    return [*words[:place], words[place].replace(number, str(int(number) + 3)), *words[place + 1 :]]
 
 
 def _other_word(words: list[str], rng: random.Random) -> list[str]:
-    at = rng.randrange(len(words))
-    return [*words[:at], "questionable", *words[at + 1 :]]
+    place = rng.randrange(len(words))
+    return [*words[:place], "questionable", *words[place + 1 :]]
 
 
 def _swapped(words: list[str], rng: random.Random) -> list[str] | None:
-    at = rng.randrange(len(words) - 1)
-    if words[at].lower().strip(".,") == words[at + 1].lower().strip(".,"):
+    place = rng.randrange(len(words) - 1)
+    if words[place].lower().strip(".,") == words[place + 1].lower().strip(".,"):
         return None
-    return [*words[:at], words[at + 1], words[at], *words[at + 2 :]]
+    return [*words[:place], words[place + 1], words[place], *words[place + 2 :]]
 
 
 def _anywhere(title: str, text: str, rng: random.Random) -> Case | None:
@@ -209,59 +217,61 @@ def _anywhere(title: str, text: str, rng: random.Random) -> Case | None:
     size = rng.randint(8, 40)
     if len(words) <= size:
         return None
-    at = rng.randrange(len(words) - size)
-    return Case(" ".join(words[at : at + size]), title, text)
+    start = rng.randrange(len(words) - size)
+    return Case(" ".join(words[start : start + size]), title, text)
 
 
 def _from_start(title: str, text: str, rng: random.Random) -> Case | None:
     """Make a quote that begins with a sentence."""
-    found = sentences(text)
-    return Case(_beginning(rng.choice(found).split(), rng), title, text) if found else None
+    text_sentences = sentences(text)
+    return Case(_beginning(rng.choice(text_sentences).split(), rng), title, text) if text_sentences else None
 
 
 def _sentence(title: str, text: str, rng: random.Random) -> Case | None:
-    found = [sentence for sentence in sentences(text) if len(sentence.split()) <= 40]
-    return Case(rng.choice(found), title, text) if found else None
+    short_sentences = [sentence for sentence in sentences(text) if len(sentence.split()) <= 40]
+    return Case(rng.choice(short_sentences), title, text) if short_sentences else None
 
 
 def _from_clause(title: str, text: str, rng: random.Random) -> Case | None:
     """Make a quote that begins after a comma, a semicolon, a colon, `that` or `and`."""
-    found = [
-        rest
+    clauses = [
+        following_words
         for sentence in sentences(text)
         for match in re.finditer(r"[,;:] | that | and ", sentence)
-        if len(rest := sentence[match.end() :].split()) >= 8
+        if len(following_words := sentence[match.end() :].split()) >= 8
     ]
-    return Case(_beginning(rng.choice(found), rng), title, text) if found else None
+    return Case(_beginning(rng.choice(clauses), rng), title, text) if clauses else None
 
 
 def _from_negated_sentence(title: str, text: str, rng: random.Random) -> Case | None:
     """Make a quote that contains a negation."""
-    found = [sentence.split() for sentence in sentences(text) if _NEGATION.search(" ".join(sentence.split()[1:20]))]
-    return Case(_beginning(rng.choice(found), rng), title, text) if found else None
+    negated_sentences = [
+        sentence.split() for sentence in sentences(text) if _NEGATION.search(" ".join(sentence.split()[1:20]))
+    ]
+    return Case(_beginning(rng.choice(negated_sentences), rng), title, text) if negated_sentences else None
 
 
 def _two_sentences(title: str, text: str, rng: random.Random) -> Case | None:
     """Make a quote that continues after a full stop, including it."""
-    found = sentences(text)
-    text = " ".join(found)
-    if len(found) < 2:
+    text_sentences = sentences(text)
+    text = " ".join(text_sentences)
+    if len(text_sentences) < 2:
         return None
-    at = rng.randrange(len(found) - 1)
-    first, second = found[at].split(), found[at + 1].split()
+    place = rng.randrange(len(text_sentences) - 1)
+    first, second = text_sentences[place].split(), text_sentences[place + 1].split()
     return Case(f"{' '.join(first[-rng.randint(4, 15) :])} {' '.join(second[: rng.randint(4, 15)])}", title, text)
 
 
 def _shortened(title: str, text: str, rng: random.Random) -> Case | None:
     """Make a quote with an ellipsis within a sentence without negation."""
-    found = [
+    long_sentences = [
         sentence.split()
         for sentence in sentences(text)
         if len(sentence.split()) >= 20 and not _NEGATION.search(sentence)
     ]
-    if not found:
+    if not long_sentences:
         return None
-    words = rng.choice(found)
+    words = rng.choice(long_sentences)
     left, right = rng.randint(6, 8), rng.randint(6, 8)
     return Case(f"{' '.join(words[:left])} … {' '.join(words[-right:])}", title, text)
 
@@ -299,8 +309,8 @@ HONEST: dict[str, Maker] = {
 }
 
 
-def cases(make: Maker, papers: list[tuple[str, str]], most: int, rng: random.Random) -> Iterator[Case]:
-    """Yield at most `most` cases, at most one per paper."""
-    made = (make(title, text, rng) for title, text in papers)
-    for _, case in zip(range(most), (item for item in made if item), strict=False):
+def cases(make: Maker, papers: list[tuple[str, str]], max_cases: int, rng: random.Random) -> Iterator[Case]:
+    """Yield at most `max_cases` cases, at most one per paper."""
+    made_cases = (make(title, text, rng) for title, text in papers)
+    for _, case in zip(range(max_cases), (item for item in made_cases if item), strict=False):
         yield case

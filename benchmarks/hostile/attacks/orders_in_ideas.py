@@ -14,25 +14,25 @@ HONEST_SENTENCE = "The plan is reviewed every third month with both partner grou
 """Sentence that a control contains in place of the order."""
 
 
-def _at(share: float, wrapped: Callable[[str], str] = str) -> TextWay:
+def _at(share: float, wrap: Callable[[str], str] = str) -> TextWay:
     """Return a way that inserts the order as a separate paragraph, after that share of the paragraphs."""
 
     def way(idea: str, order: str) -> str:
         paragraphs = idea.split("\n\n")
         place = round(share * len(paragraphs))
-        return "\n\n".join([*paragraphs[:place], wrapped(order), *paragraphs[place:]])
+        return "\n\n".join([*paragraphs[:place], wrap(order), *paragraphs[place:]])
 
     return way
 
 
-def _inside(wrapped: Callable[[str], str]) -> TextWay:
+def _inside(wrap: Callable[[str], str]) -> TextWay:
     """Return a way that puts the order in the middle of the longest paragraph."""
 
     def way(idea: str, order: str) -> str:
-        longest = max(idea.split("\n\n"), key=len)
-        words = longest.split(" ")
-        half = len(words) // 2
-        return idea.replace(longest, " ".join([*words[:half], wrapped(order), *words[half:]]), 1)
+        longest_paragraph = max(idea.split("\n\n"), key=len)
+        words = longest_paragraph.split(" ")
+        middle = len(words) // 2
+        return idea.replace(longest_paragraph, " ".join([*words[:middle], wrap(order), *words[middle:]]), 1)
 
     return way
 

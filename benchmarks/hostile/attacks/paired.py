@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> None:
     parser = command_line("hostile.attacks paired", __doc__)
     parser.add_argument("--ideas", type=int, default=97, help="number of ideas to attack, each in every way")
     texts = ideas()[: parser.parse_args(arguments).ideas]
-    print(_told(texts, pairs(texts)))
+    print(_describe_results(texts, pairs(texts)))
 
 
 def pairs(texts: Iterable[str]) -> list[Pair]:
@@ -47,15 +47,17 @@ def _pair(text: str, way: str, language: str, order: str) -> Pair:
     clean, attacked, control = (
         parse_idea(item, "idea.md") for item in (text, IN_TEXT[way](text, order), IN_TEXT[way](text, HONEST_SENTENCE))
     )
-    before = Counter(flag.kind for flag in clean.flags)
-    after = Counter(flag.kind for flag in attacked.flags)
+    flags_before = Counter(flag.kind for flag in clean.flags)
+    flags_after = Counter(flag.kind for flag in attacked.flags)
     return Pair(
         way=way,
         language=language,
         clean=clean,
         attacked=attacked,
         control=control,
-        flagged=bool(suspicious_kinds(flag for flag in attacked.flags if after[flag.kind] > before[flag.kind])),
+        flagged=bool(
+            suspicious_kinds(flag for flag in attacked.flags if flags_after[flag.kind] > flags_before[flag.kind])
+        ),
         reaches=_letters(order) in _letters(attacked.text),
     )
 
@@ -64,28 +66,28 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
 
 
-def _told(texts: list[str], found: list[Pair]) -> str:
+def _describe_results(texts: list[str], pairs: list[Pair]) -> str:
     honest = [parse_idea(text, "idea.md") for text in texts]
     false = sum(bool(suspicious_kinds(idea.flags)) for idea in honest)
     rows = [
-        f"{len(texts)} ideas, {len(IN_TEXT)} ways, {len(ORDERS)} languages: {len(found):,} attacked copies, "
-        f"{sum(item.flagged for item in found):,} flagged; "
-        f"of the {sum(item.reaches for item in found):,} whose order can still "
-        f"be read, {sum(item.flagged for item in found if item.reaches):,}. "
+        f"{len(texts)} ideas, {len(IN_TEXT)} ways, {len(ORDERS)} languages: {len(pairs):,} attacked copies, "
+        f"{sum(item.flagged for item in pairs):,} flagged; "
+        f"of the {sum(item.reaches for item in pairs):,} whose order can still "
+        f"be read, {sum(item.flagged for item in pairs if item.reaches):,}. "
         f"Honest ideas flagged: {false} of {len(honest)}.",
         "",
         "| way | copies | flagged | can still be read | unflagged and read |",
         "|:--|--:|--:|--:|--:|",
-        *(_row(way, [item for item in found if item.way == way]) for way in IN_TEXT),
+        *(_row(way, [item for item in pairs if item.way == way]) for way in IN_TEXT),
         "",
         "| language | copies | flagged | can still be read | unflagged and read |",
         "|:--|--:|--:|--:|--:|",
-        *(_row(language, [item for item in found if item.language == language]) for language in ORDERS),
+        *(_row(language, [item for item in pairs if item.language == language]) for language in ORDERS),
     ]
     return "\n".join(rows)
 
 
-def _row(name: str, own: list[Pair]) -> str:
-    silent = sum(item.reaches and not item.flagged for item in own)
-    flagged, reaching = sum(item.flagged for item in own), sum(item.reaches for item in own)
-    return f"| {name} | {len(own)} | {flagged} | {reaching} | {silent} |"
+def _row(name: str, pairs: list[Pair]) -> str:
+    silent_count = sum(item.reaches and not item.flagged for item in pairs)
+    flagged_count, reaching_count = sum(item.flagged for item in pairs), sum(item.reaches for item in pairs)
+    return f"| {name} | {len(pairs)} | {flagged_count} | {reaching_count} | {silent_count} |"

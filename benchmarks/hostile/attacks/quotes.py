@@ -62,29 +62,32 @@ def abstracts(seed: int) -> list[tuple[str, str]]:
 
 
 def _tried(make: Maker, papers: list[tuple[str, str]], options: argparse.Namespace) -> _Tally:
-    tried = by_words = verified = cut = foreign = 0
+    tried = by_words = verified = cut_count = foreign = 0
     for case in cases(make, papers, options.cases, random.Random(options.seed)):
         tried += 1
         by_words += any(occurs_in(case.quote, item) for item in (case.title, case.text))
         evidence = Evidence(label="P1", paper_id=PaperId("a"), title=case.title, year=None, text=case.text)
-        quoted = check_quote(case.quote, evidence)
-        if quoted is not None and quoted.state == "verified":
+        quote = check_quote(case.quote, evidence)
+        if quote is not None and quote.state == "verified":
             verified += 1
-            pieces = quoted.words.split(" … ")
+            pieces = quote.words.split(" … ")
             foreign += not all(piece in case.text for piece in pieces)
-            cut += not all(_is_whole(piece, case.text) for piece in pieces)
-    return _Tally(tried, by_words, verified, cut, foreign)
+            cut_count += not all(_is_whole(piece, case.text) for piece in pieces)
+    return _Tally(tried, by_words, verified, cut_count, foreign)
 
 
 def _is_whole(piece: str, text: str) -> bool:
     """Return whether a passage of a text begins and ends at sentence boundaries."""
-    before, _, after = text.partition(piece)
-    return before.rstrip()[-1:] in ("", *'.!?)”"’:') and (after[:1] in ("", *".!?") or piece[-1] in '.!?)”"’')
+    text_before, _, text_after = text.partition(piece)
+    return text_before.rstrip()[-1:] in ("", *'.!?)”"’:') and (text_after[:1] in ("", *".!?") or piece[-1] in '.!?)”"’')
 
 
-def wilson(some: int, of: int) -> tuple[float, float]:
-    if not of:
+def wilson(successes: int, total: int) -> tuple[float, float]:
+    if not total:
         return 0.0, 1.0
-    share, z = some / of, 1.96
-    middle, half = share + z * z / (2 * of), z * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    return max(0.0, (middle - half) / (1 + z * z / of)), min(1.0, (middle + half) / (1 + z * z / of))
+    share, z = successes / total, 1.96
+    middle, half_width = (
+        share + z * z / (2 * total),
+        z * sqrt(share * (1 - share) / total + z * z / (4 * total * total)),
+    )
+    return max(0.0, (middle - half_width) / (1 + z * z / total)), min(1.0, (middle + half_width) / (1 + z * z / total))

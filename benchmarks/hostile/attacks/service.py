@@ -24,8 +24,8 @@ import httpx2
 
 from benchmarks.hostile.attacks.crowds import CROWDS, run_crowd
 from benchmarks.hostile.attacks.honest import HonestAnswers, ask_honestly
-from benchmarks.hostile.attacks.single import Held, attack_one, single_attacks
-from benchmarks.hostile.attacks.target import Target, prepared
+from benchmarks.hostile.attacks.single import AttackResult, attack_one, single_attacks
+from benchmarks.hostile.attacks.target import Target, prepare_target
 from benchmarks.measuring import command_line
 from benchmarks.service import Service, serving
 
@@ -55,18 +55,18 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--seconds", type=float, default=30.0, help="duration of the crowd attacks in seconds")
     parser.add_argument("--only", choices=("single", "crowds"), default=None)
     parser.add_argument("--crowd", action="append", choices=tuple(CROWDS), help="crowd attack to run (default: all)")
-    asked = parser.parse_args(arguments)
-    sys.exit(asyncio.run(_run(asked.url, asked.key, asked.seconds, asked.only, asked.crowd or tuple(CROWDS))))
+    options = parser.parse_args(arguments)
+    sys.exit(asyncio.run(_run(options.url, options.key, options.seconds, options.only, options.crowd or tuple(CROWDS))))
 
 
-async def _run(url: str, key: str, seconds: float, only: str | None, crowds: Sequence[str]) -> int:
-    async with _service(url, key) as (address, admin), prepared(address, admin) as target:
+async def _run(url: str, key: str, seconds: float, only_part: str | None, crowds: Sequence[str]) -> int:
+    async with _service(url, key) as (address, admin), prepare_target(address, admin) as target:
         load = os.getloadavg()[0]
-        held = [] if only == "crowds" else [single async for single in _singles(target)]
-        crowded = None if only == "single" else await _crowds(target, seconds, crowds)
+        outcomes = [] if only_part == "crowds" else [outcome async for outcome in _singles(target)]
+        crowded_service = None if only_part == "single" else await _crowds(target, seconds, crowds)
     print(f"{os.cpu_count()} cores, load {load:.1f} before.\n")
-    print(_table(held, crowded))
-    return 0 if _all_held(held, crowded) else 1
+    print(_table(outcomes, crowded_service))
+    return 0 if _all_held(outcomes, crowded_service) else 1
 
 
 @asynccontextmanager
@@ -76,11 +76,11 @@ async def _service(url: str, key: str) -> AsyncIterator[tuple[str, str]]:
         return
     with tempfile.TemporaryDirectory(prefix="assayer-attacks-") as folder:
         home = Path(folder)
-        own = {name: value for name, value in os.environ.items() if _is_kept(name)} | {
+        environment = {name: value for name, value in os.environ.items() if _is_kept(name)} | {
             "HOME": folder,
             "ASSAYER_HOME": folder,
         }
-        async with serving(Service(home, (), own)) as service:
+        async with serving(Service(home, (), environment)) as service:
             yield service.address, service.key
 
 
@@ -88,7 +88,7 @@ def _is_kept(name: str) -> bool:
     return name.startswith(_CEILINGS) or not name.startswith(("ASSAYER_", "OPENAI_"))
 
 
-async def _singles(target: Target) -> AsyncIterator[Held]:
+async def _singles(target: Target) -> AsyncIterator[AttackResult]:
     async with httpx2.AsyncClient(base_url=target.url, timeout=60) as client:
         for attack in single_attacks(target):
             yield await attack_one(client, target, attack)
@@ -96,46 +96,52 @@ async def _singles(target: Target) -> AsyncIterator[Held]:
 
 async def _crowds(target: Target, seconds: float, crowds: Sequence[str]) -> CrowdedService:
     await ask_honestly(target, min(2.0, seconds))  # warm-up
-    alone = await ask_honestly(target, seconds)
+    answers_alone = await ask_honestly(target, seconds)
     with ProcessPoolExecutor(len(crowds), multiprocessing.get_context("spawn")) as processes:
         attacks = {name: asyncio.wrap_future(processes.submit(run_crowd, name, target, seconds)) for name in crowds}
         under_attack = await ask_honestly(target, seconds)
-        came_back = {name: await attack for name, attack in attacks.items()}
-    return CrowdedService(came_back, alone, under_attack)
+        responses = {name: await attack for name, attack in attacks.items()}
+    return CrowdedService(responses, answers_alone, under_attack)
 
 
-def _all_held(held: Sequence[Held], crowded: CrowdedService | None) -> bool:
-    if not all(item.holds for item in held):
+def _all_held(outcomes: Sequence[AttackResult], crowded_service: CrowdedService | None) -> bool:
+    if not all(item.holds for item in outcomes):
         return False
-    if crowded is None:
+    if crowded_service is None:
         return True
-    bad = any(_harmful(came) for found in crowded.came_back.values() for came in found)
-    return not bad and not crowded.under_attack.refused and crowded.times_slower < _MOST_TIMES_SLOWER
+    is_harmed = any(_is_harmful(response) for responses in crowded_service.came_back.values() for response in responses)
+    return (
+        not is_harmed and not crowded_service.under_attack.refused and crowded_service.times_slower < _MOST_TIMES_SLOWER
+    )
 
 
-def _harmful(came_back: str) -> bool:
-    return came_back.startswith(_BAD)
+def _is_harmful(response: str) -> bool:
+    return response.startswith(_BAD)
 
 
-def _table(held: Sequence[Held], crowded: CrowdedService | None) -> str:
+def _table(outcomes: Sequence[AttackResult], crowded_service: CrowdedService | None) -> str:
     lines = ["| attack | tried | held | what came back |", "|:--|--:|--:|:--|"]
-    for kind in dict.fromkeys(item.kind for item in held):
-        own = [item for item in held if item.kind == kind]
-        slowest = max(item.seconds for item in own)
-        came = _counted(Counter(item.came_back for item in own))
+    for kind in dict.fromkeys(item.kind for item in outcomes):
+        outcomes_of_kind = [item for item in outcomes if item.kind == kind]
+        slowest = max(item.seconds for item in outcomes_of_kind)
+        response_text = _list_counts(Counter(item.came_back for item in outcomes_of_kind))
         lines.append(
-            f"| {kind} | {len(own)} | {sum(item.holds for item in own)} | {came}; the slowest in {slowest:.1f} s |"
+            f"| {kind} | {len(outcomes_of_kind)} | {sum(item.holds for item in outcomes_of_kind)} | {response_text}; "
+            f"the slowest in {slowest:.1f} s |"
         )
-    if crowded is not None:
-        for name, found in crowded.came_back.items():
-            bad = sum(count for came, count in found.items() if _harmful(came))
-            lines.append(f"| {name} | {found.total():,} | {found.total() - bad:,} | {_counted(found)} |")
-        lines += ["", *_latencies(crowded)]
+    if crowded_service is not None:
+        for name, responses in crowded_service.came_back.items():
+            harmful_count = sum(count for response_text, count in responses.items() if _is_harmful(response_text))
+            lines.append(
+                f"| {name} | {responses.total():,} | {responses.total() - harmful_count:,} | "
+                f"{_list_counts(responses)} |"
+            )
+        lines += ["", *_latencies(crowded_service)]
     return "\n".join(lines)
 
 
-def _latencies(crowded: CrowdedService) -> list[str]:
-    rows = {"alone": crowded.alone, "under attack": crowded.under_attack}
+def _latencies(crowded_service: CrowdedService) -> list[str]:
+    rows = {"alone": crowded_service.alone, "under attack": crowded_service.under_attack}
     return [
         "| honest requests of another tenant | asked | refused | median | p95 |",
         "|:--|--:|--:|--:|--:|",
@@ -145,9 +151,9 @@ def _latencies(crowded: CrowdedService) -> list[str]:
             for name, row in rows.items()
         ),
         "",
-        f"p95 is {crowded.times_slower:.1f} times as long; the limit is {_MOST_TIMES_SLOWER:g}.",
+        f"p95 is {crowded_service.times_slower:.1f} times as long; the limit is {_MOST_TIMES_SLOWER:g}.",
     ]
 
 
-def _counted(found: Counter[str]) -> str:
-    return ", ".join(f"{came} × {count:,}" for came, count in found.most_common())
+def _list_counts(counts: Counter[str]) -> str:
+    return ", ".join(f"{response} × {count:,}" for response, count in counts.most_common())

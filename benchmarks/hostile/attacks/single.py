@@ -35,7 +35,7 @@ class Attack(NamedTuple):
     key: bool = True
 
 
-class Held(NamedTuple):
+class AttackResult(NamedTuple):
     kind: str
     holds: bool
     came_back: str
@@ -53,13 +53,13 @@ def single_attacks(target: Target, share: float = 1.0) -> Iterator[Attack]:
 
 
 def _of_others(target: Target) -> Iterator[Attack]:
-    own = f"/v1/batches/{target.honest_batch}"
-    for path in (own, f"{own}/evaluations", f"{own}/results", f"{own}/events"):
+    batch_path = f"/v1/batches/{target.honest_batch}"
+    for path in (batch_path, f"{batch_path}/evaluations", f"{batch_path}/results", f"{batch_path}/events"):
         yield Attack("reads of another tenant", "GET", path, (404,))
-    yield Attack("reads of another tenant", "DELETE", own, (404,))
+    yield Attack("reads of another tenant", "DELETE", batch_path, (404,))
     for path in ("/v1/tenants", "/v1/keys?tenant=default", "/v1/usage?tenant=default", "/metrics"):
         yield Attack("more than the key may", "GET", path, (403,))
-    for path in ("/v1/evaluations", own, "/v1/keys", "/v1/tenants", "/metrics", "/v1/corpus/search?q=a"):
+    for path in ("/v1/evaluations", batch_path, "/v1/keys", "/v1/tenants", "/metrics", "/v1/corpus/search?q=a"):
         yield Attack("without a key", "GET", path, (401,), key=False)
     for path in ("/v1/../../etc/passwd", "/v1/batches/..%2f..%2fetc", "/v1/batches/%00", "/v1/batches/a%0d%0ab: c"):
         yield Attack("paths that lead out", "GET", path, (404, 405, 422))
@@ -75,14 +75,14 @@ def _archives(share: float) -> Iterator[Attack]:
         (["a\x1b[2J.txt"], 10),
         (["a.zip"], 10),
     ):
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for name in names:
                 archive.writestr(name, bytes(size))
-        yield Attack("archives", "POST", _ESTIMATE, _ANY, packed.getvalue(), "application/zip")
+        yield Attack("archives", "POST", _ESTIMATE, _ANY, file.getvalue(), "application/zip")
     yield Attack("archives", "POST", _ESTIMATE, _REFUSED, b"PK\x03\x04" + bytes(1_000), "application/zip")
-    cut = b"--b\r\nContent-Disposition: form-data; name=a; filename=a.txt\r\n\r\nwords"
-    yield Attack("archives", "POST", _ESTIMATE, _REFUSED, cut, "multipart/form-data; boundary=b")
+    incomplete_body = b"--b\r\nContent-Disposition: form-data; name=a; filename=a.txt\r\n\r\nwords"
+    yield Attack("archives", "POST", _ESTIMATE, _REFUSED, incomplete_body, "multipart/form-data; boundary=b")
 
 
 def _tables(share: float) -> Iterator[Attack]:
@@ -105,9 +105,9 @@ def _texts(share: float) -> Iterator[Attack]:
 
 
 def _json_bodies() -> Iterator[Attack]:
-    nested = b"[" * 100_000
+    nested_json = b"[" * 100_000
     for body in (
-        nested,
+        nested_json,
         b'{"idea":' * 50_000,
         b'{"idea": {"title": "a", "text": "\\ud800"}}',
         b'{"idea": {"title": "a\\u0000", "text": 1e999}}',
@@ -118,13 +118,13 @@ def _json_bodies() -> Iterator[Attack]:
         json.dumps({f"f{number}": 1 for number in range(50_000)}).encode(),
     ):
         yield Attack("JSON", "POST", "/v1/evaluations", _REFUSED, body, "application/json")
-    yield Attack("JSON", "POST", _ESTIMATE, _ANY, nested + b"\n", "application/jsonl")
+    yield Attack("JSON", "POST", _ESTIMATE, _ANY, nested_json + b"\n", "application/jsonl")
 
 
 def _raw_requests(target: Target) -> Iterator[Attack]:
     """Yield raw requests with conflicting lengths, oversized headers or invalid syntax."""
     head = f"POST /v1/evaluations HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {target.attackers[0]}\r\n"
-    for rest in (
+    for ending in (
         "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
         "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v1/tenants HTTP/1.1\r\n\r\n",
         "Content-Length: -1\r\n\r\n",
@@ -133,24 +133,24 @@ def _raw_requests(target: Target) -> Iterator[Attack]:
         "X: " + "a" * 200_000 + "\r\n\r\n",
         "Authorization: Bearer other\r\nContent-Length: 0\r\n\r\n",
     ):
-        yield Attack("requests as no library writes them", "RAW", "", _REFUSED, raw=(head + rest).encode())
+        yield Attack("requests as no library writes them", "RAW", "", _REFUSED, raw=(head + ending).encode())
     for line in (b"GET\r\n\r\n", b"\x00\x01\x02\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"):
         yield Attack("requests as no library writes them", "RAW", "", _REFUSED, raw=line)
 
 
-async def attack_one(client: httpx2.AsyncClient, target: Target, attack: Attack) -> Held:
+async def attack_one(client: httpx2.AsyncClient, target: Target, attack: Attack) -> AttackResult:
     """Send an attack and return the result; `client` must not have a key."""
     began = time.monotonic()
     try:
         async with asyncio.timeout(_SECONDS):
             status = await (_raw(target, attack.raw) if attack.raw else _asked(client, target, attack))
     except TimeoutError:
-        return Held(attack.kind, False, "no answer", time.monotonic() - began)
+        return AttackResult(attack.kind, False, "no answer", time.monotonic() - began)
     except (httpx2.HTTPError, OSError) as error:
-        return Held(attack.kind, False, type(error).__name__, time.monotonic() - began)
+        return AttackResult(attack.kind, False, type(error).__name__, time.monotonic() - began)
     # Closing the connection is also acceptable if the data is not a valid request.
     holds = status in attack.holds if status else bool(attack.raw)
-    return Held(attack.kind, holds, str(status or "closed"), time.monotonic() - began)
+    return AttackResult(attack.kind, holds, str(status or "closed"), time.monotonic() - began)
 
 
 async def _asked(client: httpx2.AsyncClient, target: Target, attack: Attack) -> int:

@@ -30,7 +30,7 @@ class Target(NamedTuple):
 
 
 @asynccontextmanager
-async def prepared(url: str, admin: str, minted: int = _KEYS_OF_ATTACKER) -> AsyncIterator[Target]:
+async def prepare_target(url: str, admin: str, key_count: int = _KEYS_OF_ATTACKER) -> AsyncIterator[Target]:
     """Create two tenants with a key of the scope `admin`, and delete them with all their data at the end. Raises
     ValueError for an address that is not on this machine, and HTTPError if the service refuses."""
     _check_loopback(url)
@@ -40,8 +40,8 @@ async def prepared(url: str, admin: str, minted: int = _KEYS_OF_ATTACKER) -> Asy
             for name in names:
                 await _asked(client, "/v1/tenants", {"id": name, "name": f"Made by benchmarks.hostile.attacks: {name}"})
             honest, attacker = [await _key(client, name) for name in names]
-            async with _client(url, attacker) as own:
-                keys = [await _key(own, None) for _ in range(minted)]
+            async with _client(url, attacker) as attacker_client:
+                keys = [await _key(attacker_client, None) for _ in range(key_count)]
             batches = [await _open_batch(url, key) for key in (honest, attacker)]
             yield Target(url, honest, batches[0], keys, batches[1])
         finally:
@@ -70,8 +70,8 @@ def _client(url: str, key: str) -> httpx2.AsyncClient:
 async def _asked(client: httpx2.AsyncClient, path: str, body: object) -> dict[str, str]:
     answer = await client.post(path, json=body)
     answer.raise_for_status()
-    found: dict[str, str] = answer.json()
-    return found
+    answer_body: dict[str, str] = answer.json()
+    return answer_body
 
 
 async def _key(client: httpx2.AsyncClient, tenant: str | None) -> str:

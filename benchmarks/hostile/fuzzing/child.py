@@ -39,14 +39,14 @@ class Readers(NamedTuple):
     """Module with READERS, a mapping by name, and REFUSALS, the errors that refuse a text."""
 
     def load(self) -> tuple[Mapping[str, Callable[[str], object]], tuple[type[Exception], ...]]:
-        found = importlib.import_module(self.module)
-        return found.READERS, found.REFUSALS
+        module = importlib.import_module(self.module)
+        return module.READERS, module.REFUSALS
 
 
-def run_child(where: Readers, pipe: Connection) -> None:
+def run_child(readers_location: Readers, pipe: Connection) -> None:
     """Carry out orders until None is received; send None after each order."""
     logging.disable(logging.CRITICAL)
-    readers, refusals = where.load()
+    readers, refusals = readers_location.load()
     pipe.send(None)
     while (order := pipe.recv()) is not None:
         _carry_out(order, readers[order.reader], refusals, pipe)

@@ -39,21 +39,21 @@ def xml_text(text: str) -> str:
 
 
 def _package(parts: dict[str, str]) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, part in parts.items():
             archive.writestr(name, part.encode("utf-8", "replace"))
-    return packed.getvalue()
+    return file.getvalue()
 
 
-def _word(text: str, raw: bool = False) -> object:
-    """Read a Word document with the text as a paragraph and in its style, or with `raw`, as the XML of the body."""
-    inside = (
+def _word(text: str, is_raw: bool = False) -> object:
+    """Read a Word document with the text as a paragraph and in its style, or with `is_raw`, as the XML of the body."""
+    body_xml = (
         text
-        if raw
+        if is_raw
         else f"<w:p><w:r><w:rPr><w:color w:val='{xml_text(text[:99])}'/></w:rPr><w:t>{xml_text(text)}</w:t></w:r></w:p>"
     )
-    document = f'<w:document xmlns:w="{_W}"><w:body>{inside}</w:body></w:document>'
+    document = f'<w:document xmlns:w="{_W}"><w:body>{body_xml}</w:body></w:document>'
     return _office(
         {"_rels/.rels": _WORD_RELATIONS, "word/document.xml": document},
         lambda package: word_text.read_word(package, _MOST),
@@ -87,11 +87,11 @@ def _file(text: str, read: Callable[[bytes, int], object]) -> object:
 
 def _workbook(text: str) -> object:
     cell = f'<c r="A1" t="inlineStr"><is><t>{xml_text(text)}</t></is></c><c r="B1"><f>{xml_text(text[:999])}</f></c>'
-    names_of = "http://schemas.openxmlformats.org"
-    main, office = f"{names_of}/spreadsheetml/2006/main", f"{names_of}/officeDocument/2006/relationships"
-    types = f"{names_of}/package/2006/content-types"
+    namespace = "http://schemas.openxmlformats.org"
+    main, office = f"{namespace}/spreadsheetml/2006/main", f"{namespace}/officeDocument/2006/relationships"
+    types = f"{namespace}/package/2006/content-types"
     kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    relations = f"{names_of}/package/2006/relationships"
+    relations = f"{namespace}/package/2006/relationships"
     parts = {
         "[Content_Types].xml": f'<Types xmlns="{types}"><Default Extension="rels" ContentType='
         '"application/vnd.openxmlformats-package.relationships+xml"/>'
@@ -154,5 +154,5 @@ DOCUMENT_READERS: dict[str, Callable[[str], object]] = {
     "workers.sandbox.spreadsheet_rows.read_spreadsheet": _workbook,
     "workers.sandbox.tex_document.tex_files": lambda text: _file(text, tex_document.tex_files),
     "workers.sandbox.word_text.read_word": _word,
-    "workers.sandbox.word_text.read_word, the body": lambda text: _word(text, raw=True),
+    "workers.sandbox.word_text.read_word, the body": lambda text: _word(text, is_raw=True),
 }

@@ -38,16 +38,16 @@ class Growth(NamedTuple):
 
 
 def growth_of(read: Callable[[str], object], unit: str, characters: int) -> Growth:
-    found = Growth(unit, _seconds(read, unit, characters // 2), _seconds(read, unit, characters))
+    growth = Growth(unit, _seconds(read, unit, characters // 2), _seconds(read, unit, characters))
     for _ in range(_TRIES - 1):
-        if not found.is_too_much:
+        if not growth.is_too_much:
             break
-        found = Growth(
+        growth = Growth(
             unit,
-            min(found.half, _seconds(read, unit, characters // 2)),
-            min(found.whole, _seconds(read, unit, characters)),
+            min(growth.half, _seconds(read, unit, characters // 2)),
+            min(growth.whole, _seconds(read, unit, characters)),
         )
-    return found
+    return growth
 
 
 def _seconds(read: Callable[[str], object], unit: str, characters: int) -> float:
@@ -66,25 +66,27 @@ def main() -> None:
     parser = command_line("hostile.fuzzing.growth", __doc__)
     parser.add_argument("--characters", type=int, default=MOST_CHARACTERS)
     parser.add_argument("--only", default="", help="readers whose name contains this")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     gc.freeze()  # excludes the libraries from garbage collection between readings
-    found = {
-        name: [growth_of(read, unit, asked.characters) for unit in REPEATED]
+    growths_by_reader = {
+        name: [growth_of(read, unit, options.characters) for unit in REPEATED]
         for name, read in READERS.items()
-        if asked.only in name
+        if options.only in name
     }
-    told = [(name, item) for name, grown in found.items() for item in grown]
-    much = [(name, item) for name, item in told if item.is_too_much]
-    said = sum(item.whole >= _LEAST_SECONDS for _, item in told)
+    measurements = [(name, item) for name, growths in growths_by_reader.items() for item in growths]
+    excessive = [(name, item) for name, item in measurements if item.is_too_much]
+    counted = sum(item.whole >= _LEAST_SECONDS for _, item in measurements)
     print(
-        f"{len(found)} readers, {len(told):,} texts of {asked.characters:,} characters and of half as many; {said:,} "
-        f"took long enough to count; {len(much)} took more than {_MOST_TIMES:g} times as long for the whole text.\n"
+        f"{len(growths_by_reader)} readers, {len(measurements):,} texts of {options.characters:,} characters and of "
+        f"half as many; {counted:,} "
+        f"took long enough to count; {len(excessive)} took more than {_MOST_TIMES:g} times as long for the whole "
+        "text.\n"
     )
-    slowest = sorted(told, key=lambda pair: -pair[1].whole)[:_SHOWN]
-    for title, rows in (("Growth too high", much), ("Slowest", slowest)):
+    slowest = sorted(measurements, key=lambda pair: -pair[1].whole)[:_SHOWN]
+    for title, rows in (("Growth too high", excessive), ("Slowest", slowest)):
         for name, item in rows:
             print(f"{title}: {item.half:.2f} s, {item.whole:.2f} s ({item.times:.1f} times)  {name}  {item.unit!r}")
-    sys.exit(bool(much))
+    sys.exit(bool(excessive))
 
 
 if __name__ == "__main__":

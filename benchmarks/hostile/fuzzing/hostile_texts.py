@@ -25,13 +25,13 @@ PIECES = (
 """Pieces of text with a meaning for one of the readers."""
 
 
-def hostile_texts(most: int = MOST_CHARACTERS) -> st.SearchStrategy[str]:
-    """Return a strategy for texts of at most `most` characters: meaningful pieces, arbitrary text, and long
+def hostile_texts(max_length: int = MOST_CHARACTERS) -> st.SearchStrategy[str]:
+    """Return a strategy for texts of at most `max_length` characters: meaningful pieces, arbitrary text, and long
     repetitions."""
-    short = st.one_of(st.sampled_from(PIECES), st.sampled_from(REPEATED), st.text(max_size=30))
-    run = st.builds(_run, st.sampled_from(REPEATED) | st.text(min_size=1, max_size=6), st.integers(1, most))
-    parts = st.lists(st.one_of(short, short, run), min_size=1, max_size=6)
-    return parts.map(lambda drawn: "".join(drawn)[:most])
+    short_pieces = st.one_of(st.sampled_from(PIECES), st.sampled_from(REPEATED), st.text(max_size=30))
+    run = st.builds(_run, st.sampled_from(REPEATED) | st.text(min_size=1, max_size=6), st.integers(1, max_length))
+    parts = st.lists(st.one_of(short_pieces, short_pieces, run), min_size=1, max_size=6)
+    return parts.map(lambda pieces: "".join(pieces)[:max_length])
 
 
 def _run(unit: str, characters: int) -> str:

@@ -31,7 +31,7 @@ class Limits:
 
 
 @dataclass
-class Found:
+class ReaderResults:
     """Results of one reader."""
 
     cases: int = 0
@@ -55,7 +55,7 @@ class Hunt:
         self._readers = readers
         self._limits = limits or Limits()
         self._seed = seed
-        self.found = {name: Found() for name in names}
+        self.found = {name: ReaderResults() for name in names}
 
     def run(self, seconds: float) -> None:
         """Run for the specified seconds, but at least one round."""
@@ -69,35 +69,35 @@ class Hunt:
             order = next(orders, None) if order is not None else None
 
     def _orders(self, end: float) -> Iterator[Order]:
-        turn = 0
-        while turn == 0 or time.monotonic() < end:
+        round_number = 0
+        while round_number == 0 or time.monotonic() < end:
             for name in self.found:
-                if turn and time.monotonic() >= end:
+                if round_number and time.monotonic() >= end:
                     return
-                yield Order(name, self._seed + turn, self._limits.cases, self._limits.characters)
-            turn += 1
+                yield Order(name, self._seed + round_number, self._limits.cases, self._limits.characters)
+            round_number += 1
 
     def _survives(self, order: Order, process: BaseProcess, pipe: Connection) -> bool:
         """Run an order; return False if the process hung and must be replaced."""
-        found = self.found[order.reader]
+        results = self.found[order.reader]
         pipe.send(order)
         while (taken := pipe.recv()) is not None:
             assert isinstance(taken, Taken)  # noqa: S101 - the protocol of the child
             began = time.monotonic()
             outcome = self._outcome(process, pipe, began)
             if outcome is None:
-                found.cases += 1
-                found.hangs.append(taken.text)
+                results.cases += 1
+                results.hangs.append(taken.text)
                 return False
-            found.note(taken.text, outcome, time.monotonic() - began)
+            results.note(taken.text, outcome, time.monotonic() - began)
         return True
 
     def _outcome(self, process: BaseProcess, pipe: Connection, began: float) -> Outcome | None:
         """Return the outcome of the current text, or None if it exceeds the limits."""
         before = _processor_seconds(process)
         while not pipe.poll(_LOOK_SECONDS):
-            used = _processor_seconds(process) - before
-            if used > self._limits.processor_seconds or time.monotonic() - began > self._limits.wall_seconds:
+            cpu_seconds = _processor_seconds(process) - before
+            if cpu_seconds > self._limits.processor_seconds or time.monotonic() - began > self._limits.wall_seconds:
                 return None
         try:
             return pipe.recv()  # type: ignore[no-any-return]

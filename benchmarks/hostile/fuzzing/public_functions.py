@@ -44,12 +44,12 @@ def is_exempt(function: str) -> bool:
     return any(".".join(parts[:length]) in EXEMPT for length in range(1, len(parts) + 1))
 
 
-def readers_of_one_text(known: Container[str]) -> dict[str, Callable[[str], object]]:
+def readers_of_one_text(known_names: Container[str]) -> dict[str, Callable[[str], object]]:
     """Return the functions that need one text or bytes and nothing else, without those that are known or exempt."""
     return {
         name: _reader(name, kind)
         for name, node in public_functions_of_texts().items()
-        if name not in known and not is_exempt(name) and (kind := _only_argument(node))
+        if name not in known_names and not is_exempt(name) and (kind := _only_argument(node))
     }
 
 
@@ -58,18 +58,20 @@ def _reader(name: str, kind: str) -> Callable[[str], object]:
     read = getattr(importlib.import_module(module), function)
 
     def whole(text: str) -> object:
-        found = read(bytes_of(text) if kind == "bytes" else text)
-        return list(found) if isinstance(found, Iterator) else found
+        result = read(bytes_of(text) if kind == "bytes" else text)
+        return list(result) if isinstance(result, Iterator) else result
 
     return whole
 
 
 def _only_argument(function: _Function) -> str | None:
     """Return the type of the only required argument if it is `str` or `bytes`, otherwise None."""
-    given = [*function.args.posonlyargs, *function.args.args]
-    needed = len(given) - len(function.args.defaults) + sum(item is None for item in function.args.kw_defaults)
-    annotation = given[0].annotation if given else None
-    if isinstance(function, ast.AsyncFunctionDef) or needed != 1 or not isinstance(annotation, ast.Name):
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    required_count = (
+        len(arguments) - len(function.args.defaults) + sum(item is None for item in function.args.kw_defaults)
+    )
+    annotation = arguments[0].annotation if arguments else None
+    if isinstance(function, ast.AsyncFunctionDef) or required_count != 1 or not isinstance(annotation, ast.Name):
         return None
     return annotation.id if annotation.id in {"str", "bytes"} else None
 
@@ -91,8 +93,8 @@ def _exports(tree: ast.Module) -> set[str]:
 
 
 def _takes(function: _Function) -> bool:
-    given = [*function.args.posonlyargs, *function.args.args]
-    return any(_is_text(item) and (place == 0 or item.arg in _NAMES) for place, item in enumerate(given))
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    return any(_is_text(item) and (place == 0 or item.arg in _NAMES) for place, item in enumerate(arguments))
 
 
 def _is_text(argument: ast.arg) -> bool:

@@ -77,8 +77,8 @@ def _csv(text: str) -> object:
 
 
 def _csv_cell(text: str) -> object:
-    table = f'title,text\na,"{_PROSE} {text.replace(chr(34), chr(34) * 2)}"\n'
-    return _all(csv_rows.csv_rows(io.BytesIO(bytes_of(table)), "a.csv", 1, _MOST, _TODAY, _lines()))
+    csv_text = f'title,text\na,"{_PROSE} {text.replace(chr(34), chr(34) * 2)}"\n'
+    return _all(csv_rows.csv_rows(io.BytesIO(bytes_of(csv_text)), "a.csv", 1, _MOST, _TODAY, _lines()))
 
 
 def _body(text: str, kind: body_reader.BodyKind) -> object:
@@ -88,10 +88,10 @@ def _body(text: str, kind: body_reader.BodyKind) -> object:
 
 def _zip(text: str) -> object:
     """Read the text as a file in an archive, because a damaged archive would be refused before its text is read."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.txt", bytes_of(text))
-    return _all(body_reader.read_rows(packed, "zip", "", BatchSettings(), _TODAY))
+    return _all(body_reader.read_rows(file, "zip", "", BatchSettings(), _TODAY))
 
 
 def _form(text: str) -> object:

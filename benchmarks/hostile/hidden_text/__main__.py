@@ -42,24 +42,25 @@ class _Tally:
         self._counts: dict[str, Counter[str]] = {}
         self._shifts: list[int] = []
 
-    def add(self, way: str, order: str, text: str, told: str, clean: str) -> None:
-        """Count one attacked copy: its visible text, its flagged texts (`told`), and the text of the clean copy."""
-        there, flagged = _letters(order) in _letters(text), _letters(order) in _letters(told)
+    def add(self, way: str, order: str, text: str, flagged_text: str, clean_text: str) -> None:
+        """Count one attacked copy: its visible text, its flagged texts (`flagged_text`), and the text of the clean
+        copy."""
+        is_in_text, is_flagged = _letters(order) in _letters(text), _letters(order) in _letters(flagged_text)
         counts = self._counts.setdefault(way, Counter())
         counts["copies"] += 1
-        counts["flagged"] += flagged
-        counts["left out"] += not there
-        counts["missed"] += there and not flagged
-        self._shifts.append(_stated(text) - _stated(clean))
+        counts["flagged"] += is_flagged
+        counts["left out"] += not is_in_text
+        counts["missed"] += is_in_text and not is_flagged
+        self._shifts.append(_stated(text) - _stated(clean_text))
 
     def tell(self) -> None:
         print(f"\n{self._kind} | copies | flagged | left out | missed")
         for way, counts in self._counts.items():
             print(f"{way} | {counts['copies']} | {counts['flagged']} | {counts['left out']} | {counts['missed']}")
         ways = len(self._counts)
-        whole = sum(counts["missed"] == 0 for counts in self._counts.values())
-        shifted = sum(shift != 0 for shift in self._shifts)
-        print(f"{self._kind}: {whole} of {ways} ways never missed; checklist shifted in {shifted} of "
+        never_missed = sum(counts["missed"] == 0 for counts in self._counts.values())
+        shifted_count = sum(shift != 0 for shift in self._shifts)
+        print(f"{self._kind}: {never_missed} of {ways} ways never missed; checklist shifted in {shifted_count} of "
               f"{len(self._shifts)} attacked copies")  # fmt: skip
 
 
@@ -71,54 +72,54 @@ def _stated(text: str) -> int:
 
 async def _pdfs(copies: int) -> None:
     tally = _Tally("PDF")
-    found = 0
+    false_flags = 0
     for number, idea in enumerate(islice(ideas(), copies)):
         body = as_pdf_pages(idea)[0]
         orders = {way: _LATIN[(number + place) % len(_LATIN)] for place, way in enumerate(PDF_WAYS)}
         pages = [PDF_WAYS[way](body, order) for way, order in orders.items()]
-        clean = await pdf_text(as_pdf([Page(body)]), PdfLimits(), "The PDF")
+        clean_reading = await pdf_text(as_pdf([Page(body)]), PdfLimits(), "The PDF")
         for place, way in enumerate(orders):
             read = await pdf_text(as_pdf([pages[place]]), PdfLimits(), "The PDF")
-            tally.add(way, orders[way], read.text, " ".join(item.text for item in read.hidden), clean.text)
+            tally.add(way, orders[way], read.text, " ".join(item.text for item in read.hidden), clean_reading.text)
         honest = [way(body, _LATIN[number % len(_LATIN)]) for way in HONEST_PDF_WAYS.values()]
-        found += len((await pdf_text(as_pdf(honest), PdfLimits(), "The PDF")).hidden)
+        false_flags += len((await pdf_text(as_pdf(honest), PdfLimits(), "The PDF")).hidden)
     tally.tell()
-    print(f"honest ways of PDFs: {found} false flags on {copies * len(HONEST_PDF_WAYS)} pages")
+    print(f"honest ways of PDFs: {false_flags} false flags on {copies * len(HONEST_PDF_WAYS)} pages")
 
 
 def _pages(copies: int) -> None:
     tally = _Tally("web page")
     orders = list(ORDERS.values())
-    found = 0
+    false_flags = 0
     for number, idea in enumerate(islice(ideas(), copies)):
-        clean = extract_article(as_page(idea), "utf-8", "", _TODAY).text
+        clean_text = extract_article(as_page(idea), "utf-8", "", _TODAY).text
         for place, (way, markup) in enumerate(HTML_WAYS.items()):
             order = orders[(number + place) % len(orders)]
             read = extract_article(as_page(idea, markup.format(text=order)), "utf-8", "", _TODAY)
-            tally.add(way, order, read.text, " ".join(item.text for item in read.hidden), clean)
+            tally.add(way, order, read.text, " ".join(item.text for item in read.hidden), clean_text)
         for markup in HONEST_HTML_WAYS.values():
             page = as_page(idea, markup.format(text=orders[number % len(orders)]))
-            found += len(extract_article(page, "utf-8", "", _TODAY).hidden)
+            false_flags += len(extract_article(page, "utf-8", "", _TODAY).hidden)
     tally.tell()
-    print(f"honest ways of pages: {found} false flags on {copies * len(HONEST_HTML_WAYS)} pages")
+    print(f"honest ways of pages: {false_flags} false flags on {copies * len(HONEST_HTML_WAYS)} pages")
 
 
 async def _office(copies: int) -> None:
     orders = list(ORDERS.values())
-    found = 0
-    for kind, ways, made in (("Word document", WORD_WAYS, as_word), ("OpenDocument text", ODT_WAYS, as_odt)):
+    false_flags = 0
+    for kind, ways, make_file in (("Word document", WORD_WAYS, as_word), ("OpenDocument text", ODT_WAYS, as_odt)):
         tally = _Tally(kind)
         for number, idea in enumerate(islice(ideas(), copies)):
-            clean, _ = await _office_text(made(idea))
+            clean_text, _ = await _office_text(make_file(idea))
             for place, (name, way) in enumerate(ways.items()):
                 order = orders[(number + place) % len(orders)]
-                text, told = await _office_text(made(idea, way, order))
-                tally.add(name, order, text, " ".join(told), clean)
+                text, flagged_texts = await _office_text(make_file(idea, way, order))
+                tally.add(name, order, text, " ".join(flagged_texts), clean_text)
         tally.tell()
     for idea in islice(ideas(), copies):
         for way in HONEST_WORD_WAYS.values():
-            found += len((await _office_text(as_word(idea, way, orders[0])))[1])
-    print(f"honest ways of Word documents: {found} false flags on {copies * len(HONEST_WORD_WAYS)} documents")
+            false_flags += len((await _office_text(as_word(idea, way, orders[0])))[1])
+    print(f"honest ways of Word documents: {false_flags} false flags on {copies * len(HONEST_WORD_WAYS)} documents")
 
 
 async def _office_text(document: bytes) -> tuple[str, list[str]]:
@@ -129,15 +130,15 @@ async def _office_text(document: bytes) -> tuple[str, list[str]]:
     return "\n".join(text for _, text in read.paragraphs), [text for _, text in read.hidden]
 
 
-async def _honest(most: int) -> None:
-    texts = ideas()[:most]
+async def _honest(max_ideas: int) -> None:
+    texts = ideas()[:max_ideas]
     pdfs = [bool((await pdf_text(as_pdf_of(idea), PdfLimits(), "The PDF")).hidden) for idea in texts]
     pages = [bool(extract_article(as_page(idea), "utf-8", "", _TODAY).hidden) for idea in texts]
     print(f"\nhonest ideas: {sum(pdfs)} of {len(pdfs)} flagged as PDFs, {sum(pages)} of {len(pages)} as pages")
-    office = [bool((await _office_text(made(idea)))[1]) for idea in texts for made in (as_word, as_odt)]
+    office = [bool((await _office_text(make_file(idea)))[1]) for idea in texts for make_file in (as_word, as_odt)]
     print(f"honest ideas: {sum(office)} of {len(office)} flagged as Word documents and OpenDocument texts")
-    real = sorted(DATA.glob("**/*.pdf"))
-    flagged = [bool((await pdf_text(item.read_bytes(), PdfLimits(), item.name)).hidden) for item in real]
+    real_pdfs = sorted(DATA.glob("**/*.pdf"))
+    flagged = [bool((await pdf_text(item.read_bytes(), PdfLimits(), item.name)).hidden) for item in real_pdfs]
     print(f"real PDFs: {sum(flagged)} of {len(flagged)} flagged; real pages: there are none in the data")
 
 
@@ -145,11 +146,11 @@ def main() -> None:
     parser = command_line("hostile.hidden_text", __doc__)
     parser.add_argument("--copies", type=int, default=2, help="number of ideas to which every way is applied")
     parser.add_argument("--honest", type=int, default=118, help="number of honest ideas checked for false flags")
-    asked = parser.parse_args()
-    asyncio.run(_pdfs(asked.copies))
-    _pages(asked.copies)
-    asyncio.run(_office(asked.copies))
-    asyncio.run(_honest(asked.honest))
+    options = parser.parse_args()
+    asyncio.run(_pdfs(options.copies))
+    _pages(options.copies)
+    asyncio.run(_office(options.copies))
+    asyncio.run(_honest(options.honest))
 
 
 if __name__ == "__main__":

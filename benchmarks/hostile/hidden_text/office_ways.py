@@ -44,13 +44,13 @@ def _cell(fill: str, properties: str) -> OfficeWay:
 
 
 def _styled(properties: str, kind: str = "character") -> OfficeWay:
-    used = (
+    runs = (
         '<w:r><w:rPr><w:rStyle w:val="S"/></w:rPr><w:t>{text}</w:t></w:r>'
         if kind == "character"
         else '<w:pPr><w:pStyle w:val="S"/></w:pPr><w:r><w:t>{text}</w:t></w:r>'
     )
     styles = f'<w:style w:type="{kind}" w:styleId="S"><w:rPr>{properties}</w:rPr></w:style>'
-    return OfficeWay(f"<w:p>{used}</w:p>", styles)
+    return OfficeWay(f"<w:p>{runs}</w:p>", styles)
 
 
 def _box(anchor: str) -> OfficeWay:
@@ -146,15 +146,15 @@ ODT_WAYS: Mapping[str, OfficeWay] = {
 
 def as_word(idea: str, way: OfficeWay = OfficeWay(""), text: str = "") -> bytes:  # noqa: B008 - a tuple of texts
     rows = "".join(f"<w:p><w:r><w:t>{html.escape(row)}</w:t></w:r></w:p>" for row in idea.splitlines() if row.strip())
-    said = html.escape(text)
-    body = rows + way.body.replace("{text}", said)
+    escaped_text = html.escape(text)
+    body = rows + way.body.replace("{text}", escaped_text)
     return _packed(
         {
             "[Content_Types].xml": "<Types/>",
             "_rels/.rels": _RELATIONS,
             "word/document.xml": f"<w:document {_W}><w:body>{body}</w:body></w:document>",
             "word/styles.xml": f"<w:styles {_W}>{way.styles}</w:styles>",
-            **{name: xml.replace("{text}", said) for name, xml in way.parts},
+            **{name: xml.replace("{text}", escaped_text) for name, xml in way.parts},
         }
     )
 

@@ -24,8 +24,8 @@ class Page:
     """Names of the objects that are optional content groups and switched off."""
 
 
-def line(text: str, height: float, before: str = "0 g", size: float = 10, left: float = 60, font: str = "F1") -> str:
-    return f"q {before} BT /{font} {size} Tf {left} {height} Td ({_escaped(text)}) Tj ET Q\n"
+def line(text: str, height: float, operators: str = "0 g", size: float = 10, left: float = 60, font: str = "F1") -> str:
+    return f"q {operators} BT /{font} {size} Tf {left} {height} Td ({_escaped(text)}) Tj ET Q\n"
 
 
 def _escaped(text: str) -> str:
@@ -56,8 +56,8 @@ def as_pdf(pages: Sequence[Page]) -> bytes:
         bodies.append(body_bytes)
         return len(bodies)
 
-    shared = " ".join(f"/{name} {add(_font(base))} 0 R" for name, base in _FONTS.items())
-    kids, layers, off = [], [], []
+    shared_fonts = " ".join(f"/{name} {add(_font(base))} 0 R" for name, base in _FONTS.items())
+    kids, layers, hidden_layers = [], [], []
     for page in pages:
         first = len(bodies) + 1
         names = {name: f"{first + place} 0 R" for place, name in enumerate(page.objects)}
@@ -65,16 +65,19 @@ def as_pdf(pages: Sequence[Page]) -> bytes:
             add((_named(body[0], names), body[1]) if isinstance(body, tuple) else _named(body, names))
             if "/Type /OCG" in (body[0] if isinstance(body, tuple) else body):
                 layers.append(names[name])
-        off += [names[name] for name in page.layers_off]
+        hidden_layers += [names[name] for name in page.layers_off]
         content = add(("", page.content))
         kids.append(
             add(
                 f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {content} 0 R"
                 f" {_named(page.more, names)}"
-                f" /Resources << /Font << {shared} {_named(page.fonts, names)} >> {_named(page.resources, names)} >> >>"
+                f" /Resources << /Font << {shared_fonts} {_named(page.fonts, names)} >> "
+                f"{_named(page.resources, names)} >> >>"
             )
         )
-    options = f"/OCProperties << /OCGs [{' '.join(layers)}] /D << /OFF [{' '.join(off)}] >> >>" if layers else ""
+    options = (
+        f"/OCProperties << /OCGs [{' '.join(layers)}] /D << /OFF [{' '.join(hidden_layers)}] >> >>" if layers else ""
+    )
     bodies[0] = f"<< /Type /Catalog /Pages 2 0 R {options} >>".encode()
     bodies[1] = f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(f'{kid} 0 R' for kid in kids)}] >>".encode()
     return _assembled(bodies)
@@ -95,8 +98,8 @@ def _assembled(bodies: Sequence[bytes]) -> bytes:
     for number, body in enumerate(bodies, 1):
         places.append(len(out))
         out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    table = len(out)
+    table_offset = len(out)
     out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(bodies) + 1)
     out += b"".join(b"%010d 00000 n \n" % place for place in places)
-    out += b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (len(bodies) + 1, table)
+    out += b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (len(bodies) + 1, table_offset)
     return bytes(out)

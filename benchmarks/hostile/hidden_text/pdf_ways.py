@@ -35,14 +35,14 @@ def _state(state: str, before: str = "", **objects: str | tuple[str, str]) -> Wa
     )
 
 
-def _form(entries: str, drawing: str = "{text}", before: str = "", after: str = "", off: bool = False) -> Way:
+def _form(entries: str, drawing: str = "{text}", before: str = "", after: str = "", is_off: bool = False) -> Way:
     def page(body: str, text: str) -> Page:
-        inside = drawing.replace("{text}", line(text, 100)).replace("{white}", line(text, 100, "1 g"))
+        form_content = drawing.replace("{text}", line(text, 100)).replace("{white}", line(text, 100, "1 g"))
         return Page(
             f"{body}{before} /Form Do {after}".replace("{text}", line(text, 100)),
             "/XObject << /Form {form} >>",
-            objects={"layer": "<< /Type /OCG /Name (a) >>", "form": (f"{_FORM} {entries}", inside)},
-            layers_off=("layer",) if off else (),
+            objects={"layer": "<< /Type /OCG /Name (a) >>", "form": (f"{_FORM} {entries}", form_content)},
+            layers_off=("layer",) if is_off else (),
         )
 
     return page
@@ -57,12 +57,12 @@ def _nested_forms(body: str, text: str) -> Page:
     )
 
 
-def _layer(dictionary: str = "{layer}", off: bool = True) -> Way:
+def _layer(dictionary: str = "{layer}", is_off: bool = True) -> Way:
     return lambda body, text: Page(
         f"{body}/OC /Layer BDC {line(text, 100)} EMC\n",
         f"/Properties << /Layer {dictionary} >>",
         objects={"layer": "<< /Type /OCG /Name (a) >>"},
-        layers_off=("layer",) if off else (),
+        layers_off=("layer",) if is_off else (),
     )
 
 
@@ -81,13 +81,13 @@ def _annotation(body: str, text: str) -> Page:
     )
 
 
-def _mapped(shown: Callable[[str], str], place: str = "1 0 0 1 60 100", more: str = "") -> Way:
+def _mapped(glyphs_of: Callable[[str], str], place: str = "1 0 0 1 60 100", operators: str = "") -> Way:
     """Return a way with a font whose glyphs show one text and whose Unicode map states another."""
 
     def page(body: str, text: str) -> Page:
-        drawn = shown(text)
+        drawn_text = glyphs_of(text)
         names = {" ": "space", ".": "period", ",": "comma", "-": "hyphen", "'": "quotesingle", ":": "colon"}
-        glyphs = " ".join(f"/{names.get(sign, sign)}" for sign in drawn)
+        glyphs = " ".join(f"/{names.get(sign, sign)}" for sign in drawn_text)
         says = "\n".join(f"<{33 + number:02x}> <{ord(sign):04x}>" for number, sign in enumerate(text))
         cmap = (
             "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /a def\n1 begincodespacerange\n"
@@ -97,7 +97,7 @@ def _mapped(shown: Callable[[str], str], place: str = "1 0 0 1 60 100", more: st
         return Page(
             f"{body} 0 g BT /M 10 Tf {place} Tm <{codes}> Tj ET\n",
             fonts="/M {font}",
-            more=more,
+            more=operators,
             objects={
                 "map": ("", cmap),
                 "font": "<< /Type /Font /Subtype /Type1 /BaseFont /Times-Roman /ToUnicode {map} "
@@ -113,19 +113,21 @@ def _thanks(text: str) -> str:
 
 
 def _exchanged(text: str) -> str:
-    small = "abcdefghijklmnopqrstuvwxyz"
-    table = str.maketrans(small + small.upper(), small[13:] + small[:13] + small[13:].upper() + small[:13].upper())
-    plain = "".join(sign if sign.isascii() else "e" for sign in text)
-    return plain.translate(table)
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    table = str.maketrans(
+        alphabet + alphabet.upper(), alphabet[13:] + alphabet[:13] + alphabet[13:].upper() + alphabet[:13].upper()
+    )
+    ascii_text = "".join(sign if sign.isascii() else "e" for sign in text)
+    return ascii_text.translate(table)
 
 
-def _replaced(drawn: str | None) -> Way:
+def _replaced(drawn_text: str | None) -> Way:
     """Return a way with marked content whose ActualText is the text."""
 
     def page(body: str, text: str) -> Page:
         units = text.encode("utf-16-be").hex()
-        shown = text if drawn is None else drawn
-        return Page(f"{body}/Span << /ActualText <feff{units}> >> BDC {line(shown, 100)} EMC\n")
+        visible_text = text if drawn_text is None else drawn_text
+        return Page(f"{body}/Span << /ActualText <feff{units}> >> BDC {line(visible_text, 100)} EMC\n")
 
     return page
 
@@ -222,12 +224,12 @@ PDF_WAYS: Mapping[str, Way] = {
     "blended away": _state("/BM /Screen", before=f"1 g {_PLACE} re f"),
     "layer switched off": _layer(),
     "layer by membership": _layer("<< /Type /OCMD /OCGs [{layer}] /P /AllOn >>"),
-    "form of a layer switched off": _form("/OC {layer}", off=True),
+    "form of a layer switched off": _form("/OC {layer}", is_off=True),
     "empty glyphs": _empty_glyphs,
     "font map: another sentence is drawn": _mapped(_thanks),
     "font map: letters exchanged": _mapped(_exchanged),
     "font map: letters exchanged, on their sides": _mapped(_exchanged, "0 1 -1 0 590 60"),
-    "font map: letters exchanged, on a turned page": _mapped(_exchanged, more="/Rotate 90"),
+    "font map: letters exchanged, on a turned page": _mapped(_exchanged, operators="/Rotate 90"),
     "ActualText over another sentence": _replaced("We thank the three partner schools for their help."),
     "ActualText over a blank": _replaced(" "),
 }
@@ -243,7 +245,7 @@ HONEST_PDF_WAYS: Mapping[str, Way] = {
     "drawn twice": lambda body, text: Page(body + line(text, 100) + line(text, 100, left=60.3)),
     "clip around it": _around(f"q {_PLACE} re W n "),
     "in a form": _form(""),
-    "layer switched on": _layer(off=False),
+    "layer switched on": _layer(is_off=False),
     "opacity 0.6": _state("/ca 0.6"),
     "mask that lets it through": _mask("1"),
     "underlined": _plain(over="0 G 60 98 m 400 98 l S\n"),

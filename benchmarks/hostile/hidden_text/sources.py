@@ -30,7 +30,7 @@ def as_pdf_of(idea: str) -> bytes:
     return as_pdf([Page(drawing) for drawing in as_pdf_pages(idea)])
 
 
-def as_page(idea: str, more: str = "") -> bytes:
-    """Return a web page with the idea, and `more` at its end."""
+def as_page(idea: str, extra_html: str = "") -> bytes:
+    """Return a web page with the idea, and `extra_html` at its end."""
     rows = "".join(f"<p>{html.escape(row)}</p>" for row in idea.splitlines() if row.strip())
-    return f"<html><head><meta charset=utf-8></head><body><article>{rows}{more}</article></body></html>".encode()
+    return f"<html><head><meta charset=utf-8></head><body><article>{rows}{extra_html}</article></body></html>".encode()

@@ -11,28 +11,28 @@ from benchmarks.quality import runs
 from benchmarks.quality.claim_support.items import KnownClaim, known_claims
 from benchmarks.quality.claim_support.measures import Said, by_group, label_quality
 from benchmarks.quality.claim_support.with_model import in_calls
-from benchmarks.quality.given import Given
-from benchmarks.quality.kept import reasons
+from benchmarks.quality.outcome_file import failure_reasons
+from benchmarks.quality.part_inputs import PartInputs
 
 _OUTCOMES: tuple[SupportOutcome, ...] = ("supports", "partly", "not", "contradicts")
 
 
-def support(given: Given) -> Iterator[str]:
+def support(inputs: PartInputs) -> Iterator[str]:
     """Yield tables of how well the program recognises supported claims, and a baseline that always says `supports`."""
     sets = {
-        name: [claim for claim in known_claims(name, given.asked.first) if not claim.tuning]
-        for name in given.options.sets
+        name: [claim for claim in known_claims(name, inputs.run_options.first) if not claim.tuning]
+        for name in inputs.options.sets
     }
     outcomes: dict[str, dict[str, Said]] = {
         name: {"always supports": ["supports"] * len(claims)} for name, claims in sets.items()
     }
-    if given.asked.judge is None:
+    if inputs.run_options.judge is None:
         yield "No language model was used: baseline only.\n"
     else:
-        yield from given.warning()
+        yield from inputs.warning()
         calls = {call: batch for name, claims in sets.items() for call, batch in in_calls(name, claims).items()}
-        answered = asyncio.run(runs.support(given.asked, given.settings, calls))
-        yield from reasons(answered)
+        answered = asyncio.run(runs.support(inputs.run_options, inputs.settings, calls))
+        yield from failure_reasons(answered)
         ended = {item.item for item in answered}
         sets = {
             name: [claim for call, batch in in_calls(name, claims).items() if call in ended for claim in batch]
@@ -41,19 +41,21 @@ def support(given: Given) -> Iterator[str]:
         outcomes = {name: {"always supports": ["supports"] * len(claims)} for name, claims in sets.items()}
         by_claim = {claim: outcome for item in answered for claim, outcome in item.outcomes.items()}
         for name, claims in sets.items():
-            outcomes[name][f"the program with {given.asked.judge}"] = [by_claim.get(claim.id) for claim in claims]
+            outcomes[name][f"the program with {inputs.run_options.judge}"] = [
+                by_claim.get(claim.id) for claim in claims
+            ]
     for name, claims in sets.items():
-        yield from _tables(name, claims, outcomes[name], given)
+        yield from _tables(name, claims, outcomes[name], inputs)
 
 
-def _tables(name: str, claims: Sequence[KnownClaim], said: Mapping[str, Said], given: Given) -> Iterator[str]:
+def _tables(name: str, claims: Sequence[KnownClaim], said: Mapping[str, Said], inputs: PartInputs) -> Iterator[str]:
     documents = len({claim.document for claim in claims})
     yield f"\n## {name}: {len(claims)} claims with passages, {documents} documents (the half not used for tuning)\n"
     yield "| outcome | who | true | said | precision | recall | F1 |\n| --- | --- | --- | --- | --- | --- | --- |"
     labels = [label for label in _OUTCOMES if any(claim.gold == label for claim in claims)]
     for label in labels:
         for who, outcomes in said.items():
-            one = label_quality(claims, outcomes, label, given.rounds, given.asked.seeds[0])
+            one = label_quality(claims, outcomes, label, inputs.rounds, inputs.run_options.seeds[0])
             figures = " | ".join(map(_with_interval, (one.precision, one.recall, one.f1)))
             yield f"| {label} | {who} | {one.known} | {one.said} | {figures} |"
     for who, outcomes in said.items():

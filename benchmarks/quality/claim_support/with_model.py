@@ -11,7 +11,7 @@ from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.claim_support.items import KnownClaim
-from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, spent_on
 from cluster.clock import SystemClock
 
 
@@ -30,7 +30,7 @@ def in_calls(name: str, claims: Sequence[KnownClaim]) -> dict[str, Sequence[Know
 
 
 async def ask_support(
-    llm: Llm, calls: Mapping[str, Sequence[KnownClaim]], budget: Budget, kept: Kept[SupportOutcomes]
+    llm: Llm, calls: Mapping[str, Sequence[KnownClaim]], budget: Budget, outcome_file: OutcomeFile[SupportOutcomes]
 ) -> None:
     async def one(claims: Sequence[KnownClaim], seed: int) -> SupportOutcomes:
         name = names[claims[0].id]
@@ -57,4 +57,4 @@ async def ask_support(
     def failed(name: str, seed: int, why: str) -> SupportOutcomes:
         return SupportOutcomes(item=name, seed=seed, failure=why)
 
-    await do_the_rest(((claims, name, 0) for name, claims in calls.items()), kept, one, failed)
+    await measure_missing(((claims, name, 0) for name, claims in calls.items()), outcome_file, one, failed)

@@ -19,9 +19,9 @@ from assayer.reports.wording import named_work
 from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
-from benchmarks.quality.given import Given
 from benchmarks.quality.judged_sets.asking import PARAGRAPH, ReviewQuestion
-from benchmarks.quality.kept import Spent, spent_on, usd
+from benchmarks.quality.outcome_file import Spent, spent_on, usd
+from benchmarks.quality.part_inputs import PartInputs
 from benchmarks.quality.recorded import RecordedLlm
 from benchmarks.quality.report_text import judgement_text
 from cluster.clock import SystemClock
@@ -146,15 +146,15 @@ class Answering:
 
 
 @asynccontextmanager
-async def open_answering(given: Given, methods: tuple[str, ...]) -> AsyncIterator[Answering]:
+async def open_answering(inputs: PartInputs, methods: tuple[str, ...]) -> AsyncIterator[Answering]:
     """Open the resources of the judge's tests, with these methods as contenders."""
-    options, settings = given.options, given.settings
+    options, settings = inputs.options, inputs.settings
     recorded = RecordedLlm(options.recorded, options.invented) if options.recorded else None
     if recorded:
         evaluation = settings.evaluation.model_copy(update={"concurrency": _MANY})
         settings = settings.model_copy(update={"evaluation": evaluation})
-    bounded = given.asked.judge == "endpoint" and not given.asked.yes
-    reports = (options.recorded or given.asked.out) / "reports"
+    bounded = inputs.run_options.judge == "endpoint" and not inputs.run_options.yes
+    reports = (options.recorded or inputs.run_options.out) / "reports"
     reports.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(settings))
@@ -163,7 +163,7 @@ async def open_answering(given: Given, methods: tuple[str, ...]) -> AsyncIterato
             engine=engine,
             database=database,
             recorded=recorded,
-            budget=Budget(max_usd=given.asked.limit_usd if bounded else None),
+            budget=Budget(max_usd=inputs.run_options.limit_usd if bounded else None),
             words=options.words,
             reports=reports,
             stack=stack,

@@ -12,7 +12,7 @@ from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.judge.answering import PARAGRAPH_NAME, Answering, WrittenReview
 from benchmarks.quality.judge.intervals import share, statistic
 from benchmarks.quality.judge.tasks import COMPARISON, ComparisonQuestion, ReviewVerdict, ShownReview
-from benchmarks.quality.kept import Outcome, Spent
+from benchmarks.quality.outcome_file import Outcome, Spent
 from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric
 
 OTHER = "the review of another plan"
@@ -38,7 +38,7 @@ class CoverageOutcome(Outcome):
 
 
 async def coverage_of(
-    answering: Answering,
+    reviewer: Answering,
     idea: Idea,
     other: Idea | None,
     contenders: Sequence[str],
@@ -47,12 +47,12 @@ async def coverage_of(
 ) -> CoverageOutcome:
     """Judge the contenders' reviews of a plan, and the first contender's review of the plan `other`, all cut to the
     same number of words."""
-    made = await gather_all(catch_failure(answering.review(name, idea, 1)) for name in contenders)
+    made = await gather_all(catch_failure(reviewer.review(name, idea, 1)) for name in contenders)
     written = dict(zip(contenders, made, strict=True))
     if other is not None:
-        written[OTHER] = await catch_failure(answering.review(contenders[0], other, 1))
+        written[OTHER] = await catch_failure(reviewer.review(contenders[0], other, 1))
     texts = {
-        name: review.first_words(answering.words) for name, review in written.items() if not isinstance(review, Failed)
+        name: review.first_words(reviewer.words) for name, review in written.items() if not isinstance(review, Failed)
     }
     statements = tuple(rubric.statement for rubric in rubrics)
     labels = {f"S{place}": rubric.number for place, rubric in enumerate(rubrics, start=1)}
@@ -61,8 +61,8 @@ async def coverage_of(
         if isinstance(review, Failed):
             return JudgedReview(words=0, spent=_NOTHING, failure=str(review.error))
         question = CoverageQuestion(review=texts[name], statements=statements)
-        answer = await catch_failure(answering.ask(COVERAGE, question, idea.source, seed + 1))
-        reviewed = JudgedReview(words=min(review.words, answering.words), spent=review.spent)
+        answer = await catch_failure(reviewer.ask(COVERAGE, question, idea.source, seed + 1))
+        reviewed = JudgedReview(words=min(review.words, reviewer.words), spent=review.spent)
         if isinstance(answer, Failed):
             return reviewed.model_copy(update={"failure": str(answer.error)})
         scores = {labels[item.label]: item.score for item in answer[0].judgements}
@@ -70,7 +70,7 @@ async def coverage_of(
 
     reviews, compared = await gather_pair(
         gather_all(judged(name, review) for name, review in written.items()),
-        catch_failure(_compared(answering, idea, {name: text for name, text in texts.items() if name != OTHER}, seed)),
+        catch_failure(_compared(reviewer, idea, {name: text for name, text in texts.items() if name != OTHER}, seed)),
     )
     verdicts = {} if isinstance(compared, Failed) else compared
     return CoverageOutcome(
@@ -87,14 +87,12 @@ async def coverage_of(
 _NOTHING = Spent(calls=0, prompt_tokens=0, completion_tokens=0, usd=None)
 
 
-async def _compared(answering: Answering, idea: Idea, texts: Mapping[str, str], seed: int) -> dict[str, ReviewVerdict]:
+async def _compared(reviewer: Answering, idea: Idea, texts: Mapping[str, str], seed: int) -> dict[str, ReviewVerdict]:
     """Return the verdict on each review; they are shown in a random order that depends on plan and seed."""
     order = [*texts]
     Random(f"{seed}:{idea.source}").shuffle(order)
     shown = tuple(ShownReview(label=f"R{place}", text=texts[name]) for place, name in enumerate(order, start=1))
-    answer, _ = await answering.ask(
-        COMPARISON, ComparisonQuestion(plan=idea.text, reviews=shown), idea.source, seed + 1
-    )
+    answer, _ = await reviewer.ask(COMPARISON, ComparisonQuestion(plan=idea.text, reviews=shown), idea.source, seed + 1)
     by_label = {verdict.label: verdict for verdict in answer.reviews}
     return {name: by_label[review.label] for name, review in zip(order, shown, strict=True)}
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea
-from benchmarks.quality.given import Given
 from benchmarks.quality.judge.answering import PARAGRAPH_NAME, Answering, open_answering
 from benchmarks.quality.judge.coverage import CoverageOutcome, coverage_of, coverage_table
 from benchmarks.quality.judge.sensitivity import SensitivityOutcome, sensitivity_of, sensitivity_table
@@ -21,10 +20,11 @@ from benchmarks.quality.judge.stability import (
 )
 from benchmarks.quality.judge.tasks import COMPARISON, FLAW, FLAW_CHECK
 from benchmarks.quality.judged_sets.asking import PARAGRAPH
-from benchmarks.quality.kept import Kept, Outcome, do_the_rest, reasons
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, failure_reasons, measure_missing
+from benchmarks.quality.part_inputs import PartInputs
 from benchmarks.quality.recorded import as_far_as_answered
 from benchmarks.quality.rubrics import COVERAGE, read_rubrics
-from benchmarks.quality.runs import carefully, kept_file, of_method
+from benchmarks.quality.runs import measure_within_limits, of_method, open_outcome_file
 from benchmarks.records import DATA, read_records
 from benchmarks.throughput.ideas import scholar_ideas
 
@@ -40,23 +40,23 @@ class _Test(NamedTuple):
     table: Callable[[Sequence[Any]], Iterator[str]]
 
 
-def judge(given: Given) -> Iterator[str]:
+def judge(inputs: PartInputs) -> Iterator[str]:
     """Run what is missing of the chosen tests, and yield their tables."""
-    plans = _plans(given.options.plans)[: given.asked.first]
-    yield from given.warning()
-    if given.asked.judge is None:
+    plans = _plans(inputs.options.plans)[: inputs.run_options.first]
+    yield from inputs.warning()
+    if inputs.run_options.judge is None:
         raise InputError("The tests of the judge need a language model.", "Use --endpoint, --simulate or --recorded.")
-    measured, waiting = asyncio.run(_measure(given, plans))
-    if given.options.recorded:
-        listed = given.options.recorded / "waiting.txt"
-        files = [str(given.options.recorded / "prompts" / f"{name}.md") for name in sorted(waiting)]
+    measured, waiting = asyncio.run(_measure(inputs, plans))
+    if inputs.options.recorded:
+        listed = inputs.options.recorded / "waiting.txt"
+        files = [str(inputs.options.recorded / "prompts" / f"{name}.md") for name in sorted(waiting)]
         listed.write_text("".join(f"{file}\n" for file in files), "utf-8")
         yield f"\n{len(waiting)} prompts are waiting for an answer. They are listed in {listed}."
     for name, outcomes in measured.items():
-        yield f"\n## {name.capitalize()}: {len(outcomes)} of {len(plans) * len(given.asked.seeds)} done\n"
+        yield f"\n## {name.capitalize()}: {len(outcomes)} of {len(plans) * len(inputs.run_options.seeds)} done\n"
         if outcomes:
-            yield from _tests(given, plans)[name].table(outcomes)
-            yield from reasons(outcomes)
+            yield from _tests(inputs, plans)[name].table(outcomes)
+            yield from failure_reasons(outcomes)
 
 
 def _plans(names: Sequence[str]) -> list[Idea]:
@@ -75,21 +75,21 @@ def _from_file(path: Path) -> Idea:
     return parse_idea(path.read_text("utf-8"), path.stem)
 
 
-def _tests(given: Given, plans: Sequence[Idea]) -> dict[str, _Test]:
+def _tests(inputs: PartInputs, plans: Sequence[Idea]) -> dict[str, _Test]:
     """Return the chosen tests."""
-    contenders, rounds = tuple(given.options.contenders), given.rounds
-    rubrics = read_rubrics(given.options.rubrics)
+    contenders, rounds = tuple(inputs.options.contenders), inputs.rounds
+    rubrics = read_rubrics(inputs.options.rubrics)
     numbers = {idea.source: number for number, idea in enumerate(plans)}
-    copies = given.options.copies or given.settings.home / "judge-copies"
+    copies = inputs.options.copies or inputs.settings.home / "judge-copies"
     copies.mkdir(parents=True, exist_ok=True)
 
-    def coverage(answering: Answering, idea: Idea, seed: int) -> Awaitable[CoverageOutcome]:
+    def coverage(reviewer: Answering, idea: Idea, seed: int) -> Awaitable[CoverageOutcome]:
         own = [rubric for rubric in rubrics if rubric.idea == idea.source]
         other = plans[(numbers[idea.source] + 1) % len(plans)] if len(plans) > 1 else None
-        return coverage_of(answering, idea, other, contenders, own, seed)
+        return coverage_of(reviewer, idea, other, contenders, own, seed)
 
-    def sensitivity(answering: Answering, idea: Idea, seed: int) -> Awaitable[SensitivityOutcome]:
-        return sensitivity_of(answering, idea, numbers[idea.source] + seed, contenders, copies, seed)
+    def sensitivity(reviewer: Answering, idea: Idea, seed: int) -> Awaitable[SensitivityOutcome]:
+        return sensitivity_of(reviewer, idea, numbers[idea.source] + seed, contenders, copies, seed)
 
     tests = {
         "coverage": _Test(CoverageOutcome, coverage, lambda found: coverage_table(found, rubrics, contenders, rounds)),
@@ -107,32 +107,32 @@ def _tests(given: Given, plans: Sequence[Idea]) -> dict[str, _Test]:
             lambda found: repeatability_table(found, contenders, rounds),
         ),
     }
-    return {name: tests[name] for name in given.options.tests or TESTS}
+    return {name: tests[name] for name in inputs.options.tests or TESTS}
 
 
-async def _measure(given: Given, plans: Sequence[Idea]) -> tuple[dict[str, list[Any]], set[str]]:
+async def _measure(inputs: PartInputs, plans: Sequence[Idea]) -> tuple[dict[str, list[Any]], set[str]]:
     """Return the outcomes by test, and the names of the prompts waiting for a reader."""
-    methods = tuple(name for name in given.options.contenders if name != PARAGRAPH_NAME)
+    methods = tuple(name for name in inputs.options.contenders if name != PARAGRAPH_NAME)
     measured: dict[str, list[Any]] = {}
-    async with open_answering(given, methods) as answering:
-        for name, test in _tests(given, plans).items():
-            kept = _kept(given, name, test, methods)
+    async with open_answering(inputs, methods) as answering:
+        for name, test in _tests(inputs, plans).items():
+            kept = _kept(inputs, name, test, methods)
             if name == "coverage":
-                chosen = [idea for idea in plans if (given.options.rubrics / idea.source).is_dir()]
+                chosen = [idea for idea in plans if (inputs.options.rubrics / idea.source).is_dir()]
             else:
                 chosen = [*plans]
-            items = [(idea, idea.source, seed) for seed in given.asked.seeds for idea in chosen]
-            await _do(given, answering, test, kept, items, name)
+            items = [(idea, idea.source, seed) for seed in inputs.run_options.seeds for idea in chosen]
+            await _do(inputs, answering, test, kept, items, name)
             names = {idea.source for idea in plans}
             measured[name] = [outcome for outcome in kept.outcomes if outcome.item in names]
         return measured, answering.recorded.waiting if answering.recorded else set()
 
 
 async def _do(
-    given: Given,
-    answering: Answering,
+    inputs: PartInputs,
+    reviewer: Answering,
     test: _Test,
-    kept: Kept[Any],
+    outcome_file: OutcomeFile[Any],
     items: Sequence[tuple[Idea, str, int]],
     name: str,
 ) -> None:
@@ -141,24 +141,24 @@ async def _do(
 
     async def work(wanted: Sequence[tuple[str, int]]) -> None:
         chosen = [item for item in items if item[1:] in set(wanted)]
-        rest = do_the_rest(chosen, kept, lambda idea, seed: test.of_plan(answering, idea, seed), failed)
-        if answering.recorded:
-            await as_far_as_answered(rest, answering.recorded)
+        rest = measure_missing(chosen, outcome_file, lambda idea, seed: test.of_plan(reviewer, idea, seed), failed)
+        if reviewer.recorded:
+            await as_far_as_answered(rest, reviewer.recorded)
         else:
             await rest
 
     pairs = [(source, seed) for _, source, seed in items]
-    await carefully(given.asked, given.settings, f"judge {name}", pairs, kept, work)
+    await measure_within_limits(inputs.run_options, inputs.settings, f"judge {name}", pairs, outcome_file, work)
 
 
-def _kept(given: Given, name: str, test: _Test, methods: Sequence[str]) -> Kept[Any]:
-    options = given.options
+def _kept(inputs: PartInputs, name: str, test: _Test, methods: Sequence[str]) -> OutcomeFile[Any]:
+    options = inputs.options
     tasks = (COVERAGE, COMPARISON, FLAW, FLAW_CHECK, PARAGRAPH)
     made = {
-        "methods": [of_method(given.settings, method) for method in methods],
+        "methods": [of_method(inputs.settings, method) for method in methods],
         "contenders": options.contenders,
         "words": options.words,
         "tasks": {task.name: task.digest for task in tasks},
         "recorded": str(options.recorded.absolute()) if options.recorded else None,
     }
-    return kept_file(given.asked, given.settings, f"judge-{name}", test.kind, made)
+    return open_outcome_file(inputs.run_options, inputs.settings, f"judge-{name}", test.kind, made)

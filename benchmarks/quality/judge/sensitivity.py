@@ -22,7 +22,7 @@ from benchmarks.quality.judge.tasks import (
     offered_kinds,
     with_edits,
 )
-from benchmarks.quality.kept import Outcome
+from benchmarks.quality.outcome_file import Outcome
 from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion
 
 _NAMED = 4
@@ -75,7 +75,7 @@ class SensitivityOutcome(Outcome):
     reviews: dict[str, PairReview] = Field(default_factory=dict)
 
 
-async def flawed_copy(answering: Answering, idea: Idea, first: int, folder: Path) -> FlawedCopy:
+async def flawed_copy(reviewer: Answering, idea: Idea, first: int, folder: Path) -> FlawedCopy:
     """Return the flawed copy cached in `folder`, or create, check and cache one. Raises AssayerError."""
     made_with: list[str | int] = [idea.id, first, FLAW.digest, FLAW_CHECK.digest]
     file = folder / f"{idea.source}-{first}.json"
@@ -86,19 +86,19 @@ async def flawed_copy(answering: Answering, idea: Idea, first: int, folder: Path
             cached = None
         if cached and cached.made_with == made_with:
             return cached
-    flaw, _ = await answering.ask(FLAW, FlawQuestion(plan=idea.text, kinds=offered_kinds(first)), idea.source)
+    flaw, _ = await reviewer.ask(FLAW, FlawQuestion(plan=idea.text, kinds=offered_kinds(first)), idea.source)
     question = FlawCheckQuestion(plan=idea.text, edits=tuple(flaw.edits), statement=flaw.statement)
-    check, _ = await answering.ask(FLAW_CHECK, question, idea.source)
+    check, _ = await reviewer.ask(FLAW_CHECK, question, idea.source)
     copy = FlawedCopy(made_with=made_with, flaw=flaw, check=check)
     file.write_text(json.dumps(copy.model_dump(), ensure_ascii=False, indent=1), "utf-8")
     return copy
 
 
 async def sensitivity_of(
-    answering: Answering, idea: Idea, first: int, contenders: Sequence[str], folder: Path, seed: int
+    reviewer: Answering, idea: Idea, first: int, contenders: Sequence[str], folder: Path, seed: int
 ) -> SensitivityOutcome:
     """Plant a flaw in a plan, and check the contenders' reviews of both versions for it."""
-    copy = await flawed_copy(answering, idea, first, folder)
+    copy = await flawed_copy(reviewer, idea, first, folder)
     altered = neutral_copy(idea, with_edits(idea.text, copy.flaw.edits))
     outcome = SensitivityOutcome(
         item=idea.source,
@@ -110,15 +110,15 @@ async def sensitivity_of(
     )
     if not copy.check.passed:
         return outcome.model_copy(update={"rejected": copy.check.reason or "the check failed"})
-    reviews = await gather_all(_pair(answering, name, (idea, altered), copy.flaw) for name in contenders)
+    reviews = await gather_all(_pair(reviewer, name, (idea, altered), copy.flaw) for name in contenders)
     return outcome.model_copy(update={"reviews": dict(zip(contenders, reviews, strict=True))})
 
 
-async def _pair(answering: Answering, contender: str, pair: tuple[Idea, Idea], flaw: PlantedFlaw) -> PairReview:
+async def _pair(reviewer: Answering, contender: str, pair: tuple[Idea, Idea], flaw: PlantedFlaw) -> PairReview:
     async def reviewed(idea: Idea) -> tuple[WrittenReview, bool]:
-        review = await answering.review(contender, idea)
-        question = CoverageQuestion(review=review.first_words(answering.words), statements=(flaw.statement,))
-        answer, _ = await answering.ask(COVERAGE, question, pair[0].source)
+        review = await reviewer.review(contender, idea)
+        question = CoverageQuestion(review=review.first_words(reviewer.words), statements=(flaw.statement,))
+        answer, _ = await reviewer.ask(COVERAGE, question, pair[0].source)
         return review, answer.judgements[0].score >= _NAMED
 
     original, copy = await gather_all(catch_failure(reviewed(idea)) for idea in pair)

@@ -15,7 +15,7 @@ from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.judge.answering import Answering, neutral_copy
 from benchmarks.quality.judge.intervals import statistic
 from benchmarks.quality.judged_sets.judged import spearman
-from benchmarks.quality.kept import Outcome
+from benchmarks.quality.outcome_file import Outcome
 
 _AXES: tuple[Axis, ...] = get_args(Axis)
 _RUNS = 2
@@ -45,26 +45,26 @@ class StabilityOutcome(Outcome):
     """Why a contender has no scores."""
 
 
-async def persuasion_of(answering: Answering, idea: Idea, contenders: Sequence[str], seed: int) -> StabilityOutcome:
+async def persuasion_of(reviewer: Answering, idea: Idea, contenders: Sequence[str], seed: int) -> StabilityOutcome:
     """Review a plan and a copy that only sounds better."""
-    copy = await reword_persuasively(idea.text, await answering.llm(idea.source), answering.run(idea.source))
+    copy = await reword_persuasively(idea.text, await reviewer.llm(idea.source), reviewer.run(idea.source))
     altered = neutral_copy(idea, copy.text)
     outcome = StabilityOutcome(
         item=idea.source, seed=seed, words=len(idea.text.split()), words_of_copy=len(altered.text.split())
     )
     if copy.objection:
         return outcome.model_copy(update={"rejected": copy.objection})
-    return await _reviewed_twice(answering, contenders, outcome, ((idea, 1), (altered, 1)))
+    return await _reviewed_twice(reviewer, contenders, outcome, ((idea, 1), (altered, 1)))
 
 
-async def repeatability_of(answering: Answering, idea: Idea, contenders: Sequence[str], seed: int) -> StabilityOutcome:
+async def repeatability_of(reviewer: Answering, idea: Idea, contenders: Sequence[str], seed: int) -> StabilityOutcome:
     """Review the same plan in two runs with separate answers."""
     outcome = StabilityOutcome(item=idea.source, seed=seed, words=len(idea.text.split()))
-    return await _reviewed_twice(answering, contenders, outcome, ((idea, 1), (idea, 2)))
+    return await _reviewed_twice(reviewer, contenders, outcome, ((idea, 1), (idea, 2)))
 
 
 async def _reviewed_twice(
-    answering: Answering,
+    reviewer: Answering,
     contenders: Sequence[str],
     outcome: StabilityOutcome,
     versions: tuple[tuple[Idea, int], tuple[Idea, int]],
@@ -73,7 +73,7 @@ async def _reviewed_twice(
     failures: dict[str, str] = {}
 
     async def review(name: str) -> None:
-        made = await gather_all(catch_failure(answering.review(name, idea, run)) for idea, run in versions)
+        made = await gather_all(catch_failure(reviewer.review(name, idea, run)) for idea, run in versions)
         first, second = ({} if isinstance(item, Failed) else item.scores for item in made)
         scores[name] = (first, second)
         if failed := [str(item.error) for item in made if isinstance(item, Failed)]:

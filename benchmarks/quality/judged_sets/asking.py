@@ -12,11 +12,11 @@ from assayer.prompts import Prompts
 from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
-from benchmarks.quality.given import Asked
 from benchmarks.quality.judged_sets.judged import JudgedItem
 from benchmarks.quality.judged_sets.queries import Query
-from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
-from benchmarks.quality.runs import carefully, kept_file
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, spent_on
+from benchmarks.quality.part_inputs import RunOptions
+from benchmarks.quality.runs import measure_within_limits, open_outcome_file
 from cluster.clock import SystemClock
 from cluster.ranker import open_ranker
 from cluster.settings import Settings
@@ -100,7 +100,7 @@ async def ask_opinions(
     items: Sequence[JudgedItem],
     task: Task[OpinionQuestion, Opinion],
     budget: Budget,
-    kept: Kept[OpinionOutcome],
+    outcome_file: OutcomeFile[OpinionOutcome],
 ) -> None:
     """Ask about the items that have not been asked about yet."""
 
@@ -113,32 +113,34 @@ async def ask_opinions(
     def failed(name: str, seed: int, why: str) -> OpinionOutcome:
         return OpinionOutcome(item=name, seed=seed, failure=why)
 
-    await do_the_rest(((item, item.id, 0) for item in items), kept, one, failed)
+    await measure_missing(((item, item.id, 0) for item in items), outcome_file, one, failed)
 
 
 async def opinions(
-    asked: Asked, settings: Settings, name: str, question: str, items: Sequence[JudgedItem], scorer: str
+    run_options: RunOptions, settings: Settings, name: str, question: str, items: Sequence[JudgedItem], scorer: str
 ) -> dict[str, int] | None:
     """Return the values by item id, or None if the run stopped before the last item; items without a value are
     absent."""
     task = OPINIONS[scorer]
     made = {"question": question, "task": [task.name, task.version], "set": name}
-    kept = kept_file(asked, settings, "opinions", OpinionOutcome, made)
+    kept = open_outcome_file(run_options, settings, "opinions", OpinionOutcome, made)
 
     async def work(llm: Llm, wanted: set[str], budget: Budget) -> None:
         await ask_opinions(llm, question, [item for item in items if item.id in wanted], task, budget, kept)
 
-    await _with_model(asked, settings, "opinions", [item.id for item in items], kept, work)
-    if kept.left(item.id for item in items):
+    await _with_model(run_options, settings, "opinions", [item.id for item in items], kept, work)
+    if kept.count_left(item.id for item in items):
         return None
     return {outcome.item: outcome.value for outcome in kept.outcomes if outcome.value is not None}
 
 
-async def reviews(asked: Asked, settings: Settings, ideas: Mapping[str, str], scorer: str) -> dict[str, str] | None:
+async def reviews(
+    run_options: RunOptions, settings: Settings, ideas: Mapping[str, str], scorer: str
+) -> dict[str, str] | None:
     """Return the reviews by idea, or None if the run stopped before the last idea; ideas without a review are
     absent."""
     task = REVIEWS[scorer]
-    kept = kept_file(asked, settings, "reviews", ReviewOutcome, {"task": [task.name, task.version]})
+    kept = open_outcome_file(run_options, settings, "reviews", ReviewOutcome, {"task": [task.name, task.version]})
 
     async def work(llm: Llm, wanted: set[str], budget: Budget) -> None:
         async def one(name: str, seed: int) -> ReviewOutcome:
@@ -149,17 +151,19 @@ async def reviews(asked: Asked, settings: Settings, ideas: Mapping[str, str], sc
         def failed(name: str, seed: int, why: str) -> ReviewOutcome:
             return ReviewOutcome(item=name, seed=seed, failure=why)
 
-        await do_the_rest(((name, name, 0) for name in ideas if name in wanted), kept, one, failed)
+        await measure_missing(((name, name, 0) for name in ideas if name in wanted), kept, one, failed)
 
-    await _with_model(asked, settings, "reviews", [*ideas], kept, work)
-    if kept.left(ideas):
+    await _with_model(run_options, settings, "reviews", [*ideas], kept, work)
+    if kept.count_left(ideas):
         return None
     return {outcome.item: outcome.review for outcome in kept.outcomes if outcome.review}
 
 
-async def titles(asked: Asked, settings: Settings, queries: Sequence[Query]) -> dict[str, tuple[str, ...]] | None:
+async def titles(
+    run_options: RunOptions, settings: Settings, queries: Sequence[Query]
+) -> dict[str, tuple[str, ...]] | None:
     """Return the titles that a model remembers, by query, or None if the run stopped before the last query."""
-    kept = kept_file(asked, settings, "titles", TitlesOutcome, {"task": [TITLES.name, TITLES.version]})
+    kept = open_outcome_file(run_options, settings, "titles", TitlesOutcome, {"task": [TITLES.name, TITLES.version]})
 
     async def work(llm: Llm, wanted: set[str], budget: Budget) -> None:
         async def one(query: Query, seed: int) -> TitlesOutcome:
@@ -173,29 +177,29 @@ async def titles(asked: Asked, settings: Settings, queries: Sequence[Query]) -> 
         def failed(name: str, seed: int, why: str) -> TitlesOutcome:
             return TitlesOutcome(item=name, seed=seed, failure=why)
 
-        await do_the_rest(((item, item.id, 0) for item in queries if item.id in wanted), kept, one, failed)
+        await measure_missing(((item, item.id, 0) for item in queries if item.id in wanted), kept, one, failed)
 
-    await _with_model(asked, settings, "titles", [item.id for item in queries], kept, work)
-    if kept.left(item.id for item in queries):
+    await _with_model(run_options, settings, "titles", [item.id for item in queries], kept, work)
+    if kept.count_left(item.id for item in queries):
         return None
     return {outcome.item: outcome.titles for outcome in kept.outcomes}
 
 
 async def _with_model(
-    asked: Asked,
+    run_options: RunOptions,
     settings: Settings,
     part: str,
     names: Sequence[str],
-    kept: Kept[Kind],
+    outcome_file: OutcomeFile[Kind],
     work: Callable[[Llm, set[str], Budget], Awaitable[None]],
 ) -> None:
     async def some(items: Sequence[tuple[str, int]]) -> None:
-        bounded = asked.judge == "endpoint" and not asked.yes
+        bounded = run_options.judge == "endpoint" and not run_options.yes
         async with open_ranker(settings) as ranker:
-            budget = Budget(max_usd=asked.limit_usd if bounded else None)
+            budget = Budget(max_usd=run_options.limit_usd if bounded else None)
             await work(ranker.llm, {name for name, _ in items}, budget)
 
-    await carefully(asked, settings, part, [(name, 0) for name in names], kept, some)
+    await measure_within_limits(run_options, settings, part, [(name, 0) for name in names], outcome_file, some)
 
 
 def _run(name: str, budget: Budget) -> Run:

@@ -13,7 +13,6 @@ from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea, IdeaId, Report
 from benchmarks.quality import runs
 from benchmarks.quality.figures import Figure, Kind
-from benchmarks.quality.given import Asked
 from benchmarks.quality.grapheval.data import InnoEval
 from benchmarks.quality.groups import Group, GroupOutcome, Measures, in_order_of, measured, read_groups
 from benchmarks.quality.judged_sets.asking import OPINIONS, REVIEWS, opinions, reviews, titles
@@ -24,6 +23,7 @@ from benchmarks.quality.judged_sets.reading import ACCEPTED
 from benchmarks.quality.pair_tables import gaps, right
 from benchmarks.quality.pairs import PairOutcome
 from benchmarks.quality.papers import EARLIEST, cutoffs, idea_of
+from benchmarks.quality.part_inputs import RunOptions
 from benchmarks.quality.report_text import judgement_text
 from benchmarks.quality.rubrics import Rubric
 from benchmarks.quality.spending import KNOWN, expected
@@ -77,36 +77,42 @@ class Answers(NamedTuple):
     reports: dict[str, Report]
 
 
-async def ask_everything(asked: Asked, settings: Settings, given: Material, absent: dict[str, str]) -> Answers:
+async def ask_everything(
+    run_options: RunOptions, settings: Settings, material: Material, absent: dict[str, str]
+) -> Answers:
     """Ask everything that has not been asked yet; if `asked.planned` is set, only estimate the cost. What was not or
     only partly asked is recorded in `absent`."""
-    absent |= {name: _NOT_CHOSEN for name in CONTENDERS if name not in asked.contenders}
-    pairs = await runs.pairs(asked, settings, given.innoeval) if "pairs" in asked.contenders else []
-    values, grouped = await _opinions(asked, settings, given, absent)
-    groups = await runs.groups(asked, settings, {0: read_groups()}) if "groups" in asked.contenders else []
-    remembered = await titles(asked, settings, given.queries) if "titles" in asked.contenders else None
+    absent |= {name: _NOT_CHOSEN for name in CONTENDERS if name not in run_options.contenders}
+    pairs = await runs.pairs(run_options, settings, material.innoeval) if "pairs" in run_options.contenders else []
+    values, grouped = await _opinions(run_options, settings, material, absent)
+    groups = await runs.groups(run_options, settings, {0: read_groups()}) if "groups" in run_options.contenders else []
+    remembered = await titles(run_options, settings, material.queries) if "titles" in run_options.contenders else None
     if remembered is None:
         absent.setdefault("titles", _UNFINISHED)
-    coverage, reports = await reviewed(asked, settings, given, absent)
-    scores = await _board(asked, settings, given, values, absent) if "board" in asked.contenders else {}
+    coverage, reports = await reviewed(run_options, settings, material, absent)
+    scores = await _board(run_options, settings, material, values, absent) if "board" in run_options.contenders else {}
     return Answers(values, grouped, pairs, groups, scores, remembered, coverage, reports)
 
 
 async def _opinions(
-    asked: Asked, settings: Settings, given: Material, absent: dict[str, str]
+    run_options: RunOptions, settings: Settings, material: Material, absent: dict[str, str]
 ) -> tuple[dict[tuple[str, str], Values], dict[str, dict[str, float]]]:
     """Return values by set and part, and those of InnoEval's group papers by scorer."""
-    values: dict[tuple[str, str], Values] = {item.where: {} for item in (*given.sets, given.altered)}
+    values: dict[tuple[str, str], Values] = {item.where: {} for item in (*material.sets, material.altered)}
     grouped: dict[str, dict[str, float]] = {}
-    papers = [JudgedItem(item.id, item.text, 0.0) for item in given.innoeval.grouped][: asked.first]
-    for scorer in OPINIONS if "opinions" in asked.contenders else ():
-        for judged in (*given.sets, *([given.altered] if "flaws" in asked.sets else [])):
-            told = await opinions(asked, settings, judged.name, judged.question, judged.items, scorer)
+    papers = [JudgedItem(item.id, item.text, 0.0) for item in material.innoeval.grouped][: run_options.first]
+    for scorer in OPINIONS if "opinions" in run_options.contenders else ():
+        for judged in (*material.sets, *([material.altered] if "flaws" in run_options.sets else [])):
+            told = await opinions(run_options, settings, judged.name, judged.question, judged.items, scorer)
             if told is None:
                 absent[f"{scorer}: {judged.name}, {judged.part}"] = _UNFINISHED
             else:
                 values[judged.where][scorer, "prompt"] = np.array([told.get(item.id, np.nan) for item in judged.items])
-        told = await opinions(asked, settings, "innoeval", ACCEPTED, papers, scorer) if "innoeval" in asked.sets else {}
+        told = (
+            await opinions(run_options, settings, "innoeval", ACCEPTED, papers, scorer)
+            if "innoeval" in run_options.sets
+            else {}
+        )
         if told is None:
             absent[f"{scorer}: innoeval, pairs and groups"] = _UNFINISHED
         elif told:
@@ -115,22 +121,24 @@ async def _opinions(
 
 
 async def _board(
-    asked: Asked,
+    run_options: RunOptions,
     settings: Settings,
-    given: Material,
+    material: Material,
     values: dict[tuple[str, str], Values],
     absent: dict[str, str],
 ) -> dict[IdeaId, float]:
     """Return InnoEval's scores of its points and of `ai_researcher`'s proposals, and add them to `values`."""
-    scored = [entry for entry in given.sets if entry.name in {"innoeval", "ai_researcher"}]
-    papers, days = {point.id: point for point in given.innoeval.points}, cutoffs()
+    scored = [entry for entry in material.sets if entry.name in {"innoeval", "ai_researcher"}]
+    papers, days = {point.id: point for point in material.innoeval.points}, cutoffs()
     ideas = {}
     for item in (item for judged in scored for item in judged.items):
         paper = papers.get(IdeaId(item.id))
         day = days.get(IdeaId(item.id), EARLIEST)
         ideas[item.id] = parse_idea(item.text, item.id, "") if paper is None else idea_of(paper, day)
     try:
-        outcomes = await runs.scores(asked, settings, [*ideas.values()], runs.kept_points(asked, settings))
+        outcomes = await runs.scores(
+            run_options, settings, [*ideas.values()], runs.open_points_file(run_options, settings)
+        )
     except CorpusError as error:
         absent[BOARD] = f"it searches a corpus, and there is none ({error.message})"
         return {}
@@ -148,22 +156,22 @@ async def _board(
 
 
 async def reviewed(
-    asked: Asked, settings: Settings, given: Material, absent: dict[str, str]
+    run_options: RunOptions, settings: Settings, material: Material, absent: dict[str, str]
 ) -> tuple[dict[tuple[str, Kind], Covered], dict[str, Report]]:
     """Return the rubric coverage of reviews by contender, and ScholarEval's reports, with or without a model."""
-    texts = {idea.source: idea.text for idea in given.ideas}
+    texts = {idea.source: idea.text for idea in material.ideas}
     written: dict[tuple[str, Kind], dict[str, str]] = {}
     reports: dict[str, Report] = {}
     folder = Path()
-    for scorer in REVIEWS if asked.judge and "reviews" in asked.contenders else ():
-        told = await reviews(asked, settings, texts, scorer)
+    for scorer in REVIEWS if run_options.judge and "reviews" in run_options.contenders else ():
+        told = await reviews(run_options, settings, texts, scorer)
         if told is None:
             absent[f"{scorer}: reviews"] = _UNFINISHED
         else:
             written[scorer, "prompt"] = told
     try:
-        if asked.judge is None or "report" in asked.contenders:
-            outcomes, folder = await runs.reports(asked, settings, _METHOD, given.ideas)
+        if run_options.judge is None or "report" in run_options.contenders:
+            outcomes, folder = await runs.reports(run_options, settings, _METHOD, material.ideas)
             reports = {
                 path.stem: Report.model_validate_json(path.read_bytes())
                 for path in sorted(folder.glob("*.json"))
@@ -175,17 +183,17 @@ async def reviewed(
                 written[_REPORT, "ours"] = {name: judgement_text(report) for name, report in reports.items()}
     except CorpusError as error:
         absent[_REPORT] = f"it searches a corpus, and there is none ({error.message})"
-    if asked.judge is None:
+    if run_options.judge is None:
         return {}, reports
-    if asked.planned is not None:  # the texts to compare with the rubrics are not written yet
-        reviewers = len(REVIEWS) * ("reviews" in asked.contenders) + ("report" in asked.contenders)
+    if run_options.planned is not None:  # the texts to compare with the rubrics are not written yet
+        reviewers = len(REVIEWS) * ("reviews" in run_options.contenders) + ("report" in run_options.contenders)
         cost = expected(KNOWN["coverage"], len(texts) * reviewers, [], settings.llm)
-        asked.planned.append(("coverage", cost))
+        run_options.planned.append(("coverage", cost))
         return {}, reports
     found = {}
     for (scorer, kind), some in written.items():
         made_by = f"{scorer}, {folder.name}" if kind == "ours" else f"{scorer}, version {REVIEWS[scorer].version}"
-        judged = await runs.coverage(asked, settings, some, given.rubrics, made_by)
+        judged = await runs.coverage(run_options, settings, some, material.rubrics, made_by)
         if len({outcome.item for outcome in judged} & {*some}) < len(some):
             absent[f"{scorer}: coverage"] = _UNFINISHED
         else:

@@ -62,38 +62,38 @@ class JudgedSet(NamedTuple):
 
 
 def scored(
-    judged: JudgedSet, scorer: tuple[str, Kind], values: Floats, rounds: int, note: str = ""
+    judged_set: JudgedSet, scorer: tuple[str, Kind], values: Floats, rounds: int, note: str = ""
 ) -> Iterator[Figure]:
     """Yield a scorer's figures; `values` (n,) are NaN without an answer."""
-    unanswered, count = int(np.isnan(values).sum()), len(judged.items)
-    if judged.decided:
+    unanswered, count = int(np.isnan(values).sum()), len(judged_set.items)
+    if judged_set.decided:
         columns = np.column_stack([-values, values])
-        found = bootstrap(auroc, judged.truth.astype(np.int16), [columns], rounds, 0)
-        yield figure(judged.where, "AUROC", scorer, found, count, unanswered, 0.5, note)
+        found = bootstrap(auroc, judged_set.truth.astype(np.int16), [columns], rounds, 0)
+        yield figure(judged_set.where, "AUROC", scorer, found, count, unanswered, 0.5, note)
     else:
-        places, grades = np.arange(count).astype(np.int16), judged.truth
+        places, grades = np.arange(count).astype(np.int16), judged_set.truth
 
         def agreement(rows: NDArray[np.int16], drawn: Floats) -> float:
             return spearman(grades[rows], drawn[:, 0])
 
         found = bootstrap(agreement, places, [values[:, None]], rounds, 0)
-        yield figure(judged.where, "Spearman", scorer, found, count, unanswered, 0.0, note)
-    if judged.proposals:
-        chosen = judged.chosen.astype(np.int16)
+        yield figure(judged_set.where, "Spearman", scorer, found, count, unanswered, 0.0, note)
+    if judged_set.proposals:
+        chosen = judged_set.chosen.astype(np.int16)
         for cut in CUTS:
             found = bootstrap(lost_at(cut), chosen, [values[:, None]], rounds, 0)
             name = f"chosen that are lost, best {cut:.0%} read"
-            yield figure(judged.where, name, scorer, found, count, unanswered, 1 - cut, note)
+            yield figure(judged_set.where, name, scorer, found, count, unanswered, 1 - cut, note)
 
 
 def compared(
-    judged: JudgedSet, values: Floats, scorer: tuple[str, Kind], simple: Mapping[str, Floats], rounds: int
+    judged_set: JudgedSet, values: Floats, scorer: tuple[str, Kind], simple: Mapping[str, Floats], rounds: int
 ) -> Iterator[Figure]:
     """Yield the margins of a scorer's ordering over simple scorers on the same items."""
-    places, grades = np.arange(len(judged.items)).astype(np.int16), judged.truth
+    places, grades = np.arange(len(judged_set.items)).astype(np.int16), judged_set.truth
     measure: Measure
-    if judged.decided:
-        name, truth = "AUROC", judged.truth.astype(np.int16)
+    if judged_set.decided:
+        name, truth = "AUROC", judged_set.truth.astype(np.int16)
 
         def measure(rows: NDArray[np.int16], drawn: Floats) -> float:
             return auroc(truth[rows], np.column_stack([-drawn[:, 0], drawn[:, 0]]))
@@ -104,8 +104,8 @@ def compared(
             return spearman(grades[rows], drawn[:, 0])
 
     for other, told in simple.items():
-        found = bootstrap(measure, places, [values[:, None]], rounds, 0, against=[told[:, None]])
-        yield figure(judged.where, f"{name} above {other}", scorer, found, len(grades), int(np.isnan(values).sum()))
+        found = bootstrap(measure, places, [values[:, None]], rounds, 0, other_runs=[told[:, None]])
+        yield figure(judged_set.where, f"{name} above {other}", scorer, found, len(grades), int(np.isnan(values).sum()))
 
 
 def spearman(grades: Floats, values: Floats) -> float:

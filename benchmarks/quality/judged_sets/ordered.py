@@ -112,7 +112,7 @@ def altered_answers(folder: Path, first: int | None = None) -> JudgedSet:
 
 
 def altered_figures(
-    judged: JudgedSet,
+    judged_set: JudgedSet,
     values: Iterator[tuple[str, NDArray[np.float64]]],
     kind: Kind,
     rounds: int,
@@ -123,8 +123,8 @@ def altered_figures(
     told = {name: right(some[0::2] - some[1::2]) for name, some in values}
     simple = {name: right(some[0::2] - some[1::2]) for name, some in beside}
     for name, found in told.items():
-        yield named(judged.where, (name, kind), found, rounds)
-    yield from beyond_simple(judged.where, "better one named", told, rounds, simple)
+        yield named(judged_set.where, (name, kind), found, rounds)
+    yield from beyond_simple(judged_set.where, "better one named", told, rounds, simple)
 
 
 def _kind(name: str) -> Kind:

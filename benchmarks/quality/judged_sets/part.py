@@ -14,7 +14,6 @@ from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER
 from benchmarks.measuring import machine
 from benchmarks.quality.figures import Figure, Kind
-from benchmarks.quality.given import Given
 from benchmarks.quality.grapheval.data import data_file, inno_eval
 from benchmarks.quality.judged_sets.contenders import (
     Answers,
@@ -38,6 +37,7 @@ from benchmarks.quality.judged_sets.queries import (
 )
 from benchmarks.quality.judged_sets.reading import judged_sets
 from benchmarks.quality.judged_sets.simple import LONGER, WORDS, simple_values
+from benchmarks.quality.part_inputs import PartInputs
 from benchmarks.quality.rubrics import read_rubrics, said_in
 from benchmarks.quality.spending import total
 from benchmarks.records import DATA
@@ -51,27 +51,31 @@ _NO_MODEL = (
 )
 
 
-def every_judged_set(given: Given) -> Iterator[str]:
+def every_judged_set(inputs: PartInputs) -> Iterator[str]:
     """Report the cost before asking, ask what has not been asked yet, and write the page."""
-    absent: dict[str, str] = {} if given.asked.judge else {"language models": _NO_MODEL}
-    absent |= {title: "not chosen with --sets" for name, title in TITLES.items() if name not in given.asked.sets}
-    material = _material(given)
+    absent: dict[str, str] = {} if inputs.run_options.judge else {"language models": _NO_MODEL}
+    absent |= {title: "not chosen with --sets" for name, title in TITLES.items() if name not in inputs.run_options.sets}
+    material = _material(inputs)
     counted = sum(len(item.items) for item in material.sets)
     yield f"{counted:,} judged items in {len(material.sets)} parts of sets, besides pairs, groups, queries and rubrics."
     answers = None
-    if given.asked.judge is not None:
-        plan = given.asked._replace(planned=[])
-        asyncio.run(ask_everything(plan, given.settings, material, {}))
+    if inputs.run_options.judge is not None:
+        plan = inputs.run_options._replace(planned=[])
+        asyncio.run(ask_everything(plan, inputs.settings, material, {}))
         cost = total(plan.planned or [])
         yield from cost.lines
-        if given.asked.judge == "endpoint" and not cost.agreed(given.asked.limit_usd, given.asked.yes):
+        if inputs.run_options.judge == "endpoint" and not cost.agreed(
+            inputs.run_options.limit_usd, inputs.run_options.yes
+        ):
             return
-        answers = asyncio.run(ask_everything(given.asked, given.settings, material, absent))
-    figures = list(_figures(given, material, answers, absent))
-    if given.asked.judge not in {None, "endpoint"}:
+        answers = asyncio.run(ask_everything(inputs.run_options, inputs.settings, material, absent))
+    figures = list(_figures(inputs, material, answers, absent))
+    if inputs.run_options.judge not in {None, "endpoint"}:
         figures = [figure.model_copy(update={"simulated": True}) for figure in figures]
-    folder: Path = given.options.page or given.asked.out
-    about = f"{dt.datetime.now(dt.UTC):%Y-%m-%d}; {machine()}; embedding {given.embedder.name}; {given.rounds} rounds."
+    folder: Path = inputs.options.page or inputs.run_options.out
+    about = (
+        f"{dt.datetime.now(dt.UTC):%Y-%m-%d}; {machine()}; embedding {inputs.embedder.name}; {inputs.rounds} rounds."
+    )
     caveats = {
         name: " ".join(dict.fromkeys(item.caveat for item in material.sets if item.name == name and item.caveat))
         for name in dict.fromkeys(item.name for item in material.sets)
@@ -80,12 +84,14 @@ def every_judged_set(given: Given) -> Iterator[str]:
     yield f"{len(figures):,} figures: {folder / 'all.md'}, {folder / 'all.json'}"
 
 
-def _material(given: Given) -> Material:
-    first = given.asked.first
+def _material(inputs: PartInputs) -> Material:
+    first = inputs.run_options.first
     ideas = scholar_ideas(DATA)[:first]
     names = {idea.source for idea in ideas}
     return Material(
-        sampled([judged for judged in judged_sets(DATA, given.rounds) if judged.name in given.asked.sets], first),
+        sampled(
+            [judged for judged in judged_sets(DATA, inputs.rounds) if judged.name in inputs.run_options.sets], first
+        ),
         altered_answers(DATA, first),
         inno_eval(),
         read_queries(DATA)[:first],
@@ -94,34 +100,36 @@ def _material(given: Given) -> Material:
     )
 
 
-def _figures(given: Given, material: Material, answers: Answers | None, absent: dict[str, str]) -> Iterator[Figure]:
+def _figures(
+    inputs: PartInputs, material: Material, answers: Answers | None, absent: dict[str, str]
+) -> Iterator[Figure]:
     proposals = [item for item in material.sets if item.proposals]
     past, calibrated = (
-        past_decisions(proposals, given.vectorise, _provenance(given), given.rounds) if proposals else ({}, [])
+        past_decisions(proposals, inputs.vectorise, _provenance(inputs), inputs.rounds) if proposals else ({}, [])
     )
     for judged in material.sets:
         values: dict[tuple[str, Kind], NDArray[np.float64]] = dict(answers.values[judged.where]) if answers else {}
         values |= past.get(judged.where, {})
-        values |= {(name, "simple"): some for name, some in simple_values(judged, given.vectorise)}
+        values |= {(name, "simple"): some for name, some in simple_values(judged, inputs.vectorise)}
         own = [item for item in calibrated if (item.set, item.part) == judged.where]
-        yield from set_figures(judged, values, own, given.rounds)
+        yield from set_figures(judged, values, own, inputs.rounds)
     pairs, groups, scores = (answers.pairs, answers.groups, answers.scores) if answers else ([], [], {})
-    if "innoeval" in given.asked.sets:
-        yield from ordered_figures(material.innoeval, pairs, groups, scores, given.vectorise, given.rounds)
-    told = [*simple_values(material.altered, given.vectorise)] if "flaws" in given.asked.sets else []
-    yield from altered_figures(material.altered, iter(told), "simple", given.rounds)
+    if "innoeval" in inputs.run_options.sets:
+        yield from ordered_figures(material.innoeval, pairs, groups, scores, inputs.vectorise, inputs.rounds)
+    told = [*simple_values(material.altered, inputs.vectorise)] if "flaws" in inputs.run_options.sets else []
+    yield from altered_figures(material.altered, iter(told), "simple", inputs.rounds)
     if answers:
-        yield from opinion_figures(material.innoeval, answers.grouped, given.rounds)
+        yield from opinion_figures(material.innoeval, answers.grouped, inputs.rounds)
         by_model = ((name, some) for (name, _), some in answers.values[material.altered.where].items())
-        yield from altered_figures(material.altered, by_model, "prompt", given.rounds, told)
-    if "queries" in given.asked.sets:
-        yield from _queries(given, material, answers, absent)
-    if "scholarideas" in given.asked.sets:
-        yield from _coverage(given, material, answers, absent)
+        yield from altered_figures(material.altered, by_model, "prompt", inputs.rounds, told)
+    if "queries" in inputs.run_options.sets:
+        yield from _queries(inputs, material, answers, absent)
+    if "scholarideas" in inputs.run_options.sets:
+        yield from _coverage(inputs, material, answers, absent)
 
 
 def set_figures(
-    judged: JudgedSet,
+    judged_set: JudgedSet,
     values: dict[tuple[str, Kind], NDArray[np.float64]],
     calibrated: Sequence[Figure],
     rounds: int,
@@ -129,49 +137,53 @@ def set_figures(
     """Yield the figures of every scorer, alone and compared with length and words, then those of people."""
     simple = {name: some for (name, _), some in values.items() if name in {LONGER, WORDS}}
     for scorer, some in values.items():
-        yield from scored(judged, scorer, some, rounds)
+        yield from scored(judged_set, scorer, some, rounds)
         others = {name: told for name, told in simple.items() if name != scorer[0]}
         if np.unique(some[~np.isnan(some)]).size > 1:
-            yield from compared(judged, some, scorer, others, rounds)
+            yield from compared(judged_set, some, scorer, others, rounds)
         yield from (item for item in calibrated if item.scorer == scorer[0])
-    yield from judged.people
+    yield from judged_set.people
 
 
-def _queries(given: Given, material: Material, answers: Answers | None, absent: dict[str, str]) -> Iterator[Figure]:
+def _queries(
+    inputs: PartInputs, material: Material, answers: Answers | None, absent: dict[str, str]
+) -> Iterator[Figure]:
     queries = material.queries
     by_words = searched_by_words(queries, _PAPERS)
-    yield from query_figures(queries, by_words, ("TF-IDF of title and abstract", "simple"), given.rounds)
+    yield from query_figures(queries, by_words, ("TF-IDF of title and abstract", "simple"), inputs.rounds)
     if answers and answers.titles is not None:
         recalled = remembered(answers.titles, _PAPERS)
-        yield from query_figures(queries, recalled, ("titles that the model remembers", "prompt"), given.rounds)
+        yield from query_figures(queries, recalled, ("titles that the model remembers", "prompt"), inputs.rounds)
     try:
-        with closing(Corpus.open(given.settings.corpus_path, given.embedder)) as corpus:
+        with closing(Corpus.open(inputs.settings.corpus_path, inputs.embedder)) as corpus:
             found = asyncio.run(searched(queries, corpus))
     except CorpusError as error:
         absent["the program's search"] = f"no corpus ({error.message})"
         return
-    yield from query_figures(queries, found, ("the program's search", "ours"), given.rounds)
+    yield from query_figures(queries, found, ("the program's search", "ours"), inputs.rounds)
 
 
-def _coverage(given: Given, material: Material, answers: Answers | None, absent: dict[str, str]) -> Iterator[Figure]:
+def _coverage(
+    inputs: PartInputs, material: Material, answers: Answers | None, absent: dict[str, str]
+) -> Iterator[Figure]:
     if answers is None:
-        covered, reports = asyncio.run(reviewed(given.asked, given.settings, material, absent))
+        covered, reports = asyncio.run(reviewed(inputs.run_options, inputs.settings, material, absent))
     else:
         covered, reports = answers.coverage, answers.reports
     for scorer, found in covered.items():
-        yield from judged_coverage(material.rubrics, found, scorer, given.rounds)
+        yield from judged_coverage(material.rubrics, found, scorer, inputs.rounds)
     said = {name: said_in(report) for name, report in reports.items()}
     texts = {idea.source: idea.text for idea in material.ideas}
-    yield from proxy_figures(material.rubrics, texts, said, given.vectorise, given.rounds)
+    yield from proxy_figures(material.rubrics, texts, said, inputs.vectorise, inputs.rounds)
 
 
-def _provenance(given: Given) -> TrainingProvenance:
+def _provenance(inputs: PartInputs) -> TrainingProvenance:
     return TrainingProvenance(
         made_at=dt.datetime.now(dt.UTC),
         files=(data_file(DATA / "iclr_years" / "submissions.jsonl.gz"),),
-        embedding=given.embedder.name,
+        embedding=inputs.embedder.name,
         viewpoints_by=SPLITTER,
         counts={},
-        seed=given.asked.seeds[0],
+        seed=inputs.run_options.seeds[0],
         split="inside the years learned from",
     )

@@ -14,53 +14,53 @@ LONGER = "the longer text, nothing learned"
 WORDS = "TF-IDF + regression, in folds"
 
 
-def simple_values(judged: JudgedSet, vectorise: Vectoriser | None) -> Iterator[tuple[str, Floats]]:
+def simple_values(judged_set: JudgedSet, vectorise: Vectoriser | None) -> Iterator[tuple[str, Floats]]:
     """Yield scorer names with their values (n,); without a vectoriser, embeddings are left out."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.pipeline import make_pipeline
 
-    texts = [item.text for item in judged.items]
+    texts = [item.text for item in judged_set.items]
     yield "always-majority", np.zeros(len(texts))
     yield LONGER, np.log([max(1, len(text)) for text in texts])
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
     yield (
         WORDS,
-        _in_folds(judged, np.array(texts, object), make_pipeline(words, _model(judged))),
+        _in_folds(judged_set, np.array(texts, object), make_pipeline(words, _model(judged_set))),
     )
     if vectorise is not None:
-        yield "embedding + regression, in folds", _in_folds(judged, vectorise(texts), _model(judged))
+        yield "embedding + regression, in folds", _in_folds(judged_set, vectorise(texts), _model(judged_set))
 
 
-def folds(judged: JudgedSet) -> Sequence[NDArray[np.int64]]:
+def folds(judged_set: JudgedSet) -> Sequence[NDArray[np.int64]]:
     """Split into disjoint parts. Items that belong together stay together; decisions are spread nearly evenly."""
     from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
-    apart = np.array([item.apart or item.id for item in judged.items])
-    rarest = np.unique(judged.truth, return_counts=True)[1].min() if judged.decided else len(apart)
+    apart = np.array([item.apart or item.id for item in judged_set.items])
+    rarest = np.unique(judged_set.truth, return_counts=True)[1].min() if judged_set.decided else len(apart)
     count = min(_FOLDS, len(np.unique(apart)), int(rarest))
     if count < 2:
         return []
-    kind = StratifiedGroupKFold if judged.decided else GroupKFold
-    return [part for _, part in kind(count).split(apart, judged.truth, apart)]
+    kind = StratifiedGroupKFold if judged_set.decided else GroupKFold
+    return [part for _, part in kind(count).split(apart, judged_set.truth, apart)]
 
 
-def _in_folds(judged: JudgedSet, features: NDArray[np.generic], model: object) -> Floats:
+def _in_folds(judged_set: JudgedSet, features: NDArray[np.generic], model: object) -> Floats:
     """Score each fold relative to the mean of its training items, since a fold with many good items leaves few to learn
     from. NaN if the other folds have only one outcome."""
     from sklearn.base import clone
 
-    truth, found = judged.truth, np.full(len(judged.items), np.nan)
-    for part in folds(judged):
+    truth, found = judged_set.truth, np.full(len(judged_set.items), np.nan)
+    for part in folds(judged_set):
         known = np.setdiff1d(np.arange(len(truth)), part)
         if len(np.unique(truth[known])) < 2:
             continue
         fitted = clone(model).fit(features[known], truth[known])
-        score = fitted.decision_function if judged.decided else fitted.predict
+        score = fitted.decision_function if judged_set.decided else fitted.predict
         found[part] = score(features[part]) - score(features[known]).mean()
     return found
 
 
-def _model(judged: JudgedSet) -> object:
+def _model(judged_set: JudgedSet) -> object:
     from sklearn.linear_model import LogisticRegression, Ridge
 
-    return LogisticRegression(max_iter=1000) if judged.decided else Ridge()
+    return LogisticRegression(max_iter=1000) if judged_set.decided else Ridge()

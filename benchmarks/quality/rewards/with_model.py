@@ -11,7 +11,7 @@ from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from assayer_client.rewards import Reward
-from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, spent_on
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spent, measure_missing, spent_on
 from benchmarks.quality.rewards.probes import Probe
 from cluster.clock import SystemClock
 
@@ -27,7 +27,7 @@ class ProbeOutcome(Outcome):
 
 
 async def ask_rewards(
-    llm: Llm, composition: Composition, probes: Sequence[Probe], budget: Budget, kept: Kept[ProbeOutcome]
+    llm: Llm, composition: Composition, probes: Sequence[Probe], budget: Budget, outcome_file: OutcomeFile[ProbeOutcome]
 ) -> None:
     """Judge the probes. They share the budget; probes beyond it are kept as failures."""
     kinds: Mapping[str, str] = {probe.name: probe.kind for probe in probes}
@@ -48,7 +48,7 @@ async def ask_rewards(
     def failed(name: str, seed: int, why: str) -> ProbeOutcome:
         return ProbeOutcome(item=name, seed=seed, kind=kinds[name], failure=why)
 
-    await do_the_rest(((probe, probe.name, 0) for probe in probes), kept, one, failed)
+    await measure_missing(((probe, probe.name, 0) for probe in probes), outcome_file, one, failed)
 
 
 def most_spent(composition: Composition) -> Spent:

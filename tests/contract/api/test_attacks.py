@@ -8,7 +8,7 @@ import pytest
 from benchmarks.hostile.attacks.crowds import CROWDS
 from benchmarks.hostile.attacks.honest import ask_honestly
 from benchmarks.hostile.attacks.single import attack_one, single_attacks
-from benchmarks.hostile.attacks.target import Target, prepared
+from benchmarks.hostile.attacks.target import Target, prepare_target
 from tests.contract.api.service import Service, served
 
 SHARE = 0.01
@@ -18,7 +18,7 @@ KEYS = 4
 
 @pytest.fixture
 async def target(service: Service) -> AsyncIterator[Target]:
-    async with served(service.app) as url, prepared(url, await service.key("admin"), KEYS) as made:
+    async with served(service.app) as url, prepare_target(url, await service.key("admin"), KEYS) as made:
         yield made
 
 
@@ -39,7 +39,7 @@ async def test_mass_attacks_cause_no_server_errors_or_refusals_for_others(target
 
 async def test_tenants_of_the_attacks_are_gone_afterwards(service: Service) -> None:
     async with served(service.app) as url:
-        async with prepared(url, await service.key("admin"), KEYS) as made:
+        async with prepare_target(url, await service.key("admin"), KEYS) as made:
             assert len(set(made.attackers)) == KEYS
         async with service.client(await service.key("admin"), url) as client:
             names = {item["id"] for item in (await client.get("/v1/tenants")).json()["items"]}
@@ -49,5 +49,5 @@ async def test_tenants_of_the_attacks_are_gone_afterwards(service: Service) -> N
 @pytest.mark.parametrize("url", ["http://192.0.2.1:80", "http://127.0.0.1.example.org", "http://"])
 async def test_service_of_another_machine_is_not_attacked(url: str) -> None:
     with pytest.raises(ValueError, match="not on this machine"):
-        async with prepared(url, "ak_1_x"):
+        async with prepare_target(url, "ak_1_x"):
             pass

@@ -27,5 +27,5 @@ def crowded_world(folder: Path) -> Iterator[OutsideWorld]:
                 "citation_count": number,
             }
             file.write(json.dumps(record) + "\n")
-    with OutsideWorld(papers, limits=False) as world:
+    with OutsideWorld(papers, with_limits=False) as world:
         yield world

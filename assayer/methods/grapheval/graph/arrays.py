@@ -93,11 +93,11 @@ def build_undirected_edges(
 ) -> GraphEdges:
     """Build edges in both directions for each distinct pair, sorted by target. Pairs without a positive weight are left
     out."""
-    positive = weights > 0
-    ends = np.stack([sources[positive], targets[positive]]).astype(np.int32)
-    both = np.concatenate([ends, ends[::-1]], axis=1)
-    doubled = np.concatenate([weights[positive], weights[positive]]).astype(np.float32)
-    _, first = np.unique(both[1].astype(np.int64) * len(idea_of) + both[0], return_index=True)
-    kept_sources, kept_targets = both[0][first], both[1][first]
+    is_positive = weights > 0
+    ends = np.stack([sources[is_positive], targets[is_positive]]).astype(np.int32)
+    directed_ends = np.concatenate([ends, ends[::-1]], axis=1)
+    doubled_weights = np.concatenate([weights[is_positive], weights[is_positive]]).astype(np.float32)
+    _, first = np.unique(directed_ends[1].astype(np.int64) * len(idea_of) + directed_ends[0], return_index=True)
+    kept_sources, kept_targets = directed_ends[0][first], directed_ends[1][first]
     kinds = np.where(idea_of[kept_sources] == idea_of[kept_targets], INTRA, INTER).astype(np.int8)
-    return GraphEdges(kept_sources, kept_targets, doubled[first], kinds)
+    return GraphEdges(kept_sources, kept_targets, doubled_weights[first], kinds)

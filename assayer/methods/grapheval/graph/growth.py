@@ -39,15 +39,15 @@ class GraphAdditions(NamedTuple):
 
 
 def plan_additions(
-    plan: GraphPlan, known: Mapping[IdeaId, IdeaFingerprint], ideas: Sequence[PreparedIdea]
+    plan: GraphPlan, known_fingerprints: Mapping[IdeaId, IdeaFingerprint], ideas: Sequence[PreparedIdea]
 ) -> GraphAdditions:
     """Plan the addition of ideas to a graph. Raises InputError if an idea contradicts the graph or another of the
     ideas."""
-    check_for_contradictions(plan, known, [item.idea for item in ideas])
-    fingerprints = dict(known)
-    new: list[PreparedIdea] = []
+    check_for_contradictions(plan, known_fingerprints, [item.idea for item in ideas])
+    fingerprints = dict(known_fingerprints)
+    new_ideas: list[PreparedIdea] = []
     labels: list[tuple[IdeaId, str]] = []
-    already_there = 0
+    known_count = 0
     for item in ideas:
         _check_new_idea(plan, item)
         idea = item.idea
@@ -56,20 +56,20 @@ def plan_additions(
             idea.digest, idea.label or (old_fingerprint.label if old_fingerprint else None)
         )
         if old_fingerprint is None:
-            new.append(item)
+            new_ideas.append(item)
             continue
-        already_there += 1
+        known_count += 1
         if old_fingerprint.label is None and idea.label is not None:
             labels.append((idea.id, idea.label))
-    return GraphAdditions(tuple(new), tuple(labels), already_there)
+    return GraphAdditions(tuple(new_ideas), tuple(labels), known_count)
 
 
 def check_for_contradictions(
-    plan: GraphPlan, known: Mapping[IdeaId, IdeaFingerprint], ideas: Iterable[LabelledIdea]
+    plan: GraphPlan, known_fingerprints: Mapping[IdeaId, IdeaFingerprint], ideas: Iterable[LabelledIdea]
 ) -> None:
     """Raise the InputError that `plan_additions` would raise for contradictions, before extraction and embedding incur
     costs."""
-    fingerprints = dict(known)
+    fingerprints = dict(known_fingerprints)
     for idea in ideas:
         if idea.label is not None and idea.label not in plan.classes:
             raise InputError(
@@ -83,44 +83,47 @@ def check_for_contradictions(
         )
 
 
-def _check_new_idea(plan: GraphPlan, new: PreparedIdea) -> None:
-    idea = new.idea
-    if not new.viewpoints.viewpoints:
+def _check_new_idea(plan: GraphPlan, prepared_idea: PreparedIdea) -> None:
+    idea = prepared_idea.idea
+    if not prepared_idea.viewpoints.viewpoints:
         raise InputError(f"Idea {idea.id!r} contains no statement to compare.", "It needs at least one sentence.")
-    if new.vectors.shape != (len(new.viewpoints.viewpoints), plan.dimensions):
+    if prepared_idea.vectors.shape != (len(prepared_idea.viewpoints.viewpoints), plan.dimensions):
         raise ConfigurationError(
-            f"Idea {idea.id!r} has vectors with {new.vectors.shape[-1]} dimensions, but those in the graph "
+            f"Idea {idea.id!r} has vectors with {prepared_idea.vectors.shape[-1]} dimensions, but those in the graph "
             f"{plan.name!r} have {plan.dimensions} and were made with {plan.embedder}.",
             "Set ASSAYER_EMBEDDER__MODEL to that model, or build a different graph.",
         )
 
 
-def _check_contradiction(idea: LabelledIdea, before: IdeaFingerprint) -> None:
-    if before.digest != idea.digest:
+def _check_contradiction(idea: LabelledIdea, fingerprint: IdeaFingerprint) -> None:
+    if fingerprint.digest != idea.digest:
         raise InputError(
             f"Two ideas with different texts have the same id {idea.id!r}.",
             "Give each text its own id, including each revised version of an idea.",
         )
-    if None not in (before.label, idea.label) and before.label != idea.label:
+    if None not in (fingerprint.label, idea.label) and fingerprint.label != idea.label:
         raise InputError(
-            f"Idea {idea.id!r} is labelled both {before.label!r} and {idea.label!r}.", "Give each idea a single label."
+            f"Idea {idea.id!r} is labelled both {fingerprint.label!r} and {idea.label!r}.",
+            "Give each idea a single label.",
         )
 
 
-def check_same_plan(present: GraphPlan, wanted: GraphPlan) -> None:
+def check_same_plan(present: GraphPlan, requested: GraphPlan) -> None:
     """Raise InputError if the graph was built with other settings than those requested now."""
-    if present.embedder != wanted.embedder or present.dimensions != wanted.dimensions:
+    if present.embedder != requested.embedder or present.dimensions != requested.dimensions:
         raise InputError(
             f"The graph {present.name!r} was made with the embedding model {present.embedder}, not with "
-            f"{wanted.embedder}: vectors from different models cannot be compared.",
+            f"{requested.embedder}: vectors from different models cannot be compared.",
             "Set ASSAYER_EMBEDDER__MODEL to the graph's model, or build a graph under a different name.",
         )
-    differing = [field for field in GraphPlan.model_fields if getattr(present, field) != getattr(wanted, field)]
-    if differing:
-        field = differing[0]
+    differing_fields = [
+        field for field in GraphPlan.model_fields if getattr(present, field) != getattr(requested, field)
+    ]
+    if differing_fields:
+        field = differing_fields[0]
         raise InputError(
             f"The graph {present.name!r} has {field} {_format_value(getattr(present, field))}, not "
-            f"{_format_value(getattr(wanted, field))}.",
+            f"{_format_value(getattr(requested, field))}.",
             "Add ideas to it with its own settings using `assayer graph add`, or build a graph under a different name.",
         )
 
@@ -137,30 +140,38 @@ def missing_graph_error(name: str) -> InputError:
 
 
 def edges_of_new_ideas(
-    new: Sequence[PreparedIdea], neighbours: NeighbourIndex, first_row: int, plan: GraphPlan, idea_of: NDArray[np.int32]
+    new_ideas: Sequence[PreparedIdea],
+    neighbours: NeighbourIndex,
+    first_row: int,
+    plan: GraphPlan,
+    idea_of: NDArray[np.int32],
 ) -> GraphEdges:
     """Return the new ideas' edges, in both directions. The new viewpoints' vectors are the last rows in `neighbours`,
     from `first_row` on; `idea_of` holds the idea of every row."""
-    starts = first_row + np.cumsum([0, *(len(item.vectors) for item in new)])
-    edge_ends = _edges_to_other_ideas(new, first_row, neighbours, plan.inter, idea_of)
-    for item, start in zip(new, starts[:-1], strict=True):
-        inside = (
+    starts = first_row + np.cumsum([0, *(len(item.vectors) for item in new_ideas)])
+    edge_ends = _edges_to_other_ideas(new_ideas, first_row, neighbours, plan.inter, idea_of)
+    for item, start in zip(new_ideas, starts[:-1], strict=True):
+        inner_edges = (
             edges_by_relations(item.vectors, item.relations)
             if plan.relations
             else edges_by_cosine(item.vectors, plan.intra)
         )
-        edge_ends.append((inside[0] + start, inside[1] + start, inside[2]))
+        edge_ends.append((inner_edges[0] + start, inner_edges[1] + start, inner_edges[2]))
     sources, targets, weights = (np.concatenate(parts) for parts in zip(*edge_ends, strict=True))
     return build_undirected_edges(sources, targets, weights.astype(np.float32), idea_of)
 
 
 def _edges_to_other_ideas(
-    new: Sequence[PreparedIdea], first_row: int, neighbours: NeighbourIndex, inter: int, idea_of: NDArray[np.int32]
+    new_ideas: Sequence[PreparedIdea],
+    first_row: int,
+    neighbours: NeighbourIndex,
+    inter: int,
+    idea_of: NDArray[np.int32],
 ) -> list[EdgeEnds]:
     """Return edges to the nearest viewpoints in other ideas, queried in batches. The index also holds the idea's own
     viewpoints, so more neighbours are requested to allow for them."""
-    vectors = np.concatenate([item.vectors for item in new])
-    limit = inter + max(len(item.vectors) for item in new)
+    vectors = np.concatenate([item.vectors for item in new_ideas])
+    limit = inter + max(len(item.vectors) for item in new_ideas)
     edge_ends: list[EdgeEnds] = []
     for start in range(0, len(vectors), _QUERY_BATCH):
         batch = np.arange(start, min(start + _QUERY_BATCH, len(vectors))) + first_row
@@ -197,11 +208,11 @@ def initial_version(plan: GraphPlan) -> str:
     return hashlib.sha256(plan.model_dump_json().encode()).hexdigest()[:16]
 
 
-def derive_next_version(before: str, admission: GraphAdditions) -> str:
+def derive_next_version(previous_version: str, admission: GraphAdditions) -> str:
     """Return the graph's version after the additions. It is deterministic: adding the same ideas in the same order to
     the same graph gives the same version."""
     entries: Iterable[str] = (
         *(f"{item.idea.id} {item.idea.digest} {item.idea.label}" for item in admission.new),
         *(f"{idea} {label}" for idea, label in admission.labels),
     )
-    return hashlib.sha256("\n".join((before, *entries)).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join((previous_version, *entries)).encode()).hexdigest()[:16]

@@ -32,16 +32,16 @@ class SubgraphExtractor:
     ) -> NDArray[np.int64]:
         """Return the viewpoints at most `hops` edges away from `nodes`, including `nodes` themselves, in ascending
         order. `allowed`, shape (viewpoints,), restricts the search to some viewpoints."""
-        reached = np.zeros(len(self.graph.vectors), np.bool_)
-        reached[nodes] = True
+        is_reached = np.zeros(len(self.graph.vectors), np.bool_)
+        is_reached[nodes] = True
         frontier = np.asarray(nodes)
         for _ in range(hops):
             neighbours = np.unique(self._adjacency[frontier].indices)
-            frontier = neighbours[~reached[neighbours]]
+            frontier = neighbours[~is_reached[neighbours]]
             if allowed is not None:
                 frontier = frontier[allowed[frontier]]
-            reached[frontier] = True
-        return np.flatnonzero(reached)
+            is_reached[frontier] = True
+        return np.flatnonzero(is_reached)
 
     def extract(self, nodes: NDArray[np.int64]) -> GraphArrays:
         """Return the subgraph that consists of the viewpoints in `nodes`, which must be ascending and unique. Ideas
@@ -76,39 +76,39 @@ class IdeaSubgraph:
     def of(
         cls,
         extractor: SubgraphExtractor,
-        found: NearestViewpoints,
+        neighbours: NearestViewpoints,
         vectors: Vectors,
-        inside: EdgeEnds,
+        inner_edges: EdgeEnds,
         day: int,
         allowed: NDArray[np.bool_],
     ) -> "IdeaSubgraph":
-        """Extract the subgraph around an idea, and insert the idea. `found` holds the neighbours in the graph of each
-        of the idea's `vectors`; `inside` holds the edges within the idea."""
-        hit = found.rows >= 0
+        """Extract the subgraph around an idea, and insert the idea. `neighbours` holds the neighbours in the graph of
+        each of the idea's `vectors`; `inner_edges` holds the edges within the idea."""
+        is_hit = neighbours.rows >= 0
         # The idea's neighbours are already one hop away from it.
-        nodes = extractor.nodes_within(np.unique(found.rows[hit]), extractor.hops - 1, allowed)
-        extracted = extractor.extract(nodes)
-        first, own = len(nodes), len(vectors)
-        idea_of = np.append(extracted.idea_of, np.full(own, len(extracted.ideas), np.int32))
-        added = build_undirected_edges(
-            np.concatenate([np.repeat(np.arange(own), hit.sum(axis=1)) + first, inside[0] + first]),
-            np.concatenate([np.searchsorted(nodes, found.rows[hit]), inside[1] + first]),
-            np.concatenate([found.cosines[hit], inside[2]]),
+        nodes = extractor.nodes_within(np.unique(neighbours.rows[is_hit]), extractor.hops - 1, allowed)
+        extracted_graph = extractor.extract(nodes)
+        first, own_count = len(nodes), len(vectors)
+        idea_of = np.append(extracted_graph.idea_of, np.full(own_count, len(extracted_graph.ideas), np.int32))
+        added_edges = build_undirected_edges(
+            np.concatenate([np.repeat(np.arange(own_count), is_hit.sum(axis=1)) + first, inner_edges[0] + first]),
+            np.concatenate([np.searchsorted(nodes, neighbours.rows[is_hit]), inner_edges[1] + first]),
+            np.concatenate([neighbours.cosines[is_hit], inner_edges[2]]),
             idea_of,
         )
         graph = GraphArrays(
-            vectors=np.concatenate([extracted.vectors, vectors]),
+            vectors=np.concatenate([extracted_graph.vectors, vectors]),
             idea_of=idea_of,
-            ideas=(*extracted.ideas, IdeaId("")),
-            labels=np.append(extracted.labels, np.int16(UNKNOWN)),
-            dates=np.append(extracted.dates, np.int32(day)),
-            classes=extracted.classes,
-            sources=np.concatenate([extracted.sources, added.sources]),
-            targets=np.concatenate([extracted.targets, added.targets]),
-            weights=np.concatenate([extracted.weights, added.weights]),
-            kinds=np.concatenate([extracted.kinds, added.kinds]),
+            ideas=(*extracted_graph.ideas, IdeaId("")),
+            labels=np.append(extracted_graph.labels, np.int16(UNKNOWN)),
+            dates=np.append(extracted_graph.dates, np.int32(day)),
+            classes=extracted_graph.classes,
+            sources=np.concatenate([extracted_graph.sources, added_edges.sources]),
+            targets=np.concatenate([extracted_graph.targets, added_edges.targets]),
+            weights=np.concatenate([extracted_graph.weights, added_edges.weights]),
+            kinds=np.concatenate([extracted_graph.kinds, added_edges.kinds]),
         )
-        return cls(graph, len(extracted.ideas))
+        return cls(graph, len(extracted_graph.ideas))
 
     def score(self, scorer: Scorer) -> NDArray[np.float64]:
         """Return the idea's scores, shape (classes,)."""
@@ -116,10 +116,10 @@ class IdeaSubgraph:
         return scores
 
 
-def remove_viewpoint(around: IdeaSubgraph, place: int) -> IdeaSubgraph:
+def remove_viewpoint(subgraph: IdeaSubgraph, place: int) -> IdeaSubgraph:
     """Return the subgraph without one of the idea's viewpoints. The idea must have others."""
-    graph = around.graph
-    row = int(np.searchsorted(graph.idea_of, around.row)) + place
+    graph = subgraph.graph
+    row = int(np.searchsorted(graph.idea_of, subgraph.row)) + place
     kept_edges = (graph.sources != row) & (graph.targets != row)
     sources, targets = graph.sources[kept_edges], graph.targets[kept_edges]
     smaller = replace(
@@ -131,7 +131,7 @@ def remove_viewpoint(around: IdeaSubgraph, place: int) -> IdeaSubgraph:
         weights=graph.weights[kept_edges],
         kinds=graph.kinds[kept_edges],
     )
-    return IdeaSubgraph(smaller, around.row)
+    return IdeaSubgraph(smaller, subgraph.row)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class LocalScorer:
         for index, row in enumerate(rows):
             own_viewpoints = np.flatnonzero(graph.idea_of == row)
             if len(own_viewpoints):
-                extracted = extractor.extract(extractor.nodes_within(own_viewpoints, self.hops))
-                extracted_row = np.array([extracted.ideas.index(graph.ideas[row])], np.int32)
-                scores[index] = self.scorer.score(extracted, extracted_row)[0]
+                extracted_graph = extractor.extract(extractor.nodes_within(own_viewpoints, self.hops))
+                extracted_row = np.array([extracted_graph.ideas.index(graph.ideas[row])], np.int32)
+                scores[index] = self.scorer.score(extracted_graph, extracted_row)[0]
         return scores

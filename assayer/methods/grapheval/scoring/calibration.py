@@ -117,19 +117,19 @@ class ProbabilityCalibration(Frozen):
             )
         rates = np.array(self.rates)
         values = _apply_scaling(self.scaling, probabilities)
-        spread = np.stack([_apply_scaling(replicate, probabilities) for replicate in self.replicates])
-        return [self._verdict(values[row], spread[:, row], rates) for row in range(len(values))]
+        replicate_values = np.stack([_apply_scaling(replicate, probabilities) for replicate in self.replicates])
+        return [self._verdict(values[row], replicate_values[:, row], rates) for row in range(len(values))]
 
-    def _verdict(self, values: Floats, spread: Floats, rates: Floats) -> CalibratedVerdict:
+    def _verdict(self, values: Floats, replicate_values: Floats, rates: Floats) -> CalibratedVerdict:
         if np.isnan(values).any():
             return CalibratedVerdict(values, values, values, None, "unanswered")
-        low, high = np.quantile(spread, _INTERVAL, axis=0)
+        low, high = np.quantile(replicate_values, _INTERVAL, axis=0)
         low, high = np.minimum(low, values), np.maximum(high, values)
         is_informative = ((low > rates) | (high < rates)) & (np.abs(values - rates) >= self.band)
         if not is_informative.any():
             return CalibratedVerdict(values, low, high, None, "nothing known")
         best, second = np.argsort(-values, kind="stable")[:2]
-        if np.quantile(spread[:, best] - spread[:, second], _INTERVAL[0]) <= 0:
+        if np.quantile(replicate_values[:, best] - replicate_values[:, second], _INTERVAL[0]) <= 0:
             return CalibratedVerdict(values, low, high, None, "undecided")
         return CalibratedVerdict(values, low, high, int(best), None)
 
@@ -179,21 +179,21 @@ def cross_fitted_probabilities(
     """Return cross-fitted probabilities, shape (n, classes). Each answer is calibrated by a scaling fitted to the other
     folds, so that measurements hold for ideas outside the fit. A row is NaN if the scorer gave no answer."""
     answered_rows = np.flatnonzero(~np.isnan(probabilities).any(axis=1))
-    shuffled = np.random.default_rng(seed).permutation(answered_rows)
-    by_label = shuffled[np.argsort(truth[shuffled], kind="stable")]
-    calibrated = np.full_like(probabilities, np.nan)
+    shuffled_rows = np.random.default_rng(seed).permutation(answered_rows)
+    by_label = shuffled_rows[np.argsort(truth[shuffled_rows], kind="stable")]
+    calibrated_values = np.full_like(probabilities, np.nan)
     for fold in range(folds):
         held_out = by_label[fold::folds]
         training_rows = np.setdiff1d(answered_rows, held_out)
         scaling = _fit_scaling(probabilities[training_rows], truth[training_rows])
-        calibrated[held_out] = _apply_scaling(scaling, probabilities[held_out])
-    return calibrated
+        calibrated_values[held_out] = _apply_scaling(scaling, probabilities[held_out])
+    return calibrated_values
 
 
 def _fit_scaling(
-    probabilities: Floats, truth: NDArray[np.int16], near: ProbabilityScaling | None = None
+    probabilities: Floats, truth: NDArray[np.int16], initial_scaling: ProbabilityScaling | None = None
 ) -> ProbabilityScaling:
-    """Fit the scaling with the smallest log loss and a slope of at least 0. The search starts at `near`."""
+    """Fit the scaling with the smallest log loss and a slope of at least 0. The search starts at `initial_scaling`."""
     from scipy.optimize import minimize
 
     logs = _logs(probabilities)
@@ -207,17 +207,19 @@ def _fit_scaling(
         slope = (excess * logs).sum()
         return float(value), np.concatenate([[slope], excess.sum(axis=0)]) + 2 * _RIDGE * parameters
 
-    start = np.zeros(classes + 1) if near is None else np.array([near.slope, *near.bias])
+    start = (
+        np.zeros(classes + 1) if initial_scaling is None else np.array([initial_scaling.slope, *initial_scaling.bias])
+    )
     optimum = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(0, None), *[(None, None)] * classes])
     return ProbabilityScaling(slope=float(optimum.x[0]), bias=tuple(optimum.x[1:].tolist()))
 
 
 def _apply_scaling(scaling: ProbabilityScaling, probabilities: Floats) -> Floats:
-    scaled: Floats = softmax(scaling.slope * _logs(probabilities) + np.array(scaling.bias), axis=1)
-    return scaled
+    scaled_probabilities: Floats = softmax(scaling.slope * _logs(probabilities) + np.array(scaling.bias), axis=1)
+    return scaled_probabilities
 
 
 def _logs(probabilities: Floats) -> Floats:
-    floored = np.clip(probabilities, _FLOOR, None)
-    logs: Floats = np.log(floored / floored.sum(axis=1, keepdims=True))
+    floored_probabilities = np.clip(probabilities, _FLOOR, None)
+    logs: Floats = np.log(floored_probabilities / floored_probabilities.sum(axis=1, keepdims=True))
     return logs

@@ -60,10 +60,10 @@ class BestOf:
     def choose(self, graph: GraphArrays, rows: Rows) -> Scorer:
         """Choose a scorer. Raises InputError if the known ideas have fewer than two labels."""
         labelled_rows = find_labelled_rows_of_two_classes(graph, rows)
-        hidden = graph.hide_labels(rows)
-        parts = stratified_folds(hidden, min(self._folds, len(labelled_rows)), self._seed)
+        hidden_graph = graph.hide_labels(rows)
+        parts = stratified_folds(hidden_graph, min(self._folds, len(labelled_rows)), self._seed)
         truth = graph.labels[labelled_rows]
-        values = [auroc(truth, score_held_out(scorer, hidden, parts)[labelled_rows]) for scorer in self._scorers]
+        values = [auroc(truth, score_held_out(scorer, hidden_graph, parts)[labelled_rows]) for scorer in self._scorers]
         return self._scorers[int(np.argmax(values))]
 
 
@@ -79,23 +79,23 @@ def describe_choice(
     `chosen_scores` come from the whole selection procedure, `compared` from individual scorers."""
 
     def measure(name: str, scores: NDArray[np.float64]) -> MeasuredScorer:
-        found = bootstrap(auroc, truth, [scores], _ROUNDS, seed)
+        estimate = bootstrap(auroc, truth, [scores], _ROUNDS, seed)
         return MeasuredScorer(
-            name=name, auroc=round(found.value, 4), low=round(found.low, 4), high=round(found.high, 4)
+            name=name, auroc=round(estimate.value, 4), low=round(estimate.low, 4), high=round(estimate.high, 4)
         )
 
-    oriented = {
+    oriented_scores = {
         name: _choose_direction(scores, truth) if name == LENGTH else scores for name, scores in compared.items()
     }
 
     def is_beaten(simple: str) -> bool:
-        return bootstrap(auroc, truth, [chosen_scores], _ROUNDS, seed, against=[oriented[simple]]).low > 0
+        return bootstrap(auroc, truth, [chosen_scores], _ROUNDS, seed, other_runs=[oriented_scores[simple]]).low > 0
 
-    order = sorted(oriented, key=lambda name: name in {LENGTH, MAJORITY})
+    order = sorted(oriented_scores, key=lambda name: name in {LENGTH, MAJORITY})
     return ScorerChoice(
         chosen=chosen,
         held_out=measure(CHOICE, chosen_scores),
-        compared=tuple(measure(name, oriented[name]) for name in order),
+        compared=tuple(measure(name, oriented_scores[name]) for name in order),
         unbeaten=tuple(simple for simple in (LENGTH, TFIDF) if simple in compared and not is_beaten(simple)),
         ideas=len(truth),
         split=split,

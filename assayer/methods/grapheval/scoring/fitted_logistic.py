@@ -46,11 +46,11 @@ class FittedLogistic(Frozen):
     @model_validator(mode="after")
     def _shapes_agree(self) -> "FittedLogistic":
         features = {len(row) for row in self.coefficients}
-        expected = {"words": len(self.terms), "length": 1}.get(self.kind)
+        expected_features = {"words": len(self.terms), "length": 1}.get(self.kind)
         if (
             not len(self.coefficients) == len(self.intercepts) == len(self.present) >= 2
             or len(features) != 1
-            or (expected is not None and features != {expected})
+            or (expected_features is not None and features != {expected_features})
             or len(self.rarity) != len(self.terms)
             or any(not 0 <= row < self.classes for row in self.present)
         ):
@@ -107,8 +107,8 @@ def fit_length(texts: Sequence[str], labels: Labels, classes: int) -> FittedLogi
     """Fit a logistic regression to the log character count."""
     lengths = _log_char_counts(texts)
     centre, spread = float(lengths.mean()), float(lengths.std()) or 1.0
-    fitted = _fit("length", (lengths - centre) / spread, labels, classes)
-    return fitted.model_copy(update={"centre": centre, "spread": spread})
+    fitted_model = _fit("length", (lengths - centre) / spread, labels, classes)
+    return fitted_model.model_copy(update={"centre": centre, "spread": spread})
 
 
 class _Classifier(Protocol):

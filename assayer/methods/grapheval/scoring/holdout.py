@@ -14,24 +14,24 @@ def stratified_folds(graph: GraphArrays, folds: int, seed: int) -> tuple[Rows, .
     """Split the labelled ideas into disjoint parts with nearly equal shares of each label. Raises InputError if there
     are fewer labelled ideas than folds."""
     generator = np.random.default_rng(seed)
-    shuffled = generator.permutation(np.flatnonzero(graph.labels != UNKNOWN))
-    if len(shuffled) < folds:
-        raise InputError(f"{len(shuffled)} labelled ideas cannot be split into {folds} parts.")
-    by_label = shuffled[np.argsort(graph.labels[shuffled], kind="stable")]
+    shuffled_rows = generator.permutation(np.flatnonzero(graph.labels != UNKNOWN))
+    if len(shuffled_rows) < folds:
+        raise InputError(f"{len(shuffled_rows)} labelled ideas cannot be split into {folds} parts.")
+    by_label = shuffled_rows[np.argsort(graph.labels[shuffled_rows], kind="stable")]
     return tuple(np.sort(by_label[part::folds]).astype(np.int32) for part in range(folds))
 
 
 def ideas_later_than(graph: GraphArrays, day: int) -> Rows:
     """Return the labelled ideas dated after `day`, which is counted from 1970-01-01. Raises InputError unless there are
     dated, labelled ideas on both sides."""
-    labelled = graph.labels != UNKNOWN
-    later = labelled & (graph.dates > day)
-    if not later.any() or not (labelled & (graph.dates != UNKNOWN) & ~later).any():
+    is_labelled = graph.labels != UNKNOWN
+    is_later = is_labelled & (graph.dates > day)
+    if not is_later.any() or not (is_labelled & (graph.dates != UNKNOWN) & ~is_later).any():
         raise InputError(
             "All labelled, dated ideas are on one side of that day, so none are left for training or for testing.",
             "Choose a day between the dates of the labelled ideas, or hold out random parts instead.",
         )
-    return np.flatnonzero(later).astype(np.int32)
+    return np.flatnonzero(is_later).astype(np.int32)
 
 
 def score_held_out(scorer: Scorer, graph: GraphArrays, parts: Sequence[Rows]) -> NDArray[np.float64]:

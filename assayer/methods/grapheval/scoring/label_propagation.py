@@ -60,8 +60,8 @@ def _normalise_weights(
 def _normalise_rows(state: Distributions) -> Distributions:
     # With so few columns, a product with ones is several times faster than a sum.
     sums = (state @ np.ones(state.shape[1]))[:, None]
-    scaled: Distributions = np.divide(state, sums, out=np.zeros_like(state), where=sums > 0)
-    return scaled
+    normalised_rows: Distributions = np.divide(state, sums, out=np.zeros_like(state), where=sums > 0)
+    return normalised_rows
 
 
 def _find_most_probable_classes(state: Distributions) -> NDArray[np.int64]:

@@ -36,8 +36,8 @@ def auroc(truth: Truth, probabilities: Probabilities) -> float:
     otherwise, the mean over the classes that occur, each against the rest."""
     classes = [1] if probabilities.shape[1] == 2 else range(probabilities.shape[1])
     values = [_auroc(truth == label, probabilities[:, label]) for label in classes]
-    defined = [value for value in values if not np.isnan(value)]
-    return float(np.mean(defined)) if defined else float("nan")
+    defined_values = [value for value in values if not np.isnan(value)]
+    return float(np.mean(defined_values)) if defined_values else float("nan")
 
 
 def calibration_error(truth: Truth, probabilities: Probabilities, bins: int = 10) -> float:
@@ -47,9 +47,9 @@ def calibration_error(truth: Truth, probabilities: Probabilities, bins: int = 10
     if not is_answered.any():
         return float("nan")
     confidence = probabilities[is_answered].max(axis=1)
-    right = probabilities[is_answered].argmax(axis=1) == truth[is_answered]
+    is_correct = probabilities[is_answered].argmax(axis=1) == truth[is_answered]
     places = np.minimum((confidence * bins).astype(np.int64), bins - 1)
-    gaps = np.bincount(places, weights=right - confidence, minlength=bins)
+    gaps = np.bincount(places, weights=is_correct - confidence, minlength=bins)
     return float(np.abs(gaps).sum() / len(confidence))
 
 
@@ -67,20 +67,20 @@ def bootstrap(
     runs: Sequence[Probabilities],
     rounds: int,
     seed: int,
-    against: Sequence[Probabilities] = (),
+    other_runs: Sequence[Probabilities] = (),
 ) -> Estimate:
-    """Return a measure's mean over repeated runs on the same ideas, or its mean paired difference from `against`. The
-    interval comes from resampling ideas rather than runs, because repeating a split adds no ideas."""
+    """Return a measure's mean over repeated runs on the same ideas, or its mean paired difference from `other_runs`.
+    The interval comes from resampling ideas rather than runs, because repeating a split adds no ideas."""
 
     def mean(rows: NDArray[np.int64]) -> float:
         ours = np.mean([measure(truth[rows], run[rows]) for run in runs])
-        theirs = np.mean([measure(truth[rows], run[rows]) for run in against]) if against else 0.0
+        theirs = np.mean([measure(truth[rows], run[rows]) for run in other_runs]) if other_runs else 0.0
         return float(ours - theirs)
 
     generator = np.random.default_rng(seed)
     resampled_means = [mean(generator.integers(0, len(truth), len(truth))) for _ in range(rounds)]
-    defined = [value for value in resampled_means if not np.isnan(value)]
-    low, high = np.quantile(defined, [0.025, 0.975]) if defined else (float("nan"), float("nan"))
+    defined_means = [value for value in resampled_means if not np.isnan(value)]
+    low, high = np.quantile(defined_means, [0.025, 0.975]) if defined_means else (float("nan"), float("nan"))
     return Estimate(mean(np.arange(len(truth))), float(low), float(high))
 
 
@@ -89,15 +89,15 @@ def find_most_probable_classes(probabilities: Probabilities) -> NDArray[np.int64
     return np.where(is_answered, np.nan_to_num(probabilities).argmax(axis=1), _NO_ANSWER)
 
 
-def _auroc(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
+def _auroc(is_positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
     """Return the AUROC, by the rank-sum formula over answered pairs. It is divided by all pairs, so that unanswered
     pairs count as wrong."""
     from scipy.stats import rankdata
 
-    pairs = int(positive.sum()) * int((~positive).sum())
+    pairs = int(is_positive.sum()) * int((~is_positive).sum())
     if not pairs:
         return float("nan")
     is_answered = ~np.isnan(scores)
-    ranks, above = rankdata(scores[is_answered]), positive[is_answered]
-    count = int(above.sum())
-    return float((ranks[above].sum() - count * (count + 1) / 2) / pairs)
+    ranks, is_positive_answered = rankdata(scores[is_answered]), is_positive[is_answered]
+    count = int(is_positive_answered.sum())
+    return float((ranks[is_positive_answered].sum() - count * (count + 1) / 2) / pairs)

@@ -26,11 +26,11 @@ class VerdictModel(Frozen):
 
 
 def fit_logistic(
-    kind: FeatureKind, graph: GraphArrays, texts: Mapping[IdeaId, str], without: Rows | None = None
+    kind: FeatureKind, graph: GraphArrays, texts: Mapping[IdeaId, str], excluded_rows: Rows | None = None
 ) -> FittedLogistic:
-    """Fit a regression to all labelled ideas except `without`. Raises InputError if fewer than two outcomes are
+    """Fit a regression to all labelled ideas except `excluded_rows`. Raises InputError if fewer than two outcomes are
     left."""
-    left_out = np.empty(0, np.int32) if without is None else without
+    left_out = np.empty(0, np.int32) if excluded_rows is None else excluded_rows
     if kind == "mean viewpoint":
         return IdeaLogistic().fit(graph, left_out)
     return TfidfLogistic(texts).fit(graph, left_out)

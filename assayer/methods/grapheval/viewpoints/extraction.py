@@ -36,24 +36,24 @@ async def extract_viewpoints(text: str, llm: Llm, run: Run, limit: int) -> Viewp
     except LlmError as error:
         run.journal.record_failure("extraction of viewpoints by the model, done by the splitter instead", error)
         return Viewpoints(viewpoints=split_viewpoints(text, limit), maker=SPLITTER)
-    extracted = [
+    extracted_viewpoints = [
         Viewpoint(text=viewpoint.statement, words=viewpoint.words, self_contained=not refers_back(viewpoint.statement))
         for viewpoint in answer.viewpoints
     ]
-    kept_viewpoints, refused = check_faithfulness(extracted, IdeaWords(text))
-    for item in refused:
+    kept_viewpoints, refusals = check_faithfulness(extracted_viewpoints, IdeaWords(text))
+    for item in refusals:
         run.journal.record_dropped("viewpoint", f"unfaithful to the idea: {item.reason}")
-    return Viewpoints(viewpoints=kept_viewpoints, maker=extractor_name(llm), refused=refused)
+    return Viewpoints(viewpoints=kept_viewpoints, maker=extractor_name(llm), refused=refusals)
 
 
 async def relate_viewpoints(text: str, viewpoints: Sequence[Viewpoint], llm: Llm, run: Run) -> list[tuple[int, int]]:
     """Ask the model which viewpoints are related, and return them as pairs of positions. Empty if it names none or
     gives no usable answer. Supporting and opposing pairs are treated alike, because an idea has only one label."""
-    labelled = tuple(
+    labelled_viewpoints = tuple(
         LabelledViewpoint(label=f"V{n}", text=viewpoint.text) for n, viewpoint in enumerate(viewpoints, start=1)
     )
     try:
-        answer = await ask(llm, RELATIONS, RelationsQuestion(idea=text, viewpoints=labelled), run)
+        answer = await ask(llm, RELATIONS, RelationsQuestion(idea=text, viewpoints=labelled_viewpoints), run)
     except (LlmRejected, LlmUnavailable):
         raise
     except LlmError as error:
@@ -81,20 +81,20 @@ async def prepare_ideas(
 ) -> list[PreparedIdea]:
     """Prepare ideas for a graph, in order, with up to `limit` viewpoints from the first `characters` characters of
     each. Raises InputError if an idea contains no statement, and the same errors as `extract_viewpoints`."""
-    prepared: list[PreparedIdea] = []
+    prepared_ideas: list[PreparedIdea] = []
     for start in range(0, len(ideas), _BATCH_SIZE):
         batch = ideas[start : start + _BATCH_SIZE]
-        extracted = await gather_all(_idea_viewpoints(idea, plan, llm, run, limit, characters) for idea in batch)
-        texts = [viewpoint.text for item, _ in extracted for viewpoint in item.viewpoints]
+        extractions = await gather_all(_idea_viewpoints(idea, plan, llm, run, limit, characters) for idea in batch)
+        texts = [viewpoint.text for item, _ in extractions for viewpoint in item.viewpoints]
         vectors = await embedder.embed(texts, "passage")
-        ends = np.cumsum([len(item.viewpoints) for item, _ in extracted])
+        ends = np.cumsum([len(item.viewpoints) for item, _ in extractions])
         parts = np.split(vectors, ends[:-1])
-        prepared += [
+        prepared_ideas += [
             PreparedIdea(idea, item, part, pairs)
-            for idea, (item, pairs), part in zip(batch, extracted, parts, strict=True)
+            for idea, (item, pairs), part in zip(batch, extractions, parts, strict=True)
         ]
-        progress(len(prepared), len(ideas))
-    return prepared
+        progress(len(prepared_ideas), len(ideas))
+    return prepared_ideas
 
 
 async def _idea_viewpoints(
@@ -102,14 +102,14 @@ async def _idea_viewpoints(
 ) -> tuple[Viewpoints, RelatedPairs]:
     text = idea.text[:characters]
     if plan.maker == SPLITTER:
-        extracted = Viewpoints(viewpoints=split_viewpoints(text, limit), maker=SPLITTER)
+        extraction = Viewpoints(viewpoints=split_viewpoints(text, limit), maker=SPLITTER)
     else:
-        extracted = await extract_viewpoints(text, llm, run, limit)
-    if not extracted.viewpoints:
+        extraction = await extract_viewpoints(text, llm, run, limit)
+    if not extraction.viewpoints:
         raise InputError(
             f"Idea {idea.id!r} contains no statement to compare: {text[:60]!r}.",
             "It needs at least one complete sentence.",
         )
     if not (plan.relations and llm.models):
-        return extracted, ()
-    return extracted, tuple(await relate_viewpoints(text, extracted.viewpoints, llm, run))
+        return extraction, ()
+    return extraction, tuple(await relate_viewpoints(text, extraction.viewpoints, llm, run))

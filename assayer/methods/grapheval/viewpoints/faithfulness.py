@@ -58,8 +58,10 @@ class IdeaWords:
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
-        spelled = (_SMALL_NUMBERS[word] for word in _WORD.findall(self._text.casefold()) if word in _SMALL_NUMBERS)
-        return frozenset(map(_normalise_number, _NUMBER.findall(self._text))) | frozenset(spelled)
+        spelled_numbers = (
+            _SMALL_NUMBERS[word] for word in _WORD.findall(self._text.casefold()) if word in _SMALL_NUMBERS
+        )
+        return frozenset(map(_normalise_number, _NUMBER.findall(self._text))) | frozenset(spelled_numbers)
 
     @cached_property
     def _words(self) -> tuple[str, ...]:
@@ -99,9 +101,9 @@ class IdeaWords:
     def _has_term(self, term: str) -> bool:
         """Return whether the idea contains the term: as written, in the singular or plural, or as the initials of
         consecutive words."""
-        plain = re.sub(r"[\W_]+", "", term.casefold())
-        singular = plain.removesuffix("s")
-        if plain in self._squeezed or singular in self._squeezed:
+        squeezed_term = re.sub(r"[\W_]+", "", term.casefold())
+        singular = squeezed_term.removesuffix("s")
+        if squeezed_term in self._squeezed or singular in self._squeezed:
             return True
         return term.rstrip("s").isupper() and len(singular) >= 3 and singular in self._initials
 
@@ -111,8 +113,8 @@ class IdeaWords:
 
 
 def _normalise_number(text: str) -> str:
-    plain = text.replace(",", "")
-    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+    digits = text.replace(",", "")
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
 def unfaithfulness_reason(viewpoint: Viewpoint, idea: IdeaWords) -> str:
@@ -121,9 +123,9 @@ def unfaithfulness_reason(viewpoint: Viewpoint, idea: IdeaWords) -> str:
         return "its words do not stand in the idea"
     if foreign := idea.find_foreign_words(viewpoint.text):
         return f"{', '.join(foreign)} stands nowhere in the idea"
-    other, words = idea.count_foreign(viewpoint.text)
-    if other >= MIN_FOREIGN and other > MAX_FOREIGN_SHARE * words:
-        return f"{other} of its {words} content words stand nowhere in the idea"
+    foreign_count, words = idea.count_foreign(viewpoint.text)
+    if foreign_count >= MIN_FOREIGN and foreign_count > MAX_FOREIGN_SHARE * words:
+        return f"{foreign_count} of its {words} content words stand nowhere in the idea"
     return ""
 
 
@@ -131,7 +133,9 @@ def check_faithfulness(
     viewpoints: Sequence[Viewpoint], idea: IdeaWords
 ) -> tuple[tuple[Viewpoint, ...], tuple[RefusedViewpoint, ...]]:
     """Split viewpoints into those that the idea supports and those that are rejected, with the reason."""
-    judged = [(viewpoint, unfaithfulness_reason(viewpoint, idea)) for viewpoint in viewpoints]
-    kept_viewpoints = tuple(viewpoint for viewpoint, reason in judged if not reason)
-    refused = tuple(RefusedViewpoint(text=viewpoint.text, reason=reason) for viewpoint, reason in judged if reason)
-    return kept_viewpoints, refused
+    reason_by_viewpoint = [(viewpoint, unfaithfulness_reason(viewpoint, idea)) for viewpoint in viewpoints]
+    kept_viewpoints = tuple(viewpoint for viewpoint, reason in reason_by_viewpoint if not reason)
+    refusals = tuple(
+        RefusedViewpoint(text=viewpoint.text, reason=reason) for viewpoint, reason in reason_by_viewpoint if reason
+    )
+    return kept_viewpoints, refusals

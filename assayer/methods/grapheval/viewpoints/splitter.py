@@ -76,8 +76,12 @@ def split_viewpoints(text: str, limit: int) -> tuple[Viewpoint, ...]:
 
 def refers_back(statement: str) -> bool:
     """Return whether a statement begins with a word that refers to earlier text."""
-    bare = _LINKING.sub("", statement)
-    return bool(_POINTING.match(bare)) and not _EXPLETIVE.match(bare) and not _FORWARD.match(bare)
+    unlinked_statement = _LINKING.sub("", statement)
+    return (
+        bool(_POINTING.match(unlinked_statement))
+        and not _EXPLETIVE.match(unlinked_statement)
+        and not _FORWARD.match(unlinked_statement)
+    )
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -92,11 +96,11 @@ def _clauses(paragraph: str) -> list[str]:
     for sentence in sentences(paragraph, min_words=_MIN_WORDS):
         open_clause = ""
         for piece in _CLAUSES.split(sentence):
-            both = f"{open_clause}, {piece}" if open_clause else piece
+            joined_clause = f"{open_clause}, {piece}" if open_clause else piece
             if open_clause and min(_word_count(open_clause), _word_count(piece)) >= _MIN_CLAUSE_WORDS:
                 clauses.append(open_clause)
-                both = piece
-            open_clause = both
+                joined_clause = piece
+            open_clause = joined_clause
         clauses.append(open_clause)
     return clauses
 
@@ -105,41 +109,45 @@ def _resolve(clauses: Sequence[str]) -> list[Viewpoint]:
     """Turn each clause into a viewpoint. If its opening word refers back, the referent is added if it can be found."""
     resolved_viewpoints: list[Viewpoint] = []
     for words in clauses:
-        bare = _ITEM.sub("", _JOINER.sub("", _LINKING.sub("", words)))
+        bare_words = _ITEM.sub("", _JOINER.sub("", _LINKING.sub("", words)))
         previous = resolved_viewpoints[-1] if resolved_viewpoints else None
-        if not refers_back(bare):
-            resolved_viewpoints.append(Viewpoint(text=_format_sentence(bare), words=words))
+        if not refers_back(bare_words):
+            resolved_viewpoints.append(Viewpoint(text=_format_sentence(bare_words), words=words))
         elif previous is not None and (term := _subject(previous.words)):
-            resolved_viewpoints.append(Viewpoint(text=f"{_capitalise(term)}: {_format_sentence(bare)}", words=words))
+            resolved_viewpoints.append(
+                Viewpoint(text=f"{_capitalise(term)}: {_format_sentence(bare_words)}", words=words)
+            )
         elif (
             previous is not None
             and previous.self_contained
-            and _word_count(previous.text) + _word_count(bare) <= _MAX_JOINED_WORDS
+            and _word_count(previous.text) + _word_count(bare_words) <= _MAX_JOINED_WORDS
         ):
             resolved_viewpoints[-1] = Viewpoint(
-                text=f"{previous.text} {_format_sentence(bare)}", words=f"{previous.words} {words}"
+                text=f"{previous.text} {_format_sentence(bare_words)}", words=f"{previous.words} {words}"
             )
         else:
-            resolved_viewpoints.append(Viewpoint(text=_format_sentence(bare), words=words, self_contained=False))
+            resolved_viewpoints.append(Viewpoint(text=_format_sentence(bare_words), words=words, self_contained=False))
     return resolved_viewpoints
 
 
 def _subject(sentence: str) -> str:
     """Return the term that a sentence introduces. If there is none, return the sentence's only name, or an empty
     string. `method` alone does not count as a term."""
-    plain = _CITED.sub("", sentence)
-    introduced = _INTRODUCED.search(plain)
-    term = introduced["term"].strip() if introduced else ""
+    uncited_sentence = _CITED.sub("", sentence)
+    introduction = _INTRODUCED.search(uncited_sentence)
+    term = introduction["term"].strip() if introduction else ""
     if (len(term.split()) > 1 and not _VERB.search(term)) or _NAME.fullmatch(term):
         return term
-    names = list(dict.fromkeys(_NAME.findall(plain)))
+    names = list(dict.fromkeys(_NAME.findall(uncited_sentence)))
     return names[0] if len(names) == 1 else ""
 
 
 def _format_sentence(text: str) -> str:
-    stripped = text.strip()
-    ended = stripped if stripped.endswith((".", "!", "?", "”", '"', ":")) else f"{stripped.rstrip(',;')}."
-    return _capitalise(ended)
+    stripped_text = text.strip()
+    ended_sentence = (
+        stripped_text if stripped_text.endswith((".", "!", "?", "”", '"', ":")) else f"{stripped_text.rstrip(',;')}."
+    )
+    return _capitalise(ended_sentence)
 
 
 def _capitalise(text: str) -> str:

@@ -72,13 +72,17 @@ def _remove_repeated_weaknesses(titled_texts: Sequence[tuple[str, str]]) -> list
     kept_weaknesses: list[tuple[str, str]] = []
     for title, text in titled_texts:
         words = collect_words(text)
-        if not any(_are_similar(words, collect_words(other)) for where, other in kept_weaknesses if where == title):
+        if not any(
+            _are_similar(words, collect_words(other_text))
+            for other_title, other_text in kept_weaknesses
+            if other_title == title
+        ):
             kept_weaknesses.append((title, text))
     return kept_weaknesses
 
 
-def _are_similar(item: Set[str], other: Set[str]) -> bool:
-    return len(item & other) >= _SIMILAR_SHARE * len(item | other)
+def _are_similar(words: Set[str], other_words: Set[str]) -> bool:
+    return len(words & other_words) >= _SIMILAR_SHARE * len(words | other_words)
 
 
 def _replace_citations(text: str) -> str:
@@ -93,11 +97,11 @@ def _point(
     item = items_by_label[step.label]
     weakness = weaknesses.get(step.weakness or "")
     aim = f"On {weakness.dimension.lower()}: " if weakness else ""
-    quoted = check_quote(step.quote, item)
+    quote = check_quote(step.quote, item)
     return point(
         "suggestion",
         f"{aim}{strip_citations(step.change)} Later work shows: {strip_citations(step.shows)} [{step.label}]",
         {step.label: item.paper_id},
-        {item.paper_id: quoted} if quoted else {},
+        {item.paper_id: quote} if quote else {},
         KnownNumbers(idea, {item.paper_id: item.numbers}),
     )

@@ -43,13 +43,13 @@ def load_board_configuration(options: BoardOptions) -> BoardConfiguration:
 def hashed_options(options: InnoEvalOptions) -> HashedOptions:
     """Return the options with files replaced by hashes. Raises the same errors as `load_board_configuration`."""
     configuration = load_board_configuration(options.board)
-    dumped = options.model_dump(mode="json", exclude={"board": {"calibration"}})
-    dumped["board"] |= {
+    options_json = options.model_dump(mode="json", exclude={"board": {"calibration"}})
+    options_json["board"] |= {
         "personas": configuration.pool.sha256,
         "dimensions": [dimension.sha256 for dimension in configuration.dimensions],
         "calibration": _sha256(configuration.calibration) if configuration.calibration else None,
     }
-    return HashedOptions(dumped)
+    return HashedOptions(options_json)
 
 
 def _sha256(calibration: DecisionCalibration) -> str:

@@ -104,9 +104,9 @@ class DecisionCalibration(Frozen):
 
     @model_validator(mode="after")
     def _shapes_agree(self) -> "DecisionCalibration":
-        wanted = len(self.outcomes) - 1
-        if len(self.counts) != wanted + 1 or any(
-            len(replicate) != wanted for replicate in (self.thresholds, *self.replicates)
+        threshold_count = len(self.outcomes) - 1
+        if len(self.counts) != threshold_count + 1 or any(
+            len(replicate) != threshold_count for replicate in (self.thresholds, *self.replicates)
         ):
             raise ValueError(
                 "a calibration needs one count per outcome, and one threshold between each pair of adjacent outcomes"
@@ -148,10 +148,10 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
             "thresholds do not apply to this score."
         )
     decision = calibration.outcome(score.value, calibration.thresholds)
-    agreeing = [calibration.outcome(score.value, replicate) == decision for replicate in calibration.replicates]
+    agreements = [calibration.outcome(score.value, replicate) == decision for replicate in calibration.replicates]
     return Decision(
         name=decision,
-        stability=round(sum(agreeing) / len(agreeing), 3),
+        stability=round(sum(agreements) / len(agreements), 3),
         calibration=calibration.name,
         made_on=calibration.made_on,
         provenance=calibration.provenance,
@@ -160,7 +160,9 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
     )
 
 
-def list_differing_conditions(fitted: CalibrationConditions, here: CalibrationConditions) -> list[str]:
+def list_differing_conditions(
+    fitted_conditions: CalibrationConditions, current_conditions: CalibrationConditions
+) -> list[str]:
     """Return the names of the conditions that differ, worded for messages."""
     names = {
         "models": "models",
@@ -170,8 +172,10 @@ def list_differing_conditions(fitted: CalibrationConditions, here: CalibrationCo
         "board": "board",
         "pool": "personas",
     }
-    differing = (word for field, word in names.items() if getattr(fitted, field) != getattr(here, field))
-    return list(dict.fromkeys(differing))
+    differing_words = (
+        word for field, word in names.items() if getattr(fitted_conditions, field) != getattr(current_conditions, field)
+    )
+    return list(dict.fromkeys(differing_words))
 
 
 def fit_decision(
@@ -180,7 +184,7 @@ def fit_decision(
     provenance: str,
     conditions: CalibrationConditions,
     outcomes: Sequence[str],
-    scored: Sequence[ScoredIdea],
+    scored_ideas: Sequence[ScoredIdea],
     unscored: int,
     seed: int,
     labels_sha256: str = "",
@@ -188,18 +192,18 @@ def fit_decision(
     """Fit the thresholds that maximise the mean recall over the outcomes, so that a frequent outcome does not dominate.
     Raises InputError if there are too few ideas, if an outcome is unknown, or if the scores do not separate the
     outcomes."""
-    scores, labels = _validate_arrays(outcomes, scored)
+    scores, labels = _validate_arrays(outcomes, scored_ideas)
     classes = len(outcomes)
     counts = np.bincount(labels, minlength=classes)
     generator = np.random.default_rng(seed)
-    predicted = predict_held_out_outcomes(scores, labels, classes, generator)
-    recall = compute_balanced_recall(predicted, labels, classes)
-    shuffled = compute_shuffled_recalls(scores, labels, classes, np.random.default_rng([seed, 1]))
-    if np.mean(shuffled >= recall) > _CHANCE_LEVEL:
+    predicted_outcomes = predict_held_out_outcomes(scores, labels, classes, generator)
+    recall = compute_balanced_recall(predicted_outcomes, labels, classes)
+    shuffled_recalls = compute_shuffled_recalls(scores, labels, classes, np.random.default_rng([seed, 1]))
+    if np.mean(shuffled_recalls >= recall) > _CHANCE_LEVEL:
         raise InputError(
             f"On held-out ideas, these scores predict the outcomes no better than chance: their mean recall is "
             f"{recall:.2f}; guessing gives {1 / classes:.2f}, and one in twenty shuffles of the outcomes gives "
-            f"{np.quantile(shuffled, 1 - _CHANCE_LEVEL):.2f} or more.",
+            f"{np.quantile(shuffled_recalls, 1 - _CHANCE_LEVEL):.2f} or more.",
             "Merge adjacent outcomes or score more ideas; thresholds fitted to these scores would be arbitrary.",
         )
     samples = (bootstrap_rows(labels, classes, generator) for _ in range(_REPLICATES))
@@ -215,8 +219,8 @@ def fit_decision(
         thresholds=fit_thresholds(scores, labels, classes),
         replicates=tuple(fit_thresholds(scores[rows], labels[rows], classes) for rows in samples),
         performance=DecisionPerformance(
-            accuracy=round(float((predicted == labels).mean()), 4),
-            macro_f1=round(macro_f1(predicted, labels, classes), 4),
+            accuracy=round(float((predicted_outcomes == labels).mean()), 4),
+            macro_f1=round(macro_f1(predicted_outcomes, labels, classes), 4),
             balanced_accuracy=round(recall, 4),
             always_most_frequent=round(float(counts.max() / len(labels)), 4),
             macro_f1_most_frequent=round(macro_f1(np.full_like(labels, counts.argmax()), labels, classes), 4),
@@ -225,18 +229,18 @@ def fit_decision(
     )
 
 
-def _validate_arrays(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> tuple[Floats, OutcomeRows]:
-    unknown = sorted({item.outcome for item in scored} - set(outcomes))
+def _validate_arrays(outcomes: Sequence[str], scored_ideas: Sequence[ScoredIdea]) -> tuple[Floats, OutcomeRows]:
+    unknown = sorted({item.outcome for item in scored_ideas} - set(outcomes))
     if unknown:
         raise InputError(
             f"Labelled ideas have unknown outcomes: {', '.join(map(repr, unknown))}.",
             f"The outcomes are {', '.join(map(repr, outcomes))}.",
         )
-    if len(scored) < MIN_LABELLED_IDEAS:
+    if len(scored_ideas) < MIN_LABELLED_IDEAS:
         raise InputError(
-            f"Fitting thresholds needs at least {MIN_LABELLED_IDEAS} labelled ideas; there are {len(scored)}."
+            f"Fitting thresholds needs at least {MIN_LABELLED_IDEAS} labelled ideas; there are {len(scored_ideas)}."
         )
-    labels = np.array([list(outcomes).index(item.outcome) for item in scored], np.int64)
+    labels = np.array([list(outcomes).index(item.outcome) for item in scored_ideas], np.int64)
     counts = np.bincount(labels, minlength=len(outcomes))
     rare = [outcome for outcome, count in zip(outcomes, counts, strict=True) if count < 2]
     if rare:
@@ -244,4 +248,4 @@ def _validate_arrays(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> t
             f"Each outcome needs at least two labelled ideas; these have fewer: {', '.join(map(repr, rare))}.",
             "Label more ideas, or merge adjacent outcomes.",
         )
-    return np.array([item.score for item in scored], np.float64), labels
+    return np.array([item.score for item in scored_ideas], np.float64), labels

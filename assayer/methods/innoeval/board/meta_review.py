@@ -40,10 +40,10 @@ async def write_meta_review(
     """Write the meta-review. Raises LlmError or BudgetExhausted if the request fails."""
     all_reviews = [review for _, reviews in reviews_by_dimension for review in reviews]
     known_quotes = collect_given_quotes(point for review in all_reviews for point in review.points)
-    cited = dict.fromkeys(
+    cited_papers = dict.fromkeys(
         paper_of(citation.label) for review in all_reviews for point in review.points for citation in point.citations
     )
-    papers = label_papers(cited)
+    papers = label_papers(cited_papers)
     evidence = _evidence(pack, papers)
     labels = {paper: label for label, paper in papers.items()}
     question = MetaQuestion(

@@ -39,14 +39,14 @@ class BoardReview:
     def assessment(self) -> Assessment:
         """The review as an assessment, whose statement describes the reviewer's role, field and goal."""
         reviewer = self.reviewer
-        described = (
+        description = (
             f"{reviewer.role[:1].upper()}{reviewer.role[1:]}, {reviewer.field}. Goal: {reviewer.goal}"
             if reviewer.persona
             else "No persona; sees everything that was found."
         )
         return Assessment(
             name=f"{reviewer.key} {reviewer.name}",
-            statement=strip_citations(described),
+            statement=strip_citations(description),
             score=self.score,
             points=self.points,
             readings=(),
@@ -75,12 +75,12 @@ async def review_idea(
     writer = point_writer(pack, papers, [_build_given_quote(item) for item in pack.groundings])
     reviews = []
     for dimension in dimensions:
-        whole = answer.of(dimension)
-        judgement = whole.citing_only(question.labels_for(dimension))
+        all_judgements = answer.of(dimension)
+        judgement = all_judgements.citing_only(question.labels_for(dimension))
         run.journal.record_dropped(
             "point of a review",
             "cited a source that does not count for its dimension",
-            len(whole.claims) - len(judgement.claims),
+            len(all_judgements.claims) - len(judgement.claims),
         )
         rationale = strip_citations(judgement.rationale)
         reviews.append(
@@ -108,7 +108,7 @@ def _question(
     day: dt.date | None,
 ) -> JudgingQuestion:
     familiar = {source.paper.id for source in choose_visible_sources(reviewer, pack.before_cutoff)}
-    counting = [
+    counted_sources = [
         source
         for source in pack.before_cutoff
         if any(
@@ -116,7 +116,7 @@ def _question(
             for dimension in dimensions
         )
     ]
-    evidence = label_evidence(counting, options.excerpt_chars)
+    evidence = label_evidence(counted_sources, options.excerpt_chars)
     labels = {item.paper_id: item.label for item in evidence}
     return JudgingQuestion(
         digest=digest(pack.idea.title, pack.six_tuple),
@@ -146,10 +146,10 @@ def _grounding_note(grounding: Grounding, label: str) -> GroundingNote:
     )
 
 
-def point_writer(pack: EvidencePack, papers: Mapping[str, PaperId], given: Sequence[GivenQuote]) -> PointWriter:
+def point_writer(pack: EvidencePack, papers: Mapping[str, PaperId], given_quotes: Sequence[GivenQuote]) -> PointWriter:
     """Return a point writer that can quote everything that was read from each source."""
     evidence_by_paper = {item.paper.id: source_item(item) for item in pack.before_cutoff}
-    return PointWriter(papers, given, numbers_in(pack.idea.text), evidence_by_paper)
+    return PointWriter(papers, given_quotes, numbers_in(pack.idea.text), evidence_by_paper)
 
 
 def _build_given_quote(grounding: Grounding) -> GivenQuote:

@@ -54,19 +54,19 @@ def mask_evidence(seed: int, idea: Idea, persona: Persona, sources: Sequence[Rea
 
 def _mask_kind(seed: int, idea: Idea, persona: Persona, kind: EvidenceKind, items: Sequence[ReadSource]) -> Masking:
     level = _familiarity_level(persona.familiarity, kind)
-    expected = len(items) * (10 - level) / 10
+    expected_count = len(items) * (10 - level) / 10
     chance = np.random.default_rng(_compute_stable_hash("remainder", seed, idea, persona.name, kind)).random()
-    count = int(expected + 1e-9) + (chance < expected % 1 - 1e-9)
+    count = int(expected_count + 1e-9) + (chance < expected_count % 1 - 1e-9)
     by_hash = sorted(
         (source.paper.id for source in items),
         key=lambda key: _compute_stable_hash("mask", seed, idea, persona.name, key),
     )
-    hidden = set(by_hash[:count])
+    hidden_papers = set(by_hash[:count])
     return Masking(
         kind=kind,
         level=level,
         shown=len(items) - count,
-        hidden=tuple(source.paper.id for source in items if source.paper.id in hidden),
+        hidden=tuple(source.paper.id for source in items if source.paper.id in hidden_papers),
     )
 
 
@@ -110,8 +110,8 @@ def control_reviewer(model: str | None = None) -> Reviewer:
 
 
 def choose_visible_sources(reviewer: Reviewer, sources: Sequence[ReadSource]) -> list[ReadSource]:
-    hidden: set[PaperId] = {paper for mask in reviewer.masking for paper in mask.hidden}
-    return [item for item in sources if item.paper.id not in hidden]
+    hidden_papers: set[PaperId] = {paper for mask in reviewer.masking for paper in mask.hidden}
+    return [item for item in sources if item.paper.id not in hidden_papers]
 
 
 def _familiarity_level(familiarity: Familiarity, kind: EvidenceKind) -> int:

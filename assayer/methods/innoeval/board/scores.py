@@ -36,12 +36,12 @@ def mean_of_reviewers(dimension: RubricDimension, scores: Sequence[Score | Absen
     if not values:
         reasons = dict.fromkeys(score.reason for score in scores if isinstance(score, Absent))
         return Absent(reason=f"no reviewer could judge it: {' '.join(reasons)}")
-    spread = f", from {min(values):g} to {max(values):g}" if len(values) > 1 else ""
+    range_text = f", from {min(values):g} to {max(values):g}" if len(values) > 1 else ""
     return Score(
         value=round(sum(values) / len(values), 2),
         scale_min=dimension.scale.min,
         scale_max=dimension.scale.max,
-        basis=f"Mean of {len(values)} of {len(scores)} reviewer{'' if len(scores) == 1 else 's'}{spread}.",
+        basis=f"Mean of {len(values)} of {len(scores)} reviewer{'' if len(scores) == 1 else 's'}{range_text}.",
     )
 
 
@@ -54,10 +54,10 @@ def compute_final_score(dimensions: Sequence[RubricDimension], matrix: ScoreMatr
         dimension.title.lower() for dimension, weight in zip(dimensions, weights, strict=True) if not weight
     ]
     value = float(np.nansum(means * weights) / weights.sum())
-    weighted = "" if len({dimension.weight for dimension in dimensions}) == 1 else "weighted "
-    basis = f"The {weighted}mean of {len(dimensions) - len(missing_titles)} of {len(dimensions)} dimensions"
-    without = f"; no reviewer could judge {', '.join(missing_titles)}" if missing_titles else ""
-    return Score(value=round(value, 2), basis=f"{basis}, each the mean of its reviewers{without}.")
+    weighting = "" if len({dimension.weight for dimension in dimensions}) == 1 else "weighted "
+    basis = f"The {weighting}mean of {len(dimensions) - len(missing_titles)} of {len(dimensions)} dimensions"
+    missing_text = f"; no reviewer could judge {', '.join(missing_titles)}" if missing_titles else ""
+    return Score(value=round(value, 2), basis=f"{basis}, each the mean of its reviewers{missing_text}.")
 
 
 _ONE_MODEL = (
@@ -74,18 +74,18 @@ def score_interval(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -
     who skipped a hard dimension from appearing generous."""
     means, weights = _dimension_means(dimensions, matrix)
     present = ~np.isnan(matrix)
-    counted = present.any(axis=1)
-    reviewers = int(counted.sum())
+    is_counted = present.any(axis=1)
+    reviewers = int(is_counted.sum())
     if reviewers < 2:
         return Absent(reason="at least two reviewers are needed to measure their spread.")
-    deviations = np.where(present, matrix - means, 0.0)[counted]
-    shares = (present * weights)[counted]
+    deviations = np.where(present, matrix - means, 0.0)[is_counted]
+    shares = (present * weights)[is_counted]
     effects = (deviations * shares).sum(axis=1) / shares.sum(axis=1)
-    half = float(stdtrit(reviewers - 1, (1 + _INTERVAL_LEVEL) / 2) * effects.std(ddof=1) / np.sqrt(reviewers))
+    half_width = float(stdtrit(reviewers - 1, (1 + _INTERVAL_LEVEL) / 2) * effects.std(ddof=1) / np.sqrt(reviewers))
     centre = float(np.nansum(means * weights) / weights.sum())
     return ScoreInterval(
-        low=round(max(0.0, centre - half), 2),
-        high=round(min(10.0, centre + half), 2),
+        low=round(max(0.0, centre - half_width), 2),
+        high=round(min(10.0, centre + half_width), 2),
         level=_INTERVAL_LEVEL,
         basis=f"Spread of the means of {reviewers} reviewers (Student's t).",
     )
@@ -94,14 +94,14 @@ def score_interval(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -
 def agreement(matrix: ScoreMatrix, models: int) -> Agreement | Absent:
     """Measure agreement as Krippendorff's α for interval data, with reviewers as coders and dimensions as units.
     `models` is the number of models that answered."""
-    pairable = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
-    pairable = pairable[(~np.isnan(pairable)).any(axis=1)]
-    reviewers, dimensions = pairable.shape
+    ratings = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
+    ratings = ratings[(~np.isnan(ratings)).any(axis=1)]
+    reviewers, dimensions = ratings.shape
     if reviewers < 2 or dimensions < 2:
         return Absent(reason="at least two reviewers must have scored the same two dimensions.")
-    if len(np.unique(pairable[~np.isnan(pairable)])) < 2:
+    if len(np.unique(ratings[~np.isnan(ratings)])) < 2:
         return Absent(reason="all scores are equal, so agreement cannot be distinguished from habit.")
-    alpha = _interval_alpha(pairable)
+    alpha = _interval_alpha(ratings)
     return Agreement(
         alpha=round(alpha, 3),
         reviewers=reviewers,
@@ -119,8 +119,8 @@ def _interval_alpha(matrix: ScoreMatrix) -> float:
     units are weighted by their number of values (Krippendorff, Computing Krippendorff's alpha-reliability, 2011). Every
     unit (column) must have at least two values."""
     sizes = (~np.isnan(matrix)).sum(axis=0)
-    within = np.average(np.nanvar(matrix, axis=0, ddof=1), weights=sizes)
-    return float(1 - within / np.nanvar(matrix, ddof=1))
+    variance_within = np.average(np.nanvar(matrix, axis=0, ddof=1), weights=sizes)
+    return float(1 - variance_within / np.nanvar(matrix, ddof=1))
 
 
 def _dimension_means(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> tuple[ScoreMatrix, ScoreMatrix]:

@@ -28,30 +28,32 @@ def reads_by_section(idea: Idea, options: BoardOptions) -> bool:
 
 
 def sections_for(
-    dimension: RubricDimension, judged: Sequence[RubricDimension], sections: Sequence[Section], limit: int
+    dimension: RubricDimension, all_dimensions: Sequence[RubricDimension], sections: Sequence[Section], limit: int
 ) -> DimensionSections:
     """Choose the sections to read for a dimension. If the limit is too small for all, sections whose headings the
     dimension names come first, then sections that no dimension names, because they could be relevant to any. If there
     are neither, all sections are candidates."""
     named_indexes = [index for index, section in enumerate(sections) if _is_named_by(dimension, section)]
-    unclaimed = [
-        index for index, section in enumerate(sections) if not any(_is_named_by(other, section) for other in judged)
+    unclaimed_indexes = [
+        index
+        for index, section in enumerate(sections)
+        if not any(_is_named_by(other_dimension, section) for other_dimension in all_dimensions)
     ]
-    chosen_places = [*named_indexes, *(index for index in unclaimed if index not in named_indexes)] or list(
+    chosen_places = [*named_indexes, *(index for index in unclaimed_indexes if index not in named_indexes)] or list(
         range(len(sections))
     )
     sections_by_index: dict[int, Section] = {}
-    room, unread = limit, 0
+    remaining_chars, unread_count = limit, 0
     for index in chosen_places:
         text = sections[index].text
-        cut = keep_beginning(text, room)
-        unread += len(cut) < len(text)
-        if cut:
-            sections_by_index[index] = Section(title=sections[index].title, text=cut)
-        room -= len(cut)
+        shown_text = keep_beginning(text, remaining_chars)
+        unread_count += len(shown_text) < len(text)
+        if shown_text:
+            sections_by_index[index] = Section(title=sections[index].title, text=shown_text)
+        remaining_chars -= len(shown_text)
     return DimensionSections(
         sections=tuple(sections_by_index[index] for index in sorted(sections_by_index)),
-        unread=unread,
+        unread=unread_count,
         lengths=tuple(
             len(sections_by_index[index].text) if index in sections_by_index else 0 for index in range(len(sections))
         ),
@@ -79,8 +81,8 @@ def count_unread_characters(idea: Idea, opening: int, readings: Sequence[Dimensi
     for number, section in enumerate(idea.sections):
         start = max(place, idea.text.find(section.text, place))
         place = start + len(section.text)
-        shown = max((reading.lengths[number] for reading in readings), default=0)
-        count += len(section.text) - max(shown, min(opening - start, len(section.text)))
+        shown_length = max((reading.lengths[number] for reading in readings), default=0)
+        count += len(section.text) - max(shown_length, min(opening - start, len(section.text)))
     return count
 
 

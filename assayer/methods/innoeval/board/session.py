@@ -100,9 +100,9 @@ class BoardSession:
         """Return the sections on which each dimension is judged; None for the whole idea."""
         if not reads_by_section(pack.idea, self._options):
             return None
-        sections, room = pack.idea.sections, self._options.section_chars
+        sections, max_chars = pack.idea.sections, self._options.section_chars
         sections_by_dimension = {
-            item.name: sections_for(item, self._dimensions, sections, room) for item in self._dimensions
+            item.name: sections_for(item, self._dimensions, sections, max_chars) for item in self._dimensions
         }
         unread = sum(section.unread for section in sections_by_dimension.values())
         self._run.journal.record_dropped("section for a dimension", "too long for the prompt", unread)
@@ -120,8 +120,8 @@ class BoardSession:
         text = "The idea is long, so each dimension was judged on the sections that are relevant to it."
         if opening < len(pack.idea.text):
             text += f" Its parts and its literature search are based on its first {opening:,} characters."
-        if missed := count_unread_characters(pack.idea, opening, list(sections_by_dimension.values())):
-            text += f" {missed:,} characters did not fit into any prompt and were not read."
+        if unread_count := count_unread_characters(pack.idea, opening, list(sections_by_dimension.values())):
+            text += f" {unread_count:,} characters did not fit into any prompt and were not read."
         return (Notice(kind="long_idea", text=text),)
 
     async def _collect_reviews(
@@ -130,15 +130,15 @@ class BoardSession:
         reviewers: Sequence[Reviewer],
         sections_by_dimension: Mapping[str, DimensionSections] | None,
     ) -> ReviewsByDimension:
-        done = 0
+        review_count = 0
 
         async def review(reviewer: Reviewer) -> list[BoardReview]:
-            nonlocal done
+            nonlocal review_count
             reviews = await review_idea(
                 self._llm, self._run, self._options, pack, reviewer, self._dimensions, sections_by_dimension
             )
-            done += 1
-            self._run.report_progress("board", done, len(reviewers))
+            review_count += 1
+            self._run.report_progress("board", review_count, len(reviewers))
             return reviews
 
         self._run.report_progress("board", 0, len(reviewers))
@@ -229,5 +229,5 @@ def _build_judged_dimension(dimension: RubricDimension, sections_read: Dimension
     )
 
 
-def _explain_absence(failed: Failed) -> Absent:
-    return Absent(reason=f"Not written: {failed.error.reason}.")
+def _explain_absence(failure: Failed) -> Absent:
+    return Absent(reason=f"Not written: {failure.error.reason}.")

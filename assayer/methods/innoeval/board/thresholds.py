@@ -17,17 +17,17 @@ def fit_thresholds(scores: Floats, labels: OutcomeRows, classes: int) -> tuple[f
     order = np.argsort(scores, kind="stable")
     values, starts = np.unique(scores[order], return_index=True)
     worth = np.eye(classes)[labels[order]] / np.bincount(labels, minlength=classes)
-    gained = np.vstack([np.zeros(classes), np.add.reduceat(worth, starts, axis=0).cumsum(axis=0)])
-    best, cuts = gained[:, 0], np.zeros((classes, len(values) + 1), np.int64)
+    cumulative_gain = np.vstack([np.zeros(classes), np.add.reduceat(worth, starts, axis=0).cumsum(axis=0)])
+    best, cuts = cumulative_gain[:, 0], np.zeros((classes, len(values) + 1), np.int64)
     for label in range(1, classes):
-        margin = best - gained[:, label]
+        margin = best - cumulative_gain[:, label]
         cuts[label] = [int(np.argmax(margin[: end + 1])) for end in range(len(values) + 1)]
-        best = margin[cuts[label]] + gained[:, label]
-    place, found = len(values), list[float]()
+        best = margin[cuts[label]] + cumulative_gain[:, label]
+    place, thresholds = len(values), list[float]()
     for label in range(classes - 1, 0, -1):
         place = int(cuts[label][place])
-        found.append(_compute_midpoint(values, place))
-    return tuple(reversed(found))
+        thresholds.append(_compute_midpoint(values, place))
+    return tuple(reversed(thresholds))
 
 
 def _compute_midpoint(values: Floats, place: int) -> float:
@@ -46,16 +46,16 @@ def predict_held_out_outcomes(
     for label in range(classes):
         rows = generator.permutation(np.flatnonzero(labels == label))
         fold[rows] = np.arange(len(rows)) % min(_FOLDS, len(rows))
-    predicted = np.empty(len(labels), np.int64)
+    predictions = np.empty(len(labels), np.int64)
     for number in range(_FOLDS):
         test = fold == number
         thresholds = fit_thresholds(scores[~test], labels[~test], classes)
-        predicted[test] = np.searchsorted(thresholds, scores[test], side="right")
-    return predicted
+        predictions[test] = np.searchsorted(thresholds, scores[test], side="right")
+    return predictions
 
 
-def compute_balanced_recall(named: OutcomeRows, labels: OutcomeRows, classes: int) -> float:
-    return float(np.mean([(named[labels == label] == label).mean() for label in range(classes)]))
+def compute_balanced_recall(predictions: OutcomeRows, labels: OutcomeRows, classes: int) -> float:
+    return float(np.mean([(predictions[labels == label] == label).mean() for label in range(classes)]))
 
 
 def compute_shuffled_recalls(
@@ -65,16 +65,18 @@ def compute_shuffled_recalls(
     reach by chance."""
     shuffles = (generator.permutation(labels) for _ in range(_SHUFFLES))
     recalls = [
-        compute_balanced_recall(predict_held_out_outcomes(scores, shuffled, classes, generator), shuffled, classes)
-        for shuffled in shuffles
+        compute_balanced_recall(
+            predict_held_out_outcomes(scores, shuffled_labels, classes, generator), shuffled_labels, classes
+        )
+        for shuffled_labels in shuffles
     ]
     return np.array(recalls, np.float64)
 
 
-def macro_f1(named: OutcomeRows, labels: OutcomeRows, classes: int) -> float:
+def macro_f1(predictions: OutcomeRows, labels: OutcomeRows, classes: int) -> float:
     """Return the mean F1 over the outcomes; an outcome that is never predicted counts as 0."""
-    correct = np.bincount(labels[named == labels], minlength=classes)
-    total = np.bincount(labels, minlength=classes) + np.bincount(named, minlength=classes)
+    correct = np.bincount(labels[predictions == labels], minlength=classes)
+    total = np.bincount(labels, minlength=classes) + np.bincount(predictions, minlength=classes)
     return float(np.mean(2 * correct / np.maximum(total, 1)))
 
 

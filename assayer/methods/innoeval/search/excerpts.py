@@ -21,9 +21,9 @@ def collect_words(*texts: str) -> frozenset[str]:
     return frozenset(word for text in texts for word in _WORD.findall(text.casefold()))
 
 
-def excerpt(texts: Iterable[str], about: Set[str], limit: int) -> str:
-    """Return the spans that share the most words with `about`, in at most `limit` characters. Rare words weigh more.
-    Adjacent spans in the same paragraph stay together."""
+def excerpt(texts: Iterable[str], subject_words: Set[str], limit: int) -> str:
+    """Return the spans that share the most words with `subject_words`, in at most `limit` characters. Rare words weigh
+    more. Adjacent spans in the same paragraph stay together."""
     spans = [
         (paragraph, span)
         for paragraph, text in enumerate(item for text in texts for item in _paragraphs(text))
@@ -32,14 +32,17 @@ def excerpt(texts: Iterable[str], about: Set[str], limit: int) -> str:
     words = [collect_words(span) for _, span in spans]
     span_counts = Counter(word for span_words in words for word in span_words)
     rarity = {word: math.log(1 + len(spans) / count) for word, count in span_counts.items()}
-    weight = [sum(rarity[word] for word in span_words & about) / math.sqrt(8 + len(span_words)) for span_words in words]
+    weight = [
+        sum(rarity[word] for word in span_words & subject_words) / math.sqrt(8 + len(span_words))
+        for span_words in words
+    ]
     chosen_indexes: list[int] = []
-    room = limit
+    remaining_chars = limit
     for index in sorted(range(len(spans)), key=lambda index: (-weight[index], index)):
         length = len(spans[index][1]) + 2
-        if length <= room:
+        if length <= remaining_chars:
             chosen_indexes.append(index)
-            room -= length
+            remaining_chars -= length
     return _join_sentences([(index, *spans[index]) for index in sorted(chosen_indexes)])
 
 
@@ -49,12 +52,12 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _spans(paragraph: str) -> list[str]:
-    found = [""]
+    spans = [""]
     for sentence in _split_into_pieces(paragraph):
-        if found[-1] and len(found[-1]) + len(sentence) >= _SPAN_CHARS:
-            found.append("")
-        found[-1] = f"{found[-1]} {sentence}".strip()
-    return found
+        if spans[-1] and len(spans[-1]) + len(sentence) >= _SPAN_CHARS:
+            spans.append("")
+        spans[-1] = f"{spans[-1]} {sentence}".strip()
+    return spans
 
 
 def _split_into_pieces(paragraph: str) -> Iterator[str]:
@@ -65,17 +68,17 @@ def _split_into_pieces(paragraph: str) -> Iterator[str]:
             yield piece
             continue
         for start, end in sentence_spans(piece):
-            rest = piece[start:end].strip()
-            while rest:
-                part = keep_beginning(rest, _SPAN_CHARS)
+            remaining_text = piece[start:end].strip()
+            while remaining_text:
+                part = keep_beginning(remaining_text, _SPAN_CHARS)
                 yield part
-                rest = rest[len(part) :].strip()
+                remaining_text = remaining_text[len(part) :].strip()
 
 
-def _join_sentences(chosen: Sequence[tuple[int, int, str]]) -> str:
+def _join_sentences(chosen_spans: Sequence[tuple[int, int, str]]) -> str:
     text = ""
     last: tuple[int, int] | None = None
-    for index, paragraph, span in chosen:
+    for index, paragraph, span in chosen_spans:
         adjacent = last == (index - 1, paragraph)
         gap = " " if adjacent else "\n\n"
         text += f"{gap}{span}" if text else span
@@ -91,17 +94,17 @@ _BODY_LINES = 25
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_./]")
 
 
-def repository_excerpt(code: Codebase, about: Set[str], limit: int) -> str:
+def repository_excerpt(code: Codebase, subject_words: Set[str], limit: int) -> str:
     """Return an excerpt from a repository in at most `limit` characters; each block is a separate paragraph."""
-    chosen = _most_related(code.definitions, about)
-    rest = [
+    chosen_definitions = _most_related(code.definitions, subject_words)
+    code_blocks = [
         _structure(code),
         _file_dependencies(code.definitions),
-        _call_list(code.definitions, chosen),
-        *_bodies(code, chosen),
+        _call_list(code.definitions, chosen_definitions),
+        *_bodies(code, chosen_definitions),
     ]
-    blocks = [block for block in rest if block]
-    readme = excerpt([code.readme], about, max(limit // 2, limit - sum(len(block) + 2 for block in blocks)))
+    blocks = [block for block in code_blocks if block]
+    readme = excerpt([code.readme], subject_words, max(limit // 2, limit - sum(len(block) + 2 for block in blocks)))
     text = readme
     for block in blocks:
         if len(text) + len(block) + 2 <= limit:
@@ -113,14 +116,15 @@ def _name_words(name: str) -> frozenset[str]:
     return collect_words(_CAMEL.sub(" ", name))
 
 
-def _most_related(definitions: Sequence[Definition], about: Set[str]) -> list[Definition]:
+def _most_related(definitions: Sequence[Definition], subject_words: Set[str]) -> list[Definition]:
     """Return the definitions that share the most words with the idea; ties go to the definition with the most calls."""
 
     def rank(definition: Definition) -> tuple[int, int, str, int]:
-        shared = len(
-            (_name_words(definition.name) | _name_words(definition.path) | collect_words(definition.doc)) & about
+        shared_count = len(
+            (_name_words(definition.name) | _name_words(definition.path) | collect_words(definition.doc))
+            & subject_words
         )
-        return -shared, -len(definition.calls), definition.path, definition.line
+        return -shared_count, -len(definition.calls), definition.path, definition.line
 
     return sorted(definitions, key=rank)[:_DEFINITIONS]
 
@@ -140,40 +144,44 @@ def _defining_files(definitions: Iterable[Definition]) -> dict[str, str]:
     return {name: next(iter(paths)) for name, paths in files.items() if len(paths) == 1}
 
 
-def _targets(definition: Definition, known: Mapping[str, str]) -> list[str]:
+def _targets(definition: Definition, defining_files: Mapping[str, str]) -> list[str]:
     last = (call.rpartition(".")[2] for call in definition.calls)
-    return [name for name in dict.fromkeys(last) if name in known and name != definition.name.rpartition(".")[2]]
+    return [
+        name for name in dict.fromkeys(last) if name in defining_files and name != definition.name.rpartition(".")[2]
+    ]
 
 
 def _file_dependencies(definitions: Sequence[Definition]) -> str:
-    known = _defining_files(definitions)
+    defining_files = _defining_files(definitions)
     edges = {
-        (definition.path, known[name])
+        (definition.path, defining_files[name])
         for definition in definitions
-        for name in _targets(definition, known)
-        if known[name] != definition.path
+        for name in _targets(definition, defining_files)
+        if defining_files[name] != definition.path
     }
     if not edges:
         return ""
-    return "Files that use files: " + "; ".join(f"{user} → {used}" for user, used in sorted(edges)[:_PATHS])
+    return "Files that use files: " + "; ".join(f"{user} → {used_file}" for user, used_file in sorted(edges)[:_PATHS])
 
 
-def _call_list(definitions: Sequence[Definition], chosen: Sequence[Definition]) -> str:
-    known = _defining_files(definitions)
+def _call_list(definitions: Sequence[Definition], chosen_definitions: Sequence[Definition]) -> str:
+    defining_files = _defining_files(definitions)
     lines = []
-    for item in chosen:
-        targets = ", ".join(_targets(item, known))
+    for item in chosen_definitions:
+        targets = ", ".join(_targets(item, defining_files))
         doc = " ".join(item.doc.split())[:120]
         lines.append(f"{item.path}: {item.name}{doc and ' — '}{doc}{targets and ' → '}{targets}")
     return "Definitions and what they call:\n" + "\n".join(lines) if lines else ""
 
 
-def _bodies(code: Codebase, chosen: Sequence[Definition]) -> list[str]:
+def _bodies(code: Codebase, chosen_definitions: Sequence[Definition]) -> list[str]:
     sources = {source.path: source.text.split("\n") for source in code.sources}
-    functions = [item for item in chosen if item.kind == "function" and item.path in sources][:_BODIES]
+    functions = [item for item in chosen_definitions if item.kind == "function" and item.path in sources][:_BODIES]
     return [_body(function, sources[function.path]) for function in functions]
 
 
 def _body(definition: Definition, lines: Sequence[str]) -> str:
-    shown = [line.rstrip() for line in lines[definition.line - 1 : definition.line - 1 + _BODY_LINES] if line.strip()]
-    return f"{definition.path}, line {definition.line}:\n" + "\n".join(shown)
+    body_lines = [
+        line.rstrip() for line in lines[definition.line - 1 : definition.line - 1 + _BODY_LINES] if line.strip()
+    ]
+    return f"{definition.path}, line {definition.line}:\n" + "\n".join(body_lines)

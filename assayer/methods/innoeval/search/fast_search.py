@@ -59,13 +59,13 @@ class FastSearch:
 
     @property
     def kinds(self) -> tuple[EvidenceKind, ...]:
-        available = {
+        is_available = {
             "literature": True,
             "web": self._web is not None,
             "code": self._code is not None,
             "data": bool(self._datasets),
         }
-        return tuple(kind for kind in SOURCE_KINDS if available[kind])
+        return tuple(kind for kind in SOURCE_KINDS if is_available[kind])
 
     def window(self, side: CutoffSide) -> Window:
         """Return the date window on this side of the cutoff, or an unlimited one without a cutoff."""
@@ -80,9 +80,9 @@ class FastSearch:
         """Search for every query; results are best first. Raises LiteratureError if the corpus fails. If a query for
         web, code or data fails, the journal records it, and the query is missing from the result."""
         papers = [query for query in queries if query.kind == "literature"]
-        others = [query for query in queries if query.kind != "literature"]
-        answers = await gather_all([self._search_papers(papers, side), self._search_beyond_papers(others, side)])
-        return {query: found for answer in answers for query, found in answer.items()}
+        other_queries = [query for query in queries if query.kind != "literature"]
+        answers = await gather_all([self._search_papers(papers, side), self._search_beyond_papers(other_queries, side)])
+        return {query: candidates for answer in answers for query, candidates in answer.items()}
 
     async def _search_papers(
         self, queries: Sequence[SourceQuery], side: CutoffSide
@@ -105,14 +105,14 @@ class FastSearch:
         places = [_Place(query, source) for query in queries for source in self._sources_of(query.kind)]
         outcomes = await gather_settled(places, lambda place: self._search_place(place, side))
         self._run.keep_successes(outcomes, "query for web, code or data")
-        found: dict[SourceQuery, list[SearchCandidate]] = {}
+        candidates_by_query: dict[SourceQuery, list[SearchCandidate]] = {}
         for (query, source), outcome in zip(places, outcomes, strict=True):
             if isinstance(outcome, Failed):
                 self._run.journal.record_trouble(source, _OPERATIONS[query.kind], outcome.error)
             else:
                 self._run.journal.record_use(source, _OPERATIONS[query.kind], results=len(outcome))
-                found.setdefault(query, []).extend(outcome)
-        return {query: self._keep_admitted(candidates, side) for query, candidates in found.items()}
+                candidates_by_query.setdefault(query, []).extend(outcome)
+        return {query: self._keep_admitted(candidates, side) for query, candidates in candidates_by_query.items()}
 
     def _sources_of(self, kind: EvidenceKind) -> tuple[str, ...]:
         return {"web": ("web",), "code": ("github",), "data": tuple(self._datasets)}.get(kind, ())
@@ -129,22 +129,22 @@ class FastSearch:
                 for repository in repositories
             ]
         if query.kind == "data":
-            (found,) = await self._datasets[place.source].search([query.text], self._options.datasets, window)
+            (datasets,) = await self._datasets[place.source].search([query.text], self._options.datasets, window)
             return [
                 SearchCandidate(_dataset_record(item, place.source), "data", self._dataset_standing(item))
-                for item in found
+                for item in datasets
             ]
         return []
 
-    def _keep_admitted(self, found: Iterable[SearchCandidate], side: CutoffSide) -> list[SearchCandidate]:
-        kept = []
-        for item in found:
+    def _keep_admitted(self, candidates: Iterable[SearchCandidate], side: CutoffSide) -> list[SearchCandidate]:
+        admitted_candidates = []
+        for item in candidates:
             key = item.paper.id, side
             if key not in self._admitted_before:
                 self._admitted_before[key] = self.admits(item.paper, side)
             if self._admitted_before[key]:
-                kept.append(self._as_of_cutoff(item, side))
-        return kept
+                admitted_candidates.append(self._as_of_cutoff(item, side))
+        return admitted_candidates
 
     def _as_of_cutoff(self, search_candidate: SearchCandidate, side: CutoffSide) -> SearchCandidate:
         """Return the candidate as it was at the cutoff. A repository loses its description and topics, which reflect
@@ -178,8 +178,8 @@ class FastSearch:
         records after the paper's date."""
         if self._run.cutoff:
             return ""
-        cited = f"cited {paper.citation_count} times" if paper.citation_count is not None else ""
-        return _joined_facts(paper.venue, cited)
+        citations = f"cited {paper.citation_count} times" if paper.citation_count is not None else ""
+        return _joined_facts(paper.venue, citations)
 
     def _dataset_standing(self, dataset: Dataset) -> str:
         if self._run.cutoff:
@@ -191,8 +191,8 @@ class FastSearch:
         if self._run.cutoff:
             return repository.language
         stars = f"{repository.stars} stars" if repository.stars is not None else ""
-        changed = f"last changed {repository.pushed}" if repository.pushed else ""
-        return _joined_facts(repository.language, stars, changed)
+        last_change = f"last changed {repository.pushed}" if repository.pushed else ""
+        return _joined_facts(repository.language, stars, last_change)
 
 
 def _joined_facts(*facts: str) -> str:

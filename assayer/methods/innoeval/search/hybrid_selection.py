@@ -43,19 +43,19 @@ class HybridSelection:
     async def judge_candidates(self, candidates: Sequence[SearchCandidate]) -> None:
         """Judge, concurrently, all candidates that are near enough and were not judged before."""
         await self._measure_similarity(candidates)
-        near = [item for kind in SOURCE_KINDS for item in self._nearest(candidates, kind)]
-        new = [item for item in near if item.paper.id not in self._sent_to_judge]
-        await self._rerank(new)
-        self._sent_to_judge |= {item.paper.id for item in new}
-        batched = [
+        nearest_candidates = [item for kind in SOURCE_KINDS for item in self._nearest(candidates, kind)]
+        new_candidates = [item for item in nearest_candidates if item.paper.id not in self._sent_to_judge]
+        await self._rerank(new_candidates)
+        self._sent_to_judge |= {item.paper.id for item in new_candidates}
+        batches = [
             batch
             for kind in SOURCE_KINDS
             for batch in evidence_batches(
-                [self._shown(item) for item in new if item.kind == kind], self._options.judged_per_call
+                [self._shown(item) for item in new_candidates if item.kind == kind], self._options.judged_per_call
             )
         ]
-        outcomes = await gather_settled(batched, self._judge_batch)
-        for verdicts in self._run.keep_successes(outcomes, "source to be judged", [len(batch) for batch in batched]):
+        outcomes = await gather_settled(batches, self._judge_batch)
+        for verdicts in self._run.keep_successes(outcomes, "source to be judged", [len(batch) for batch in batches]):
             self._relevance_by_paper |= verdicts
 
     def is_relevant(self, paper: PaperId) -> bool:
@@ -65,25 +65,25 @@ class HybridSelection:
     def best_candidates(self, candidates: Sequence[SearchCandidate], limit: int) -> list[RankedCandidate]:
         """Return the relevant candidates, best first, up to `limit` of each kind. The journal records why the others
         were left out."""
-        chosen = []
+        best = []
         for kind in SOURCE_KINDS:
             of_kind = [candidate for candidate in candidates if candidate.kind == kind]
-            ranked = sorted(
+            ranking = sorted(
                 (self._score_candidate(item) for item in of_kind if self.is_relevant(item.paper.id)),
                 key=lambda item: (-item.score, item.candidate.paper.id),
             )
-            chosen += ranked[:limit]
-            judged = sum(item.paper.id in self._relevance_by_paper for item in of_kind)
+            best += ranking[:limit]
+            judged_count = sum(item.paper.id in self._relevance_by_paper for item in of_kind)
             left_out = {
                 "not close enough to the idea to be judged": sum(
                     item.paper.id not in self._sent_to_judge for item in of_kind
                 ),
-                "judged not relevant enough to be read": judged - len(ranked),
-                "relevant, but ranked below those read": len(ranked[limit:]),
+                "judged not relevant enough to be read": judged_count - len(ranking),
+                "relevant, but ranked below those read": len(ranking[limit:]),
             }
             for reason, count in left_out.items():
                 self._run.journal.record_dropped(SOURCE_NOUNS[kind], reason, count)
-        return chosen
+        return best
 
     def relevance(self, paper: PaperId) -> int:
         """Return the judged relevance, 0 to 10, or 0 if the paper was not judged. It is used only to sort titles."""
@@ -94,9 +94,10 @@ class HybridSelection:
     def summary(self) -> str:
         """Description of how sources were ranked, for the report."""
         backends, options = self._backends, self._options
-        reranked = f", then {backends.reranker.name}" if backends.reranker else "; no reranker is configured"
+        reranking_text = f", then {backends.reranker.name}" if backends.reranker else "; no reranker is configured"
         return (
-            f"Sources were ranked by {options.alpha:g} × similarity (cosines of {backends.embedder.name}{reranked}) + "
+            f"Sources were ranked by {options.alpha:g} × similarity (cosines of "
+            f"{backends.embedder.name}{reranking_text}) + "
             f"{1 - options.alpha:g} × judged relevance and quality."
         )
 
@@ -105,9 +106,9 @@ class HybridSelection:
         paper, options = candidate.paper.id, self._options
         verdict = self._relevance_by_paper[paper]
         quality = verdict.relevance if verdict.quality is None else verdict.quality
-        judged = (1 - options.quality_weight) * verdict.relevance + options.quality_weight * quality
+        judged_score = (1 - options.quality_weight) * verdict.relevance + options.quality_weight * quality
         semantic = 10 * min(1.0, max(0.0, self._reranker_scores.get(paper, self._cosines.get(paper, 0.0))))
-        score = options.alpha * semantic + (1 - options.alpha) * judged
+        score = options.alpha * semantic + (1 - options.alpha) * judged_score
         return RankedCandidate(candidate, verdict.relevance, round(score, 3))
 
     def _nearest(self, candidates: Iterable[SearchCandidate], kind: EvidenceKind) -> list[SearchCandidate]:
@@ -117,11 +118,13 @@ class HybridSelection:
         return of_kind[: 2 * self._options.top]
 
     async def _measure_similarity(self, candidates: Sequence[SearchCandidate]) -> None:
-        new = [candidate for candidate in candidates if candidate.paper.id not in self._cosines]
-        papers = [item for item in new if item.kind == "literature"]
-        others = [item for item in new if item.kind != "literature"]
-        for found in await gather_all([self._paper_similarities(papers), self._other_similarities(others)]):
-            self._cosines |= found
+        new_candidates = [candidate for candidate in candidates if candidate.paper.id not in self._cosines]
+        papers = [item for item in new_candidates if item.kind == "literature"]
+        other_candidates = [item for item in new_candidates if item.kind != "literature"]
+        for similarities in await gather_all(
+            [self._paper_similarities(papers), self._other_similarities(other_candidates)]
+        ):
+            self._cosines |= similarities
 
     async def _paper_similarities(self, candidates: Sequence[SearchCandidate]) -> dict[PaperId, float]:
         return await self._library.similarity(self._idea_summary, [candidate.paper.id for candidate in candidates])
@@ -155,5 +158,5 @@ class HybridSelection:
     async def _judge_batch(self, batch: tuple[EvidenceItem, ...]) -> dict[PaperId, EvidenceRelevance]:
         question = EvidenceRelevanceQuestion(digest=self._digest, kind=batch[0].kind, evidence=batch)
         answer = await self._context.ask(RELEVANCE, question)
-        shown = {item.label: item.paper_id for item in batch}
-        return {shown[judgement.label]: judgement for judgement in answer.judgements}
+        papers_by_label = {item.label: item.paper_id for item in batch}
+        return {papers_by_label[judgement.label]: judgement for judgement in answer.judgements}

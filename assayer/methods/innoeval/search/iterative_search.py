@@ -58,18 +58,18 @@ class IterativeSearch:
     async def best_sources(self, parts: Sequence[IdeaPart]) -> list[RankedCandidate]:
         """Search in rounds, and return the best sources of each kind. Raises LiteratureError if the corpus fails, or
         the first error if no queries could be generated."""
-        found = await self._first_round(parts)
+        candidates_by_query = await self._first_round(parts)
         while True:
-            new = self._remember(found)
+            new_count = self._remember(candidates_by_query)
             await self._selection.judge_candidates([*self._candidates.values()])
-            if not new or self.rounds == self._options.rounds:
+            if not new_count or self.rounds == self._options.rounds:
                 break
-            queries = await self._refine(list(found))
+            queries = await self._refine(list(candidates_by_query))
             if not queries:
                 break
             self.rounds += 1
             self._run.report_progress("search", self.rounds, self._options.rounds)
-            found = await self._sources.search(queries)
+            candidates_by_query = await self._sources.search(queries)
         return self._selection.best_candidates([*self._candidates.values()], self._options.top)
 
     async def later_sources(self) -> list[RankedCandidate]:
@@ -77,8 +77,10 @@ class IterativeSearch:
         search that judges candidates may follow."""
         if self._run.cutoff is None or not self._options.later:
             return []
-        found = await self._sources.search(self._first_queries, "after")
-        pool = {candidate.paper.id: candidate for candidates in found.values() for candidate in candidates}
+        candidates_by_query = await self._sources.search(self._first_queries, "after")
+        pool = {
+            candidate.paper.id: candidate for candidates in candidates_by_query.values() for candidate in candidates
+        }
         await self._selection.judge_candidates([*pool.values()])
         return self._selection.best_candidates([*pool.values()], self._options.later)
 
@@ -92,21 +94,21 @@ class IterativeSearch:
 
         batches = _chunks(parts, self._options.parts_per_call)
         outcomes = await gather_settled(batches, search_batch)
-        answered = self._run.keep_successes(
+        answers = self._run.keep_successes(
             outcomes, "part of the idea to search for", [len(batch) for batch in batches]
         )
-        if not answered:
+        if not answers:
             raise next(outcome.error for outcome in outcomes if isinstance(outcome, Failed))
-        found = {query: candidates for answer in answered for query, candidates in answer.items()}
-        self._first_queries = list(found)
-        return found
+        candidates_by_query = {query: candidates for answer in answers for query, candidates in answer.items()}
+        self._first_queries = list(candidates_by_query)
+        return candidates_by_query
 
     async def _queries_for(self, parts: Sequence[IdeaPart]) -> list[SourceQuery]:
         """Ask the model for the initial queries. Raises LlmError or BudgetExhausted if the request fails."""
-        labelled = label_parts(parts)
-        question = SearchQueriesQuestion(digest=self._digest, parts=labelled, kinds=self._sources.kinds)
+        labelled_parts = label_parts(parts)
+        question = SearchQueriesQuestion(digest=self._digest, parts=labelled_parts, kinds=self._sources.kinds)
         answer = await ask(self._llm, queries_task(question.kinds), question, self._run)
-        names = {part.label: part.name for part in labelled}
+        names = {part.label: part.name for part in labelled_parts}
         return [
             SourceQuery(names[entry.part], kind, text)
             for entry in answer.queries
@@ -118,71 +120,73 @@ class IterativeSearch:
     def _within_limits(self, queries: Sequence[SourceQuery], share: float) -> list[SourceQuery]:
         """Limit queries for web, code and data to this share of the evaluation's maximum. Each part's first query takes
         precedence."""
-        room = {
+        remaining_by_kind = {
             "literature": len(queries),
             "web": math.ceil(self._options.web_queries * share),
             "code": math.ceil(self._options.code_queries * share),
             "data": math.ceil(self._options.data_queries * share),
         }
-        asked = []
+        kept_queries = []
         for query in _parts_in_turn(queries):
-            if room[query.kind] > 0:
-                asked.append(query)
-            room[query.kind] -= 1
+            if remaining_by_kind[query.kind] > 0:
+                kept_queries.append(query)
+            remaining_by_kind[query.kind] -= 1
         self._run.journal.record_dropped(
-            "query for web, code or data", "beyond the limit for one evaluation", len(queries) - len(asked)
+            "query for web, code or data", "beyond the limit for one evaluation", len(queries) - len(kept_queries)
         )
-        return asked
+        return kept_queries
 
-    def _remember(self, found: dict[SourceQuery, list[SearchCandidate]]) -> int:
+    def _remember(self, candidates_by_query: dict[SourceQuery, list[SearchCandidate]]) -> int:
         """Store the results, and return how many were new."""
-        before = len(self._candidates)
-        for query, candidates in found.items():
+        count_before = len(self._candidates)
+        for query, candidates in candidates_by_query.items():
             self._results_by_query[query] = tuple(candidate.paper.id for candidate in candidates)
             for candidate in candidates:
                 self._candidates.setdefault(candidate.paper.id, candidate)
-        return len(self._candidates) - before
+        return len(self._candidates) - count_before
 
     async def _refine(self, queries: Sequence[SourceQuery]) -> list[SourceQuery]:
         """Return refined queries that were not asked before. If some LLM requests fail, the queries from the others are
         returned."""
         batches = _chunks(queries, self._options.tried_per_call)
         limit = -(-self._options.refined // max(1, len(batches)))
-        now = set(queries)
-        earlier = tuple(query for query in self._results_by_query if query not in now)
-        refined = await gather_settled(batches, lambda batch: self._refine_batch(batch, limit, earlier))
-        answered = self._run.keep_successes(refined, "query to be refined", [len(batch) for batch in batches])
-        asked = {(query.kind, _build_query_key(query.text)) for query in self._results_by_query}
-        fresh = {
+        current_queries = set(queries)
+        earlier_queries = tuple(query for query in self._results_by_query if query not in current_queries)
+        outcomes = await gather_settled(batches, lambda batch: self._refine_batch(batch, limit, earlier_queries))
+        answers = self._run.keep_successes(outcomes, "query to be refined", [len(batch) for batch in batches])
+        known_keys = {(query.kind, _build_query_key(query.text)) for query in self._results_by_query}
+        new_queries = {
             (query.kind, _build_query_key(query.text)): query
-            for answer in answered
+            for answer in answers
             for query in answer
-            if (query.kind, _build_query_key(query.text)) not in asked
+            if (query.kind, _build_query_key(query.text)) not in known_keys
         }
-        return list(fresh.values())
+        return list(new_queries.values())
 
     async def _refine_batch(
-        self, queries: Sequence[SourceQuery], limit: int, earlier: tuple[SourceQuery, ...]
+        self, queries: Sequence[SourceQuery], limit: int, earlier_queries: tuple[SourceQuery, ...]
     ) -> list[SourceQuery]:
         """Ask the model for queries that replace or complement earlier ones of the same kind for the same part. Raises
         the same errors as `_queries_for`."""
-        tried = {item.label: item for item in map(self._describe_tried_query, count(1), queries)}
-        question = RefinementQuestion(digest=self._digest, tried=tuple(tried.values()), earlier=earlier, limit=limit)
+        tried_by_label = {item.label: item for item in map(self._describe_tried_query, count(1), queries)}
+        question = RefinementQuestion(
+            digest=self._digest, tried=tuple(tried_by_label.values()), earlier=earlier_queries, limit=limit
+        )
         answer = await ask(self._llm, refinement_task(limit), question, self._run)
-        refined = [(tried[query.tried], strip_citations(query.query)) for query in answer.queries]
-        return [SourceQuery(origin.part, origin.kind, text) for origin, text in refined if text][:limit]
+        refined_texts = [(tried_by_label[query.tried], strip_citations(query.query)) for query in answer.queries]
+        return [SourceQuery(origin.part, origin.kind, text) for origin, text in refined_texts if text][:limit]
 
     def _describe_tried_query(self, number: int, query: SourceQuery) -> TriedQuery:
         """Return a query with its results, as shown to the model that refines it."""
-        found = self._results_by_query[query]
-        best = sorted(found, key=lambda item: (-self._selection.relevance(item), item))[:_SHOWN_TITLES]
+        candidates = self._results_by_query[query]
+        best = sorted(candidates, key=lambda item: (-self._selection.relevance(item), item))[:_SHOWN_TITLES]
         return TriedQuery(
             label=f"Q{number}",
             kind=query.kind,
             part=query.part,
             query=query.text,
-            found=len(found),
-            relevant=sum(map(self._selection.is_relevant, found)),
+            found=len(candidates),
+            relevant=sum(map(self._selection.is_relevant, candidates)),
             finds=tuple(
                 TriedQueryResult(
                     title=title_line(self._candidates[item].paper, _TITLE_CHARS),
@@ -195,11 +199,11 @@ class IterativeSearch:
 
 def _parts_in_turn(queries: Sequence[SourceQuery]) -> list[SourceQuery]:
     """Sort the queries so that every part's first query of a kind comes first, then every part's second, and so on."""
-    seen: Counter[tuple[str, EvidenceKind]] = Counter()
+    counts: Counter[tuple[str, EvidenceKind]] = Counter()
     ranks = []
     for query in queries:
-        ranks.append(seen[query.part, query.kind])
-        seen[query.part, query.kind] += 1
+        ranks.append(counts[query.part, query.kind])
+        counts[query.part, query.kind] += 1
     return [query for _, query in sorted(zip(ranks, queries, strict=True), key=lambda item: item[0])]
 
 
@@ -209,5 +213,5 @@ def _build_query_key(text: str) -> tuple[str, ...]:
 
 
 def _chunks(items: Iterable[Item], size: int) -> list[list[Item]]:
-    listed = list(items)
-    return [listed[start : start + size] for start in range(0, len(listed), size)]
+    item_list = list(items)
+    return [item_list[start : start + size] for start in range(0, len(item_list), size)]

@@ -39,8 +39,8 @@ class SlowReader:
                 self._read_repositories(by_kind["code"], side),
             ]
         )
-        described = self._drop_unread([self._read_dataset(item) for item in by_kind["data"]])
-        return (*(item for found in read for item in found), *described)
+        datasets = self._drop_unread([self._read_dataset(item) for item in by_kind["data"]])
+        return (*(item for sources in read for item in sources), *datasets)
 
     async def _read_papers(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
         papers = [candidate.candidate.paper for candidate in candidates]
@@ -49,23 +49,27 @@ class SlowReader:
             [self._read_paper(candidate, texts.get(candidate.candidate.paper.id), side) for candidate in candidates]
         )
 
-    def _read_paper(self, chosen: RankedCandidate, full: FullText | None, side: CutoffSide) -> ReadSource | None:
-        paper = chosen.candidate.paper
+    def _read_paper(
+        self, ranked_candidate: RankedCandidate, full_text: FullText | None, side: CutoffSide
+    ) -> ReadSource | None:
+        paper = ranked_candidate.candidate.paper
         limit, beyond_abstract = self._options.evidence_chars, False
         text = paper.abstract.strip()[:limit]
-        if full is not None:
+        if full_text is not None:
             sections = (
-                f"{section.title}\n\n{section.text}" for section in full.sections if section.text.strip() not in text
+                f"{section.title}\n\n{section.text}"
+                for section in full_text.sections
+                if section.text.strip() not in text
             )
-            more = excerpt(sections, self._idea_words, max(0, limit - len(text)))
-            text = f"{text}\n\n{more}".strip()
-            beyond_abstract = len(more) > MIN_EXCERPT_CHARS
+            body_excerpt = excerpt(sections, self._idea_words, max(0, limit - len(text)))
+            text = f"{text}\n\n{body_excerpt}".strip()
+            beyond_abstract = len(body_excerpt) > MIN_EXCERPT_CHARS
             if beyond_abstract:
                 self._run.journal.full_texts.add(paper.id)
-            if beyond_abstract and self._run.cutoff and side == "before" and not full.within_window:
+            if beyond_abstract and self._run.cutoff and side == "before" and not full_text.within_window:
                 self._run.journal.undated_texts[paper.id] = "full text"
-            self._run.journal.check_for_suspicion(paper, full.flags)
-        return self._read_source(chosen, paper, text, beyond_abstract)
+            self._run.journal.check_for_suspicion(paper, full_text.flags)
+        return self._read_source(ranked_candidate, paper, text, beyond_abstract)
 
     async def _read_pages(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
         if self._backends.web is None or not candidates:
@@ -75,9 +79,11 @@ class SlowReader:
             [self._read_page(candidate, pages[candidate.candidate.paper.url], side) for candidate in candidates]
         )
 
-    def _read_page(self, chosen: RankedCandidate, page: WebPage | Absent, side: CutoffSide) -> ReadSource | None:
+    def _read_page(
+        self, ranked_candidate: RankedCandidate, page: WebPage | Absent, side: CutoffSide
+    ) -> ReadSource | None:
         """Read a web page. The date on the page takes precedence over the one in the search result."""
-        paper = chosen.candidate.paper
+        paper = ranked_candidate.candidate.paper
         if isinstance(page, Absent):
             self._run.journal.record_dropped("web page to be read", page.reason)
             return None
@@ -95,7 +101,7 @@ class SlowReader:
             self._run.journal.undated_texts[record.id] = "web page"
         self._run.journal.check_for_suspicion(record, page.flags)
         text = excerpt([page.text], self._idea_words, self._options.evidence_chars)
-        return self._read_source(chosen, record, text, full_text_read=True)
+        return self._read_source(ranked_candidate, record, text, full_text_read=True)
 
     async def _read_repositories(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
         if self._backends.code is None or not candidates:
@@ -106,8 +112,10 @@ class SlowReader:
             [self._read_repository(candidate, codes[candidate.candidate.paper.title], side) for candidate in candidates]
         )
 
-    def _read_repository(self, chosen: RankedCandidate, code: Codebase | Absent, side: CutoffSide) -> ReadSource | None:
-        paper = chosen.candidate.paper
+    def _read_repository(
+        self, ranked_candidate: RankedCandidate, code: Codebase | Absent, side: CutoffSide
+    ) -> ReadSource | None:
+        paper = ranked_candidate.candidate.paper
         if isinstance(code, Absent):
             self._run.journal.record_dropped("repository to be read", code.reason)
             return None
@@ -116,26 +124,30 @@ class SlowReader:
             return None
         self._run.journal.check_for_suspicion(record, code.flags)
         text = repository_excerpt(code, self._idea_words, self._options.evidence_chars)
-        return self._read_source(chosen, record, text, full_text_read=True)
+        return self._read_source(ranked_candidate, record, text, full_text_read=True)
 
-    def _read_dataset(self, chosen: RankedCandidate) -> ReadSource | None:
+    def _read_dataset(self, ranked_candidate: RankedCandidate) -> ReadSource | None:
         """Read a data set's record; its files are not opened."""
-        paper = chosen.candidate.paper
-        return self._read_source(chosen, paper, paper.abstract or paper.title, full_text_read=False)
+        paper = ranked_candidate.candidate.paper
+        return self._read_source(ranked_candidate, paper, paper.abstract or paper.title, full_text_read=False)
 
-    def _read_source(self, chosen: RankedCandidate, paper: Paper, text: str, full_text_read: bool) -> ReadSource | None:
+    def _read_source(
+        self, ranked_candidate: RankedCandidate, paper: Paper, text: str, full_text_read: bool
+    ) -> ReadSource | None:
         """Return the source with sanitised text. If it has no text, record that in the journal and return None."""
         text = clean_text(text, paper, self._run, self._options.evidence_chars)
         if not text:
-            self._run.journal.record_dropped(f"{SOURCE_NOUNS[chosen.candidate.kind]} to be read", "it has no text")
+            self._run.journal.record_dropped(
+                f"{SOURCE_NOUNS[ranked_candidate.candidate.kind]} to be read", "it has no text"
+            )
             return None
         self._run.journal.read.add(paper.id)
         return ReadSource(
             paper=paper,
-            kind=chosen.candidate.kind,
+            kind=ranked_candidate.candidate.kind,
             text=text,
-            places=_list_shown_places(text, paper, chosen.candidate.kind),
-            score=chosen.score,
+            places=_list_shown_places(text, paper, ranked_candidate.candidate.kind),
+            score=ranked_candidate.score,
             full_text=full_text_read,
         )
 

@@ -20,8 +20,8 @@ from assayer_client import (
     TenantBody,
     Upload,
 )
-from benchmarks.chaos.books import Erased
 from benchmarks.chaos.findings import Accepted
+from benchmarks.chaos.ledger_audit import Erased
 from benchmarks.waiting import until
 
 _RETRIES = RetryPolicy(attempts=1000, seconds=600.0, longest_pause=2.0)
@@ -60,12 +60,12 @@ def submissions(
     texts: Sequence[str],
     tenants: int,
     seconds: float,
-    erased: float = 0.0,
+    erased_share: float = 0.0,
     documents: float = 0.0,
-    cancelled: float = 0.1,
+    cancelled_share: float = 0.1,
 ) -> list[Submission]:
-    """Return submissions spread evenly over `seconds`. One in five is sent twice; `erased`, `documents` and `cancelled`
-    are shares of the submissions."""
+    """Return submissions spread evenly over `seconds`. One in five is sent twice; `erased_share`, `documents` and
+    `cancelled_share` are shares of the submissions."""
     random = Random(f"crowd {seed}")
     # Never both: after a cancellation and an erasure, it is unknown which calls were recorded in between.
     return [
@@ -74,8 +74,8 @@ def submissions(
             tenant=random.randrange(tenants),
             text=text,
             twice=random.random() < 0.2,
-            cancelled_after=(leaves := random.uniform(0.0, 10.0) if random.random() < cancelled else None),
-            erased_after=random.uniform(0.0, 60.0) if random.random() < erased and leaves is None else None,
+            cancelled_after=(leaves := random.uniform(0.0, 10.0) if random.random() < cancelled_share else None),
+            erased_after=random.uniform(0.0, 60.0) if random.random() < erased_share and leaves is None else None,
             as_document=random.random() < documents,
         )
         for number, text in enumerate(texts)
@@ -97,12 +97,12 @@ async def open_tenants(address: str, admin: str, count: int) -> AsyncIterator[Te
         yield clients
 
 
-async def submit_all(tenants: Tenants, what: Sequence[Submission], record: Path, erasures: Path) -> None:
+async def submit_all(tenants: Tenants, planned: Sequence[Submission], record: Path, erasures: Path) -> None:
     """Make all submissions, including their cancellations and erasures. Acceptances are written to `record` and
     erasures to `erasures` immediately."""
     began = asyncio.get_running_loop().time()
     async with asyncio.TaskGroup() as group:
-        for number, item in enumerate(what):
+        for number, item in enumerate(planned):
             group.create_task(_submit(tenants[item.tenant], f"chaos-{number}", item, (record, erasures), began))
 
 
@@ -110,20 +110,20 @@ async def _submit(
     client: AsyncClient, key: str, submission: Submission, records: tuple[Path, Path], began: float
 ) -> None:
     await asyncio.sleep(max(0.0, began + submission.at - asyncio.get_running_loop().time()))
-    told = await asyncio.gather(*(_sent(client, key, submission) for _ in range(1 + submission.twice)))
-    for job in told:
+    job_ids = await asyncio.gather(*(_sent(client, key, submission) for _ in range(1 + submission.twice)))
+    for job in job_ids:
         _note(records[0], Accepted(tenant=f"tenant-{submission.tenant}", key=key, job=job))
     if submission.cancelled_after is not None:
         await asyncio.sleep(submission.cancelled_after)
-        await client.evaluations.cancel(told[0])
+        await client.evaluations.cancel(job_ids[0])
     if submission.erased_after is not None:
         await asyncio.sleep(submission.erased_after)
         try:
-            await client.evaluations.erase(told[0])
+            await client.evaluations.erase(job_ids[0])
         except ApiProblem as problem:
             if problem.status != _GONE:  # already erased by an attempt whose response was lost
                 raise
-        _note(records[1], Erased(job=told[0], marker=submission.text.splitlines()[-1]))
+        _note(records[1], Erased(job=job_ids[0], marker=submission.text.splitlines()[-1]))
 
 
 async def _sent(client: AsyncClient, key: str, submission: Submission) -> str:
@@ -166,6 +166,6 @@ async def until_all_ended(tenants: Tenants, seconds: float) -> None:
 
 
 async def _is_busy(client: AsyncClient) -> bool:
-    queued = await client.evaluations.list(state="queued", limit=1)
-    running = await client.evaluations.list(state="running", limit=1)
-    return bool(queued.items or running.items)
+    queued_jobs = await client.evaluations.list(state="queued", limit=1)
+    running_jobs = await client.evaluations.list(state="running", limit=1)
+    return bool(queued_jobs.items or running_jobs.items)

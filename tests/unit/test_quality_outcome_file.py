@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import ConfigurationError, LlmUnavailable, MalformedAnswer
-from benchmarks.quality.given import Asked
-from benchmarks.quality.kept import Kept, Outcome, Spent, do_the_rest, reasons
-from benchmarks.quality.runs import carefully
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spent, failure_reasons, measure_missing
+from benchmarks.quality.part_inputs import RunOptions
+from benchmarks.quality.runs import measure_within_limits
 from benchmarks.quality.spending import KNOWN, agreed, expected
 from cluster.settings import Settings
 from workers.llm import LlmSettings
@@ -33,7 +33,7 @@ async def _do(path: Path, names: str, work: Callable[[str], None] = lambda _: No
         done.append(name)
         return Outcome(item=name, seed=seed, spent=_SPENT)
 
-    await do_the_rest([(name, name, 0) for name in names], Kept(path, Outcome, _MADE), one, _failed)
+    await measure_missing([(name, name, 0) for name in names], OutcomeFile(path, Outcome, _MADE), one, _failed)
     return done
 
 
@@ -41,7 +41,7 @@ async def test_restarted_run_processes_only_missing_items(tmp_path: Path) -> Non
     path = tmp_path / "kept.jsonl"
     assert await _do(path, "ab") == ["a", "b"]
     assert await _do(path, "abc") == ["c"]
-    assert [outcome.item for outcome in Kept(path, Outcome, _MADE).outcomes] == ["a", "b", "c"]
+    assert [outcome.item for outcome in OutcomeFile(path, Outcome, _MADE).outcomes] == ["a", "b", "c"]
 
 
 async def test_truncated_line_is_processed_again(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ async def test_file_made_with_different_models_is_rejected(tmp_path: Path) -> No
     path = tmp_path / "kept.jsonl"
     await _do(path, "a")
     with pytest.raises(ConfigurationError, match="other settings"):
-        Kept(path, Outcome, {"models": ["other"]})
+        OutcomeFile(path, Outcome, {"models": ["other"]})
 
 
 @pytest.mark.parametrize("text", ["nonsense\n", '{"made_with": {"models": ["m"]}}\n{"item": 3}\n', "[]\n"])
@@ -64,7 +64,7 @@ def test_file_with_invalid_contents_is_rejected(tmp_path: Path, text: str) -> No
     path = tmp_path / "kept.jsonl"
     path.write_text(text, "utf-8")
     with pytest.raises(ConfigurationError):
-        Kept(path, Outcome, _MADE)
+        OutcomeFile(path, Outcome, _MADE)
 
 
 async def test_failed_item_is_stored_with_reason_and_retried_on_request(tmp_path: Path) -> None:
@@ -74,12 +74,12 @@ async def test_failed_item_is_stored_with_reason_and_retried_on_request(tmp_path
         raise MalformedAnswer(f"no answer to {name}")
 
     await _do(path, "a", fail)
-    kept = Kept(path, Outcome, _MADE)
+    kept = OutcomeFile(path, Outcome, _MADE)
     assert [outcome.failure for outcome in kept.outcomes] == ["no answer to a"]
     kept.forget_failures()
     assert ("a", 0) not in kept
     kept.add(Outcome(item="a", seed=0))
-    assert [outcome.failure for outcome in Kept(path, Outcome, _MADE).outcomes] == [""]
+    assert [outcome.failure for outcome in OutcomeFile(path, Outcome, _MADE).outcomes] == [""]
 
 
 async def test_unavailable_endpoint_aborts_run_and_keeps_finished_items(tmp_path: Path) -> None:
@@ -91,12 +91,12 @@ async def test_unavailable_endpoint_aborts_run_and_keeps_finished_items(tmp_path
 
     with pytest.raises(LlmUnavailable):
         await _do(path, "ab", gone)
-    assert [outcome.item for outcome in Kept(path, Outcome, _MADE).outcomes] == ["a"]
+    assert [outcome.item for outcome in OutcomeFile(path, Outcome, _MADE).outcomes] == ["a"]
 
 
 def test_failure_reasons_are_listed_by_frequency() -> None:
     outcomes = [_failed("a", 0, "x"), _failed("b", 0, "y"), _failed("c", 0, "y"), Outcome(item="d", seed=0)]
-    assert list(reasons(outcomes)) == ["2 × without: y (b, c)", "1 × without: x (a)"]
+    assert list(failure_reasons(outcomes)) == ["2 × without: y (b, c)", "1 × without: x (a)"]
 
 
 def _llm(**prices: tuple[float, float]) -> LlmSettings:
@@ -139,14 +139,14 @@ async def test_items_beyond_the_limit_begin_only_when_others_have_ended(tmp_path
         running[0] -= 1
         return Outcome(item=name, seed=seed)
 
-    kept = Kept(tmp_path / "kept.jsonl", Outcome, _MADE, at_once=2)
-    await do_the_rest([(name, name, 0) for name in "abcde"], kept, one, _failed)
+    kept = OutcomeFile(tmp_path / "kept.jsonl", Outcome, _MADE, at_once=2)
+    await measure_missing([(name, name, 0) for name in "abcde"], kept, one, _failed)
     assert max(most) == 2
-    assert kept.left("abcdef") == 1
+    assert kept.count_left("abcdef") == 1
 
 
-def _asked(tmp_path: Path, deadline: float | None) -> Asked:
-    return Asked(
+def _asked(tmp_path: Path, deadline: float | None) -> RunOptions:
+    return RunOptions(
         "simulator", tmp_path, (0,), None, None, yes=True, limit_usd=1.0, retry_failed=False, deadline=deadline
     )
 
@@ -157,8 +157,8 @@ async def test_time_limit_keeps_finished_items_and_next_run_does_the_rest(
     path, settings = tmp_path / "kept.jsonl", Settings(home=tmp_path, llm=None)
     items = [(name, 0) for name in "abc"]
 
-    async def ask(asked: Asked, last_one_ends: bool) -> list[str]:
-        kept = Kept(path, Outcome, _MADE)
+    async def ask(asked: RunOptions, last_one_ends: bool) -> list[str]:
+        kept = OutcomeFile(path, Outcome, _MADE)
 
         async def work(some: Sequence[tuple[str, int]]) -> None:
             for name, seed in some:
@@ -166,8 +166,8 @@ async def test_time_limit_keeps_finished_items_and_next_run_does_the_rest(
                     await asyncio.Event().wait()
                 kept.add(Outcome(item=name, seed=seed))
 
-        await carefully(asked, settings, "pairs", items, kept, work)
-        return [outcome.item for outcome in Kept(path, Outcome, _MADE).outcomes]
+        await measure_within_limits(asked, settings, "pairs", items, kept, work)
+        return [outcome.item for outcome in OutcomeFile(path, Outcome, _MADE).outcomes]
 
     assert await ask(_asked(tmp_path, time.monotonic() + 0.2), last_one_ends=False) == ["a", "b"]
     assert "The time limit ended with 1 of 3 item(s) left." in capsys.readouterr().out

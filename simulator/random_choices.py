@@ -12,21 +12,21 @@ from typing import NamedTuple
 
 from simulator.settings import AnswerFault, Settings
 
-Fate = str
+Outcome = str
 """Outcome of a request: `answer`, `rate_limited`, `server_error` or `dropped`."""
 
 _UNIT = 2.0**-64
 _NORMAL = NormalDist()
 
 
-class Throw(NamedTuple):
-    fate: Fate
+class RandomChoices(NamedTuple):
+    outcome: Outcome
     latency: float
     """Latency in seconds, without the generation of tokens."""
     slow: bool
     faults: tuple[AnswerFault, ...]
     """Kinds of faults in the order in which they are tried until one can be applied; empty for a sound answer."""
-    spare: float
+    variation: float
     """Number from 0 to 1 that varies a fault: where to truncate, which variant to use."""
     words: int
     """Seed of the answer's content."""
@@ -41,19 +41,21 @@ def prompt_key(model: str, messages: list[tuple[str, str]]) -> bytes:
     return digest.digest()
 
 
-def throw(settings: Settings, key: bytes, attempt: int) -> Throw:
+def draw_choices(settings: Settings, key: bytes, attempt: int) -> RandomChoices:
     """Draw all choices for a request; `attempt` is the number of earlier requests with this prompt."""
     seed = settings.seed.to_bytes(8, "little")
     digest = blake2b(key + attempt.to_bytes(8, "little"), key=seed, digest_size=48).digest()
-    fate, latency, slow, fault, mix, spare = (raw * _UNIT for raw in struct.unpack("<6Q", digest))
+    fate_point, latency_point, slow_point, fault_point, order_point, variation = (
+        raw * _UNIT for raw in struct.unpack("<6Q", digest)
+    )
     words = int.from_bytes(blake2b(key, key=seed, digest_size=8).digest(), "little")
-    is_slow = slow < settings.slow_rate
-    seconds = _latency(settings, latency) * (settings.slow_factor if is_slow else 1.0)
-    kinds = _order(settings, mix) if fault < settings.answer_fault_rate else ()
-    return Throw(_fate(settings, fate), seconds, is_slow, kinds, spare, words)
+    is_slow = slow_point < settings.slow_rate
+    seconds = _compute_latency(settings, latency_point) * (settings.slow_factor if is_slow else 1.0)
+    kinds = _draw_fault_order(settings, order_point) if fault_point < settings.answer_fault_rate else ()
+    return RandomChoices(_draw_outcome(settings, fate_point), seconds, is_slow, kinds, variation, words)
 
 
-def _fate(settings: Settings, point: float) -> Fate:
+def _draw_outcome(settings: Settings, point: float) -> Outcome:
     for name, share in (
         ("rate_limited", settings.rate_limit_rate),
         ("server_error", settings.server_error_rate),
@@ -65,7 +67,7 @@ def _fate(settings: Settings, point: float) -> Fate:
     return "answer"
 
 
-def _latency(settings: Settings, point: float) -> float:
+def _compute_latency(settings: Settings, point: float) -> float:
     """Return the lognormal latency, with the settings' mean and coefficient of variation, at a quantile (0 to 1)."""
     if settings.latency_mean == 0 or settings.latency_spread == 0:
         return settings.latency_mean
@@ -74,14 +76,14 @@ def _latency(settings: Settings, point: float) -> float:
     return settings.latency_mean * math.exp(math.sqrt(variance) * z - variance / 2)
 
 
-def _order(settings: Settings, point: float) -> tuple[AnswerFault, ...]:
+def _draw_fault_order(settings: Settings, point: float) -> tuple[AnswerFault, ...]:
     """Return all kinds in a random order, drawn by weight without replacement."""
     weights = dict(settings.answer_faults)
     order: list[AnswerFault] = []
     while weights:
-        kind, rest = _pick(weights, point * sum(weights.values()))
+        kind, remainder = _pick(weights, point * sum(weights.values()))
         order.append(kind)
-        point = min(rest / weights.pop(kind), math.nextafter(1.0, 0.0))
+        point = min(remainder / weights.pop(kind), math.nextafter(1.0, 0.0))
     return tuple(order)
 
 

@@ -12,7 +12,7 @@ from cluster.settings import Settings
 from workers.embedding.embedder import LocalEmbedder
 
 
-class Asked(NamedTuple):
+class RunOptions(NamedTuple):
     """Command-line options of a run."""
 
     judge: Judge | None
@@ -36,8 +36,8 @@ class Asked(NamedTuple):
     """If a list, the expected cost of each part is added to it and no model is called."""
 
 
-class Given(NamedTuple):
-    asked: Asked
+class PartInputs(NamedTuple):
+    run_options: RunOptions
     settings: Settings
     embedder: LocalEmbedder[Any]
     vectorise: Vectoriser
@@ -47,5 +47,6 @@ class Given(NamedTuple):
     """Options that only some parts have."""
 
     def warning(self) -> Iterator[str]:
-        if self.asked.judge not in {None, "endpoint"}:
-            yield f"Answers are by {self.asked.judge}: they are invented or scripted and say nothing about any model.\n"
+        if self.run_options.judge not in {None, "endpoint"}:
+            judge = self.run_options.judge
+            yield f"Answers are by {judge}: they are invented or scripted and say nothing about any model.\n"

@@ -12,27 +12,31 @@ from typing import Literal, NamedTuple
 
 import psutil
 
-from benchmarks.chaos.killing import Killer, Killing, spent
+from benchmarks.chaos.killing import Killer, KillRecord, spent
 from benchmarks.processes import database_server, family
 
 Kind = Literal["database away", "database silent", "upgrade"]
 _WHOLE_SECONDS = 240.0
 
 
-class Happening(NamedTuple):
+class Incident(NamedTuple):
     kind: Kind
     at: float
     """Time in seconds since the start."""
 
 
-def happenings(seconds: float, outages: int, upgrade: bool) -> list[Happening]:
+def plan_incidents(seconds: float, outages: int, with_upgrade: bool) -> list[Incident]:
     """Return database outages spread over the time, alternately `away` and `silent`, and the upgrade in the middle."""
     kinds: tuple[Kind, Kind] = ("database away", "database silent")
-    found = [Happening(kinds[number % 2], seconds * (number + 0.5) / outages) for number in range(outages)]
-    return sorted([*found, *([Happening("upgrade", seconds / 2)] if upgrade else [])], key=lambda item: item.at)
+    outages_planned = [Incident(kinds[number % 2], seconds * (number + 0.5) / outages) for number in range(outages)]
+    return sorted(
+        [*outages_planned, *([Incident("upgrade", seconds / 2)] if with_upgrade else [])], key=lambda item: item.at
+    )
 
 
-async def happen(killer: Killer, plan: list[Happening], outage_seconds: float, newer: Mapping[str, str]) -> None:
+async def run_incidents(
+    killer: Killer, plan: list[Incident], outage_seconds: float, new_settings: Mapping[str, str]
+) -> None:
     """Cause the incidents one after another; nothing is killed during an incident."""
     for item in plan:
         await asyncio.sleep(max(0.0, killer.began + item.at - time.monotonic()))
@@ -40,17 +44,17 @@ async def happen(killer: Killer, plan: list[Happening], outage_seconds: float, n
             before, began = await spent(killer.simulator), time.monotonic()
             match item.kind:
                 case "database away":
-                    await _away(killer.service.home, outage_seconds)
+                    await _stop_database(killer.service.home, outage_seconds)
                 case "database silent":
-                    await _silent(killer.service.home, outage_seconds)
+                    await _suspend_database(killer.service.home, outage_seconds)
                 case "upgrade":
-                    await killer.service.upgrade(newer)
+                    await killer.service.upgrade(new_settings)
             await killer.service.until_it_answers(_WHOLE_SECONDS)
-            away = time.monotonic() - began
-            killer.done.append(Killing(item.kind, began - killer.began, before, away, killer.weather.name))
+            seconds_away = time.monotonic() - began
+            killer.done.append(KillRecord(item.kind, began - killer.began, before, seconds_away, killer.weather.name))
 
 
-async def _away(home: Path, seconds: float) -> None:
+async def _stop_database(home: Path, seconds: float) -> None:
     """Kill the database server, and prevent its restart by holding the lock that starting it requires."""
     with _held(home / "postgres" / "lock"):
         if (server := database_server(home)) is not None:
@@ -59,22 +63,22 @@ async def _away(home: Path, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
 
-async def _silent(home: Path, seconds: float) -> None:
+async def _suspend_database(home: Path, seconds: float) -> None:
     """Suspend the database server's processes, so that it runs but does not respond."""
     server = database_server(home)
-    those = family([server.pid]) if server is not None else []
-    for process in those:
-        _signalled(process, signal.SIGSTOP)
+    processes = family([server.pid]) if server is not None else []
+    for process in processes:
+        _send_signal(process, signal.SIGSTOP)
     try:
         await asyncio.sleep(seconds)
     finally:
-        for process in those:
-            _signalled(process, signal.SIGCONT)
+        for process in processes:
+            _send_signal(process, signal.SIGCONT)
 
 
-def _signalled(process: psutil.Process, what: signal.Signals) -> None:
+def _send_signal(process: psutil.Process, signal_number: signal.Signals) -> None:
     with suppress(psutil.NoSuchProcess):
-        process.send_signal(what)
+        process.send_signal(signal_number)
 
 
 @contextmanager

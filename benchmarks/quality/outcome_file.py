@@ -54,17 +54,17 @@ def usd(cost: float | Absent) -> float | None:
     return None if isinstance(cost, Absent) else cost
 
 
-def reasons(outcomes: Iterable[Outcome]) -> Iterator[str]:
+def failure_reasons(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Yield the reasons for missing verdicts, the most frequent first."""
     failures: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.failure:
             failures.setdefault(outcome.failure, []).append(outcome.item)
-    for why, items in sorted(failures.items(), key=lambda each: -len(each[1])):
-        yield f"{len(items)} × without: {why} ({', '.join(items[:3])}{', …' if len(items) > 3 else ''})"
+    for reason, items in sorted(failures.items(), key=lambda entry: -len(entry[1])):
+        yield f"{len(items)} × without: {reason} ({', '.join(items[:3])}{', …' if len(items) > 3 else ''})"
 
 
-class Kept(Generic[Kind]):
+class OutcomeFile(Generic[Kind]):
     """A file of outcomes whose first line records how they were made. Raises ConfigurationError if it cannot be
     read."""
 
@@ -83,11 +83,11 @@ class Kept(Generic[Kind]):
     def outcomes(self) -> list[Kind]:
         return [*self._outcomes.values()]
 
-    def left(self, names: Iterable[str]) -> int:
+    def count_left(self, names: Iterable[str]) -> int:
         """Return how many of the items have not been measured with seed 0."""
         return sum((name, 0) not in self for name in names)
 
-    def of(self, item: str, seed: int) -> Kind:
+    def outcome_of(self, item: str, seed: int) -> Kind:
         """Return an outcome. Raises KeyError if it was not measured."""
         return self._outcomes[item, seed]
 
@@ -101,20 +101,20 @@ class Kept(Generic[Kind]):
         self._outcomes = {key: outcome for key, outcome in self._outcomes.items() if not outcome.failure}
 
     def _read(self, text: str, kind: type[Kind]) -> None:
-        *whole, cut = text.split("\n")
-        if cut:  # an earlier run was stopped in the middle of a line: that item is measured again
-            self.path.write_text("".join(f"{line}\n" for line in whole), "utf-8")
+        *complete_lines, incomplete_line = text.split("\n")
+        if incomplete_line:  # an earlier run was stopped in the middle of a line: that item is measured again
+            self.path.write_text("".join(f"{line}\n" for line in complete_lines), "utf-8")
         try:
-            if whole and json.loads(whole[0])["made_with"] != self._made_with:
+            if complete_lines and json.loads(complete_lines[0])["made_with"] != self._made_with:
                 raise ConfigurationError(
                     f"{self.path} was made with other settings.", "Name another folder with --out."
                 )
-            found = [kind.model_validate_json(line) for line in whole[1:]]
+            outcomes = [kind.model_validate_json(line) for line in complete_lines[1:]]
         except (ValidationError, ValueError, KeyError, TypeError) as error:
             raise ConfigurationError(
                 f"{self.path} cannot be read.", "Move it away, or name another folder with --out."
             ) from error
-        self._outcomes = {(item.item, item.seed): item for item in found}
+        self._outcomes = {(item.item, item.seed): item for item in outcomes}
 
     def _append(self, line: str) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,16 +126,16 @@ class Kept(Generic[Kind]):
             os.fsync(file.fileno())
 
 
-async def do_the_rest(
+async def measure_missing(
     items: Iterable[tuple[Item, str, int]],
-    kept: Kept[Kind],
+    outcome_file: OutcomeFile[Kind],
     work: Callable[[Item, int], Awaitable[Kind]],
-    failed: Callable[[str, int, str], Kind],
+    build_failure: Callable[[str, int, str], Kind],
 ) -> None:
     """Measure the items (given with names and seeds) that have no outcome yet. An item's own failure is an outcome.
     Errors that make it pointless to continue are raised; the outcomes so far are kept."""
 
-    places = asyncio.Semaphore(kept.at_once)
+    places = asyncio.Semaphore(outcome_file.at_once)
 
     async def one(item: Item, name: str, seed: int) -> None:
         async with places:
@@ -144,7 +144,7 @@ async def do_the_rest(
             except (LlmRejected, LlmUnavailable, StorageError, ConfigurationError):
                 raise
             except AssayerError as error:
-                outcome = failed(name, seed, str(error))
-            kept.add(outcome)
+                outcome = build_failure(name, seed, str(error))
+            outcome_file.add(outcome)
 
-    await gather_all(one(*item) for item in items if item[1:] not in kept)
+    await gather_all(one(*item) for item in items if item[1:] not in outcome_file)

@@ -14,7 +14,7 @@ DRAWS = "outside.draws"
 _PHRASES = {500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Time-out"}
 
 
-class Twin:
+class SimulatedService:
     """Base class of simulated services. Subclasses define their name and routes, and override the responses in which
     the real service differs.
 
@@ -77,7 +77,7 @@ class Twin:
         return b"<html><head><title>Please wait</title></head><body>Checking your browser</body></html>"
 
 
-def draws(request: web.Request) -> Random:
+def random_of(request: web.Request) -> Random:
     """Return the request's random generator, seeded by the service's seed, the request and the number of its
     repetitions."""
     random = request[DRAWS]

@@ -76,20 +76,24 @@ class Books(NamedTuple):
     """Number of calls recorded after the verdict: in the ledger, but not charged for a cancelled evaluation."""
 
 
-async def audited(connection: AnyConnection, erased: Sequence[Erased], files: Path) -> Books:
+async def audit(connection: AnyConnection, erasures: Sequence[Erased], files: Path) -> Books:
     """Check charges and erasures after all evaluations have ended. `files` is the folder of submitted documents, in
     which only documents of evaluations that were not erased may remain."""
-    kept = {row[0] for row in await connection.fetch(_KEPT)}
+    kept_files = {row[0] for row in await connection.fetch(_KEPT)}
     rows = await connection.fetch(_CHARGES)
     charges = [Charge(row["id"], row["charged"], row["least"], row["most"]) for row in rows]
-    of_erased = await connection.fetchrow(_ERASED_CHARGES)
-    assert of_erased is not None  # noqa: S101 - sums always have a row
-    spent = float(await connection.fetchval(_SPENT))
+    erased_charges = await connection.fetchrow(_ERASED_CHARGES)
+    assert erased_charges is not None  # noqa: S101 - sums always have a row
+    spent_usd = float(await connection.fetchval(_SPENT))
     erased_charge = Charge(
-        "all that were erased", spent - sum(charge.charged or 0.0 for charge in charges), *reversed(tuple(of_erased))
+        "all that were erased",
+        spent_usd - sum(charge.charged or 0.0 for charge in charges),
+        *reversed(tuple(erased_charges)),
     )
-    ids = {item.job for item in erased}
-    stored = {row["id"] for row in await connection.fetch("SELECT id FROM jobs WHERE id = ANY($1::text[])", list(ids))}
+    ids = {item.job for item in erasures}
+    stored_ids = {
+        row["id"] for row in await connection.fetch("SELECT id FROM jobs WHERE id = ANY($1::text[])", list(ids))
+    }
     return Books(
         broken={
             "charged another sum than was paid for them": [
@@ -98,15 +102,15 @@ async def audited(connection: AnyConnection, erased: Sequence[Erased], files: Pa
             "runs that were paid for and belong to no evaluation": [
                 row[0] for row in await connection.fetch(_ORPHANED_RUNS)
             ],
-            "erased, and still in the tables": stored,
+            "erased, and still in the tables": stored_ids,
             "places where words of erased ideas are left": [
-                *[place async for place in _in_tables(connection, [item.marker for item in erased])],
-                *_in_files(files, kept),
+                *[place async for place in _in_tables(connection, [item.marker for item in erasures])],
+                *_in_files(files, kept_files),
             ],
         },
         tokens=await connection.fetchval(_TOKENS),
-        ledger_usd=sum(charge.most for charge in charges) + of_erased["most"],
-        spent_usd=spent,
+        ledger_usd=sum(charge.most for charge in charges) + erased_charges["most"],
+        spent_usd=spent_usd,
         late=sum(row["late"] for row in rows),
     )
 
@@ -123,9 +127,9 @@ async def _in_tables(connection: AnyConnection, markers: Sequence[str]) -> Async
     patterns = [f"%{marker}%" for marker in markers]
     for table in await connection.fetch(_TABLES) if markers else ():
         name = table["name"]
-        found = await connection.fetchval(f"SELECT count(*) FROM {name} t WHERE t::text LIKE ANY($1::text[])", patterns)  # noqa: S608
-        if found:
-            yield f"{found} rows of {name}"
+        query = f"SELECT count(*) FROM {name} t WHERE t::text LIKE ANY($1::text[])"  # noqa: S608
+        if row_count := await connection.fetchval(query, patterns):
+            yield f"{row_count} rows of {name}"
         for column in table["bytes"]:
             for row in await connection.fetch(f"SELECT {column} FROM {name} WHERE {column} IS NOT NULL"):  # noqa: S608
                 if any(marker.encode() in content for content in _readings(row[0]) for marker in markers):
@@ -140,6 +144,6 @@ def _readings(content: bytes) -> Iterator[bytes]:
         return
 
 
-def _in_files(folder: Path, kept: Collection[str]) -> list[str]:
+def _in_files(folder: Path, kept_files: Collection[str]) -> list[str]:
     files = [file for file in folder.rglob("*") if file.is_file()]
-    return [str(file) for file in files if file.relative_to(folder).as_posix() not in kept]
+    return [str(file) for file in files if file.relative_to(folder).as_posix() not in kept_files]

@@ -1,6 +1,6 @@
 """Resolves assayer's wheel beside other packages of the field, one at a time, and prints a table of conflicts.
 
-    python -m benchmarks.neighbours dist/assayer_research-0.1.0-py3-none-any.whl paper-qa inspect-ai -- --offline
+    python -m benchmarks.dependency_conflicts dist/assayer_research-*.whl paper-qa inspect-ai -- --offline
 
 Nothing is installed. Without names it takes `PACKAGES`. What follows `--` is passed to `uv pip compile`, such as the
 index to use. Each package is resolved alone and with the wheel. It conflicts if both together have no solution, or only
