@@ -60,6 +60,17 @@ def database_server(home: Path) -> psutil.Process | None:
         return None
 
 
+def allocated_bytes(processes: Iterable[psutil.Process]) -> int:
+    """Return the resident bytes that the processes have allocated. Pages of files do not count: the kernel reads them
+    again and drops them as it sees fit."""
+    total = 0
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            memory = process.memory_info()
+            total += memory.rss - memory.shared
+    return total
+
+
 def end(processes: Iterable[psutil.Process]) -> None:
     """Kill the processes and wait until they have ended."""
     those = list(processes)

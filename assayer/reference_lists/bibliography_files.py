@@ -57,7 +57,19 @@ class BibliographyFile(NamedTuple):
 
 
 def read_bibliography(text: str, source: str) -> BibliographyFile:
-    """Read a bibliography. Raises InputError for an unknown format, or for a file without entries."""
+    """Read a bibliography. Raises InputError for an unknown format, for a table that cannot be read, or for a file
+    without entries."""
+    try:
+        file = _read_file(text, source)
+    except csv.Error as error:
+        raise InputError(f"{source} cannot be read as a table: {error}.", _REMEDY) from None
+    if not file.entries:
+        raise InputError(f"{source} has no entry with a title.", _REMEDY)
+    return file
+
+
+def _read_file(text: str, source: str) -> BibliographyFile:
+    """Read a bibliography. Raises InputError for an unknown format, and csv.Error for a malformed table."""
     start = text.lstrip("\ufeff \t\r\n")
     unread: Sequence[str] = ()
     if start.startswith(("[", "{")) and not _BIBTEX.match(start):
@@ -74,7 +86,7 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
         read = read_bibtex(amsrefs_as_bibtex(text))
         entries = [_bibtex_entry(key, work, read.fields[key]) for key, work in read.works.items()]
         unread = read.unread
-    elif set(next(csv.reader([start[:_MAX_HEADER_CHARS].partition("\n")[0]]))) >= _ZOTERO_COLUMNS:
+    elif set(next(csv.reader(start[:_MAX_HEADER_CHARS].splitlines()[:1]), ())) >= _ZOTERO_COLUMNS:
         entries = list(_zotero_entries(start))
     elif start.startswith("<"):
         export, remedy = next((item for mark, item in _XML_EXPORTS.items() if mark in start[:4_000]), ("XML", _REMEDY))
@@ -82,8 +94,6 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
     else:
         formats = "BibTeX, RIS, EndNote, CSL JSON, PubMed's or Web of Science's text, or Zotero's CSV"
         raise InputError(f"{source} is not a bibliography in {formats}.", _REMEDY)
-    if not entries:
-        raise InputError(f"{source} has no entry with a title.", _REMEDY)
     return BibliographyFile(entries, unread)
 
 

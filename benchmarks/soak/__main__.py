@@ -20,7 +20,7 @@ from benchmarks.soak.running import Soak, run
 
 def main() -> None:
     options = _options()
-    print(f"{heading()}\n{options.minutes:g} minutes, seed {options.seed}", flush=True)
+    print(f"{heading()}\n{options.minutes:g} minutes, rate {options.rate:g}, seed {options.seed}", flush=True)
     # Not below the working directory: run by root, the database's server is another user.
     with tempfile.TemporaryDirectory(prefix="assayer-soak-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
@@ -31,6 +31,7 @@ def main() -> None:
             seconds=60 * options.minutes,
             restart_seconds=60 * options.restart_every if options.restart_every else None,
             latency=options.latency,
+            rate=options.rate,
         )
         try:
             course = asyncio.run(run(soak, home))
@@ -49,6 +50,7 @@ def _options() -> argparse.Namespace:
         "--restart-every", type=float, help="minutes between two restarts of PostgreSQL (default: none)"
     )
     parser.add_argument("--latency", type=float, default=1.0, help="mean latency of an LLM answer in seconds")
+    parser.add_argument("--rate", type=float, default=1.0, help="traffic relative to the usual one")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--log", type=Path, help="file to which the service's log is copied")
     return parser.parse_args()

@@ -47,8 +47,12 @@ def report(course: Course) -> tuple[str, bool]:
         f"restarts of PostgreSQL: {course.restarts}; starts of the service: {course.starts}",
         "",
         "After the first quarter, with 95 % intervals (blocks of two minutes):",
-        f"memory: {memory.per_hour:+.1f} ± {memory.error:.1f} MiB per hour, "
-        f"from {kept[0].memory / _MIB:.0f} to {kept[-1].memory / _MIB:.0f} MiB",
+        _memory("the service", memory, [[sample.memory for sample in quarter] for quarter in _quarters(course)]),
+        _memory(
+            "the database",
+            slope(kept, [sample.database_memory / _MIB for sample in kept]),
+            [[sample.database_memory for sample in quarter] for quarter in _quarters(course)],
+        ),
         _line("open files", kept, [sample.files for sample in kept]),
         _line("threads", kept, [sample.threads for sample in kept]),
         _line("database connections", kept, [sample.connections for sample in kept]),
@@ -61,6 +65,11 @@ def report(course: Course) -> tuple[str, bool]:
         f"slower in the last quarter than {_MOST_SLOWER:g} times the first: {', '.join(slower) or 'none'}",
     ]
     return "\n".join(lines), not growing and not slower and memory.lower <= _MOST_MEMORY
+
+
+def _memory(name: str, grown: Slope, quarters: Sequence[Sequence[int]]) -> str:
+    means = ", ".join(f"{statistics.mean(quarter) / _MIB:.0f}" for quarter in quarters if quarter)
+    return f"memory of {name}: {grown.per_hour:+.1f} ± {grown.error:.1f} MiB per hour; mean by quarter {means} MiB"
 
 
 def _line(name: str, samples: Sequence[Sample], values: Sequence[int]) -> str:

@@ -16,9 +16,9 @@ import psutil
 
 from assayer_client import AsyncClient, KeyBody, TenantBody, WebhookBody
 from benchmarks.chaos.running import environment
-from benchmarks.processes import database_server, family
+from benchmarks.processes import allocated_bytes, database_server, family
 from benchmarks.service import Service, serving
-from benchmarks.soak.traffic import Answer, Receiver, Traffic, failing_receiver
+from benchmarks.soak.traffic import Answer, Pace, Receiver, Traffic, failing_receiver
 from cluster.postgres import EmbeddedPostgres
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordWriter
@@ -66,12 +66,16 @@ class Soak(NamedTuple):
     restart_seconds: float | None = None
     """Seconds between two restarts of PostgreSQL; None: no restarts."""
     latency: float = 1.0
+    rate: float = 1.0
+    """Traffic relative to the usual one."""
 
 
 class Sample(NamedTuple):
     at: float
     memory: int
-    """Resident bytes of the service's processes, without the database."""
+    """Bytes that the service has allocated, without the database."""
+    database_memory: int
+    """Bytes that the database's processes have allocated, without shared buffers."""
     files: int
     """Open files and sockets of the service's processes."""
     threads: int
@@ -109,7 +113,8 @@ async def run(soak: Soak, home: Path) -> Course:
             "ASSAYER_WEBHOOKS__PLAIN_HTTP": "true",
         }
         async with failing_receiver(soak.seed) as receiver, serving(Service(home, (), settings)) as service:
-            traffic = Traffic(service.address, await _open_tenant(service, receiver), soak.seed)
+            pace = Pace(*(seconds / soak.rate for seconds in Pace()))
+            traffic = Traffic(service.address, await _open_tenant(service, receiver), soak.seed, pace)
             watch = _Watch(soak, home, service, traffic.began)
             with suppress(TimeoutError):
                 async with asyncio.timeout(soak.seconds), asyncio.TaskGroup() as group:
@@ -149,7 +154,8 @@ class _Watch:
 
     async def _sample(self) -> Sample:
         database = database_server(self._home)
-        those = {process.pid for process in family([database.pid])} if database is not None else set()
+        servers = family([database.pid]) if database is not None else []
+        those = {process.pid for process in servers}
         processes = [process for process in family(self._service.roots) if process.pid not in those]
         # Parsers of documents and chores start short processes: what lasts is the service itself.
         lasting = processes[:1]
@@ -164,7 +170,8 @@ class _Watch:
             await connection.close()
         return Sample(
             time.monotonic() - self._began,
-            sum(process.memory_info().rss for process in lasting),
+            allocated_bytes(lasting),
+            allocated_bytes(servers),
             sum(process.num_fds() for process in lasting),
             sum(process.num_threads() for process in lasting),
             count - 1,

@@ -39,15 +39,12 @@ class Pace(NamedTuple):
     page: float = 3.0
 
 
-_PACE = Pace()
-
-
 @dataclass
 class Traffic:
     address: str
     key: str
     seed: int
-    pace: Pace = _PACE
+    pace: Pace
     rows: int = 12
     """Rows of one batch."""
     began: float = field(default_factory=time.monotonic)

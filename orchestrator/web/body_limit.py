@@ -51,23 +51,26 @@ class BodyLimit:
             await send_problem(_too_large(max_bytes, f"{int(announced[:20]):,}"), scope, receive, send)
             return
         caller = scope.get("assayer.caller")
-        body = _Body(self, _UNKNOWN if caller is None else caller.tenant, max_bytes, _is_json(scope), receive)
+        tenant = _UNKNOWN if caller is None else caller.tenant
+        if self._in_transfer[tenant] >= self._settings.max_bodies_per_tenant:
+            # Before routing, which is most of the cost of a refusal.
+            await send_problem(self._too_many(tenant), scope, receive, send)
+            return
+        self._in_transfer[tenant] += 1
+        body = _Body(self, tenant, max_bytes, _is_json(scope), receive)
         try:
             await self._app(scope, body.receive, send)
         finally:
             body.end()
 
-    def begin(self, tenant: str) -> None:
-        """Count a new body as being in transfer. Raises HttpProblem if the tenant already has too many."""
-        if self._in_transfer[tenant] >= self._settings.max_bodies_per_tenant:
-            senders = "this tenant" if tenant else "callers without an API key"
-            raise HttpProblem(
-                "rate-limited",
-                f"This server is already receiving {self._in_transfer[tenant]} request bodies from {senders}, which "
-                "is the limit. Try again later.",
-                headers={"Connection": "close"},
-            )
-        self._in_transfer[tenant] += 1
+    def _too_many(self, tenant: str) -> HttpProblem:
+        senders = "this tenant" if tenant else "callers without an API key"
+        return HttpProblem(
+            "rate-limited",
+            f"This server is already receiving {self._in_transfer[tenant]} request bodies from {senders}, which "
+            "is the limit. Try again later.",
+            headers={"Connection": "close"},
+        )
 
     def end(self, tenant: str) -> None:
         self._in_transfer[tenant] -= 1
@@ -105,21 +108,18 @@ class BodyLimit:
 
 
 class _Body:
-    """A request's body, which counts as in transfer from the first read until it is complete."""
+    """A request's body, which counts as in transfer until it is complete or the request has been answered."""
 
     def __init__(self, limit: BodyLimit, tenant: str, max_bytes: int, is_json: bool, receive: Receive) -> None:
         self._limit, self._tenant, self._max_bytes = limit, tenant, max_bytes
         self._is_json, self._receive = is_json, receive
-        self._counted = self._complete = False
+        self._counted, self._complete = True, False
         self._waited = 0.0
         self._taken = self._commas = 0
 
     async def receive(self) -> Message:
         if self._complete:
             return await self._receive()
-        if not self._counted:
-            self._limit.begin(self._tenant)
-            self._counted = True
         message, seconds = await self._limit.next(self._receive, self._waited, self._taken)
         content = message.get("body", b"")
         self._waited += seconds

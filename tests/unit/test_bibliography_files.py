@@ -165,3 +165,28 @@ def test_xml_export_is_refused_by_its_name_with_a_remedy(start: str, says: str) 
     with pytest.raises(InputError, match=says) as raised:
         read_bibliography(start, "export.xml")
     assert raised.value.hint
+
+
+_ZOTERO_HEADER = "Item Type,Title,Author,Abstract Note\n"
+_WEB_OF_SCIENCE_HEADER = "PT\tAU\tTI\tAB\tPY\n"
+
+
+def test_zotero_table_with_old_macintosh_line_ends_is_read() -> None:
+    table = f"{_ZOTERO_HEADER}book,On reading,Roe,We read.\n".replace("\n", "\r")
+    (entry,) = read_bibliography(table, "a table").entries
+    assert entry.work.title == "On reading"
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ("a,b\rc,d\n", "is not a bibliography"),
+        (f"{_ZOTERO_HEADER}book,On reading,Roe,{'x' * 200_000}\n", "field larger than field limit"),
+        (f'{_ZOTERO_HEADER}book,"On reading,{"x" * 200_000}', "field larger than field limit"),
+        (f"{_WEB_OF_SCIENCE_HEADER}J\tRoe, A\tOn reading\t{'x' * 200_000}\t2019\n", "field larger than field limit"),
+    ],
+    ids=["no columns of a known export", "long field", "open quote", "long field of Web of Science"],
+)
+def test_table_that_cannot_be_read_is_refused(table: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_bibliography(table, "a table")

@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import AddressRefused
+from tests.unit.processor_time import filled, limited
 from workers.fetching import FetchingSettings
 from workers.fetching.ssrf_guard import AddressPolicy, loggable_url
+
+__all__ = ["limited"]
 
 STRICT = AddressPolicy.from_settings(FetchingSettings())
 LOOPBACK = AddressPolicy.from_settings(FetchingSettings(allow=("127.0.0.0/8", "::1/128")))
@@ -138,5 +141,12 @@ def test_loggable_url_omits_secrets() -> None:
     assert loggable_url("https:/me:pw@example.org/a?key=1") == "https:///example.org/a"
     assert loggable_url("mailto:me@example.org") == "mailto:example.org"
     assert loggable_url("https:me:p@w:1@example.org/a?key=1") == "https:///example.org/a"
+    assert loggable_url("https:a:b@c:d@e/f@g:h@i") == "https:///e/i"
+    assert loggable_url("/me:pw@example.org/a") == "/example.org/a"
     assert loggable_url("https://[") == "an invalid URL"
     assert len(loggable_url("https://example.org/" + "a" * 900)) < 210
+
+
+@pytest.mark.parametrize("unit", ["a:", "a:@", "/:", "a@"])
+def test_loggable_url_takes_linear_time(unit: str) -> None:
+    assert len(loggable_url(filled(unit, characters=400_000))) < 210

@@ -45,7 +45,6 @@ _NUMERIC_END = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)\.?")
 """Matches a host whose last label is a number, which some programs interpret as an IPv4 address (WHATWG URL, 3.5)."""
 _MAX_CHARS = 2_048
 _SHOWN = 200
-_USER_IN_PATH = re.compile(r"(?<=[:/])[^/]*@")
 
 
 def loggable_url(url: URL | str) -> str:
@@ -57,8 +56,14 @@ def loggable_url(url: URL | str) -> str:
     except (ValueError, TypeError):
         return "an invalid URL"
     if bare.host is None:  # `https:/me:pw@host/` has only a path
-        text = _USER_IN_PATH.sub("", text)
+        first, *others = text.split("/")
+        scheme, colon, rest = first.partition(":")
+        text = "/".join([scheme + colon + _without_user(rest), *map(_without_user, others)])
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _without_user(segment: str) -> str:
+    return segment.rpartition("@")[2]
 
 
 class AddressPolicy:

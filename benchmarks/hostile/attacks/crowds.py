@@ -15,6 +15,10 @@ import httpx2
 from benchmarks.hostile.attacks.target import Target
 
 _SLOW = 300
+_ANONYMOUS = 256
+_BODY_SECONDS = 20.0
+"""Seconds after which the service refuses such a body, by default."""
+_RETRY_SECONDS = 0.1
 _STREAMS = 512
 _TABLES_AT_ONCE = 4
 _COLUMNS = 40_000
@@ -25,7 +29,32 @@ _LAST = 19
 
 async def slow_bodies(target: Target, seconds: float) -> Counter[str]:
     """Open 300 connections that each send one byte of a body per second."""
-    return await _all(_SLOW, lambda number: _slow_body(target, seconds))
+    head = (
+        f"POST /v1/evaluations HTTP/1.1\r\nAuthorization: Bearer {_key(target, 0)}\r\n"
+        "Content-Type: application/json\r\nContent-Length: 100000\r\n"
+    )
+    end = time.monotonic() + seconds
+    return await _all(_SLOW, lambda number: _slow_body(target, head, end))
+
+
+async def anonymous_bodies(target: Target, seconds: float) -> Counter[str]:
+    """Keep 256 connections open that send endless bodies without a key, and open each again once it is refused."""
+    head = (
+        "POST /console/sign-in HTTP/1.1\r\n"
+        "Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n"
+    )
+    end = time.monotonic() + seconds
+    found: Counter[str] = Counter()
+
+    async def send(_: int) -> str:
+        while True:
+            came_back = await _slow_body(target, head, end)
+            if time.monotonic() >= end:
+                return came_back
+            found[came_back] += 1
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    return await _all(_ANONYMOUS, send) + found
 
 
 async def streams(target: Target, seconds: float) -> Counter[str]:
@@ -49,6 +78,7 @@ async def minted_keys(target: Target, seconds: float) -> Counter[str]:
 
 CROWDS: Mapping[str, Callable[[Target, float], Awaitable[Counter[str]]]] = {
     "slow bodies": slow_bodies,
+    "anonymous bodies": anonymous_bodies,
     "event streams": streams,
     "wide tables": wide_tables,
     "minted keys": minted_keys,
@@ -74,23 +104,21 @@ def _key(target: Target, number: int) -> str:
     return target.attackers[number % len(target.attackers)]
 
 
-async def _slow_body(target: Target, seconds: float) -> str:
-    head = (
-        f"POST /v1/evaluations HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {_key(target, 0)}\r\n"
-        "Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n{"
-    )
-    end = time.monotonic() + seconds
+async def _slow_body(target: Target, head: str, end: float) -> str:
+    """Send one byte of a body per second until it is refused or the time ends; return the status."""
+    began = time.monotonic()
+    piece = b"1\r\n \r\n" if "chunked" in head else b" "
     writer = None
     try:
         reader, writer = await asyncio.open_connection("127.0.0.1", target.port)
-        writer.write(head.encode())
+        writer.write(f"{head}Host: a\r\n\r\n".encode() + piece)
         answer = asyncio.create_task(reader.readline())
         while not answer.done() and time.monotonic() < end:
             await asyncio.wait({answer}, timeout=1.0)
-            writer.write(b" ")
+            writer.write(piece)
         if not answer.done():
             answer.cancel()
-            return "held on"
+            return "held on" if time.monotonic() - began > _BODY_SECONDS else "open at the end"
         return answer.result().decode("latin-1").split()[1]
     except (OSError, IndexError):
         return "closed"

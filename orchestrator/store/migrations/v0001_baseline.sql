@@ -37,7 +37,7 @@ CREATE TABLE members (
     removed_at timestamptz
 );
 CREATE INDEX members_tenant ON members (tenant);
-CREATE UNIQUE INDEX members_email ON members (tenant, lower(email)) WHERE removed_at IS NULL;
+CREATE UNIQUE INDEX members_email ON members (lower(email), tenant) WHERE removed_at IS NULL;
 CREATE UNIQUE INDEX members_subject ON members (tenant, issuer, subject) WHERE removed_at IS NULL;
 
 -- API keys. `hash`: SHA-256 of the key, which only its holder has. `member`: whose key it is; NULL for a machine key.

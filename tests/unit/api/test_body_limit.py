@@ -149,3 +149,21 @@ async def test_bodies_in_transfer_are_limited_by_tenant(tenant: str | None, othe
     assert await status(patient, at_once, tenant) == 200
     slow[1].cancel()
     await asyncio.gather(slow[1], return_exceptions=True)
+
+
+async def test_body_beyond_the_tenants_limit_is_refused_without_calling_the_application() -> None:
+    called: list[str] = []
+
+    async def application(scope: Scope, receive: Receive, _: Send) -> None:
+        called.append(scope["path"])
+        await receive()
+
+    settings = SETTINGS.model_copy(update={"body_seconds": 60.0})
+    guard = BodyLimit(application, settings, re.compile("/v1/batches"))
+    slow = [asyncio.ensure_future(status(guard, never)) for _ in range(2)]
+    await asyncio.sleep(0)
+    assert await status(guard, at_once, path="/v1/comparisons") == 429
+    assert called == ["/v1/evaluations"] * 2
+    for body in slow:
+        body.cancel()
+    await asyncio.gather(*slow, return_exceptions=True)
