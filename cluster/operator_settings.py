@@ -14,8 +14,8 @@ from cluster.settings import Settings
 AUDIENCES: Mapping[str, Mapping[str, str]] = {
     "Everyone": {
         "": "home",
-        "llm": "model base_url api_key fast_model judge_model prices structured temperature reasoning_effort "
-        "context_tokens max_answer_tokens bounded_answers request_timeout_seconds",
+        "llm": "model base_url api_key fast_model judge_model prices gpu_speeds structured temperature "
+        "reasoning_effort context_tokens max_answer_tokens bounded_answers request_timeout_seconds",
         "evaluation": "blind max_usd max_prompt_tokens concurrency processes",
         "release": "corpus_fit judged answered quotes_found points_traced claims_supported",
         "own_references": "check",

@@ -24,7 +24,7 @@ def _bound(question: SupportQuestion) -> AnswerBounds:
 SUPPORT = Task[SupportQuestion, SupportAnswer](
     "support.claims",
     Prompts("assayer.claim_support"),
-    "support.v9.md",
+    "support.v10.md",
     SupportAnswer,
     max_tokens=8_000,
     check=_check,

@@ -4,12 +4,12 @@ are."""
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from assayer.methods import scholareval
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.innoeval.options import BoardOptions
 from assayer.models import Absent
+from assayer.models.llm import GpuSpeed
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.typical_usage import estimate_typical_board, typical_evaluations
 from orchestrator.jobs.estimates import CostEstimate, EvaluationUsage, QueuePace, TypicalEvaluation, estimate
@@ -106,15 +106,15 @@ def test_missing_price_makes_cost_absent_and_missing_model_makes_it_zero() -> No
 
 
 def test_gpu_hours_come_from_the_speeds_of_all_models_in_use() -> None:
-    fast = Price(0, 0, read=1_000, written=100)
-    found = typical_evaluations(llm(big=fast, small=fast))[scholareval.METHOD]
+    speed = GpuSpeed(read=1_000, written=100)
+    settings = llm().model_copy(update={"gpu_speeds": {"big": speed, "small": speed}})
+    found = typical_evaluations(settings)[scholareval.METHOD]
     assert found.gpu_hours == pytest.approx((found.prompt_tokens / 1_000 + found.completion_tokens / 100) / 3600)
     assert isinstance(found.gpu_hours, float)
     assert isinstance(found.high_gpu_hours, float)
     assert found.gpu_hours < found.high_gpu_hours
-    assert typical_evaluations(llm(big=fast, small=Price(0, 0)))[scholareval.METHOD].gpu_hours is None
-    with pytest.raises(ValidationError, match="input, output, read, written"):
-        llm(big=Price(0, 0, read=1_000))
+    incomplete = settings.model_copy(update={"gpu_speeds": {"big": speed}})
+    assert typical_evaluations(incomplete)[scholareval.METHOD].gpu_hours is None
 
 
 def test_own_gpu_hours_need_the_speed_of_every_evaluation() -> None:

@@ -8,7 +8,7 @@ from pydantic import Field, SecretStr, field_validator
 
 from assayer.errors import ConfigurationError
 from assayer.models import Frozen
-from assayer.models.llm import GpuSpeed, Tier, TokensPerSecond
+from assayer.models.llm import GpuSpeed, Tier
 
 StructuredSetting = Literal["auto", "json_schema", "json_object", "prompt"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high"]
@@ -17,12 +17,10 @@ Usd = Annotated[float, Field(ge=0)]
 
 
 class Price(NamedTuple):
-    """Price in US dollars per million tokens and, for a model on own GPUs, the speed of one GPU."""
+    """Price in US dollars per million tokens."""
 
     input: Usd
     output: Usd
-    read: TokensPerSecond | None = None
-    written: TokensPerSecond | None = None
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
         return (prompt_tokens * self.input + completion_tokens * self.output) / 1e6
@@ -120,8 +118,10 @@ class LlmSettings(Frozen):
     limit."""
     batch: LlmBatchSettings = LlmBatchSettings()
     prices: dict[str, Price] = Field(default_factory=dict)
-    """Prices by model name, in addition to those in `providers.toml`. A model without a price has an unknown cost.
-    Estimates compute GPU-hours from the speeds."""
+    """Prices by model name, in addition to those in `providers.toml`. A model without a price has an unknown cost."""
+    gpu_speeds: dict[str, GpuSpeed] = Field(default_factory=dict)
+    """Prompt and answer tokens per second of one busy GPU, by model name. Estimates state GPU-hours if the speeds of
+    all models in use are set."""
 
     @field_validator("base_url")
     @classmethod
@@ -131,23 +131,6 @@ class LlmSettings(Frozen):
         parts = urlsplit(value)
         parts.port  # noqa: B018 - raises ValueError for an invalid port
         return parts._replace(path=parts.path.rstrip("/").removesuffix("/chat/completions")).geturl()
-
-    @field_validator("prices")
-    @classmethod
-    def _both_speeds(cls, value: dict[str, Price]) -> dict[str, Price]:
-        for price in value.values():
-            if (price.read is None) != (price.written is None):
-                raise ValueError("must have 2 numbers (input, output) or 4 (input, output, read, written)")
-        return value
-
-    @property
-    def gpu_speeds(self) -> dict[str, GpuSpeed]:
-        """Return the measured speeds of one GPU by model name."""
-        return {
-            model: GpuSpeed(price.read, price.written)
-            for model, price in self.prices.items()
-            if price.read is not None and price.written is not None
-        }
 
     @field_validator("temperature", mode="before")
     @classmethod

@@ -107,7 +107,7 @@ METHODS = Task[MethodsQuestion, Methods](
 FIRST_LOOK = Task[FirstLookQuestion, FirstLook](
     "scholareval.first_look",
     _PROMPTS,
-    "first_look.v4.md",
+    "first_look.v5.md",
     FirstLook,
     max_tokens=500,
     check=_check_first_look,
@@ -127,7 +127,7 @@ READING = Task[ReadingQuestion, Readings](
 REVIEW = Task[ReviewQuestion, MethodReview](
     "scholareval.review",
     _PROMPTS,
-    "review.v9.md",
+    "review.v10.md",
     MethodReview,
     tier="strong",
     check=_check_review,
@@ -161,7 +161,7 @@ COMPARISON = Task[ComparisonQuestion, Comparisons](
 SYNTHESIS = Task[SynthesisQuestion, DimensionReview](
     "scholareval.synthesis",
     _PROMPTS,
-    "synthesis.v9.md",
+    "synthesis.v10.md",
     DimensionReview,
     tier="strong",
     check=_check_synthesis,
