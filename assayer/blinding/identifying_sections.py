@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from assayer.blinding.block_lines import is_prose
 from assayer.blinding.funding_mentions import funding_mentions
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
@@ -26,9 +27,9 @@ _LIFE = (
     r"(?:(?:short |author |investigator )?(?:biograph(?:y|ies)|biographical sketch(?:es)?|bio(?:s|"
     r"sketch(?:es)?)?)|(?:short )?curriculum vitae|"
     r"about the (?:authors?|team|applicants?|investigators?)|author (?:contributions?|information)|"
-    r"credit authorship contribution statement|"
-    r"authors?(?: and affiliations)?|affiliations?)"
+    r"credit authorship contribution statement)"
 )
+_AUTHORS = r"(?:authors?(?: and affiliations)?|affiliations?)"
 _TEAM = (
     r"(?:(?:the |our |research |project |core )?team(?: members?| and expertise| qualifications?| description|"
     r" composition)?|"
@@ -57,6 +58,7 @@ _SORTS = {
     "thanks": _Sort(_THANKS, "acknowledgement", 2_500),
     "paid": _Sort(_PAID, "funding", 3_000),
     "life": _Sort(_LIFE, "biography"),
+    "authors": _Sort(_AUTHORS, "biography"),
     "team": _Sort(_TEAM, "biography"),
     "contact": _Sort(_CONTACT, "biography"),
     "around": _Sort(_AROUND, "biography"),
@@ -68,6 +70,7 @@ _TITLE = re.compile(
     r"[ \t]{0,2}(?:\*\*|__)?[ \t]{0,2}(?P<mark>[:.–—-])?(?:\*\*|__)?[ \t]{0,3}(?P<rest>[^\n]*)$",
     re.I | re.M,
 )
+_MARKED_TITLE = re.compile(r"[ \t]*(?:#|\*\*|__|\d|[IVX]{1,5}[.)]|[A-H][.)])")
 _NAME = re.compile(NAME)
 _LINE_OF_NAME = re.compile(
     rf"^[ \t]{{0,4}}(?:[-*•]|\d{{1,2}}[.)])?[ \t]{{0,3}}(?:\*\*|__)?(?P<name>{NAME})(?:\*\*|__)?"
@@ -115,6 +118,8 @@ def identifying_sections(
             continue
         end = text.find("\n\n", match.end()) if rest else _section_end(text, match, starts, _SORTS[group].max_chars)
         end = len(text) if end < 0 else end
+        if group == "authors" or (group == "team" and not _MARKED_TITLE.match(match[0])):
+            end = _find_first_prose(text, match.end(), end, people)
         has_people = bisect_left(people, end) > bisect_left(people, match.end())
         if end <= match.start() or not _is_about_people(group, text[match.end() : end], has_people):
             continue
@@ -124,7 +129,7 @@ def identifying_sections(
 
 def _is_about_people(group: str, text: str, has_people: bool) -> bool:
     match group:
-        case "thanks" | "life":
+        case "thanks" | "life" | "authors":
             return True
         case "paid":
             return _names_people(text) or next(funding_mentions(text), None) is not None
@@ -156,6 +161,17 @@ def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], max_c
         return end
     border = text.rfind("\n\n", match.end() + 2, match.end() + max_chars)
     return border if border > 0 else match.end()
+
+
+def _find_first_prose(text: str, start: int, end: int, people: Sequence[int]) -> int:
+    """Return the offset of the first paragraph of sentences that names nobody, or the end. `people` lists the offsets
+    at which people are introduced."""
+    for line in re.finditer(r"[^\n]+", text[start:end]):
+        begin, finish = start + line.start(), start + line.end()
+        named = bisect_left(people, finish) > bisect_left(people, begin) or _names_people(line[0])
+        if is_prose(line[0]) and not named:
+            return begin
+    return end
 
 
 def _lists_people(text: str) -> bool:

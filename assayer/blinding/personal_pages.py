@@ -4,7 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from assayer.blinding.names import Person, is_given_name
+from assayer.blinding.names import is_given_name
+from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import split_words
 
