@@ -10,6 +10,7 @@ from assayer.blinding.caseless_people import find_caseless_people
 from assayer.blinding.funding_mentions import funding_mentions
 from assayer.blinding.identifiers import contacts
 from assayer.blinding.identifying_sections import identifying_sections
+from assayer.blinding.initials import find_initials
 from assayer.blinding.institution_patterns import affiliations, names_institution
 from assayer.blinding.labelled_lines import find_labelled_lines
 from assayer.blinding.mentions import SMALL_WORD, find_mentions
@@ -20,6 +21,7 @@ from assayer.blinding.person import Person
 from assayer.blinding.personal_pages import personal_pages
 from assayer.blinding.remaining_names import find_exact, known_names_remain, names_may_remain
 from assayer.blinding.roles import roles
+from assayer.blinding.self_cited_works import authors_of_own_works
 from assayer.blinding.signatures import signatures
 from assayer.blinding.spans import PLACEHOLDERS, MaskSpan, apply, clip_spans, map_offset, remove_overlaps
 from assayer.errors import InputError
@@ -43,7 +45,8 @@ _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
 def blind_idea(idea: Idea) -> Idea:
     """Mask text that identifies the idea's authors, and record what was masked. The idea keeps the id of its original
     text. Raises InputError if masking leaves too little text to evaluate."""
-    spans, people = spans_to_mask(idea.text, idea.title, people_in_fields(idea.named_above, idea.text))
+    known = [*people_in_fields(idea.named_above, idea.text), *authors_of_own_works(idea.text, idea.references)]
+    spans, people = spans_to_mask(idea.text, idea.title, known)
     in_title = _spans_of_title(idea.title, people)
     masked = _apply_masks(idea, spans, in_title, people)
     record = Blinding(
@@ -151,6 +154,7 @@ def _inline_spans(text: str, named: Sequence[MaskSpan], people: Sequence[Person]
     """Yield the spans to replace within lines. `named` lists the spans that introduce people."""
     names = [*named, *find_mentions(text, people)]
     yield from names
+    yield from find_initials(text, people)
     yield from contacts(text)
     yield from personal_pages(text, people)
     yield from affiliations(text, names)

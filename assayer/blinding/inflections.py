@@ -78,9 +78,9 @@ class NameForms:
         self._endings: dict[str, set[str]] = {}
         """Endings keyed by stem."""
         known = [_BY_LANGUAGE[language] for language in (languages or _BY_LANGUAGE) if language in _BY_LANGUAGE]
-        finnish = _BY_LANGUAGE["Finnish"] in known
         for name in self.names:
             for endings in [_CYRILLIC_ENDINGS] if _CYRILLIC.search(name) else known:
+                finnish = endings is _BY_LANGUAGE["Finnish"]
                 for stem in _finnish_stems(name) if finnish else _stems(name, endings.strip):
                     if len(stem) >= _MIN_STEM_LETTERS:
                         self._endings.setdefault(stem, set()).update(endings.endings)

@@ -60,7 +60,14 @@ _STAGES = r"(?:career (?:stage|level)|seniority|academic (?:position|rank|title|
 _ROLES = r"(?:(?:current )?(?:position|rank)|current (?:title|role))"
 _REACHED = (
     r"(?:e-?mail(?: address)?|orcid(?: id)?|phone|telephone|tel|fax|home ?page|linkedin|google scholar|"
-    r"contact details)"
+    r"contact details|web ?site|web ?page|web|site web|sito web|webseite|blog|telefon|teléfono|téléphone|телефон|тел\.|почта|"
+    r"эл(?:ектронная|\.) почта|correo(?: electrónico)?|courriel|sähköposti|e-?posta|邮箱|电子邮件|电话|メール|電話|이메일|전화|"
+    r"البريد الإلكتروني|דוא[\"״]ל|ایمیل)"
+)
+_ACCOUNTS = (
+    r"(?:github|gitlab|twitter|x(?=[:：] ?@)|mastodon|bluesky|linkedin|skype|telegram|wechat|微信|instagram|facebook|youtube|"
+    r"researchgate|google scholar|scopus(?: author)?(?: id)?|researcher ?id|web of science(?: id)?|vk|discord|slack|signal|"
+    r"handle|user ?name|account|osf)"
 )
 _PAID = (
     r"(?:funding(?: (?:source|body|agency|statement|information|acknowledge?ment))?|funder|sponsor|"
@@ -81,6 +88,7 @@ _LABELS = {
     "stages": _Label(_STAGES, "role", 8),
     "roles": _Label(_ROLES, "role", 12),
     "reached": _Label(_REACHED, "contact", 12),
+    "accounts": _Label(_ACCOUNTS, "contact", 3),
     "paid": _Label(_PAID, "funding", 60),
 }
 _LINE = re.compile(
@@ -119,6 +127,7 @@ _MAX_SMALL_WORDS = 3
 _MAX_INSTITUTION_WORDS = 6
 _NEAR = 300
 """Maximum number of characters between a person's line and the line that names the person's institution."""
+_ACCOUNT_VALUE = re.compile(r"@[\w.@-]{2,60}|https?://\S+|www\.\S+|(?=\S*[\d_./-])[\w./-]{3,80}|[a-z][a-z\d]{4,30}")
 _CONTACT_VALUE = re.compile(r"\d{3}|https?://|www\.|\w@\w|[\[( ](?:at|dot)[\]) ]", re.I)
 
 
@@ -231,6 +240,8 @@ def _matches_label(group: str, value: str, beside_people: bool) -> bool:
         case "stages" | "roles":
             staged = group == "stages" and (_ROLE.search(value) or _STAGE.match(value))
             return bool(staged or _ROLE.match(value))
+        case "accounts":
+            return _ACCOUNT_VALUE.fullmatch(value) is not None
         case "reached":
             return _CONTACT_VALUE.search(value) is not None
         case _:

@@ -257,7 +257,7 @@ _PHRASES = {
 
 
 def _split(texts: dict[str, str]) -> frozenset[str]:
-    return frozenset(" ".join(item.split()) for text in texts.values() for item in text.split(";"))
+    return frozenset(" ".join(item.casefold().split()) for text in texts.values() for item in text.split(";"))
 
 
 _ALL_LABELS = _split(_LABELS)
