@@ -5,11 +5,19 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assayer.blinding.block_lines import KINDS, BlockLine, LineSort, classify_line, is_address, is_prose
+from assayer.blinding.caseless_names import is_caseless
 from assayer.blinding.front_people import people_of_front
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.mentions import SMALL_WORD, has_small_word
-from assayer.blinding.names import has_given_name, is_list_of_people, people_of_one_form, person_of
+from assayer.blinding.mentions import SMALL_WORD, has_small_word, may_be_name
+from assayer.blinding.names import (
+    LOWER,
+    has_given_name,
+    is_list_of_people,
+    people_in,
+    people_of_one_form,
+    person_of,
+)
 from assayer.text.headings import Heading
 from assayer.text.section_titles import is_known_title
 
@@ -26,7 +34,7 @@ _DATE = re.compile(
 FRONT_TITLES = ("Front matter", "Author", "Authors", "Author note", "Author Note", "Author notes")
 """Headings under which an author block can stand. `Front matter` stands for the text before a PDF's first heading."""
 _ABSTRACT = re.compile(r"(?<!\w)(?:Abstract|ABSTRACT|Summary|SUMMARY)(?:\s?[—–:.-]|(?= [A-Z]))")
-_SMALL = re.compile(r"(?<![\w.@/-])[a-z][a-z'’-]+(?![\w.@])")
+_SMALL = re.compile(rf"(?<![\w.@/-])[{LOWER}][{LOWER}'’-]+(?![\w.@])")
 _JOINS = frozenset(["and", "of", "the", "for", "in", "at", "de", "la", "du", "des", "to", "und", "für"])
 _VERSION = re.compile(
     r"[\s*†‡∗(]+(?:(?:First|This|Draft|Updated|Version|Revised):? ?){0,2}\(?(?:[A-Z][a-z]{2,8} )?\d[\d/., ()-]*"
@@ -77,7 +85,7 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
             if (
                 is_list_of_people(bare, confirmed=near or labelled)
                 or (listed and not any(has_small_word(person, small) for person in listed))
-                or (number <= 2 and _is_lone_name(line.text, small))
+                or (number <= 2 and _are_names_only(line.text, small))
             ):
                 sort = "people"
             elif number and lines[number - 1].sort in ("place", "address") and is_address(line.text):
@@ -95,11 +103,14 @@ def _begins_with_people(line: str, small: frozenset[str]) -> bool:
     return len(people) > 1 or any(has_given_name(item) and line.startswith(item.full) for item in people)
 
 
-def _is_lone_name(line: str, small: frozenset[str]) -> bool:
-    """Return whether a line under the title looks like a single name. No word in the name, except particles, may also
-    occur in lower case in the text."""
+def _are_names_only(line: str, small: frozenset[str]) -> bool:
+    """Return whether a line under the title looks like one name, or like a list of names. No word in a name, except
+    particles, may also occur in lower case in the text; in a list, also no English word may occur."""
     person = person_of(_VERSION.sub("", line))
-    return person is not None and bool(person.given) and not has_small_word(person, small)
+    if person is not None and not is_caseless(person):
+        return bool(person.given) and not has_small_word(person, small)
+    people = people_in(line)
+    return is_list_of_people(line, confirmed=True) and all(may_be_name(item, small) for item in people)
 
 
 def _find_head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_HeadLine]:

@@ -6,17 +6,22 @@ from collections.abc import Iterator, Sequence
 
 from assayer.blinding.author_block import author_block
 from assayer.blinding.front_people import people_beside_marks, people_in_fields, people_of_front
+from assayer.blinding.caseless_people import find_caseless_people
 from assayer.blinding.funding_mentions import funding_mentions
 from assayer.blinding.identifiers import contacts
 from assayer.blinding.identifying_sections import identifying_sections
+from assayer.blinding.initials import find_initials
 from assayer.blinding.institution_patterns import affiliations, names_institution
 from assayer.blinding.labelled_lines import find_labelled_lines
 from assayer.blinding.mentions import SMALL_WORD, find_mentions
-from assayer.blinding.names import Person, people_in, person_of
+from assayer.blinding.names import is_list_of_people, people_in, person_of
 from assayer.blinding.people import find_introduced_people, find_likely_people
+from assayer.blinding.people_tables import find_people_in_tables
+from assayer.blinding.person import Person
 from assayer.blinding.personal_pages import personal_pages
 from assayer.blinding.remaining_names import find_exact, known_names_remain, names_may_remain
 from assayer.blinding.roles import roles
+from assayer.blinding.self_cited_works import authors_of_own_works
 from assayer.blinding.signatures import signatures
 from assayer.blinding.spans import PLACEHOLDERS, MaskSpan, apply, clip_spans, map_offset, remove_overlaps
 from assayer.errors import InputError
@@ -25,7 +30,7 @@ from assayer.ideas.parsing import MIN_WORDS
 from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
-RULES = 6
+RULES = 7
 """Version of the masking rules. Different versions can mask different words, so evaluations under different versions
 count as different evaluations."""
 _TITLE_PAGE = re.compile(r"\b[A-Z]{3,5} \d{3}\b|\b\d{1,2} [A-Z][a-z]{2,8} (?:19|20)\d\d|\(\d{5,10}\)")
@@ -40,7 +45,8 @@ _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
 def blind_idea(idea: Idea) -> Idea:
     """Mask text that identifies the idea's authors, and record what was masked. The idea keeps the id of its original
     text. Raises InputError if masking leaves too little text to evaluate."""
-    spans, people = spans_to_mask(idea.text, idea.title, people_in_fields(idea.named_above, idea.text))
+    known = [*people_in_fields(idea.named_above, idea.text), *authors_of_own_works(idea.text, idea.references)]
+    spans, people = spans_to_mask(idea.text, idea.title, known)
     in_title = _spans_of_title(idea.title, people)
     masked = _apply_masks(idea, spans, in_title, people)
     record = Blinding(
@@ -120,7 +126,8 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     above = list(author_block(text, title, headings))
     block = [*above, *signatures(text)]
     labelled = list(find_labelled_lines(text, block_end=max((line.end for line in above), default=0)))
-    introduced = [*find_introduced_people(text), *people_beside_marks(text)]
+    introduced = [*find_introduced_people(text), *people_beside_marks(text), *find_caseless_people(text)]
+    introduced += find_people_in_tables(text)
     sections = list(identifying_sections(text, headings, [item.span for item in introduced]))
     cut = [
         *(section.span for section in sections if section.whole),
@@ -132,8 +139,8 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
             introduced += find_likely_people(text, section.span.start, section.span.end)
     people = [*known, *(person for line in block if line.kind == "name" for person in people_in(line.text))]
     people += [person for line in block for person in people_of_front(line.text, small)]
-    people += [item for line in block if line.kind in ("affiliation", "email") for item in _heading_person(line.text)]
-    people += [person for line in labelled if line.kind == "name" for person in people_in(line.value.split("(", 1)[0])]
+    people += [item for line in block if line.kind in ("affiliation", "email") for item in _people_before_place(line.text)]
+    people += [person for line in labelled for person in line.people]
     abstract = _ABSTRACT.search(text, 0, _MAX_FRONT_CHARS)
     people += people_of_front(text[: abstract.start()], small) if abstract else []
     people += [introduced_person.person for introduced_person in find_introduced_people(title)]
@@ -147,6 +154,7 @@ def _inline_spans(text: str, named: Sequence[MaskSpan], people: Sequence[Person]
     """Yield the spans to replace within lines. `named` lists the spans that introduce people."""
     names = [*named, *find_mentions(text, people)]
     yield from names
+    yield from find_initials(text, people)
     yield from contacts(text)
     yield from personal_pages(text, people)
     yield from affiliations(text, names)
@@ -161,14 +169,18 @@ def _identity_spans(text: str, people: Sequence[Person]) -> Iterator[MaskSpan]:
     yield from personal_pages(text, people)
 
 
-def _heading_person(line: str) -> list[Person]:
-    """Return the person at the start of an affiliation line such as `Jane Roe, University of X`; an empty list if there
-    is none."""
-    first = people_in(line.split("(", 1)[0])[:1]
+def _people_before_place(line: str) -> list[Person]:
+    """Return the people at the start of an affiliation line such as `Jane Roe, University of X` or `Jane Roe and Tom
+    Poe (University of X)`; an empty list if there are none."""
+    before = re.split("[(（]", line, maxsplit=1)[0]
+    people = people_in(before)
+    if not is_list_of_people(before, confirmed=before != line):
+        people = people[:1]
     return [
         item
-        for item in first
-        if not names_institution(item.full) and line.lstrip("*_ ").find(item.family) < len(item.full) + 5
+        for item in people
+        if not names_institution(item.full)
+        and (len(people) > 1 or line.lstrip("*_ ").find(item.family) < len(item.full) + 5)
     ]
 
 

@@ -15,13 +15,13 @@ from assayer.blinding.names import (
     PARTICLES,
     PERSONAL_TITLE,
     RUN_OF_NAMES,
-    Person,
     has_given_name,
     is_given_name,
     people_in,
     people_of_one_form,
 )
 from assayer.blinding.people import NamedPerson, parse_named_person, people_from
+from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
 
 _NAME = re.compile(rf"(?<![\w@/.-])(?P<name>{NAME})")
@@ -53,6 +53,7 @@ _BIOGRAPHY_AFTER = re.compile(
     rf"(?:is|has been|was) (?:currently )?(?i:{_POST}))"
 )
 _ET_AL = re.compile(r"([^\W\d_a-z][\w'’-]{2,30}) et al\b")
+_BULLET = re.compile(r"(?:^|(?<=; ))- ")
 _PARTS = re.compile(r"[:|–—]")
 _DOCTOR = re.compile(r",? (?:Ph\.? ?D|M\.? ?D|MPH|DPhil|Dr\.-Ing)\b(?! (?:student|candidate|thesis|program))")
 _LABEL = re.compile(
@@ -154,5 +155,6 @@ def people_in_fields(fields: Sequence[str], text: str) -> list[Person]:
     found: list[Person] = []
     for field in fields:
         found += [*people_of_front(field, frozenset()), *(Person("", name) for name in _ET_AL.findall(field))]
+        field = _BULLET.sub("", field)
         found += [person for part in (field, *_PARTS.split(field)) for person in people_in(part.strip())]
     return [person for person in dict.fromkeys(found) if is_name(person)]

@@ -2,21 +2,25 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
+from assayer.blinding.block_lines import classify_line, is_prose
 from assayer.blinding.funding_mentions import funding_mentions
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import SMALL_WORD, may_be_name
-from assayer.blinding.names import NAME, ROLE_WORDS, has_given_name, has_titled_person, person_of
+from assayer.blinding.names import NAME, ROLE_WORDS, has_given_name, has_titled_person, people_in, person_of
 from assayer.blinding.spans import MaskSpan
 from assayer.models import MaskedKind
 from assayer.text.headings import Heading
 
 _THANKS = (
-    r"(?:acknowledge?ments?|thanks|danksagung|remerciements|agradecimientos|conflicts? of interests?|"
-    r"competing interests?|declaration of interests?)"
+    r"(?:acknowledge?ments?|thanks|conflicts? of interests?|competing interests?|declaration of interests?|"
+    r"danksagung|remerciements|agradecimientos|agradecimentos|agraïments|ringraziamenti|dankwoord|dankbetuiging|"
+    r"kiitokset|podziękowania|poděkování|poďakovanie|zahvala|köszönetnyilvánítás|mulțumiri|teşekkür(?:ler)?|padėka|"
+    r"благодарност[ьи]|подяк[аи]|ευχαριστίες|ucapan terima kasih|lời cảm ơn|致谢|致謝|谢辞|謝辞|감사의 (?:글|말씀|말)|"
+    r"شكر وتقدير|شكر|سپاسگزاری|תודות)"
 )
 _PAID = (
     r"(?:funding(?: (?:statement|sources?|information|acknowledge?ments?))?|financial support|"
@@ -26,9 +30,16 @@ _LIFE = (
     r"(?:(?:short |author |investigator )?(?:biograph(?:y|ies)|biographical sketch(?:es)?|bio(?:s|"
     r"sketch(?:es)?)?)|(?:short )?curriculum vitae|"
     r"about the (?:authors?|team|applicants?|investigators?)|author (?:contributions?|information)|"
-    r"credit authorship contribution statement|"
-    r"authors?(?: and affiliations)?|affiliations?)"
+    r"credit authorship contribution statement|lebenslauf|kurzbiogra(?:ph|f)ie|zur person|"
+    r"über (?:den autor|die autor(?:in|en)|mich)|biogra(?:ph|f)ien?|à propos (?:de l['’]auteure?|des auteurs)|"
+    r"currículum(?: vitae)?|currículo|biogra(?:fía|fia)|sobre (?:el autor|la autora|los autores|o autor|a autora|os autores)|"
+    r"sull['’](?:autore|autrice)|życiorys|o autor(?:ze|ach|ovi|ech)|životopis|önéletrajz|despre autori?|özgeçmiş|"
+    r"yazar(?:lar)? hakkında|ansioluettelo|meritförteckning|om (?:författaren|forfatteren|forfatterne)|(?:авто)?биография|"
+    r"об автор(?:е|ах)|(?:краткие )?сведения об автор(?:е|ах)|про автор(?:а|ів)|відомості про авторів|"
+    r"riwayat hidup|tentang penulis|tiểu sử|lý lịch(?: khoa học)?|作者简介|作者介绍|个人简介|申请人简介|申请人介绍|简历|个人简历|略歴|経歴|"
+    r"著者紹介|研究業績|저자 소개|이력|약력|السيرة الذاتية|نبذة عن (?:الباحث|المؤلف)|קורות חיים|על המחבר(?:ים)?|درباره نویسنده|سوابق)"
 )
+_AUTHORS = r"(?:authors?(?: and affiliations)?|affiliations?)"
 _TEAM = (
     r"(?:(?:the |our |research |project |core )?team(?: members?| and expertise| qualifications?| description|"
     r" composition)?|"
@@ -36,9 +47,19 @@ _TEAM = (
     r" qualifications?)?|"
     r"qualifications?(?: of the (?:applicants?|team|investigators?|pi))?|(?:(?:the )?(?:applicant|pi|team|investigator)"
     r"['’]?s?['’]? (?:track record|profile|background)|track record)|"
-    r"(?:applicants?|own) publications?|list of own publications)"
+    r"(?:applicants?|own) publications?|list of own publications|projektteam|das team|arbeitsgruppe|beteiligte|"
+    r"mitarbeiter(?:innen)?|(?:l['’])?équipe(?: du projet| de recherche)?|equipo(?: de investigación| investigador| de trabajo)?|"
+    r"equip[ea](?: executora| de investigação| de pesquisa)?|gruppo di (?:ricerca|lavoro)|onderzoeksteam|projectteam|"
+    r"projektgrupp|forskergruppe|prosjektgruppe|tutkimusryhmä|työryhmä|zespół(?: badawczy)?|(?:řešitelský |riešiteľský )?tým|"
+    r"kutatócsoport|résztvevők|echipa(?: de cercetare)?|(?:proje )?ekibi?|исполнители(?: проекта)?|"
+    r"(?:научный |состав )?коллектива?(?: исполнителей)?|команда(?: проекта| проєкту)?|участники(?: проекта)?|виконавці|"
+    r"(?:ερευνητική )?ομάδα|tim peneliti|nhóm nghiên cứu|研究团队|团队(?:介绍|成员)?|项目组(?:成员)?|课题组(?:成员)?|研究組織|研究体制|"
+    r"研究チーム|연구진|연구팀|참여연구진|فريق (?:البحث|العمل)|צוות(?: המחקר)?|تیم (?:پژوهش|تحقیق))"
 )
-_CONTACT = r"(?:(?:short )?cvs?|contact(?: details| information)?)"
+_CONTACT = (
+    r"(?:(?:short )?cvs?|contact(?: details| information)?|kontakt|contacto|contato|contatti?|coordonnées|yhteystiedot|"
+    r"iletişim|контакты|контактная информация|контакти|联系方式|連絡先|연락처|للتواصل|יצירת קשר)"
+)
 _AROUND = (
     r"(?:(?:host|research) (?:institution|environment)|collaborat(?:ors?|ions?)|partners?|consortium|"
     r"facilities(?:,? equipment,? and (?:other )?resources)?)"
@@ -57,6 +78,7 @@ _SORTS = {
     "thanks": _Sort(_THANKS, "acknowledgement", 2_500),
     "paid": _Sort(_PAID, "funding", 3_000),
     "life": _Sort(_LIFE, "biography"),
+    "authors": _Sort(_AUTHORS, "biography"),
     "team": _Sort(_TEAM, "biography"),
     "contact": _Sort(_CONTACT, "biography"),
     "around": _Sort(_AROUND, "biography"),
@@ -68,12 +90,21 @@ _TITLE = re.compile(
     r"[ \t]{0,2}(?:\*\*|__)?[ \t]{0,2}(?P<mark>[:.–—-])?(?:\*\*|__)?[ \t]{0,3}(?P<rest>[^\n]*)$",
     re.I | re.M,
 )
+_MARKED_TITLE = re.compile(r"[ \t]*(?:#|\*\*|__|\d|[IVX]{1,5}[.)]|[A-H][.)])")
 _NAME = re.compile(NAME)
 _LINE_OF_NAME = re.compile(
     rf"^[ \t]{{0,4}}(?:[-*•]|\d{{1,2}}[.)])?[ \t]{{0,3}}(?:\*\*|__)?(?P<name>{NAME})(?:\*\*|__)?"
     r"(?=[ \t]*(?:$|[(,:–—-]))",
     re.M,
 )
+_ACTING = re.compile(
+    rf"(?:^|(?<=[.!?] )|(?<=\*\*)|(?<=__))(?:[-*•] )?(?P<name>{NAME})(?:\*\*|__)?,? "
+    r"(?:is|was|has|holds|runs|leads|heads|works|studies|studied|will|brings|joined|received|obtained|directs|manages)\b",
+    re.M,
+)
+"""Pattern for a name at the beginning of a sentence about a person."""
+_LONE_LINE = re.compile(r"(?<=\n\n)(?P<line>[^\W\d_#|>*-][^\n\d|@]{1,60}[^\s.,;:!?。，；：！？、])(?=\n)")
+_MAX_HEADING_WORDS, _MAX_HEADING_CHARS = 6, 60
 _MAX_CONTACT_CHARS = 400
 _CV_LINE = re.compile(
     r"^[^\n]{0,20}\b(?:19|20)\d\d\b[^\n]{0,80}\b(?:Ph\.?D|[BM]\.?Sc|[BM]\.?A\b|Master|Bachelor|Diploma|Post-?doc|"
@@ -113,8 +144,12 @@ def identifying_sections(
         rest = match["rest"].strip(" *_")
         if rest and not _begins_on_title_line(match, group, rest):
             continue
-        end = text.find("\n\n", match.end()) if rest else _section_end(text, match, starts, _SORTS[group].max_chars)
+        marked = _MARKED_TITLE.match(match[0])
+        following = starts if marked else sorted({*starts, *_find_lone_lines(text, match.end(), listed)})
+        end = text.find("\n\n", match.end()) if rest else _section_end(text, match, following, _SORTS[group].max_chars)
         end = len(text) if end < 0 else end
+        if group == "authors" or (group == "team" and not marked):
+            end = _find_first_prose(text, match.end(), end, people)
         has_people = bisect_left(people, end) > bisect_left(people, match.end())
         if end <= match.start() or not _is_about_people(group, text[match.end() : end], has_people):
             continue
@@ -124,7 +159,7 @@ def identifying_sections(
 
 def _is_about_people(group: str, text: str, has_people: bool) -> bool:
     match group:
-        case "thanks" | "life":
+        case "thanks" | "life" | "authors":
             return True
         case "paid":
             return _names_people(text) or next(funding_mentions(text), None) is not None
@@ -158,8 +193,33 @@ def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], max_c
     return border if border > 0 else match.end()
 
 
+def _find_lone_lines(text: str, start: int, listed: Container[int]) -> Iterator[int]:
+    """Yield the offsets of short lines between blank lines that look like headings without marks, in any language.
+    `listed` contains the offsets of lines that begin with names."""
+    small = frozenset(SMALL_WORD.findall(text))
+    for match in _LONE_LINE.finditer(text, start):
+        line = match["line"].strip()
+        short = len(line.split()) <= _MAX_HEADING_WORDS and len(line) <= _MAX_HEADING_CHARS
+        named = any(may_be_name(person, small) for person in people_in(line))
+        if short and match.start("line") not in listed and classify_line(line) == "unclear" and not named:
+            yield match.start("line")
+
+
+def _find_first_prose(text: str, start: int, end: int, people: Sequence[int]) -> int:
+    """Return the offset of the first paragraph of sentences that names nobody, or the end. `people` lists the offsets
+    at which people are introduced."""
+    for line in re.finditer(r"[^\n]+", text[start:end]):
+        begin, finish = start + line.start(), start + line.end()
+        named = bisect_left(people, finish) > bisect_left(people, begin) or _names_people(line[0])
+        if is_prose(line[0]) and not named:
+            return begin
+    return end
+
+
 def _lists_people(text: str) -> bool:
-    return len(list(_find_lines_of_names(text))) > 1
+    small = frozenset(SMALL_WORD.findall(text))
+    acting = (person_of(match["name"]) for match in _ACTING.finditer(text))
+    return any(person and may_be_name(person, small) for person in acting) or len(list(_find_lines_of_names(text))) > 1
 
 
 def _find_lines_of_names(text: str) -> Iterator[int]:

@@ -44,6 +44,15 @@ _UNIT = (
     rf"|\b{_NOT_FIRST}{_WORD}(?: (?:of |and |& )?{_WORD}){{0,4}} {_LESSER}\b(?:{_PLACE})?)"
 )
 INSTITUTION = re.compile(rf"{_UNIVERSITY}|{_UNIT}")
+_ELSEWHERE = re.compile(
+    r"大学|大學|学院|學院|研究所|研究院|科学院|实验室|研究室|研究科|医院|病院|高専|대학|연구소|연구원\b|과학원|병원|جامعة|الجامعة|كلية|معهد|دانشگاه|"
+    r"دانشکده|אוניברסיט|מכללת|המכון|הטכניון|\b(?:[Уу]ниверситет|[Ии]нститут|[Аа]кадеми|[Фф]акультет|[Кк]афедр|[Уу]ніверситет|"
+    r"[Іі]нститут|[Аа]кадемі)|Üniversitesi|Fakültesi|yliopisto|egyetem|Egyetem|Universitas\b|Universitatea|Sveučilište|"
+    r"Univerza\b|Univerzitet|[Uu]niversitetas|Universitāte|Ülikool|ülikool|Πανεπιστήμιο|Ινστιτούτο|Đại học|Trường|Háskóli|"
+    r"Ollscoil|Prifysgol|Unibertsitatea|Universidá"
+)
+"""Pattern for words of institutions in languages in which `INSTITUTION` finds none. Used only for lines of front
+matter."""
 _STRONG = re.compile(rf"(?:the |The )?(?:(?:{_UNIT}|{_UNIVERSITY}),? (?:at |of |and )?(?:the )?){{0,2}}{_UNIVERSITY}")
 _UNITS = re.compile(_UNIT)
 
@@ -105,7 +114,7 @@ def _compile_loose_pattern() -> re.Pattern[str]:
 def names_institution(line: str) -> bool:
     """Return whether a line in an author block names an institution."""
     line = _RAISED.sub(" ", line)
-    return INSTITUTION.search(line) is not None or _compile_loose_pattern().search(line) is not None
+    return any(pattern.search(line) for pattern in (INSTITUTION, _compile_loose_pattern(), _ELSEWHERE))
 
 
 def institution_places(text: str) -> Iterator[int]:

@@ -5,18 +5,14 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from assayer.blinding.caseless_names import is_caseless
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import SMALL_WORD, may_be_name
-from assayer.blinding.names import (
-    ROLE,
-    UPPER,
-    has_given_name,
-    has_titled_person,
-    is_list_of_people,
-    people_in,
-    people_of_one_form,
-)
+from assayer.blinding.names import LETTER, ROLE, UPPER, people_in, people_of_one_form
+from assayer.blinding.people_labels import is_label_of_one_person, is_people_label
+from assayer.blinding.person import Person
+from assayer.blinding.word_lists import english_words, eponyms
 from assayer.models import MaskedKind
 
 
@@ -25,7 +21,7 @@ class LabelledLine(NamedTuple):
     end: int
     """Offset after the line break."""
     kind: MaskedKind
-    value: str
+    people: tuple[Person, ...] = ()
 
 
 class _Line(NamedTuple):
@@ -46,14 +42,15 @@ _PEOPLE = (
     r"principal researcher|antragsteller(?:in)?|projektleit(?:er|erin|ung)|porteur du projet|"
     r"investigador principal|responsable)"
 )
-_PERHAPS_PEOPLE = (
-    r"(?:PI|(?:co-?)?PI name|names?|full name|contact|student|candidate|researcher|collaborator|coordinator|mentor|"
-    r"presenter|(?:group|team)(?: \d{1,3}| members?| name)?|members?|participants?|instructor|lecturer|teacher|"
-    r"professor|(?:suggested |excluded )?reviewers?(?: suggested)?|responsible|by)"
-)
 _SURE_PLACES = (
     r"(?:(?:host|home|lead|applicant['’]?s?['’]?|partner|participating|beneficiary) (?:institution|"
-    r"organi[sz]ation|university|institute)|employer)"
+    r"organi[sz]ation|university|institute)|employer|établissement|organisme|laboratoire|unité de recherche|"
+    r"institución|universidad|facultad|departamento|instituto|instituição|universidade|faculdade|ente|ateneo|"
+    r"dipartimento|università|hochschule|universität|institut|instelling|universiteit|lärosäte|universitet|yliopisto|"
+    r"kurum|üniversite|bölüm|instytucja|uczelnia|jednostka|pracoviště|instituce|fakulta|intézmény|instituția|"
+    r"организация|учреждение|место работы|вуз|университет|институт|кафедра|факультет|лаборатория|установа|організація|"
+    r"依托单位|工作单位|承担单位|申请单位|单位|單位|学校|院系|机构|機關|所属機関|所属|소속기관|소속|주관기관|학교|기관|"
+    r"الجهة|الجامعة|المؤسسة|الكلية|القسم|جهة العمل|מוסד|אוניברסיטה|פקולטה|מחלקה|دانشگاه|دانشکده|محل خدمت)"
 )
 _PLACES = (
     r"(?:research (?:institution|organi[sz]ation|institute)|institution|affiliation|organi[sz]ation|university|"
@@ -63,19 +60,20 @@ _STAGES = r"(?:career (?:stage|level)|seniority|academic (?:position|rank|title|
 _ROLES = r"(?:(?:current )?(?:position|rank)|current (?:title|role))"
 _REACHED = (
     r"(?:e-?mail(?: address)?|orcid(?: id)?|phone|telephone|tel|fax|home ?page|linkedin|google scholar|"
-    r"contact details)"
+    r"contact details|web ?site|web ?page|web|site web|sito web|webseite|blog|telefon|teléfono|téléphone|телефон|тел\.|почта|"
+    r"эл(?:ектронная|\.) почта|correo(?: electrónico)?|courriel|sähköposti|e-?posta|邮箱|电子邮件|电话|メール|電話|이메일|전화|"
+    r"البريد الإلكتروني|דוא[\"״]ל|ایمیل)"
+)
+_ACCOUNTS = (
+    r"(?:github|gitlab|twitter|x(?=[:：] ?@)|mastodon|bluesky|linkedin|skype|telegram|wechat|微信|instagram|facebook|youtube|"
+    r"researchgate|google scholar|scopus(?: author)?(?: id)?|researcher ?id|web of science(?: id)?|vk|discord|slack|signal|"
+    r"handle|user ?name|account|osf)"
 )
 _PAID = (
     r"(?:funding(?: (?:source|body|agency|statement|information|acknowledge?ment))?|funder|sponsor|"
     r"financial support|grant|award|"
     r"(?:grant|award|funding|contract|project) (?:agreement )?(?:nos?\.?|nr\.?|numbers?|id|reference|ref\.?))"
 )
-_CJK = (
-    r"(?:项目负责人|负责人|申请人|姓名|作者|单位|依托单位|研究代表者|申請人|氏名|所属|著者|"
-    r"연구책임자|책임연구자|신청자|성명|소속|저자)"
-)
-
-
 class _Label(NamedTuple):
     pattern: str
     kind: MaskedKind
@@ -84,31 +82,52 @@ class _Label(NamedTuple):
 
 
 _LABELS = {
-    "people": _Label(f"{_PEOPLE}|{_CJK}", "name", 60),
-    "perhaps": _Label(_PERHAPS_PEOPLE, "name", 20),
+    "people": _Label(_PEOPLE, "name", 60),
     "hosts": _Label(_SURE_PLACES, "affiliation", 25),
     "places": _Label(_PLACES, "affiliation", 25),
     "stages": _Label(_STAGES, "role", 8),
     "roles": _Label(_ROLES, "role", 12),
     "reached": _Label(_REACHED, "contact", 12),
+    "accounts": _Label(_ACCOUNTS, "contact", 3),
     "paid": _Label(_PAID, "funding", 60),
 }
 _LINE = re.compile(
     r"^[ \t]{0,8}(?:[-*•>|][ \t]{1,3}|\d{1,2}[.)][ \t])?(?:\*\*|__)?"
     rf"(?:{'|'.join(f'(?P<{group}>{label.pattern})' for group, label in _LABELS.items())})"
     r"(?:\(?e?s\)?)?(?:[ \t]\([^)\n]{0,40}\))?(?:\*\*|__)?[ \t]{0,3}[:：|](?:\*\*|"
-    r"__)?[ \t]{0,3}(?P<value>\S[^\n]{0,400})$",
+    r"__)?[ \t]{0,40}(?P<value>\S[^\n]{0,400})$",
     re.I | re.M,
 )
+_ANY_LABEL = re.compile(
+    r"^[ \t]{0,8}(?:#{1,6}[ \t]{1,3}|[-*•>|][ \t]{1,3}|\d{1,2}[.)][ \t])?(?:\*\*|__)?(?P<label>[^\n:：|*]{1,60}?)"
+    r"(?:(?:\*\*|__)?[ \t]{0,40}[:：|](?:\*\*|__)?|(?:\*\*|__)(?=[ \t])|[ \t][–—-](?=[ \t])|\t|[ ]{3})[ \t]{0,40}"
+    r"(?P<value>\S[^\n]{0,400})$",
+    re.M,
+)
+_LABEL_ALONE = re.compile(
+    r"^[ \t]{0,8}(?:#{1,6}[ \t]{1,3}|\d{1,2}[.)][ \t])?(?:\*\*|__)?(?P<label>[^\n:：|*]{1,60}?)(?:\*\*|__)?[ \t]{0,3}"
+    r"(?P<colon>[:：])?(?:\*\*|__)?[ \t]*$",
+    re.M,
+)
+_BULLET = re.compile(r"[ \t]*(?:[-*•–—]|\d{1,2}[.)]|[a-z]\))?[ \t]*")
 _ROLE = re.compile(rf"(?:an? |the )?{ROLE}(?![\w-])", re.I)
 _STAGE = re.compile(r"(?:early|mid|late|junior|senior|first[- ]stage|established|leading|R[1-4]\b)", re.I)
-_IN_BRACKETS = re.compile(r"\s?\([^()]{0,60}\)")
+_IN_BRACKETS = re.compile(r"\s?[(（][^()（）]{0,60}[)）]")
+_NEXT_LABEL = re.compile(r"[ \t\u3000]+[^\W\d_]{1,12}[:：]|\s\|\s|[ \t]{4,}")
+_FIRST_ITEM = re.compile(r"\s?[;,、，；·・،؛&/]|\s(?:and|und|et|y|e|и|та|i|och|og|ja|ve|en|és)\s")
+_ONE_NAME = re.compile(rf"[{UPPER}]{LETTER}{{2,20}}")
+_MAX_ABBREVIATION_CHARS = 4
+_MAX_VALUE_WORDS = 40
+_MAX_LINE_BELOW = 160
+_MAX_BELOW = 30
+"""Maximum number of names below a label."""
 _CODE = re.compile(r"\d{3}")
 _FUNDER_VALUE = re.compile(rf"^[{UPPER}]{{2}}|[Ff]oundation|[Cc]ouncil")
 _MAX_SMALL_WORDS = 3
 _MAX_INSTITUTION_WORDS = 6
 _NEAR = 300
 """Maximum number of characters between a person's line and the line that names the person's institution."""
+_ACCOUNT_VALUE = re.compile(r"@[\w.@-]{2,60}|https?://\S+|www\.\S+|(?=\S*[\d_./-])[\w./-]{3,80}|[a-z][a-z\d]{4,30}")
 _CONTACT_VALUE = re.compile(r"\d{3}|https?://|www\.|\w@\w|[\[( ](?:at|dot)[\]) ]", re.I)
 
 
@@ -116,53 +135,114 @@ def find_labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]
     """Yield whole labelled lines, including the label. Any value after `Institution:` is accepted in the author block,
     which ends at `block_end`, and beside a person's line. Elsewhere it must look like an institution."""
     small = frozenset(SMALL_WORD.findall(text))
+    named = list(_find_lines_of_people(text, small))
+    yield from named
     found = ((match, next(group for group in _LABELS if match[group])) for match in _LINE.finditer(text))
     lines = [_Line(match, group, match["value"].strip(" *_|\t")) for match, group in found]
     lines = [line for line in lines if len(line.value.split()) <= _LABELS[line.group].max_words]
-    people = [
-        line.match.start()
-        for line in lines
-        if _LABELS[line.group].kind == "name" and _matches_label(line.group, line.value, small, beside_people=False)
-    ]
+    people = sorted(
+        [line.start for line in named]
+        + [line.match.start() for line in lines if line.group == "people" and _matches_label("people", line.value, False)]
+    )
     for line in lines:
         start, end = line.match.span()
         after = bisect_left(people, start - _NEAR)
         beside = start < block_end or (after < len(people) and people[after] <= end + _NEAR)
-        if _matches_label(line.group, line.value, small, beside):
+        if _matches_label(line.group, line.value, beside):
             is_email = line.group == "reached" and CONTACT.search(line.value)
             kind = "email" if is_email else _LABELS[line.group].kind
-            yield LabelledLine(start, end + (end < len(text)), kind, line.value)
+            named = people_in(cut_value(line.value)) if kind == "name" else ()
+            yield LabelledLine(start, end + (end < len(text)), kind, tuple(named))
 
 
-def _matches_label(group: str, value: str, small: frozenset[str], beside_people: bool) -> bool:
+def _find_lines_of_people(text: str, small: frozenset[str]) -> Iterator[LabelledLine]:
+    """Yield the lines with a label of people and names after it, and the lines of names below such a label."""
+    for match in _ANY_LABEL.finditer(text):
+        if is_people_label(match["label"]) and (people := _people_after(match["label"], match["value"], small)):
+            yield LabelledLine(match.start(), match.end() + (match.end() < len(text)), "name", tuple(people))
+    for match in _LABEL_ALONE.finditer(text):
+        if is_people_label(match["label"]):
+            below = list(_lines_below(text, match.end(), small))
+            if below and match["colon"]:
+                yield LabelledLine(match.start(), match.end() + 1, "name")
+            yield from below
+
+
+def _lines_below(text: str, place: int, small: frozenset[str]) -> Iterator[LabelledLine]:
+    """Yield the lines that consist of names, from an offset to the first other line. Single blank lines may stand
+    between them."""
+    blank = 0
+    for _ in range(_MAX_BELOW):
+        start = place + 1
+        if start >= len(text):
+            return
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line = text[start:end]
+        place = end
+        blank = 0 if line.strip() else blank + 1
+        people = people_of_value(_BULLET.sub("", line, count=1).strip(" *_"), small)
+        if blank > 1 or (not blank and (not people or len(line) > _MAX_LINE_BELOW or line.lstrip()[0] in "#|")):
+            return
+        if people:
+            yield LabelledLine(start, end + (end < len(text)), "name", tuple(people))
+
+
+def _people_after(label: str, value: str, small: frozenset[str]) -> list[Person]:
+    """Return the people named in the value after a label, and after other labels of people on the same line."""
+    first, *others = value.strip(" *_|\t").split(" | ")
+    people = people_of_value(first, small)
+    if not people and is_label_of_one_person(label):
+        people = _person_of_word(first, small)
+    pairs = (other.partition(":") for other in others)
+    return people + [
+        person for name, _, rest in pairs if is_people_label(name) for person in people_of_value(rest, small)
+    ]
+
+
+def cut_value(value: str) -> str:
+    """Return a value without brackets, and without the next label on its line."""
+    return _NEXT_LABEL.split(_IN_BRACKETS.sub("", value), maxsplit=1)[0].strip(" @*_")
+
+
+def people_of_value(value: str, small: frozenset[str]) -> list[Person]:
+    """Return the people named in a value that begins with a name. Words of a name may not occur in lower case in the
+    text, unless the first name is known."""
+    bare = cut_value(value)
+    if len(bare.split()) > _MAX_VALUE_WORDS or bare[-1:] in "?!":
+        return []
+    people = people_in(bare)
+    first = people_in(_FIRST_ITEM.split(bare, maxsplit=1)[0]) or people_of_one_form(bare)
+    if not first and not (bare.count(",") == len(people) == 1):
+        return []
+    likely = [person for person in people if is_caseless(person) or may_be_name(person, small)]
+    return likely if likely and likely[0] == people[0] else []
+
+
+def _person_of_word(value: str, small: frozenset[str]) -> list[Person]:
+    """Return the person if the value is a single word that is no word of the text or of English."""
+    word = cut_value(value)
+    if not _ONE_NAME.fullmatch(word) or (word.isupper() and len(word) <= _MAX_ABBREVIATION_CHARS):
+        return []
+    low = word.lower()
+    return [] if low in small or low in english_words() or word in eponyms() else [Person("", word)]
+
+
+def _matches_label(group: str, value: str, beside_people: bool) -> bool:
     """Return whether the value is of the kind that its label implies, unlike in `Position: relative, not absolute`."""
     starts_small = value[:1].islower()
     match group:
         case "people":
             return not starts_small or len(value.split()) <= _MAX_SMALL_WORDS
-        case "perhaps":
-            return _names_person(value) or _lists_people(value, small)
         case "hosts" | "places":
             short = len(value.split()) <= _MAX_INSTITUTION_WORDS and not starts_small and value[-1:] not in ".?!"
             return names_institution(value) or (short and (beside_people or group == "hosts"))
         case "stages" | "roles":
             staged = group == "stages" and (_ROLE.search(value) or _STAGE.match(value))
             return bool(staged or _ROLE.match(value))
+        case "accounts":
+            return _ACCOUNT_VALUE.fullmatch(value) is not None
         case "reached":
             return _CONTACT_VALUE.search(value) is not None
         case _:
             return not starts_small and (_CODE.search(value) or _FUNDER_VALUE.search(value)) is not None
-
-
-def _lists_people(value: str, small: frozenset[str]) -> bool:
-    """Return whether a value consists only of names, and none of their words occur in lower case in the text."""
-    bare = _IN_BRACKETS.sub("", value)
-    people = people_in(bare)
-    only_names = bare.count(",") == len(people) == 1 or people_of_one_form(bare) or is_list_of_people(bare, True)
-    return bool(people and only_names) and all(may_be_name(person, small) for person in people)
-
-
-def _names_person(value: str) -> bool:
-    if has_titled_person(value) or CONTACT.search(value):
-        return True
-    return any(map(has_given_name, people_in(value.split("(", maxsplit=1)[0])))

@@ -5,23 +5,30 @@ import unicodedata
 from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
+from assayer.blinding.caseless_names import find_caseless_mentions, is_caseless
+from assayer.blinding.inflections import NameForms
 from assayer.blinding.names import (
     LETTER,
+    LOWER,
     PARTICLES,
     PERSONAL_TITLE,
-    UNSPACED_NAME,
     UPPER,
-    Person,
     has_given_name,
     is_given_name,
 )
+from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import english_words, eponyms, split_words
+from assayer.text.languages import languages_of
 
-SMALL_WORD = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[a-zà-ÿ]{2,20}(?![^\W\d_])(?![@/_])(?!\.\w)")
+SMALL_WORD = re.compile(rf"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[{LOWER}]{{2,20}}(?![^\W\d_])(?![@/_])(?!\.\w)(?! ?[\[({{<] ?at\b)")
 """Pattern for a lower-case word. Parts of names and addresses do not match, such as `woo` in `Ji-woo` and `roe` in
 `jane.roe@example.org`."""
 _WORD = re.compile(rf"(?:[DO]['’](?=[{UPPER}]))?[{UPPER}]{LETTER}{{1,24}}(?:[-'’](?!s\b){LETTER}{{1,24}}){{0,3}}")
+_ENDING = re.compile(
+    r"(?<=\w{2})(?:['’][^\W\d_]{1,8}$|-(?:[Gg]ruppe|Labor|Team|[Gg]roup|[Ll]ab|[Tt]eam|ryhmä\w*|gruppen?|groep)$)"
+)
+"""Pattern for a case ending after an apostrophe (`Taşkıran'ın`), or a noun that belongs to people (`Roe-Gruppe`)."""
 _BEFORE = re.compile(r"[^\s()\[\],;:]{1,30}[ ]")
 _INITIALS_OR_TITLE = re.compile(rf"^(?:(?:[{UPPER}]\.-?)+|{PERSONAL_TITLE})$")
 _MAX_GIVEN_CHARS = 60
@@ -49,14 +56,12 @@ _TERM_AFTER = re.compile(
     r"hypothes\w+)\b|[-–](?=[A-Z])"
 )
 _CAPITAL_NEXT = re.compile(rf" [{UPPER}]")
-_MAX_UNSPACED = 50
 _METHODS = split_words("adam lasso elo metropolis student")
 """Surnames that are method names even without a following noun."""
 _NO_NOUN_AFTER = re.compile(
     r"\s{0,2}(?:[.,;:!?)\]\n]|$)|\s(?:and|or|too|also|as|in|on|at|to|with|by|for|from|then|who|would|can|could|may|"
     r"might|must|should|did|does|had|were|are|now|first)\b"
 )
-_HANGUL = re.compile(r"[가-힣]")
 _ELEMENTS = {
     "li": "lithium",
     "na": "sodium",
@@ -78,18 +83,16 @@ _AMOUNT = re.compile(r"\d\s?$")
 
 def has_small_word(person: Person, small: Container[str]) -> bool:
     """Return whether a word in the person's name, except particles, also occurs in lower case."""
-    return any(word.lower() in small for word in re.findall(r"\w+", person.full) if word not in PARTICLES)
+    return any(word.lower() in small for word in re.findall(r"\w+", person.full) if word.lower() not in PARTICLES)
 
 
 def may_be_name(person: Person, small: Container[str]) -> bool:
     """Return whether a name has a known first name, or none of its words are in lower case in the text and they are not
     all English."""
-    if has_given_name(person):
-        return True
+    if has_given_name(person) or is_caseless(person):
+        return has_given_name(person)
     words = [word.lower() for word in re.findall(r"[^\W\d_]{2,}", person.full)]
-    return (
-        not has_small_word(person, small) and person.family not in eponyms() and not english_words().issuperset(words)
-    )
+    return not has_small_word(person, small) and person.family not in eponyms() and english_words().isdisjoint(words)
 
 
 def _fold(name: str) -> str:
@@ -100,8 +103,8 @@ def _fold(name: str) -> str:
 class _Known(NamedTuple):
     """Casefolded names of the people in a text, and the text's lower-case words. The latter are not names."""
 
-    families: frozenset[str]
-    givens: frozenset[str]
+    families: NameForms
+    givens: NameForms
     small: frozenset[str]
 
     def is_given(self, word: str) -> bool:
@@ -117,47 +120,42 @@ def find_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
     """Yield mentions of the people, ignoring case. A surname is not masked where it is part of a method's name (`Nash
     equilibrium`)."""
     people = list(people)
-    yield from _find_unspaced_mentions(text, people)
+    yield from find_caseless_mentions(text, people)
+    languages = languages_of(text) if people else ()
     known = _Known(
-        families=frozenset(_fold(person.family.split(" ")[-1]) for person in people if len(person.family) > 1),
-        givens=frozenset(
-            _fold(part)
-            for person in people
-            for part in person.given.split(" ")
-            if len(part) > 1 and _fold(part) not in PARTICLES
+        families=NameForms(
+            (_fold(person.family.split(" ")[-1]) for person in people if len(person.family) > 1), languages
+        ),
+        givens=NameForms(
+            (
+                _fold(part)
+                for person in people
+                for part in person.given.split(" ")
+                if len(part) > 1 and _fold(part) not in PARTICLES
+            ),
+            languages,
         ),
         small=frozenset(SMALL_WORD.findall(text)),
     )
     if not known.families:
         return
     for match in _WORD.finditer(text):
-        word = _fold(match[0])
+        word, start, end = _fold(match[0]), match.start(), match.end()
+        ending = _ENDING.search(match[0])
+        if ending and word not in known.families:
+            word, end = _fold(match[0][: ending.start()]), start + ending.start()
         if word in known.families:
-            yield from _mention_at(text, match.start(), match.end(), known)
+            yield from _mention_at(text, start, end, known)
         elif _is_joined(word, known) or (
-            word in known.givens and not known.is_word(match[0]) and _is_alone(text, match.end(), match[0])
+            word in known.givens and not known.is_word(match[0]) and _is_alone(text, end, match[0])
         ):
-            yield MaskSpan(match.start(), match.end(), "name")
+            yield MaskSpan(start, end, "name")
 
 
 def _is_joined(word: str, known: _Known) -> bool:
     """Return whether a word is a first name and a surname joined by a hyphen, as in account names."""
     first, hyphen, last = word.partition("-")
     return bool(hyphen) and first in known.givens and last in known.families
-
-
-def _find_unspaced_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
-    """Yield mentions of names written in scripts without spaces, also if a particle follows directly."""
-    forms = dict.fromkeys(
-        form
-        for person in people
-        if UNSPACED_NAME.match(person.family + person.given)
-        for form in ((rf"{person.family}[ \u3000]?{person.given}", person.family) if person.given else (person.family,))
-        if len(form) > 1
-    )
-    for form in list(forms)[:_MAX_UNSPACED]:
-        alone = r"(?<![가-힣])" if _HANGUL.match(form) else ""
-        yield from (MaskSpan(*found.span(), "name") for found in re.finditer(alone + form, text))
 
 
 def _is_alone(text: str, end: int, word: str) -> bool:
@@ -213,6 +211,6 @@ def _find_name_start(text: str, start: int, known: _Known) -> int:
             break
         if known.is_given(word) or _INITIALS_OR_TITLE.match(word):
             begin = match.start()
-        elif not word.islower() or word not in PARTICLES:
+        elif word.lower() not in PARTICLES or not (word.islower() or word.isupper()):
             break
     return begin

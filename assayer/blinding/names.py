@@ -1,35 +1,54 @@
 """Patterns for personal names, and functions that parse the people in bylines and labelled lines."""
 
+import itertools
 import re
-from typing import NamedTuple
+from collections.abc import Sequence
 
+from assayer.blinding.caseless_names import has_known_part, is_caseless, parse_caseless_name
+from assayer.blinding.person import Person
 from assayer.blinding.word_lists import load_given_names, split_words
+from assayer.text.scripts import ranges
 
-UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽȘȚḌḤṢṬẒΑ-ΩА-Я"
+_CASED = [*range(0x530), *range(0x1E00, 0x2000)]
+"""Codes of the Latin, Greek and Cyrillic scripts."""
+UPPER = ranges(code for code in _CASED if chr(code).isupper())
+LOWER = ranges(code for code in _CASED if chr(code).islower() and chr(code).isalpha())
+"""Capitals and lower-case letters of scripts that have both, for a regular expression class."""
 LETTER = r"(?:[^\W\d_][\u0300-\u036f]?)"
 """Pattern for a letter, optionally with a separate combining accent, as in many PDFs."""
 _WORD = (
     rf"(?:(?:[DO]['’]|Mc|Mac|al-|Al-|El-)?[{UPPER}]{LETTER}{{1,20}}(?:[-'’](?!s\b){LETTER}{{1,20}}){{0,2}}(?![\w-]))"
 )
 _INITIAL = rf"(?:[{UPPER}]\.(?:[ -]?[{UPPER}]\.){{0,2}})"
-_PARTICLE = (
-    r"(?:van der|van den|von der|de la|de los|van|von|de|der|den|del|della|di|da|dos|du|la|le|bin|ibn|al|el|ten|"
-    r"ter|zu|d[ei]['’])"
+PARTICLE = (
+    r"(?:van der|van den|van de|van 't|von der|von dem|de las|de los|de la|van|von|vom|zum|zur|dos|das|de|der|den|"
+    r"des|del|della|dello|delle|dalla|degli|dei|do|di|da|du|las|los|la|le|lo|bint|bin|ibn|ben|abu|al|el|ten|ter|te|tot|"
+    r"op|af|av|zu|d[ei]['’])"
 )
-RUN_OF_NAMES = re.compile(rf"{_WORD}(?:[ \t]{{1,2}}(?:{_PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{3,40}}")
+RUN_OF_NAMES = re.compile(rf"{_WORD}(?:[ \t]{{1,2}}(?:{PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{3,40}}")
 """Pattern for four or more capitalised words, which may be several names without separators."""
 _BARE_INITIAL = rf"(?:[{UPPER}](?=[ \t][{UPPER}][^\W\d_A-Z]))"
-NAME = (
-    rf"(?:{_WORD}|{_INITIAL})(?:[ \t]{{1,2}}{_BARE_INITIAL})?"
-    rf"(?:[ \t]{{1,2}}(?:{_PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{1,3}}"
-)
-"""Pattern for a name: two to four capitalised words or initials on one line. Particles may stand between them, and an
+_NEXT = rf"(?:[ \t]{{1,2}}|(?<=[{UPPER}]\.))(?:{PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})"
+_SECOND_SURNAME = rf"(?:[ \t][yei][ \t]{_WORD}(?![ \t](?:{PARTICLE}[ \t])?[{UPPER}]))"
+"""Pattern for the second surname in `Zubiaurre y Larrondo`. In `Ana Roe y Eva Poe`, another name follows."""
+NAME = rf"(?:{_WORD}|{_INITIAL})(?:[ \t]{{1,2}}{_BARE_INITIAL})?(?:{_NEXT}){{1,4}}{_SECOND_SURNAME}?"
+"""Pattern for a name: two to five capitalised words or initials on one line. Particles may stand between them, and an
 initial without a full stop may follow the first word: `Jane Q Roe`."""
 
+_SCIENCES = r"(?:[а-яіїєґ]{1,5}\.?[ -]?(?:[а-яіїєґ]{1,4}\.)?|[а-яіїєґ-]{6,30})"
+_CYRILLIC_TITLE = (
+    r"(?:[Пп]роф(?:\.|есор(?:а|у|ом|і)?|ессор(?:а|у|ом|е)?)|[Дд]оц(?:\.|ент(?:а|у|ом|е)?)|[Аа]кад(?:\.|емик(?:а|у|ом|е)?)|"
+    rf"[Чч]л(?:\.|ен)[ -]корр?(?:\.|еспондент)|[Дд]-р|[Дд]октор(?:а|у|ом)?|[дк]\. ?{_SCIENCES} ?н\.|"
+    rf"(?:[Кк]анд(?:\.|идат)|[Дд]окт(?:\.|ор)) {_SCIENCES} ?(?:наук|н\.)|[смвг]\.н\.с\.)"
+)
 PERSONAL_TITLE = (
     r"(?:(?:(?:Assistant|Associate|Adjunct|Full|Distinguished|Visiting)[ ])?(?:Professors?|Profs?\.?|Drs?\.?|Doctor)|"
-    r"Mr\.?|Mrs\.?|Ms\.?|Miss|Mx\.?|PD|Priv\.-Doz\.?|Dipl\.-Ing\.?|Ing\.?|Sir|Dame|Herr|Frau|Mme|Sra?\.|Lic\.)"
+    r"Mr\.?|Mrs\.?|Ms\.?|Miss|Mx\.?|PD|Priv\.-Doz\.?|Dipl\.-Ing\.?|Ing\.?|Sir|Dame|Herrn?|Frau|Mme|Mlle|Sra?\.|Srta\.|Lic\.|"
+    r"Profa\.?|Prof\.ª|Dra\.|Dott\.(?:ssa)?|Prof\.ssa|(?:Univ|Jun|apl)\.-? ?Prof\.|Mgr\.|RNDr\.|MUDr\.|PhDr\.|JUDr\.|"
+    rf"Doç\.|Öğr\.(?: Gör\.)?|Arş\. Gör\.|Pr\.|{_CYRILLIC_TITLE})"
 )
+_LOCAL_TITLE = r"(?:dr hab\.|dr|mgr|lic\.|inż\.|prof\.|doc\.|doç\.|ir\.|ing\.|drs\.|dott\.(?:ssa)?|prof\.ssa|dhr\.|mevr\.)"
+"""Pattern for a title in lower case. Outside of labelled lines, it may also end a sentence."""
 ROLE = (
     r"(?:(?:(?:assistant|associate|full|adjunct|visiting|distinguished|endowed|chaired|emeritus|tenured|tenure-track|"
     r"senior|junior|lead|principal|chief|early-career|mid-career|first-year|second-year|third-year|fourth-year|"
@@ -44,7 +63,7 @@ ROLE = (
 )
 
 ROLE_WORDS = re.compile(rf"\b{ROLE}\b", re.I)
-PARTICLES = split_words("de' de’ di' di’ van von der den de la del della di da dos du le bin ibn al el ten ter zu")
+PARTICLES = split_words(PARTICLE.strip("(?:)").replace("|", " ")) | split_words("de' de’ di' di’ y e i")
 _WEAK_TITLES = split_words("PD Miss Ms Ms. Doctor Ing Ing.")
 """Ambiguous titles. They have other meanings or begin other names, so they do not identify a person on their own."""
 _TITLED = re.compile(rf"\b(?P<title>{PERSONAL_TITLE}) (?P<name>{NAME}|[{UPPER}])")
@@ -53,12 +72,15 @@ MARKS = r"(?:\^[\w ,*†‡∗]{1,12}\^|[\d*†‡§¶∗⋆✉¹²³⁴-⁹ᵃ-
 """Pattern for a footnote mark after a name."""
 DEGREE = (
     r"(?:Ph\.?\s?D\.?|M\.?\s?D\.?|M\.?Sc\.?N?|B\.?Sc\.?N?|M\.?A\.|MPH|MBBS|MBA|M\.?Eng\.?|RN|DPhil|Dr\.-Ing\.|Jr\.?|Sr\.?|"
-    r"III?|FRS|FRSC)(?![a-z])"
+    r"III?|FRS|FRSC|CSc\.?|DrSc\.?)(?![a-z])"
 )
 _CARETS = re.compile(r"\^[\w ,*†‡∗]{1,12}\^\*?|\[\^\w{1,4}\]")
 _MARKS = re.compile(r"[\d*†‡§¶#,;∗⋆^{}$\\()✉\s¹²³⁴⁵⁶⁷⁸⁹⁰ᵃᵇᶜᵈ]+$")
-_SEPARATOR = re.compile(r"\s{0,3}(?:[;,·•|&/\n]|\band\b|\bund\b|\bet\b(?! al)|\by\b)\s{0,3}")
-_TITLES = re.compile(rf"^(?:{PERSONAL_TITLE}\s{{1,2}}){{1,3}}")
+_SEPARATOR = re.compile(
+    r"\s{0,3}(?:[;,·•|&/\n、，；・،؛]|\b(?:and|und|et(?! al)|oraz|och|og|ja|ve|en|és|și|dan|và|и|та|και)\b"
+    r"|\b[yeia]\b(?= [^\s,;]{2,30} [^\s(]{2}))\s{0,3}"
+)
+_TITLES = re.compile(rf"^(?:(?:{PERSONAL_TITLE}|{_LOCAL_TITLE}),?\s{{1,2}}){{1,4}}")
 _DEGREE = re.compile(rf",?\s*\b{DEGREE}\s*$")
 _ADDITION = re.compile(rf"{DEGREE}|(?:(?:Senior|Life|Student) )?(?:Member|Fellow)|IEEE|ID|et al\.?")
 """Pattern for items in a list of people that are not names, such as a degree or a membership."""
@@ -67,6 +89,9 @@ _REVERSED = re.compile(
     rf"^(?P<family>{_WORD}),\s(?P<given>(?:{_WORD}|{_INITIAL})(?:\s(?:{_WORD}|"
     rf"{_INITIAL})){{0,2}})$"
 )
+_AND = r"\s*(?:[;,&/]|\b(?:and|et|und|y|e)\b)\s*"
+_CAPITALS = rf"(?:[{UPPER}](?:['’-]?[{UPPER}]){{1,20}})"
+_MIXED = rf"(?:[{UPPER}][{LOWER}]{LETTER}{{0,20}}(?:-{LETTER}{{2,20}})?)"
 _FORMS = tuple(
     (re.compile(separator), re.compile(rf"^(?:{form})$"))
     for separator, form in (
@@ -74,21 +99,16 @@ _FORMS = tuple(
             r"\s*(?:;|&|\band\b)\s*",
             rf"(?P<family>{_WORD}),\s(?P<given>(?:{_WORD}|{_INITIAL})(?:\s(?:{_WORD}|{_INITIAL})){{0,2}})",
         ),
-        (r"\s*(?:[;,&]|\band\b)\s*", rf"(?P<given>{_INITIAL})\s(?P<family>(?:{_PARTICLE}\s)?{_WORD})"),
-        (r"\s*(?:[;,&]|\band\b)\s*", rf"(?P<family>(?:{_PARTICLE}\s)?{_WORD})\s(?P<given>[{UPPER}]{{1,3}})"),
+        (r"\s*(?:[;,&]|\band\b)\s*", rf"(?P<given>{_INITIAL})\s(?P<family>(?:{PARTICLE}\s)?{_WORD})"),
+        (r"\s*(?:[;,&]|\band\b)\s*", rf"(?P<family>(?:{PARTICLE}\s)?{_WORD})\s(?P<given>[{UPPER}]{{1,3}})"),
+        (_AND, rf"(?P<family>{_CAPITALS}(?:\s{_CAPITALS}){{0,2}})\s(?P<given>{_MIXED}(?:\s(?:{_MIXED}|{_INITIAL})){{0,2}})"),
+        (_AND, rf"(?P<given>{_MIXED}(?:\s(?:{_MIXED}|{_INITIAL})){{0,2}})\s(?P<family>{_CAPITALS}(?:\s{_CAPITALS}){{0,2}})"),
     )
 )
-"""Separators and name forms in bylines: `Roe, Jane; Poe, Tom`, `J. Roe, T. Poe`, `Roe J, Poe T`."""
-_UNSPACED = "㐀-鿿々가-힣ぁ-ヿ"
-UNSPACED_NAME = re.compile(rf"^[{_UNSPACED}]{{2,6}}$")
-"""Pattern for a name in a script that writes names without spaces: Chinese, Japanese or Korean."""
-_IN_UNSPACED_SCRIPT = re.compile(
-    rf"^(?=..)(?P<family>[{_UNSPACED}]{{1,6}})(?:[ \u3000](?P<given>[{_UNSPACED}]{{1,4}}))?$"
-)
-_UNSPACED_WORDS = split_words(
-    "摘要 引言 背景 方法 目的 结论 要旨 概要 序論 はじめに 초록 서론 배경 방법 결론 목적 요약"
-)
-"""Headings in unspaced scripts that are as short as a name."""
+"""Separators and name forms in bylines: `Roe, Jane; Poe, Tom`, `J. Roe, T. Poe`, `Roe J, Poe T`, `ROE Jane, POE Tom`,
+`Jane ROE, Tom POE`."""
+_AFTER_INITIAL = re.compile(rf"(?<=[{UPPER}]\.)(?=[{UPPER}]{LETTER}{{2}})")
+_PATRONYMIC = re.compile(r"(?:вич(?:а|у|ем|е)?|[вч]н(?:а|ы|е|у|ой|і|ою)|оглы|кызы)$")
 _MAX_LIST_CHARS = 600
 _MAX_NAME_CHARS = 300
 NO_SURNAMES = split_words(
@@ -106,33 +126,35 @@ NO_SURNAMES = split_words(
 )
 
 
-class Person(NamedTuple):
-    given: str
-    """First names or initials; empty if only the surname is known."""
-    family: str
-
-    @property
-    def full(self) -> str:
-        return f"{self.given} {self.family}".strip()
-
-
 def person_of(text: str) -> Person | None:
     """Parse a name, which may have titles, degrees and footnote marks. Returns None if it does not look like a name."""
     bare = _MARKS.sub("", _CARETS.sub("", _TITLES.sub("", text.strip(" *_\t")))) if len(text) <= _MAX_NAME_CHARS else ""
     while (shorter := _MARKS.sub("", _DEGREE.sub("", bare)).strip(" ,*_")) != bare:
         bare = shorter
+    if caseless := parse_caseless_name(bare):
+        return caseless
+    bare = _AFTER_INITIAL.sub(" ", bare)
     if reverse := _REVERSED.match(bare):
         return Person(reverse["given"], reverse["family"])
-    if parts := _IN_UNSPACED_SCRIPT.match(bare):
-        return None if bare in _UNSPACED_WORDS else Person(parts["given"] or "", parts["family"])
     words = bare.split()
     if not _WHOLE_NAME.match(bare) or NO_SURNAMES & set(words):
         return None
-    family = words[-1]
-    if family.endswith("."):  # `Roe J.`
-        words, family = words[1:], words[0]
-        return Person(" ".join(words), family)
-    return Person(" ".join(words[:-1]), family)
+    number = _count_surnames_first(words)
+    if number:
+        return Person(" ".join(words[number:]), " ".join(words[:number]))
+    return Person(" ".join(words[:-1]), words[-1])
+
+
+def _count_surnames_first(words: Sequence[str]) -> int:
+    """Return the number of words of the surname if it comes first, as in `Roe J.`, `ROE Jane`, and names with a
+    patronymic at the end; otherwise 0."""
+    if words[-1].endswith(".") or (len(words) == 3 and _PATRONYMIC.search(words[-1])):
+        return 1
+    capitals = list(itertools.takewhile(lambda word: word.isupper() and len(word) > 1 and word[-1] != ".", words))
+    rest = words[len(capitals) :]
+    if not capitals or not rest or any(word.isupper() and word[-1] != "." for word in rest):
+        return 0
+    return len(capitals) if any(len(word) > 2 for word in capitals) or is_given_name(rest[0]) else 0
 
 
 def people_of_one_form(text: str) -> list[Person]:
@@ -162,6 +184,9 @@ def is_given_name(word: str) -> bool:
 
 
 def has_given_name(person: Person) -> bool:
+    """Return whether a name has a known first name, or a known surname if its script writes surnames first."""
+    if is_caseless(person):
+        return has_known_part(person)
     return any(map(is_given_name, re.split(r"[ -]", person.given))) or is_given_name(person.given)
 
 

@@ -15,11 +15,12 @@ from assayer.blinding.names import (
     PERSONAL_TITLE,
     ROLE,
     UPPER,
-    Person,
     has_given_name,
     is_sure_title,
     person_of,
 )
+from assayer.blinding.people_labels import PHRASES, is_people_label
+from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import split_words
 
@@ -29,7 +30,7 @@ _SURNAME = (
     r"(?:[-'’](?!s\b)[^\W\d_]{1,20}){0,2}"
 )
 _TITLED = re.compile(
-    rf"(?<![\w.])(?P<titles>(?:{PERSONAL_TITLE} ){{1,3}})(?:\(?[A-Z]{{2,4}}\)? )?(?P<name>{NAME}|{_SURNAME})"
+    rf"(?<![\w.])(?P<titles>(?:{PERSONAL_TITLE},? ){{1,3}})(?:\(?[A-Z]{{2,4}}\)? )?(?P<name>{NAME}|{_SURNAME})"
 )
 _OF_SEVERAL = re.compile(r"(?:Drs|Profs|Professors)\b")
 _NOT_AFTER_TITLE = split_words(
@@ -51,7 +52,7 @@ _SURE = re.compile(
     rf"\(?(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})"
 )
 _MADE_BY = (
-    r"(?:(?:written|edited|prepared|drafted|compiled|posted|presented|submitted|authored|proposed)\b[^.:\n]{0,40} )"
+    r"(?:(?:written|edited|prepared|drafted|compiled|posted|presented|submitted|authored|proposed)\b[^.:\n]{0,100} )"
 )
 _BYLINES = (
     re.compile(
@@ -61,14 +62,14 @@ _BYLINES = (
     ),
     re.compile(rf"\bI(?: a|['’])m (?=(?:{PERSONAL_TITLE} )?{NAME}[.,;])"),
     re.compile(
-        rf"(?:^|[~|·—–])[ \t*_]{{0,4}}(?i:{_MADE_BY}?by)[ \t*_]{{1,4}}"
-        rf"(?={NAME}(?:[.,;*_\n|]|$| on | and | & | [~·—–|*]))",
+        rf"(?:^|[~|·—–])[ \t*_]{{0,4}}(?:(?i:by)[ \t*_]{{1,4}}(?={NAME}(?:[.,;*_(\n|]|$| \(| on | and | & | [~·—–|*]))"
+        rf"|(?i:{_MADE_BY}by)[ \t*_:]{{1,4}}(?={NAME}))",
         re.M,
     ),
     re.compile(
         rf"(?:©|\([cC]\)|Copyright) ?(?:\d{{4}}(?:[-–,] ?\d{{4}})?,? )?(?:by )?(?={NAME}(?:[.,;\n]|$| \d| and ))", re.M
     ),
-    re.compile(rf"\b(?:[Cc]ontact|[Ww]rite to|[Aa]sk)(?: person)?:? (?={NAME} ?(?:at |via |by |[(<:,]))"),
+    re.compile(rf"\b(?:[Cc]ontact|[Ww]rite to|[Aa]sk)(?: person)?:? (?={NAME} ?(?:at |via |by |[(<:,]| and | or |[.;\n]|$))"),
     re.compile(rf"^[ \t]{{0,4}}[—–~][ \t]?(?={NAME}$)", re.M),
 )
 """Patterns for text before a name. They also check the name's form, so its first name need not be known."""
@@ -97,13 +98,17 @@ _LAB = re.compile(
 
 _RELATED = re.compile(
     r"\b(?:[Mm]y|[Oo]ur) (?:[a-z-]{2,20} ){0,2}(?:advis[eo]rs?|supervisors?|mentors?|colleagues?|collaborators?|"
-    r"co-?authors?|co-?workers?|students?|post-?docs?(?! with )|professors?|(?:co-?)?PIs?|partners?|lab ?mates?|"
+    r"co-?authors?|co-?workers?|(?:research |lab )?(?:technicians?|assistants?|interns?|engineers?|managers?)|"
+    r"students?|post-?docs?(?! with )|professors?|(?:co-?)?PIs?|partners?|lab ?mates?|"
     r"group leader|head|teachers?|team members?),? |"
     r"\b[Mm]y (?:Ph\.?D\.?|doctorate|thesis|post-?doc|studies)\b[^.!?\n]{0,80}? with "
 )
 """Pattern for phrases that apply only to people, or that express a relation to a person."""
 _IN_ITS_SCRIPT = re.compile(r" ?[(（](?P<name>[^\x00-\u2fff()（）]{2,6})[)）]")
-_NAME = re.compile(rf"(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})")
+_NAME = re.compile(rf"(?:{PERSONAL_TITLE},? ){{0,3}}(?P<name>{NAME})")
+_TITLE = re.compile(rf"{PERSONAL_TITLE},? ")
+_WORD_BEFORE_NAME = re.compile(r"([^\W\d_][\w.’'-]{0,30}),? ")
+_MAX_WORDS_BEFORE_NAME = 5
 _NAME_WITH_ROLE = re.compile(
     rf"\b(?P<name>{NAME})(?P<link>, (?:an? )?| \((?:an? )?| is an? )(?:the )?"
     rf"(?:PI\b|(?i:{ROLE})|(?:(?:Managing |Executive )?(?:Director|President|Chair|Head)|CEO)\b|"
@@ -149,7 +154,7 @@ _NO_AUTHORS = split_words(
     In
     """
 )
-_AND = re.compile(r",? (?:and |& )?|,? ")
+_AND = re.compile(r",? (?:(?:and|or|&|und|et|y|e|i|и|та|a|och|og|ja|en|és|ve) )?|[,;/] ?")
 
 
 class NamedPerson(NamedTuple):
@@ -224,6 +229,19 @@ def _people_by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]
     for pattern in (_LEADS, _RELATED):
         for trigger in pattern.finditer(text):
             yield from people_from(text, trigger.end(), small)
+    for trigger in PHRASES.finditer(text):
+        yield from _people_after_phrase(text, trigger.end(), small)
+
+
+def _people_after_phrase(text: str, place: int, small: frozenset[str]) -> Iterator[NamedPerson]:
+    """Yield the people named after a phrase, also after words such as `our`, `student` or a title."""
+    for _ in range(_MAX_WORDS_BEFORE_NAME):
+        people = list(people_from(text, place, small))
+        yield from people
+        word = _WORD_BEFORE_NAME.match(text, place)
+        if people or word is None or not (word[1].islower() or is_people_label(word[1]) or _TITLE.match(word[0])):
+            return
+        place = word.end()
 
 
 def _people_beside_role_or_place(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from assayer.blinding.mentions import SMALL_WORD, has_small_word
-from assayer.blinding.names import LETTER, NAME, UPPER, Person, has_given_name, person_of
+from assayer.blinding.names import LETTER, NAME, UPPER, has_given_name, person_of
+from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import english_words, eponyms, split_words
 from assayer.text.section_titles import is_known_title

@@ -40,3 +40,9 @@ def eponyms() -> frozenset[str]:
 def institutions() -> tuple[str, ...]:
     """Return the institutions whose names lack a word such as `University`, longest name first."""
     return tuple(sorted(_read_lines("institutions.txt"), key=len, reverse=True))
+
+
+@cache
+def load_surnames() -> frozenset[str]:
+    """Return surnames in scripts without capitals."""
+    return frozenset(name for line in _read_lines("surnames.txt") for name in line.split())

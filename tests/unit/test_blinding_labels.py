@@ -1,0 +1,78 @@
+"""Names after labels of forms and programs, in tables and in lists, in many languages; and values that are no names."""
+
+import pytest
+
+from assayer.blinding.blind import blind_idea
+from assayer.ideas.parsing import parse_idea
+
+BODY = (
+    "We propose to weigh the snow that lies on roofs and to compare it with what gauges in open fields report. Each "
+    "owner of a roof sends a weight once a week. A Kalman filter joins both series, as Osei and Brandt (2018) advise."
+)
+FAMILIES = ("Okpara", "Brzozka", "Quispe", "Ågesen")
+LINES = {
+    "properties of a page": "Owner: Ify Okpara\nCreated by: Kamila Brzozka\nStatus: Draft",
+    "properties without colon": "**Owner** Ify Okpara\n**Assignee** Kamila Brzozka\n**Status** Draft",
+    "account of a property": "Assignee: @Ify Okpara\nLast edited by: Kamila Brzozka, Tadeo Quispe",
+    "wide columns": "PI:          Ify Okpara\nCo-PIs:      Kamila Brzozka; Tadeo Quispe",
+    "dash": "Author – Ify Okpara\nAdvisor – Kamila Brzozka",
+    "degrees": "Owner: Ify Okpara, PhD, University of Elmsea",
+    "initials": "Contact person: I. Okpara\nSecond contact: K. Brzozka",
+    "one line": "Owner: Ify Okpara | Reviewer: Kamila Brzozka | Status: Draft",
+    "list below": "Authors:\n- Ify Okpara\n- Kamila Brzozka, Harrow Institute\n- Tadeo Quispe",
+    "list below, unmarked": "Project team\nIfy Okpara (lead)\nKamila Brzozka\nTadeo Quispe",
+    "table with roles": "Role | Name | Months\n\nLead | Ify Okpara | 3\n\nPartner | Kamila Brzozka | 2",
+    "table of tasks": "| Task | Responsible |\n|---|---|\n| Weighing | Ify Okpara |\n| Ice | K. Brzozka |",
+    "table of values": "| Principal Investigator | Ify Okpara |\n| Co-Investigator | Kamila Brzozka |",
+    "prepared for": "Prepared for the Snow Board of Elmsea by Ify Okpara and Kamila Brzozka",
+    "prepared by": "Prepared by Ify Okpara for the Snow Board",
+    "comments": "Drafted in spring by Ify Okpara, with comments from Kamila Brzozka",
+    "please contact": "For questions, please contact Ify Okpara or Kamila Brzozka.",
+    "German": "vorgelegt von Ify Okpara\nBetreuer: Prof. Dr. Kamila Brzozka\nVerfasserin: Tadeo Quispe",
+    "French": "Porteur : Ify Okpara\nCo-encadrante : Kamila Brzozka\nRédigé par Tadeo Quispe",
+    "Spanish": "Coinvestigadores: Ify Okpara, Kamila Brzozka\nDirectora de tesis: Tadeo Quispe",
+    "Portuguese": "Orientadora: Profa. Dra. Ify Okpara\nPesquisador responsável: Kamila Brzozka\nEquipe: Tadeo Quispe",
+    "Italian": "Responsabile scientifico: dott.ssa Ify Okpara\nRelatore: Kamila Brzozka\nPresentato da Tadeo Quispe",
+    "Polish": "Kierownik projektu: dr hab. Ify Okpara\nWykonawcy: mgr inż. Kamila Brzozka, Tadeo Quispe",
+    "Czech": "Řešitel: Mgr. Ify Okpara, Ph.D.\nŠkolitelka: doc. Kamila Brzozka",
+    "Hungarian": "Vezető kutató: Ify Okpara\nTémavezető: Kamila Brzozka",
+    "Finnish": "Hakija: Ify Okpara\nVastuullinen tutkija: Kamila Brzozka\nTekijät: Tadeo Quispe",
+    "Swedish": "Huvudsökande: Ify Okpara\nMedsökande: Kamila Brzozka\nHandledare: Tadeo Quispe",
+    "Norwegian": "Prosjektleder: Ify Ågesen\nVeileder: Kamila Brzozka\nForfattere: Tadeo Quispe",
+    "Dutch": "Hoofdaanvrager: Ify Okpara\nBegeleider: Kamila Brzozka\nIngediend door Tadeo Quispe",
+    "Turkish": "Hazırlayan: Ify Okpara\nProje yürütücüsü: Kamila Brzozka\nDanışman: Doç. Dr. Tadeo Quispe",
+    "Romanian": "Director de proiect: Ify Okpara\nÎndrumător: Kamila Brzozka",
+    "Indonesian": "Disusun oleh: Ify Okpara\nPembimbing: Kamila Brzozka\nKetua peneliti: Tadeo Quispe",
+    "Vietnamese": "Chủ nhiệm đề tài: Ify Okpara\nNgười hướng dẫn: Kamila Brzozka",
+    "Greek": "Επιστημονικός υπεύθυνος: Ify Okpara\nΕπιβλέπων: Kamila Brzozka",
+    "Russian": "Руководитель проекта: Ify Okpara\nИсполнители: Kamila Brzozka, Tadeo Quispe",
+}
+
+
+def _masked(text: str) -> str:
+    return blind_idea(parse_idea(f"# Snow on roofs\n\n{text}", "idea.md")).text
+
+
+@pytest.mark.parametrize("place", ["above", "below"])
+@pytest.mark.parametrize("lines", LINES.values(), ids=LINES)
+def test_names_after_labels_are_masked_above_and_below_the_text(lines: str, place: str) -> None:
+    text = _masked(f"{lines}\n\n{BODY}" if place == "above" else f"{BODY}\n\n{lines}\n\n{BODY}")
+    assert [name for name in FAMILIES if name in text] == []
+    assert BODY in text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Owner: a roof's owner\nStatus: Draft",
+        "Contact: metal on metal",
+        "Lead: Lead Oxide\n\nWhite lead oxide is a paint.",
+        "Team: Snow on Roofs",
+        "Responsible: Snow Load",
+        "| Person | Load |\n|---|---|\n| Each owner | Snow |\n| Osei Scale | Ice |",
+        "Task | Responsible\n\nWeighing | Each owner\n\nFiltering | Kalman filter",
+        "Reporter – a gene that shows light\nOwner – whoever pays",
+    ],
+)
+def test_values_that_are_no_names_stay(line: str) -> None:
+    assert line in _masked(f"{BODY}\n\n{line}\n\n{BODY}")
