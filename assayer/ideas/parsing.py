@@ -16,6 +16,7 @@ from assayer.reference_lists.list_finding import find_end_of_entries
 from assayer.reference_lists.list_titles import list_title
 from assayer.reference_lists.parting import PartedText, part_lists
 from assayer.text.headings import Heading, find_headings, split_at
+from assayer.text.raised_text import rewrite_script_marks
 from assayer.text.sanitise import sanitise
 from assayer.text.scripts import count_unspaced_letters
 from assayer.text.section_titles import is_known_title
@@ -167,7 +168,7 @@ def parse_idea(
     if looks_like_tex(text):
         raise InputError(f"{source} is the source of a TeX document.", "Submit it as a .tex file.")
     front_matter, rest = split_front_matter(text)
-    clean, flags = _sanitise_and_strip(rest)
+    clean, flags = _sanitise_and_strip(rewrite_script_marks(rest))
     parted = part_lists(clean)
     _check_word_count(parted.text, source)
     own, sections = _title_and_sections(parted.text)
