@@ -41,7 +41,7 @@ _VERSION = re.compile(
     r"(?:\(?(?:Updated|Revised)[\d/., -]*\))?$"
 )
 """Pattern for a date or version after a name."""
-_MARKED_WORD = re.compile(r"[^\W\d_][\d*†‡∗¹²³]")
+_MARKED_WORD = re.compile(r"[^\W\d_][\^\d*†‡∗¹²³]")
 _MAX_LOWER_CASE = 0.2
 """Maximum share of lower-case words in a front matter line; in sentences, about two thirds are lower-case."""
 

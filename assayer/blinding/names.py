@@ -68,7 +68,7 @@ _WEAK_TITLES = split_words("PD Miss Ms Ms. Doctor Ing Ing.")
 """Ambiguous titles. They have other meanings or begin other names, so they do not identify a person on their own."""
 _TITLED = re.compile(rf"\b(?P<title>{PERSONAL_TITLE}) (?P<name>{NAME}|[{UPPER}])")
 
-MARKS = r"(?:\^[\w ,*†‡∗]{1,12}\^|[\d*†‡§¶∗⋆✉¹²³⁴-⁹ᵃ-ᶻ]{1,3}|\[\^\w{1,4}\])"
+MARKS = r"(?:\^[\w ,*†‡∗]{1,12}\^|\^[\w*†‡∗]{1,2}(?:,[\w*†‡∗]{1,2}){0,4}|[\d*†‡§¶∗⋆✉¹²³⁴-⁹ᵃ-ᶻ]{1,3}|\[\^\w{1,4}\])"
 """Pattern for a footnote mark after a name."""
 DEGREE = (
     r"(?:Ph\.?\s?D\.?|M\.?\s?D\.?|M\.?Sc\.?N?|B\.?Sc\.?N?|M\.?A\.|MPH|MBBS|MBA|M\.?Eng\.?|RN|DPhil|Dr\.-Ing\.|Jr\.?|Sr\.?|"
@@ -214,5 +214,5 @@ def is_list_of_people(line: str, confirmed: bool) -> bool:
     titles = sum(bool(re.fullmatch(PERSONAL_TITLE, item.strip(" *_"))) for item in items)
     if not named or len(named) + titles < len(items):
         return False
-    marked = any(re.search(r"[^\W\d_][¹²³⁴⁵*†‡∗]|[^\W\d_]\d{1,2}(?:,\d{1,2})*\s*$", item) for item in items)
+    marked = any(re.search(r"[^\W\d_][¹²³⁴⁵*†‡∗]|[^\W\d_]\^?\d{1,2}(?:,\d{1,2})*\s*$", item) for item in items)
     return confirmed or (marked and len(items) > 1) or any(map(has_given_name, named))

@@ -10,12 +10,14 @@ from assayer.errors import InputError
 from assayer.ideas.documents import build_reading_record, insert_notes
 from assayer.ideas.front_matter import split_front_matter
 from assayer.ideas.record_vocabulary import PEOPLE_BY_LANGUAGE
-from assayer.models import Document, Idea, IdeaId, Section, TextFlag
+from assayer.models import Document, Idea, IdeaId, Note, Section, TextFlag
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.list_finding import find_end_of_entries
 from assayer.reference_lists.list_titles import list_title
+from assayer.reference_lists.note_entries import NoteEntry, entries_of_note, number_notes, part_note_entries, split_note
 from assayer.reference_lists.parting import PartedText, part_lists
 from assayer.text.headings import Heading, find_headings, split_at
+from assayer.text.raised_text import rewrite_script_marks
 from assayer.text.sanitise import sanitise
 from assayer.text.scripts import count_unspaced_letters
 from assayer.text.section_titles import is_known_title
@@ -167,21 +169,23 @@ def parse_idea(
     if looks_like_tex(text):
         raise InputError(f"{source} is the source of a TeX document.", "Submit it as a .tex file.")
     front_matter, rest = split_front_matter(text)
-    clean, flags = _sanitise_and_strip(rest)
-    parted = part_lists(clean)
+    clean, flags = _sanitise_and_strip(number_notes(rewrite_script_marks(rest)))
+    without_notes, noted = part_note_entries(clean)
+    parted = part_lists(without_notes.text)
     _check_word_count(parted.text, source)
     own, sections = _title_and_sections(parted.text)
     named = title or next((field.value for field in front_matter if field.name == "title"), "")
     known = known or Document()
     above = (*known.front_matter, *front_matter)
-    draft = known.model_copy(update={"title": named, "front_matter": above, "sections": sections})
-    moved = tuple(flag.model_copy(update={"offset": parted.moved(flag.offset)}) for flag in flags)
-    return _idea(draft, own, parted.text, parted.lists, moved, source, cutoff)
+    draft = known.model_copy(update={"title": named, "front_matter": above, "sections": sections, "notes": ()})
+    moved = tuple(flag.model_copy(update={"offset": parted.moved(without_notes.moved(flag.offset))}) for flag in flags)
+    return _idea(draft, own, parted.text, parted.lists, moved, source, cutoff, noted)
 
 
 def idea_of_document(document: Document, source: str, title: str | None = None, cutoff: dt.date | None = None) -> Idea:
     """Create an idea from a document as parsed by a reader. Raises the same errors as `parse_idea`."""
-    sections, lists, flags, text = list[Section](), list[str](), list[TextFlag](), ""
+    sections, lists, text = list[Section](), list[str](), ""
+    document, noted, flags = _part_notes(document)
     _check("\n\n".join(f"{section.title}\n\n{section.text}" for section in document.sections), source)
     titled = any(list_title(section.title) == "certain" for section in document.sections)
     for section in insert_notes(document):
@@ -209,7 +213,21 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
             sections.append(Section(title=name, text=parted.text))
     _check_word_count(text, source)
     draft = document.model_copy(update={"title": title or document.title, "sections": tuple(sections)})
-    return _idea(draft, "", text, lists, tuple(flags), source, cutoff)
+    return _idea(draft, "", text, lists, tuple(flags), source, cutoff, noted)
+
+
+def _part_notes(document: Document) -> tuple[Document, list[NoteEntry], list[TextFlag]]:
+    """Return the document with only the remarks of its notes, the citations in its notes, and the flags of notes that
+    are citations."""
+    remarks, entries, flags = list[Note](), list[NoteEntry](), list[TextFlag]()
+    for note in document.notes:
+        clean, note_flags = _sanitise_and_strip(note.text)
+        remark, citations = split_note(clean)
+        entries += entries_of_note(note.mark, citations)
+        flags += [flag.model_copy(update={"offset": 0}) for flag in note_flags] if citations else []
+        if remark or not citations:
+            remarks.append(note.model_copy(update={"text": remark}) if citations else note)
+    return document.model_copy(update={"notes": tuple(remarks)}), entries, flags
 
 
 def _split_off_references(title: str, words: str, *, titled: bool) -> PartedText:
@@ -232,7 +250,9 @@ def _idea(
     flags: tuple[TextFlag, ...],
     source: str,
     cutoff: dt.date | None,
+    noted: Sequence[NoteEntry],
 ) -> Idea:
+    """Return the idea; `noted` are the citations in its notes."""
     named, title_flags = _sanitise_and_strip(document.title)
     name = (
         _shorten_title(named)
@@ -240,6 +260,11 @@ def _idea(
         or _shorten_title(_find_announcing_sentence(document.sections))
     )
     references = document.references or tuple(work for listed in lists for work in parse_references(listed))
+    is_numbered = any(work.number for work in references)
+    references += tuple(
+        entry.work.model_copy(update={"number": None}) if is_numbered else entry.work for entry in noted
+    )
+    lists = [*lists, *(f"[{entry.mark}] {entry.text}" for entry in noted)]
     return Idea(
         id=idea_id(name, text),
         title=name,

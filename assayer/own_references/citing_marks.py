@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from assayer.literature.paper_identity import family_name, title_key
 from assayer.models import CitedWork
+from assayer.reference_lists.citation_marks import NOTE
 
 BRACKETS = re.compile(r"\[\^?\d{1,3}(?: ?[-–,;] ?\d{1,3}){0,40}\]")
 _RANGE = re.compile(r"(?P<first>\d{1,3})(?: ?[-–] ?(?P<last>\d{1,3}))?")
@@ -59,11 +60,12 @@ def numbers_in(brackets: str, greatest: int) -> list[tuple[int, int]] | None:
 
 
 def number_marks(body: str, numbers: Collection[int]) -> dict[int, Mark]:
-    """Return the marks that cite entries by number, keyed by that number."""
+    """Return the marks that cite entries by number, keyed by that number. Marks of notes in the text cite none."""
     missing, marks = sorted(numbers), dict[int, Mark]()
+    notes = {f"[^{mark}]" for mark in NOTE.findall(body)}
     greatest = max(missing, default=0)
     for match in BRACKETS.finditer(body):
-        for first, last in numbers_in(match[0], greatest) or ():
+        for first, last in () if match[0] in notes else numbers_in(match[0], greatest) or ():
             start, end = bisect_left(missing, first), bisect_right(missing, last)
             marks |= dict.fromkeys(missing[start:end], Mark(*match.span()))
             del missing[start:end]

@@ -17,7 +17,7 @@ from assayer.own_references.citing_marks import (
 )
 
 _SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<!\bal\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bp\.)(?<!\bpp\.)\s{1,20}(?=[^\Wa-z]|[“\"(])"
+    r"(?:(?<=[.!?])|(?<=[.!?]\[\^\d\])|(?<=[.!?]\[\^\d\d\]))(?<!\bal\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bp\.)(?<!\bpp\.)\s{1,20}(?=[^\Wa-z]|[“\"(])"
     r"|\n\s{0,20}\n|\n(?= {0,3}[-*#+] )"
 )
 _MAX_CHARS = 600

@@ -43,17 +43,16 @@ def parse_references(text: str) -> tuple[CitedWork, ...]:
     found: list[CitedWork] = []
     for entry in split_entries(text)[:_MAX_ENTRIES]:
         above = found[-1].authors if found else ()
-        work = _work(rejoin_identifiers(entry.text[:_MAX_READ_CHARS]), above).model_copy(
-            update={"number": entry.number}
-        )
+        work = parse_entry(entry.text, above).model_copy(update={"number": entry.number})
         if work.raw:
             found.append(work)
     return tuple(found)
 
 
-def _work(entry: str, above: tuple[str, ...]) -> CitedWork:
+def parse_entry(entry: str, above: tuple[str, ...] = ()) -> CitedWork:
     """Return the work described by an entry. `above` are the authors of the previous entry, for which dashes may
     stand."""
+    entry = rejoin_identifiers(entry[:_MAX_READ_CHARS])
     linked = _LINK.search(entry)
     entry = _EMPHASIS.sub("", _LINK.sub(r"\g<words> \g<address>", entry))
     same = _SAME_NAMES.match(entry) if above else None

@@ -1,5 +1,6 @@
 """Separate a text from its reference lists."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from assayer.reference_lists.entry_parser import parse_references
@@ -34,14 +35,22 @@ def part_lists(text: str, *, titled: bool = False) -> PartedText:
     lists are removed too. A section that is titled like a list but contains prose stays in the text."""
     inner = {span: FENCE.sub("", text[span.inner : span.end]).strip() for span in find_lists(text, titled=titled)}
     spans = [span for span, listed in inner.items() if not listed or parse_references(listed)]
-    if not spans:
-        return PartedText(text)
-    pieces, cuts, position = "", list[tuple[int, int, int]](), 0
-    for span in spans:
-        pieces += text[position : span.start].rstrip()
-        rest = text[span.end :]
-        position = len(text) - len(rest.lstrip("\n"))
-        pieces += _GAP if pieces and text[position:].strip() else ""
-        cuts.append((span.start, position, len(pieces)))
-    lists = tuple(filter(None, map(inner.__getitem__, spans)))
-    return PartedText((pieces + text[position:]).strip(), lists, tuple(cuts))
+    parted = cut_spans(text, [(span.start, span.end) for span in spans])
+    return parted._replace(lists=tuple(filter(None, map(inner.__getitem__, spans))))
+
+
+def cut_spans(text: str, spans: Iterable[tuple[int, int]]) -> PartedText:
+    """Return the text without these ranges, which are in order, as separate paragraphs."""
+    pieces, cuts, position, length = list[str](), list[tuple[int, int, int]](), 0, 0
+    end_of_text = len(text.rstrip())
+    for start, end in spans:
+        pieces.append(text[position:start].rstrip())
+        position = end
+        while text[position : position + 1] == "\n":
+            position += 1
+        length += len(pieces[-1])
+        if length and position < end_of_text:
+            pieces.append(_GAP)
+            length += len(_GAP)
+        cuts.append((start, position, length))
+    return PartedText("".join([*pieces, text[position:]]).strip(), (), tuple(cuts)) if cuts else PartedText(text)

@@ -3,6 +3,8 @@
 import html
 import re
 
+from assayer.text.raised_text import rewrite_script_tags
+
 _FORMULA = re.compile(r"<(?:\w+:)?(tex-math|annotation)\b[^<>]*>[^<]*</(?:\w+:)?\1>")
 """Pattern for formulas that repeat the content of adjacent MathML."""
 _HEADING = re.compile(r"<(?:jats:)?title>\s*(?:abstract|summary)\s*[.:]?\s*</(?:jats:)?title>", re.IGNORECASE)
@@ -23,6 +25,6 @@ def strip_markup(text: str, max_chars: int = 100_000) -> str:
     """Remove markup from the first `max_chars` characters, with paragraphs on separate lines and the heading `Abstract`
     left out."""
     text = _HEADING.sub("", _FORMULA.sub("", _BESIDE_MATHS.sub(" ", text[:max_chars])), count=1)
-    text = _TAG.sub("", _BLOCK.sub("\n", text))
-    text = _ESCAPED.sub(" ", html.unescape(html.unescape(text)))
+    text = _TAG.sub("", _BLOCK.sub("\n", rewrite_script_tags(text)))
+    text = _ESCAPED.sub(" ", rewrite_script_tags(html.unescape(html.unescape(text))))
     return _BREAKS.sub("\n", _BLANK.sub(" ", text)).strip()

@@ -35,6 +35,11 @@ def test_citation_numbers_match_the_numbers_in_the_list() -> None:
     ]
 
 
+def test_mark_of_a_remark_in_a_note_cites_no_entry() -> None:
+    cited = work("Lee, A.", number=1)
+    assert texts("Plots are wet.[^1] We sow [1] rice.\n\n[^1]: Of four metres.", [cited]) == ["We sow [1] rice."]
+
+
 @pytest.mark.parametrize("mark", ["[{}] ", "{}. ", "{}) ", "({}) ", "[^{}]: "])
 def test_number_is_read_from_every_list_style(mark: str) -> None:
     listed = "\n".join(f"{mark.format(n)}Lee, A. (2019). Replay of kind {n} for text. Methods." for n in (1, 2, 3))

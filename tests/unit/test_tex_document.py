@@ -116,7 +116,7 @@ def test_comments_never_reach_the_text() -> None:
         (r"x_{i+1}^2", "x_(i+1)^2"),
         (r"\sqrt[3]{x+1}", "root(3, x+1)"),
         (r"\hat{y} \leq \frac12", "hat(y) ≤1/2"),
-        (r"10^{-3}", "10^(-3)"),
+        (r"10^{-3}", "10^-3"),
         (r"\begin{pmatrix} a & b \\ c & d\end{pmatrix}", "[a b ; c d]"),
         (r"O(n\log n)", "O(n log n)"),
         (r"\text{score}_{\mathrm{max}}", "score_max"),

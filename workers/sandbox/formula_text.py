@@ -2,6 +2,7 @@
 
 Runs in the sandboxed process."""
 
+import re
 from collections.abc import Callable, Iterator
 
 from lxml import etree
@@ -9,6 +10,8 @@ from lxml import etree
 from workers.sandbox.office_package import attribute, children, get_local_name
 
 _MAX_DEPTH = 100
+SIGNED_NUMBER = re.compile(r"[-−–+]?\d+(?:\.\d+)?")
+"""Number that needs no parentheses as a superscript or subscript."""
 _DELETED = ("del", "moveFrom")
 ACCENTS = {
     "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "bar", "\u0307": "dot", "\u0308": "ddot",
@@ -58,7 +61,7 @@ class _Formula:
         """Return a base with its indices, a sum with its limits, or a function with its argument."""
         below, above = self._child(item, "sub", depth), self._child(item, "sup", depth)
         limit = self._child(item, "lim", depth)
-        scripts = (f"_{enclose_group(below)}" if below else "") + (f"^{enclose_group(above)}" if above else "")
+        scripts = "".join(f"{sign}{enclose_script(text)}" for sign, text in (("_", below), ("^", above)) if text)
         match get_local_name(item):
             case "nary":
                 sign = attribute(next(_properties(item, "chr"), None), "val") or "∫"
@@ -106,6 +109,11 @@ class _Formula:
 def _properties(item: etree._Element, name: str) -> Iterator[etree._Element]:
     properties = next(children(item, f"{get_local_name(item)}Pr"), None)
     return children(properties, name)
+
+
+def enclose_script(text: str) -> str:
+    """Enclose a superscript or subscript in parentheses, unless it is a number with or without a sign: `10^-3`."""
+    return text if SIGNED_NUMBER.fullmatch(text) else enclose_group(text)
 
 
 def enclose_group(text: str) -> str:

@@ -9,9 +9,11 @@ from typing import cast
 import lxml.html
 from lxml import etree
 
+from assayer.text.raised_text import Script
 from workers.sandbox.hidden_html_text import remove_hidden_text
 from workers.sandbox.mathml_text import mathml_text
 from workers.sandbox.office_text import BODY, MAX_HIDDEN, OfficeParagraphs
+from workers.sandbox.page_styles import PageStyles
 from workers.sandbox.page_tree import parse_page
 from workers.sandbox.refusal import Refused
 
@@ -25,6 +27,8 @@ _BLOCKS = frozenset(
 )  # fmt: skip
 _UNREAD = frozenset({"script", "style", "head", "title", "meta", "link", "svg", "button", "select", "option", "input"})
 _BOLD = frozenset({"b", "strong"})
+_SCRIPTS: dict[str, Script] = {"sup": "^", "sub": "_", "super": "^"}
+"""Scripts by the name of an element or by the value of `vertical-align`."""
 _LIST_MARK, _LIST_ENTRY = "csl-left-margin", "csl-right-inline"
 """Classes that citation processors give to an entry's number and to the entry next to it."""
 _AUTHORS = "//meta[@name='author' or @name='citation_author' or @name='dcterms.creator' or @name='DC.creator']/@content"
@@ -40,8 +44,9 @@ def read_html(data: bytes, most_characters: int) -> OfficeParagraphs:
     """Read an HTML file. Raises Refused if it cannot be read."""
     tree = parse_page(data)
     title = " ".join((tree.findtext(".//title") or "").split())
+    styles = PageStyles(tree) if b"vertical-align" in data else None
     hidden = remove_hidden_text(tree)
-    reader = _HtmlReader(most_characters)
+    reader = _HtmlReader(most_characters, styles)
     body = tree.find("body")
     reader.read(tree if body is None else body)
     text = reader.text
@@ -85,8 +90,12 @@ def _formula(element: etree._Element, name: str) -> str | None:
 
 
 class _HtmlReader:
-    def __init__(self, most_characters: int) -> None:
+    def __init__(self, most_characters: int, styles: PageStyles | None) -> None:
+        """Create a reader. `styles` are those of a page that sets `vertical-align`."""
         self.text = OfficeParagraphs(most_characters)
+        self._styles = styles
+        self._script: Script = ""
+        """Script of the element that is being read."""
         self._mark = ""
         self._notes: dict[str, etree._Element] = {}
 
@@ -112,7 +121,7 @@ class _HtmlReader:
         if not text:
             return
         if element.tag != "pre":
-            self.text.add(re.sub(r"\s+", " ", text), bold=bold)
+            self.text.add(re.sub(r"\s+", " ", text), bold=bold, script=self._script)
             return
         for number, line in enumerate(text.split("\n")):
             if number:
@@ -134,7 +143,7 @@ class _HtmlReader:
         elif name == "table" and not self.text.in_row:
             self._table(element, depth)
         elif self.text.in_row:
-            self._inside(element, bold=bold or name in _BOLD, depth=depth)
+            self._inline(element, name, bold, depth)
             self.text.add(" " if name in _BLOCKS else "")
         elif heading := _HEADING.fullmatch(name):
             self._end()
@@ -153,7 +162,17 @@ class _HtmlReader:
             self._inside(element, bold=bold, depth=depth)
             self._end(is_title=name == "p" and "title" in (element.get("class") or "").split())
         else:
-            self._inside(element, bold=bold or name in _BOLD, depth=depth)
+            self._inline(element, name, bold, depth)
+
+    def _inline(self, element: etree._Element, name: str, bold: bool, depth: int) -> None:
+        outer, self._script = self._script, self._script_of(element, name) or self._script
+        self._inside(element, bold=bold or name in _BOLD, depth=depth)
+        self._script = outer
+
+    def _script_of(self, element: etree._Element, name: str) -> Script:
+        if name in _SCRIPTS or self._styles is None:
+            return _SCRIPTS.get(name, "")
+        return _SCRIPTS.get(self._styles.of(element).get("vertical-align", ""), "")
 
     def _table(self, table: etree._Element, depth: int) -> None:
         """Add a table, with one line per row."""

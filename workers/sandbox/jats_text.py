@@ -9,6 +9,7 @@ from lxml import etree
 from assayer.models import CitedWork
 from assayer.reference_lists.bibtex import format_work
 from assayer.reference_lists.entry_parser import parse_references
+from assayer.text.raised_text import Script, join_scripts
 from workers.sandbox.mathml_text import mathml_text
 from workers.sandbox.office_package import children, get_local_name
 from workers.sandbox.office_text import BODY, OfficeParagraphs
@@ -17,6 +18,7 @@ from workers.sandbox.refusal import Refused
 _MAX_DEPTH = 60
 _UNREAD = frozenset(("tex-math", "object-id", "graphic", "media", "alternatives", "label", "processing-meta"))
 _PARAGRAPHS = frozenset(("p", "disp-formula", "caption", "title", "def", "term", "verse-line", "preformat", "code"))
+_SCRIPTS: dict[str, Script] = {"sup": "^", "sub": "_"}
 _NAMES = ".//{*}person-group[@person-group-type='author']//{*}name"
 
 
@@ -93,22 +95,25 @@ def _heading(text: OfficeParagraphs, level: int, title: str) -> None:
 
 
 def _join_words(element: etree._Element | None) -> str:
-    return "" if element is None else " ".join("".join(_pieces(element)).split())
+    return "" if element is None else " ".join(join_scripts(_pieces(element, "")).split())
 
 
-def _pieces(element: etree._Element) -> Iterator[str]:
-    """Yield an element's text, with formulas on one line and without parts that repeat others or hold no text."""
-    yield element.text or ""
+def _pieces(element: etree._Element, script: Script) -> Iterator[tuple[str, Script]]:
+    """Yield an element's text in pieces, each with its position, with formulas on one line and without parts that
+    repeat others or hold no text."""
+    yield element.text or "", script
     for child in element.iterchildren("*"):
-        if get_local_name(child) == "math":
-            yield mathml_text(child)
-        elif get_local_name(child) == "alternatives":
+        name = get_local_name(child)
+        if name == "math":
+            yield mathml_text(child), ""
+        elif name == "alternatives":
             first = next((item for item in child.iterchildren("*") if get_local_name(item) not in _UNREAD), None)
-            yield "" if first is None else mathml_text(first) if get_local_name(first) == "math" else _join_words(first)
-        elif get_local_name(child) not in _UNREAD:
-            yield from _pieces(child)
-            yield " " if get_local_name(child) in _PARAGRAPHS else ""
-        yield child.tail or ""
+            if first is not None:
+                yield mathml_text(first) if get_local_name(first) == "math" else _join_words(first), ""
+        elif name not in _UNREAD:
+            yield from _pieces(child, _SCRIPTS.get(name, script))
+            yield " " if name in _PARAGRAPHS else "", ""
+        yield child.tail or "", script
 
 
 def _person(name: etree._Element) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lxml import etree
 
-from workers.sandbox.formula_text import ACCENTS, enclose_group
+from workers.sandbox.formula_text import ACCENTS, enclose_group, enclose_script
 
 _MAX_DEPTH = 100
 _UNREAD = ("annotation", "annotation-xml", "mphantom", "malignmark", "maligngroup")
@@ -66,7 +66,7 @@ def _join_parts(name: str, parts: Sequence[str], item: etree._Element) -> str:
         case _:
             signs = "^" if name in ("msup", "mover") else "_^"
             scripts = "".join(
-                f"{sign}{enclose_group(part)}" for sign, part in zip(signs, other_parts, strict=False) if part
+                f"{sign}{enclose_script(part)}" for sign, part in zip(signs, other_parts, strict=False) if part
             )
             shown = f"{enclose_group(first_part)}{scripts}{' ' if first_part in _SUMS else ''}"
     return shown

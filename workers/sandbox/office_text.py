@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Literal, NamedTuple, TypeVar
 
+from assayer.text.raised_text import Script, join_scripts
 from workers.sandbox.refusal import Refused
 
 Cell = TypeVar("Cell")
@@ -59,6 +60,7 @@ class Look(NamedTuple):
     away: bool | None = None
     """Whether the text is placed off the page."""
     bold: bool | None = None
+    script: Script | None = None
 
     def over(self, below: "Look") -> "Look":
         return below._replace(**{name: value for name, value in self._asdict().items() if value is not None})
@@ -91,13 +93,19 @@ def _parts(colour: str) -> tuple[int, int, int]:
     return number >> 16, number >> 8 & 0xFF, number & 0xFF
 
 
+class _Piece(NamedTuple):
+    text: str
+    bold: bool
+    script: Script = ""
+
+
 class OfficeParagraphs:
     """A document's paragraphs, collected in order."""
 
     def __init__(self, most_characters: int) -> None:
         self._left = most_characters
-        self._shown: list[tuple[str, bool]] = []
-        """Visible text of the current paragraph, and whether it is bold. Lines end with `\\n`."""
+        self._shown: list[_Piece] = []
+        """Visible text of the current paragraph. Lines end with `\\n`."""
         self._unseen: list[tuple[OfficeHiding, str]] = []
         self.paragraphs: list[tuple[int, str]] = []
         """Paragraphs, as pairs of heading level and text on one line."""
@@ -121,13 +129,15 @@ class OfficeParagraphs:
     def characters_left(self) -> int:
         return self._left
 
-    def add(self, text: str, reason: OfficeHiding | None = None, *, bold: bool = False) -> None:
+    def add(
+        self, text: str, reason: OfficeHiding | None = None, *, bold: bool = False, script: Script | None = None
+    ) -> None:
         """Add text to the current paragraph. Raises Refused if the document has too much text."""
         self._left -= len(text)
         if self._left < 0:
             raise Refused("too_much_text")
         if reason is None:
-            self._shown.append((text.replace("\n", " "), bold))
+            self._shown.append(_Piece(text.replace("\n", " "), bold, script or ""))
         elif self._unseen and self._unseen[-1][0] == reason:
             self._unseen[-1] = reason, self._unseen[-1][1] + text
         else:
@@ -166,7 +176,7 @@ class OfficeParagraphs:
 
     def end_line(self) -> None:
         """End a line within the current paragraph."""
-        self._shown.append((" " if self.in_row else "\n", True))
+        self._shown.append(_Piece(" " if self.in_row else "\n", True))
 
     def add_note(self, note: "OfficeParagraphs") -> str:
         """Add a note's paragraphs and hidden texts; return its mark, or an empty string if it has no visible text."""
@@ -227,13 +237,13 @@ class OfficeParagraphs:
             self.hidden.append((reason, line))
 
 
-def _split_lines(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+def _split_lines(pieces: Iterable[_Piece]) -> list[tuple[str, bool]]:
     """Return (line, is_bold) pairs. A line is bold if all its letters are; blank lines are not bold."""
-    lines: list[list[tuple[str, bool]]] = [[]]
-    for text, bold in pieces:
-        if text == "\n":
+    lines: list[list[_Piece]] = [[]]
+    for piece in pieces:
+        if piece.text == "\n":
             lines.append([])
         else:
-            lines[-1].append((text, bold))
-    found = ((" ".join("".join(text for text, _ in line).split()), line) for line in lines)
-    return [(text, bool(text) and all(bold for piece, bold in line if piece.strip())) for text, line in found]
+            lines[-1].append(piece)
+    found = ((" ".join(join_scripts((piece.text, piece.script) for piece in line).split()), line) for line in lines)
+    return [(text, bool(text) and all(piece.bold for piece in line if piece.text.strip())) for text, line in found]

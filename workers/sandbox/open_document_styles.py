@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from assayer.text.raised_text import Script
 from workers.sandbox.office_package import attribute, get_local_name
 from workers.sandbox.office_text import Look
 
@@ -98,7 +99,17 @@ def _read_text_look(properties: etree._Element) -> Look:
         colour="" if automatic else None if colour is None else colour.lstrip("#"),
         behind=_background(properties),
         unfilled=True if opacity is not None and opacity < _UNSEEN else None,
+        script=_parse_script(attribute(properties, "text-position")),
     )
+
+
+def _parse_script(position: str | None) -> Script | None:
+    """Return the script that a position such as `super 58%` or `-20% 60%` sets; None if none is set."""
+    if not position:
+        return None
+    place = position.split()[0] if position.split() else ""
+    shift = {"super": 1.0, "sub": -1.0}.get(place, _number(place.removesuffix("%")) or 0.0)
+    return "^" if shift > 0 else "_" if shift < 0 else ""
 
 
 def _background(properties: etree._Element) -> str | None:

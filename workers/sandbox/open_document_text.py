@@ -134,10 +134,10 @@ class _OpenDocumentReader:
 
     def _inline(self, parent: etree._Element, look: Look, reason: OfficeHiding | None) -> None:
         hiding = reason or look.why_unseen()
-        self._text.add(parent.text or "", hiding)
+        self._text.add(parent.text or "", hiding, script=look.script)
         for child in parent.iterchildren("*"):
             self._within(child, look, reason, hiding)
-            self._text.add(child.tail or "", hiding)
+            self._text.add(child.tail or "", hiding, script=look.script)
 
     def _note(self, note: etree._Element, reason: OfficeHiding | None) -> str:
         """Read a footnote or endnote; return its mark, or an empty string if it has no visible text."""

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from striprtf.striprtf import rtf_to_text
 
+from assayer.text.raised_text import Script
 from workers.sandbox.office_text import BODY, OfficeHiding, OfficeParagraphs
 from workers.sandbox.refusal import Refused
 
@@ -26,13 +27,17 @@ _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _MAX_HEAD_CHARS = 20_000
 """Maximum length in characters of a header or footer in the file. Longer ones hold pictures and are not read."""
 _FIRST = 0xE100
-_PLAIN, _HIDDEN, _DELETED, _TINY, _WHITE_TEXT, _BOLD, _NOTE, _NOTE_END, _CELL, _LEVEL = range(_FIRST, _FIRST + 10)
+_PLAIN, _HIDDEN, _DELETED, _TINY, _WHITE_TEXT, _BOLD, _NOTE, _NOTE_END, _CELL, _ON_LINE, _RAISED, _LOWERED, _LEVEL = (
+    range(_FIRST, _FIRST + 13)
+)
+_SCRIPTS: dict[int, Script] = {_ON_LINE: "", _RAISED: "^", _LOWERED: "_"}
 _REASONS: dict[int, OfficeHiding] = {
     _HIDDEN: "marked as hidden",
     _DELETED: "deleted as a tracked change",
     _TINY: "tiny",
     _WHITE_TEXT: "in the background colour",
 }
+_SCRIPT_WORDS = {"super": _RAISED, "up": _RAISED, "sub": _LOWERED, "dn": _LOWERED, "nosupersub": _ON_LINE}
 _TITLE_LEVEL = 15
 _TINY_HALF_POINTS = 4
 _MARKS = re.compile(f"([{chr(_FIRST)}-{chr(_LEVEL + _TITLE_LEVEL)}])")
@@ -45,6 +50,7 @@ class _State(NamedTuple):
     white: bool = False
     bold: bool = False
     in_note: bool = False
+    script: int = _ON_LINE
 
     def mark(self) -> int:
         if self.hidden or self.deleted:
@@ -115,7 +121,7 @@ def _insert_marks(source: str) -> Iterator[str]:
             # Removed, because striprtf skips footnotes.
             yield source[consumed:start] + _character(_NOTE)
             consumed = end
-            stack[-1] = before._replace(in_note=True)
+            stack[-1] = before._replace(in_note=True, script=_ON_LINE)
         elif token["word"]:
             stack[-1] = _change_state(before, token["word"], token["number"], whites)
             extra = _level_mark(token["word"], token["number"], levels)
@@ -123,6 +129,8 @@ def _insert_marks(source: str) -> Iterator[str]:
         consumed = end
         if stack[-1].mark() != before.mark():
             yield _character(stack[-1].mark())
+        if stack[-1].script != before.script:
+            yield _character(stack[-1].script)
     yield source[consumed:]
 
 
@@ -144,6 +152,8 @@ def _change_state(state: _State, word: str, number: str | None, whites: set[str]
         "fs": {"tiny": number is not None and int(number) <= _TINY_HALF_POINTS},
         "cf": {"white": number in whites},
     }
+    if word in _SCRIPT_WORDS:
+        return state._replace(script=_ON_LINE if number == "0" else _SCRIPT_WORDS[word])
     if word == "plain":
         return _State(in_note=state.in_note)
     return state._replace(**changes.get(word, {}))
@@ -163,7 +173,7 @@ def _level_mark(word: str, number: str | None, levels: dict[str, int]) -> str:
 def _paragraphs(shown: str, most_characters: int) -> OfficeParagraphs:
     text = OfficeParagraphs(most_characters)
     outer: OfficeParagraphs | None = None
-    level, look = BODY, _PLAIN
+    level, look, script = BODY, _PLAIN, _ON_LINE
     for number, line in enumerate(shown.split("\n")):
         if number:
             _end(text, level)
@@ -173,22 +183,24 @@ def _paragraphs(shown: str, most_characters: int) -> OfficeParagraphs:
                 outer, text = text, OfficeParagraphs(text.characters_left)
             elif code == _NOTE_END and outer is not None:
                 _end(text, BODY)
-                mark, text, outer = outer.add_note(text), outer, None
+                mark, text, outer, script = outer.add_note(text), outer, None, _ON_LINE
                 text.add(f"[^{mark}]" if mark else "")
             elif code >= _LEVEL and code <= _LEVEL + _TITLE_LEVEL:
                 level = code - _LEVEL
+            elif code in _SCRIPTS:
+                script = code
             elif _FIRST <= code < _NOTE:
                 look = code
             elif not _FIRST <= code < _LEVEL:
-                _add(text, piece, look)
+                _add(text, piece, look, _SCRIPTS[script])
     _end(text, level)
     return text
 
 
-def _add(text: OfficeParagraphs, piece: str, look: int) -> None:
+def _add(text: OfficeParagraphs, piece: str, look: int, script: Script) -> None:
     if piece.startswith("|"):  # the end of a cell
         piece = f" | {piece[1:]}" if piece[1:].strip() else ""
-    text.add(piece, _REASONS.get(look), bold=look == _BOLD)
+    text.add(piece, _REASONS.get(look), bold=look == _BOLD, script=script)
 
 
 def _end(text: OfficeParagraphs, level: int) -> None:

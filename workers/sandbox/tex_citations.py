@@ -16,6 +16,7 @@ CITATION_MACROS = (
     "cite", "citep", "citet", "citealp", "citealt", "citeauthor", "citeyear", "citeyearpar", "citenum", "parencite",
     "textcite", "autocite", "footcite", "fullcite", "supercite", "smartcite", "Citet", "Citep", "Cite", "Textcite",
     "Parencite", "Autocite", "citefullauthor", "shortcite", "onlinecite", "citetext", "footcitetext", "citeA", "citeN",
+    "footfullcite",
 )  # fmt: skip
 _IN_SENTENCES = ("citet", "textcite", "citeauthor", "Citet", "Textcite", "citealt", "citefullauthor", "citeA")
 _OLD_ARXIV = re.compile(r"(?<![\w/])[a-z]{2,8}-[a-z]{2,4}/\d{7}(?!\d)")

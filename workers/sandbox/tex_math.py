@@ -9,6 +9,8 @@ from typing import Any
 from pylatexenc import latexwalker
 from pylatexenc.latex2text import get_default_latex_context_db
 
+from workers.sandbox.formula_text import SIGNED_NUMBER
+
 _FRACTIONS = ("frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac")
 _ACCENTS = {
     "hat": "hat", "widehat": "hat", "tilde": "tilde", "widetilde": "tilde", "bar": "bar", "overline": "bar",
@@ -70,7 +72,7 @@ def _join_nodes(nodes: Sequence[Any] | None, depth: int) -> str:
         else:
             text = _node(item, items, depth)
         if waiting:
-            text, waiting = _enclose_group(text), ""
+            text, waiting = text if SIGNED_NUMBER.fullmatch(text) else _enclose_group(text), ""
         elif text[:1].isalpha() and pieces and pieces[-1][-1:].isalpha() and (after_word or not isinstance(item, str)):
             text = f" {text}"
         after_word = not isinstance(item, str) and len(text.strip()) > 1

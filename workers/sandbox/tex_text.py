@@ -10,6 +10,7 @@ from pylatexenc import latexwalker
 from pylatexenc.latex2text import LatexNodes2Text
 from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 
+from assayer.text.raised_text import Script
 from workers.sandbox.office_text import BODY, OfficeParagraphs
 from workers.sandbox.tex_citations import CITATION_MACROS, TexCitations
 from workers.sandbox.tex_math import math_text, symbol_of
@@ -38,6 +39,9 @@ _ONLY_SPACES = re.compile(r"[ \t\n]+")
 _AUTHOR = re.compile(r"\\author\s*[\[{]")
 _SECOND_ARGUMENT = ("bibinfo", "bibfield", "Eprint", "foreignlanguage", "BIBforeignlanguage")
 """Macros that print only their second argument."""
+_SCRIPTS: dict[str, Script] = {"textsuperscript": "^", "textsubscript": "_"}
+_RAISED_MATHS = re.compile(r"(?P<script>[_^])(?:\((?P<group>[^()]*)\)|(?P<plain>[^()\s]+))")
+"""Formula that is only a superscript or subscript of the word before it, as in `CO$_2$`."""
 _MAX_DEPTH = 80
 
 
@@ -47,7 +51,7 @@ def _context() -> Any:
     macros += [MacroSpec(name, "[{") for name in (*FRONT, *TITLES, "caption", "footnote", *NOTES_TO_AUTHORS)]
     macros += [MacroSpec(name, "*[[{") for name in CITATION_MACROS]
     macros += [MacroSpec(name, arguments) for name, arguments in IGNORED.items()]
-    macros += [MacroSpec(name, "*{") for name in (*REFERENCES, *HIDDEN, *LINKS)]
+    macros += [MacroSpec(name, "*{") for name in (*REFERENCES, *HIDDEN, *LINKS, *_SCRIPTS)]
     macros += [*(MacroSpec(name, "{{") for name in _SECOND_ARGUMENT)]
     macros += [MacroSpec("textcolor", "[{{"), MacroSpec("href", "{{"), MacroSpec("footnotetext", "[{")]
     macros += [MacroSpec("captionof", "{{"), MacroSpec("bibitem", "[{"), MacroSpec("item", "[")]
@@ -121,7 +125,7 @@ class _TexReader:
                 case latexwalker.LatexMathNode() if node.displaytype == "display":
                     self._formula(node.nodelist)
                 case latexwalker.LatexMathNode():
-                    self.text.add(math_text(node.nodelist))
+                    self._inline_formula(math_text(node.nodelist))
                 case latexwalker.LatexSpecialsNode():
                     self._specials(node.specials_chars)
                 case latexwalker.LatexEnvironmentNode():
@@ -170,6 +174,13 @@ class _TexReader:
         self._end()
         separate_text, self.text, self._mark = self.text, outer_text, mark
         return separate_text
+
+    def _inline_formula(self, formula: str) -> None:
+        match = _RAISED_MATHS.fullmatch(formula)
+        if match is None:
+            self.text.add(formula)
+        else:
+            self.text.add(match["group"] or match["plain"] or "", script="^" if match["script"] == "^" else "_")
 
     def _formula(self, nodes: Sequence[Any]) -> None:
         """Add a displayed formula within its paragraph, because the sentence continues after it."""
@@ -240,6 +251,8 @@ class _TexReader:
             self.text.add(symbol)
         elif node.macroname in "'`^\"~=.cvuHkrbd" and arguments:
             self.text.add(LatexNodes2Text().nodelist_to_text([node]))
+        elif node.macroname in _SCRIPTS and arguments:
+            self.text.add(self._plain(arguments[-1]), script=_SCRIPTS[node.macroname])
         elif node.macroname in ("LaTeX", "TeX", "BibTeX", "LaTeXe"):
             self.text.add(node.macroname)
         elif not node.macroname.isalpha():

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
+from assayer.text.raised_text import Script
 from workers.sandbox.office_package import attribute, children, get_local_name
 from workers.sandbox.office_text import BODY, Look
 
@@ -20,6 +21,9 @@ _OVERLAID = -100
 """Letter spacing, in twentieths of a point, at or below which letters overlap."""
 _RAISED = 400
 """Distance from the baseline, in half-points, beyond which text counts as off the page."""
+_SHIFTED = 4
+"""Distance from the baseline, in half-points, from which letters are a superscript or subscript."""
+_SCRIPTS: dict[str, Script] = {"superscript": "^", "subscript": "_", "baseline": ""}
 _FLAT = 40
 """Exact line height, in twentieths of a point, at or below which text counts as invisible."""
 _LEFT, _RIGHT = -15_000, 20_000
@@ -140,7 +144,18 @@ def look_of(properties: etree._Element | None) -> Look:
                 marked = _HIGHLIGHTS.get(value or "")
             case "textFill":
                 unfilled, colour = _fill(item, colour)
-    return Look(hidden, points, width, colour, marked or shading_of(properties), unfilled, away, bold)
+    return Look(
+        hidden, points, width, colour, marked or shading_of(properties), unfilled, away, bold, _script(properties)
+    )
+
+
+def _script(properties: etree._Element) -> Script | None:
+    """Return the script that a run's alignment or its distance from the baseline sets; None if none is set."""
+    alignment = attribute(next(children(properties, "vertAlign"), None), "val")
+    distance = _number(attribute(next(children(properties, "position"), None), "val")) or 0.0
+    if alignment in _SCRIPTS or not _SHIFTED <= abs(distance) <= _RAISED:
+        return _SCRIPTS.get(alignment or "")
+    return "^" if distance > 0 else "_"
 
 
 def paragraph_look(properties: etree._Element | None) -> Look:

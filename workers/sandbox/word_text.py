@@ -194,7 +194,7 @@ class _WordReader:
         for child in run.iterchildren("*"):
             match get_local_name(child):
                 case "t":
-                    self._text.add(child.text or "", hiding, bold=bool(run_look.bold))
+                    self._text.add(child.text or "", hiding, bold=bool(run_look.bold), script=run_look.script)
                 case "delText":
                     self._text.add(child.text or "", "deleted as a tracked change")
                 case "br" | "cr" if not hiding and attribute(child, "type") in _LINE_BREAKS:
@@ -206,7 +206,7 @@ class _WordReader:
                     if mark := self._note(note, hiding):
                         self._text.add(f"[^{mark}]", bold=True)
                 case "noBreakHyphen":
-                    self._text.add("-", hiding)
+                    self._text.add("-", hiding, script=run_look.script)
                 case "drawing" | "pict" | "AlternateContent" | "object":
                     self._drawing(child)
 

@@ -37,7 +37,7 @@ from assayer.models import CitedWork, Idea, IdeaId, PaperId
 from assayer.models.reward import RewardItem
 from assayer.own_references import titles
 from assayer.prompts import fence
-from assayer.text import headings
+from assayer.text import headings, raised_text
 from assayer.text.sanitise import build_hidden_flags
 from assayer_client import errors as client_errors
 from benchmarks.hostile.fuzzing.document_readers import DOCUMENT_READERS, xml_text
@@ -205,6 +205,9 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.methods.innoeval.search.excerpts.excerpt": lambda text: excerpts.excerpt((text,), {"plan"}, 2_000),
     "assayer.own_references.titles.is_other_title": lambda text: titles.is_other_title(_WORK, text),
     "assayer.own_references.titles.title_agreement": lambda text: titles.title_agreement(_WORK, text),
+    "assayer.text.raised_text.join_scripts": lambda text: raised_text.join_scripts(
+        (piece, "^" if place % 2 else "") for place, piece in enumerate(text.split(" "))
+    ),
     "assayer.text.sanitise.build_hidden_flags": lambda text: build_hidden_flags([("page 1", text)]),
     "assayer_client.errors.problem_of": lambda text: client_errors.problem_of(
         400, {"content-type": "application/problem+json"}, text.encode("utf-8", "replace"), _NOW

@@ -3,7 +3,16 @@
 from collections.abc import Callable
 
 from assayer.own_references import names
-from assayer.reference_lists import bibliography_files, bibtex, entry_fields, entry_shape, identifiers, tagged_records
+from assayer.reference_lists import (
+    bibliography_files,
+    bibtex,
+    entry_fields,
+    entry_shape,
+    identifiers,
+    note_entries,
+    parting,
+    tagged_records,
+)
 
 _ENTRY = 4_000
 """Length to which the parser cuts an entry before reading it."""
@@ -27,6 +36,12 @@ REFERENCE_READERS: dict[str, Callable[[str], object]] = {
     "assayer.reference_lists.entry_shape.year_of": lambda text: entry_shape.year_of(text[:_ENTRY]),
     "assayer.reference_lists.identifiers.rejoin_identifiers": lambda text: identifiers.rejoin_identifiers(
         text[:_ENTRY]
+    ),
+    "assayer.reference_lists.note_entries.entries_of_note": lambda text: list(
+        note_entries.entries_of_note("1", (text[:_ENTRY],))
+    ),
+    "assayer.reference_lists.parting.cut_spans": lambda text: parting.cut_spans(
+        text, [(place, place + 5) for place in range(0, len(text), 10)]
     ),
     "assayer.reference_lists.tagged_records.medline_records": lambda text: list(
         tagged_records.medline_records(f"PMID- 1\nTI  - {text}")
