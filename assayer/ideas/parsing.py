@@ -12,7 +12,7 @@ from assayer.ideas.front_matter import split_front_matter
 from assayer.ideas.record_vocabulary import PEOPLE_BY_LANGUAGE
 from assayer.models import Document, Idea, IdeaId, Note, Section, TextFlag
 from assayer.reference_lists.entry_parser import parse_references
-from assayer.reference_lists.list_finding import find_end_of_entries
+from assayer.reference_lists.list_end import find_end_of_entries
 from assayer.reference_lists.list_titles import list_title
 from assayer.reference_lists.note_entries import NoteEntry, entries_of_note, number_notes, part_note_entries, split_note
 from assayer.reference_lists.parting import PartedText, part_lists

@@ -5,9 +5,11 @@ import re
 from assayer.models import CitedWork
 from assayer.reference_lists.bibliography_files import has_tagged_entries, read_bibliography
 from assayer.reference_lists.bibtex import has_bibtex_entry, read_bibtex
-from assayer.reference_lists.entry_fields import EntryFields, authors_in, fields_of
+from assayer.reference_lists.entry_fields import fields_of
+from assayer.reference_lists.entry_names import authors_in
 from assayer.reference_lists.entry_shape import year_of
 from assayer.reference_lists.entry_splitting import split_entries
+from assayer.reference_lists.entry_title import EntryFields
 from assayer.reference_lists.identifiers import ADDRESS, arxiv_ids_in, dois_in, rejoin_identifiers
 from assayer.text.sanitise import clean_text
 

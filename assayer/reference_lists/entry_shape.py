@@ -40,7 +40,7 @@ _DATED = re.compile(
 )
 
 UPPER = "[" + ranges(code for code in range(0x2000) if chr(code).isupper()) + "]"
-_WORD = rf"(?:[dDlLO]['’ʼ])?{UPPER}[\w'’ʼ`-]{{0,30}}"
+_WORD = rf"(?:[dDlLO]['’ʼ])?{UPPER}(?:[^\W\d]|['’ʼ`-]){{0,30}}"
 _PARTICLE = (
     r"(?:[Vv]an der|[Vv]an den|[Vv]an de|[Vv]an het|[Vv]an|[Vv]on der|[Vv]on dem|[Vv]on|vom|zu|zur|[Dd]e la|de las|"
     r"de los|[Dd]el|[Dd]ella|[Dd]i|[Dd]a|das|dos|[Dd]os|do|[Dd]u|[Dd]es|den|der|[Tt]er|[Tt]en|te|el|[Aa]l|ibn|bin|ben|"
@@ -51,7 +51,7 @@ _INITIALS = rf"(?:{UPPER}[\w]?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}})"
 _GIVEN = rf"{_WORD}(?: (?:{_WORD}|{UPPER}\.)){{0,2}}"
 _NAMES = re.compile(
     rf"(?:{SURNAME},? {_INITIALS}(?=[\s,.;:&(]|$)|{_INITIALS} {SURNAME}(?=[,.;:]| and | & | et al)"
-    rf"|{SURNAME}, {_GIVEN}(?: {_PARTICLE})?(?=[,.;:(]| and | & )|{_GIVEN} {SURNAME}(?=[,;.:]| and | & | et al)"
+    rf"|{SURNAME}, {_GIVEN}(?: {_PARTICLE})?(?=[,.;:(]| and | & | ?/ )|{_GIVEN} {SURNAME}(?=[,;.:]| and | & | et al)"
     rf"|{SURNAME}(?: et al\b|,? and |,? & | \()|[\u4e00-\u9fff]{{2,4}}(?=[,，、.．。:：；]| ?\()"
     r"|[가-힣]{2,5}(?=[,，、.．。:：;(]| ?\())"
 )
@@ -107,7 +107,7 @@ _VISITED = re.compile(
 
 _PUBLISHED = re.compile(
     rf"""\b(?:vol|nr?|no|pp?|v|bd|t|art)\.?\ ?\d                       # vol. 3, p. 9
-    | \d\ ?\((?!{YEAR}[–-])\d{{1,4}}(?:[-–/]\d{{1,3}})?\)               # 3(2), 3 (2019)
+    | (?<![^\W\d_])\d{{1,4}}\ ?\((?!{YEAR}[–-])\d{{1,4}}(?:[-–/]\d{{1,3}})?\)               # 3(2), 3 (2019)
     | (?<![\d/-])(?!{YEAR}\b)[a-z]?\d{{1,6}}\ ?[-–—]{{1,2}}\ ?[a-z]?\d{{1,6}}(?![\d-])   # 1–9
     | [.;,]\ ?\d{{4}};\d                                               # 2019;3
     | (?-i:{UPPER})\.,?\ \({YEAR}\)[.,:]?\                             # A. (2019).

@@ -42,7 +42,8 @@ _CERTAIN = """
 _POSSIBLE = """
     literature; reference; sources; works; literatur; quellen; quellenangaben; littérature; sources citées; fuentes;
     literatura; letteratura; fonti; fontes; literatuur; bronnen; litteratur; källor; kilder; kirjallisuus; heimildir;
-    piśmiennictwo i źródła; bibliografia i źródła; źródła; prameny; zdroje; irodalom; források; izvori; viri; kirjandus;
+    lit; piśmiennictwo i źródła; bibliografia i źródła; źródła; prameny; zdroje; irodalom; források; izvori; viri;
+    kirjandus;
     литература; источники; література; джерела; литература и источници; 文献; 文獻; 文献一览; 출처; مصادر;
     מקורות; อ้างอิง; notes and references; endnotes; resources; further reading; cited; literature references
 """
@@ -69,6 +70,42 @@ _DIVISIONS = """
 """
 
 
+_LISTS = """
+    references refs biblio bibliography bibliographies citations referenzen références referencias referências
+    bibliographie bibliografía bibliografia bibliografie riferimenti
+"""
+"""Words that name a reference list."""
+_WORKS = """
+    literature sources works reading readings citation reference literatur quellen quelle werke littérature
+    ouvrages fuentes obras trabajos fontes trabalhos fonti opere letteratura literatuur bronnen litteratur källor
+    kilder lähteet kirjallisuus irodalom források kaynaklar źródła literatura zdroje prameny viri источники источников
+    литература литературы джерела джерел література rujukan bacaan
+"""
+"""Words that name works; the title of a list has another word for their use."""
+_CITED = """
+    cited consulted used referenced quoted zitierte zitierten verwendete benutzte genutzte cités citées cité consultés
+    consultées utilisés citados citadas citada consultadas consultados utilizada utilizadas utilizados citate citati
+    consultate geraadpleegde gebruikte citerade anvand citeret käytetyt felhasznált hivatkozott idézett yararlanılan
+    kullanılan cytowana wykorzystana wykorzystane použitá použité uporabljena использованные использованных
+    использованная использованной цитируемая цитируемые використані використаних
+"""
+"""Words that say that works are cited."""
+_FURTHER = """
+    key main core essential selected important relevant related supporting background further additional suggested
+    recommended primary secondary scientific academic scholarly supplementary supplemental supplement other general
+    complete full online only method methods star extended weitere weiterführende zusätzliche ergänzende wichtige
+    ausgewählte grundlegende supplémentaires complémentaires adicionales complementarias complementares adicionais
+    aggiuntive aanvullende
+"""
+"""Words that say which works are listed."""
+_SMALL = """
+    of the for and in to this our we a an all by from with list section proposal application text document paper project
+    plan study report thesis dissertation appendix material information data statements verzeichnis der die das und für
+    zum zur liste des les et de la le du y e los las el lista da do das dos di delle dei
+"""
+"""Other words of such titles."""
+
+
 def _reduce_to_letters(title: str) -> str:
     """Return a title in lower case, without accents and spaces. PDFs may have spaces between a title's letters."""
     return "".join(filter(str.isalnum, fold_text(title.translate(_ACCENTS))))
@@ -86,8 +123,15 @@ _BY_CERTAINTY: tuple[tuple[ListTitle, frozenset[str]], ...] = (
     ("certain", _titles(_CERTAIN)),
     ("possible", _titles(_POSSIBLE)),
 )
+_WORDS = {
+    name: frozenset(text.split())
+    for name, text in {"list": _LISTS, "work": _WORKS, "cited": _CITED, "further": _FURTHER, "small": _SMALL}.items()
+}
+_WORKS_OF_AUTHORS = frozenset(["papers", "articles", "publications", "studies", "documents", "documentos"])
+"""Words that also name an applicant's own works, unless they are said to be cited."""
 _DIVISION_KEYS = _titles(_DIVISIONS)
 _MAX_LINE_CHARS = 120
+_MAX_WORDS = 8
 _MARKS = re.compile(r"^[\s>]*(?:[-*+•]\s+)?|[\s:：.。*_#=]+$")
 _ATTRIBUTES = re.compile(r"\s*\{[^{}]{0,200}\}\s*$")
 """Attributes of a heading in pandoc's Markdown: `{#refs .unnumbered}`."""
@@ -95,7 +139,12 @@ _EMPHASIS = re.compile(r"\*\*|__|[*_`【】\[\]〔〕]")
 _BRACKETED = re.compile(r"\s*[(（][^()（）]{1,40}[)）]$")
 _ALL = re.compile(r"^(?:complete|full|main|all|additional|combined|general|numbered)\s+", re.IGNORECASE)
 _AND = re.compile(r" (?:and|und|et|y|e|i|en|och|og|ja|ve|и|та|і) | ?[/,;、，及] ?")
-_APPENDIX = re.compile(r"^appendix(?: [A-Z\d])?[:.] ", re.IGNORECASE)
+_PART = re.compile(
+    r"^(?:appendix|annexe?|anhang|anlage|anexo|apéndice|allegato|supplement(?:ary (?:material|information))?|part|"
+    r"section|chapter|teil|kapitel)?(?: ?(?:[A-Z]|\d{1,2}|[IVX]{1,4}))?\s?[:.|–—-]\s",
+    re.IGNORECASE,
+)
+"""Part of a document before a title: `Appendix A: References`, `8 | References`."""
 _ROMAN = re.compile(r"^[IVXivx]{1,5}[.)]?\s+(?=\S)|^[一二三四五六七八九十]{1,3}[、.．]\s*")
 
 
@@ -117,7 +166,7 @@ def is_division(line: str) -> bool:
 def _list_title(line: str) -> ListTitle | None:
     bare = _ATTRIBUTES.sub("", line.lstrip("#= "))
     plain = _MARKS.sub("", _EMPHASIS.sub("", _MARKS.sub("", bare)))
-    plain = _APPENDIX.sub("", _BRACKETED.sub("", plain)).strip(" .:：")
+    plain = _PART.sub("", _BRACKETED.sub("", plain)).strip(" .:：")
     for candidate in (
         plain,
         strip_number(plain),
@@ -126,7 +175,7 @@ def _list_title(line: str) -> ListTitle | None:
         re.sub(r"^\d{1,2}\.?\s*", "", plain),
     ):
         title = " ".join(candidate.casefold().replace("&", "and").split())
-        if certainty := _certainty(title) or _certainty_of_parts(_AND.split(title)):
+        if certainty := _certainty(title) or _certainty_of_parts(_AND.split(title)) or _certainty_of_words(title):
             return certainty
     return None
 
@@ -140,3 +189,16 @@ def _certainty_of_parts(parts: Sequence[str]) -> ListTitle | None:
     """Return the certainty of a title that joins several: `sources and further reading`."""
     found = [_certainty(part) for part in parts] if len(parts) > 1 else [None]
     return None if None in found else "certain" if "certain" in found else "possible"
+
+
+def _certainty_of_words(title: str) -> ListTitle | None:
+    """Return the certainty of a title of usual words: `supplementary references`, `papers cited in this proposal`."""
+    words = frozenset(re.findall(r"[^\W\d_]+", title))
+    kinds = {name for name, known in _WORDS.items() if words & known}
+    named = frozenset().union(*_WORDS.values()) | (_WORKS_OF_AUTHORS if "cited" in kinds else frozenset())
+    if not 0 < len(words) <= _MAX_WORDS or not words <= named or re.search(r"\d|\. \.", title):
+        return None
+    if "list" in kinds:
+        return "certain"
+    is_named = "work" in kinds or not words.isdisjoint(_WORKS_OF_AUTHORS)
+    return "possible" if is_named and kinds & {"cited", "further"} else None

@@ -4,7 +4,8 @@ words without spaces must not be reported as not found."""
 import re
 
 from assayer.models import CitedWork
-from assayer.reference_lists.entry_fields import authors_in
+from assayer.reference_lists.entry_fields import FIRMS
+from assayer.reference_lists.entry_names import authors_in
 from assayer.reference_lists.entry_shape import UPPER
 
 _MAX_WORD_CHARS = 30
@@ -20,6 +21,7 @@ _VENUE = re.compile(
     r"(?:ieee|acm)(?:/\w+)? (?:trans|conf|journal|symp)|annals of|advances in neural|lecture notes)|in:?\s+(?-i:[A-Z])",
     re.IGNORECASE,
 )
+_PLACE_AND_PUBLISHER = re.compile(rf"{UPPER}[\w .,&-]{{1,40}}: (?:{UPPER}[\w.&’'-]*\s){{0,4}}{FIRMS}$")
 _PUBLISHER_AND_YEAR = re.compile(r"\s?;\s(?:c)?(?:1[5-9]|20)\d\d\b")
 """Year after a publisher or a place, as medical styles print it: `The Rail Foundation; 2020`."""
 _DATE_AND_TITLE = re.compile(r"[.,]?\s\(?(?:1[5-9]|20)\d\d[a-z]?\)?[.:]\s(?:[^\W\d_][\w’'-]*\s){2}")
@@ -43,6 +45,7 @@ def is_title_told(work: CitedWork) -> bool:
         _REST.match(title)
         or _VENUE.match(title)
         or _ABBREVIATED.match(title)
+        or _PLACE_AND_PUBLISHER.match(title)
         or _VOLUME_AND_PLACE.search(title)
         or (_VOLUME_AT_END.search(title) and _PLACE_AFTER.match(after))
         or _PLACE_INSIDE.search(title)

@@ -4,7 +4,7 @@ import pytest
 
 from assayer.own_references.names import names_may_match
 from assayer.reference_lists.entry_parser import parse_references
-from assayer.reference_lists.list_finding import find_end_of_entries
+from assayer.reference_lists.list_end import find_end_of_entries
 from assayer.reference_lists.telling_title import is_title_told
 from workers.documents.pdf_layout import detect_layout
 from workers.documents.pdf_lines import PdfLine, TextStyle

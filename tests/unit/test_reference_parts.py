@@ -6,7 +6,7 @@ from assayer.ideas.parsing import parse_idea
 from assayer.models import CitedWork
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.entry_shape import has_year_or_link
-from assayer.reference_lists.list_finding import find_end_of_entries
+from assayer.reference_lists.list_end import find_end_of_entries
 from assayer.reference_lists.telling_title import is_title_told
 from workers.documents.pdf_layout import detect_layout
 from workers.documents.pdf_lines import PdfLine, TextStyle

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from assayer.models import Note, Section
 from assayer.reference_lists.entry_shape import begins_entry, begins_with_names, reads_like_entry
-from assayer.reference_lists.list_finding import FOLLOWS, find_untitled_list
+from assayer.reference_lists.list_end import FOLLOWS
+from assayer.reference_lists.list_shape import find_untitled_list
 from assayer.reference_lists.list_titles import list_title
 from assayer.text.section_titles import (
     is_back_title,
@@ -226,7 +227,7 @@ def _add_list_headings(
     if list_span is None:
         return lines_with_headings
     ends = list(accumulate(map(len, pieces)))
-    first, last = (bisect_right(ends, offset) for offset in (list_span.start, list_span.end - 1))
+    first, last = (bisect_right(ends, offset) for offset in (list_span.inner, list_span.end - 1))
     style = lines_with_headings[first][0].style
     page = lines_with_headings[first][0].page
     added_headings = [

@@ -7,10 +7,10 @@ from assayer.reference_lists import (
     bibliography_files,
     bibtex,
     entry_fields,
+    entry_names,
     entry_shape,
     identifiers,
     note_entries,
-    parting,
     tagged_records,
 )
 
@@ -31,8 +31,8 @@ REFERENCE_READERS: dict[str, Callable[[str], object]] = {
     "assayer.reference_lists.bibtex.read_bibtex, a field": lambda text: bibtex.read_bibtex(
         f"@article{{lee, title = {{{text}}}, year = 2019}}"
     ),
-    "assayer.reference_lists.entry_fields.authors_in": lambda text: entry_fields.authors_in(text[:_FIELDS]),
     "assayer.reference_lists.entry_fields.fields_of": lambda text: entry_fields.fields_of(text[:_FIELDS]),
+    "assayer.reference_lists.entry_names.authors_in": lambda text: entry_names.authors_in(text[:_FIELDS]),
     "assayer.reference_lists.entry_shape.year_of": lambda text: entry_shape.year_of(text[:_ENTRY]),
     "assayer.reference_lists.identifiers.rejoin_identifiers": lambda text: identifiers.rejoin_identifiers(
         text[:_ENTRY]
