@@ -77,7 +77,8 @@ async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, 
         started = clock.monotonic()
         completion = (await endpoint.complete(request, Requester("doctor"))).completion
     except PermanentLlmFailure as failure:
-        raise LlmRejected(*explain_rejection(failure, endpoint.address, settings.model)) from None
+        text = explain_rejection(failure, endpoint.address, settings.model, settings.variable_in_use)
+        raise LlmRejected(*text) from None
     except TransientLlmFailure as failure:
         raise LlmUnavailable(f"The request with the largest schema failed: {failure}.") from None
     seconds = clock.monotonic() - started

@@ -12,7 +12,8 @@ from workers.llm import LlmBatchSettings, LlmSettings
 from workers.llm.batches.batch_dispatcher import BatchDispatcher
 from workers.llm.batches.remote_batches import RemoteBatch, RemoteBatches
 from workers.llm.endpoint import LlmEndpoint
-from workers.llm.errors import ErrorBody, PermanentLlmFailure, TransientLlmFailure
+from workers.llm.error_body import ErrorBody
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure
 from workers.outbound.claims import InMemoryClaims
 
 DOWN = TransientLlmFailure(Fault(kind="connection", detail="no connection"))

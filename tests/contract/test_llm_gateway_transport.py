@@ -101,7 +101,7 @@ async def test_budget_ends_requests_that_are_never_answered() -> None:
 
 @pytest.mark.parametrize(
     "wordless",
-    [{"choices": []}, {"choices": None}, {"choices": [{"finish_reason": "content_filter"}]}],
+    [{"choices": []}, {"choices": None}, {"choices": [{"finish_reason": "stop"}]}],
 )
 async def test_answer_without_choices_is_malformed_and_charged(wordless: dict[str, object]) -> None:
     answers, budget = InMemoryAnswerStore(), Budget(max_usd=1.0)

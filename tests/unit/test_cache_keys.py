@@ -23,7 +23,8 @@ from workers.literature_apis.semantic_scholar import SemanticScholar
 from workers.literature_apis.unpaywall import Unpaywall
 from workers.llm import LlmSettings
 from workers.llm.batches.batch_tier import request_key
-from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Completion, Requester
+from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Requester
+from workers.llm.completion import Completion
 from workers.llm.gateway import LlmGateway
 from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse
 from workers.outbound.source_retries import SourceAddress

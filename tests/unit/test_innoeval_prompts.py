@@ -10,7 +10,7 @@ from assayer.methods.innoeval.schemas import (
     SearchQueriesQuestion,
 )
 from tests.unit.innoeval_questions import DIGEST, FINDS, GROUNDING, PARTS, REFINING
-from workers.llm.chat_completion import Completion
+from workers.llm.completion import Completion
 from workers.llm.structured_output import parse_answer
 
 

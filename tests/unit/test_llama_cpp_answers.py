@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from tests.record_llama_cpp import RECORDED
-from workers.llm.chat_completion import parse_completion
-from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, failure_from_status, parse_error_body
+from workers.llm.completion import parse_completion
+from workers.llm.error_body import parse_error_body
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, failure_from_status
 
 
 def _recorded(name: str) -> tuple[int, Any]:

@@ -4,16 +4,15 @@ import pytest
 
 from assayer.models import FaultKind
 from workers.llm.dialect import initial_dialect
+from workers.llm.error_body import ErrorBody, parse_error_body
 from workers.llm.errors import (
-    ErrorBody,
     PermanentLlmFailure,
-    RejectionReason,
     TransientLlmFailure,
     explain_rejection,
     extract_rejected_generation,
     failure_from_status,
-    parse_error_body,
 )
+from workers.llm.refusal_reasons import RejectionReason
 
 
 def _failure(status: int, message: str = "", code: str = "") -> TransientLlmFailure | PermanentLlmFailure:
@@ -107,7 +106,7 @@ def test_rejected_generation_is_read_from_the_error_body(body: object, written: 
         ({"error": {"message": "m", "code": 7, "param": None}}, "m"),
         ({"error": "m"}, "m"),
         ({"message": "m"}, "m"),
-        ({"detail": [{"loc": ["body"], "msg": "m"}]}, "[{'loc': ['body'], 'msg': 'm'}]"),
+        ({"detail": [{"loc": ["body"], "msg": "m"}]}, "body: m"),
         ("m\nn", "m n"),
         (None, ""),
     ],

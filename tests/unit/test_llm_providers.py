@@ -28,6 +28,7 @@ def test_every_provider_uses_its_own_environment_variables(name: str) -> None:
     assert settings.model == "some-model"
     assert settings.api_key.get_secret_value() == ("key" if entry.key_variables else "")
     assert settings.base_url == (entry.base_url or "https://mine.example.org/openai/v1")
+    assert settings.variable_in_use == (entry.key_variables[0] if entry.key_variables else "")
 
 
 @pytest.mark.parametrize("name", [name for name, entry in providers().items() if entry.key_variables])
@@ -45,6 +46,7 @@ def test_azure_without_its_address_names_the_variable() -> None:
 def test_key_in_assayer_settings_takes_precedence() -> None:
     assert _completed("anthropic/m", api_key="ours")["api_key"] == "ours"
     assert _completed("anthropic/m", {}, api_key="ours")["api_key"] == "ours"
+    assert "key_variable" not in _completed("anthropic/m", api_key="ours")
 
 
 def test_key_is_not_used_for_another_provider() -> None:

@@ -10,7 +10,8 @@ from tests.contract.weighing import WEIGHING, Weighing, a_question, an_answer
 from workers.llm import LlmSettings
 from workers.llm.answer_repair import build_first_request, build_repair_request
 from workers.llm.answer_schema import answer_schema, convert_to_sent_schema
-from workers.llm.chat_completion import ChatRequest, Completion, prompt_template
+from workers.llm.chat_completion import ChatRequest, prompt_template
+from workers.llm.completion import Completion
 from workers.llm.context_window import FittedQuestion
 from workers.llm.dialect import initial_dialect
 from workers.llm.structured_output import parse_answer

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from assayer.methods.innoeval.schemas import queries_for
 from assayer.models import FaultKind, Frozen
 from workers.llm.answer_schema import answer_schema, make_strict
-from workers.llm.chat_completion import Completion
+from workers.llm.completion import Completion
 from workers.llm.structured_output import ParsedAnswer, parse_answer
 
 

@@ -29,13 +29,14 @@ from workers.llm.chat_completion import (
     ChatMessage,
     ChatRequest,
     ChatResult,
-    Completion,
     LlmTransport,
     Requester,
     prompt_template,
 )
+from workers.llm.completion import Completion
 from workers.llm.context_window import FittedQuestion
-from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, clip_line, rejection_error
+from workers.llm.error_body import clip_line
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, rejection_error
 from workers.llm.ledger import CallUsage
 from workers.llm.settings import LlmSettings
 from workers.llm.structured_output import ParsedAnswer, parse_answer
@@ -170,8 +171,8 @@ class Conversation(Generic[In, Out]):
         faults = tuple(self._usage.faults)
         last_fault = faults[-1]
         message = (
-            f"Model {self._request.model!r} gave no valid answer to task {self._task.name} in {tries} "
-            f"{'try' if tries == 1 else 'tries'}. Last fault: {last_fault.detail}."
+            f"Model {self._request.model!r} gave no valid answer to task {self._task.name} in {_count_tries(tries)}. "
+            f"Last fault: {last_fault.detail}."
         )
         if last_fault.kind == "refused_request":
             return RequestRefused(message, "", faults, last_fault.detail)
@@ -222,13 +223,14 @@ class Conversation(Generic[In, Out]):
         except TransientLlmFailure as failure:
             waits = "" if failure.retry_after is None else f" (it asked to wait {failure.retry_after:.0f} s)"
             raise LlmUnavailable(
-                f"The LLM endpoint {asking.transport.address} did not answer in {usage.attempts} tries. "
-                f"Last failure: {failure}{waits}.",
-                "Check that it is running and that ASSAYER_LLM__BASE_URL is correct.",
+                f"The LLM endpoint {asking.transport.address} did not answer in {_count_tries(usage.attempts)}. "
+                f"Last failure: {str(failure).rstrip('.')}{waits}.",
+                failure.hint,
                 tuple(usage.faults),
             ) from failure
         except PermanentLlmFailure as failure:
-            error = rejection_error(failure, asking.transport.address, usage.model, usage.faults)
+            variable = asking.settings.variable_in_use
+            error = rejection_error(failure, asking.transport.address, usage.model, variable, usage.faults)
             usage.faults = list(error.faults)
             raise error from failure
 
@@ -274,6 +276,10 @@ class Conversation(Generic[In, Out]):
         if completion.prompt_tokens is None and not self._asking.estimating:
             self._asking.estimating = True
             _LOG.warning("%s does not report usage; tokens and costs are estimates", self._asking.transport.address)
+
+
+def _count_tries(count: int) -> str:
+    return "1 try" if count == 1 else f"{count} tries"
 
 
 def build_first_request(

@@ -1,197 +1,20 @@
-"""One chat completion: the request, its encoding in a model's dialect, and the result."""
+"""Request for one chat completion, its encoding in a model's dialect, and the transport that sends it."""
 
-import json
 import math
 import re
 import string
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from string import Template
 from typing import Any, NamedTuple, Protocol
 
-from pydantic import AliasChoices, BaseModel, Field, ValidationError
-
 from assayer.run.context_variables import Urgency
 from workers.llm.answer_schema import convert_to_sent_schema
+from workers.llm.completion import Completion
 from workers.llm.dialect import Dialect
 from workers.llm.errors import ReadTokens
-
-
-class Completion(NamedTuple):
-    text: str
-    refusal: str
-    finish_reason: str
-    prompt_tokens: int | None
-    """Prompt tokens, or None if the endpoint reports no usage."""
-    completion_tokens: int | None
-    cached_prompt_tokens: int = 0
-    """Number of prompt tokens that came from the endpoint's prompt cache; 0 if it reports none."""
-
-
-class _Part(BaseModel):
-    type: str = ""
-    text: str | None = None
-
-    @property
-    def said(self) -> str:
-        return "" if "think" in self.type or "reason" in self.type else self.text or ""
-
-
-class _Function(BaseModel):
-    arguments: str | dict[str, Any] = ""
-
-
-class _ToolCall(BaseModel):
-    function: _Function = _Function()
-
-
-class _Message(BaseModel):
-    content: str | list[_Part] | None = None
-    refusal: str | None = None
-    reasoning_content: Any = Field(default=None, validation_alias=AliasChoices("reasoning_content", "reasoning"))
-    tool_calls: Any = None
-
-    def text(self, finished: bool) -> str:
-        """Return the answer: the content or, without content, a tool call's arguments or, if the model has `finished`,
-        the reasoning."""
-        content = self.content or ""
-        text = content if isinstance(content, str) else "".join(part.said for part in content)
-        if text.strip():
-            return text
-        with suppress(ValidationError, IndexError, TypeError):
-            arguments = _ToolCall.model_validate(self.tool_calls[0]).function.arguments
-            return arguments if isinstance(arguments, str) else json.dumps(arguments)
-        return self.reasoning_content if finished and isinstance(self.reasoning_content, str) else text
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: Any = None
-    error: Any = None
-
-
-class _Body(BaseModel):
-    choices: list[_Choice] = Field(min_length=1)
-    usage: Any = None
-
-
-class _Delta(BaseModel):
-    delta: _Message = _Message()
-    finish_reason: Any = None
-
-
-class _Event(BaseModel):
-    choices: list[_Delta] = []
-    usage: Any = None
-    error: Any = None
-
-
-class _Wordless(BaseModel):
-    """Response from a model that wrote no text."""
-
-    choices: Any
-    error: None = None
-    usage: Any = None
-
-
-class _Failure(BaseModel):
-    error: Any = None
-    usage: Any = None
-
-
-def _read(usage: Any) -> ReadTokens:
-    """Return the tokens reported by an endpoint, rounded, because some report fractions."""
-    counts = usage if isinstance(usage, dict) else {}
-    prompt, completion = _count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens"))
-    details = counts.get("prompt_tokens_details")
-    cached_counts = (details.get("cached_tokens") if isinstance(details, dict) else None, *map(counts.get, _CACHED))
-    cached = next((count for item in cached_counts if (count := _count(item)) is not None), 0)
-    return ReadTokens(prompt, completion, cached if prompt is None else min(cached, prompt))
-
-
-_CACHED = ("prompt_cache_hit_tokens", "cache_read_input_tokens")
-"""Names under which DeepSeek and Anthropic report the prompt tokens that came from the cache."""
-
-
-def _count(reported: Any) -> int | None:
-    return round(reported) if isinstance(reported, int | float) and reported >= 0 else None
-
-
-def parse_completion(body: bytes) -> Completion:
-    """Parse a chat completion, streamed or not. A response without choices counts as an empty answer. Raises
-    ValueError, which does not quote the body, if the body is not a chat completion."""
-    if body.lstrip()[:6] in (b"data: ", b"data:{") or body.startswith((b": ", b"event:")):
-        return _join_stream_events(body)
-    try:
-        parsed = _Body.model_validate_json(body)
-    except ValidationError as error:
-        with suppress(ValidationError):
-            token_counts = _read(_Wordless.model_validate_json(body).usage)
-            return Completion("", "", "", *token_counts)
-        first_error = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(step) for step in first_error["loc"]) or "body"
-        raise ValueError(f"not a chat completion: {place}: {first_error['msg']}") from None
-    choice, token_counts = parsed.choices[0], _read(parsed.usage)
-    text = choice.message.text(choice.finish_reason == "stop")
-    if choice.error is not None and not text:
-        raise ValueError("not a chat completion: the choice contains an error")
-    return Completion(
-        text=text,
-        refusal=choice.message.refusal or "",
-        finish_reason=str(choice.finish_reason or ""),
-        prompt_tokens=token_counts.prompt,
-        completion_tokens=token_counts.completion,
-        cached_prompt_tokens=token_counts.cached,
-    )
-
-
-def _join_stream_events(body: bytes) -> Completion:
-    """Join the events of a stream. Some endpoints send a stream even if none was requested."""
-    events = []
-    for line in body.splitlines():
-        data = line.removeprefix(b"data:").strip()
-        if line.startswith(b"data:") and data != b"[DONE]":
-            try:
-                events.append(_Event.model_validate_json(data))
-            except ValidationError:
-                raise ValueError("not a chat completion: an event of the stream cannot be parsed") from None
-    if any(event.error is not None for event in events):
-        raise ValueError("not a chat completion: the stream contains an error")
-    choices = [choice for event in events for choice in event.choices[:1]]
-    text = "".join(choice.delta.text(finished=False) for choice in choices)
-    reasons = [str(choice.finish_reason) for choice in choices if choice.finish_reason]
-    token_counts = _read(next((event.usage for event in reversed(events) if event.usage), None))
-    return Completion(text, "", reasons[-1] if reasons else "length", *token_counts)
-
-
-def error_in(body: object) -> Mapping[str, Any] | None:
-    """Return the error in a response body with status 200, as `{"error": …}`, or None if there is none."""
-    if not isinstance(body, dict):
-        return None
-    if body.get("object") == "error":
-        return {"error": body}
-    choices = body.get("choices")
-    first_choice = choices[0] if isinstance(choices, list) and choices else None
-    for holder in (body, first_choice):
-        if isinstance(holder, dict) and isinstance(error := holder.get("error"), dict | str):
-            return {"error": error if isinstance(error, dict) else {"message": error, "code": holder.get("code")}}
-    return None
-
-
-def read_without_answer(body: bytes) -> ReadTokens | None:
-    """Return the tokens that may be billed for a response that is not a chat completion. Return None if the body
-    contains only an `error`: like an error status, that means that the request was not served."""
-    try:
-        parsed = _Failure.model_validate_json(body)
-    except ValidationError:
-        return ReadTokens()
-    if parsed.usage is not None:
-        return _read(parsed.usage)
-    return ReadTokens() if parsed.error is None else None
-
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
 

@@ -5,7 +5,9 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from workers.llm.errors import FORM_WORDS, ErrorBody, PermanentLlmFailure
+from workers.llm.error_body import ErrorBody
+from workers.llm.errors import PermanentLlmFailure
+from workers.llm.refusal_reasons import FORM_WORDS
 from workers.llm.settings import ReasoningEffort, StructuredSetting
 
 StructuredMode = Literal["json_schema", "json_object", "prompt"]

@@ -6,6 +6,7 @@ four times the CPU time (docs/adr/0027)."""
 
 import hashlib
 import logging
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 from urllib.parse import parse_qs, urlsplit
@@ -21,14 +22,12 @@ from workers.llm.adaptive_admission import AdaptiveLimit, Admission, TokenBudget
 from workers.llm.chat_completion import (
     ChatRequest,
     ChatResult,
-    Completion,
     Requester,
-    error_in,
-    parse_completion,
-    read_without_answer,
 )
+from workers.llm.completion import Completion, UnusableResponse, parse_completion
 from workers.llm.context_window import parse_listed_windows, props_window
 from workers.llm.dialect import Dialect, initial_dialect
+from workers.llm.error_body import decode_text, parse_error_body, parse_json
 from workers.llm.errors import (
     PermanentLlmFailure,
     ReadTokens,
@@ -36,12 +35,11 @@ from workers.llm.errors import (
     explain_rejection,
     extract_rejected_generation,
     failure_from_status,
-    parse_error_body,
-    status_in,
 )
 from workers.llm.metrics import ASKED, IN_FLIGHT, LIMIT
 from workers.llm.process_share import ProcessShare
 from workers.llm.settings import LlmSettings
+from workers.llm.stated_limits import duration_seconds
 from workers.outbound.http import (
     HttpClient,
     HttpFailure,
@@ -140,7 +138,7 @@ class LlmEndpoint:
         Raises TransientLlmFailure or PermanentLlmFailure if there is no usable response."""
         response = await self._exchange(method, path, seconds, body, most_bytes)
         if response.status >= 400:
-            raise self._failure(response)
+            raise self._failure(response, _read(response))
         return response.body
 
     async def reach(self) -> Mapping[str, int]:
@@ -165,7 +163,8 @@ class LlmEndpoint:
         try:
             await self._send(model, body, lambda: None, _PROBE_TOKENS, PROBE_SECONDS)
         except PermanentLlmFailure as failure:
-            raise LlmRejected(*explain_rejection(failure, self.address, model)) from None
+            variable = self._settings.variable_in_use
+            raise LlmRejected(*explain_rejection(failure, self.address, model, variable)) from None
         except TransientLlmFailure as failure:
             if failure.fault.kind in {"connection", "timeout"}:
                 raise LlmUnavailable(
@@ -228,22 +227,21 @@ class LlmEndpoint:
     def _completion(self, response: HttpResponse) -> Completion:
         """Parse a response into a completion. Raises TransientLlmFailure or PermanentLlmFailure if it is none."""
         if response.status >= 400:
-            rejected_generation = extract_rejected_generation(read_json(response.body))
+            body = _read(response)
+            rejected_generation = extract_rejected_generation(body)
             if rejected_generation is None:
-                raise self._failure(response)
+                raise self._failure(response, body)
             return Completion(rejected_generation, "", "stop", None, None)
         try:
-            return parse_completion(response.body)
-        except ValueError as unreadable:
-            error = error_in(read_json(response.body))
-            if error is None:
-                failure = TransientLlmFailure(Fault(kind="server_error", detail=str(unreadable)))
+            return parse_completion(response.body, _charset(response))
+        except UnusableResponse as unusable:
+            failure: TransientLlmFailure | PermanentLlmFailure
+            if unusable.error is None:
+                failure = TransientLlmFailure(Fault(kind="server_error", detail=str(unusable)))
             else:  # a proxy that responded with 200 before its provider failed
-                reported_failure = self._failure(response._replace(status=status_in(error), body=to_json(error)))
-                if isinstance(reported_failure, PermanentLlmFailure):
-                    raise reported_failure from None
-                failure = reported_failure
-            failure.read = read_without_answer(response.body)
+                failure = self._failure(response, unusable.error)
+            if isinstance(failure, TransientLlmFailure):
+                failure.read = unusable.read
             raise failure from None
 
     async def _exchange(
@@ -278,8 +276,28 @@ class LlmEndpoint:
         address = self._url.with_path(self._url.path.rstrip("/") + bare, keep_query=True)
         return address.extend_query(query) if query else address
 
-    def _failure(self, response: HttpResponse) -> TransientLlmFailure | PermanentLlmFailure:
-        parsed = parse_error_body(read_json(response.body))
+    def _failure(self, response: HttpResponse, error: object) -> TransientLlmFailure | PermanentLlmFailure:
+        """Return the failure that an error in a response indicates."""
+        parsed = parse_error_body(error)
         secret = self._secret if len(self._secret) >= _MIN_SECRET_CHARS else ""  # a short key is a placeholder
-        body = parsed._replace(message=redact_secrets(parsed.message, secret))
-        return failure_from_status(response.status, body, retry_after(response.headers, self._clock.now()))
+        title = None if parsed.page_title is None else redact_secrets(parsed.page_title, secret)
+        body = parsed._replace(message=redact_secrets(parsed.message, secret), page_title=title)
+        headers = {**body.headers, **{name.lower(): value for name, value in response.headers.items()}}
+        wait = retry_after(headers, self._clock.now())
+        if wait is None:
+            wait = duration_seconds(headers.get("retry-after", ""))
+        return failure_from_status(response.status if response.status >= 400 else 200, body, wait)
+
+
+_CHARSET = re.compile(r"charset=[\"']?([\w.:-]+)", re.IGNORECASE)
+
+
+def _charset(response: HttpResponse) -> str:
+    """Return the charset that a response states, or an empty string."""
+    match = _CHARSET.search(response.headers.get("content-type", ""))
+    return match[1] if match else ""
+
+
+def _read(response: HttpResponse) -> object:
+    """Return a response's body: JSON, or text if it is none."""
+    return parse_json(decode_text(response.body, _charset(response)))

@@ -87,8 +87,10 @@ def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict
             f"{provider.address_variable} is not set, but models from {name} need it.",
             f"Set {provider.address_variable} to the URL of your resource.",
         )
-    key = _key(name, provider, base_url, llm, environment)
-    llm_settings: dict[str, Any] = {"base_url": base_url} | ({"api_key": key} if key else {})
+    variable = _key_variable(name, provider, base_url, llm, environment)
+    llm_settings: dict[str, Any] = {"base_url": base_url}
+    if variable is not None and not llm.get("api_key"):
+        llm_settings |= {"api_key": environment[variable], "key_variable": variable}
     if provider.structured is not None:
         llm_settings["structured"] = provider.structured
     llm_settings |= {**llm, "model": model}
@@ -119,18 +121,19 @@ def _provider(model: str, environment: Mapping[str, str]) -> tuple[str, Provider
     )
 
 
-def _key(
+def _key_variable(
     name: str, provider: Provider, base_url: str, llm: Mapping[str, Any], environment: Mapping[str, str]
 ) -> str | None:
-    key = next((environment[variable] for variable in provider.key_variables if environment.get(variable)), None)
+    """Return the provider's variable that holds the user's key; None if there is none."""
+    variable = next((variable for variable in provider.key_variables if environment.get(variable)), None)
     # A user's own server, set in the provider's variable, may not need a key.
     needs_key = bool(provider.key_variables) and (provider.base_url is None or base_url == provider.base_url)
-    if key is None and needs_key and not llm.get("api_key"):
+    if variable is None and needs_key and not llm.get("api_key"):
         raise ConfigurationError(
             f"{' or '.join(provider.key_variables)} is not set, but models from {name} need it.",
             "Set it to your API key.",
         )
-    return key
+    return variable
 
 
 def _get_name_at_provider(model: str, name: str) -> str:

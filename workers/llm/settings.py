@@ -14,6 +14,8 @@ StructuredSetting = Literal["auto", "json_schema", "json_object", "prompt"]
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high"]
 Seconds = Annotated[float, Field(gt=0)]
 Usd = Annotated[float, Field(ge=0)]
+KEY_VARIABLE = "ASSAYER_LLM__API_KEY"
+"""Variable of the API key, unless the key comes from a provider's own variable."""
 
 
 class Price(NamedTuple):
@@ -71,6 +73,8 @@ class LlmSettings(Frozen):
     as Azure's `?api-version=`, is sent with every request."""
     api_key: SecretStr = SecretStr("")
     """API key; empty for servers that require none."""
+    key_variable: str = KEY_VARIABLE
+    """Variable that the API key comes from, for messages."""
     model: str = Field(min_length=1)
     """Model: `PROVIDER/NAME`, or a name that the endpoint serves."""
     endpoint_name: str = ""
@@ -136,6 +140,11 @@ class LlmSettings(Frozen):
     @classmethod
     def _no_temperature(cls, value: object) -> object:
         return None if isinstance(value, str) and value.strip().lower() in {"none", "null", ""} else value
+
+    @property
+    def variable_in_use(self) -> str:
+        """Return the variable that holds the API key; empty if no key is set."""
+        return self.key_variable if self.api_key.get_secret_value() else ""
 
     @property
     def endpoint(self) -> str:

@@ -15,8 +15,8 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
 
 from assayer.models import Fault, FaultKind
-from workers.llm.chat_completion import Completion
-from workers.llm.errors import clip_line
+from workers.llm.completion import Completion
+from workers.llm.error_body import clip_line
 
 _HIDDEN: Any = SkipJsonSchema
 """Marker for fields that are omitted from a schema."""
@@ -218,15 +218,16 @@ def parse_answer(completion: Completion, output: type[Out]) -> ParsedAnswer[Out]
 
 
 def _not_answered(completion: Completion, text: str) -> ParsedAnswer[Out] | None:
-    if completion.refusal:
+    stated = f" (finish reason “{completion.stated_finish}”)" if completion.stated_finish else ""
+    if completion.refusal or completion.finish_reason == "refusal":
         return _build_failure("refusal", "the model declined to answer")
     if completion.finish_reason == "content_filter":
-        return _build_failure("refused_request", "the endpoint's content filter stopped the answer")
+        return _build_failure("refused_request", f"the endpoint's content filter stopped the answer{stated}")
     if text:
         return None
     if completion.finish_reason == "length":
         return _build_failure("truncated", "cut off before the answer began")
-    return _build_failure("empty", "the answer is empty")
+    return _build_failure("empty", f"the answer is empty{stated}")
 
 
 def _explain_broken(json_objects: JsonObjects, text: str, is_cut_off: bool) -> ParsedAnswer[Out] | None:

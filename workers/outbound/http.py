@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import Literal, NamedTuple
 from urllib.parse import quote, quote_plus
@@ -159,6 +160,8 @@ def _collect_causes(error: BaseException) -> Iterator[BaseException]:
 
 def _describe_causes(causes: list[BaseException]) -> str:
     for error in causes:
+        if isinstance(error, aiohttp.ClientHttpProxyError):
+            return f"the proxy refused the connection: {error.status} {error.message}"
         if isinstance(error, aiohttp.ClientConnectorError):
             return f"no connection: {error.strerror or type(error.os_error).__name__}"
         if isinstance(error, aiohttp.ServerDisconnectedError):
@@ -196,7 +199,7 @@ service blocks a client for thirty years."""
 def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
     """Return the wait that a service requests, in seconds, at least 0; None if it requests none.
 
-    Reads `retry-after-ms`, `retry-after` (a number or an HTTP date), and the time at which an exhausted limit is
+    Reads `retry-after-ms`, `retry-after` (a number or a date), and the time at which an exhausted limit is
     renewed. Dates are relative to the response's own date or, if it has none, to `now`."""
     now = _date(headers.get("date", "")) or now
     milliseconds = _number(headers.get("retry-after-ms", ""))
@@ -209,7 +212,8 @@ def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
     if seconds is None and headers.get("x-ratelimit-remaining") == "0":
         seconds = _number(headers.get("x-ratelimit-reset", ""))
         if seconds is not None and seconds >= _UNIX_TIMES:
-            seconds -= now.timestamp()
+            # OpenRouter states milliseconds.
+            seconds = (seconds / 1000 if seconds >= 1000 * _UNIX_TIMES else seconds) - now.timestamp()
     return None if seconds is None else max(0.0, seconds)
 
 
@@ -222,11 +226,11 @@ def _number(text: str) -> float | None:
 
 
 def _date(text: str) -> dt.datetime | None:
-    try:
-        date = parsedate_to_datetime(text)
-        return date.astimezone(dt.UTC) if date.tzinfo else date.replace(tzinfo=dt.UTC)
-    except (ValueError, OverflowError):
-        return None
+    for parse in (parsedate_to_datetime, dt.datetime.fromisoformat):
+        with suppress(ValueError, OverflowError):
+            date = parse(text)
+            return date.astimezone(dt.UTC) if date.tzinfo else date.replace(tzinfo=dt.UTC)
+    return None
 
 
 def read_json(body: bytes) -> object:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from assayer.errors import RequestRefused
 from assayer.models import Fault
-from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Completion, Requester
+from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Requester
+from workers.llm.completion import Completion
 from workers.llm.dialect import Dialect
 from workers.policy_training.policy_conversation import PolicyConversation, PolicyTemplate, WrittenTokens
 from workers.policy_training.trajectories import TrajectoryTokens

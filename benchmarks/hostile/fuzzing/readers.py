@@ -34,7 +34,7 @@ from orchestrator.batches import body_reader, csv_rows, json_rows, rows, uploade
 from orchestrator.settings import BatchSettings
 from workers.full_texts import cited_places, grobid_tei
 from workers.literature_apis import arxiv, record_fields
-from workers.llm import chat_completion
+from workers.llm import completion
 from workers.sandbox import page_extraction
 from workers.sandbox.refusal import Refused
 from workers.web import search
@@ -118,7 +118,7 @@ def _page(text: str) -> object:
 def _completion(text: str) -> object:
     """Parse the text as a chat completion; ValueError counts as a refusal."""
     try:
-        return chat_completion.parse_completion(bytes_of(text))
+        return completion.parse_completion(bytes_of(text))
     except ValueError:
         return None
 
@@ -208,7 +208,7 @@ _GIVEN: dict[str, Callable[[str], object]] = {
     "workers.full_texts.cited_places.read_citing_paper": lambda text: cited_places.read_citing_paper(_tei(text)),
     "workers.full_texts.grobid_tei.parse_tei": lambda text: grobid_tei.parse_tei(_tei(text)),
     "workers.full_texts.grobid_tei.read_tei": lambda text: grobid_tei.read_tei(bytes_of(text), "a test"),
-    "workers.llm.chat_completion.parse_completion": _completion,
+    "workers.llm.completion.parse_completion": _completion,
     "workers.sandbox.page_extraction.extract_article": _page,
     "workers.literature_apis.arxiv.read_page": lambda text: arxiv.read_page(bytes_of(text), 0),
     "workers.literature_apis.arxiv.search_query": lambda text: arxiv.search_query(text, OPEN),

@@ -26,7 +26,8 @@ from tests.corpus_papers import OFF_FIELD, ON_TOPIC
 from tests.polling import wait_until_async
 from workers.embedding.embedder import BgeM3Embedder, SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
-from workers.llm.errors import ErrorBody, PermanentLlmFailure, ReadTokens, TransientLlmFailure
+from workers.llm.error_body import ErrorBody
+from workers.llm.errors import PermanentLlmFailure, ReadTokens, TransientLlmFailure
 from workers.reranking import RerankerSettings
 from workers.reranking.reranker import LocalReranker
 

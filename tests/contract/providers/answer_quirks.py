@@ -76,6 +76,79 @@ ANSWER_QUIRKS = (
         prompt_tokens=10,
     ),
     Answered("usage as nulls", lambda seen: said(GOOD, usage={"prompt_tokens": None, "completion_tokens": None})),
+    Answered(
+        "usage as texts",
+        lambda seen: said(GOOD, usage={"prompt_tokens": "1234", "completion_tokens": "5"}),
+        prompt_tokens=1234,
+    ),
+    Answered(
+        "usage under Anthropic's names",
+        lambda seen: said(GOOD, usage={"input_tokens": 31, "output_tokens": 5}),
+        prompt_tokens=31,
+    ),
+    Answered("usage without an end", lambda seen: said(GOOD, usage={"prompt_tokens": 1e999, "completion_tokens": -1})),
+    # Finish reasons and forms
+    Answered("Together: eos, whole answer in `reasoning`", lambda seen: said("", "eos", reasoning=GOOD)),
+    Answered("finish reason null", lambda seen: said(GOOD, None)),
+    Answered("Anthropic through a gateway: end_turn", lambda seen: said(None, "end_turn", reasoning_content=GOOD)),
+    Answered("OpenRouter: error after the whole answer", lambda seen: said(GOOD, "error")),
+    Answered("content as an object", lambda seen: said(json.loads(GOOD))),
+    Answered("older completions API", lambda seen: Reply(200, {"choices": [{"text": GOOD}]})),
+    Answered(
+        "Anthropic: Messages API",
+        lambda seen: Reply(
+            200,
+            {
+                "type": "message",
+                "content": [{"type": "thinking", "thinking": "Hm {."}, {"type": "text", "text": GOOD}],
+                "stop_reason": "end_turn",
+                "usage": {"input_tokens": 41, "output_tokens": 8},
+            },
+        ),
+        prompt_tokens=41,
+    ),
+    Answered(
+        "Gemini: native",
+        lambda seen: Reply(
+            200,
+            {
+                "candidates": [
+                    {"content": {"parts": [{"text": "Hm.", "thought": True}, {"text": GOOD}]}, "finishReason": "STOP"}
+                ],
+                "usageMetadata": {"promptTokenCount": 43, "candidatesTokenCount": 9},
+            },
+        ),
+        prompt_tokens=43,
+    ),
+    Answered(
+        "OpenAI: Responses API",
+        lambda seen: Reply(
+            200,
+            {
+                "object": "response",
+                "output": [{"type": "reasoning"}, {"content": [{"type": "output_text", "text": GOOD}]}],
+                "usage": {"input_tokens": 47},
+            },
+        ),
+        prompt_tokens=47,
+    ),
+    Answered(
+        "Ollama: native",
+        lambda seen: Reply(
+            200,
+            {
+                "message": {"content": GOOD},
+                "done": True,
+                "done_reason": "stop",
+                "prompt_eval_count": 53,
+                "eval_count": 9,
+            },
+        ),
+        prompt_tokens=53,
+    ),
+    Answered("answer in UTF-16", lambda seen: Reply(200, json.dumps(said(GOOD).body).encode("utf-16"))),
+    Answered("answer with a byte order mark", lambda seen: Reply(200, "\ufeff" + json.dumps(said(GOOD).body))),
+    Answered("answer labelled as a page", lambda seen: said(GOOD)._replace(content_type="text/html")),
     # Trouble that passes
     Answered(
         "OpenRouter: rate limit inside a 200",
@@ -96,6 +169,29 @@ ANSWER_QUIRKS = (
     Answered(
         "llama.cpp: 503 while loading",
         lambda seen: error(503, "Loading model", code=503) if seen.number == 1 else None,
+        (2, 1),
+    ),
+    # Parameters, in other forms of refusals
+    Answered(
+        "list of texts: temperature",
+        lambda seen: Reply(400, {"errors": ["temperature is not supported"]}) if "temperature" in seen.body else None,
+        (2, 1),
+        lacks=("temperature",),
+    ),
+    Answered(
+        "error in a list: seed",
+        lambda seen: Reply(422, {"error": [{"message": "Unknown field: seed"}]}) if "seed" in seen.body else None,
+        (2, 1),
+        lacks=("seed",),
+        settings={"seed": 7},
+    ),
+    Answered(
+        "Groq: limit of answer tokens, named beside the context window",
+        lambda seen: (
+            error(400, "`max_tokens` must be less than or equal to `4096`, which is less than the `context_window`")
+            if seen.most > 4096
+            else None
+        ),
         (2, 1),
     ),
 )

@@ -48,20 +48,36 @@ class Seen(NamedTuple):
 class Reply(NamedTuple):
     status: int
     body: object
-    """JSON, unless it is a string."""
+    """JSON, unless it is a string or bytes."""
     content_type: str = "application/json"
+    headers: Mapping[str, str] = {}
 
 
 Quirk = Callable[[Seen], Reply | None]
 """Response of the provider; None for an ordinary answer."""
 
 
-def said(content: object, finish_reason: str = "stop", usage: object = None, **message: Any) -> Reply:
+def said(content: object, finish_reason: object = "stop", usage: object = None, **message: Any) -> Reply:
     """A chat completion."""
     choice = {"index": 0, "message": {"role": "assistant", "content": content, **message}}
     counts = {"prompt_tokens": 100, "completion_tokens": 20} if usage is None else usage
     body = {"id": "c", "object": "chat.completion", "choices": [{**choice, "finish_reason": finish_reason}]}
     return Reply(200, {**body, "usage": counts})
+
+
+def page(title: str, status: int = 200, content_type: str = "text/html") -> Reply:
+    """A web page, as a proxy or a sign-in page of a network sends."""
+    styles = "<style>p > a { color: red }</style>"
+    head = f'<head><meta charset="utf-8"><title>\n{title}</title>{styles}</head>'
+    return Reply(
+        status, f"<!DOCTYPE html>\n<html>{head}<body><p>Ask your administrator.</p></body></html>", content_type
+    )
+
+
+def events(*items: object) -> Reply:
+    """A stream of events; texts are sent as they are."""
+    lines = [item if isinstance(item, str) else f"data: {json.dumps(item)}" for item in items]
+    return Reply(200, "\n\n".join([*lines, ""]), "text/event-stream")
 
 
 def error(status: int, message: str, **more: Any) -> Reply:
@@ -99,8 +115,11 @@ class Imitation:
         seen = Seen(request.path, request.query, request.headers, body, len(self.requests) + 1)
         self.requests.append(seen)
         reply = self.quirk(seen) or said(GOOD)
-        text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
-        return web.Response(status=reply.status, text=text, content_type=reply.content_type)
+        body = reply.body
+        if not isinstance(body, bytes):
+            body = (body if isinstance(body, str) else json.dumps(body)).encode()
+        headers = {"Content-Type": reply.content_type, **reply.headers}
+        return web.Response(status=reply.status, body=body, headers=headers)
 
 
 def an_opened_gateway(provider: Imitation, path: str = "/v1", **settings: object) -> LlmGateway:

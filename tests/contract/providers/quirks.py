@@ -25,20 +25,6 @@ class Answered:
     """Tokens on record for the first question, where the quirk concerns them."""
 
 
-@dataclass(frozen=True)
-class Refused:
-    """A quirk that costs the answer: the user sees why, in the provider's own words."""
-
-    name: str
-    reply: Reply
-    sees: str
-    """Regular expression of the message and its hint."""
-    concerns_one: bool = False
-    """Whether it concerns this question alone, so that the evaluation goes on."""
-    form: str = ""
-    sends: int = 1
-
-
 def _when(condition: Any, reply: Reply) -> Quirk:
     return lambda seen: reply if condition(seen) else None
 
@@ -321,75 +307,4 @@ ANSWERED = (
     Answered(
         "full address of chat completions as base URL", lambda seen: None, settings={"path": "/v1/chat/completions"}
     ),
-)
-
-REFUSED = (
-    Refused(
-        "OpenAI: content filter",
-        error(400, "The response was filtered due to the prompt triggering our content management policy."),
-        "content filter refused.*triggering our content management policy",
-        concerns_one=True,
-    ),
-    Refused(
-        "OpenRouter: moderation",
-        error(403, "Your chosen model requires moderation and your input was flagged for violence", code=403),
-        "content filter refused.*your input was flagged",
-        concerns_one=True,
-    ),
-    Refused(
-        "Bedrock: too long, without a number",
-        error(400, "Input is too long for requested model."),
-        "longer than model 'm' accepts.*Input is too long for requested model",
-        concerns_one=True,
-    ),
-    Refused(
-        "Gemini: prompt blocked, inside a 200",
-        Reply(200, {"error": {"code": 400, "message": "The prompt was blocked: content_filter"}}),
-        "content filter refused.*prompt was blocked",
-        concerns_one=True,
-    ),
-    Refused(
-        "OpenAI: quota, with the status of a rate limit",
-        error(429, "You exceeded your current quota", code="insufficient_quota"),
-        "no quota.*exceeded your current quota",
-    ),
-    Refused(
-        "proxy: error as a bare string inside a 200",
-        Reply(200, {"error": "model 'm' not found: model_not_found", "code": 404}),
-        "m' not found",
-    ),
-    Refused(
-        "AWS: message with a capital letter",
-        Reply(403, {"Message": "User is not authorized to access this resource"}),
-        "does not have permission to use model 'm'",
-    ),
-    Refused(
-        "Baidu: names of its own",
-        Reply(400, {"error_code": 336003, "error_msg": "the max input characters is 20000"}),
-        "max input characters is 20000",
-    ),
-    Refused(
-        "nginx: request too large, as a page",
-        Reply(413, "<html><head><title>413 Request Entity Too Large</title></head></html>", "text/html"),
-        r"\(413: 413 Request Entity Too Large\)",
-        concerns_one=True,
-    ),
-    Refused(
-        "OpenRouter: credits", error(402, "This request requires more credits", code=402), "no quota.*more credits"
-    ),
-    Refused(
-        "Anthropic: credits",
-        Reply(
-            400,
-            {"type": "error", "error": {"type": "invalid_request_error", "message": "Your credit balance is too low"}},
-        ),
-        "no quota.*credit balance is too low",
-    ),
-    Refused(
-        "Gemini: key", Reply(400, [{"error": {"code": 400, "message": "API key not valid."}}]), "rejected the API key"
-    ),
-    Refused(
-        "Ollama: model", error(404, 'model "m" not found, try pulling it first'), "does not know.*try pulling it first"
-    ),
-    Refused("wrong path", Reply(404, {"detail": "Not Found"}), "no chat completions API.*Not Found.*BASE_URL"),
 )

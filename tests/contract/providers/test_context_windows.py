@@ -38,6 +38,21 @@ OVERFLOWS = {
     "Gemini": "The input token count ({total}) exceeds the maximum number of tokens allowed (8192).",
     "TGI": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: {prompt} `inputs`",
     "Qwen": "Range of input length should be [1, 8192]",
+    "Qwen, with its code": "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 8192]",
+    "xAI": "This model's maximum prompt length is 8192 but the request contains {total} tokens.",
+    "Copilot": "prompt token count of {total} exceeds the limit of 8192",
+    "Kimi": "Invalid request: Your request exceeded model token limit: 8192 (requested: {total})",
+    "Cerebras": "Please reduce the length of the messages. Current length is {total} while limit is 8192",
+    "llama-cpp-python": "Requested tokens ({total}) exceed context window of 8192",
+    "LM Studio, newer": "The number of tokens to keep from the initial prompt is greater than the context length "
+    "(n_keep: {total}>= n_ctx: 8192). Provide a shorter input.",
+    "vLLM, decoder": "The decoder prompt (length {total}) is longer than the maximum model length of 8192. Make sure "
+    "that `max_model_len` is no smaller.",
+    "Bedrock": "Too many input tokens. Max input tokens: 8192, request input token count: {total}",
+    "TensorRT-LLM": "The sum of prompt length ({total}.0), query length (0) should not exceed max_num_tokens (8192)",
+    "Fireworks": "The prompt is too long: {total}, model maximum context length: 8192",
+    "Cloudflare": "5021: The estimated number of tokens ({total}) exceeded this model context window limit (8192).",
+    "words of no provider": "the prompt ({total} tokens) doesn't fit into the context of 8192 tokens",
 }
 LISTED = {
     "vLLM": {"data": [{"id": "m", "max_model_len": WINDOW}]},
@@ -119,6 +134,22 @@ async def test_prompt_is_shortened_when_the_endpoint_counts_more_tokens() -> Non
         answer = await gateway.run(CUT, MANY, a_run())
         assert answer.value.weights
         assert 3 <= len(provider.requests) <= 5
+
+
+@pytest.mark.parametrize("status", [413, 429])
+async def test_request_above_the_tokens_of_a_minute_is_shortened_not_repeated(status: int) -> None:
+    words = (
+        "Request too large for model `m` on tokens per minute (TPM): Limit 8192, Requested {total}, please reduce it."
+    )
+    refuse = _overflowing(words)
+
+    def quirk(seen: Seen) -> Reply | None:
+        reply = refuse(seen)
+        return reply if reply is None or reply.status == 200 else reply._replace(status=status)
+
+    async with Imitation(quirk) as provider, an_opened_gateway(provider) as gateway:
+        await gateway.run(LONG, a_question("Weights help. " * 1_000), a_run())
+        assert (gateway.context_tokens("m"), len(provider.requests)) == (WINDOW, 2)
 
 
 async def test_oversized_prompt_that_cannot_be_cut_is_rejected_with_provider_message() -> None:

@@ -1,15 +1,21 @@
 """Each quirk of a provider is handled, or refused with the provider's own message."""
 
+import re
 from dataclasses import replace
 
 import pytest
+from tenacity import RetryCallState
 
-from assayer.errors import AnswerRefused, LlmRejected, RequestRefused
+from assayer.errors import AnswerRefused, LlmRejected, LlmUnavailable, RequestRefused
 from assayer.llm import ask
 from tests.contract.providers.answer_quirks import ANSWER_QUIRKS
-from tests.contract.providers.imitation import Imitation, an_opened_gateway, error, said
-from tests.contract.providers.quirks import ANSWERED, REFUSED, Answered, Refused
+from tests.contract.providers.imitation import GOOD, Imitation, Reply, an_opened_gateway, error, page, said
+from tests.contract.providers.interruptions import INTERRUPTIONS, Interruption
+from tests.contract.providers.quirks import ANSWERED, Answered
+from tests.contract.providers.refusals import REFUSED, Refused
 from tests.contract.weighing import WEIGHING, a_question, a_run
+from workers.llm.answer_repair import Asking
+from workers.llm.errors import TransientLlmFailure
 
 LONG = replace(WEIGHING, max_tokens=6_000)
 
@@ -36,10 +42,82 @@ async def test_provider_quirk_is_learned_once_and_all_requests_succeed(case: Ans
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
 async def test_refusal_quotes_the_message_of_the_provider(case: Refused) -> None:
     kind = RequestRefused if case.concerns_one else LlmRejected
-    async with Imitation(lambda _: case.reply) as provider, an_opened_gateway(provider) as gateway:
-        with pytest.raises(kind, match=case.sees):
+    async with (
+        Imitation(lambda _: case.reply) as provider,
+        an_opened_gateway(provider, **case.settings) as gateway,
+    ):
+        with pytest.raises(kind, match=f"(?s){case.sees}"):
             await gateway.run(LONG, a_question(), a_run())
         assert len(provider.requests) == case.sends
+
+
+@pytest.mark.parametrize("case", INTERRUPTIONS, ids=lambda case: case.name)
+async def test_interrupted_request_is_sent_again_after_the_stated_wait(
+    case: Interruption, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float | None] = []
+
+    def wait(_: Asking, state: RetryCallState) -> float:
+        failure = state.outcome.exception() if state.outcome is not None else None
+        assert isinstance(failure, TransientLlmFailure)
+        waits.append(failure.retry_after)
+        return 0.0
+
+    monkeypatch.setattr(Asking, "wait", wait)
+    async with (
+        Imitation(lambda seen: case.reply if seen.number == 1 else None) as provider,
+        an_opened_gateway(provider, retry_after_max_seconds=1e6) as gateway,
+    ):
+        record = (await gateway.run(LONG, a_question(), a_run())).record
+    assert [seen.body for seen in provider.requests] == [provider.requests[0].body] * 2
+    (fault,) = record.faults
+    assert fault.kind == case.kind
+    assert re.search(case.detail, fault.detail)
+    assert waits == [None if case.wait is None else pytest.approx(case.wait)]
+
+
+async def test_wait_that_is_too_long_ends_the_request_at_once_and_is_named() -> None:
+    daily = error(429, "Rate limit reached on tokens per day (TPD): Limit 1, Used 1. Please try again in 7m12s.")
+    async with Imitation(lambda _: daily) as provider, an_opened_gateway(provider) as gateway:
+        with pytest.raises(LlmUnavailable, match=r"in 1 try.*tokens per day.*asked to wait 432 s.*Try again later"):
+            await gateway.run(LONG, a_question(), a_run())
+
+
+async def test_sign_in_page_is_named_when_it_does_not_go_away() -> None:
+    async with (
+        Imitation(lambda _: page("Sign in")) as provider,
+        an_opened_gateway(provider, max_attempts=2) as gateway,
+    ):
+        with pytest.raises(LlmUnavailable, match=r"web page titled “Sign in” instead of JSON.*HTTPS_PROXY"):
+            await gateway.run(LONG, a_question(), a_run())
+
+
+@pytest.mark.parametrize(
+    ("reply", "named"),
+    [
+        (said(None, "SAFETY"), "SAFETY"),
+        (said(GOOD[:40], "RECITATION"), "RECITATION"),
+        (said("", "sensitive"), "sensitive"),
+        (Reply(200, {"choices": [{"finish_reason": "content_filter: PROHIBITED_CONTENT"}]}), "PROHIBITED_CONTENT"),
+        (Reply(200, {"promptFeedback": {"blockReason": "BLOCKLIST"}}), "prompt blocked: BLOCKLIST"),
+    ],
+    ids=["SAFETY", "RECITATION", "sensitive", "no message", "Gemini, native"],
+)
+async def test_filtered_answer_is_a_refused_request_that_names_the_reason(reply: Reply, named: str) -> None:
+    async with Imitation(lambda _: reply) as provider, an_opened_gateway(provider) as gateway:
+        with pytest.raises(RequestRefused, match=f"content filter stopped the answer .*“.*{named}”"):
+            await gateway.run(LONG, a_question(), a_run())
+
+
+@pytest.mark.parametrize("finish_reason", ["length", "MAX_TOKENS", "model_length", "max_output_tokens"])
+async def test_truncated_answer_is_recognised_in_all_words_for_it(finish_reason: str) -> None:
+    async with (
+        Imitation(lambda seen: said(GOOD[:40], finish_reason) if seen.number == 1 else None) as provider,
+        an_opened_gateway(provider) as gateway,
+    ):
+        record = (await gateway.run(LONG, a_question(), a_run())).record
+    assert [fault.kind for fault in record.faults] == ["truncated"]
+    assert [seen.most for seen in provider.requests] == [6_000, 12_000]
 
 
 async def test_request_refusal_is_quoted_in_the_reason_and_journal() -> None:
@@ -54,10 +132,10 @@ async def test_request_refusal_is_quoted_in_the_reason_and_journal() -> None:
     assert "Input is too long for requested model." in fault.example
 
 
-async def test_model_refusal_is_distinguished_from_endpoint_refusal() -> None:
-    async with (
-        Imitation(lambda _: said(None, refusal="I will not.")) as provider,
-        an_opened_gateway(provider) as gateway,
-    ):
+@pytest.mark.parametrize(
+    "reply", [said(None, refusal="I will not."), said("", "refusal")], ids=["refusal as text", "Anthropic: as reason"]
+)
+async def test_model_refusal_is_distinguished_from_endpoint_refusal(reply: Reply) -> None:
+    async with Imitation(lambda _: reply) as provider, an_opened_gateway(provider) as gateway:
         with pytest.raises(AnswerRefused):
             await gateway.run(LONG, a_question(), a_run())

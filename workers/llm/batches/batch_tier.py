@@ -17,7 +17,8 @@ from assayer.ports import Clock
 from workers.llm.batches.batch_book import BatchBook
 from workers.llm.batches.batch_dispatcher import BatchDispatcher
 from workers.llm.batches.remote_batches import RemoteBatches
-from workers.llm.chat_completion import ChatRequest, ChatResult, Requester, WaitedFor, parse_completion
+from workers.llm.chat_completion import ChatRequest, ChatResult, Requester, WaitedFor
+from workers.llm.completion import UnusableResponse, parse_completion
 from workers.llm.endpoint import LlmEndpoint
 from workers.llm.metrics import BATCH_CALLS, WAITING_FOR_BATCH
 from workers.llm.settings import LlmBatchSettings, LlmSettings
@@ -121,7 +122,7 @@ class BatchTier:
             return None
         try:
             completion = parse_completion(collected.answer.encode())
-        except ValueError as error:
+        except UnusableResponse as error:
             _LOG.warning("a response in a batch cannot be used: %s", error)
             return None
         return ChatResult(completion)

@@ -10,7 +10,8 @@ from pydantic import BaseModel, Field, ValidationError
 from assayer.models import Fault
 from assayer.models.llm_batches import BatchCall, LineResult
 from workers.llm.endpoint import LlmEndpoint
-from workers.llm.errors import TransientLlmFailure, clip_line
+from workers.llm.error_body import clip_line
+from workers.llm.errors import TransientLlmFailure
 
 _MARK = "assayer-batch"
 """Metadata key under which a batch carries the id that this program gave it."""
