@@ -11,6 +11,7 @@ from assayer.reference_lists import (
     entry_shape,
     identifiers,
     note_entries,
+    parting,
     tagged_records,
 )
 
