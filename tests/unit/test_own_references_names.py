@@ -12,7 +12,6 @@ from tests.unit.own_references_fixture import checked, outcomes, record
 from tests.unit.processor_time import filled, limited
 from workers.literature_apis.record_fields import title_line
 
-
 __all__ = ["limited"]
 
 
