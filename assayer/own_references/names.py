@@ -15,6 +15,8 @@ _PARTS = 4
 _LONG = 6
 """Minimum number of letters in a family name for a misprint or variant spelling (`Müller`, `Mueller`) to be tolerated.
 """
+_LONGEST = 100
+"""Maximum number of letters in a family name that is compared for misprints, which takes time in proportion to both."""
 _MISSPELT = 85.0
 """Minimum similarity (0 to 100) for two long family names to count as the same: `Hinton` and `Linton` score 83."""
 _ACRONYM = re.compile(
@@ -51,7 +53,8 @@ def names_may_match(author: str, other: str) -> bool:
     if is_named_in(author, other) or is_named_in(other, author) or _is_same_group(author, other):
         return True
     ours, theirs = _key(family_name(author)), _key(family_name(other))
-    return min(len(ours), len(theirs)) >= _LONG and fuzz.ratio(ours, theirs) >= _MISSPELT
+    shorter, longer = sorted((len(ours), len(theirs)))
+    return shorter >= _LONG and longer <= _LONGEST and fuzz.ratio(ours, theirs) >= _MISSPELT
 
 
 def _is_same_group(author: str, other: str) -> bool:

@@ -15,8 +15,10 @@ _BLOCK_SECONDS = 120.0
 """Samples are averaged over blocks, which are nearly independent of each other."""
 _MIB = 2**20
 _MOST_SLOWER = 1.2
+_MEMORY_WARM_UP = 0.5
+"""Share of the run before memory is judged: meanwhile caches fill, and free memory between used pieces builds up."""
 _MOST_MEMORY = 30.0
-"""Largest lower bound of the memory's slope, in MiB per hour, that counts as flat."""
+"""Largest lower bound of the memory's slope, in MiB per hour of the usual traffic, that counts as flat."""
 _BY_DESIGN = {"audit_log", "audit_contents"}
 """Append-only tables, which grow as long as people and programs act."""
 _GROWTH = 1.5
@@ -37,7 +39,8 @@ class Slope(NamedTuple):
 def report(course: Course) -> tuple[str, bool]:
     """Return the report as text, and whether nothing grew or slowed down."""
     kept = [sample for sample in course.samples if sample.at >= _WARM_UP * course.seconds]
-    memory = slope(kept, [sample.memory / _MIB for sample in kept])
+    memory = _memory_slope(course, [sample.memory for sample in course.samples])
+    database = _memory_slope(course, [sample.database_memory for sample in course.samples])
     growing = _growing(course)
     slower = _slower(course)
     lines = [
@@ -47,12 +50,8 @@ def report(course: Course) -> tuple[str, bool]:
         f"restarts of PostgreSQL: {course.restarts}; starts of the service: {course.starts}",
         "",
         "After the first quarter, with 95 % intervals (blocks of two minutes):",
-        _memory("the service", memory, [[sample.memory for sample in quarter] for quarter in _quarters(course)]),
-        _memory(
-            "the database",
-            slope(kept, [sample.database_memory / _MIB for sample in kept]),
-            [[sample.database_memory for sample in quarter] for quarter in _quarters(course)],
-        ),
+        _memory(course, "the service", memory, [sample.memory for sample in course.samples]),
+        _memory(course, "the database", database, [sample.database_memory for sample in course.samples]),
         _line("open files", kept, [sample.files for sample in kept]),
         _line("threads", kept, [sample.threads for sample in kept]),
         _line("database connections", kept, [sample.connections for sample in kept]),
@@ -67,9 +66,26 @@ def report(course: Course) -> tuple[str, bool]:
     return "\n".join(lines), not growing and not slower and memory.lower <= _MOST_MEMORY
 
 
-def _memory(name: str, grown: Slope, quarters: Sequence[Sequence[int]]) -> str:
+def _memory_slope(course: Course, values: Sequence[int]) -> Slope:
+    """Return the slope in MiB per hour of the usual traffic, over the second half of the run."""
+    kept = [
+        (sample, value)
+        for sample, value in zip(course.samples, values, strict=True)
+        if sample.at >= _MEMORY_WARM_UP * course.seconds
+    ]
+    steep = slope([sample for sample, _ in kept], [value / _MIB for _, value in kept])
+    return Slope(steep.per_hour / course.rate, steep.error / course.rate)
+
+
+def _memory(course: Course, name: str, grown: Slope, values: Sequence[int]) -> str:
+    quarters: list[list[int]] = [[], [], [], []]
+    for sample, value in zip(course.samples, values, strict=True):
+        quarters[min(3, int(4 * sample.at / course.seconds))].append(value)
     means = ", ".join(f"{statistics.mean(quarter) / _MIB:.0f}" for quarter in quarters if quarter)
-    return f"memory of {name}: {grown.per_hour:+.1f} ± {grown.error:.1f} MiB per hour; mean by quarter {means} MiB"
+    return (
+        f"memory of {name}: mean by quarter {means} MiB; in the second half {grown.per_hour:+.1f} ± {grown.error:.1f} "
+        "MiB per hour of the usual traffic"
+    )
 
 
 def _line(name: str, samples: Sequence[Sample], values: Sequence[int]) -> str:

@@ -89,6 +89,7 @@ class Sample(NamedTuple):
 
 class Course(NamedTuple):
     seconds: float
+    rate: float
     samples: Sequence[Sample]
     answers: Sequence[Answer]
     receiver: Receiver
@@ -122,8 +123,8 @@ async def run(soak: Soak, home: Path) -> Course:
                         group.create_task(work)
             states = await watch.states()
             return Course(
-                soak.seconds, watch.samples, traffic.answers, receiver, watch.nights, states, watch.restarts,
-                service.starts,
+                soak.seconds, soak.rate, watch.samples, traffic.answers, receiver, watch.nights, states,
+                watch.restarts, service.starts,
             )  # fmt: skip
 
 

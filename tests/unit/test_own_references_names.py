@@ -9,7 +9,10 @@ from assayer.own_references.titles import title_agreement
 from assayer.reference_lists.entry_parser import parse_references
 from index.records.paper_record import PaperRecord
 from tests.unit.own_references_fixture import checked, outcomes, record
+from tests.unit.processor_time import filled, limited
 from workers.literature_apis.record_fields import title_line
+
+__all__ = ["limited"]
 
 
 @pytest.mark.parametrize(
@@ -205,3 +208,7 @@ async def test_reference_with_title_without_spaces_is_found() -> None:
 async def test_web_page_that_no_source_holds_is_not_counted_as_missing(entry: str, outcome: str) -> None:
     text = f"{'We sort letters by hand in the evening and count mistakes. ' * 4}\n\n## References\n\n[1] {entry}\n"
     assert outcomes(await checked(text, local=[record("a", "Another title altogether", "Bo Chen", 2015)])) == [outcome]
+
+
+def test_long_names_are_compared_in_linear_time() -> None:
+    assert not names_may_match(filled("ab", characters=600_000), filled("ba", end="z", characters=600_000))

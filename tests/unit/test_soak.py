@@ -40,14 +40,16 @@ def test_allocated_bytes_leave_out_pages_of_files(tmp_path: Path) -> None:
     assert _growth_of(lambda: bytearray(b"x") * _SIZE) > _SIZE * 3 / 4
 
 
-def _course(memory: Callable[[float], float], rows: Callable[[float], float] = lambda _: 100) -> Course:
+def _course(
+    memory: Callable[[float], float], rows: Callable[[float], float] = lambda _: 100, rate: float = 1.0
+) -> Course:
     """A course of an hour; `memory` in MiB and `rows` by the share of the time that has passed."""
     samples = [
         Sample(at, int(memory(at / SECONDS) * _MIB), 0, 9, 9, 9, {"jobs": int(rows(at / SECONDS))}, {"jobs": 8_192})
         for at in range(0, int(SECONDS), 10)
     ]
     answers = [Answer(sample.at, "GET /v1/evaluations", 0.1, 200) for sample in samples]
-    return Course(SECONDS, samples, answers, Receiver(), (), {}, 0, 1)
+    return Course(SECONDS, rate, samples, answers, Receiver(), (), {}, 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -56,9 +58,10 @@ def _course(memory: Callable[[float], float], rows: Callable[[float], float] = l
         (_course(lambda _: 600), True),
         (_course(lambda share: 600 + 100 * share), False),
         (_course(lambda share: 600 + 100 * min(share, 0.5)), True),
+        (_course(lambda share: 600 + 100 * share, rate=5.0), True),
         (_course(lambda _: 600, lambda share: 100 + 1_000 * share), False),
     ],
-    ids=["flat", "memory grows", "memory grows until half-time", "a table grows"],
+    ids=["flat", "memory grows", "memory grows until half-time", "grows less per request", "a table grows"],
 )
 def test_soak_fails_if_memory_or_a_table_grows(course: Course, is_sound: bool) -> None:
     assert report(course)[1] == is_sound
