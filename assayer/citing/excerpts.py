@@ -1,9 +1,10 @@
 """Cut excerpts around quotes, so that the support check sees conditions stated next to the quoted words."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection
 from typing import NamedTuple
 
-from assayer.text.sentences import sentences
+from assayer.text.sentences import sentence_spans
 
 _EXCERPT_CHARS = 700
 """Maximum number of characters in an excerpt, including the quote."""
@@ -15,8 +16,8 @@ class _Span(NamedTuple):
 
 
 def excerpt(quote: str, text: str) -> str:
-    """Return the quote with the sentences before and after it. Returns the quote alone if it was joined from several
-    pieces or the excerpt would be too long."""
+    """Return the quote with the sentences before and after it, as far as they fit. Returns the quote alone if it was
+    joined from several pieces or if its own sentences are too long."""
     line = " ".join(text.split())
     span = _excerpt_span(quote, line)
     return quote if span is None else line[span.start : span.end]
@@ -46,17 +47,22 @@ def _excerpt_span(quote: str, line: str) -> _Span | None:
     start = line.find(quote)
     if start < 0:
         return None
-    line_sentences = sentences(line, min_words=1)
-    begin, end = start, start + len(quote)
-    position = 0
-    for index, sentence in enumerate(line_sentences):
-        position = line.find(sentence, position)
-        if position <= start < position + len(sentence):
-            previous_sentence = line_sentences[index - 1] if index else ""
-            begin = max(line.rfind(previous_sentence, 0, position), 0) if previous_sentence else position
-        if position < start + len(quote) <= position + len(sentence):
-            next_sentence = line_sentences[index + 1] if index + 1 < len(line_sentences) else ""
-            end = line.find(next_sentence, position) + len(next_sentence) if next_sentence else position + len(sentence)
-    # Sentences are returned without Markdown marks, so in a text with such marks they may not be found.
-    excerpt_text = line[begin:end]
-    return _Span(begin, end) if quote in excerpt_text and len(excerpt_text) <= _EXCERPT_CHARS else None
+    spans = [_Span(*span) for span in sentence_spans(line)]
+    first = bisect_right(spans, start, key=lambda span: span.start) - 1
+    last = bisect_left(spans, start + len(quote), key=lambda span: span.end)
+    excerpt_span = _Span(spans[first].start, spans[last].end)
+    # The sentence that follows comes first, because it may limit the quoted words.
+    for neighbour in (*spans[last + 1 : last + 2], *spans[max(first - 1, 0) : first]):
+        extended = _Span(min(excerpt_span.start, neighbour.start), max(excerpt_span.end, neighbour.end))
+        excerpt_span = extended if _length(extended, line) <= _EXCERPT_CHARS else excerpt_span
+    return _strip(excerpt_span, line) if _length(excerpt_span, line) <= _EXCERPT_CHARS else None
+
+
+def _strip(span: _Span, line: str) -> _Span:
+    """Return the span without the space after its last sentence."""
+    return span._replace(end=span.start + len(line[span.start : span.end].rstrip()))
+
+
+def _length(span: _Span, line: str) -> int:
+    stripped = _strip(span, line)
+    return stripped.end - stripped.start

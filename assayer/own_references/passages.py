@@ -15,11 +15,10 @@ from assayer.own_references.citing_marks import (
     number_marks,
     numbers_in,
 )
+from assayer.text.sentences import sentence_spans
 
-_SENTENCE_END = re.compile(
-    r"(?:(?<=[.!?])|(?<=[.!?]\[\^\d\])|(?<=[.!?]\[\^\d\d\]))(?<!\bal\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bp\.)(?<!\bpp\.)\s{1,20}(?=[^\Wa-z]|[“\"(])"
-    r"|\n\s{0,20}\n|\n(?= {0,3}[-*#+] )"
-)
+_BLOCK_END = re.compile(r"\n\s{0,20}\n|\n(?= {0,3}[-*#+] )")
+"""End of a paragraph or of a list item."""
 _MAX_CHARS = 600
 _THIS, _ANOTHER = "[this source]", "[another source]"
 
@@ -38,7 +37,7 @@ def passages_citing(body: str, works: Sequence[CitedWork]) -> tuple[CitingSenten
     by_name, by_identifier = name_marks(body, works), identifier_marks(body, works)
     numbers = _numbers(works, counted=len(by_name) * 2 < len(works))
     by_number = number_marks(body, numbers)
-    ends = [match.end() for match in _SENTENCE_END.finditer(body)]
+    ends = sorted({end for _, end in sentence_spans(body)} | {match.end() for match in _BLOCK_END.finditer(body)})
     places, greatest = {place: number for number, place in numbers.items()}, max(numbers, default=0)
     found = []
     for place in range(len(works)):

@@ -1,4 +1,7 @@
-"""Sentence segmentation of texts, for passages and quotes."""
+"""Sentence segmentation of texts, for passages and quotes.
+
+sentencex proposes the boundaries. It takes many abbreviations and the marks of enumerations for the end of a sentence;
+such boundaries are removed or moved here."""
 
 import re
 from collections.abc import Iterator
@@ -7,42 +10,106 @@ from itertools import pairwise
 import sentencex
 
 _MAX_CHARS_AT_ONCE = 10_000
-"""Maximum characters segmented at once, because the segmenter takes quadratic time on text with many unclosed
+"""Maximum number of characters segmented at once, because the segmenter takes quadratic time on text with many unclosed
 quotes."""
 _CUTS = ("\n\n", "\n", ". ", " ")
 """Separators at which longer texts are cut before segmentation, in order of preference."""
 _MARKUP = re.compile(r"\*\*|__|^[^\S\n]*+(?:[-*•]|\d++[.)])\s++|^#++\s++", re.MULTILINE)
+_WIDE_SPACES = {code: " " for code in range(0x80, 0x3001) if chr(code).isspace()}
+"""Spaces of several bytes, at which the segmenter panics."""
+
+_MISSED = re.compile(r"(?:[.!?][)\]]|\d [A-Za-z]\.)\s+(?=[A-Z][a-z])")
+"""End of a sentence in brackets, or in a unit, which the segmenter takes for an initial: `3 m. The`."""
+_REACH = 60
+"""Maximum number of characters before a boundary that decide about it."""
+_ABBREVIATIONS_TEXT = """
+    fig figs eq eqs eqn eqns sec secs sect sects tab tabs ref refs vol vols no nos nr chap ch app suppl supp def defs
+    thm lem prop cor ex exs approx ca cf viz vs resp incl excl max min temp avg al ser art par para pp p pg eds ed pt
+    pts bzw abb kap vgl ggf inkl evtl usw sog abs apdo núm pág cap fasc env dr prof mr mrs ms st mt univ dept inst gen
+    lib
+"""
+_ABBREVIATIONS = frozenset(_ABBREVIATIONS_TEXT.split())
+_PART_OF_PAPER = re.compile(r"(?:Table|Figure|Section|Equation|Chapter|Appendix|Note|Material|Information|Data)s?\b")
+_LAST_WORD = re.compile(r"(?P<word>[^\W\d_]{1,8})\.\s*$")
+_CONTINUES = re.compile(r"[\d(\[±−–~<>=+-]|[a-zß-öø-ÿ]+\b(?![A-Z])|(?:[A-Z]\d{0,2}|[IVX]{1,4})(?!\w)")
+"""Beginning of what may follow an abbreviation in the same sentence."""
+_MARK = r"(?:\d{1,3}|[ivxl]{1,5}|[IVXL]{1,5}|[A-Za-z])[.)]"
+_ONLY_MARK = re.compile(rf"\W{{0,3}}{_MARK}\s*")
+_MARK_IN_SENTENCE = re.compile(rf"[:;,]\s+{_MARK}\s*$")
+_MARK_AFTER_SENTENCE = re.compile(r"[.!?]\s+(?=\d{1,2}\.\s*$)")
+_ORDINAL = re.compile(r"\b(?:am|de[mnrs]|die|das|zum|zur|vom|beim|im|ab|bis|seit) \d{1,2}\.\s*$", re.IGNORECASE)
+"""German ordinal number: `am 3. Mai`."""
+_ENDED = re.compile(r"[.!?…。．！？؟।።។။](?:[)\]”\"'’»*_}]|\[[\^\d][^\[\]]{0,40}\]){0,4}\s*$")
+_CITED = re.compile(r"\.[)\]]?\s?\[\d[^\[\]]{0,40}\]\s*$")
+_CITATION = re.compile(r"(?:\[\^?\d{1,3}(?:\s?[-–,;]\s?\d{1,3}){0,20}\])+(?:\s+|$)")
 
 
 def sentences(text: str, min_words: int = 6) -> list[str]:
     """Return the sentences of at least `min_words` words, in order, without Markdown marks, each on one line."""
-    found = (" ".join(_MARKUP.sub("", segment).split()) for segment in _segments(text))
+    found = (" ".join(_MARKUP.sub("", text[start:end]).split()) for start, end in sentence_spans(text))
     return [item for item in found if len(item.split()) >= min_words]
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return start and end of each sentence, in order; together they cover the whole text."""
-    starts, at = [0], 0
-    for segment in _segments(text):
-        found = text.find(segment, at) if segment else -1
-        if found > 0:
-            starts.append(found)
-        at = max(at, found + len(segment))
-    return list(pairwise([*starts, len(text)]))
+    return list(pairwise([*_starts(text), len(text)]))
 
 
-def sentence_boundaries(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each sentence, in order, as reported by the segmenter."""
+def _starts(text: str) -> Iterator[int]:
+    """Yield where each sentence starts, in order."""
     start = 0
-    for piece in _pieces(text):
-        for sentence_boundary in sentencex.get_sentence_boundaries("en", piece):
-            yield start + sentence_boundary["start_index"], start + sentence_boundary["end_index"]
-        start += len(piece)
+    yield start
+    for boundary in _proposed_boundaries(text):
+        moved = _move_boundary(text, start, boundary)
+        if start < moved < len(text):
+            start = moved
+            yield start
 
 
-def _segments(text: str) -> Iterator[str]:
+def _proposed_boundaries(text: str) -> Iterator[int]:
+    """Yield possible boundaries after the first character."""
+    position = 0
     for piece in _pieces(text):
-        yield from sentencex.segment("en", piece)
+        for segment in sentencex.segment("en", piece if piece.isascii() else piece.translate(_WIDE_SPACES)):
+            if position and segment.strip():
+                yield position + len(segment) - len(segment.lstrip())
+            yield from (position + match.end() for match in _MISSED.finditer(segment))
+            position += len(segment)
+
+
+def _move_boundary(text: str, start: int, boundary: int) -> int:
+    """Return where the sentence that begins at `start` ends near a proposed boundary; `start` if it does not end."""
+    begin = max(start, boundary - _REACH)
+    before, after = text[begin:boundary], text[boundary : boundary + _REACH]
+    gap = before[len(before.rstrip()) :]
+    if "\n\n" in gap:
+        return boundary
+    citation = _CITATION.match(after)
+    if citation and not gap:
+        return boundary + citation.end()
+    moved = _MARK_AFTER_SENTENCE.search(before)
+    if moved and not _ends_in_abbreviation(before[: moved.end()]):
+        return begin + moved.end()
+    continues = (
+        (begin == start and _ONLY_MARK.fullmatch(before))
+        or _MARK_IN_SENTENCE.search(before)
+        or _ORDINAL.search(before)
+        or ("\n" not in gap and not _ENDED.search(before))
+        or (not gap and after[:1] in "-–")
+        or (_ends_in_abbreviation(before) and (_CONTINUES.match(after) or _begins_with_abbreviation(after)))
+        or (_CITED.search(before) and after[:1].islower())
+        or not any(map(str.isalnum, after))
+    )
+    return start if continues else boundary
+
+
+def _ends_in_abbreviation(text: str) -> bool:
+    word = _LAST_WORD.search(text)
+    return word is not None and word["word"].casefold() in _ABBREVIATIONS
+
+
+def _begins_with_abbreviation(text: str) -> bool:
+    return text[:9].partition(".")[0].casefold() in _ABBREVIATIONS or _PART_OF_PAPER.match(text) is not None
 
 
 def _pieces(text: str) -> Iterator[str]:

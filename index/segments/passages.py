@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.text.sentences import sentence_boundaries
+from assayer.text.sentences import sentence_spans
 from index.arrays import load_array
 from index.segments.paper_store import PaperStore
 
@@ -54,7 +54,7 @@ def _count_words(text: str, span: TextSpan) -> int:
 
 def _split_sentences(text: str, words: int) -> Iterator[TextSpan]:
     """Yield the sentences in a text; sentences longer than a passage are split."""
-    for start, end in sentence_boundaries(text):
+    for start, end in sentence_spans(text):
         if len(text[start:end].split()) <= words:
             yield TextSpan(start, end)
         else:

@@ -248,6 +248,23 @@ def test_excerpts_are_joined_only_if_they_overlap_and_stay_short() -> None:
     assert all(quote in found[quote] and len(found[quote]) <= 700 for quote in long)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "fits"),
+    [
+        (400, 400, "after"),
+        (900, 400, "after"),
+        (400, 900, "before"),
+        (900, 900, ""),
+        (200, 300, "both"),
+    ],
+)
+def test_excerpt_has_the_neighbour_that_fits_if_both_do_not(before: int, after: int, fits: str) -> None:
+    first, last = (f"{start}{' and so on' * (size // 10)}." for start, size in (("First", before), ("Last", after)))
+    middle = "Bees live in hives."
+    shown = {"after": f"{middle} {last}", "before": f"{first} {middle}", "": middle, "both": f"{first} {middle} {last}"}
+    assert excerpt("Bees live", f"{first} {middle} {last}") == shown[fits]
+
+
 def test_excerpt_of_a_text_with_markdown_marks_keeps_the_quote() -> None:
     text = "We present CoDa (**Co**nstrained **Da**ta). It helps. CoDa wins by 7 percent on all of them. Code is there."
     assert "CoDa wins by 7 percent" in excerpt("CoDa wins by 7 percent on all of them.", text)

@@ -13,7 +13,6 @@ _SPAN_CHARS = 800
 """Maximum number of characters in a span. Longer paragraphs are split between sentences, and longer sentences are
 cut."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])")
 
 
 def collect_words(*texts: str) -> frozenset[str]:
@@ -61,18 +60,13 @@ def _spans(paragraph: str) -> list[str]:
 
 
 def _split_into_pieces(paragraph: str) -> Iterator[str]:
-    """Yield sentences. A piece that is longer than a span is split by multilingual sentence rules, and cut if it is
-    still too long."""
-    for piece in _SENTENCE_END.split(paragraph):
-        if len(piece) <= _SPAN_CHARS:
-            yield piece
-            continue
-        for start, end in sentence_spans(piece):
-            remaining_text = piece[start:end].strip()
-            while remaining_text:
-                part = keep_beginning(remaining_text, _SPAN_CHARS)
-                yield part
-                remaining_text = remaining_text[len(part) :].strip()
+    """Yield sentences; one that is longer than a span is cut."""
+    for start, end in sentence_spans(paragraph):
+        remaining_text = paragraph[start:end].strip()
+        while remaining_text:
+            part = keep_beginning(remaining_text, _SPAN_CHARS)
+            yield part
+            remaining_text = remaining_text[len(part) :].strip()
 
 
 def _join_sentences(chosen_spans: Sequence[tuple[int, int, str]]) -> str:
