@@ -3,7 +3,15 @@
 from collections.abc import Callable
 
 from assayer.own_references import names
-from assayer.reference_lists import bibliography_files, bibtex, entry_fields, entry_names, entry_shape, identifiers, tagged_records
+from assayer.reference_lists import (
+    bibliography_files,
+    bibtex,
+    entry_fields,
+    entry_names,
+    entry_shape,
+    identifiers,
+    tagged_records,
+)
 
 _ENTRY = 4_000
 """Length to which the parser cuts an entry before reading it."""
