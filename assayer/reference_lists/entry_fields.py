@@ -200,10 +200,10 @@ def _before_colon(entry: str) -> EntryFields | None:
     names, _, rest = entry.partition(": ")
     names = _EDITED.sub("", names)
     title = _LONG_TITLE_END.split(rest, maxsplit=1)[0]
-    listed = (
-        len(names) <= _MAX_NAMES_CHARS and ("," in names or ORGANISATION.search(names)) and begins_with_names(entry)
-    )
-    people = authors_in(names) if listed and not SENTENCE_END.search(names) and not _ET_AL.search(names) else ()
+    is_list = "," in names or ORGANISATION.search(names)
+    if not is_list or len(names) > _MAX_NAMES_CHARS or SENTENCE_END.search(names) or _ET_AL.search(names):
+        return None
+    people = authors_in(names) if begins_with_names(f"{names}:") else ()
     return EntryFields(people, title) if people and may_be_title(title) and " " in title else None
 
 

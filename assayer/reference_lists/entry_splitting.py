@@ -3,7 +3,7 @@ beginning."""
 
 import html
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,7 +18,9 @@ from assayer.reference_lists.entry_shape import (
     reads_like_entry,
     strip_mark,
 )
+from assayer.reference_lists.list_tables import convert_table_rows
 from assayer.reference_lists.list_titles import is_division
+from assayer.reference_lists.title_first import names_after_title, parse_title_first
 
 _MIN_INLINE = 3
 """Minimum number of numbered entries in running text; fewer are taken as coincidence."""
@@ -32,11 +34,9 @@ _MAX_GAP = 5
 """Maximum difference between the numbers of neighbouring entries, because an entry may have lost its number."""
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.)\s*(?=[^\W\d_])")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
-_MIN_ROWS = 2
-_ROW = re.compile(r"\s*\|.*\|\s*$|[^|]{1,40} \| ")
-_RULE = re.compile(r":?-{2,}:?")
-"""Cell of the line below the header of a table."""
 _NUMBER_ALONE = re.compile(r"^(?P<mark>[ \t]*(?:\[\d{1,3}\]|\d{1,3}\.))[ \t]*\n\s*(?!\[)", re.MULTILINE)
+_BARE_NUMBER_ALONE = re.compile(r"^[ \t]*(?P<number>\d{1,3})[ \t]*\n\s*(?=[^\W\d_a-z])", re.MULTILINE)
+"""Number of an entry on a line of its own."""
 FENCE = re.compile(r"^\s{0,3}(?:`{3,}|~{3,}|:{3,}).*$", re.MULTILINE)
 _MARKUP = re.compile(
     r"</?(?:a|b|i|em|strong|span|div|p|li|ul|ol|br|sup|sub|font|section|bibitem)\b[^<>]{0,400}>|\[\]\{[^{}]{0,200}\}"
@@ -54,6 +54,9 @@ _ENDS_IN_ADDRESS = re.compile(r"(?:https?://|10\.\d{4,9}/)\S*\s*$")
 _BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
 _LOOK_AHEAD = 400
 _MIN_DATED = 2
+_MIN_TITLED, _MIN_TITLED_SHARE = 3, 0.5
+"""Minimum number of entries, and share of them with names after the title, in a list that prints titles first."""
+_NO_TITLE = re.compile(r"(?:DOI|PMC?ID|URL|ISBN|ISSN|Available|Retrieved|Accessed|In:?\s|Proc|Vol|https?:|arXiv:)")
 _HYPHENATED = re.compile(r"(?<=[^\W\d_A-Z])(?<=\w\w)[-\u2010]\n\s*(?=[^\W\d_A-Z])")
 
 
@@ -68,6 +71,9 @@ def split_entries(text: str) -> list[PrintedEntry]:
     text = _COLUMNS.sub(r"\g<mark>\g<entry>", FENCE.sub("", text))
     plain = html.unescape(_MARKUP.sub("", text)).replace("\r", "").replace("\u00a0", " ")
     plain = _NUMBER_ALONE.sub(r"\g<mark> ", plain)
+    numbers = [int(number) for number in _BARE_NUMBER_ALONE.findall(plain)]
+    if len(numbers) >= _MIN_INLINE and numbers == list(range(1, len(numbers) + 1)):
+        plain = _BARE_NUMBER_ALONE.sub(r"[\g<number>] ", plain)
     entries = [entry for part in _divide([line.rstrip() for line in plain.split("\n")]) for entry in _split_part(part)]
     joined = (entry._replace(text=" ".join(_HYPHENATED.sub("", entry.text).split())) for entry in entries)
     return [entry for entry in joined if entry.text]
@@ -96,24 +102,9 @@ def _begins_part(line: str, *, numbered: bool) -> bool:
 
 
 def _split_part(lines: Sequence[str]) -> list[PrintedEntry]:
-    rows = _convert_table_rows(lines)
+    rows = convert_table_rows(lines)
     entries = _split_numbered_lines(rows) or _inline_numbers("\n".join(lines)) or _items(rows) or _paragraphs(rows)
     return entries or [PrintedEntry(entry) for entry in _split_unmarked(rows)]
-
-
-def _convert_table_rows(lines: Sequence[str]) -> Sequence[str]:
-    """Return the rows of a table as lines, a number in the first cell as the number of the entry; other lines
-    unchanged."""
-    rows = [line for line in lines if line.strip()]
-    if len(rows) < _MIN_ROWS or not all(_ROW.match(row) for row in rows):
-        return lines
-    parted = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in rows]
-    rule = next((place for place, cells in enumerate(parted) if all(map(_RULE.fullmatch, cells))), -1)
-    found: list[str] = []
-    for cells in parted[rule + 1 :]:
-        number = cells[0].strip("[]().")
-        found.append(f"[{number}] {' '.join(cells[1:])}" if number.isdecimal() else " ".join(cells))
-    return found
 
 
 def _split_numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
@@ -288,9 +279,14 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
     dated = [place for place in places if reads_like_entry(ahead[place])]
     by_date = len(dated) >= _MIN_DATED and reads_like_entry(ahead[places[0]])
     paragraphs = [place for place in places if place == 0 or not lines[place - 1].strip()]
+    at_paragraphs, is_broken = frozenset(paragraphs), _is_broken(paragraphs, lines)
     # The rest of an entry in a paragraph of its own has no date before the next paragraph.
-    dated = [place for place in dated if has_year_or_link(lines[place]) or place + 2 not in paragraphs]
-    apart = _are_entries_apart(paragraphs, set(dated), lines)
+    dated = [place for place in dated if has_year_or_link(lines[place]) or place + 2 not in at_paragraphs]
+    at_dates = frozenset(dated)
+    apart = _are_entries_apart(paragraphs, at_dates, lines)
+    if not by_date and not apart and len(titled := list(_titled_starts(lines, places, ahead))) >= _MIN_TITLED:
+        yield from titled
+        return
     all_entries = len(places) > 1 and all(_is_whole_entry(lines[place]) for place in places)
     above = ""
     ended = complete = False
@@ -298,10 +294,10 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
         if not above or all_entries:
             begins = True
         elif apart:
-            begins = place in paragraphs
+            begins = place in at_paragraphs
         elif by_date:
-            begins = complete and place in dated and (ended or place in paragraphs)
-        elif place in paragraphs and not _is_broken(paragraphs, lines):
+            begins = complete and place in at_dates and (ended or place in at_paragraphs)
+        elif place in at_paragraphs and not is_broken:
             begins = complete
         else:
             begins = complete and ended and begins_with_names(lines[place])
@@ -313,6 +309,33 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
         above = lines[place]
         ended = bool(is_rest_of_address or _ENDED.search(above))
         complete = complete or has_year_or_link(above)
+
+
+def _titled_starts(lines: Sequence[str], places: Sequence[int], ahead: Mapping[int, str]) -> Sequence[int]:
+    """Return the lines that begin an entry of a list that prints titles before names; empty if most entries do not
+    begin so. Such a line begins with a capital letter, below the end of an entry with a date."""
+    starts: list[int] = []
+    dated = ended = True
+    above = ""
+    for place in places:
+        line = lines[place].strip()
+        begins = line[0].isupper() or line[0] in "“\"«„'‘*["
+        if dated and ended and begins and _may_end(above, len(above)) and not _NO_TITLE.match(line):
+            starts.append(place)
+            dated = False
+        above = line
+        dated = dated or has_year_or_link(above)
+        ended = bool(_ENDED.search(above))
+    titled = [place for place in starts if _has_names_after_title(lines, place, ahead[place])]
+    return starts if len(titled) >= _MIN_TITLED_SHARE * len(starts) else ()
+
+
+def _has_names_after_title(lines: Sequence[str], place: int, ahead: str) -> bool:
+    """Return whether an entry begins with its title, and names follow on the same line or on the next."""
+    below = next((line.strip() for line in lines[place + 1 : place + 3] if line.strip()), "")
+    return parse_title_first(ahead) is not None or (
+        not begins_with_names(lines[place]) and bool(names_after_title(below))
+    )
 
 
 def _is_whole_entry(line: str) -> bool:

@@ -49,12 +49,12 @@ def find_lists(text: str, *, titled: bool = False) -> list[ListSpan]:
 def _find_titled_lists(text: str, lines: Sequence[Line]) -> Iterator[ListSpan]:
     headings_by_start, position = {heading.start: heading for heading in find_headings(text)}, 0
     for place, line in enumerate(lines):
-        certainty = list_title(line.text) if line.start >= position else None
+        certainty = list_title(line.text) if line.start >= position and not _is_row(lines, place) else None
         if place + 1 == len(lines):
             if certainty == "certain":
                 yield ListSpan(line.start, len(text), len(text))
             return
-        if certainty is None or list_title(lines[place + 1].text) is not None:
+        if certainty is None or (list_title(lines[place + 1].text) and not _is_row(lines, place + 1)):
             continue
         hashes = _HASHES.match(line.text)
         if not _opens_list(certainty, bool(hashes), lines[place + 1 : place + _SHOWN_LINES]):
@@ -71,6 +71,11 @@ def _find_titled_lists(text: str, lines: Sequence[Line]) -> Iterator[ListSpan]:
         end = _find_list_end(own, headings_by_start, lines, range(place + 1, len(lines)), text)
         yield ListSpan(line.start, min(inner + 1, len(text)), end)
         position = end
+
+
+def _is_row(lines: Sequence[Line], place: int) -> bool:
+    """Return whether a line is a row of a table with more rows."""
+    return all(ROW.match(line.text) for line in lines[place : place + 2])
 
 
 def _opens_list(certainty: ListTitle, is_marked: bool, following: Sequence[Line]) -> bool:
@@ -98,15 +103,13 @@ def _find_list_end(
         above, number = number, entry_number(line.text) or number
         if is_table is None and line.start > inner:
             is_table = ROW.match(line.text) is not None
+        if is_table and ROW.match(line.text):
+            continue
         if is_table is False and begins_table(line):
             return line.start
-        if line.start > inner and ABOUT_AUTHORS.match(line.text):
-            return line.start
-        if (
-            line.start > inner
-            and _is_following_title(own.text, line.text)
-            and ENDED.search(text[max(0, line.start - _MAX_END_CHARS) : line.start])
-        ):
+        end_above = text[max(0, line.start - _MAX_END_CHARS) : line.start]
+        is_title = _is_following_title(own.text, line.text) and ENDED.search(end_above)
+        if line.start > inner and (is_title or ABOUT_AUTHORS.match(line.text)):
             return line.start
         heading = headings_by_start.get(line.start)
         if line.start <= inner or not (heading or line.stands_alone):

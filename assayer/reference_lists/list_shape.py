@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby, takewhile
 
 from assayer.reference_lists.entry_shape import (
     begins_with_names,
@@ -14,7 +15,8 @@ from assayer.reference_lists.entry_shape import (
 )
 from assayer.reference_lists.entry_splitting import split_entries
 from assayer.reference_lists.list_end import find_end_of_entries
-from assayer.reference_lists.list_lines import ENDED, Line, ListSpan, begins_table, split_lines
+from assayer.reference_lists.list_lines import ENDED, ROW, Line, ListSpan, begins_table, split_lines
+from assayer.reference_lists.list_tables import convert_table_rows
 from assayer.reference_lists.title_first import parse_title_first
 
 _MIN_ENTRIES = 3
@@ -29,6 +31,7 @@ _MAX_LINES = 6
 """Maximum lines of an entry in a list without a heading."""
 _MAX_LAST_LINES = 60
 """Maximum lines after the beginning of the last entry in which its end is looked for."""
+_MARKUP = re.compile(r"\*{1,3}|\[(?P<words>[^\[\]]{1,400})\]\([^()\s]{1,400}\)")
 _MIN_WORK_CHARS = 25
 """Minimum characters of an entry; rows of tables are shorter."""
 _MAX_TITLE_CHARS, _MAX_TITLE_WORDS = 60, 8
@@ -41,10 +44,15 @@ def find_untitled_list(text: str) -> ListSpan | None:
     """Return the list of a text in which no title of a list was recognised; None if there is none. The list begins with
     the heading above it if nothing else is below that heading."""
     lines = list(split_lines(text))
-    run = _find_numbered_run(lines) or max(_find_named_runs(lines), key=lambda run: run[1] - run[0], default=None)
+    runs = _find_named_runs(lines)
+    run = _find_numbered_run(lines) or max(runs, key=_count_lines, default=None) or _find_table(lines)
     if run is None:
         return None
     first, last = run
+    above = (
+        takewhile(lambda line: ROW.match(line.text), reversed(lines[:first])) if ROW.match(lines[first].text) else ()
+    )
+    first -= sum(1 for _ in above)  # the names of a table's columns
     inner, end = lines[first].start, lines[last + 1].start if last + 1 < len(lines) else len(text)
     is_titled = first > 1 and _is_heading(lines[first - 1]) and _ends_section(lines, last)
     return ListSpan(lines[first - 1].start if is_titled else inner, inner, end)
@@ -93,6 +101,23 @@ def _find_numbered_run(lines: Sequence[Line]) -> tuple[int, int] | None:
     return best
 
 
+def _count_lines(run: tuple[int, int]) -> int:
+    return run[1] - run[0]
+
+
+def _find_table(lines: Sequence[Line]) -> tuple[int, int] | None:
+    """Return the first and last lines of the last table whose rows are entries."""
+    best: tuple[int, int] | None = None
+    for is_row, places in groupby(range(len(lines)), lambda place: ROW.match(lines[place].text) is not None):
+        if is_row:
+            table = list(places)
+            first, last = table[0], table[-1]
+            texts = convert_table_rows([line.text for line in lines[first : last + 1]])
+            rows = [Line(0, text, True, True) for text in texts]
+            best = (first, last) if _entry_range(range(len(rows)), rows, len(rows)) else best
+    return best
+
+
 def _find_named_runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
     """Yield the first and last lines of runs of entries that each begin with names below the end of another, or with a
     bullet before a title and names."""
@@ -100,9 +125,9 @@ def _find_named_runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
     for place, line in enumerate(lines):
         apart = line.after_blank or ENDED.search(lines[place - 1].text)
         whole = " ".join(item.text for item in lines[place : place + 3])
-        entry = strip_mark(line.text)
+        entry = _plain(line.text)
         if (apart and (begins_with_names(entry) or reads_like_entry(whole))) or (
-            entry != line.text and parse_title_first(entry)
+            strip_mark(line.text) != line.text and parse_title_first(entry)
         ):
             run.append(place)
         elif run and (place - run[-1] > _MAX_LINES or begins_table(line) or (line.after_blank and is_prose(line.text))):
@@ -134,5 +159,10 @@ def _entry_range(starts: Sequence[int], lines: Sequence[Line], stop: int) -> tup
 
 def _has_names(entry: str) -> bool:
     """Return whether an entry begins with names, or with its title and names."""
-    plain = " ".join(strip_mark(entry).split())
+    plain = _plain(" ".join(entry.split()))
     return begins_with_names(plain) or reads_like_entry(plain) or parse_title_first(plain) is not None
+
+
+def _plain(entry: str) -> str:
+    """Return an entry without its mark and the marks of Markdown."""
+    return _MARKUP.sub(lambda match: match["words"] or "", strip_mark(entry))

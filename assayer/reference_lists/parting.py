@@ -6,6 +6,7 @@ from typing import NamedTuple
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.entry_splitting import FENCE
 from assayer.reference_lists.list_finding import find_lists
+from assayer.reference_lists.page_lines import join_pages, mask_page_lines
 
 _GAP = "\n\n"
 
@@ -33,7 +34,11 @@ class PartedText(NamedTuple):
 def part_lists(text: str, *, titled: bool = False) -> PartedText:
     """Return the text and its reference lists, or only those with a heading if `titled`, separately; headings of empty
     lists are removed too. A section that is titled like a list but contains prose stays in the text."""
-    inner = {span: FENCE.sub("", text[span.inner : span.end]).strip() for span in find_lists(text, titled=titled)}
+    masked = mask_page_lines(text)
+    inner = {
+        span: FENCE.sub("", join_pages(masked[span.inner : span.end])).strip()
+        for span in find_lists(masked, titled=titled)
+    }
     spans = [span for span, listed in inner.items() if not listed or parse_references(listed)]
     parted = cut_spans(text, [(span.start, span.end) for span in spans])
     return parted._replace(lists=tuple(filter(None, map(inner.__getitem__, spans))))

@@ -20,6 +20,7 @@ _BETWEEN = r"(?:[,;] (?:and |& )?|,? and |,? & |,? und )"
 _PEOPLE = re.compile(
     rf"(?:{SURNAME},? {POINTED}(?:{_BETWEEN}{SURNAME},? {POINTED}){{0,60}}"
     rf"|{_DOTTED} ?{SURNAME}(?:{_BETWEEN}{_DOTTED} ?{SURNAME}){{0,60}})(?P<others>,? et al\.?)?(?=[.,;:(\s]|$)"
+    rf"|{SURNAME}(?P<alone>,? et al\b\.?)"
 )
 """Names with initials after or before the family names."""
 _FULL = rf"{UPPER}[^\W\d_][\w’'-]{{0,30}}(?: {UPPER}\.)? {SURNAME}"
@@ -48,7 +49,7 @@ def names_after_title(text: str) -> tuple[str, ...]:
     listed = _PEOPLE.match(text)
     if listed:
         people = authors_in(listed[0])
-        return people if len(people) > 1 or "." in listed[0] or listed["others"] else ()
+        return people if len(people) > 1 or "." in listed[0] or listed["others"] or listed["alone"] else ()
     full = _FULL_NAMES.match(text)
     if full is None:
         return ()

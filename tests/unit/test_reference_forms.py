@@ -1,0 +1,194 @@
+"""Reference lists that print titles first, lists as tables, lists over several pages, and code below a list."""
+
+import textwrap
+
+import pytest
+
+from assayer.ideas.parsing import idea_of_document, parse_idea
+from assayer.models import Document, Idea
+from assayer.reference_lists.entry_parser import parse_references
+from assayer.reference_lists.list_end import find_end_of_entries
+from assayer.reference_lists.page_lines import join_pages, mask_page_lines
+from assayer.reference_lists.telling_title import is_title_told
+from workers.documents.pdf_layout import detect_layout
+from workers.documents.pdf_lines import PdfLine, TextStyle
+
+PROBLEM = (
+    "Sorting mail by hand\n\nPost offices sort letters by hand where machines cannot read them, and we ask how many "
+    "letters a person reads in an hour without a mistake.\n\n"
+)
+TITLES = [
+    "Reading addresses at speed in small post offices", "Which stamps do sorters count first?",
+    "Night trains and the arrival of heavy mail", "A census of postcards in mountain villages",
+]  # fmt: skip
+NAMES = [("Ann Lee", "Bo Chen"), ("Eva Fox", "Dan Moor"), ("Jan van der Berg", "Inés Díaz"), ("Li Wen", "Kim Hill")]
+SHORT = [f"{names[0].partition(' ')[2]} {names[0][0]}, {names[1].split()[1]} {names[1][0]}" for names in NAMES]
+POINTED = [" and ".join(f"{name[0]}. {name.partition(' ')[2]}" for name in names) for names in NAMES]
+FULL = [" and ".join(names) for names in NAMES]
+FIRST = ["Lee", "Fox", "Berg", "Wen"]
+STYLES = {
+    "names with initials": [
+        f"{t.rstrip('?')}. {n}. Letters. 2019;3(1):1-9." for t, n in zip(TITLES, SHORT, strict=True)
+    ],
+    "names in full": [f"{t.rstrip('?')}. {n}. Journal of Letters, 2019." for t, n in zip(TITLES, FULL, strict=True)],
+    "quoted": [f"“{t}”, {n}, Journal of Letters, 2019." for t, n in zip(TITLES, POINTED, strict=True)],
+    "by": [f"{t}, by {n}. Harbour Press (2019)." for t, n in zip(TITLES, FULL, strict=True)],
+    "year after the title": [f"{t} (2019). {n}. Post Studies." for t, n in zip(TITLES, POINTED, strict=True)],
+    "dash": [f"{t} – {n.replace(' and ', ', ')}, Post Studies 2019" for t, n in zip(TITLES, FULL, strict=True)],
+}
+BODY = TextStyle("Serif", 10, bold=False, italic=False, upright=True)
+HEAD = TextStyle("Serif-Bold", 12, bold=True, italic=False, upright=True)
+
+
+def read(listed: str) -> Idea:
+    return parse_idea(f"{PROBLEM}References\n\n{listed}", "a")
+
+
+def read_pdf(lines: list[str]) -> Idea:
+    text = "Post offices sort letters by hand where machines cannot read them."
+    above = [PdfLine(0, HEAD, True, "1 Introduction", 72), *[PdfLine(0, BODY, True, text, 72)] * 14]
+    below = [PdfLine(1, HEAD, True, "References", 72), *(PdfLine(1, BODY, True, line, 72) for line in lines)]
+    return idea_of_document(Document(sections=detect_layout([*above, *below]).sections), "a.pdf")
+
+
+@pytest.mark.parametrize("layout", ["numbers", "bullets", "paragraphs", "lines", "wrapped", "PDF"])
+@pytest.mark.parametrize("style", STYLES)
+def test_titles_before_names_are_told_apart(style: str, layout: str) -> None:
+    entries = STYLES[style]
+    if layout == "PDF":
+        idea = read_pdf([line for entry in entries for line in textwrap.wrap(entry, 95)])
+    else:
+        mark = {"numbers": "{}. ", "bullets": "- "}.get(layout, "")
+        marked = [mark.format(number) + entry for number, entry in enumerate(entries, 1)]
+        idea = read(
+            "\n".join(textwrap.fill(entry, 70) for entry in marked)
+            if layout == "wrapped"
+            else ("\n\n" if layout == "paragraphs" else "\n").join(marked)
+        )
+    assert [work.title.rstrip("?") for work in idea.references] == [title.rstrip("?") for title in TITLES]
+    assert all(name in work.authors[0] for work, name in zip(idea.references, FIRST, strict=True))
+
+
+def test_title_on_a_line_above_names_begins_an_entry() -> None:
+    listed = "\n".join(
+        f"{title.rstrip('?')}\n{names}. Post Studies, 2019." for title, names in zip(TITLES, FULL, strict=True)
+    )
+    assert [work.raw.startswith(title[:20]) for work, title in zip(read(listed).references, TITLES, strict=True)] == [
+        True
+    ] * 4
+
+
+@pytest.mark.parametrize(
+    ("entry", "title"),
+    [
+        (
+            "Lee, Ann / Chen, Bo: Reading addresses at speed. In: Letters 3 (2019), S. 1–9.",
+            "Reading addresses at speed",
+        ),
+        ("Lee, Ann (Hrsg.): Handbuch der Post. Oslo: Post Press 2019.", "Handbuch der Post"),
+        ("Universal Post Office: Handbook of rural mail. Oslo: Post Press 2019.", "Handbook of rural mail"),
+        ("C. Diaz, Two sorters and one table, Harbour Press, Oslo, 2017.", "Two sorters and one table"),
+    ],
+)
+def test_title_after_colon_or_before_publisher_is_read(entry: str, title: str) -> None:
+    (work,) = parse_references(entry)
+    assert work.title == title
+    assert work.authors
+
+
+def test_place_and_publisher_are_no_title() -> None:
+    (work,) = parse_references("Universal Post Office, Handbook of rural mail. Oslo: Post Publications, 2018.")
+    assert not is_title_told(work)
+
+
+ENTRIES = [
+    "Lee, A., & Chen, B. (2019). Reading addresses at speed in small post offices. Letters, 3(1), 1–9.",
+    "Diaz, C. (2017). Two sorters and one table. Harbour Press.",
+    "Fox, E., & Moor, D. (2021). Postcards and their corners in mountain villages. Post Studies, 5(2), 3–14.",
+]
+CODE = {
+    "fenced": "```python\nimport counts\n\ndef count(letters):\n    return sum(letters)\n```",
+    "Python": "import counts\n\ndef count(letters):\n    total = 2019\n    return total\n\nprint(count([1, 2, 2021]))",
+    "C": "#include <stdio.h>\nint main(void) {\n    int year = 2019; // first\n    return 0;\n}",
+    "R": 'library(lme4)\ndata <- read.csv("letters2019.csv")\nmodel <- lmer(count ~ room, data = data)',
+    "shell": "$ pip install mail==2.0.1\n$ python -m mail --year 2019",
+    "JSON": '{\n  "year": 2019,\n  "rooms": ["A", "B"]\n}',
+    "numbered": "1 import counts\n2 def count(letters):\n3     total = 2019\n4     return total",
+    "SQL": "SELECT sorter, COUNT(*)\nFROM letters\nWHERE year = 2019\nGROUP BY sorter;",
+}
+
+
+@pytest.mark.parametrize("caption", ["", "Listing 1: Counting\n"])
+@pytest.mark.parametrize("mark", ["", "[{}] "])
+@pytest.mark.parametrize("language", CODE)
+def test_code_below_a_list_is_no_entry(language: str, mark: str, caption: str) -> None:
+    listed = "\n\n".join(mark.format(number) + entry for number, entry in enumerate(ENTRIES, 1))
+    idea = read(f"{listed}\n\n{caption}{CODE[language]}")
+    assert [work.raw for work in idea.references] == ENTRIES
+    assert all(line in idea.text for line in CODE[language].split("\n") if "```" not in line)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "@article{lee19,\n  title = {Reading addresses},\n  year = {2019},\n}\n",
+        "Lee, A.; Chen, B.; Diaz, C.;\nFox, E.; Moor, D.;\nReading addresses. Letters 2019, 3, 1.\n",
+    ],
+)
+def test_records_and_long_lists_of_names_are_no_code(listed: str) -> None:
+    assert find_end_of_entries(listed) == len(listed)
+
+
+ROWS = [(f"{names[0].split()[-1]}, {names[0][0]}.", "2019", title, "Post Studies 3(1), 1–9") for names, title in
+        zip(NAMES, TITLES, strict=True)]  # fmt: skip
+TABLES = {
+    "names of columns": "| Author | Year | Title | Source |\n|---|---|---|---|\n"
+    + "\n".join(f"| {' | '.join(row)} |" for row in ROWS),
+    "other order": "| No. | Title | Authors | Journal | Year |\n|:-:|---|---|---|---|\n"
+    + "\n".join(f"| {n} | {row[2]} | {row[0]} | {row[3]} | {row[1]} |" for n, row in enumerate(ROWS, 1)),
+    "numbers and entries": "| # | Reference |\n|---|---|\n"
+    + "\n".join(f"| {n} | {row[0]} ({row[1]}). {row[2]}. {row[3]}. |" for n, row in enumerate(ROWS, 1)),
+    "rows of a Word file": "Authors | Year | Title | Where\n\n" + "\n\n".join(" | ".join(row) for row in ROWS),
+    "tabs": "No.\tAuthors\tTitle\tJournal\tYear\n"
+    + "\n".join(f"{n}\t{row[0]}\t{row[2]}\t{row[3]}\t{row[1]}" for n, row in enumerate(ROWS, 1)),
+}
+
+
+@pytest.mark.parametrize("heading", ["References", "## Evidence base"])
+@pytest.mark.parametrize("table", TABLES)
+def test_table_of_works_is_a_list(table: str, heading: str) -> None:
+    idea = parse_idea(f"{PROBLEM}{heading}\n\n{TABLES[table]}", "a")
+    assert [work.title.rstrip("?") for work in idea.references] == [title.rstrip("?") for title in TITLES]
+    assert all(len(work.authors) == 1 and work.year == 2019 for work in idea.references)
+    assert "Author" not in idea.text
+
+
+FEET = {
+    "number": "{}", "number alone": "\n{}\n", "dashes": "\n- {} -\n", "page of": "\nPage {} of 14\n",
+    "form feed": "\n{}\n\n\fSorting mail by hand\n", "head": "\n{}    Lee and Chen\n", "name": "\nSorting – page {}\n",
+    "German": "\nSeite {}\n", "two lines": "\nCONFIDENTIAL\n{}/14\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", ["", "[{}] "])
+@pytest.mark.parametrize("foot", FEET)
+def test_headers_and_footers_of_pages_are_no_part_of_an_entry(foot: str, mark: str) -> None:
+    entries = [entry.replace("2019", str(2000 + number)) for number, entry in enumerate(ENTRIES * 4)]
+    marked = [mark.format(number) + entry for number, entry in enumerate(entries, 1)]
+    lines = [line for entry in marked for line in textwrap.wrap(entry, 60)]
+    pages = ["\n".join(lines[start : start + 7]) for start in range(0, len(lines), 7)]
+    text = pages[0] + "".join(f"\n{FEET[foot].format(number + 11)}\n{page}" for number, page in enumerate(pages[1:], 1))
+    assert [work.raw for work in read(text).references] == entries
+
+
+def test_numbers_of_entries_on_lines_of_their_own_are_no_page_numbers() -> None:
+    listed = "\n\n".join(f"{number}\n\n{entry}" for number, entry in enumerate(ENTRIES, 1))
+    assert mask_page_lines(listed) == listed
+    assert [(work.number, work.raw) for work in parse_references(listed)] == list(enumerate(ENTRIES, 1))
+
+
+def test_masked_text_keeps_its_offsets() -> None:
+    text = "One line.\n\n12\n\nA second\nline.\n\n" + "Words.\n" * 9 + "\n13\n\nA third line."
+    masked = mask_page_lines(text)
+    assert len(masked) == len(text)
+    assert "12" not in join_pages(masked)
