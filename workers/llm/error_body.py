@@ -31,20 +31,9 @@ _MESSAGES = (
     "title",
 )
 """Names of the field with the message, most specific first."""
-_CODES = frozenset(
-    {"code", "type", "status", "reason", "status_code", "http_code", "error_code", "error_type", "quotaId"}
-)
-_WAITS = {
-    "retry_after": 1.0,
-    "retryAfter": 1.0,
-    "retry_after_seconds": 1.0,
-    "resets_in_seconds": 1.0,
-    "estimated_time": 1.0,
-    "retryDelay": 1.0,
-    "retry_after_ms": 0.001,
-    "retryAfterMs": 0.001,
-}
-"""Fields in which bodies state a wait, with their unit in seconds."""
+_CODES = re.compile(r"(?:error|http|status)?(?:code|type|status|reason)|quotaid")
+_WAITS = re.compile(r"(?:retryafter|retrydelay|retryin|estimatedtime|resetsin|wait)(?:s|secs|seconds|ms|milliseconds)?")
+"""Fields with codes and with waits; their names in lower case, without underscores."""
 _TAG = re.compile(r"<(style|script)\b.*?</\1\s*>|<!--.*?-->|<[^>]{0,1000}>", re.DOTALL | re.IGNORECASE)
 _PAGE = re.compile(r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype html|html|head|body|title)\b", re.I | re.S)
 _TITLE = re.compile(r"<(title|h1)\b[^>]*>(.*?)</\1\s*>", re.DOTALL | re.IGNORECASE)
@@ -124,9 +113,9 @@ def parse_error_body(body: object) -> ErrorBody:
     values = list(_values(fields))
     title = _page_title(innermost) if isinstance(innermost, str) else None
     message = clip_line(title or _message(innermost, fields), _MAX_SEARCHED_CHARS)
-    codes = (str(value) for name, value in values if name in _CODES and isinstance(value, str | int))
-    waits = (_seconds(value, _WAITS[name]) for name, value in values if name in _WAITS)
-    sizes = (value for name, value in values if name == "n_ctx" and isinstance(value, int) and value > 0)
+    codes = (str(value) for name, value in values if _CODES.fullmatch(name) and isinstance(value, str | int))
+    waits = (_seconds(value, name) for name, value in values if _WAITS.fullmatch(name))
+    sizes = (value for name, value in values if name == "nctx" and isinstance(value, int) and value > 0)
     headers = next((value for name, value in values if name == "headers" and isinstance(value, dict)), {})
     return ErrorBody(
         message,
@@ -179,7 +168,9 @@ def _page_title(text: str) -> str | None:
 
 
 def _first_message(fields: Mapping[str, Any]) -> Any:
-    return next((fields[name] for name in _MESSAGES if fields.get(name)), "")
+    """Return the message or, if no field has a usual name, the first text of several words."""
+    sentences = (value for value in fields.values() if isinstance(value, str) and " " in value.strip())
+    return next((fields[name] for name in _MESSAGES if fields.get(name)), next(sentences, ""))
 
 
 def _message(innermost: object, fields: list[dict[str, Any]]) -> str:
@@ -212,7 +203,8 @@ def _provider_message(fields: Mapping[str, Any]) -> str:
 
 
 def _values(levels: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values in an error and in what wraps it, from the inside out."""
+    """Yield the values in an error and in what wraps it, from the inside out, with their names in lower case and
+    without underscores."""
     queue: list[tuple[str, Any]] = [("", level) for level in levels]
     seen: set[int] = set()
     for name, value in queue:
@@ -222,15 +214,15 @@ def _values(levels: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
             seen.add(id(value))
             if len(queue) < _MAX_VALUES:
                 queue.extend(value.items() if isinstance(value, dict) else [("", item) for item in value])
-        yield name, value
+        yield name.replace("_", "").lower(), value
 
 
-def _seconds(value: Any, unit: float) -> float | None:
-    """Return a wait in seconds. Google's may be an object."""
+def _seconds(value: Any, name: str) -> float | None:
+    """Return a wait in seconds; its field's name may state milliseconds. Google's may be an object."""
     if isinstance(value, dict):
         value = value.get("seconds")
     seconds = duration_seconds(str(value)) if isinstance(value, int | float | str) else None
-    return None if seconds is None else seconds * unit
+    return seconds if seconds is None or not name.endswith(("ms", "milliseconds")) else seconds / 1000
 
 
 def _plain(markup: str) -> str:

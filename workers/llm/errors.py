@@ -147,7 +147,7 @@ def explain_rejection(
         "web_page": (
             f"{failure.body.described[:1].upper()}{failure.body.described[1:]} responded instead of the LLM endpoint "
             f"{address} ({status}).",
-            "",
+            f"If the endpoint sent it, check the key in {variable}." if status == 401 else "",
         ),
         "quota": (
             f"The account behind the API key has no quota left at {address} ({status}: {quoted_message}).",

@@ -1,6 +1,7 @@
 """Why an endpoint refused a request, from its status and its words."""
 
 import re
+from http import HTTPStatus
 from typing import Literal
 
 from workers.llm.error_body import ErrorBody
@@ -75,6 +76,11 @@ _NO_QUOTA = _words(
     r"quota (?:is |has been )?(?:used up|depleted)",
     r"余额不足|欠费|额度(?:不足|已?用[尽完])",
 )
+_QUOTA_REACHED = _words(
+    r"quota\b[^.]{0,40}(?:reached|exceeded|exhausted)|(?:reached|exceeded|exhausted) (?:\w+ ){0,3}quota",
+    r"quota_?(?:reached|exceeded|exhausted)",
+)
+"""Words that also concern rate limits, if the status is that of one."""
 _LONG_PERIOD = _words(
     r"per[-_ ]?(?:day|month)",
     r"limit (?:\w+ ){0,3}for (?:today|this month)",
@@ -95,6 +101,7 @@ _FILTERED = _words(
     r"safety (?:system|filter|setting|check|polic|reason)|safety_check",
     r"guardrail|data_?inspection|content exists risk|considered high risk|new_sensitive",
     r"blocked (?:\w+ ){0,5}(?:safety|content|policy|guardrail|filter|moderation)",
+    r"(?:prompt|input|content|message|output|response|completion)s? (?:\w+ ){0,3}blocked",
     r"reason: (?:safety|recitation|blocklist)",
     r"敏感|不安全|违规",
 )
@@ -110,11 +117,13 @@ _CONTEXT = _words(
     r"model token limit|too many (?:input )?tokens|(?:input|prompt) token count",
     r"max_new_tokens` must be|must have less than|tokens in the prompt cannot exceed",
     r"reduce the length|string_above_max_length|request[_ ]too[_ ]large",
+    r"max(?:imum)?(?: number of)? tokens (?:of [\d,]+ )?(?:\w+ ){0,2}exceeded",
     r"超长|超过[^。]{0,12}长度",
 )
 _TOO_LONG = _words(
     r"\b(?:prompt|input(?! should)|request|messages?|text)\b[^.;:]{0,60}"
-    r"(?:\btoo (?:long|large|big)|\bexceed|\b(?:longer|larger|greater) than|n['o]t fit)"
+    r"(?:\btoo (?:long|large|big)|\bexceed|\b(?:longer|larger|greater) than|n['o]t fit)",
+    r"(?:more than|at most|up to|only) [\d,]+ (?:input |prompt |context )?tokens",
 )
 _ANSWER_TOKENS = _words(r"max_(?:\w+_)?tokens|maxoutputtokens|(?:completion|output) tokens|rate limit")
 _ANSWER_LIMIT = _words(
@@ -132,7 +141,8 @@ _BUSY = _words(
     r"server (?:is )?busy|high demand|(?:at|no|out of) capacity|capacity exceeded",
     r"no (?:healthy )?deployments? (?:are )?available",
     r"(?:request|upstream) timed out|(?:currently|still) loading|loading model",
-    r"model (?:is |was |has )?(?:been )?(?:unloaded|crashed)",
+    r"(?:model|function|service|endpoint) (?:\w+ ){0,2}(?:unloaded|crashed|unavailable|not ready|degraded|warming)",
+    r"degraded function",
 )
 """Words with which some endpoints report an overload, whatever the status."""
 _WRONG_KEY = _words(
@@ -156,18 +166,38 @@ _UNKNOWN_MODEL = _words(
     r"no endpoints (?:found for|(?:found|available) matching)",
 )
 
+_NO_PATH = _words(
+    r"^\W*(?:http )?(?:404\W+)?not found|\b(?:page|path|route|url|endpoint|resource)\b[^.]{0,40}not found",
+    r"cannot post|no (?:static )?(?:route|resource)|(?:invalid|unknown) (?:\w+ )?(?:url|path|route)|chat/completions",
+)
+"""Words of servers that have no such path."""
+
 _STATED_BY_GATEWAYS = frozenset({200, 400, 500, 502})
 """Statuses that gateways send for errors with another status in the body."""
-_STATUS_NAMES: dict[str, int] = {
-    **dict.fromkeys(("rate_limit_exceeded", "rate_limit_error", "rate_limited", "throttling_error"), 429),
-    **dict.fromkeys(("resource_exhausted", "too_many_requests", "slow_down"), 429),
-    **dict.fromkeys(("overloaded_error", "server_is_overloaded", "engine_overloaded"), 529),
-    **dict.fromkeys(("unavailable", "service_unavailable", "service_unavailable_error", "unavailable_error"), 503),
-    **dict.fromkeys(("timeout", "timeout_error", "deadline_exceeded"), 504),
-    **dict.fromkeys(("authentication_error", "unauthenticated", "invalid_api_key"), 401),
-    **dict.fromkeys(("permission_error", "permission_denied"), 403),
+_NAMED_STATUSES = {
+    **{
+        HTTPStatus(status).phrase: status
+        for status in (400, 401, 402, 403, 404, 405, 408, 422, 429, 500, 502, 503, 504)
+    },
+    **dict.fromkeys(("rate_limit", "rate_limited", "rate_limit_exceeded", "resource_exhausted", "slow_down"), 429),
+    **dict.fromkeys(("throttled", "throttling"), 429),
+    **dict.fromkeys(("overloaded", "server_is_overloaded", "engine_overloaded"), 529),
+    **dict.fromkeys(("unavailable", "model_not_ready"), 503),
+    **dict.fromkeys(("timeout", "deadline_exceeded"), 504),
+    **dict.fromkeys(("authentication", "unauthenticated", "invalid_api_key"), 401),
+    **dict.fromkeys(("permission", "permission_denied", "access_denied"), 403),
+    **dict.fromkeys(("invalid_request", "invalid_argument", "validation"), 400),
 }
-_REFUSAL_NAMES = {"invalid_request_error", "invalid_argument", "bad_request", "bad_request_error", "badrequesterror"}
+"""Statuses by the names that endpoints use for them as codes, or as the whole message."""
+
+
+def _plain_name(name: str) -> str:
+    return re.sub(r"[^a-z]", "", name.lower()).removesuffix("error").removesuffix("exception")
+
+
+_STATUSES = {_plain_name(name): status for name, status in _NAMED_STATUSES.items()}
+_UNSPECIFIC = frozenset({400, 404, 405, 422, 500})
+"""Statuses whose names some gateways use for every error."""
 _TEMPORARY = frozenset({402, 408, 409, 420, 421, 423, 424, 425, 429, 444, 460, 498, 499})
 """Statuses below 500 that may pass. Proxies use 444, 460 and 499 for connections that were closed."""
 
@@ -178,14 +208,16 @@ def meant_status(status: int, body: ErrorBody) -> int:
     refusal, otherwise 502."""
     if status not in _STATED_BY_GATEWAYS:
         return status
-    codes = body.code.lower().split()
+    codes = body.code.split()
     stated = next((int(code) for code in codes if code.isdecimal() and 400 <= int(code) < 600), None)
-    stated = stated or next((_STATUS_NAMES[code] for code in codes if code in _STATUS_NAMES), None)
+    names = (*codes, body.message[:40]) if status == 200 else codes
+    named = (_STATUSES.get(_plain_name(name)) for name in names)
+    stated = stated or next((name for name in named if name and (status == 200 or name not in _UNSPECIFIC)), None)
     if stated is not None or status != 200:
         return stated or status
     text = body.text
     refused = any(words.search(text) for words in (_NO_QUOTA, _FILTERED, _CONTEXT, _UNKNOWN_MODEL, _WRONG_KEY))
-    return 400 if refused or body.mentions(*FORM_WORDS) or _REFUSAL_NAMES.intersection(codes) else 502
+    return 400 if refused or body.mentions(*FORM_WORDS) else 502
 
 
 def find_permanent_reason(status: int, body: ErrorBody, wait: float | None) -> RejectionReason | None:
@@ -211,7 +243,7 @@ def _is_quota_used_up(status: int, body: ErrorBody, wait: float | None) -> bool:
     if _NO_QUOTA.search(text):
         return True
     if status != 429:
-        return False
+        return status < 500 and wait is None and _QUOTA_REACHED.search(text) is not None
     if wait is None:
         return any(words.search(text) for words in (_LONG_PERIOD, _USED_UP))
     # Gemini states a wait of seconds even if the requests of the whole day are used up.
@@ -256,6 +288,7 @@ def _reason_by_words(status: int, body: ErrorBody) -> RejectionReason:
         return "unknown_model"
     if body.mentions(*FORM_WORDS, "parameter"):
         return "bad_request"
-    if status == 404 and body.mentions("model"):
+    is_explained = bool(body.message) and body.page_title is None and not _NO_PATH.search(body.text)
+    if status == 404 and (is_explained or body.mentions("model")):
         return "unknown_model"
     return "unknown_path" if status in {404, 405} else "bad_request"

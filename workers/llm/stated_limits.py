@@ -9,7 +9,8 @@ _QUANTITY = rf"\d+(?:\.\d+)?\s*{_UNIT}"
 _DURATION = re.compile(rf"{_QUANTITY}(?:,?\s*(?:and\s+)?{_QUANTITY})*", re.IGNORECASE)
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
 _WAIT = re.compile(
-    rf"\b(?:try(?:ing)? again|retry(?:ing)?|wait|come back|resets?|available(?: again)?)(?:[ _-][a-z]+){{0,4}}[ :=]*"
+    rf"\b(?:try(?:ing)? again|retry(?:ing)?|(?:estimated )?wait|estimated time|come back|resets?|available(?: again)?)"
+    rf"(?:[ _-][a-z]+){{0,4}}[ :=]*"
     rf"({_QUANTITY}(?:,?\s*(?:and\s+)?{_QUANTITY})*)|retry[ _-]after\w*[\"' :=]+(\d+(?:\.\d+)?)(?![\d.:/-])",
     re.IGNORECASE,
 )
@@ -46,7 +47,7 @@ _WINDOWS = tuple(
         rf"> {_TOKENS}",
         rf"{_TOKENS} (?:tokens? )?(?:maximum|max\b|limit)",
         rf"context(?:[_ ](?:length|window|size|limit)s?)?[^0-9.;]{{0,40}}{_TOKENS}",
-        rf"(?:<=|less than|cannot exceed|should not exceed|allowed \(?|at most|up to|limit:?) {{0,2}}\(?{_TOKENS}",
+        rf"(?:<=|(?:less|more) than|(?:can|should )not exceed|allowed \(?|at most|up to|limit:?) {{0,2}}\(?{_TOKENS}",
         rf"\[\d+, ?{_TOKENS}\]",
         rf"(?:max_(?:seq|model)_len|max_\w+_tokens|session_len)\b[^0-9.;]{{0,40}}{_TOKENS}",
         rf"(?:limit(?! exceeded by)|maximum|\bmax\b)[^0-9.;]{{0,40}}{_TOKENS}",

@@ -235,6 +235,11 @@ REFUSED = (
         "web page titled “Access Denied – Example Gateway” responded instead of .*403.*proxy.*HTTPS_PROXY",
     ),
     Refused(
+        "Perplexity: wrong key, as a page",
+        page("401 Authorization Required", 401),
+        "“401 Authorization Required” responded.*check the key in ASSAYER_LLM__API_KEY",
+    ),
+    Refused(
         "nginx: page for a wrong path",
         page("404 Not Found", 404),
         "no chat completions API.*404: a web page titled “404 Not Found”.*BASE_URL",
