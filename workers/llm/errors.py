@@ -230,7 +230,7 @@ _WINDOWS = tuple(
 _MIN_WINDOW = 512
 
 
-def context_tokens_named(body: ErrorBody) -> int | None:
+def find_context_tokens(body: ErrorBody) -> int | None:
     """Return the context window stated in a refusal, in tokens, or None if it states none."""
     if body.context_tokens is not None:
         return body.context_tokens
@@ -358,6 +358,6 @@ def rejection_error(failure: PermanentLlmFailure, address: str, model: str, faul
     message, hint = explain_rejection(failure, address, model)
     if failure.reason in {"too_long", "filtered", "bad_question"}:
         fault = Fault(kind="refused_request", detail=message)
-        named_tokens = context_tokens_named(failure.body) if failure.reason == "too_long" else None
+        named_tokens = find_context_tokens(failure.body) if failure.reason == "too_long" else None
         return RequestRefused(message, hint, (*faults, fault), failure.body.quoted, named_tokens)
     return LlmRejected(message, hint, tuple(faults))

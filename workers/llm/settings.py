@@ -134,7 +134,7 @@ class LlmSettings(Frozen):
 
     @field_validator("prices")
     @classmethod
-    def _both_speeds(cls, value: dict[str, Price]) -> dict[str, Price]:
+    def _check_both_speeds(cls, value: dict[str, Price]) -> dict[str, Price]:
         for price in value.values():
             if (price.read is None) != (price.written is None):
                 raise ValueError("must have 2 numbers (input, output) or 4 (input, output, read, written)")
