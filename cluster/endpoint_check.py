@@ -10,14 +10,14 @@ from assayer.models import Fault
 from assayer.ports import Clock
 from cluster.methods import METHODS
 from workers.llm import LlmSettings
+from workers.llm.answer_parsing import parse_answer
 from workers.llm.answer_schema import answer_schema
 from workers.llm.chat_completion import ChatMessage, ChatRequest, Requester
 from workers.llm.context_window import ContextWindows
-from workers.llm.dialect import StructuredMode
+from workers.llm.dialect_fallback import StructuredMode
 from workers.llm.endpoint import LlmEndpoint
 from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, explain_rejection
 from workers.llm.providers import find_provider
-from workers.llm.structured_output import parse_answer
 
 _QUESTION = (
     "Fill in the form about this plan, each text in at most ten words, each list with at most one entry: we ask "

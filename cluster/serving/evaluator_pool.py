@@ -14,9 +14,9 @@ from cluster.engine_components import SharedComponents
 from cluster.evaluator import Evaluator, open_evaluator
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.service import check_readiness, process_name
+from cluster.serving.embedder_and_reranker_pools import EmbedderReplica, PooledEmbedder, PooledReranker, RerankerReplica
 from cluster.serving.index_pool import IndexReplica, make_pooled_corpora
 from cluster.serving.literature_pools import DocumentsReplica, LiteratureReplica, PooledDocuments, PooledSourceGateway
-from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder, PooledReranker, RerankerReplica
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.queue_scaling import JOBS_IN_HAND
 from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, background_task, ensure_running

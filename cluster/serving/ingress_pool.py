@@ -12,9 +12,9 @@ from cluster.clock import SystemClock
 from cluster.corpus_source import corpus_versions
 from cluster.database import open_database
 from cluster.service import api_services
+from cluster.serving.embedder_and_reranker_pools import EmbedderReplica, PooledEmbedder
 from cluster.serving.evaluator_pool import EvaluatorReplica
 from cluster.serving.index_pool import IndexReplica, PooledCorpora, make_pooled_corpora
-from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, background_task, ensure_running
 from cluster.settings import Settings

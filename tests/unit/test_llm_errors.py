@@ -3,7 +3,7 @@
 import pytest
 
 from assayer.models import FaultKind
-from workers.llm.dialect import initial_dialect
+from workers.llm.dialect_fallback import initial_dialect
 from workers.llm.errors import (
     ErrorBody,
     PermanentLlmFailure,

@@ -16,7 +16,7 @@ from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from assayer.run.context_variables import Urgency
 from workers.llm.answer_schema import convert_to_sent_schema
-from workers.llm.dialect import Dialect
+from workers.llm.dialect_fallback import Dialect
 from workers.llm.errors import ReadTokens
 
 

@@ -28,7 +28,7 @@ from workers.llm.chat_completion import (
     read_without_answer,
 )
 from workers.llm.context_window import parse_listed_windows, props_window
-from workers.llm.dialect import Dialect, initial_dialect
+from workers.llm.dialect_fallback import Dialect, initial_dialect
 from workers.llm.errors import (
     PermanentLlmFailure,
     ReadTokens,

@@ -21,11 +21,11 @@ from assayer.models import CachedAnswer
 from assayer.ports import Clock
 from assayer.run.context_variables import Urgency, is_urgent, urgency
 from assayer.run.run import Run
-from workers.llm.answer_repair import Asking, Conversation
 from workers.llm.chat_completion import LlmTransport
 from workers.llm.context_window import ContextWindows, FittedQuestion, fit_question
 from workers.llm.errors import TransientLlmFailure
 from workers.llm.ledger import CallLedger, CallUsage
+from workers.llm.retry_and_repair import Asking, Conversation
 from workers.llm.settings import LlmSettings
 from workers.outbound.single_flight import SingleFlight, Waiter
 from workers.outbound.store import AnswerStore

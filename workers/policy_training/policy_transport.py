@@ -8,7 +8,7 @@ from typing import NamedTuple
 from assayer.errors import RequestRefused
 from assayer.models import Fault
 from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Completion, Requester
-from workers.llm.dialect import Dialect
+from workers.llm.dialect_fallback import Dialect
 from workers.policy_training.policy_conversation import PolicyConversation, PolicyTemplate, WrittenTokens
 from workers.policy_training.trajectories import TrajectoryTokens
 

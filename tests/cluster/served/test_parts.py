@@ -17,7 +17,7 @@ from assayer.errors import AssayerError, CorpusError, LlmUnavailable, SourceBusy
 from assayer.models import Fault
 from assayer.ports import LexicalEmbedder
 from assayer.run.context_variables import urgency
-from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder, PooledReranker, RerankerReplica
+from cluster.serving.embedder_and_reranker_pools import EmbedderReplica, PooledEmbedder, PooledReranker, RerankerReplica
 from cluster.serving.pool_client import PoolClient, PoolFull, ReplicaLost
 from cluster.serving.replica import ReplicaConfig
 from tests.cluster.served.specimen import Specimen

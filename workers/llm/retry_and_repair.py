@@ -24,6 +24,7 @@ from assayer.llm import Task
 from assayer.models import Fault
 from assayer.run.context_variables import current_urgency
 from assayer.run.run import Run
+from workers.llm.answer_parsing import ParsedAnswer, parse_answer
 from workers.llm.answer_schema import answer_schema, build_bounded_schema
 from workers.llm.chat_completion import (
     ChatMessage,
@@ -38,7 +39,6 @@ from workers.llm.context_window import FittedQuestion
 from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, clip_line, rejection_error
 from workers.llm.ledger import CallUsage
 from workers.llm.settings import LlmSettings
-from workers.llm.structured_output import ParsedAnswer, parse_answer
 
 if TYPE_CHECKING:
     from workers.llm.batches.batch_tier import BatchTier
