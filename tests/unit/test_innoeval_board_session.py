@@ -180,7 +180,7 @@ async def test_reviews_are_kept_when_meta_review_and_advice_fail() -> None:
 
 async def test_advice_is_based_only_on_later_work() -> None:
     model = llm()
-    given = pack(later=2)
+    given = pack(later_count=2)
     _, record = await deliberated(model, given=given)
     (asked,) = model.questions(AdviceQuestion)
     assert {find.paper_id for find in asked.evidence} == {item.paper.id for item in given.after_cutoff}

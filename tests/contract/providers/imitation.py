@@ -64,9 +64,9 @@ def said(content: object, finish_reason: str = "stop", usage: object = None, **m
     return Reply(200, {**body, "usage": counts})
 
 
-def error(status: int, message: str, **more: Any) -> Reply:
+def error(status: int, message: str, **fields: Any) -> Reply:
     """A refusal in OpenAI's form."""
-    return Reply(status, {"error": {"message": message, "type": "invalid_request_error", **more}})
+    return Reply(status, {"error": {"message": message, "type": "invalid_request_error", **fields}})
 
 
 @dataclass
@@ -93,12 +93,12 @@ class Imitation:
 
     async def _respond(self, request: web.Request) -> web.Response:
         if request.method == "GET":
-            found = self.props if request.path == "/props" else self.listed
-            return web.json_response(found, status=404 if found is None else 200)
+            answer = self.props if request.path == "/props" else self.listed
+            return web.json_response(answer, status=404 if answer is None else 200)
         body = await request.json()
-        seen = Seen(request.path, request.query, request.headers, body, len(self.requests) + 1)
-        self.requests.append(seen)
-        reply = self.quirk(seen) or said(GOOD)
+        recorded_request = Seen(request.path, request.query, request.headers, body, len(self.requests) + 1)
+        self.requests.append(recorded_request)
+        reply = self.quirk(recorded_request) or said(GOOD)
         text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
         return web.Response(status=reply.status, text=text, content_type=reply.content_type)
 
