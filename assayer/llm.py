@@ -66,7 +66,7 @@ class AnswerBounds(NamedTuple):
     """Minimum number of entries in a list."""
 
 
-def _unbounded(data: Any) -> AnswerBounds:
+def _set_no_bounds(data: Any) -> AnswerBounds:
     return AnswerBounds()
 
 
@@ -100,7 +100,7 @@ class Task(Generic[In, Out]):
     advice: Callable[[In, Out], Sequence[str]] = field(default=_no_complaint)
     """Advice for improving an answer that is already valid. It is sent to the model once; if no better answer arrives,
     the first one is used."""
-    bounds: Callable[[In], AnswerBounds] = field(default=_unbounded)
+    bounds: Callable[[In], AnswerBounds] = field(default=_set_no_bounds)
     """Constraints on the answer to a question, in addition to the schema. They are sent only if the settings ask for
     bounded answers, and do not replace the check."""
     temperature: float | None = None

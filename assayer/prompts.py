@@ -46,12 +46,12 @@ class Prompts:
                 name = left.pop()
                 if name not in sources:
                     sources[name] = self._loader.get_source(self._environment, name)[0]
-                    left += self._referenced(name, sources[name])
+                    left += self._find_referenced(name, sources[name])
             content = "".join(f"{name}\n{len(text)}\n{text}" for name, text in sorted(sources.items()))
             self._digests[file] = hashlib.sha256(content.encode()).hexdigest()[:16]
         return self._digests[file]
 
-    def _referenced(self, name: str, text: str) -> Iterator[str]:
+    def _find_referenced(self, name: str, text: str) -> Iterator[str]:
         for item in find_referenced_templates(self._environment.parse(text)):
             if item is None:
                 raise ValueError(f"Prompt file {name} includes a file whose name is computed; write it as a literal.")

@@ -52,10 +52,10 @@ def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:
     version, ConfigurationError if the settings are invalid."""
     verified = VerificationCache(settings.verified_path)
 
-    def opened(version: str) -> Corpus:
+    def open_version(version: str) -> Corpus:
         return Corpus.open(settings.corpus_path, embedder, version or None, verified)
 
-    return open_or_download(corpus_origin(settings, verified), "", opened)
+    return open_or_download(corpus_origin(settings, verified), "", open_version)
 
 
 class CorpusRelease:
@@ -80,7 +80,7 @@ class CorpusRelease:
         self._after: int | None = None
 
     @classmethod
-    def configured(cls, settings: Settings, keep: int = 3) -> "CorpusRelease | None":
+    def from_settings(cls, settings: Settings, keep: int = 3) -> "CorpusRelease | None":
         """Return a release for the configured source, or None if no source is set."""
         return None if settings.corpus.source is None else cls(settings, keep)
 

@@ -58,7 +58,7 @@ class CurationJobs:
         unknown; InputError if the dimensions file is unusable; LlmRejected or LlmUnavailable if the endpoint fails;
         StorageError; LeaseLost if another process has taken over the job."""
         require_llm(self.curator.settings, "Curation")
-        each = partial(self._each, lease, progress, run_request)
+        each = partial(self._run_each_item, lease, progress, run_request)
         ended: Sequence[PaidOutcome]
         match request:
             case CurationRequest():
@@ -80,7 +80,7 @@ class CurationJobs:
                 assert_never(request)
         return items_result(request.kind, ended)
 
-    async def _each(
+    async def _run_each_item(
         self,
         lease: Lease,
         progress: Progress,

@@ -75,7 +75,7 @@ class Curator:
     async def curate(
         self, papers: Sequence[SourcePaper], progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> CurationWork[CuratedPaper]:
-        return await self._each(self.curation(papers), progress, run_request)
+        return await self._run_each_item(self.curation(papers), progress, run_request)
 
     async def propose(
         self,
@@ -85,7 +85,7 @@ class Curator:
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> CurationWork[ProposedCandidates]:
         """Propose candidate ideas for the questions, ranked if `best_by` is set."""
-        return await self._each(self.proposal(questions, best_by), progress, run_request)
+        return await self._run_each_item(self.proposal(questions, best_by), progress, run_request)
 
     async def score(
         self,
@@ -96,7 +96,7 @@ class Curator:
     ) -> CurationWork[IdeaScores]:
         """Score ideas without masking them; for blind scoring, mask them first. Raises InputError if the dimensions
         file is unusable."""
-        return await self._each(
+        return await self._run_each_item(
             self.scoring([IdeaToScore(idea=idea, question=question) for idea in ideas]), progress, run_request
         )
 
@@ -162,14 +162,14 @@ class Curator:
         )
         return await run_request.start_run(stage.prefix, inputs, self.llm, self.clock, progress, stage.options)
 
-    async def _each(
+    async def _run_each_item(
         self, stage: CurationStage[In, Out], progress: Progress, run_request: RunRequest
     ) -> CurationWork[Out]:
         run = await self.begin(stage, progress, run_request)
         started, done = Started.now(self.clock), 0
         slots = asyncio.Semaphore(self.settings.evaluation.concurrency)
 
-        async def one(item: In) -> Out:
+        async def run_item(item: In) -> Out:
             nonlocal done
             async with slots:
                 result = await stage.work(item, run)
@@ -177,7 +177,7 @@ class Curator:
             run.report_progress(stage.name, done, len(stage.items))
             return result
 
-        results = await gather_all(one(item) for item in stage.items)
+        results = await gather_all(run_item(item) for item in stage.items)
         calls = run.journal.calls
         return CurationWork(
             results,

@@ -10,14 +10,14 @@ from assayer.models import Fault
 from assayer.ports import Clock
 from cluster.methods import METHODS
 from workers.llm import LlmSettings
+from workers.llm.answer_parsing import parse_answer
 from workers.llm.answer_schema import answer_schema
 from workers.llm.chat_completion import ChatMessage, ChatRequest, Requester
 from workers.llm.context_window import ContextWindows
-from workers.llm.dialect import StructuredMode
+from workers.llm.dialect_fallback import StructuredMode
 from workers.llm.endpoint import LlmEndpoint
 from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, explain_rejection
-from workers.llm.providers import provider_at
-from workers.llm.structured_output import parse_answer
+from workers.llm.providers import find_provider
 
 _QUESTION = (
     "Fill in the form about this plan, each text in at most ten words, each list with at most one entry: we ask "
@@ -82,13 +82,13 @@ async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, 
     except TransientLlmFailure as failure:
         raise LlmUnavailable(f"The request with the largest schema failed: {failure}.") from None
     seconds = clock.monotonic() - started
-    provider = provider_at(settings.base_url)
+    provider = find_provider(settings.base_url)
     return StructuredAnswer(
         structured=endpoint.dialect(settings.model).structured,
         fault=parse_answer(completion, output).fault,
         tokens=request.usage(completion)[1],
         seconds=seconds,
-        context=windows.of(settings.model) or (provider[1].model(settings.model).context if provider else None),
+        context=windows.get_window(settings.model) or (provider[1].model(settings.model).context if provider else None),
     )
 
 

@@ -98,7 +98,7 @@ class Engine:
 
             idea = await asyncio.to_thread(blind_idea, idea)
         async with self._slots if run_request.waits_until is None else self._overnight_slots:
-            corpus = await self._corpus_of(entry, run_request.corpus)
+            corpus = await self._open_corpus(entry, run_request.corpus)
             request = self._request(idea, method, cutoff, run_request, corpus)
             run = Run(
                 id=run_id("ev", request, run_request.job),
@@ -115,7 +115,7 @@ class Engine:
             await run_request.begin(run.id, request)
             self._running[method] += 1
             try:
-                inputs = self._inputs_of(entry, run, corpus)
+                inputs = self._build_inputs(entry, run, corpus)
                 idea = await mask_remaining_names(idea, inputs.backends.llm, run)
                 evaluation = await self._evaluate(entry, idea, run, inputs)
             except AssayerError:
@@ -176,7 +176,7 @@ class Engine:
         if method.asks_llm and llm is not None and run_request.budget(self.settings.evaluation).max_usd is not None:
             llm.require_prices(*llm.models, *method.models(self.settings))
 
-    async def _corpus_of(self, method: EvaluationMethod, began_with: str) -> CorpusWithFullTexts:
+    async def _open_corpus(self, method: EvaluationMethod, began_with: str) -> CorpusWithFullTexts:
         """Return the corpus version with which the evaluation started, or the current version if that one is gone. For
         a method that reads no literature, return an empty corpus. Raises CorpusError if there is no corpus."""
         if not method.reads_literature:
@@ -190,21 +190,21 @@ class Engine:
                 )
         return await self.corpora.current()
 
-    def _inputs_of(self, method: EvaluationMethod, run: Run, corpus: CorpusWithFullTexts) -> MethodInputs:
+    def _build_inputs(self, method: EvaluationMethod, run: Run, corpus: CorpusWithFullTexts) -> MethodInputs:
         """Return the inputs for one run of a method. Components that the method does not use are replaced by empty
         ones."""
         if method.reads_literature:
-            backends = self._literature_of(method).backends(self.backends, run, corpus)
+            backends = self._choose_literature(method).backends(self.backends, run, corpus)
         else:
             backends = replace(self.backends, literature=corpus, full_texts=CorpusFullTexts(corpus))
         if not method.asks_llm:
             backends = replace(backends, llm=NoLlm())
-        return MethodInputs(self.settings, replace(backends, reranker=self._reranker_of(method)), self.judge)
+        return MethodInputs(self.settings, replace(backends, reranker=self._choose_reranker(method)), self.judge)
 
-    def _reranker_of(self, method: EvaluationMethod) -> Reranker | None:
+    def _choose_reranker(self, method: EvaluationMethod) -> Reranker | None:
         return self.backends.reranker if method.reranks else None
 
-    def _literature_of(self, method: EvaluationMethod) -> LiteratureFactory:
+    def _choose_literature(self, method: EvaluationMethod) -> LiteratureFactory:
         return (
             self.literature if method.beyond_papers else replace(self.literature, beyond_papers=BeyondPapersFactory())
         )
@@ -215,7 +215,7 @@ class Engine:
         """Return everything that determines the report."""
         entry = METHODS[method]
         asks_llm = entry.asks_llm
-        reranker = self._reranker_of(entry)
+        reranker = self._choose_reranker(entry)
         masks = (NAMES,) if idea.blinding and asks_llm and self.backends.llm.models else ()
         return result_inputs(
             {
@@ -234,7 +234,7 @@ class Engine:
                 "embedder": self.backends.embedder.name,
                 "reranker": reranker.name if reranker else None,
                 "corpus": corpus.version if entry.reads_literature else None,
-                "literature": self._literature_of(entry).version(corpus) if entry.reads_literature else None,
+                "literature": self._choose_literature(entry).version(corpus) if entry.reads_literature else None,
                 "own_references": self._reference_check(idea) if entry.reads_literature else None,
                 "graph": self._graph() if entry.needs_graph else None,
             }

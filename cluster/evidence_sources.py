@@ -59,7 +59,7 @@ async def open_beyond_papers(
     installed."""
     storage = FileStorage(settings.full_texts.store or str(settings.home / "documents"))
 
-    def on(name: str) -> bool:
+    def is_enabled(name: str) -> bool:
         return settings.sources[name].on
 
     web = code = None
@@ -72,7 +72,9 @@ async def open_beyond_papers(
     return BeyondPapersFactory(
         web=web,
         code=code,
-        datasets={name: _datasets(settings, gateway, kind) for name, kind in DATASET_SOURCES.items() if on(name)},
+        datasets={
+            name: _datasets(settings, gateway, kind) for name, kind in DATASET_SOURCES.items() if is_enabled(name)
+        },
     )
 
 

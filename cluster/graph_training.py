@@ -25,7 +25,7 @@ from assayer.methods.grapheval.scoring.calibration import (
 )
 from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, build_titled_text, candidates, describe_choice
 from assayer.methods.grapheval.scoring.fitted_logistic import FeatureKind
-from assayer.methods.grapheval.scoring.holdout import ideas_later_than, score_held_out, stratified_folds
+from assayer.methods.grapheval.scoring.holdout import find_later_ideas, score_held_out, split_into_folds
 from assayer.methods.grapheval.scoring.label_propagation import FEW_EDGES
 from assayer.methods.grapheval.scoring.metrics import Estimate, accuracy, auroc, bootstrap, brier, calibration_error
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
@@ -61,8 +61,8 @@ class Holdout(NamedTuple):
 
     def parts(self, graph: GraphArrays) -> tuple[NDArray[np.int32], ...]:
         if self.after is not None:
-            return (ideas_later_than(graph, (self.after - dt.date(1970, 1, 1)).days),)
-        return stratified_folds(graph, self.folds, self.seed)
+            return (find_later_ideas(graph, (self.after - dt.date(1970, 1, 1)).days),)
+        return split_into_folds(graph, self.folds, self.seed)
 
     def __str__(self) -> str:
         return f"after {self.after}" if self.after else f"{self.folds} stratified folds"

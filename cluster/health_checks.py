@@ -68,24 +68,24 @@ async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
     """Run the checks one after another, then those of the remote sources concurrently. If a check itself fails, that
     becomes a finding, and the other checks continue."""
     yield Finding("assayer", "ok", f"{__version__}, Python {platform.python_version()}, {os.cpu_count()} cores.")
-    yield await _guarded("data directory", asyncio.to_thread(_data_directory, settings))
-    yield await _guarded("database", _database(settings))
-    for finding in _flag_embedding(settings):
+    yield await _run_guarded("data directory", asyncio.to_thread(_check_data_directory, settings))
+    yield await _run_guarded("database", _check_database(settings))
+    for finding in _check_flag_embedding(settings):
         yield finding
-    yield await _guarded("corpus", asyncio.to_thread(_corpus, settings))
-    yield await _guarded("FAISS", asyncio.to_thread(_faiss, settings))
-    yield (answers := await _guarded("language model", _language_model(settings)))
+    yield await _run_guarded("corpus", asyncio.to_thread(_check_corpus, settings))
+    yield await _run_guarded("FAISS", asyncio.to_thread(_check_faiss, settings))
+    yield (answers := await _run_guarded("language model", _check_language_model(settings)))
     if settings.llm is not None and answers.state == "ok":
-        yield await _guarded("structured answers", _structured_answer(settings.llm))
+        yield await _run_guarded("structured answers", _check_structured_answer(settings.llm))
     if settings.llm is not None and settings.llm.batch.enabled:
-        yield await _guarded("batches of the language model", _batches(settings.llm))
-    yield _webhooks(settings)
-    yield await _guarded("mail", _mail(settings))
+        yield await _run_guarded("batches of the language model", _check_batches(settings.llm))
+    yield _check_webhooks(settings)
+    yield await _run_guarded("mail", _check_mail(settings))
     for finding in await check_remote_services(settings):
         yield finding
 
 
-async def _guarded(subject: str, check: Awaitable[Finding]) -> Finding:
+async def _run_guarded(subject: str, check: Awaitable[Finding]) -> Finding:
     """Return a check's finding; an unexpected error becomes a finding too."""
     try:
         return await check
@@ -98,7 +98,7 @@ async def _guarded(subject: str, check: Awaitable[Finding]) -> Finding:
         return Finding(subject, "broken", str(error) if isinstance(error, AssayerError) else repr(error))
 
 
-def _data_directory(settings: Settings) -> Finding:
+def _check_data_directory(settings: Settings) -> Finding:
     try:
         settings.home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -109,7 +109,7 @@ def _data_directory(settings: Settings) -> Finding:
     return Finding("data directory", "ok" if writable else "broken", text)
 
 
-async def _database(settings: Settings) -> Finding:
+async def _check_database(settings: Settings) -> Finding:
     try:
         async with open_database(settings) as database:
             health = await database.ping()
@@ -122,7 +122,7 @@ async def _database(settings: Settings) -> Finding:
     return Finding("database", "ok", f"{health.server}, {health.address}.{old}")
 
 
-def _flag_embedding(settings: Settings) -> Iterator[Finding]:
+def _check_flag_embedding(settings: Settings) -> Iterator[Finding]:
     """Check the configured FlagEmbedding models without loading or downloading them."""
     required_by = {
         "embedding model": (settings.embedder.library, settings.embedder.model, folder_with_heads),
@@ -141,9 +141,9 @@ def _flag_embedding(settings: Settings) -> Iterator[Finding]:
             yield Finding(subject, "ok", f"{model}, with FlagEmbedding {version('FlagEmbedding')}.")
 
 
-def _corpus(settings: Settings) -> Finding:
+def _check_corpus(settings: Settings) -> Finding:
     if settings.corpus.source is not None:
-        return _published_corpus(settings)
+        return _check_published_corpus(settings)
     try:
         corpus = Corpus.open(settings.corpus_path, local_embedder(settings.embedder))
     except AssayerError as error:
@@ -152,7 +152,7 @@ def _corpus(settings: Settings) -> Finding:
     return Finding("corpus", "ok", f"{corpus.version} with {len(corpus)} papers in {settings.corpus_path}.")
 
 
-def _faiss(settings: Settings) -> Finding:
+def _check_faiss(settings: Settings) -> Finding:
     try:
         module, gpus = load_faiss(), open_gpus(settings.corpus.device)
     except ConfigurationError as error:
@@ -165,7 +165,7 @@ def _faiss(settings: Settings) -> Finding:
     return Finding("FAISS", "ok", f"{' '.join(packages) or 'faiss'} {module.__version__}, searches on {device_text}.")
 
 
-def _published_corpus(settings: Settings) -> Finding:
+def _check_published_corpus(settings: Settings) -> Finding:
     """Check the published corpus from which this machine pulls, without pulling it."""
     verified = VerificationCache(settings.verified_path)
     try:
@@ -191,7 +191,7 @@ def _published_corpus(settings: Settings) -> Finding:
     return Finding("corpus", "ok", f"{sentence}, pulled to {settings.corpus_path}.")
 
 
-async def _language_model(settings: Settings) -> Finding:
+async def _check_language_model(settings: Settings) -> Finding:
     if settings.llm is None:
         text = "not configured; reports quote extracts instead. Pass --model PROVIDER/NAME, or set ASSAYER_LLM__MODEL."
         keys = "".join(f" {variable} is set: --model {name}/…" for name, variable in keys_set(os.environ))
@@ -203,7 +203,7 @@ async def _language_model(settings: Settings) -> Finding:
             return Finding("language model", "broken", str(error))
 
 
-async def _structured_answer(settings: LlmSettings) -> Finding:
+async def _check_structured_answer(settings: LlmSettings) -> Finding:
     """Send a real request with the largest answer schema. This takes as long as the model needs to answer."""
     clock = SystemClock()
     endpoint = LlmEndpoint(settings, clock)
@@ -215,7 +215,7 @@ async def _structured_answer(settings: LlmSettings) -> Finding:
         await endpoint.aclose()
 
 
-async def _batches(settings: LlmSettings) -> Finding:
+async def _check_batches(settings: LlmSettings) -> Finding:
     """Check the endpoint's batch API, which overnight jobs use."""
     endpoint = LlmEndpoint(settings, SystemClock())
     try:
@@ -231,7 +231,7 @@ async def _batches(settings: LlmSettings) -> Finding:
     return Finding("batches of the language model", "ok", f"{endpoint.address} has a batch API for overnight jobs.")
 
 
-def _webhooks(settings: Settings) -> Finding:
+def _check_webhooks(settings: Settings) -> Finding:
     if settings.webhooks.keys:
         return Finding("webhooks", "ok", "secrets are encrypted with the first of ASSAYER_WEBHOOKS__KEYS.")
     if settings.database.url is None:
@@ -240,7 +240,7 @@ def _webhooks(settings: Settings) -> Finding:
     return Finding("webhooks", "absent", text)
 
 
-async def _mail(settings: Settings) -> Finding:
+async def _check_mail(settings: Settings) -> Finding:
     """Connect to the mail server and sign in, without sending anything."""
     if settings.mail.host is None:
         text = "not configured; no email is sent. Set ASSAYER_MAIL__HOST and __SENDER."
@@ -319,8 +319,10 @@ async def check_remote_services(settings: Settings) -> Sequence[Finding]:
     }
     cache, state = InMemoryResponseCache(clock), InMemorySharedState(clock)
     async with SourceGateway(single_attempt, cache, state, clock) as gateway:
-        services = [_guarded(service.name, _check_service(service, settings, gateway)) for service in _REMOTE_SERVICES]
-        return await asyncio.gather(*services, _guarded("GROBID", _grobid(settings.grobid)))
+        services = [
+            _run_guarded(service.name, _check_service(service, settings, gateway)) for service in _REMOTE_SERVICES
+        ]
+        return await asyncio.gather(*services, _run_guarded("GROBID", _check_grobid(settings.grobid)))
 
 
 async def _check_service(service: _RemoteService, settings: Settings, gateway: SourceGateway) -> Finding:
@@ -339,12 +341,12 @@ async def _check_service(service: _RemoteService, settings: Settings, gateway: S
     return Finding(service.name, "ok", f"{source_settings.base_url} responds.")
 
 
-async def _grobid(settings: GrobidSettings) -> Finding:
+async def _check_grobid(settings: GrobidSettings) -> Finding:
     if not settings.urls:
         return Finding("GROBID", "absent", "not configured (ASSAYER_GROBID__URLS); PDFs are read with pypdfium2.")
     async with ClientSession() as session:
         answers = await asyncio.gather(
-            *(_grobid_version(session, url, settings.alive_seconds) for url in settings.urls)
+            *(_fetch_grobid_version(session, url, settings.alive_seconds) for url in settings.urls)
         )
     alive = sum(version is not None for version in answers)
     states = (
@@ -354,7 +356,7 @@ async def _grobid(settings: GrobidSettings) -> Finding:
     return Finding("GROBID", "ok" if alive == len(answers) else "broken", f"{'; '.join(states)}.")
 
 
-async def _grobid_version(session: ClientSession, url: str, seconds: float) -> str | None:
+async def _fetch_grobid_version(session: ClientSession, url: str, seconds: float) -> str | None:
     """Return the server's version, or None if the server does not respond."""
     if not await is_alive(session, url, seconds):
         return None

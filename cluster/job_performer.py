@@ -71,7 +71,7 @@ class EnginePerformer:
         match lease.request:
             case EvaluationRequest() as request:
                 idea = request.idea or await self._read(lease, request)
-                corpus = _pinned_corpus(lease)
+                corpus = _get_pinned_corpus(lease)
                 run = new_run(
                     limits=request.limits,
                     blind=request.blind,
@@ -135,7 +135,7 @@ class EnginePerformer:
         return await self.submitted.read(lease.document_file)
 
 
-def _pinned_corpus(lease: Lease) -> str:
+def _get_pinned_corpus(lease: Lease) -> str:
     """Return the corpus version pinned by an earlier attempt of the job, or an empty string if there is none."""
     return str((lease.pinned or {}).get("corpus") or "")
 

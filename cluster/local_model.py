@@ -57,7 +57,7 @@ class ChosenModel:
         )
 
     @contextmanager
-    def watched(self, show: Callable[[int, int], None]) -> Iterator[None]:
+    def watch(self, show: Callable[[int, int], None]) -> Iterator[None]:
         """Inside this context, call `show` every few seconds with the numbers of tokens read and written for the
         answers in progress. Does nothing if the model is not local."""
         if self.local is None:

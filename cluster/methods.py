@@ -20,7 +20,7 @@ from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.innoeval import METHOD as INNOEVAL
 from assayer.methods.innoeval import pipeline as innoeval
 from assayer.methods.innoeval import tasks as innoeval_tasks
-from assayer.methods.innoeval.board.configuration import hashed_options
+from assayer.methods.innoeval.board.configuration import hash_option_files
 from assayer.methods.innoeval.board.session import BoardSession
 from assayer.methods.review import METHOD as REVIEW
 from assayer.methods.review import pipeline as review
@@ -180,7 +180,7 @@ METHODS: Mapping[str, EvaluationMethod] = {
     ),
     INNOEVAL: EvaluationMethod(
         tasks=(*innoeval_tasks.SEARCH_TASKS, *innoeval_tasks.BOARD_TASKS, FLAWS, SUPPORT),
-        options=lambda settings: hashed_options(innoeval_options(settings)),
+        options=lambda settings: hash_option_files(innoeval_options(settings)),
         evaluate=_innoeval,
         reads_literature=True,
         needs_graph=False,

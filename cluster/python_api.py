@@ -118,7 +118,7 @@ async def rank_async(
     return ProposalRanking(completed_ranking.ranking, tuple(completed_ranking.comparisons), tuple(files))
 
 
-def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+def _make_blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     """Return a blocking function with the same parameters and docstring. It returns when the work is done."""
 
     @wraps(function)
@@ -129,9 +129,9 @@ def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     return run
 
 
-evaluate = _blocking(evaluate_async)
-check = _blocking(check_async)
-rank = _blocking(rank_async)
+evaluate = _make_blocking(evaluate_async)
+check = _make_blocking(check_async)
+rank = _make_blocking(rank_async)
 
 
 @dataclass(frozen=True)

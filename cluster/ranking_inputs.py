@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from assayer.errors import InputError
 from assayer.models import Absent, Idea, IdeaId, Report
-from assayer.ranking.comparison import sanitised_comparison
+from assayer.ranking.comparison import sanitise_comparison
 from assayer.ranking.known_comparisons import (
     HandedInComparison,
     Judging,
@@ -116,7 +116,7 @@ def read_comparisons(path: Path) -> KnownFile:
     for number, line in enumerate(read_whole_text(path).split("\n"), start=1):
         if line.strip():
             comparison = _comparison(line, f"{path}:{number}")
-            comparisons.append(sanitised_comparison(comparison.without_names()))
+            comparisons.append(sanitise_comparison(comparison.without_names()))
             for idea, name in (
                 (comparison.first, comparison.first_reference),
                 (comparison.second, comparison.second_reference),

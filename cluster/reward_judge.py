@@ -48,7 +48,7 @@ def find_usable_judge(settings: Settings, judge: str | RewardingJudge | None) ->
     if not isinstance(judge, Composition):
         if (judge or settings.debate.composition) == VIEWPOINTS:
             return settings.debate.viewpoints
-        judge = settings.debate.composition_called(judge)
+        judge = settings.debate.get_composition(judge)
     if settings.llm is None:
         raise NoFallback(
             "Rewards by debate need a language model, but none is configured.",

@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from assayer.errors import AssayerError
 from assayer.methods.innoeval.personas import load_built_in_persona_pool
 from assayer.ports import Clock
-from assayer.ranking.comparison import current_judging
+from assayer.ranking.comparison import describe_judging
 from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.engine import Engine, open_engine
@@ -72,7 +72,7 @@ def api_services(
             typical=typical_evaluations(settings.llm, board),
             gpu_speeds=settings.llm.gpu_speeds if settings.llm else {},
             typical_board=estimate_typical_board(settings.llm, board),
-            judging=current_judging(settings.ranking, settings.llm.model if settings.llm else None, None),
+            judging=describe_judging(settings.ranking, settings.llm.model if settings.llm else None, None),
             blind=settings.evaluation.blind,
             unpriced=tuple(model for model in settings.llm.models if model not in settings.llm.prices)
             if settings.llm

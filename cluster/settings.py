@@ -44,11 +44,11 @@ from orchestrator.settings import (
 from workers.code.settings import CodeSettings
 from workers.embedding.settings import EmbedderSettings
 from workers.fetching import FetchingSettings
-from workers.fetching.settings import Network, TransferSettings, checked_networks, comma_separated
+from workers.fetching.settings import Network, TransferSettings, check_networks, comma_separated
 from workers.full_texts.settings import FullTextSettings, GrobidSettings
 from workers.literature.settings import LiteratureSettings
 from workers.llm import LlmSettings
-from workers.llm.providers import complete_llm, provider_at
+from workers.llm.providers import complete_llm, find_provider
 from workers.mail.settings import MailServerSettings
 from workers.outbound.source_settings import (
     ArxivSettings,
@@ -181,7 +181,7 @@ class WebhookSettings(WebhookDeliverySettings):
     keys: Annotated[tuple[SecretStr, ...], BeforeValidator(comma_separated), AfterValidator(_fernet_keys)] = ()
     """Encryption keys for secrets. New secrets are encrypted with the first key; all keys can decrypt. The embedded
     database has its own key in the data directory; with another database, webhooks require a key here."""
-    allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(checked_networks)] = ()
+    allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(check_networks)] = ()
     """Non-public networks that webhooks may address, on any port, such as `10.1.0.0/16`."""
     ports: Annotated[tuple[int, ...], BeforeValidator(comma_separated)] = (443, 8443)
     """Ports allowed at public addresses."""
@@ -298,7 +298,7 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _provider_has_batches(self) -> Self:
         if self.llm is not None and self.llm.batch.enabled:
-            provider = provider_at(self.llm.base_url)
+            provider = find_provider(self.llm.base_url)
             if provider is not None and provider[1].batches == "none":
                 raise ValueError(
                     f"{provider[0]} has no batch API in OpenAI's form: set ASSAYER_LLM__BATCH__ENABLED to false"

@@ -156,16 +156,16 @@ def plan_capacity(
         passages=request.papers * request.full_texts * constants["passages"],
         dimensions=model.dimensions,
     )
-    disk = _disk(size, constants)
+    disk = _plan_disk(size, constants)
     return CapacityPlan(
         (*disk, *_compute_totals(disk, request)),
-        _memory(size, disk, request, constants),
-        _building(size, request, constants, rate, usd),
-        _nightly(size, request, constants, rate, usd, sum(item.value for item in disk)),
+        _plan_memory(size, disk, request, constants),
+        _plan_build(size, request, constants, rate, usd),
+        _plan_nightly_update(size, request, constants, rate, usd, sum(item.value for item in disk)),
     )
 
 
-def _disk(size: _Size, constants: PlanningConstants) -> tuple[PlannedFigure, ...]:
+def _plan_disk(size: _Size, constants: PlanningConstants) -> tuple[PlannedFigure, ...]:
     papers, texts = (size.papers, "papers"), (size.texts, "texts")
     references, passages = (size.references, "references"), (size.passages, "passages")
     lists = (size.lists * size.texts / size.rows, "lists")
@@ -209,7 +209,7 @@ def _compute_totals(disk: Sequence[PlannedFigure], request: CapacityRequest) -> 
     )
 
 
-def _memory(
+def _plan_memory(
     size: _Size, disk: Sequence[PlannedFigure], request: CapacityRequest, constants: PlanningConstants
 ) -> tuple[PlannedFigure, ...]:
     _, tables, _, _, index, words = disk
@@ -223,11 +223,13 @@ def _memory(
             "bytes",
             (size.texts, "texts", 2 * size.dimensions),
         ),
-        *_memory_to_build(size, request, constants),
+        *_plan_build_memory(size, request, constants),
     )
 
 
-def _memory_to_build(size: _Size, request: CapacityRequest, constants: PlanningConstants) -> tuple[PlannedFigure, ...]:
+def _plan_build_memory(
+    size: _Size, request: CapacityRequest, constants: PlanningConstants
+) -> tuple[PlannedFigure, ...]:
     """Estimate the memory that one building process needs, or that parallel processes need to build shards. Assumes
     that the vectors of all texts are looked up."""
     shards = request.shards or 1
@@ -245,20 +247,20 @@ def _memory_to_build(size: _Size, request: CapacityRequest, constants: PlanningC
     return (_sum("To distribute papers to shards", "bytes", *distribution_terms), build_figure)
 
 
-def _building(
+def _plan_build(
     size: _Size, request: CapacityRequest, constants: PlanningConstants, rate: float, usd: float
 ) -> tuple[PlannedFigure, ...]:
     papers, texts, machines = (size.papers, "papers"), (size.texts, "texts"), request.machines
     hours = (
-        _hours("Embedding", machines, (*texts, 1 / rate)),
-        _hours("Reading, sorting, writing", machines, (*papers, constants["record_seconds"])),
-        _hours("Index", machines, (*texts, constants["index_seconds"])),
-        _hours("Words", machines, (*texts, constants["word_seconds"])),
+        _compute_hours("Embedding", machines, (*texts, 1 / rate)),
+        _compute_hours("Reading, sorting, writing", machines, (*papers, constants["record_seconds"])),
+        _compute_hours("Index", machines, (*texts, constants["index_seconds"])),
+        _compute_hours("Words", machines, (*texts, constants["word_seconds"])),
     )
     return _add_total(hours, machines, usd)
 
 
-def _nightly(
+def _plan_nightly_update(
     size: _Size, request: CapacityRequest, constants: PlanningConstants, rate: float, usd: float, version: float
 ) -> tuple[PlannedFigure, ...]:
     """Estimate the hours and price of a nightly update on a single machine."""
@@ -266,9 +268,9 @@ def _nightly(
     rewritten_texts = (incoming_texts * _WRITTEN_AGAIN, "texts rewritten")
     seconds_per_text = constants["record_seconds"] + constants["index_seconds"] + constants["word_seconds"]
     hours = (
-        _hours("Embedding", 1, (incoming_texts, "new or changed texts", 1 / rate)),
-        _hours("Writing", 1, (*rewritten_texts, seconds_per_text)),
-        _hours("Verifying existing files", 1, (version / 1e9, "GB", 1e9 / constants["checked_bytes"])),
+        _compute_hours("Embedding", 1, (incoming_texts, "new or changed texts", 1 / rate)),
+        _compute_hours("Writing", 1, (*rewritten_texts, seconds_per_text)),
+        _compute_hours("Verifying existing files", 1, (version / 1e9, "GB", 1e9 / constants["checked_bytes"])),
     )
     return _add_total(hours, 1, usd)
 
@@ -285,7 +287,7 @@ def _sum(name: str, unit: Unit, *terms: CostTerm) -> PlannedFigure:
     return PlannedFigure(name, sum(count * factor for count, _, factor in terms), unit, " + ".join(terms_text))
 
 
-def _hours(name: str, machines: int, term: CostTerm) -> PlannedFigure:
+def _compute_hours(name: str, machines: int, term: CostTerm) -> PlannedFigure:
     count, noun, seconds = term
     divisor_text = f" / {machines} machines" if machines > 1 else ""
     value = count * seconds / 3600 / machines

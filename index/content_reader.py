@@ -48,10 +48,12 @@ class ContentReader:
         counted. Errors that make further requests pointless, such as an invalid key, are raised."""
         readings = await asyncio.to_thread(ContentReadings.open, self.path)
         readable_records = [record for record in records if self._is_readable(record)]
-        earlier_readings = [reading for item in readable_records if (reading := readings.of(item.title, item.abstract))]
+        earlier_readings = [
+            reading for item in readable_records if (reading := readings.find(item.title, item.abstract))
+        ]
         self.run.budget.earlier_usd += sum(item.usd or 0.0 for item in earlier_readings)
         self.read += len(earlier_readings)
-        unread_records = [item for item in readable_records if readings.of(item.title, item.abstract) is None]
+        unread_records = [item for item in readable_records if readings.find(item.title, item.abstract) is None]
         for start in range(0, len(unread_records), _AT_ONCE):
             batch = unread_records[start : start + _AT_ONCE]
             failures = [item for item in await gather_settled(batch, self._ask) if isinstance(item, Failed)]
@@ -80,5 +82,7 @@ class ContentReader:
         answer = await self.llm.run(CONTENTS, question, self.run)
         contents = locate_contents(question, answer.value)
         reader = f"{answer.record.model}, {CONTENTS.name} v{CONTENTS.version}"
-        reading = ContentReading.of(text_key(record.title, record.abstract), reader, answer.record.cost_usd, contents)
+        reading = ContentReading.build(
+            text_key(record.title, record.abstract), reader, answer.record.cost_usd, contents
+        )
         append_reading(self.path, reading)

@@ -95,7 +95,7 @@ def calibrate_fit(values: Sequence[float] | NDArray[np.float64], neighbours: int
 def judge_fit(value: float, calibration: FitCalibration | None, papers: int, window: Window) -> CorpusFit:
     """Turn a value of the fit statistic into a level with an explanation. `papers` is the number of papers in the
     window."""
-    period = _published_in(window)
+    period = _describe_window(window)
     if calibration is None or papers < MIN_PAPERS:
         reason = f"The corpus has {papers} papers{period}; fewer than {MIN_PAPERS} cannot cover a field."
         return CorpusFit(level="poor", value=round(value, 3), criterion=reason)
@@ -133,7 +133,7 @@ class SampledUnit(NamedTuple):
     unit: int
 
 
-def _published_in(window: Window) -> str:
+def _describe_window(window: Window) -> str:
     if window.after is None:
         return f" published up to {window.before}" if window.before else ""
     return f" published from {window.after}" + (f" to {window.before}" if window.before else " on")

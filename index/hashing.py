@@ -45,18 +45,18 @@ def file_checksums(
     """Return the checksums of every file below a directory, except files named `excluded_name`. Checksums in
     `known_checksums`, keyed by path, are taken from there."""
 
-    def of(path: Path) -> FileChecksum:
+    def compute_checksum(path: Path) -> FileChecksum:
         name = path.relative_to(directory).as_posix()
         return known_checksums.get(name) or FileChecksum(path=name, sha256=checksum(path), bytes=path.stat().st_size)
 
     paths = sorted(path for path in directory.rglob("*") if path.is_file() and path.name != excluded_name)
-    return tuple(_in_threads(of, paths))
+    return tuple(_in_threads(compute_checksum, paths))
 
 
 def verify_files(files: Iterable[FileChecksum], directory: Path) -> None:
     """Check files against their checksums. Raises CorpusError naming the first file that is missing or changed."""
 
-    def fault(file: FileChecksum) -> str | None:
+    def find_fault(file: FileChecksum) -> str | None:
         path = directory / file.path
         if not path.is_file():
             return f"{path} is missing"
@@ -64,7 +64,7 @@ def verify_files(files: Iterable[FileChecksum], directory: Path) -> None:
             return f"{path} has changed since it was written"
         return None
 
-    for problem in _in_threads(fault, files):
+    for problem in _in_threads(find_fault, files):
         if problem is not None:
             raise CorpusError(f"The corpus is damaged: {problem}.", REBUILD_HINT)
 

@@ -122,7 +122,7 @@ class NightlyUpdate:
         """Run the update and record it in the history, including any error, which is then raised. Raises CorpusError if
         there is no corpus, and InputError if another run is in progress."""
         watch, record = Stopwatch(), await asyncio.to_thread(self._new_record)
-        with NightlyHistory(self.directory).recording(record):
+        with NightlyHistory(self.directory).record_run(record):
             try:
                 record = await self._fetch_corpus(record, watch)
                 record = await self._fetch_and_update(record, fetch, progress, watch)
@@ -249,7 +249,7 @@ class NightlyHistory:
         self._path = directory / _FILE
 
     @contextmanager
-    def recording(self, record: NightlyRun) -> Iterator[None]:
+    def record_run(self, record: NightlyRun) -> Iterator[None]:
         """Record that a run is in progress, and lock the history until it ends. Raises InputError if another run is in
         progress, and CorpusError if the history cannot be written."""
         with ExitStack() as stack:
@@ -277,11 +277,11 @@ class NightlyHistory:
                 lines = file.read().splitlines()
         except FileNotFoundError:
             return []
-        records = _one_per_run([record for line in lines if (record := _parse_line(line))], is_running)
+        records = _merge_run_lines([record for line in lines if (record := _parse_line(line))], is_running)
         return records if last is None else records[max(0, len(records) - last) :]
 
 
-def _one_per_run(lines: list[NightlyRun], is_running: bool) -> list[NightlyRun]:
+def _merge_run_lines(lines: list[NightlyRun], is_running: bool) -> list[NightlyRun]:
     """Merge the lines of each run into one entry. Runs never overlap; the last run may be in progress."""
     records: list[NightlyRun] = []
     for record in lines:

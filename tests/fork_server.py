@@ -183,9 +183,9 @@ def _server() -> socket.socket:
 
 def _build_models() -> None:
     """Build what commands build at first use: the validators of all models, prompts, and templates of reports."""
-    left: list[Any] = [import_module("assayer.models.base").Frozen]
-    while left:
-        left += (model := left.pop()).__subclasses__()
+    remaining_models: list[Any] = [import_module("assayer.models.base").Frozen]
+    while remaining_models:
+        remaining_models += (model := remaining_models.pop()).__subclasses__()
         model.model_rebuild()
     for method in import_module("cluster.methods").METHODS.values():
         for task in method.tasks:
@@ -224,13 +224,13 @@ def _next_command(control: socket.socket) -> dict[str, Any] | None:
                 os.close(descriptors[1])
                 answering = socket.socket(fileno=descriptors[2])
                 answering.sendall(f"{pid}\n".encode())
-                ended = os.pidfd_open(pid)
-                running[ended] = (pid, answering)
-                selector.register(ended, selectors.EVENT_READ)
+                process_descriptor = os.pidfd_open(pid)
+                running[process_descriptor] = (pid, answering)
+                selector.register(process_descriptor, selectors.EVENT_READ)
 
 
-def _report_exit(ended: int, pid: int, answering: socket.socket) -> None:
-    os.close(ended)
+def _report_exit(process_descriptor: int, pid: int, answering: socket.socket) -> None:
+    os.close(process_descriptor)
     _, status = os.waitpid(pid, 0)
     with answering, contextlib.suppress(BrokenPipeError):  # whoever asked may be gone
         answering.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())

@@ -37,8 +37,8 @@ PLAN = GraphPlan(
 
 def unit_rows(seed: int, count: int, dimensions: int = DIMENSIONS) -> Vectors:
     rows = np.random.default_rng(seed).normal(size=(count, dimensions))
-    normed: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
-    return normed
+    unit_vectors: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return unit_vectors
 
 
 def known(
@@ -66,16 +66,16 @@ def new_idea(number: int, size: int = 3, idea: LabelledIdea | None = None, **cha
 
 def graph_contents(plan: GraphPlan, *batches: Sequence[PreparedIdea]) -> GraphContents:
     """Return the contents of a graph to which the batches of ideas were added in turn, without a database."""
-    prepared = tuple(chain.from_iterable(batches))
-    idea_of = np.repeat(np.arange(len(prepared)), [len(item.vectors) for item in prepared]).astype(np.int32)
+    prepared_ideas = tuple(chain.from_iterable(batches))
+    idea_of = np.repeat(np.arange(len(prepared_ideas)), [len(item.vectors) for item in prepared_ideas]).astype(np.int32)
     neighbours, edges = FaissNeighbours(), []
     for batch in batches:
         first = len(neighbours)
         neighbours.add(np.concatenate([item.vectors for item in batch]))
         edges.append(edges_of_new_ideas(batch, neighbours, first, plan, idea_of))
-    ideas = tuple(item.idea for item in prepared)
+    ideas = tuple(item.idea for item in prepared_ideas)
     arrays = GraphArrays(
-        np.concatenate([item.vectors for item in prepared]),
+        np.concatenate([item.vectors for item in prepared_ideas]),
         idea_of,
         tuple(idea.id for idea in ideas),
         label_rows(plan, (idea.label for idea in ideas)),
@@ -83,5 +83,5 @@ def graph_contents(plan: GraphPlan, *batches: Sequence[PreparedIdea]) -> GraphCo
         plan.classes,
         *(np.concatenate(parts) for parts in zip(*edges, strict=True)),
     )
-    viewpoints = chain.from_iterable(item.viewpoints.viewpoints for item in prepared)
+    viewpoints = chain.from_iterable(item.viewpoints.viewpoints for item in prepared_ideas)
     return GraphContents(plan, "in memory", arrays, ideas, tuple(viewpoints))

@@ -44,28 +44,30 @@ class InMemorySource:
     async def snippets(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Snippet]:
         """The abstracts."""
         self._record("snippets", context)
-        found = papers_within(self._similar_to(query), window)[:limit]
+        papers = papers_within(self._similar_to(query), window)[:limit]
         by_id = {paper.id: paper for paper in self.papers}
-        cited = {paper.id: [by_id[item].identifiers for item in self.cited.get(paper.id, ())] for paper in found}
-        return [Snippet(paper, "abstract", paper.abstract, tuple(cited[paper.id])) for paper in found]
+        identifiers_by_paper = {
+            paper.id: [by_id[item].identifiers for item in self.cited.get(paper.id, ())] for paper in papers
+        }
+        return [Snippet(paper, "abstract", paper.abstract, tuple(identifiers_by_paper[paper.id])) for paper in papers]
 
     async def recommend(self, papers: Sequence[Identifiers], limit: int, context: RequestContext) -> list[Paper]:
         self._record("recommend", context)
-        given = [paper for paper in map(self._find, papers) if paper is not None]
-        text = " ".join(f"{paper.title} {paper.abstract}" for paper in given)
-        return [paper for paper in self._similar_to(text) if paper not in given][:limit]
+        seed_papers = [paper for paper in map(self._find, papers) if paper is not None]
+        text = " ".join(f"{paper.title} {paper.abstract}" for paper in seed_papers)
+        return [paper for paper in self._similar_to(text) if paper not in seed_papers][:limit]
 
     async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
         self._record("references", context)
-        found = self._find(paper)
-        cited = self.cited.get(found.id, ()) if found else ()
-        return [item for item in self.papers if item.id in cited][:limit]
+        record = self._find(paper)
+        cited_ids = self.cited.get(record.id, ()) if record else ()
+        return [item for item in self.papers if item.id in cited_ids][:limit]
 
     async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         self._record("citing", context)
-        found = self._find(paper)
-        citing = [item for item in self.papers if found and found.id in self.cited.get(item.id, ())]
-        return papers_within(citing, window)[:limit]
+        record = self._find(paper)
+        citing_papers = [item for item in self.papers if record and record.id in self.cited.get(item.id, ())]
+        return papers_within(citing_papers, window)[:limit]
 
     async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
         self._record("resolve", context)
@@ -75,8 +77,8 @@ class InMemorySource:
         self, papers: Sequence[Identifiers], context: RequestContext
     ) -> Mapping[Identifiers, Retraction]:
         self._record("retractions", context)
-        found = {paper: self._find(paper) for paper in papers}
-        return {paper: self.retracted[item.id] for paper, item in found.items() if item and item.id in self.retracted}
+        records = {paper: self._find(paper) for paper in papers}
+        return {paper: self.retracted[item.id] for paper, item in records.items() if item and item.id in self.retracted}
 
     def _record(self, method: str, context: RequestContext) -> None:
         self.requests.append((method, context))
@@ -85,14 +87,14 @@ class InMemorySource:
 
     def _find(self, identifiers: Identifiers) -> Paper | None:
         """Return the first paper that shares an identifier."""
-        given = {name for name in identifiers if name[1]}
-        return next((paper for paper in self.papers if given & set(paper.identifiers)), None)
+        identifier_set = {name for name in identifiers if name[1]}
+        return next((paper for paper in self.papers if identifier_set & set(paper.identifiers)), None)
 
     def _similar_to(self, text: str) -> list[Paper]:
         words = Counter(map(title_key, text.split()))
-        shared = {paper.id: _shared_words(words, f"{paper.title} {paper.abstract}") for paper in self.papers}
-        found = [paper for paper in self.papers if shared[paper.id]]
-        return sorted(found, key=lambda paper: (-shared[paper.id], paper.id))
+        shared_words = {paper.id: _shared_words(words, f"{paper.title} {paper.abstract}") for paper in self.papers}
+        similar_papers = [paper for paper in self.papers if shared_words[paper.id]]
+        return sorted(similar_papers, key=lambda paper: (-shared_words[paper.id], paper.id))
 
 
 def _shared_words(words: Counter[str], text: str) -> int:
@@ -126,9 +128,9 @@ class GpuStandIn:
         return np.array(rows, np.float16)
 
     def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
-        faiss, asked = load_faiss(), np.ascontiguousarray(queries, np.float16).astype(np.float32)
-        wanted = min(limit, len(rows), MAX_SELECTED)
-        return GpuMatches(*faiss.knn(asked, rows.astype(np.float32), wanted, metric=faiss.METRIC_INNER_PRODUCT))
+        faiss, query_array = load_faiss(), np.ascontiguousarray(queries, np.float16).astype(np.float32)
+        count = min(limit, len(rows), MAX_SELECTED)
+        return GpuMatches(*faiss.knn(query_array, rows.astype(np.float32), count, metric=faiss.METRIC_INNER_PRODUCT))
 
     def assigner(self, dimensions: int) -> Any:
         return load_faiss().IndexFlatIP(dimensions)
@@ -143,17 +145,17 @@ class HashingLexicalEmbedder(HashingEmbedder):
 
 
 def _weights(text: str) -> LexicalWeights:
-    found: dict[int, float] = {}
+    weights: dict[int, float] = {}
     for word, count in Counter(WORD.findall(text.casefold())).items():
         token = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest()) % 2**20
-        found[token] = max(found.get(token, 0.0), log(len(word)) * (1 + log(count)))
-    tokens = sorted(found)
-    return LexicalWeights(np.array(tokens, np.int32), np.array([found[item] for item in tokens], np.float32))
+        weights[token] = max(weights.get(token, 0.0), log(len(word)) * (1 + log(count)))
+    tokens = sorted(weights)
+    return LexicalWeights(np.array(tokens, np.int32), np.array([weights[item] for item in tokens], np.float32))
 
 
 class HangingSearch(InMemorySource):
     """Source that never answers a search."""
 
-    async def search(self, *given: object) -> list[Paper]:
+    async def search(self, *arguments: object) -> list[Paper]:
         await asyncio.Event().wait()
         return []

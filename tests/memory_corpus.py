@@ -69,9 +69,9 @@ class MemoryCorpus:
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
         await self._embed()
-        known = [paper for paper in papers if paper in self._papers]
-        filters = {paper: Filters(window=window, without=frozenset({paper})) for paper in known}
-        return {paper: await self._nearest(self._vectors[paper], limit, filters[paper]) for paper in known}
+        known_papers = [paper for paper in papers if paper in self._papers]
+        filters = {paper: Filters(window=window, without=frozenset({paper})) for paper in known_papers}
+        return {paper: await self._nearest(self._vectors[paper], limit, filters[paper]) for paper in known_papers}
 
     async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
         return {
@@ -84,8 +84,8 @@ class MemoryCorpus:
         answers = {}
         for paper in papers:
             if paper in self._papers:
-                citing = [item for item, cited in self._references.items() if paper in cited]
-                papers_citing = (await self.papers(citing, window)).values()
+                citing_ids = [item for item, cited_ids in self._references.items() if paper in cited_ids]
+                papers_citing = (await self.papers(citing_ids, window)).values()
                 newest = sorted(papers_citing, key=lambda item: item.publication_date or dt.date.min, reverse=True)
                 answers[paper] = newest[:limit]
         return answers
@@ -94,8 +94,8 @@ class MemoryCorpus:
         return await collect_citation_ids(self, papers, limit, window)
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
-        known = [self._papers[paper] for paper in papers if paper in self._papers]
-        return {item.id: extract_contents(item.title, item.abstract) for item in known}
+        known_papers = [self._papers[paper] for paper in papers if paper in self._papers]
+        return {item.id: extract_contents(item.title, item.abstract) for item in known_papers}
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         return {
@@ -112,8 +112,8 @@ class MemoryCorpus:
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         return await self._embedder.embed(texts, "query")
 
-    async def embed(self, titled: Sequence[tuple[str, str]]) -> Vectors:
-        return await self._embedder.embed([f"{title}. {text}" for title, text in titled], "passage")
+    async def embed(self, titles_and_abstracts: Sequence[tuple[str, str]]) -> Vectors:
+        return await self._embedder.embed([f"{title}. {text}" for title, text in titles_and_abstracts], "passage")
 
     def newest(self, window: Window) -> dt.date | None:
         dates = (paper.publication_date for paper in self._papers.values())
@@ -143,11 +143,11 @@ class MemoryCorpus:
 
 
 def _counts(paper: Paper, filters: Filters) -> bool:
-    retracted = paper.retraction is not None
+    is_retracted = paper.retraction is not None
     return (
         admits(filters.window, paper.publication_date, undated=filters.window.before is None)
         and (not filters.venues or paper.venue.lower() in {venue.lower() for venue in filters.venues})
         and not filters.fields
-        and filters.retracted in (None, retracted)
+        and filters.retracted in (None, is_retracted)
         and paper.id not in filters.without
     )

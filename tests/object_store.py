@@ -41,10 +41,10 @@ class ObjectStore:
         import boto3
 
         name = f"corpus-{os.getpid()}-{next(_NUMBERS)}"
-        found = self.variables
+        variables = self.variables
         boto3.client(
             "s3",
-            endpoint_url=found["AWS_ENDPOINT_URL"],
+            endpoint_url=variables["AWS_ENDPOINT_URL"],
             aws_access_key_id="testing",
             aws_secret_access_key="testing",  # noqa: S106 - the store takes any
             region_name="us-east-1",

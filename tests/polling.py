@@ -17,13 +17,13 @@ def wait_until(
     interval: float = 0.05,
 ) -> T:
     """The first answer that holds. Raises AssertionError, with the last answer, when none does in time."""
-    retrying = Retrying(
+    retry = Retrying(
         retry=retry_if_result(lambda answer: not holds(answer)),
         wait=wait_fixed(interval),
         stop=stop_after_delay(seconds),
     )
     try:
-        return retrying(ask)
+        return retry(ask)
     except RetryError as error:
         raise AssertionError(_too_late(error, seconds)) from None
 
@@ -39,13 +39,13 @@ async def wait_until_async(
     async def asked() -> T:
         return await ask()
 
-    retrying = AsyncRetrying(
+    retry = AsyncRetrying(
         retry=retry_if_result(lambda answer: not holds(answer)),
         wait=wait_fixed(interval),
         stop=stop_after_delay(seconds),
     )
     try:
-        return await retrying(asked)
+        return await retry(asked)
     except RetryError as error:
         raise AssertionError(_too_late(error, seconds)) from None
 

@@ -63,9 +63,9 @@ def _record_running() -> None:
 
 
 def _record_loading() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    with socket.socket() as free_socket:
+        free_socket.bind(("127.0.0.1", 0))
+        port = free_socket.getsockname()[1]
     process = start_server(model_file(SMALL_MODEL), LocalModelOptions(arguments=("--port", str(port))), "key")
     answers: list[tuple[int, Any]] = []
 

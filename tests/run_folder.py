@@ -17,8 +17,8 @@ def open_run_folder(config: pytest.Config) -> None:
     """Open the folder of the run; in a worker, use that of the process that started it.
 
     It is not pytest's temporary directory: as root, PostgreSQL servers run as a user who may not traverse that."""
-    given: dict[str, str] | None = getattr(config, "workerinput", None)
-    folder = Path(given[_SHARED_AS] if given is not None else tempfile.mkdtemp(prefix="assayer-tests-"))
+    worker_input: dict[str, str] | None = getattr(config, "workerinput", None)
+    folder = Path(worker_input[_SHARED_AS] if worker_input is not None else tempfile.mkdtemp(prefix="assayer-tests-"))
     folder.chmod(0o711)
     config.stash[_FOLDER] = folder
 
@@ -39,13 +39,13 @@ def run_folder_of(config: pytest.Config) -> Path:
 
 def made_once(path: Path, make: Callable[[], None]) -> Path:
     """Has `make` make the path unless another worker did; the others wait. A worker that dies leaves it to the next."""
-    done = path.with_name(f"{path.name}.done")
+    done_path = path.with_name(f"{path.name}.done")
     handle = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        if not done.exists():
+        if not done_path.exists():
             make()
-            done.touch()
+            done_path.touch()
     finally:
         os.close(handle)
     return path

@@ -67,14 +67,28 @@ CITATIONS: Mapping[PaperId, Sequence[PaperId]] = {
 }
 
 
-def _step(edits: bool) -> str:
+def _step(with_edits: bool) -> str:
     claim = {"key": "A1", "kind": "claim", "name": "Quotes in reviews are often wrong", "note": ""}
-    stated = {"source": "N0", "kind": "states", "target": "A1", "label": None, "quote": "", "statement": "It says so."}
-    shown = {"source": "N1", "kind": "supports", "target": "A1", "label": "P1", "quote": _QUOTE, "statement": "Found."}
+    stating_edge = {
+        "source": "N0",
+        "kind": "states",
+        "target": "A1",
+        "label": None,
+        "quote": "",
+        "statement": "It says so.",
+    }
+    quoting_edge = {
+        "source": "N1",
+        "kind": "supports",
+        "target": "A1",
+        "label": "P1",
+        "quote": _QUOTE,
+        "statement": "Found.",
+    }
     return json.dumps(
         {
-            "nodes": [claim] if edits else [],
-            "edges": [stated, shown] if edits else [],
+            "nodes": [claim] if with_edits else [],
+            "edges": [stating_edge, quoting_edge] if with_edits else [],
             "revise": [],
             "delete": [],
             "trace": "Quotes are often wrong [P1].",
@@ -98,7 +112,7 @@ def _judgement(score: int) -> str:
 
 ANSWERS: Mapping[str, tuple[str, ...]] = {
     "queries": (json.dumps({"queries": ["quoted sentences"]}), json.dumps({"queries": ["reviews", "sources"]})),
-    "step": (_step(edits=False), _step(edits=True)),
+    "step": (_step(with_edits=False), _step(with_edits=True)),
     "judging": tuple(_judgement(score) for score in range(1, 11)),
 }
 """Answers among which the policy chooses, by task."""
@@ -150,7 +164,7 @@ def companion_tokenizer() -> Any:
     tokenizer = fast(
         tokenizer_object=raw, padding_side="left", extra_special_tokens=list(_ROLES), chat_template=_TEMPLATE, **special
     )
-    words = (*SCORES, *MARKS.values(), *(item for some in ANSWERS.values() for item in some), BROKEN)
+    words = (*SCORES, *MARKS.values(), *(item for answers in ANSWERS.values() for item in answers), BROKEN)
     tokenizer.add_tokens([AddedToken(word, normalized=False, special=False) for word in words])
     return tokenizer
 
@@ -161,48 +175,52 @@ def task_of(tokenizer: Any, context: Sequence[int]) -> str:
     return next(marks[item] for item in reversed(context) if item in marks)
 
 
-def fitted_policy(contexts: Iterable[Sequence[int]], seed: int, broken: float = 0.05, steps: int = 60) -> TinyPolicy:
+def fitted_policy(
+    contexts: Iterable[Sequence[int]], seed: int, broken_share: float = 0.05, steps: int = 60
+) -> TinyPolicy:
     """Answers each context with one of its task's answers, each as likely as the others, and a share of broken ones."""
     import torch
 
-    tokenizer, drawn = companion_tokenizer(), random.Random(seed)  # noqa: S311 - answers drawn, the same each time
+    tokenizer, generator = companion_tokenizer(), random.Random(seed)  # noqa: S311 - answers drawn, the same each time
     policy = TinyPolicy(random_llama(len(tokenizer), seed), tokenizer)
     optimiser = torch.optim.AdamW(policy.model.parameters(), lr=1e-2)
     different = sorted(set(map(tuple, contexts)))
-    longest = max(map(len, different)) + 2
+    max_length = max(map(len, different)) + 2
     for _ in range(steps):
         rows, labels = [], []
         for context in different:
-            text = BROKEN if drawn.random() < broken else drawn.choice(ANSWERS[task_of(tokenizer, context)])
-            written = [tokenizer.convert_tokens_to_ids(text), tokenizer.eos_token_id]
-            filled = longest - len(context) - len(written)
-            rows.append([0] * filled + [*context, *written])
-            labels.append([-100] * (filled + len(context)) + written)
-        inputs, wanted = torch.tensor(rows), torch.tensor(labels)
-        loss = policy.model(input_ids=inputs, attention_mask=(inputs != 0).long(), labels=wanted).loss
+            text = (
+                BROKEN if generator.random() < broken_share else generator.choice(ANSWERS[task_of(tokenizer, context)])
+            )
+            answer_tokens = [tokenizer.convert_tokens_to_ids(text), tokenizer.eos_token_id]
+            padding = max_length - len(context) - len(answer_tokens)
+            rows.append([0] * padding + [*context, *answer_tokens])
+            labels.append([-100] * (padding + len(context)) + answer_tokens)
+        inputs, targets = torch.tensor(rows), torch.tensor(labels)
+        loss = policy.model(input_ids=inputs, attention_mask=(inputs != 0).long(), labels=targets).loss
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
     return policy
 
 
-def chance(tokenizer: Any, seed: int, seen: list[tuple[int, ...]] | None = None) -> Generate:
-    """Writes what a fitted policy would, without one: any answer of the task. `seen` gets the contexts."""
-    drawn = random.Random(seed)  # noqa: S311 - answers drawn, the same each time
+def chance(tokenizer: Any, seed: int, seen_contexts: list[tuple[int, ...]] | None = None) -> Generate:
+    """Writes what a fitted policy would, without one: any answer of the task. `seen_contexts` gets the contexts."""
+    generator = random.Random(seed)  # noqa: S311 - answers drawn, the same each time
 
     def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:
-        if seen is not None:
-            seen.extend(tuple(context) for context in contexts)
-        chosen = (drawn.choice(ANSWERS[task_of(tokenizer, context)]) for context in contexts)
-        return [WrittenTokens((tokenizer.convert_tokens_to_ids(item), tokenizer.eos_token_id)) for item in chosen]
+        if seen_contexts is not None:
+            seen_contexts.extend(tuple(context) for context in contexts)
+        answers = (generator.choice(ANSWERS[task_of(tokenizer, context)]) for context in contexts)
+        return [WrittenTokens((tokenizer.convert_tokens_to_ids(item), tokenizer.eos_token_id)) for item in answers]
 
     return generate
 
 
 def usual_contexts(plan: CompanionTraining, clock: Clock) -> list[tuple[int, ...]]:
     """Return the contexts of the policy when every answer is usable."""
-    tokenizer, seen = companion_tokenizer(), list[tuple[int, ...]]()
+    tokenizer, seen_contexts = companion_tokenizer(), list[tuple[int, ...]]()
     template = PolicyTemplate(tokenizer, frozenset([tokenizer.eos_token_id]))
     rollouts = CompanionRollouts(plan, tiny_literature(), clock)
-    asyncio.run(rollouts.walk(tiny_ideas(plan), template, chance(tokenizer, 0, seen)))
-    return seen
+    asyncio.run(rollouts.walk(tiny_ideas(plan), template, chance(tokenizer, 0, seen_contexts)))
+    return seen_contexts

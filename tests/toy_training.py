@@ -26,7 +26,9 @@ def toy_training(folder: Path, grpo: GrpoSettings, **more: object) -> PolicyTrai
     """The questions and a policy drawn from the seed, written into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     questions = folder / "questions.jsonl"
-    rows = [{"question": thing, "abstract": colour} for thing, colour in ANSWERS.items()] * (_ROWS // len(ANSWERS))
+    rows = [{"question": question, "abstract": colour} for question, colour in ANSWERS.items()] * (
+        _ROWS // len(ANSWERS)
+    )
     questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
     model = tiny_policy(_WORDS, grpo.seed).save(folder / "model")
     return PolicyTraining.model_validate(

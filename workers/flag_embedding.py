@@ -105,9 +105,9 @@ def model_folder(name: str, setting: str) -> Path:
     if name.startswith(("/", ".", "~")):
         raise ConfigurationError(f"The model folder {name} does not exist.", f"Correct {setting}.")
 
-    def fetched() -> str:
+    def fetch_folder() -> str:
         from huggingface_hub import snapshot_download
 
         return str(snapshot_download(name, ignore_patterns=list(_NEVER_NEEDED)))
 
-    return Path(load_model(name, setting, fetched))
+    return Path(load_model(name, setting, fetch_folder))

@@ -64,7 +64,7 @@ def build_quoted_point(
     for item in given:
         if _repeats(text, item.quoted) or item.side == _SIDES[kind] != "neither":
             by_paper.setdefault(item.paper, []).append(item)
-    nearest = {paper: _nearest(text, paper_quotes) for paper, paper_quotes in by_paper.items()}
+    nearest = {paper: _find_nearest_quote(text, paper_quotes) for paper, paper_quotes in by_paper.items()}
     quotes = {paper: item.quoted for paper, item in nearest.items() if item is not None and item.quoted is not None}
     built_point = point(kind, text, papers, quotes, numbers)
     return built_point.model_copy(
@@ -105,7 +105,7 @@ def _repeats(claim: str, quoted: Quoted | None) -> bool:
     )
 
 
-def _nearest(claim: str, quotes: Sequence[GivenQuote]) -> GivenQuote | None:
+def _find_nearest_quote(claim: str, quotes: Sequence[GivenQuote]) -> GivenQuote | None:
     for item in quotes:
         if _repeats(claim, item.quoted):
             return item

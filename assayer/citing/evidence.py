@@ -10,7 +10,7 @@ from assayer.citing.foreign_citations import find_foreign_citations
 from assayer.citing.foreign_labels import blank_labels
 from assayer.citing.labels import MARKER, labels_to_markers, marker, paper_of, strip_citations
 from assayer.citing.quotes import SourceSpan, find_quote, occurs_in
-from assayer.citing.whole_sentences import find_quoted_sentences, why_too_short
+from assayer.citing.whole_sentences import explain_too_short, find_quoted_sentences
 from assayer.errors import Defect
 from assayer.models import Citation, Frozen, PaperId, PlanQuote, Point
 
@@ -122,7 +122,7 @@ def point(
     verified. Its numbers are checked only if `numbers` is passed."""
     text = labels_to_markers(text, papers)
     cited_papers = list(dict.fromkeys(paper_of(item) for item in MARKER.findall(text)))
-    citations = tuple(citation_of(paper, quotes.get(paper)) for paper in cited_papers)
+    citations = tuple(build_citation(paper, quotes.get(paper)) for paper in cited_papers)
     states = {citation.quote_state for citation in citations}
     return Point(
         kind=kind,
@@ -133,7 +133,7 @@ def point(
     )
 
 
-def citation_of(paper: PaperId, quoted: Quoted | None) -> Citation:
+def build_citation(paper: PaperId, quoted: Quoted | None) -> Citation:
     if quoted is None:
         return Citation(label=marker(paper), quote=None, quote_state="none")
     return Citation(
@@ -158,7 +158,9 @@ def check_quote(quote: str, evidence: Evidence) -> Quoted | None:
         if place == "title" or paragraph[0].strip() == place:
             continue
         for spans in find_quote(words, paragraph[0]):
-            objection = why_too_short(paragraph[0], spans) or _title_alone(evidence.title, paragraph[0], spans)
+            objection = explain_too_short(paragraph[0], spans) or _find_title_objection(
+                evidence.title, paragraph[0], spans
+            )
             if objection is None:
                 sentences = find_quoted_sentences(paragraph[0], spans)
                 return Quoted(words=_join_spans(paragraph[0], sentences), state="verified", place=place)
@@ -197,7 +199,7 @@ _PARAGRAPH = re.compile(r"(?:[^\n]+|\n(?!\n))+")
 TITLE_ALONE = "it is only the title of the paper"
 
 
-def _title_alone(title: str, source: str, spans: Sequence[SourceSpan]) -> str | None:
+def _find_title_objection(title: str, source: str, spans: Sequence[SourceSpan]) -> str | None:
     """Return an objection if the quote is nothing but the paper's title, even where the text repeats the title;
     otherwise None."""
     quoted_text = _join_spans(source, spans)

@@ -23,7 +23,7 @@ def excerpt(quote: str, text: str) -> str:
     return quote if span is None else line[span.start : span.end]
 
 
-def joined_excerpts(quotes: Collection[str], text: str) -> dict[str, str]:
+def join_excerpts(quotes: Collection[str], text: str) -> dict[str, str]:
     """Return the excerpt of each quote. Excerpts that overlap are joined if the result is not too long, so that a
     prompt with several of them shows each sentence once."""
     line = " ".join(text.split())

@@ -92,7 +92,7 @@ def find_foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> 
     """Return the foreign citations in a text, in order and without overlaps. The text must not contain labels. `given`
     returns everything shown to the model, in the form of `normalise_words`; a title that occurs there is not
     foreign."""
-    plain, citations, titles = _parsed(text)
+    plain, citations, titles = _parse_citations(text)
     foreign = list(citations)
     if titles:
         shown = given()
@@ -111,7 +111,7 @@ def find_foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> 
 
 
 @lru_cache(maxsize=1_024)
-def _parsed(text: str) -> tuple[str, tuple[ForeignCitation, ...], tuple[tuple[int, int], ...]]:
+def _parse_citations(text: str) -> tuple[str, tuple[ForeignCitation, ...], tuple[tuple[int, int], ...]]:
     """Return the folded text, its citations and its titles. Cached because each text is processed twice: cleaned and
     checked."""
     plain = fold_lookalikes(text)

@@ -36,7 +36,7 @@ def find_further_quotes(
 ) -> tuple[Quoted, ...]:
     """Return further quotes from a paper for a claim that cites it by a marker. `first` is the claim's verified quote
     from the paper."""
-    missing_stems = stem_words(_sentences_citing(claim, paper)) - stem_words(first)
+    missing_stems = stem_words(_select_citing_sentences(claim, paper)) - stem_words(first)
     further_quotes: list[Quoted] = []
     while len(further_quotes) < MAX_FURTHER:
         best = _choose_given_quote(given, missing_stems) or (
@@ -61,7 +61,7 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(stems([word for word in words if not is_grammar(word)]))
 
 
-def _sentences_citing(claim: str, paper: PaperId) -> str:
+def _select_citing_sentences(claim: str, paper: PaperId) -> str:
     """Return the claim's sentences that cite the paper, without citation markers; if there are none, the whole
     claim."""
     citing_sentences = [

@@ -46,7 +46,7 @@ def _sentence(source: str, span: SourceSpan) -> SourceSpan:
     return SourceSpan(start, end)
 
 
-def why_too_short(source: str, spans: Sequence[SourceSpan]) -> str | None:
+def explain_too_short(source: str, spans: Sequence[SourceSpan]) -> str | None:
     """Return why a quote has too few words to be informative, worded to follow `not verified:`. None if it has
     enough."""
     text = " ".join(source[span.start : span.end] for span in spans)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from assayer.citing.excerpts import joined_excerpts
+from assayer.citing.excerpts import join_excerpts
 from assayer.citing.labels import MARKER, paper_of, strip_citations
 from assayer.claim_support.schemas import SupportItem, SupportQuestion, SupportVerdict
 from assayer.claim_support.task import SUPPORT
@@ -154,7 +154,7 @@ def _passages(claims: Iterable[_QuotedClaim], papers: Mapping[PaperId, Paper]) -
     for paper_id, paper_items in by_paper.items():
         paper = papers.get(paper_id)
         quotes = dict.fromkeys(quote for claim in paper_items for quote in claim.quotes)
-        excerpts = joined_excerpts(quotes, sanitise(paper.abstract)[0] if paper else "")
+        excerpts = join_excerpts(quotes, sanitise(paper.abstract)[0] if paper else "")
         passages |= {claim: tuple(dict.fromkeys(excerpts[quote] for quote in claim.quotes)) for claim in paper_items}
     return passages
 

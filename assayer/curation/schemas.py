@@ -102,7 +102,7 @@ class ScoringEntry(Frozen):
 class ScoringAnswer(Frozen):
     entries: tuple[ScoringEntry, ...]
 
-    def of(self, number: int) -> ScoringEntry:
+    def entry_for(self, number: int) -> ScoringEntry:
         """Return the entry for the question's dimension with this number, counting from 1."""
         return next(entry for entry in self.entries if entry.label == f"D{number}")
 

@@ -35,7 +35,9 @@ async def score_idea(
         absent = Absent(reason=str(answer.error))
         scores = tuple(DimensionScore(dimension=dimension.name, score=absent) for dimension in dimensions)
     else:
-        scores = tuple(_score(dimension, answer.of(number)) for number, dimension in enumerate(dimensions, start=1))
+        scores = tuple(
+            _score(dimension, answer.entry_for(number)) for number, dimension in enumerate(dimensions, start=1)
+        )
     return IdeaScores(
         id=idea.id,
         title=idea.title,

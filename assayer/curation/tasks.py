@@ -58,7 +58,7 @@ def _check_scoring(question: ScoringQuestion, answer: ScoringAnswer) -> list[str
     if complaints:
         return complaints
     for number, dimension in enumerate(question.dimensions, start=1):
-        score = answer.of(number).score
+        score = answer.entry_for(number).score
         if score is not None and score not in dimension.scores:
             allowed_scores = ", ".join(f"{item:g}" for item in dimension.scores)
             complaints.append(f"D{number} has no score {score:g}. Choose one of {allowed_scores}.")

@@ -26,7 +26,7 @@ class AdmittedLiterature:
         known, so fetch the record with `papers` before following the paper's citations."""
         answers = await self._literature.citations(papers, limit, self._window)
         return {
-            paper: CitationIds(self._without_refused(answer.cited), self._without_refused(answer.citing))
+            paper: CitationIds(self._remove_refused(answer.cited), self._remove_refused(answer.citing))
             for paper, answer in answers.items()
         }
 
@@ -43,5 +43,5 @@ class AdmittedLiterature:
             self._refused.add(paper.id)
         return admitted
 
-    def _without_refused(self, papers: Sequence[PaperId]) -> list[PaperId]:
+    def _remove_refused(self, papers: Sequence[PaperId]) -> list[PaperId]:
         return [paper for paper in papers if paper not in self._refused]

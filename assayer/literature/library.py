@@ -9,8 +9,8 @@ from assayer.cutoff import admits
 from assayer.literature.admitted import AdmittedLiterature
 from assayer.literature.own_paper import is_own_paper, shingles
 from assayer.literature.work_versions import (
-    one_hit_per_work,
-    one_paper_per_work,
+    keep_one_hit_per_work,
+    keep_one_paper_per_work,
     passages_of_one_record_per_work,
 )
 from assayer.models import (
@@ -85,7 +85,7 @@ class Library:
 
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
         answers = await self._literature.search(queries, limit, self._window)
-        return [one_hit_per_work([hit for hit in hits if self.admits(hit.paper)]) for hits in answers]
+        return [keep_one_hit_per_work([hit for hit in hits if self.admits(hit.paper)]) for hits in answers]
 
     async def search_after_cutoff(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
         """Search papers published after the cutoff, for revision advice and never for judging. Returns empty lists if
@@ -93,7 +93,7 @@ class Library:
         if self._later is None:
             return [[] for _ in queries]
         answers = await self._literature.search(queries, limit, self._later)
-        return [one_hit_per_work([hit for hit in hits if self._admit_later(hit.paper)]) for hits in answers]
+        return [keep_one_hit_per_work([hit for hit in hits if self._admit_later(hit.paper)]) for hits in answers]
 
     async def snippets(self, queries: Sequence[str], limit: int) -> list[list[Passage]]:
         answers = await self._literature.snippets(queries, limit, self._window)
@@ -103,7 +103,7 @@ class Library:
     async def neighbours(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, list[Paper]]:
         answers = await self._literature.neighbours(papers, limit, self._window)
         return {
-            key: one_paper_per_work([hit.paper for hit in hits if self.admits(hit.paper)])
+            key: keep_one_paper_per_work([hit.paper for hit in hits if self.admits(hit.paper)])
             for key, hits in answers.items()
         }
 

@@ -31,20 +31,20 @@ _ABSTRACT, _PREPRINT, _PUBLICATION = "extended abstract", "preprint", "publicati
 T = TypeVar("T")
 
 
-def one_paper_per_work(papers: Sequence[Paper]) -> list[Paper]:
+def keep_one_paper_per_work(papers: Sequence[Paper]) -> list[Paper]:
     """Return the papers in order, keeping only each work's best record. Its `other_records` lists the others."""
-    return _one_per_work(papers, lambda paper: paper, lambda paper, lead: lead)
+    return _keep_one_per_work(papers, lambda paper: paper, lambda paper, lead: lead)
 
 
-def one_hit_per_work(hits: Sequence[Hit]) -> list[Hit]:
+def keep_one_hit_per_work(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits in order, keeping only each work's best record. Its `other_records` lists the others."""
-    return _one_per_work(hits, lambda hit: hit.paper, lambda hit, lead: hit.model_copy(update={"paper": lead}))
+    return _keep_one_per_work(hits, lambda hit: hit.paper, lambda hit, lead: hit.model_copy(update={"paper": lead}))
 
 
 def passages_of_one_record_per_work(passages: Sequence[Passage]) -> list[Passage]:
     """Return the passages in order, keeping only those from each work's best record. Its `other_records` lists the
     others."""
-    leads = {paper.id: paper for paper in one_paper_per_work([passage.paper for passage in passages])}
+    leads = {paper.id: paper for paper in keep_one_paper_per_work([passage.paper for passage in passages])}
     return [
         passage.model_copy(update={"paper": leads[passage.paper.id]})
         for passage in passages
@@ -52,7 +52,9 @@ def passages_of_one_record_per_work(passages: Sequence[Passage]) -> list[Passage
     ]
 
 
-def _one_per_work(items: Sequence[T], paper_of: Callable[[T], Paper], with_lead: Callable[[T, Paper], T]) -> list[T]:
+def _keep_one_per_work(
+    items: Sequence[T], paper_of: Callable[[T], Paper], with_lead: Callable[[T, Paper], T]
+) -> list[T]:
     groups: list[list[Paper]] = []
     by_key: dict[str, list[list[Paper]]] = {}
     for item in items:

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from assayer.citing.claim_numbers import KnownNumbers
 from assayer.citing.claim_quotes import GivenQuote, PointKind, build_quoted_point
-from assayer.citing.evidence import Evidence, Quoted, citation_of
+from assayer.citing.evidence import Evidence, Quoted, build_citation
 from assayer.citing.labels import marker
 from assayer.models import PaperId, Point, Reading, Summary
 
@@ -73,7 +73,7 @@ def build_reading(
         label=marker(paper),
         stance=stance,
         text=text,
-        quote=citation_of(paper, quote) if quote else None,
+        quote=build_citation(paper, quote) if quote else None,
         numbers_not_found=KnownNumbers(idea_numbers, {paper: evidence.numbers}).find_missing(text, [paper]),
     )
 

@@ -25,7 +25,7 @@ class CitingPassage(NamedTuple):
     paper: Paper
 
 
-def not_asked(passage: str, match: RecordMatch | None, llm: Llm) -> Absent | None:
+def explain_not_asked(passage: str, match: RecordMatch | None, llm: Llm) -> Absent | None:
     """Return why a passage cannot be checked against an abstract; None if it can."""
     if not llm.models:
         return Absent(reason="not checked: this needs a language model.")

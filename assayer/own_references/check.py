@@ -21,11 +21,11 @@ from assayer.models import (
     OwnReferences,
     ReferenceRecord,
 )
-from assayer.own_references.borne_out import CitingPassage, not_asked, passages_borne_out
+from assayer.own_references.borne_out import CitingPassage, explain_not_asked, passages_borne_out
 from assayer.own_references.entries import read_references
 from assayer.own_references.lookup import ReferenceLookup, ReferenceSearch
 from assayer.own_references.options import OwnReferenceOptions
-from assayer.own_references.passages import CitingSentence, passages_citing
+from assayer.own_references.passages import CitingSentence, find_citing_passages
 from assayer.ports import ReferenceSource
 from assayer.reference_lists.entry_shape import is_web_page
 from assayer.reference_lists.telling_title import is_title_told
@@ -45,7 +45,7 @@ async def check_own_references(
     if not references.entries:
         return None
     works = references.entries[: options.most]
-    passages = await asyncio.to_thread(passages_citing, idea.text, references.entries)
+    passages = await asyncio.to_thread(find_citing_passages, idea.text, references.entries)
     searches = [ReferenceSearch(work, references.masked_names) for work in works]
     lookup = ReferenceLookup(sources, run)
     await _look_up(lookup, searches, run, options.seconds)
@@ -75,7 +75,7 @@ async def _look_up(lookup: ReferenceLookup, searches: Sequence[ReferenceSearch],
         async with asyncio.timeout_at(end):
             await lookup.ask_for_retractions(searches)
     except TimeoutError:
-        unanswered = sum(bool(lookup.retraction_unanswered(search)) for search in searches)
+        unanswered = sum(bool(lookup.list_unanswered_for_retraction(search)) for search in searches)
         run.journal.record_dropped("check of the idea's own references for retractions", reason, unanswered)
 
 
@@ -86,7 +86,7 @@ async def _judge_support(
     outcomes: dict[int, ClaimSupport | Absent] = {}
     asked: list[CitingPassage] = []
     for number, (search, passage) in enumerate(zip(searches, passages, strict=False), start=1):
-        if reason := not_asked(passage.text, search.match, llm):
+        if reason := explain_not_asked(passage.text, search.match, llm):
             outcomes[number] = reason
         elif len(asked) >= most:
             outcomes[number] = Absent(reason="not checked: the idea has more citing passages than are checked.")
@@ -103,7 +103,7 @@ def _entry(
     lookup: ReferenceLookup,
     cutoff: dt.date | None,
 ) -> OwnReference:
-    match, unanswered = search.match, lookup.unanswered(search)
+    match, unanswered = search.match, lookup.list_unanswered_sources(search)
     published = match.paper.publication_date if match else None
     return OwnReference(
         number=number,
@@ -112,7 +112,7 @@ def _entry(
         differences=(*match.differences, *filter(None, [match.note])) if match else (),
         record=ReferenceRecord.model_validate(match.paper, from_attributes=True) if match else None,
         retraction=search.retraction,
-        retraction_unanswered=lookup.retraction_unanswered(search),
+        retraction_unanswered=lookup.list_unanswered_for_retraction(search),
         after_cutoff=bool(cutoff and published and published > cutoff),
         asked=tuple(search.asked),
         unanswered=() if search.settled else unanswered,
@@ -123,14 +123,14 @@ def _entry(
 
 def _outcome(search: ReferenceSearch, unanswered: tuple[str, ...]) -> OwnReferenceOutcome | Absent:
     if search.match is None:
-        reason = _why_undecided(search, unanswered)
+        reason = _explain_undecided(search, unanswered)
         return Absent(reason=reason) if reason else "not_found"
     if search.retraction is not None and search.retraction.kind != "concern":
         return "retracted"
     return "differs" if search.match.differences else "found"
 
 
-def _why_undecided(search: ReferenceSearch, unanswered: tuple[str, ...]) -> str:
+def _explain_undecided(search: ReferenceSearch, unanswered: tuple[str, ...]) -> str:
     """Return why an entry without a record stays undecided; an empty string if it counts as not found."""
     if not search.work.title and search.identifiers == Identifiers():
         return "neither a title nor an identifier was detected in it."

@@ -97,25 +97,25 @@ class ReferenceLookup:
         asked = [search for search in searches if source.knows_retractions(search.found_identifiers)]
         if not asked:
             return
-        with self._recorded(source):
+        with self._record_failure(source):
             notices = await source.retractions(list({search.found_identifiers for search in asked}))
             for search in asked:
                 search.notices[source.name] = notices.get(search.found_identifiers)
 
     @contextmanager
-    def _recorded(self, source: ReferenceSource) -> Iterator[None]:
+    def _record_failure(self, source: ReferenceSource) -> Iterator[None]:
         """Record a failure of the source and continue."""
         try:
             yield
         except AssayerError as error:
             self._run.journal.record_trouble(source.name, "own_references", error)
 
-    def retraction_unanswered(self, search: ReferenceSearch) -> tuple[str, ...]:
+    def list_unanswered_for_retraction(self, search: ReferenceSearch) -> tuple[str, ...]:
         """Return the sources that could report a retraction of the matched record but gave no answer."""
         fitting = (source.name for source in self._sources if source.knows_retractions(search.found_identifiers))
         return tuple(name for name in fitting if name not in search.notices)
 
-    def unanswered(self, search: ReferenceSearch) -> tuple[str, ...]:
+    def list_unanswered_sources(self, search: ReferenceSearch) -> tuple[str, ...]:
         """Return the sources that could search for or resolve the reference but gave no answer."""
         fitting = (
             source
@@ -131,14 +131,14 @@ class ReferenceLookup:
 
     async def _search(self, source: ReferenceSource, search: ReferenceSearch) -> None:
         if source.searches and search.words:
-            with self._recorded(source):
+            with self._record_failure(source):
                 search.add(source.name, await source.search(search.words))
 
     async def _resolve(self, source: ReferenceSource, searches: Sequence[ReferenceSearch]) -> None:
         named = [search for search in searches if source.resolves(search.identifiers)]
         if not named:
             return
-        with self._recorded(source):
+        with self._record_failure(source):
             records = await source.resolve([search.identifiers for search in named])
             for search, record in zip(named, records, strict=True):
                 search.add(source.name, [record] if record else [])

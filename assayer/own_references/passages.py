@@ -30,7 +30,7 @@ class CitingSentence(NamedTuple):
     """Same sentence with `[this source]` for the work's own citation mark and `[another source]` for other numbers."""
 
 
-def passages_citing(body: str, works: Sequence[CitedWork]) -> tuple[CitingSentence, ...]:
+def find_citing_passages(body: str, works: Sequence[CitedWork]) -> tuple[CitingSentence, ...]:
     """Return the passage that cites each work. Passages are found by the number in the list, or else by names and year,
     or else by an identifier. If the list has no numbers, works are numbered by position, unless the text cites most of
     them by name."""

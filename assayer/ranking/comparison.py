@@ -47,7 +47,7 @@ class PairAnswerEntry(Frozen):
 class PairAnswer(Frozen):
     entries: tuple[PairAnswerEntry, ...]
 
-    def of(self, number: int) -> PairAnswerEntry:
+    def entry_for(self, number: int) -> PairAnswerEntry:
         """Return the entry for the question's dimension with this number, counting from 1."""
         return next(entry for entry in self.entries if entry.label == f"D{number}")
 
@@ -116,7 +116,7 @@ async def compare_ideas(
     answer, record = await ask_on_record(llm, comparison_task(len(question.dimensions)), question, run)
     verdicts = []
     for number, dimension in enumerate(question.dimensions, start=1):
-        entry = answer.of(number)
+        entry = answer.entry_for(number)
         verdict = {"dimension": dimension.name, "winner": _SIDE[entry.better], "reason": entry.reason}
         verdicts.append(DimensionVerdict.model_validate(verdict))
     return Comparison(
@@ -151,7 +151,7 @@ def compute_shown_digests(
     }
 
 
-def current_judging(
+def describe_judging(
     options: RankingOptions, model: str | None, rules: int | None, with_evidence: bool = False
 ) -> Judging:
     """Return the conditions under which a ranking with these options is judged, without digests of its ideas' texts."""
@@ -179,7 +179,7 @@ def comparisons_to_jsonl(comparisons: Iterable[Comparison], references: Mapping[
     return "".join(f"{item.model_dump_json()}\n" for item in named)
 
 
-def sanitised_comparison(comparison: Comparison) -> Comparison:
+def sanitise_comparison(comparison: Comparison) -> Comparison:
     """Return the comparison with its reasons and model name sanitised like all external text, because reports show
     them."""
     verdicts = tuple(it.model_copy(update={"reason": sanitise(it.reason)[0].strip()}) for it in comparison.verdicts)

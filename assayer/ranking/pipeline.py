@@ -12,7 +12,7 @@ from assayer.errors import AssayerError, BudgetExhausted, InputError
 from assayer.llm import Llm
 from assayer.models import Absent, Idea, IdeaId
 from assayer.ranking.bradley_terry import fit_strengths
-from assayer.ranking.comparison import compare_ideas, compute_shown_digests, current_judging
+from assayer.ranking.comparison import compare_ideas, compute_shown_digests, describe_judging
 from assayer.ranking.distinct_ideas import require_distinct
 from assayer.ranking.group_analysis import analyse_group
 from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, group_by_text, measure_unread_text
@@ -59,16 +59,16 @@ class _ComparisonProgress:
     """Errors for the pairs that got no answer, keyed by rows, in the order in which they were asked."""
     budget_error: BudgetExhausted | None = None
 
-    def unanswered(self, texts: JudgedTexts) -> Unanswered:
+    def find_unanswered(self, texts: JudgedTexts) -> Unanswered:
         """Return the unanswered pairs and the closed ideas: ideas with several failures and no answer."""
         first, second = np.array(list(self.failed), np.int64).reshape(-1, 2).T
         count = len(texts.distinct)
         failures_by_row = np.bincount(np.concatenate([first, second]), minlength=count)
-        return Unanswered(first, second, (failures_by_row >= _MAX_FAILURES) & ~self._answered(texts))
+        return Unanswered(first, second, (failures_by_row >= _MAX_FAILURES) & ~self._find_answered(texts))
 
-    def unjudged(self, texts: JudgedTexts) -> dict[int, Absent]:
+    def explain_unjudged(self, texts: JudgedTexts) -> dict[int, Absent]:
         """Return, keyed by row, the reason why no comparison of a text succeeded."""
-        answered, closed = self._answered(texts), self.unanswered(texts).closed
+        answered, closed = self._find_answered(texts), self.find_unanswered(texts).closed
         errors: dict[int, list[AssayerError]] = {}
         for pair, error in self.failed.items():
             for row in pair:
@@ -76,7 +76,7 @@ class _ComparisonProgress:
                     errors.setdefault(row, []).append(error)
         return {row: _explain_unjudged(found, bool(closed[row])) for row, found in errors.items()}
 
-    def _answered(self, texts: JudgedTexts) -> NDArray[np.bool_]:
+    def _find_answered(self, texts: JudgedTexts) -> NDArray[np.bool_]:
         answered = np.zeros(len(texts.distinct), np.bool_)
         answered[
             [texts.rows[idea] for comparison in self.comparisons for idea in (comparison.first, comparison.second)]
@@ -116,7 +116,7 @@ async def rank_ideas(
     _check_texts(texts, ideas)
     distinct_ideas, rows = texts.distinct, texts.rows
     seeds = _seeds(texts, scores)
-    judging = current_judging(options, llm.models[0] if llm.models else None, rules, evidence is not None)
+    judging = describe_judging(options, llm.models[0] if llm.models else None, rules, evidence is not None)
     judging = judging._replace(texts=await asyncio.to_thread(compute_shown_digests, ideas, options, evidence))
     usable_comparisons, refused = split_comparisons(known, rows, judging)
     for objection, count in Counter(map(judging.objection, refused)).items():
@@ -142,7 +142,7 @@ async def rank_ideas(
         }
     )
     ranked = await asyncio.to_thread(
-        compute_standings, ideas, texts, by_dimension, options, cut, progress.unjudged(texts)
+        compute_standings, ideas, texts, by_dimension, options, cut, progress.explain_unjudged(texts)
     )
     analysis = None
     if len(ideas) <= options.analysed_ideas and progress.comparisons:
@@ -195,7 +195,7 @@ def _choose_round(
     strengths = fit_strengths(_verdicts(progress, texts, options.order_by), seeds)
     salt = options.seed + progress.finished
     size = min(remaining, max(_MIN_ROUND_SIZE, len(texts.distinct) // 2))
-    unanswered = progress.unanswered(texts)
+    unanswered = progress.find_unanswered(texts)
     pairs = choose_reversed_pairs(strengths, size if remaining <= reversals else 0, salt, cut, unanswered)
     if len(pairs[0]):
         return pairs

@@ -12,7 +12,7 @@ from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
 from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, TfidfLogistic
-from assayer.methods.grapheval.scoring.holdout import score_held_out, stratified_folds
+from assayer.methods.grapheval.scoring.holdout import score_held_out, split_into_folds
 from assayer.methods.grapheval.scoring.metrics import auroc, bootstrap
 from assayer.models import Absent, Idea, IdeaId
 from assayer.ports import Embedder
@@ -75,7 +75,7 @@ def add_triage_baselines(ranking: Ranking, triage: TriageBaselines) -> Ranking:
 
 
 def _measure_baseline(scorer: Scorer, labelled_graph: GraphArrays, set_aside: int) -> Baseline:
-    folds = stratified_folds(labelled_graph, _FOLDS, 0)
+    folds = split_into_folds(labelled_graph, _FOLDS, 0)
     rows = np.concatenate(folds)
     probabilities = score_held_out(scorer, labelled_graph, folds)[rows]
     estimate = bootstrap(auroc, labelled_graph.labels[rows], [probabilities], _ROUNDS, 0)

@@ -41,7 +41,7 @@ class Urgency:
                 listener()
 
     @contextmanager
-    def watched(self, listener: Callable[[], None]) -> Iterator[None]:
+    def watch(self, listener: Callable[[], None]) -> Iterator[None]:
         """Call `listener` if the work becomes urgent inside this context."""
         self._listeners.append(listener)
         try:

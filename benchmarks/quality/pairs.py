@@ -94,7 +94,7 @@ async def _verdict(llm: Llm, options: RankingOptions, run: Run, first: Idea, sec
     )
     answer = await ask(llm, comparison_task(len(question.dimensions)), question, run)
     number = next(at for at, dimension in enumerate(options.dimensions, start=1) if dimension.name == options.order_by)
-    return _SIDES[answer.of(number).better]
+    return _SIDES[answer.entry_for(number).better]
 
 
 def worth(outcome: PairOutcome, pair: Pair) -> float:

@@ -224,14 +224,14 @@ async def _evaluate_variants(
     comparisons that involve it are missing."""
     from cluster.run_request import RunRequest
 
-    async def one(variant: Variant) -> Report:
+    async def evaluate_variant(variant: Variant) -> Report:
         try:
             run_request = RunRequest(blind=plan.blind)
             return (await engine.evaluate(variant.idea, plan.method, plan.cutoff, progress, run_request)).report
         finally:
             progress.idea_done()
 
-    ended, stopped = await run_side_by_side([partial(one, variant) for _, variant in work], engine.reach)
+    ended, stopped = await run_side_by_side([partial(evaluate_variant, variant) for _, variant in work], engine.reach)
     return [_outcome(pair, ended.get(number)) for number, pair in enumerate(work)], stopped
 
 

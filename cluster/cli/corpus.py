@@ -206,7 +206,7 @@ async def build_from_records(
             f"The corpus in {directory} is sharded.",
             "Pass --shards, or set ASSAYER_CORPUS__PATH to a different folder.",
         )
-    release = CorpusRelease.configured(settings)
+    release = CorpusRelease.from_settings(settings)
     if release is not None:
         await asyncio.to_thread(release.begin)
     options = BuildOptions(embed_anew=embed_anew, device=settings.corpus.device)
@@ -244,7 +244,7 @@ async def _update(
     directory, embedder = settings.corpus_path, local_embedder(settings.embedder)
     options = BuildOptions(device=settings.corpus.device)
     delta = await asyncio.to_thread(read_delta, paths, remove, None if embed_anew else embedder)
-    release = CorpusRelease.configured(settings)
+    release = CorpusRelease.from_settings(settings)
     if release is not None:
         await asyncio.to_thread(release.begin_update)
     with StepProgress("Embedding") as bar:

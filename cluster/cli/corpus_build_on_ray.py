@@ -57,7 +57,7 @@ def build_on_ray(
     from cluster.ray_cluster import private_environment
 
     settings = load_settings()
-    release = CorpusRelease.configured(settings)
+    release = CorpusRelease.from_settings(settings)
     if release is not None:
         release.begin()
     directory = settings.corpus_path.absolute()

@@ -113,7 +113,7 @@ async def _update_corpus(
     from index.nightly import NightlyUpdate
     from workers.embedding.embedder import local_embedder
 
-    release = CorpusRelease.configured(settings, options.keep)
+    release = CorpusRelease.from_settings(settings, options.keep)
     update = NightlyUpdate(
         settings.corpus_path,
         folder,

@@ -11,7 +11,7 @@ from assayer.errors import InputError
 from assayer.models import Absent
 from assayer.models.curation import PAPER_KINDS
 from assayer_client.curation import CuratedPaper
-from cluster.cli.curation_output import curating, report_curation, write_lines
+from cluster.cli.curation_output import open_curation, report_curation, write_lines
 from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile, update_section
 from cluster.cli.standard_input import from_standard_input
 from cluster.cli.terminal import print_markup, run_resumable
@@ -69,7 +69,7 @@ async def _curate(papers: Path, out: Path, settings: Settings) -> _Curated:
     read = await asyncio.to_thread(read_papers, papers, settings.curation.abstract_chars)
     if not read.found:
         raise InputError(f"{papers} contains no usable papers.", " ".join(read.rejected[:3]))
-    async with curating(settings, out, "Papers") as (curator, bar):
+    async with open_curation(settings, out, "Papers") as (curator, bar):
         work = await curator.curate(read.found, bar)
     write_lines(out, work.results)
     return _Curated(work, read.rejected)

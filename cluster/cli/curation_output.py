@@ -18,7 +18,7 @@ from cluster.telemetry import metrics_server
 
 
 @asynccontextmanager
-async def curating(settings: Settings, out: Path, steps: str) -> AsyncIterator[tuple[Curator, StepProgress]]:
+async def open_curation(settings: Settings, out: Path, steps: str) -> AsyncIterator[tuple[Curator, StepProgress]]:
     """Check that `out` can be written, then open a curator and a progress bar for its steps."""
     prepare_file(out)
     with metrics_server(settings.metrics), StepProgress(steps, stage=steps.lower()) as bar:

@@ -186,7 +186,7 @@ async def _evaluate(
     with (
         metrics_server(settings.metrics),
         EvaluationProgress(len(ideas)) as progress,
-        chosen.watched(progress.show_model),
+        chosen.watch(progress.show_model),
     ):
         done = await evaluate_in_processes(settings, (method,), works, progress, progress.idea_done)
     ended = [(ideas[number].source, done.ended[number]) for number in sorted(done.ended)]

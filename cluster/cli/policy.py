@@ -57,10 +57,10 @@ def train(
 
             report = stack.enter_context(StageProgress())
 
-            def told(point: "LearningPoint") -> None:
+            def print_point(point: "LearningPoint") -> None:
                 report("Steps", point.step, training_plan.grpo.steps)
 
-            curve = train_here(training_plan, told)
+            curve = train_here(training_plan, print_point)
     last_point = curve.points[-1]
     reward = "no reward" if last_point.reward is None else f"mean reward {last_point.reward:.3g}"
     page, policy = (training_plan.folder / name for name in (CURVE_FILES[0], "policy"))

@@ -12,7 +12,7 @@ from assayer.errors import InputError
 from assayer.models import Absent
 from assayer.models.curation import ResearchQuestion
 from assayer_client.curation import BestBy, Candidate
-from cluster.cli.curation_output import curating, report_curation, write_lines
+from cluster.cli.curation_output import open_curation, report_curation, write_lines
 from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile, update_section
 from cluster.cli.standard_input import from_standard_input
 from cluster.cli.terminal import print_markup, run_resumable
@@ -83,7 +83,7 @@ async def _propose(question: str, best: BestBy | None, out: Path, settings: Sett
 
     require_llm(settings, "Proposing ideas")
     questions, rejected = await asyncio.to_thread(_questions, question)
-    async with curating(settings, out, "Questions") as (curator, bar):
+    async with open_curation(settings, out, "Questions") as (curator, bar):
         work = await curator.propose(questions, best, bar)
     write_lines(out, (candidate for made in work.results for candidate in made.candidates))
     return _Proposed(questions, work, rejected)

@@ -162,7 +162,7 @@ def _apply_ranking_options(settings: Settings, by: str | None, calls_per_idea: f
 
 async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankResult:
     from assayer.blinding.blind import RULES
-    from assayer.ranking.comparison import current_judging
+    from assayer.ranking.comparison import describe_judging
     from assayer.ranking.known_comparisons import explain_refused
     from cluster.language_model import require_llm
     from cluster.ranker import RankingInputs, open_ranker
@@ -186,7 +186,7 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
     if options.known:
         (read, names), rules = read_comparisons(options.known), RULES if blind else None
         model = settings.llm.model if settings.llm else None
-        judging = current_judging(settings.ranking, model, rules, evidence is not None)
+        judging = describe_judging(settings.ranking, model, rules, evidence is not None)
         comparisons = comparisons_between(ideas, read, judging, options.known)
         known, used = comparisons.usable, set(map(id, comparisons.usable))
         kept = [item for item in read if id(item) not in used]

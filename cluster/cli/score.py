@@ -10,7 +10,7 @@ from rich.markup import escape
 from assayer.errors import InputError
 from assayer.models import Absent, is_judged_blind
 from assayer_client.curation import IdeaScores
-from cluster.cli.curation_output import curating, report_curation, write_lines
+from cluster.cli.curation_output import open_curation, report_curation, write_lines
 from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import IdeaPaths, WithBlind, WithJson, WithLocalModel, WithModel, WithProfile, update_section
 from cluster.cli.terminal import print_markup, run_resumable, show_table
@@ -72,7 +72,7 @@ async def _score(
         raise InputError("There are no ideas to score.", " ".join(item.message for item in rejected[:3]))
     if is_judged_blind(blind, settings.evaluation.blind, several=are_given_together(paths, read)):
         ideas = await asyncio.to_thread(lambda: [mask_idea(idea) for idea in ideas])
-    async with curating(settings, out, "Ideas") as (curator, bar):
+    async with open_curation(settings, out, "Ideas") as (curator, bar):
         work = await curator.score(ideas, question, bar)
     write_lines(out, work.results)
     return _Scored(work, [item.message for item in rejected])

@@ -24,7 +24,7 @@ from index.ingest.semantic_scholar_datasets import S2Datasets, S2File, S2Files
 from index.ingest.source_files import S2_KINDS, SourceKind, StoredFiles, s2_dataset_files
 from index.ingest.storage_path import StoragePath
 from index.versions.manifest import RejectionCount
-from workers.embedding.model_profiles import adapters_of
+from workers.embedding.model_profiles import find_adapters
 from workers.fetching.resumable_downloads import ResumableDownloader
 from workers.outbound.source_pace import Pacer
 
@@ -39,7 +39,7 @@ async def ingest_s2_files(
 ) -> IngestSummary:
     """Ingest downloaded Semantic Scholar files. `release` names the release that the files belong to, on top of which
     later diffs are applied; empty if unknown."""
-    with _exclusive(to):
+    with _lock_destination(to):
         return await _ingest(to, "s2", settings, report).run(
             s2_dataset_files(files), StoredFiles(), release, complete=True
         )
@@ -59,7 +59,7 @@ async def ingest_s2_release(
         _transfers(settings, settings.s2.spacing_seconds, pace) as transfers,
     ):
         service = S2Datasets(transfers, address, key)
-        with _exclusive(to):
+        with _lock_destination(to):
             ingest = _ingest(to, "s2", settings, report)
             release_id = (await service.release(release)).release_id
             links = await _s2_links(
@@ -107,9 +107,9 @@ async def ingest_arxiv(
         open_shared_pacer(settings, "arxiv") as pace,
         _transfers(settings, settings.arxiv.spacing_seconds, pace) as transfers,
     ):
-        with _exclusive(to):
+        with _lock_destination(to):
             ingest = _ingest(to, "arxiv", settings, report)
-            days_to_request = ingest.days.to_ask(since, last_day)
+            days_to_request = ingest.days.spans_to_request(since, last_day)
             harvest = ArxivHarvest(transfers, settings.ingest.arxiv_url, ingest.bind_subjects(subjects))
             ingest.begin_days(days_to_request)
             harvested = await harvest.harvest(ingest, days_to_request, report)
@@ -122,7 +122,7 @@ async def ingest_openalex(
     """Ingest an OpenAlex snapshot; by default, the manifest used in the last run. The ids in the `merged` files are
     removed, and stay removed in later runs that do not list them."""
     async with _transfers(settings, 0.0) as transfers:
-        with _exclusive(to):
+        with _lock_destination(to):
             ingest = _ingest(to, "openalex", settings, report)
             with _download_folder(ingest) as folder:
                 address = manifest or ingest.state.manifest or settings.ingest.openalex_url
@@ -135,7 +135,7 @@ async def ingest_openalex(
 
 
 async def ingest_jsonl(to: str, files: Sequence[str], settings: Settings, report: ReportProgress) -> IngestSummary:
-    with _exclusive(to):
+    with _lock_destination(to):
         ingest = _ingest(to, "jsonl", settings, report)
         sources = enumerate(StoredFiles.sources(files, "jsonl"), start=ingest.next_layer)
         return await ingest.run([item.model_copy(update={"layer": layer}) for layer, item in sources], StoredFiles())
@@ -144,7 +144,7 @@ async def ingest_jsonl(to: str, files: Sequence[str], settings: Settings, report
 def _ingest(to: str, origin: str, settings: Settings, report: ReportProgress) -> Ingest:
     options, own_model = settings.ingest, settings.embedder.model
     published = (
-        own_model if adapters_of(own_model) else options.vector_model
+        own_model if find_adapters(own_model) else options.vector_model
     )  # SPECTER2 may have been downloaded to a folder
     limits = JoinLimits(memory_mb=options.memory_mb, threads=options.threads, vector_model=published)
     return Ingest(to, origin, IngestOptions(partitions=options.partitions, jobs=options.jobs, join=limits), report)
@@ -191,7 +191,7 @@ async def _transfers(
         yield transfers
 
 
-def _exclusive(to: str) -> AbstractContextManager[None]:
+def _lock_destination(to: str) -> AbstractContextManager[None]:
     """Return a lock on the destination. The lock works only on this machine. For a remote address, the caller must
     ensure that only one run uses it."""
     folder = StoragePath.parse(to).local

@@ -271,4 +271,4 @@ def _copy_stored_vectors(
     are incomplete."""
     with explain_disk_errors(place):
         place.mkdir(parents=True, exist_ok=True)
-        return VectorStore(build_plan.vectors).known(keys, place, own_hashes)
+        return VectorStore(build_plan.vectors).load_vectors(keys, place, own_hashes)

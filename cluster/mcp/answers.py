@@ -143,7 +143,7 @@ def evaluation_answer(evaluation: Evaluation, report: Report | None) -> Evaluati
 
 
 def report_warnings(report: Report) -> tuple[str, ...]:
-    return tuple(shortened(notice.text) for notice in report.notices)
+    return tuple(shorten_text(notice.text) for notice in report.notices)
 
 
 def report_piece(
@@ -157,11 +157,11 @@ def report_piece(
         characters=len(text),
         next_cursor=f"{kind}-{end}" if end < len(text) else None,
         warnings=report_warnings(report),
-        injection_suspected=_injection_suspected(report),
+        injection_suspected=_is_injection_suspected(report),
     )
 
 
-def papers_found(search: CorpusSearch) -> PapersFound:
+def convert_search(search: CorpusSearch) -> PapersFound:
     """Convert a search with one query to the papers that it found."""
     (answer,) = search.answers
     papers = tuple(FoundPaper.model_validate(hit.model_dump() | {"similarity": hit.score}) for hit in answer.hits)
@@ -169,11 +169,11 @@ def papers_found(search: CorpusSearch) -> PapersFound:
     return PapersFound(corpus=search.corpus, papers=papers, passages=passages)
 
 
-def references_suggested(suggested: SuggestedReferences) -> ReferencesSuggested:
+def convert_suggestions(suggested: SuggestedReferences) -> ReferencesSuggested:
     papers = tuple(
         SuggestedPaper.model_validate(
             reference.model_dump()
-            | {"found": [_WAYS[way.kind].format(shortened(way.from_title or "")) for way in reference.found]}
+            | {"found": [_WAYS[way.kind].format(shorten_text(way.from_title or "")) for way in reference.found]}
         )
         for reference in suggested.references
     )
@@ -195,7 +195,7 @@ def comparison_answer(comparison: ComparisonResource) -> ComparisonAnswer:
                 winner=outcome.winner,
                 both_orders_agree=outcome.agreed,
                 reasons=tuple(
-                    shortened(verdict_reason.reason)
+                    shorten_text(verdict_reason.reason)
                     for verdict_reason in reasons
                     if verdict_reason.dimension == outcome.dimension
                 ),
@@ -216,7 +216,7 @@ def _summary(report: Report) -> EvaluationSummary:
         weaknesses=_format_points(report.summary.weaknesses),
         suggestions=_format_points(report.summary.suggestions),
         warnings=report_warnings(report),
-        injection_suspected=_injection_suspected(report),
+        injection_suspected=_is_injection_suspected(report),
     )
 
 
@@ -228,10 +228,10 @@ def _score(part: str, score: Score | Absent) -> PartScore:
 
 
 def _format_points(points: Sequence[Point]) -> tuple[str, ...]:
-    return tuple(shortened(point.text) for point in points[:_MAX_POINTS])
+    return tuple(shorten_text(point.text) for point in points[:_MAX_POINTS])
 
 
-def _injection_suspected(report: Report) -> bool:
+def _is_injection_suspected(report: Report) -> bool:
     return bool(report.idea.flags) or any(notice.kind == "injection" for notice in report.notices)
 
 
@@ -252,5 +252,5 @@ def job_fields(job: JobResource, status: str, result_hint: str) -> dict[str, Any
     }
 
 
-def shortened(text: str) -> str:
+def shorten_text(text: str) -> str:
     return escaping.shortened(text, _MAX_CHARS)

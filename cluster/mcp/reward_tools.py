@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from assayer_client import RewardItemBody, RewardsBody
 from assayer_client.resources import Absent
 from assayer_client.rewards import RewardOutcome, RewardsResource
-from cluster.mcp.answers import JobAnswer, ToolAnswer, job_fields, shortened
+from cluster.mcp.answers import JobAnswer, ToolAnswer, job_fields, shorten_text
 from cluster.mcp.callers import ClientOpener, ToolContext
 from cluster.mcp.parameters import USUAL_WAIT, MaxUsd, RequestKey, Wait, job_limits
 from cluster.mcp.waiting import ServerState, cancel_with_call, wait_for_job
@@ -110,4 +110,4 @@ def _build_item_answer(outcome: RewardOutcome) -> RewardOfItem:
             reason = reward.value.reason
         else:
             value, reason, leakage = reward.value, reward.reason, reward.leakage
-    return RewardOfItem(item=outcome.item, reward=value, reason=shortened(reason), leakage=leakage)
+    return RewardOfItem(item=outcome.item, reward=value, reason=shorten_text(reason), leakage=leakage)

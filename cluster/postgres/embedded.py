@@ -59,7 +59,7 @@ class EmbeddedPostgres:
         try:
             with self._guard:
                 self._home.mkdir(parents=True, exist_ok=True)
-                with self._exclusive():
+                with self._hold_lock():
                     self._lock_as_user()
                     return directory.serve()
         except OSError as error:
@@ -83,13 +83,13 @@ class EmbeddedPostgres:
             atexit.unregister(self._leave)
             # BlockingIOError: other processes still use the server. FileNotFoundError: the directory was deleted; its
             # server notices that within a minute and exits.
-            with suppress(BlockingIOError, FileNotFoundError), self._exclusive():
+            with suppress(BlockingIOError, FileNotFoundError), self._hold_lock():
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 self._directory.stop()
             os.close(lock)
 
     @contextmanager
-    def _exclusive(self) -> Iterator[None]:
+    def _hold_lock(self) -> Iterator[None]:
         handle = os.open(self._home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         waiting = Retrying(
             retry=retry_if_exception_type(BlockingIOError), wait=wait_fixed(0.02), stop=stop_after_delay(self._seconds)

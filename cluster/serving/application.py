@@ -7,11 +7,11 @@ from ray.serve import Application, Deployment
 
 from assayer.errors import ConfigurationError, CorpusError
 from cluster.corpus_source import get_followed_bucket
+from cluster.serving.embedder_and_reranker_pools import EmbedderReplica, RerankerReplica
 from cluster.serving.evaluator_pool import EvaluatorReplica
 from cluster.serving.index_pool import IndexReplica
 from cluster.serving.ingress_pool import IngressReplica
 from cluster.serving.literature_pools import DocumentsReplica, LiteratureReplica
-from cluster.serving.model_pools import EmbedderReplica, RerankerReplica
 from cluster.serving.queue_scaling import QueueScaling
 from cluster.serving.replica import ReplicaConfig
 from cluster.serving.settings import PoolSettings, ServingSettings

@@ -14,9 +14,9 @@ from cluster.engine_components import SharedComponents
 from cluster.evaluator import Evaluator, open_evaluator
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.service import check_readiness, process_name
-from cluster.serving.index_pool import IndexReplica, pooled_corpora
+from cluster.serving.embedder_and_reranker_pools import EmbedderReplica, PooledEmbedder, PooledReranker, RerankerReplica
+from cluster.serving.index_pool import IndexReplica, make_pooled_corpora
 from cluster.serving.literature_pools import DocumentsReplica, LiteratureReplica, PooledDocuments, PooledSourceGateway
-from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder, PooledReranker, RerankerReplica
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.queue_scaling import JOBS_IN_HAND
 from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, background_task, ensure_running
@@ -54,7 +54,7 @@ class EvaluatorReplica(Replica):
         components = SharedComponents(
             embedder=await PooledEmbedder.open(PoolClient(embedder, *pool_client_options)) if embedder else None,
             reranker=await PooledReranker.open(PoolClient(reranker, *pool_client_options)) if reranker else None,
-            corpora=pooled_corpora([PoolClient(item, *pool_client_options) for item in index], settings)
+            corpora=make_pooled_corpora([PoolClient(item, *pool_client_options) for item in index], settings)
             if index
             else None,
             remote=PooledSourceGateway(PoolClient(literature, *patient)) if literature else None,

@@ -69,11 +69,11 @@ class IndexReplica(Replica):
     async def current(self, number: int) -> str:
         """Return the newest corpus version whose shard `number` is open here. Raises CorpusError if there is no
         corpus."""
-        return (await self._asked(number).current()).whole.version
+        return (await self._record_request(number).current()).whole.version
 
     async def tell(self, number: int, version: str) -> VersionDetails:
         """Return the details of a corpus version. Raises CorpusError if it is not available."""
-        part = await self._asked(number).at(version)
+        part = await self._record_request(number).at(version)
         return VersionDetails(part.whole, part.days)
 
     async def ask(
@@ -81,7 +81,7 @@ class IndexReplica(Replica):
     ) -> Any:
         """Run the function `question` on one shard of a corpus version. Raises VersionGone if the version is no longer
         available."""
-        versions = self._asked(number)
+        versions = self._record_request(number)
         try:
             part = await versions.at(version)
         except CorpusError as error:
@@ -91,14 +91,14 @@ class IndexReplica(Replica):
 
     async def held(self) -> tuple[str, list[int]]:
         """Return this process's name in its pool (empty if each shard has its own pool), and its open shards."""
-        return (self._shared.name if self._shared else ""), self._opened()
+        return (self._shared.name if self._shared else ""), self._list_open_shards()
 
     async def process_id(self) -> int:
         return os.getpid()
 
     def record_routing_stats(self) -> dict[str, Any]:
         """Return the routing statistics that `ShardRouter` uses. Ray Serve calls this hook."""
-        return {OPEN_SHARDS: self._opened()}
+        return {OPEN_SHARDS: self._list_open_shards()}
 
     async def check_health(self) -> None:
         """Open new corpus versions, even without queries, and open and close shards as processes join and leave the
@@ -115,10 +115,10 @@ class IndexReplica(Replica):
         for versions in self._shards.values():
             await versions.aclose()
 
-    def _opened(self) -> list[int]:
+    def _list_open_shards(self) -> list[int]:
         return sorted(number for number, versions in self._shards.items() if versions.is_current_open())
 
-    def _asked(self, number: int) -> VersionCache[CorpusPart]:
+    def _record_request(self, number: int) -> VersionCache[CorpusPart]:
         """Record a request for a shard, and return that shard's versions."""
         if self._shared is not None:
             self._shared.note_asked(number)
@@ -135,14 +135,14 @@ class IndexReplica(Replica):
         if self._bucket is not None:
             origin = bucket_origin(self._bucket, self._settings, self._verified, [number])
 
-        def opened(version: str) -> CorpusPart:
+        def open_version(version: str) -> CorpusPart:
             def open_part(name: str) -> CorpusPart:
                 whole = describe_corpus(directory, name or None)
                 return CorpusPart.open(directory, whole, number, self._verified, device)
 
             return open_or_download(origin, version, open_part)
 
-        return VersionCache(origin.newest, opened, idle_seconds=_IDLE_SECONDS, look=origin.look)
+        return VersionCache(origin.newest, open_version, idle_seconds=_IDLE_SECONDS, look=origin.look)
 
 
 class _PooledShard:
@@ -179,7 +179,7 @@ class PooledCorpora:
         self._clock = clock
         self._open: WeakValueDictionary[str, Corpus] = WeakValueDictionary()
         self._latest: Corpus | None = None
-        self._asked = 0.0
+        self._record_request = 0.0
         """Clock time of the last request for the current version."""
         self._previous: tuple[str, float] = ("", 0.0)
         """Previous version, and the time until which reports that it is current are ignored. Such reports come from
@@ -191,12 +191,12 @@ class PooledCorpora:
     async def current(self) -> Corpus:
         if self._latest is None:
             self._latest = await self.at(await self._fetch_current_version())
-        elif self._clock() - self._asked > _CURRENT_VERSION_SECONDS and self._opening is None:
+        elif self._clock() - self._record_request > _CURRENT_VERSION_SECONDS and self._opening is None:
             await self._look(self._latest)
         return self._latest
 
     async def _fetch_current_version(self) -> str:
-        self._asked = self._clock()
+        self._record_request = self._clock()
         return await self.pools[0].ask(IndexReplica.current, 0)
 
     async def _look(self, latest: Corpus) -> None:
@@ -222,10 +222,10 @@ class PooledCorpora:
     async def at(self, version: str) -> Corpus:
         corpus = self._open.get(version)
         if corpus is None:
-            corpus = self._open[version] = await self._opened(version)
+            corpus = self._open[version] = await self._open_version(version)
         return corpus
 
-    async def _opened(self, version: str) -> Corpus:
+    async def _open_version(self, version: str) -> Corpus:
         details = await gather_all(
             pool.ask(IndexReplica.tell, number, version) for number, pool in enumerate(self.pools)
         )
@@ -241,7 +241,7 @@ class PooledCorpora:
         return Corpus(description, (day for item in details for day in item.days), parts, self._embedder)
 
 
-def pooled_corpora(
+def make_pooled_corpora(
     pools: Sequence[PoolClient[IndexReplica]], settings: Settings
 ) -> Callable[[Embedder], PooledCorpora]:
     return lambda embedder: PooledCorpora(pools, settings.corpus_path, embedder)

@@ -12,9 +12,9 @@ from cluster.clock import SystemClock
 from cluster.corpus_source import corpus_versions
 from cluster.database import open_database
 from cluster.service import api_services
+from cluster.serving.embedder_and_reranker_pools import EmbedderReplica, PooledEmbedder
 from cluster.serving.evaluator_pool import EvaluatorReplica
-from cluster.serving.index_pool import IndexReplica, PooledCorpora, pooled_corpora
-from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder
+from cluster.serving.index_pool import IndexReplica, PooledCorpora, make_pooled_corpora
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import BackgroundContext, Replica, ReplicaConfig, background_task, ensure_running
 from cluster.settings import Settings
@@ -48,7 +48,7 @@ class IngressReplica(Replica):
                 if embedder
                 else _build_own_embedder(settings)
             )
-            corpora = pooled_corpora([PoolClient(item, *pool_client_options) for item in index], settings)(
+            corpora = make_pooled_corpora([PoolClient(item, *pool_client_options) for item in index], settings)(
                 query_embedder
             )
         self._app = await BackgroundContext.open(_open_app(settings, evaluator, corpora))
@@ -91,7 +91,7 @@ async def open_api(
 
         async def ready() -> list[Check]:
             try:
-                return await evaluators.once(EvaluatorReplica.examine)
+                return await evaluators.call_once(EvaluatorReplica.examine)
             except ComponentUnavailable as error:
                 return [Check(name="evaluators", ok=False, detail=str(error))]
 

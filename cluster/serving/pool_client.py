@@ -55,9 +55,11 @@ class PoolClient(Generic[T]):
             stop=stop_after_delay(self.patience),
             reraise=True,
         )
-        return await retrying(self.once, method, *args, **kwargs)
+        return await retrying(self.call_once, method, *args, **kwargs)
 
-    async def once(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
+    async def call_once(
+        self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
         """Call a method without retries. Raises the method's errors, ReplicaLost if its process died or did not answer,
         or PoolFull. Cancelling the caller cancels the call."""
         try:

@@ -39,7 +39,7 @@ class BackgroundContext(Generic[T]):
     def __init__(self, context: AbstractAsyncContextManager[T]) -> None:
         self._opened: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._stop = asyncio.Event()
-        self._task = asyncio.create_task(self._live(context))
+        self._task = asyncio.create_task(self._keep_open(context))
 
     @classmethod
     async def open(cls, context: AbstractAsyncContextManager[T]) -> Self:
@@ -65,7 +65,7 @@ class BackgroundContext(Generic[T]):
         self._stop.set()
         await self._task
 
-    async def _live(self, context: AbstractAsyncContextManager[T]) -> None:
+    async def _keep_open(self, context: AbstractAsyncContextManager[T]) -> None:
         async with context as value:
             self._opened.set_result(value)
             await self._stop.wait()

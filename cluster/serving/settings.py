@@ -81,7 +81,7 @@ class ServingSettings(Frozen):
     """Seconds that a stopping process has to finish work in progress."""
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _check_consistency(self) -> Self:
         if self.evaluator.replicas == 0:
             raise ValueError("evaluator: at least 1 process is required")
         if self.index_copies is not None and self.index.wanted and self.index.replicas < self.index_copies:

@@ -53,7 +53,7 @@ class SharedShards:
         if self._own_pool is None:
             self._own_pool = serve.get_deployment_handle(self._pool, self._application)
             self._first_call = asyncio.create_task(_call_once(self._own_pool))
-        return self._assigned() if self._is_stable() else []
+        return self._compute_assigned() if self._is_stable() else []
 
     def note_asked(self, number: int) -> None:
         self._asked[number] = self._clock()
@@ -62,7 +62,7 @@ class SharedShards:
         """Return the open shards to close: those assigned only to other processes and not requested for a while."""
         if not self._is_stable():
             return []
-        assigned_shards = self._assigned()
+        assigned_shards = self._compute_assigned()
         close_before = self._clock() - _LET_GO_SECONDS
         return [
             item
@@ -70,7 +70,7 @@ class SharedShards:
             if item not in assigned_shards and self._asked.get(item, -math.inf) < close_before
         ]
 
-    def _assigned(self) -> list[int]:
+    def _compute_assigned(self) -> list[int]:
         processes = {self.name, *pool_members(self._pool)}
         return shards_of_process(self.name, self._sharing.shards, processes, self._sharing.copies)
 

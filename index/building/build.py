@@ -51,7 +51,7 @@ async def build_corpus(
         harvest = RecordReader(sources, None if build_options.embed_anew or lexical else embedder)
         with versions.scratch_directory() as scratch, RecordVectors(scratch) as ready_vectors:
             papers = await asyncio.to_thread(sort_papers, ready_vectors.collect(harvest), scratch / "sorted.arrow")
-            embedding = TextEmbedding(embedder, progress or no_progress, ready_vectors.known(), lexical=lexical)
+            embedding = TextEmbedding(embedder, progress or no_progress, ready_vectors.get_vectors(), lexical=lexical)
             builder = VersionBuilder(versions, embedding, build_options)
             segments = await builder.write_sorted(papers, first_ordinal=0)
         manifest = await _publish(

@@ -79,7 +79,7 @@ class GatheredVectors:
                 self._weights.append(lexical.weights[row_slice])
             self._lengths.append(np.diff(lexical.offsets)[rows])
 
-    def known(self) -> KnownVectors:
+    def get_vectors(self) -> KnownVectors:
         """Return the gathered vectors, which remain readable after the files are closed. If a text has several, the
         first is used."""
         if not self._texts:

@@ -251,7 +251,7 @@ def read_delta(upserts: Sequence[Path], deletions: Path | None = None, embedder:
     sources = tuple(describe_source(path) for path in upserts)
     harvest = RecordReader(upserts, embedder)
     with RecordVectors() as ready_vectors:
-        records, vectors = list(ready_vectors.collect(harvest)), ready_vectors.known()
+        records, vectors = list(ready_vectors.collect(harvest)), ready_vectors.get_vectors()
     deleted_ids = _read_ids(deletions) if deletions else []
     upserted_ids = {record.id for record in records}
     in_both = [item for item in deleted_ids if item in upserted_ids]

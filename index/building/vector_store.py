@@ -60,7 +60,7 @@ class VectorStore:
         self._files.pipe_file(unfinished_path, content)
         self._files.mv(unfinished_path, path)
 
-    def known(
+    def load_vectors(
         self, keys: Iterable[str], directory: Path | None = None, wanted_hashes: Hashes | None = None
     ) -> KnownVectors:
         """Return the vectors stored under these keys, copied into an unnamed file in a local directory. `wanted_hashes`
@@ -69,7 +69,7 @@ class VectorStore:
             for key in keys:
                 rows = self._rows(key)
                 vectors.add(np.array(rows["text"], np.uint64), rows["vector"], self._weights(key))
-            return vectors.known()
+            return vectors.get_vectors()
 
     def _rows(self, key: str) -> NDArray[np.void]:
         """Read the rows in a key's file. Raises CorpusError if it cannot be read."""

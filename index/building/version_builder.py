@@ -250,7 +250,7 @@ def _readings_as_json(papers: SortedPapers, start: int, stop: int, readings: Con
         for batch in papers.batches(start, stop)
         for text in zip(batch["title"].to_pylist(), batch["abstract"].to_pylist(), strict=True)
     )
-    return [reading.model_dump_json() for text in texts if (reading := readings.of(*text))]
+    return [reading.model_dump_json() for text in texts if (reading := readings.find(*text))]
 
 
 def _paper_documents(segment: Segment) -> Iterator[Bm25Document]:

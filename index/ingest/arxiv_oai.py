@@ -50,7 +50,7 @@ class ArxivHarvest:
         """Harvest the requested days, skipping windows that were already harvested. Raises SourceError if the service
         fails, refuses a request or sends a malformed response."""
         sources = [self._source(*window) for span in spans for window in harvest_windows(*span)]
-        missing_sources = ingest.missing(sources)
+        missing_sources = ingest.find_missing(sources)
         marks = []
         for number, source in enumerate(missing_sources):
             report("Harvesting", number, len(missing_sources))

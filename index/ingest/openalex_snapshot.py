@@ -83,7 +83,7 @@ class OpenAlexFiles:
         ]
 
     @asynccontextmanager
-    async def fetched(self, source: IngestSource) -> AsyncIterator[str]:
+    async def open_source(self, source: IngestSource) -> AsyncIterator[str]:
         if not is_web(source.address):
             yield source.address
             return

@@ -142,7 +142,7 @@ class Ingest:
 
     async def join_days(self, spans: Sequence[DaySpan], ingested_sources: Sequence[IngestedSource]) -> IngestSummary:
         """Join the partitions after all requested days have been read, and record the days."""
-        days = self.days.after(spans)
+        days = self.days.with_harvested(spans)
         summary = await self.join(ingested_sources, days.until.isoformat() if days.until else "")
         self.state = self.state.model_copy(update={"since": days.since, "begun": None})
         self._write_state()
@@ -199,7 +199,7 @@ class Ingest:
             IngestSource(kind=kind, name=item.name, layer=item.layer, seal=item.seal, deleted=True) for item in marks
         ]
 
-    def missing(self, sources: Sequence[IngestSource]) -> list[IngestSource]:
+    def find_missing(self, sources: Sequence[IngestSource]) -> list[IngestSource]:
         marks = [mark for _, mark in list_ingested_sources(self.root)]
         ingested = {(mark.kind, mark.name, mark.seal) for mark in marks}
         ingested |= {(mark.kind, absorb.name, absorb.seal) for mark in marks for absorb in mark.absorbs}
@@ -225,14 +225,14 @@ class Ingest:
         (self.root / _STATE_FILE).write(self.state.model_dump_json(indent=1).encode() + b"\n")
 
     async def _ingest_missing(self, sources: Sequence[IngestSource], supply: SourceAccess) -> list[IngestedSource]:
-        missing_sources = await asyncio.to_thread(self.missing, sources)
+        missing_sources = await asyncio.to_thread(self.find_missing, sources)
         ingested_count = len(sources) - len(missing_sources)
         slots = asyncio.Semaphore(self._options.jobs + 1)  # one more, to fetch a file while others are parsed
         self._report("Reading", ingested_count, len(sources))
 
         async def ingest_source(source: IngestSource) -> IngestedSource:
             nonlocal ingested_count
-            async with slots, supply.fetched(source) as address:
+            async with slots, supply.open_source(source) as address:
                 mark = await asyncio.get_running_loop().run_in_executor(
                     pool, ingest_file, source, address, str(self.root), self.state.partitions
                 )

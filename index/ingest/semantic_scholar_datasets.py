@@ -119,7 +119,7 @@ class S2Files:
         return [file.source for file in self._links]
 
     @asynccontextmanager
-    async def fetched(self, source: IngestSource) -> AsyncIterator[str]:
+    async def open_source(self, source: IngestSource) -> AsyncIterator[str]:
         file = self._files[source.name + source.kind]
         path = self._incoming / f"{source.kind}-{source.name.replace('/', '-')}"
         if await self._transport.save(self._links[file], path) == "refused":

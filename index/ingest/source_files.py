@@ -49,7 +49,7 @@ class IngestTransport(Protocol):
 
 
 class SourceAccess(Protocol):
-    def fetched(self, source: IngestSource) -> AbstractAsyncContextManager[str]:
+    def open_source(self, source: IngestSource) -> AbstractAsyncContextManager[str]:
         """Return a context manager that yields an address from which the file can be read while it is open."""
         ...
 
@@ -58,7 +58,7 @@ class StoredFiles:
     """Files that are read directly at their addresses."""
 
     @asynccontextmanager
-    async def fetched(self, source: IngestSource) -> AsyncIterator[str]:
+    async def open_source(self, source: IngestSource) -> AsyncIterator[str]:
         yield source.address
 
     @staticmethod

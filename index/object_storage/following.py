@@ -33,7 +33,7 @@ class FollowedBucket:
         self._trouble = ""
         """Problem that the last check found; kept so that each problem is logged only once."""
 
-    def known(self) -> Publication | None:
+    def get_newest_known(self) -> Publication | None:
         """Return the newest known publication without blocking, and start a background check if the last one is too
         old."""
         with self._lock:
@@ -47,7 +47,7 @@ class FollowedBucket:
         """Check for the newest publication and return it. Raises CorpusError if there is none or the check fails."""
         newest = self.log.newest()
         if newest is None:
-            raise self.log.nothing_published()
+            raise self.log.build_not_published_error()
         with self._lock:
             self._newest, self._looked, self._trouble = newest, self._clock(), ""
         return newest
@@ -85,7 +85,7 @@ class BucketOrigin:
         self._settled: set[str] = set()
 
     def newest(self) -> str:
-        publication = self.bucket.known()
+        publication = self.bucket.get_newest_known()
         return publication.current.version if publication else self.copy.newest(self._parts)
 
     def look(self) -> None:
@@ -118,7 +118,7 @@ class BucketOrigin:
         return self.copy.pull(inventory, self.bucket.storage, self._parts, self._is_newest(version))
 
     def _is_newest(self, version: str) -> bool:
-        publication = self.bucket.known()
+        publication = self.bucket.get_newest_known()
         return publication is not None and publication.current.version == version
 
     def repair(self, version: str) -> bool:

@@ -156,7 +156,7 @@ class LocalCopy:
         with _hold_lock(incoming_folder / "lock"):
             if all((self.directory / file.path).is_file() for file in files):
                 return PullSummary(inventory.version, 0, 0, 0)  # another process has downloaded it in the meantime
-            local_files = self._files_here(name)
+            local_files = self._find_local_files(name)
             missing_files = {
                 file.sha256: file for file in files if file.sha256 not in local_files or file.sha256 in redownload
             }
@@ -172,7 +172,7 @@ class LocalCopy:
         fetched_bytes = sum(item.bytes for item in missing_files.values())
         return PullSummary(inventory.version, len(missing_files), fetched_bytes, placed_count - len(missing_files))
 
-    def _files_here(self, part: str) -> dict[str, Path]:
+    def _find_local_files(self, part: str) -> dict[str, Path]:
         """Return the part's files in all versions on this machine, keyed by checksum."""
         if part == _WHOLE:
             return {}
@@ -216,7 +216,7 @@ class LocalCopy:
         """Put files into their directories, in order, and return how many were put there."""
         folders: dict[PurePosixPath, list[FileOfVersion]] = defaultdict(list)
         for file in files:
-            folders[_folder_of(file.path)].append(file)
+            folders[_find_folder(file.path)].append(file)
         placed_count = 0
         for folder, folder_files in folders.items():
             place = self.directory / folder
@@ -247,7 +247,7 @@ class LocalCopy:
         """Record for all processes on this machine that the part is verified."""
         if part == _WHOLE:
             return
-        self._verified.verify(*_part_of(self.directory, version, int(part)), fresh_digests)
+        self._verified.verify(*_open_part(self.directory, version, int(part)), fresh_digests)
 
     def _by_age(self) -> list[str]:
         """Return the current version, then the other versions, most recent first."""
@@ -278,10 +278,10 @@ def verify_version(directory: Path, version: str, verification_cache: Verificati
     """Verify all parts of a version on this machine. Raises CorpusError if one is missing or damaged."""
     count = len(ShardStore(directory).read_manifest(version).shards) if is_sharded(directory) else 1
     for number in range(count):
-        verification_cache.verify(*_part_of(directory, version, number))
+        verification_cache.verify(*_open_part(directory, version, number))
 
 
-def _part_of(directory: Path, version: str, number: int) -> tuple[VersionStore, Manifest]:
+def _open_part(directory: Path, version: str, number: int) -> tuple[VersionStore, Manifest]:
     if not is_sharded(directory):
         store = VersionStore(directory)
         return store, read_manifest(store.version_path(version))
@@ -290,7 +290,7 @@ def _part_of(directory: Path, version: str, number: int) -> tuple[VersionStore, 
     return store, read_manifest(store.version_path(shards.read_manifest(version).shards[number].version))
 
 
-def _folder_of(path: str) -> PurePosixPath:
+def _find_folder(path: str) -> PurePosixPath:
     """Return the directory of a segment or version: `segments/NAME`, `shards/03/versions/NAME`."""
     parts = PurePosixPath(path).parts
     return PurePosixPath(*parts[: 4 if parts[0] == "shards" else 2])

@@ -72,10 +72,10 @@ class PublicationLog:
         try:
             self.storage.create(name, content)
         except FileExistsError:
-            raise self.conflict(publication.number) from None
+            raise self.build_conflict_error(publication.number) from None
         if self.storage.read(name) != content:
             # In a store without conditional writes, the last of two writers wins.
-            raise self.conflict(publication.number)
+            raise self.build_conflict_error(publication.number)
 
     def names(self, version: str) -> bool:
         """Return whether any remaining publication lists the version. Raises CorpusError if one cannot be read."""
@@ -97,7 +97,7 @@ class PublicationLog:
         """Return a version's inventory. Raises CorpusError if it cannot be read or the version no longer exists."""
         newest = self.newest()
         if newest is None:
-            raise self.nothing_published()
+            raise self.build_not_published_error()
         publication = newest.find(version)
         if publication is None:
             raise CorpusError(f"Version {version} of the corpus in {self.storage.address} has been removed.")
@@ -132,7 +132,7 @@ class PublicationLog:
         self.storage.write(inventory_name(inventory.version, digest), content)
         return digest
 
-    def nothing_published(self) -> CorpusError:
+    def build_not_published_error(self) -> CorpusError:
         return CorpusError(
             f"No corpus has been published in {self.storage.address}.", "Publish one: assayer corpus publish."
         )
@@ -154,7 +154,7 @@ class PublicationLog:
             )
         return publication
 
-    def conflict(self, number: int) -> PublicationConflict:
+    def build_conflict_error(self, number: int) -> PublicationConflict:
         newest = self.newest()
         publisher_text = f" by {newest.publisher}" if newest and newest.publisher else ""
         version = f" (version {newest.current.version}{publisher_text})" if newest else ""

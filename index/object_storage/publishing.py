@@ -84,7 +84,7 @@ class CorpusPublisher:
         newest = self.log.newest()
         number = newest.number if newest else 0
         if after is not None and number != after:
-            raise self.log.conflict(number)
+            raise self.log.build_conflict_error(number)
         inventory = take_inventory(directory, version)
         verify_version(directory, inventory.version, verification_cache)
         if newest is not None and newest.current.version == inventory.version:

@@ -82,7 +82,7 @@ class ObjectStorage:
             files = self._files.find(self._path(folder), detail=True)
         root = f"{self._root}/"
         return [
-            StoredObject(str(path).removeprefix(root).lstrip("/"), int(details["size"]), _modified(details))
+            StoredObject(str(path).removeprefix(root).lstrip("/"), int(details["size"]), _parse_modified(details))
             for path, details in sorted(files.items())
         ]
 
@@ -164,7 +164,7 @@ def _reason(error: Exception) -> str:
     return text or type(error).__name__
 
 
-def _modified(details: dict[str, Any]) -> dt.datetime | None:
+def _parse_modified(details: dict[str, Any]) -> dt.datetime | None:
     value = details.get("LastModified") or details.get("mtime") or details.get("updated") or details.get("created")
     if isinstance(value, int | float):
         return dt.datetime.fromtimestamp(value, dt.UTC)

@@ -54,7 +54,7 @@ def _title(text: str) -> str:
     return _line(strip_markup(text))
 
 
-def _text_of(value: Any) -> Any:
+def _convert_to_text(value: Any) -> Any:
     """Convert the value to text: some dumps write null for an empty text, and numbers for ids."""
     if value is None:
         return ""
@@ -73,10 +73,10 @@ def _id(value: str) -> str:
     return value
 
 
-OneLineText = Annotated[str, BeforeValidator(_text_of), AfterValidator(_line)]
-Title = Annotated[str, BeforeValidator(_text_of), AfterValidator(_title)]
-CleanText = Annotated[str, BeforeValidator(_text_of), AfterValidator(_clean_text)]
-RecordId = Annotated[str, BeforeValidator(_text_of), AfterValidator(_id)]
+OneLineText = Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(_line)]
+Title = Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(_title)]
+CleanText = Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(_clean_text)]
+RecordId = Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(_id)]
 
 
 def _identifier(space: str, value: Any) -> str:
@@ -109,7 +109,7 @@ class CitedInText(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    id: Annotated[str, BeforeValidator(_text_of), AfterValidator(lambda value: value and _id(value))] = ""
+    id: Annotated[str, BeforeValidator(_convert_to_text), AfterValidator(lambda value: value and _id(value))] = ""
     doi: Annotated[str, BeforeValidator(lambda value: _identifier("doi", value))] = ""
     arxiv: Annotated[str, BeforeValidator(lambda value: _identifier("arxiv", value))] = ""
     title: Title = ""

@@ -94,7 +94,10 @@ class RecordReader:
                         else:
                             self._reject(file, line, "duplicate id")
             if not valid:
-                raise InputError(f"{path} contains no valid paper records.", _why(self.rejections[earlier_rejections:]))
+                raise InputError(
+                    f"{path} contains no valid paper records.",
+                    _explain_rejections(self.rejections[earlier_rejections:]),
+                )
 
     def _check_vector(self, file: Path, line: int, item: RecordWithVector) -> RecordWithVector:
         if item.vector is None or self._embedder is None:
@@ -138,7 +141,7 @@ def source_files(path: Path) -> list[Path]:
     return [path]
 
 
-def _why(rejections: Sequence[RejectedLine]) -> str:
+def _explain_rejections(rejections: Sequence[RejectedLine]) -> str:
     if not rejections:
         return "The file is empty."
     counts = Counter(rejection.reason for rejection in rejections)

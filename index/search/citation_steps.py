@@ -25,11 +25,11 @@ class CitationSteps:
         self._filters = filters
         self._excluded = np.array(sorted(excluded_units), np.int64)
 
-    def cited(self, lists: Sequence[Hashes], limit: int) -> list[Units]:
+    def find_cited(self, lists: Sequence[Hashes], limit: int) -> list[Units]:
         """Return the papers for each list of hashed ids: up to `limit` distinct papers, in list order."""
         hashes = np.concatenate([np.empty(0, np.uint64), *lists])
         owners = np.repeat(np.arange(len(lists)), [len(item) for item in lists])
-        matches = [self._with_hashes(hashes, start, segment) for start, segment in self._segments]
+        matches = [self._find_hashed(hashes, start, segment) for start, segment in self._segments]
         places = np.concatenate([np.empty(0, np.int64), *(item for item, _ in matches)])
         units = np.concatenate([np.empty(0, np.int64), *(item for _, item in matches)])
         order = np.argsort(places, kind="stable")
@@ -39,7 +39,7 @@ class CitationSteps:
         ends = np.searchsorted(owners[kept_positions], np.arange(1, len(lists)))
         return [part[:limit] for part in np.split(units[kept_positions], ends)] if lists else []
 
-    def citing(self, hashes: Hashes, limit: int) -> list[Units]:
+    def find_citing(self, hashes: Hashes, limit: int) -> list[Units]:
         """Return, for each hashed id, up to `limit` papers that cite it, newest first and undated papers last."""
         units_by_place: list[list[Units]] = [[] for _ in hashes]
         days: list[list[NDArray[np.int32]]] = [[] for _ in hashes]
@@ -61,7 +61,7 @@ class CitationSteps:
             paper_ids += segment.store.ids(distinct[first:last] - start)
         return [paper_ids[place] for place in places.tolist()]
 
-    def _with_hashes(self, hashes: Hashes, start: int, segment: Segment) -> tuple[Units, Units]:
+    def _find_hashed(self, hashes: Hashes, start: int, segment: Segment) -> tuple[Units, Units]:
         """Return positions in `hashes`, and the unit found for each."""
         places, rows = segment.store.by_hash.matches(hashes)
         row_filter = segment.row_filter(self._filters)

@@ -66,13 +66,13 @@ class VersionReader:
         self, queries: Sequence[Query], vectors: Vectors, depth: int, filters: Filters, with_passages: bool = False
     ) -> list[QueryCandidates]:
         """Return the candidates for each query before fusion: up to `depth` from each ranking."""
-        columns, excluded_units = _column_filters(filters), self._without(filters)
+        columns, excluded_units = _column_filters(filters), self._find_excluded_units(filters)
         return self._search.candidates(queries, vectors, depth, columns, excluded_units, with_passages)
 
     @batchable(1)
     def nearest(self, vectors: Vectors, limit: int, filters: Filters) -> list[VectorMatches]:
         """Return the nearest papers for each vector, as units."""
-        return self._search.nearest_papers(vectors, limit, _column_filters(filters), self._without(filters))
+        return self._search.nearest_papers(vectors, limit, _column_filters(filters), self._find_excluded_units(filters))
 
     def similarities(self, ids: Sequence[PaperId], vector: NDArray[np.float32]) -> dict[PaperId, float]:
         """Return the cosine between a vector and each paper, keyed by id; unknown ids are left out."""
@@ -106,7 +106,7 @@ class VersionReader:
 
     def units_naming(self, name: str, limit: int, filters: Filters) -> list[DatedUnit]:
         """Return up to `limit` papers that name a method or a concept, newest first."""
-        columns, excluded_units = _column_filters(filters), self._without(filters)
+        columns, excluded_units = _column_filters(filters), self._find_excluded_units(filters)
         units: set[DatedUnit] = set()
         for start, segment in zip(self._units.papers, self.segments, strict=False):
             for rows in map(segment.contents.papers_naming, name_keys(name)):
@@ -206,7 +206,7 @@ class VersionReader:
     def citing_units(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[DatedUnit]]:
         """Return, for each paper, up to `limit` papers that cite it, newest first. The cited papers may be in another
         shard."""
-        columns, excluded_units = _column_filters(filters), self._without(filters)
+        columns, excluded_units = _column_filters(filters), self._find_excluded_units(filters)
         answers = {}
         for paper_id, id_hash in zip(ids, hash64(ids).tolist(), strict=True):
             dated_units = (
@@ -221,16 +221,18 @@ class VersionReader:
         """Return, for each paper, the ids of up to `limit` papers that it cites and up to `limit` that cite it; unknown
         ids are left out."""
         units = self.units_of(ids)
-        steps = CitationSteps(self.segments, self._units.papers, _column_filters(filters), self._without(filters))
+        steps = CitationSteps(
+            self.segments, self._units.papers, _column_filters(filters), self._find_excluded_units(filters)
+        )
         reference_hashes = {unit: hashes for unit in units.values() if (hashes := self._cited_hashes(unit)) is not None}
-        cited_units = dict(zip(reference_hashes, steps.cited(list(reference_hashes.values()), limit), strict=True))
+        cited_units = dict(zip(reference_hashes, steps.find_cited(list(reference_hashes.values()), limit), strict=True))
         for unit in units.values():
             if unit not in cited_units:
                 passing_units = (
                     cited_unit for cited_unit in self._cited_units(unit) or () if self.passes(cited_unit, filters)
                 )
                 cited_units[unit] = np.array(list(islice(passing_units, limit)), np.int64)
-        citing_units = steps.citing(hash64(units), limit)
+        citing_units = steps.find_citing(hash64(units), limit)
         paper_ids = steps.ids(np.concatenate([np.empty(0, np.int64), *cited_units.values(), *citing_units]))
         lists = iter(paper_ids)
         id_lists = [list(islice(lists, len(unit_ids))) for unit_ids in (*cited_units.values(), *citing_units)]
@@ -271,7 +273,7 @@ class VersionReader:
         """Return the number of papers that pass the filters, ignoring `without`."""
         return sum(segment.row_filter(_column_filters(filters)).count for segment in self.segments)
 
-    def _without(self, filters: Filters) -> frozenset[int]:
+    def _find_excluded_units(self, filters: Filters) -> frozenset[int]:
         return frozenset(self.units_of(filters.without).values())
 
     def _segment_row(self, unit: int) -> tuple[Segment, int]:

@@ -106,7 +106,7 @@ def build_approximate_index(
     """Train an index and write it to a file. `assigner` is an empty flat inner-product index that finds each row's
     nearest list, during k-means and afterwards; by default the CPU does this. It is not stored in the file."""
     lists = max(1, round(2 * math.sqrt(len(vectors))))
-    index = _empty(kind, vectors.shape[1], lists)
+    index = _create_empty_index(kind, vectors.shape[1], lists)
     index.cp.niter, index.cp.seed = _ITERATIONS, _SEED
     index.cp.max_points_per_centroid = _SAMPLE
     sample = np.linspace(0, len(vectors) - 1, min(len(vectors), lists * _SAMPLE)).astype(np.int64)
@@ -125,7 +125,7 @@ def build_approximate_index(
     return ApproximateIndex(index, vectors), IndexTraining(lists, len(sample))
 
 
-def _empty(kind: ApproximateIndexKind, dimensions: int, lists: int) -> Any:
+def _create_empty_index(kind: ApproximateIndexKind, dimensions: int, lists: int) -> Any:
     faiss = load_faiss()
     coarse, metric = faiss.IndexFlatIP(dimensions), faiss.METRIC_INNER_PRODUCT
     match kind:

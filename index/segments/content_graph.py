@@ -107,7 +107,7 @@ def write_contents(batches: Sequence[ContentBatch], directory: Path) -> None:
 def _read(records: list[dict[str, Any]], readings: ContentReadings, readers: Counter[str]) -> ContentBatch:
     papers = []
     for record in records:
-        reading = readings.of(record["title"], record["abstract"])
+        reading = readings.find(record["title"], record["abstract"])
         readers.update([] if reading is None else [reading.reader])
         papers.append(contents_of(record["title"], record["abstract"]) if reading is None else reading.contents)
     mentions = [mention for paper in papers for mention in paper.mentions]

@@ -40,7 +40,7 @@ class ContentReading(Frozen):
     claims: tuple[tuple[int, int], ...]
 
     @classmethod
-    def of(cls, text: int, reader: str, usd: float | None, contents: FoundContents) -> "ContentReading":
+    def build(cls, text: int, reader: str, usd: float | None, contents: FoundContents) -> "ContentReading":
         return cls(
             text=text,
             reader=reader,
@@ -87,7 +87,7 @@ class ContentReadings(NamedTuple):
         readings = (_parse_line(line) for line in path.read_bytes().splitlines())
         return cls({item.text: item for item in readings if item is not None})
 
-    def of(self, title: str, abstract: str) -> ContentReading | None:
+    def find(self, title: str, abstract: str) -> ContentReading | None:
         return self.by_text.get(text_key(title, abstract)) if self.by_text else None
 
 

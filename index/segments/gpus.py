@@ -130,7 +130,7 @@ class FaissGpus:
     def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
         """Return the nearest rows. Queries and results are in host memory."""
         faiss, query_array = self._faiss, np.ascontiguousarray(queries, np.float16)
-        matches = _empty_matches(len(query_array), min(limit, len(rows), MAX_SELECTED))
+        matches = _create_empty_matches(len(query_array), min(limit, len(rows), MAX_SELECTED))
         parameters = faiss.GpuDistanceParams()
         parameters.metric, parameters.device = faiss.METRIC_INNER_PRODUCT, gpu
         parameters.k, parameters.dims = matches.rows.shape[1], query_array.shape[1]
@@ -148,5 +148,5 @@ class FaissGpus:
         return self._faiss.index_cpu_to_all_gpus(self._faiss.IndexFlatIP(dimensions))
 
 
-def _empty_matches(queries: int, limit: int) -> GpuMatches:
+def _create_empty_matches(queries: int, limit: int) -> GpuMatches:
     return GpuMatches(np.empty((queries, limit), np.float32), np.empty((queries, limit), np.int64))

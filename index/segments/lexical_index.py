@@ -129,8 +129,8 @@ def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
     offsets = offsets.astype(np.int64)
     np.save(directory / _TOKENS, tokens)
     np.save(directory / _OFFSETS, offsets)
-    rows = _empty_file(directory / _ROWS, np.dtype(np.int32), int(offsets[-1]))
-    weights = _empty_file(directory / _WEIGHTS, np.dtype(np.float16), int(offsets[-1]))
+    rows = _create_file(directory / _ROWS, np.dtype(np.int32), int(offsets[-1]))
+    weights = _create_file(directory / _WEIGHTS, np.dtype(np.float16), int(offsets[-1]))
     next_free, start = offsets[:-1].copy(), 0
     for block in spool.blocks():
         row_numbers = start + np.repeat(np.arange(len(block.offsets) - 1, dtype=np.int32), np.diff(block.offsets))
@@ -144,7 +144,7 @@ def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
         start += len(block.offsets) - 1
 
 
-def _empty_file(path: Path, kind: np.dtype[Any], entries: int) -> NDArray[Any]:
+def _create_file(path: Path, kind: np.dtype[Any], entries: int) -> NDArray[Any]:
     """Create a memory-mapped file to be filled. Its disk space is allocated at once, because the process is killed if
     the disk is full when a mapped page is written."""
     if not entries:

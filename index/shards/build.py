@@ -56,7 +56,7 @@ async def build_shards(
         with shards.versions.scratch_directory() as scratch:
             parts = await asyncio.to_thread(distribute_records, harvest, count, scratch)
             places = [shards.shard_path(number) for number in range(count)]
-            summaries = await (build_each or _one_by_one(embedder, progress))(parts, places, shard_options)
+            summaries = await (build_each or _make_sequential_builder(embedder, progress))(parts, places, shard_options)
         versions = [item.manifest.version for item in summaries]
         rejections = count_rejections(harvest.rejections)
         manifest = await publish_shards(directory, versions, embedder, build_options.keep, files, rejections)
@@ -65,7 +65,7 @@ async def build_shards(
     )
 
 
-def _one_by_one(embedder: Embedder, progress: OnProgress | None) -> BuildEachShard:
+def _make_sequential_builder(embedder: Embedder, progress: OnProgress | None) -> BuildEachShard:
     async def build(parts: Sequence[Path | None], places: Sequence[Path], options: BuildOptions) -> list[BuildSummary]:
         return [
             await build_corpus([part] if part else [], place, embedder, progress, options)

@@ -293,12 +293,12 @@ def merge_candidates(candidates_by_shard: Sequence[QueryCandidates]) -> QueryCan
         for shard, item in enumerate(candidates_by_shard)
         for unit, score in item.lexical.items()
     }
-    keys = _units_named(papers) | (_units_named(passages) if passages else set())
+    keys = _collect_units(papers) | (_collect_units(passages) if passages else set())
     lexical_scores = {key: lexical[key] for key in sorted(keys)} if lexical else {}
     return QueryCandidates(papers, passages, depth, {key: cosines[key] for key in sorted(keys)}, lexical_scores)
 
 
-def _units_named(matches: HybridMatches) -> set[int]:
+def _collect_units(matches: HybridMatches) -> set[int]:
     lexical = matches.by_lexical.rows.tolist() if matches.by_lexical else ()
     return {*matches.by_vector.rows.tolist(), *matches.by_bm25.documents.tolist(), *lexical}
 

@@ -59,7 +59,7 @@ class VerificationCache:
             verify_files(files, directory)
             return
         place = self._folder / f"{hashlib.sha256(bytes(directory.resolve())).hexdigest()[:32]}.json"
-        state = _state_of(files, directory)
+        state = _read_state(files, directory)
         if state is None:
             verify_files(files, directory)
             return
@@ -92,7 +92,7 @@ class VerificationCache:
             return  # the next process verifies again
 
 
-def _state_of(files: Sequence[FileChecksum], directory: Path) -> _VerifiedFolder | None:
+def _read_state(files: Sequence[FileChecksum], directory: Path) -> _VerifiedFolder | None:
     """Return the files' sizes, times and inodes; None if a file is missing."""
     try:
         stats = [(file, (directory / file.path).stat()) for file in files]

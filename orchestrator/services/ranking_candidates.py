@@ -11,7 +11,7 @@ from pydantic import Field
 from assayer.blinding.blind import RULES
 from assayer.models import Absent, Idea, Report
 from assayer.models.sender_references import get_own_reference
-from assayer.ranking.comparison import sanitised_comparison
+from assayer.ranking.comparison import sanitise_comparison
 from assayer.ranking.known_comparisons import HandedInComparison, Judging, explain_refused, split_comparisons
 from assayer.reports.scores import score_of
 from assayer_client import rankings as wire
@@ -181,7 +181,7 @@ async def _known_comparisons(
             "whose text has changed counts as a different idea.",
             pointer,
         )
-    return await asyncio.to_thread(lambda: tuple(sanitised_comparison(item) for item in split.usable))
+    return await asyncio.to_thread(lambda: tuple(sanitise_comparison(item) for item in split.usable))
 
 
 async def comparisons_of(rankings: PgRankings, job: Job) -> Sequence[Comparison]:

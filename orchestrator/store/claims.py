@@ -55,7 +55,7 @@ class PgClaims(Store):
     async def release(self, key: str, claimant: str) -> None:
         await self._database.execute(_RELEASE, key, claimant)
 
-    async def unclaimed(self, keys: Sequence[str]) -> list[str]:
+    async def find_unclaimed(self, keys: Sequence[str]) -> list[str]:
         return [row["key"] for row in await self._database.fetch(_UNCLAIMED, list(keys))]
 
     async def find_or_claim_row(

@@ -113,7 +113,7 @@ class PgBatchBook(Store):
         values = (call.key, call.run_id, call.model, call.body, call.until)
         await self._database.execute(_ENQUEUE, self._endpoint, *values, self._settled_seconds)
 
-    async def ended(self, keys: Collection[str]) -> list[str]:
+    async def find_ended(self, keys: Collection[str]) -> list[str]:
         return [row["key"] for row in await self._database.fetch(_ENDED, self._endpoint, list(keys))]
 
     async def collect(self, key: str) -> CollectedCall | None:

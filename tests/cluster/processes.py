@@ -17,11 +17,11 @@ def replica(root: int, deployment: str) -> psutil.Process | None:
 def replicas(root: int, deployment: str) -> list[psutil.Process]:
     """Ray writes the pool into a process's title, with the call in work if any."""
     title = re.compile(rf"^ray::.*[:#]{deployment}(#|$|\.)", re.IGNORECASE)
-    found = []
+    replica_processes = []
     for process in family(root):
         try:
             if title.match(" ".join(process.cmdline()).strip()) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
+                replica_processes.append(process)
         except psutil.NoSuchProcess:
             continue
-    return found
+    return replica_processes

@@ -51,15 +51,15 @@ class Running(NamedTuple):
             connection.close()
         return response.status, json.loads(text) if text.startswith((b"{", b"[")) else text
 
-    def submit(self, text: str, **others: object) -> str:
-        status, accepted = self.ask("POST", "/v1/evaluations", {"idea": {"text": text}, **others})
-        assert status == 202, accepted
-        return str(accepted["id"])
+    def submit(self, text: str, **fields: object) -> str:
+        status, answer = self.ask("POST", "/v1/evaluations", {"idea": {"text": text}, **fields})
+        assert status == 202, answer
+        return str(answer["id"])
 
     def state(self, job: str) -> str:
         """Return the state of a job; empty if the service cannot say."""
-        status, told = self.ask("GET", f"/v1/evaluations/{job}")
-        return str(told["state"]) if status == 200 else ""
+        status, answer = self.ask("GET", f"/v1/evaluations/{job}")
+        return str(answer["state"]) if status == 200 else ""
 
     def verdict(self, job: str) -> str:
         return self.wait_for(job, ENDED)
@@ -74,14 +74,14 @@ def running(home: Path, settings: Mapping[str, str]) -> Iterator[Running]:
     with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
         papers = write_jsonl(home / "papers.jsonl", RECORDS)
         asyncio.run(build_corpus([papers], home / "corpus", embedder))
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "RAY_"))}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "RAY_"))}
     log = home / "serve.log"
     with log.open("w") as errors:
         process = subprocess.Popen(
             [Path(sys.executable).with_name("assayer"), "serve", "--ray", "--port", "0"],
             cwd=home,
             env={
-                **own,
+                **inherited,
                 "HOME": str(home),
                 "ASSAYER_HOME": str(home),
                 "ASSAYER_KEYS__REQUESTS_PER_MINUTE": "6000",
@@ -110,9 +110,9 @@ def _started(process: "subprocess.Popen[str]", log: Path) -> Running:
 
 def _stop(process: "subprocess.Popen[str]") -> None:
     """Everything that it started, however it ends."""
-    alive = family(process.pid) if process.poll() is None else []
+    processes = family(process.pid) if process.poll() is None else []
     process.kill()
     process.wait()
     if process.stdout is not None:
         process.stdout.close()
-    psutil.wait_procs(alive, timeout=60)
+    psutil.wait_procs(processes, timeout=60)

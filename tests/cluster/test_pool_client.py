@@ -59,7 +59,7 @@ class LosingHandle:
 async def test_answer_lost_with_its_node_is_requested_again(error: Exception) -> None:
     assert await LosingHandle(error).client(5.0).ask(Specimen.echo, "still here") == "still here"
     with pytest.raises(ReplicaLost, match=f"index.*{type(error).__name__}"):
-        await LosingHandle(error).client(5.0).once(Specimen.echo, "still here")
+        await LosingHandle(error).client(5.0).call_once(Specimen.echo, "still here")
 
 
 def test_handle_is_initialized_when_the_pool_client_is_created() -> None:

@@ -52,7 +52,7 @@ def save_adapter(folder: Path, seed: int, **otherwise: object) -> Path:
     import torch
 
     folder.mkdir(parents=True)
-    saved = {
+    config = {
         "config": _CONFIG | otherwise,
         "hidden_size": HIDDEN,
         "model_class": "BertAdapterModel",
@@ -61,7 +61,7 @@ def save_adapter(folder: Path, seed: int, **otherwise: object) -> Path:
         "name": "[QRY]",
         "version": "adapters.1.3.0",
     }
-    (folder / "adapter_config.json").write_text(json.dumps(saved), "utf-8")
+    (folder / "adapter_config.json").write_text(json.dumps(config), "utf-8")
     shapes = {
         "adapter_down.0.weight": (BOTTLENECK, HIDDEN),
         "adapter_down.0.bias": (BOTTLENECK,),

@@ -59,9 +59,9 @@ async def open_stand(
             "batch": HURRIED | batch,
         }
     )
-    live = LlmEndpoint(settings, clock)
-    tier = make_batch_tier(settings, live, book, claims or InMemoryClaims(), clock)
-    async with LlmGateway(settings, answers, clock, live, tier) as gateway, tier:
+    endpoint = LlmEndpoint(settings, clock)
+    tier = make_batch_tier(settings, endpoint, book, claims or InMemoryClaims(), clock)
+    async with LlmGateway(settings, answers, clock, endpoint, tier) as gateway, tier:
         yield Stand(gateway, answers, book)
 
 

@@ -29,7 +29,7 @@ SHAPE: dict[str, Any] = {
 }
 
 
-def small_bge_m3(folder: Path, heads: bool = True) -> Path:
+def small_bge_m3(folder: Path, with_heads: bool = True) -> Path:
     """Create a small model in a folder, laid out like a downloaded model."""
     import torch
     from transformers import XLMRobertaConfig, XLMRobertaModel
@@ -47,7 +47,7 @@ def small_bge_m3(folder: Path, heads: bool = True) -> Path:
     )
     model: Any = XLMRobertaModel(config)
     model.save_pretrained(folder)
-    if heads:
+    if with_heads:
         torch.save(torch.nn.Linear(_WIDTH, _WIDTH).state_dict(), folder / "colbert_linear.pt")
         torch.save(torch.nn.Linear(_WIDTH, 1).state_dict(), folder / "sparse_linear.pt")
     return folder
@@ -73,7 +73,7 @@ def small_llm_reranker(folder: Path) -> Path:
     return folder
 
 
-def small_tokenizer(folder: Path, texts: Iterable[str], longest: int) -> Any:
+def small_tokenizer(folder: Path, texts: Iterable[str], max_length: int) -> Any:
     """Write a tokenizer to a folder and return it.
 
     Its words are those of the texts, and every character: training is never done twice alike."""
@@ -88,8 +88,8 @@ def small_tokenizer(folder: Path, texts: Iterable[str], longest: int) -> Any:
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     words = sorted({f"\u2581{word}" for text in texts for word in text.split()})
     characters = sorted({*"".join(words), *string.ascii_letters, *string.digits})
-    scored = [(special, 0.0), (words, -8.0), (characters, -9.0)]
-    vocabulary = [(token, score) for tokens, score in scored for token in tokens]
+    token_scores = [(special, 0.0), (words, -8.0), (characters, -9.0)]
+    vocabulary = [(token, score) for tokens, score in token_scores for token in tokens]
     made = Tokenizer(Unigram(vocabulary, special.index("<unk>")))
     made.normalizer, made.pre_tokenizer, made.decoder = NFKC(), Metaspace(), MetaspaceDecoder()
     made.add_special_tokens(special)
@@ -99,7 +99,7 @@ def small_tokenizer(folder: Path, texts: Iterable[str], longest: int) -> Any:
     fast: Any = PreTrainedTokenizerFast
     tokenizer = fast(
         tokenizer_object=made,
-        model_max_length=longest,
+        model_max_length=max_length,
         bos_token="<s>",  # noqa: S106
         eos_token="</s>",  # noqa: S106
         cls_token="<s>",  # noqa: S106

@@ -47,7 +47,7 @@ def _stepping(steps: Steps) -> None:
     sys.addaudithook(steps.audit)
 
 
-def _forked(what: str, place: str, address: str) -> None:
+def _forked(action: str, place: str, address: str) -> None:
     """Libraries are imported already; nothing was asked of a store yet, as its threads would not be forked along."""
     directory, _, last = place.partition(":")
     steps, reading = Steps(int(last) if last else None), os.pipe()
@@ -56,17 +56,17 @@ def _forked(what: str, place: str, address: str) -> None:
         code = 1
         try:
             _stepping(steps)
-            (publish if what == "publish" else pull)(Path(directory), address)
-            done = steps.done
-            os.write(reading[1], str(done).encode())
+            (publish if action == "publish" else pull)(Path(directory), address)
+            step_count = steps.done
+            os.write(reading[1], str(step_count).encode())
             code = 0
         except BaseException:  # noqa: BLE001 - told, and then the process ends
             traceback.print_exc()
         finally:
             os._exit(code)
     os.close(reading[1])
-    with os.fdopen(reading[0]) as told:
-        count = told.read()
+    with os.fdopen(reading[0]) as pipe:
+        count = pipe.read()
     _, status = os.waitpid(child, 0)
     code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
     print(count or last, code, flush=True)

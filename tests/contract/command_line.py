@@ -16,11 +16,11 @@ CommandLine = Callable[..., Ended]
 
 @contextmanager
 def _own_signals() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
@@ -41,15 +41,15 @@ def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
                 main()
             except SystemExit as ended:
                 code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-        told = capsys.readouterr()
-        return Ended(code, told.out, told.err)
+        output = capsys.readouterr()
+        return Ended(code, output.out, output.err)
 
     return run
 
 
-def error_sentence(ended: Ended) -> str:
+def error_sentence(result: Ended) -> str:
     """The last thing that is said of a command that failed; nothing looks like success or like a traceback."""
-    assert ended.code not in (0, None), ended
-    assert "Traceback" not in ended.out + ended.err
-    assert ended.err.strip(), ended
-    return ended.err.strip().splitlines()[-1]
+    assert result.code not in (0, None), result
+    assert "Traceback" not in result.out + result.err
+    assert result.err.strip(), result
+    return result.err.strip().splitlines()[-1]

@@ -38,11 +38,11 @@ class Steps:
             os.kill(os.getpid(), signal.SIGKILL)
         self.done += 1
 
-    def audit(self, event: str, given: tuple[Any, ...]) -> None:
-        if event in _CHANGES or (event == "open" and (given[2] or 0) & _WRITING):
+    def audit(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event in _CHANGES or (event == "open" and (arguments[2] or 0) & _WRITING):
             self.step()
 
-    def profile(self, frame: FrameType, event: str, given: Any) -> None:
+    def profile(self, frame: FrameType, event: str, argument: Any) -> None:
         if event == "call" and frame.f_code.co_filename == bm25_index.__file__:
             self.step()
 
@@ -57,22 +57,22 @@ class SteppingEmbedder(HashingEmbedder):
         return await super().embed(texts, kind)
 
 
-async def work(what: str, source: Path, removed: Path, directory: Path, steps: Steps) -> None:
+async def work(action: str, source: Path, deletions: Path, directory: Path, steps: Steps) -> None:
     embedder = SteppingEmbedder(steps)
-    if what == "build":
+    if action == "build":
         await build_corpus([source], directory, embedder, options=OPTIONS)
     else:
-        await update_corpus(read_delta([source], removed), directory, embedder, options=OPTIONS)
+        await update_corpus(read_delta([source], deletions), directory, embedder, options=OPTIONS)
 
 
-def _in_child(what: str, source: Path, removed: Path, directory: Path, last: int | None, told: int) -> None:
+def _in_child(action: str, source: Path, deletions: Path, directory: Path, last: int | None, pipe: int) -> None:
     steps = Steps(last)
     sys.addaudithook(steps.audit)
     threading.setprofile(steps.profile)
     code = 1
     try:
-        asyncio.run(work(what, source, removed, directory, steps))
-        os.write(told, str(steps.done).encode())
+        asyncio.run(work(action, source, deletions, directory, steps))
+        os.write(pipe, str(steps.done).encode())
         code = 0
     except BaseException:
         traceback.print_exc()
@@ -81,17 +81,17 @@ def _in_child(what: str, source: Path, removed: Path, directory: Path, last: int
         os._exit(code)
 
 
-def main(what: str, source: str, removed: str, *directories: str) -> None:
+def main(action: str, source: str, deletions: str, *directories: str) -> None:
     for directory in directories:
         path, _, last = directory.partition(":")
         reading, writing = os.pipe()
         child = os.fork()
         if not child:
-            _in_child(what, Path(source), Path(removed), Path(path), int(last) if last else None, writing)
+            _in_child(action, Path(source), Path(deletions), Path(path), int(last) if last else None, writing)
         os.close(writing)
-        with os.fdopen(reading) as told:
-            done = told.read() or last
-        print(done or 0, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        with os.fdopen(reading) as pipe:
+            step_count = pipe.read() or last
+        print(step_count or 0, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
 if __name__ == "__main__":

@@ -40,24 +40,26 @@ class Bench:
     def open(
         self,
         *,
-        grobid: bool = True,
-        turns: SharedState | None = None,
+        with_grobid: bool = True,
+        shared_state: SharedState | None = None,
         claims: Claims | None = None,
         **changes: Any,
     ) -> AbstractAsyncContextManager[FullTextService]:
-        return self._open(grobid, turns, claims, FullTextSettings.model_validate({"hosts": self.hosts, **changes}))
+        return self._open(
+            with_grobid, shared_state, claims, FullTextSettings.model_validate({"hosts": self.hosts, **changes})
+        )
 
     @asynccontextmanager
     async def _open(
-        self, grobid: bool, turns: SharedState | None, claims: Claims | None, settings: FullTextSettings
+        self, with_grobid: bool, shared_state: SharedState | None, claims: Claims | None, settings: FullTextSettings
     ) -> AsyncIterator[FullTextService]:
-        urls = tuple(self.world.url(name.replace("_", "-")) for name in GROBIDS) if grobid else ()
+        urls = tuple(self.world.url(name.replace("_", "-")) for name in GROBIDS) if with_grobid else ()
         pool = GrobidSettings(urls=urls, busy_seconds=0.01, recover_seconds=0.05, outage_seconds=0.2)
-        fetching = FetchingSettings(allow=("127.0.0.0/8",), connections_per_host=16)
+        fetching_settings = FetchingSettings(allow=("127.0.0.0/8",), connections_per_host=16)
         clock = SystemClock()
         async with (
-            Downloader(fetching, clock) as downloads,
-            open_document_store(settings, pool, str(self.store), downloads, clock, turns, claims) as documents,
+            Downloader(fetching_settings, clock) as downloads,
+            open_document_store(settings, pool, str(self.store), downloads, clock, shared_state, claims) as documents,
             FullTextService(FullTextAcquisition(documents, settings), settings) as service,
         ):
             yield service

@@ -55,19 +55,19 @@ def deletions(folder: Path) -> set[str]:
 
 def s2_must(papers: Iterable[EditionPaper]) -> Told:
     """Return the expected records of Semantic Scholar: texts, names, references, sections and vectors."""
-    told: Told = {}
-    for held in papers:
-        entry = held.entry
-        cited = sorted(reference.corpus_id for reference in held.references)
-        told[f"CorpusId:{entry.corpus_id}"] = (
+    records: Told = {}
+    for paper in papers:
+        entry = paper.entry
+        cited_ids = sorted(reference.corpus_id for reference in paper.references)
+        records[f"CorpusId:{entry.corpus_id}"] = (
             entry.record.title,
-            held.abstract,
+            paper.abstract,
             entry.record.authors,
             entry.record.publication_date,
             entry.record.venue,
             (entry.doi, entry.arxiv, entry.s2, entry.acl),
-            {f"CorpusId:{item}" for item in cited} or None,
-            tuple(sections_of(held)),
-            tuple(embedding_of(entry.corpus_id, held.abstract)),
+            {f"CorpusId:{item}" for item in cited_ids} or None,
+            tuple(sections_of(paper)),
+            tuple(embedding_of(entry.corpus_id, paper.abstract)),
         )
-    return told
+    return records

@@ -12,17 +12,17 @@ from tests.contract.mail_sending_process import mailing
 
 
 @asynccontextmanager
-async def sending(service: Service, port: int, **others: object) -> AsyncIterator[asyncio.Task[None]]:
+async def sending(service: Service, port: int, **changes: object) -> AsyncIterator[asyncio.Task[None]]:
     """Send the mails of a service in a task of this process."""
-    deliverer = mail_deliverer(mailing(port, **others), service.services.mails, SystemClock())
+    deliverer = mail_deliverer(mailing(port, **changes), service.services.mails, SystemClock())
     assert deliverer is not None
-    running = asyncio.create_task(deliverer.run())
+    task = asyncio.create_task(deliverer.run())
     try:
-        yield running
+        yield task
     finally:
-        running.cancel()
+        task.cancel()
         with suppress(asyncio.CancelledError):
-            await running
+            await task
 
 
 @asynccontextmanager

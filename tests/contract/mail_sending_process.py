@@ -17,11 +17,11 @@ from orchestrator.settings import AccessSettings
 from orchestrator.store import Database, DatabaseSettings
 
 
-def mailing(port: int, **others: object) -> Settings:
+def mailing(port: int, **changes: object) -> Settings:
     """Settings of a service that sends to a mail server of this machine, and does not wait long."""
-    given = {"host": "127.0.0.1", "port": port, "tls": "off", "sender": "assayer@example.org", "tries": 3}
+    defaults = {"host": "127.0.0.1", "port": port, "tls": "off", "sender": "assayer@example.org", "tries": 3}
     hasty = {"first_seconds": 0.01, "factor": 1, "poll_seconds": 0.05, "deadline_seconds": 20}
-    mail = MailSettings.model_validate(given | hasty | others)
+    mail = MailSettings.model_validate(defaults | hasty | changes)
     return Settings(mail=mail, access=AccessSettings(url="https://assayer.example.org"))
 
 

@@ -102,13 +102,13 @@ class MailPost:
         return "250 queued as 7"
 
     def authenticate(self, server: Any, session: Any, envelope: Any, mechanism: str, data: Any) -> AuthResult:
-        known = isinstance(data, LoginPassword) and self.users.get(data.login.decode()) == data.password.decode()
-        return AuthResult(success=known, handled=False)
+        is_known = isinstance(data, LoginPassword) and self.users.get(data.login.decode()) == data.password.decode()
+        return AuthResult(success=is_known, handled=False)
 
-    async def _perhaps(self, server: SMTP, where: str) -> None:
-        if self.hang_at == where:
+    async def _perhaps(self, server: SMTP, stage: str) -> None:
+        if self.hang_at == stage:
             await self.gate.wait()
-        if self.die_at == where and self.dying > 0:
+        if self.die_at == stage and self.dying > 0:
             self.dying -= 1
             assert isinstance(server.transport, asyncio.WriteTransport)
             server.transport.abort()
@@ -121,7 +121,7 @@ async def mail_post(
     """Run a mail server; with `tls` it offers STARTTLS, or speaks TLS from the first byte with `tls_at_once`."""
     post = MailPost()
     loop = asyncio.get_running_loop()
-    made: Callable[[], SMTP] = lambda: SMTP(  # noqa: E731 - one per connection
+    make_server: Callable[[], SMTP] = lambda: SMTP(  # noqa: E731 - one per connection
         post,
         hostname="mail.test",
         tls_context=None if tls_at_once else tls,
@@ -131,7 +131,7 @@ async def mail_post(
         auth_require_tls=tls is not None and not tls_at_once,
         loop=loop,
     )
-    server = await loop.create_server(made, "127.0.0.1", 0, ssl=tls if tls_at_once else None)
+    server = await loop.create_server(make_server, "127.0.0.1", 0, ssl=tls if tls_at_once else None)
     post.port = server.sockets[0].getsockname()[1]
     try:
         yield post
@@ -148,7 +148,7 @@ def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = dt.datetime.now(dt.UTC)
-    made = (
+    signed_certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -177,7 +177,7 @@ def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
         .sign(key, hashes.SHA256())
     )
     chain, private = folder / "mail.pem", folder / "mail.key"
-    chain.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    chain.write_bytes(signed_certificate.public_bytes(serialization.Encoding.PEM))
     private.write_bytes(
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )

@@ -26,7 +26,7 @@ def package(parts: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEF
     return file.getvalue()
 
 
-def word(body: str, styles: str = "", more: Mapping[str, str | bytes] | None = None, prolog: str = "") -> bytes:
+def word(body: str, styles: str = "", parts: Mapping[str, str | bytes] | None = None, prolog: str = "") -> bytes:
     """Return a Word file from the XML inside `w:body` and `w:styles`."""
     names = f'xmlns:w="{_W}" xmlns:w14="http://schemas.microsoft.com/office/word/2010/wordml"'
     return package(
@@ -35,12 +35,12 @@ def word(body: str, styles: str = "", more: Mapping[str, str | bytes] | None = N
             "_rels/.rels": _RELATIONS,
             "word/document.xml": f"{prolog}<w:document {names}><w:body>{body}</w:body></w:document>",
             "word/styles.xml": f"<w:styles {names}>{styles}</w:styles>",
-            **(more or {}),
+            **(parts or {}),
         }
     )
 
 
-def odt(body: str, styles: str = "", manifest: str = "", more: Mapping[str, str | bytes] | None = None) -> bytes:
+def odt(body: str, styles: str = "", manifest: str = "", parts: Mapping[str, str | bytes] | None = None) -> bytes:
     """Return an ODT file from the XML inside `office:text` and `office:automatic-styles`."""
     content = (
         f"<office:document-content {_ODF_NAMES}><office:automatic-styles>{styles}</office:automatic-styles>"
@@ -51,6 +51,6 @@ def odt(body: str, styles: str = "", manifest: str = "", more: Mapping[str, str 
             "mimetype": "application/vnd.oasis.opendocument.text",
             "content.xml": content,
             "META-INF/manifest.xml": f'<m:manifest xmlns:m="{_ODF}:manifest:1.0">{manifest}</m:manifest>',
-            **(more or {}),
+            **(parts or {}),
         }
     )

@@ -29,11 +29,11 @@ class OpenReview:
         """Add a submission."""
         notes = self.notes[version]
         fields = {"title": f"Corals on tiles {forum}", "abstract": ABSTRACT, "authors": ["Ada Reef"], **content}
-        named: dict[str, Any] = {"invitation": invitation}
+        invitation_fields: dict[str, Any] = {"invitation": invitation}
         if version == "v2":
             fields = {name: {"value": value} for name, value in fields.items()}
-            named = {"invitations": [invitation, f"{invitation.partition('/-/')[0]}/-/Edit"], "version": 2}
-        note = {"id": forum, "forum": forum, "number": len(notes) + 1, "readers": ["everyone"], **named}
+            invitation_fields = {"invitations": [invitation, f"{invitation.partition('/-/')[0]}/-/Edit"], "version": 2}
+        note = {"id": forum, "forum": forum, "number": len(notes) + 1, "readers": ["everyone"], **invitation_fields}
         notes.append({**note, "content": fields})
 
     async def answer_notes(self, request: web.Request) -> web.Response:
@@ -43,12 +43,12 @@ class OpenReview:
             return _error(500, "InternalServerError", "Something went wrong.")
         if query.get("id") in self.hidden:
             return _error(403, "ForbiddenError", f"User Guest does not have permission to see Note {query['id']}")
-        found = [note for note in self.notes[version] if _matches(note, query)]
-        if "id" in query and not found:
+        matching_notes = [note for note in self.notes[version] if _matches(note, query)]
+        if "id" in query and not matching_notes:
             return _error(404, "NotFoundError", f"The Note {query['id']} was not found")
         start = int(query.get("offset", 0))
         limit = min(int(query.get("limit", _MOST_NOTES)), _MOST_NOTES)
-        return web.json_response({"notes": found[start : start + limit], "count": len(found)})
+        return web.json_response({"notes": matching_notes[start : start + limit], "count": len(matching_notes)})
 
     async def answer_groups(self, request: web.Request) -> web.Response:
         name = request.query["id"]

@@ -25,10 +25,10 @@ class Collector:
         body = await request.read()
         if request.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
-        told = ExportTraceServiceRequest.FromString(body)
+        trace_request = ExportTraceServiceRequest.FromString(body)
         async with self._came:
             self.requests += 1
-            for resource in told.resource_spans:
+            for resource in trace_request.resource_spans:
                 self.services.add(str(attributes(resource.resource)["service.name"]))
                 self.spans += [span for scope in resource.scope_spans for span in scope.spans]
             self._came.notify_all()
@@ -50,9 +50,9 @@ def attributes(holder: Any) -> dict[str, object]:
 
 @asynccontextmanager
 async def collector() -> AsyncIterator[Collector]:
-    one = Collector()
+    new_collector = Collector()
     app = web.Application()
-    app.router.add_post("/v1/traces", one.handle)
+    app.router.add_post("/v1/traces", new_collector.handle)
     async with TestServer(app, host="127.0.0.1") as server:
-        one.url = str(server.make_url("")).rstrip("/")
-        yield one
+        new_collector.url = str(server.make_url("")).rstrip("/")
+        yield new_collector

@@ -11,8 +11,8 @@ Run = tuple[str, float, str]
 _FONTS = {"F1": "Helvetica", "F2": "Helvetica-Bold", "F3": "Helvetica-Oblique"}
 
 
-def _stream(data: bytes, more: bytes = b"") -> bytes:
-    return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(data), more, data)
+def _stream(data: bytes, attributes: bytes = b"") -> bytes:
+    return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(data), attributes, data)
 
 
 def assemble(objects: Sequence[bytes], trailer: bytes = b"") -> bytes:
@@ -22,10 +22,10 @@ def assemble(objects: Sequence[bytes], trailer: bytes = b"") -> bytes:
     for number, body in enumerate(objects, 1):
         places.append(len(out))
         out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    table = len(out)
+    table_offset = len(out)
     out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
     out += b"".join(b"%010d 00000 n \n" % place for place in places)
-    out += b"trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, trailer, table)
+    out += b"trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, trailer, table_offset)
     return bytes(out)
 
 
@@ -33,8 +33,8 @@ def _content(runs: Iterable[Run]) -> bytes:
     lines, height = [], 760.0
     for font, size, text in runs:
         height -= 1.4 * size
-        shown = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
-        lines.append(f"BT /{font} {size} Tf 60 {height:.1f} Td ({shown}) Tj ET")
+        escaped_text = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+        lines.append(f"BT /{font} {size} Tf 60 {height:.1f} Td ({escaped_text}) Tj ET")
     return "\n".join(lines).encode("cp1252")
 
 
@@ -70,8 +70,8 @@ def bomb(megabytes: int) -> bytes:
     """A few kilobytes whose page unpacks to so many megabytes of drawing commands."""
     packer = zlib.compressobj(9)
     chunk = b"0 0 m 9 9 l S\n" * 71_429
-    packed = b"".join([*(packer.compress(chunk) for _ in range(megabytes)), packer.flush()])
-    return document([_stream(zlib.compress(packed), b"/Filter [/FlateDecode /FlateDecode]")])
+    compressed_bytes = b"".join([*(packer.compress(chunk) for _ in range(megabytes)), packer.flush()])
+    return document([_stream(zlib.compress(compressed_bytes), b"/Filter [/FlateDecode /FlateDecode]")])
 
 
 def endless(characters: int) -> bytes:

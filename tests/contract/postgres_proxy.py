@@ -12,8 +12,8 @@ _PIECE = 65_536
 
 def socket_of(url: str) -> Path:
     """The server's, from the URL of a database that is reached by one."""
-    asked = parse_qs(urlsplit(url).query)
-    return Path(asked["host"][0]) / f".s.PGSQL.{asked.get('port', ['5432'])[0]}"
+    parameters = parse_qs(urlsplit(url).query)
+    return Path(parameters["host"][0]) / f".s.PGSQL.{parameters.get('port', ['5432'])[0]}"
 
 
 class PostgresProxy:
@@ -64,14 +64,17 @@ class PostgresProxy:
         self._open.add(task)
         task.add_done_callback(self._open.discard)
         answers, questions = await asyncio.open_unix_connection(str(self._behind))
-        both = [asyncio.create_task(self._copy(reader, questions)), asyncio.create_task(self._copy(answers, writer))]
+        copy_tasks = [
+            asyncio.create_task(self._copy(reader, questions)),
+            asyncio.create_task(self._copy(answers, writer)),
+        ]
         try:
             with suppress(asyncio.CancelledError):
-                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(copy_tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for item in both:
+            for item in copy_tasks:
                 item.cancel()
-            await asyncio.gather(*both, return_exceptions=True)
+            await asyncio.gather(*copy_tasks, return_exceptions=True)
             writer.transport.abort()
             questions.transport.abort()
 

@@ -40,10 +40,10 @@ class Builder:
     async def build(self, records: Sequence[dict[str, Any]] = RECORDS) -> str:
         source = write_jsonl(self._folder / "papers.jsonl", records)
         if self._shards:
-            built: Any = await build_shards([source], self._shards, self.directory, EMBEDDER, options=_OPTIONS)
+            summary: Any = await build_shards([source], self._shards, self.directory, EMBEDDER, options=_OPTIONS)
         else:
-            built = await build_corpus([source], self.directory, EMBEDDER, options=_OPTIONS)
-        return str(built.manifest.version)
+            summary = await build_corpus([source], self.directory, EMBEDDER, options=_OPTIONS)
+        return str(summary.manifest.version)
 
     async def update(self, *numbers: int) -> str:
         """Add papers with these numbers to the corpus, and return the new version."""
@@ -78,11 +78,11 @@ async def answers(directory: Path, version: str) -> Any:
     corpus = Corpus.open(directory, EMBEDDER, version)
     try:
         queries = ["bumblebees in meadows", "lichens", "transects"]
-        found = await corpus.search(queries, 100, OPEN)
-        ids = sorted({hit.paper.id for hits in found for hit in hits})
+        hits_by_query = await corpus.search(queries, 100, OPEN)
+        ids = sorted({hit.paper.id for hits in hits_by_query for hit in hits})
         return (
             corpus.version,
-            found,
+            hits_by_query,
             await corpus.snippets(queries, 100, OPEN),
             await corpus.contents(ids),
             await corpus.full_texts(ids),

@@ -53,10 +53,10 @@ class _AskingJudge(RewardJudge):
             raise ZeroDivisionError("of this test")
         if item.idea == UNUSABLE:
             raise InputError("It cannot be used.")
-        said = await ask(self.llm, _TASK, _Question(idea=item.idea, abstract=item.abstract), run)
+        answer = await ask(self.llm, _TASK, _Question(idea=item.idea, abstract=item.abstract), run)
         calls = run.journal.calls
         return Reward(
-            value=1 if said.verdict == "match" else 0,
+            value=1 if answer.verdict == "match" else 0,
             reason="It was asked.",
             judge=find_usable_judge(self.settings, judge).name,
             calls=len(calls),

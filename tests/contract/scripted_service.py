@@ -28,27 +28,27 @@ class Scripted:
 
 @contextmanager
 def serving(answers: Iterable[bytes]) -> Iterator[Scripted]:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        scripted = Scripted(f"http://127.0.0.1:{listening.getsockname()[1]}", left=list(answers))
-        thread = threading.Thread(target=_serve, args=(listening, scripted))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        scripted = Scripted(f"http://127.0.0.1:{listener.getsockname()[1]}", left=list(answers))
+        thread = threading.Thread(target=_serve, args=(listener, scripted))
         thread.start()
         try:
             yield scripted
         finally:
-            listening.shutdown(socket.SHUT_RDWR)
+            listener.shutdown(socket.SHUT_RDWR)
             thread.join()
 
 
-def _serve(listening: socket.socket, scripted: Scripted) -> None:
+def _serve(listener: socket.socket, scripted: Scripted) -> None:
     while True:
         try:
-            connection, _ = listening.accept()
+            connection, _ = listener.accept()
         except OSError:
             return
         with connection:
-            received = _receive(connection)
-            if received is not None:
-                scripted.received.append(received)
+            request = _receive(connection)
+            if request is not None:
+                scripted.received.append(request)
             if scripted.left:
                 connection.sendall(scripted.left.pop(0))
 

@@ -74,23 +74,23 @@ class Queue:
 
     async def get(self, job: JobId, tenant: TenantId = ACME) -> Job:
         """Return a job that is there."""
-        found = await self.jobs.get(tenant, job)
-        assert found is not None
-        return found
+        job_found = await self.jobs.get(tenant, job)
+        assert job_found is not None
+        return job_found
 
     async def batch(self, batch: BatchId, tenant: TenantId = ACME) -> BatchStatus:
         """Return a batch that is there."""
-        found = await self.jobs.batch(tenant, batch)
-        assert found is not None
-        return found
+        batch_found = await self.jobs.batch(tenant, batch)
+        assert batch_found is not None
+        return batch_found
 
     async def delete(self, job: JobId, tenant: TenantId = ACME) -> bool:
         """Whether it was there."""
-        known = await self.jobs.get(tenant, job) is not None
+        was_known = await self.jobs.get(tenant, job) is not None
         await PgErasures(self.database, PgAuditLog(self.database), self.documents).erase(
             tenant, [job], ActBy(OPERATOR, NOW)
         )
-        return known and await self.jobs.get(tenant, job) is None
+        return was_known and await self.jobs.get(tenant, job) is None
 
     async def delete_tenant(self, tenant: TenantId = ACME) -> bool:
         return await self.tenants.delete(tenant, ActBy(OPERATOR, NOW))

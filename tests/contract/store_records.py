@@ -70,14 +70,14 @@ def paper(number: int, abstract: str = "We study ore.") -> Paper:
 
 
 def report(evaluation: str = "ev_1", text: str = "We smelt it.") -> Report:
-    nothing = Summary(strengths=(), weaknesses=(), suggestions=())
+    empty_summary = Summary(strengths=(), weaknesses=(), suggestions=())
     return Report(
         evaluation_id=EvaluationId(evaluation),
         method="scholareval",
         idea=IdeaCard(id=IdeaId("idea"), title="Ore", source="idea.txt", text=text, flags=()),
         cutoff=dt.date(2025, 1, 1),
         notices=(),
-        summary=nothing,
+        summary=empty_summary,
         parts=(),
         references=(),
         coverage=Coverage(

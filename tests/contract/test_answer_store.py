@@ -126,7 +126,7 @@ async def test_concurrent_claimants_request_each_answer_only_once(database: Data
 
     async def ask(claimant: str, key: str) -> bool:
         while (found := await store.find_or_claim(key, claimant, 60.0)) == "elsewhere":
-            await store.unclaimed([key])
+            await store.find_unclaimed([key])
         if found == "claimed":
             await store.record(answered(key), answer(key), claimant=claimant)
         return found == "claimed"

@@ -20,7 +20,7 @@ _ODF = "urn:oasis:names:tc:opendocument:xmlns"
 def _word() -> bytes:
     body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in ("Rehearsal in gardens", *SENTENCES))
     head = f"<w:hdr {_W}><w:p><w:r><w:t>I. Zwqx: Rehearsal in gardens</w:t></w:r></w:p></w:hdr>"
-    return word(body, more={"docProps/core.xml": _CORE, "word/header1.xml": head})
+    return word(body, parts={"docProps/core.xml": _CORE, "word/header1.xml": head})
 
 
 def _open_document() -> bytes:
@@ -30,7 +30,7 @@ def _open_document() -> bytes:
     meta = (
         f'<o:m {names} xmlns:meta="{_ODF}:meta:1.0"><meta:initial-creator>Tereza Dvorakova</meta:initial-creator></o:m>'
     )
-    return odt(body, more={"styles.xml": f"<o:s {names}>{head}</o:s>", "meta.xml": meta})
+    return odt(body, parts={"styles.xml": f"<o:s {names}>{head}</o:s>", "meta.xml": meta})
 
 
 def _pdf() -> bytes:
@@ -87,7 +87,7 @@ async def test_conflict_with_the_author_is_found_before_and_after_masking(name: 
 async def test_author_property_that_is_no_person_masks_nothing(creator: str) -> None:
     body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in ("Rehearsal in gardens", BODY))
     core = _CORE.replace("Tereza Dvorakova", creator)
-    idea = await read_document_idea(word(body, more={"docProps/core.xml": core}), "a.docx")
+    idea = await read_document_idea(word(body, parts={"docProps/core.xml": core}), "a.docx")
     assert blind_idea(idea).text == idea.text
 
 

@@ -23,7 +23,7 @@ from simulator.outside.process import OutsideWorld
 from tests.loopback import Outbound, loopback_only
 from workers.fetching import DownloadLimits, FetchingSettings
 from workers.fetching.downloader import Downloader
-from workers.fetching.ssrf_guard import Address, AddressPolicy, guarded_connector
+from workers.fetching.ssrf_guard import Address, AddressPolicy, make_guarded_connector
 
 LIMITS = DownloadLimits(bytes=3_000_000, seconds=60)
 HASTY = DownloadLimits(bytes=3_000_000, seconds=60, answer_seconds=1)
@@ -220,7 +220,7 @@ async def test_public_name_with_one_private_address_is_refused() -> None:
 async def test_connector_rejects_private_addresses_not_checked_before() -> None:
     """A literal address asks no resolver; whoever forgets to check the URL still opens no socket."""
     policy = AddressPolicy.from_settings(FetchingSettings())
-    async with ClientSession(connector=guarded_connector(policy, Names("8.8.8.8"))) as session:
+    async with ClientSession(connector=make_guarded_connector(policy, Names("8.8.8.8"))) as session:
         for url in ("http://10.0.0.1/", "http://[::1]/", "http://127.0.0.1:8080/"):
             with pytest.raises(AddressRefused, match="A host resolves to"):
                 await session.get(url)

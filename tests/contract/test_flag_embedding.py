@@ -153,7 +153,7 @@ def test_settings_select_the_library_without_changing_the_model_name(bge_m3: Pat
 
 
 async def test_model_without_heads_is_rejected_naming_missing_files(tmp_path: Path) -> None:
-    folder = small_bge_m3(tmp_path / "no-heads", heads=False)
+    folder = small_bge_m3(tmp_path / "no-heads", with_heads=False)
     why = await refused(embedder_settings(folder))
     assert "lacks sparse_linear.pt and colbert_linear.pt" in why
     assert "ASSAYER_EMBEDDER__LIBRARY=sentence-transformers" in why

@@ -51,7 +51,7 @@ def reason(answers: Mapping[PaperId, FullText | Absent], key: str) -> str:
 @pytest.mark.parametrize("parser", ["grobid", "pypdfium2"])
 async def test_papers_are_fetched_and_read_with_their_references(bench: Bench, parser: str, most: int) -> None:
     papers = bench.papers()[:most]
-    async with bench.open(grobid=parser == "grobid") as service:
+    async with bench.open(with_grobid=parser == "grobid") as service:
         answers = await service.for_run(a_run()).get(papers, OPEN)
     found = texts(answers)
     assert len(found) == len(papers)
@@ -73,7 +73,7 @@ async def test_cutoff_selects_the_version_published_before_it(bench: Bench, pars
     versions = PreprintVersions(first=entry.arxiv_date, newest=entry.versions, newest_day=newest_day)
     paper = bench.paper(entry).model_copy(update={"versions": versions})
     said = {}
-    async with bench.open(grobid=parser == "grobid") as service:
+    async with bench.open(with_grobid=parser == "grobid") as service:
         for day in (newest_day - dt.timedelta(days=1), newest_day, None, newest_day - dt.timedelta(days=1)):
             (found,) = texts(await service.for_run(a_run()).get([paper], Window.until(day)))
             assert found.within_window
@@ -230,7 +230,7 @@ async def test_hostile_documents_end_in_typed_cached_failures(bench: Bench, grob
     before = psutil.Process().memory_info().rss
     run = a_run()
     limits = PdfLimits(memory_bytes=600_000_000, cpu_seconds=20)
-    async with bench.open(grobid=grobid, pdf=limits) as service:
+    async with bench.open(with_grobid=grobid, pdf=limits) as service:
         answers = await service.for_run(run).get([bench.hostile(kind) for kind in HOSTILE], OPEN)
         requests = bench.world.stats("files").requests
         assert await service.for_run(a_run()).get([bench.hostile(kind) for kind in HOSTILE], OPEN) == answers
@@ -307,7 +307,10 @@ async def test_arxiv_downloads_are_serialized_and_spaced_across_processes(bench:
     entries = [entry for entry in LIBRARY.entries if entry.arxiv and not entry.acl][:6]
     papers = [bench.paper(entry).model_copy(update={"pdf_urls": ()}) for entry in entries]
     turns = InMemorySharedState(SystemClock())
-    async with bench.open(hosts=spaced, turns=turns) as one, bench.open(hosts=spaced, turns=turns) as other:
+    async with (
+        bench.open(hosts=spaced, shared_state=turns) as one,
+        bench.open(hosts=spaced, shared_state=turns) as other,
+    ):
         answers = await asyncio.gather(
             one.for_run(a_run()).get(papers[:3], OPEN), other.for_run(a_run()).get(papers[3:], OPEN)
         )
@@ -325,7 +328,7 @@ async def test_failure_of_shared_turns_store_is_raised_unchanged(bench: Bench) -
             raise StorageError(f"No {key}.")
 
     paper = bench.paper(next(entry for entry in LIBRARY.entries if entry.arxiv and not entry.acl))
-    async with bench.open(turns=Gone(SystemClock())) as service:
+    async with bench.open(shared_state=Gone(SystemClock())) as service:
         with pytest.raises(StorageError):
             await service.for_run(a_run()).get([paper.model_copy(update={"pdf_urls": ()})], OPEN)
 

@@ -42,7 +42,7 @@ async def _waits(pacer: Pacer) -> Wait:
             told.set_result(wait)
 
     async def ask() -> None:
-        async with pacer.turn(check=check):
+        async with pacer.take_turn(check=check):
             raise AssertionError("the spacing has not gone by")
 
     asking = asyncio.create_task(ask())
@@ -61,7 +61,7 @@ async def test_service_waits_during_a_harvest_request_and_its_spacing(
     service = _service(database, settings)
     async with open_shared_pacer(settings, "semantic_scholar") as pacer:
         assert pacer is not None
-        async with pacer.turn():
+        async with pacer.take_turn():
             await _waits(service)
     assert 50.0 < (await _waits(service)).opening <= 60.0
     await service.aclose()
@@ -72,7 +72,7 @@ async def test_harvest_waits_for_the_spacing_after_a_request_of_the_service(
 ) -> None:
     settings = _settings(tmp_path, database_url)
     service = _service(database, settings)
-    async with service.turn():
+    async with service.take_turn():
         pass
     await service.aclose()
     async with open_shared_pacer(settings, "semantic_scholar") as pacer:

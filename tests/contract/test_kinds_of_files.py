@@ -220,7 +220,7 @@ async def test_word_formulas_and_footnotes_keep_their_positions() -> None:
     )
     space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     note = '<w:footnote w:id="2"><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnote>'
-    packed = word(body, more={"word/footnotes.xml": f"<w:footnotes {space}>{note}</w:footnotes>"})
+    packed = word(body, parts={"word/footnotes.xml": f"<w:footnotes {space}>{note}</w:footnotes>"})
     idea = await read_document_idea(packed, "plan.docx")
     assert idea.text == f"{WORDS} The score is (a+b)/c here[^1]\n\n[^1]: A note.\n\nThen more."
     assert idea.reading is not None

@@ -45,7 +45,7 @@ async def test_requests_for_a_model_share_a_batch_and_are_collected_when_closed(
     assert [open_batch.remote_id for open_batch in await book.open_batches()] == ["batch_7"]
     await book.close(batch.id, [LineResult("a", '{"said": "ü\\u0000"}'), LineResult("b", None, "too late")])
     assert await book.open_batches() == []
-    assert sorted(await book.ended(["a", "b", "c"])) == ["a", "b"]
+    assert sorted(await book.find_ended(["a", "b", "c"])) == ["a", "b"]
     assert await book.collect("a") == CollectedCall('{"said": "ü\\u0000"}', "")
     assert await book.collect("b") == CollectedCall(None, "too late")
 
@@ -66,7 +66,7 @@ async def test_settled_answer_remains_collectable_and_new_request_starts_over(bo
     assert await book.collect("a") is not None
     again = a_call("a", run="three")
     second = await gathered(book, again)
-    assert await book.ended(["a"]) == []
+    assert await book.find_ended(["a"]) == []
     assert await book.calls_of(second.id) == [again]
 
 
@@ -92,7 +92,7 @@ async def test_request_past_its_deadline_is_returned_before_batching(book: Batch
     await book.enqueue(a_call("late", minutes=-1))
     await book.enqueue(a_call("early"))
     await book.give_up_overdue()
-    assert await book.ended(["late", "early", "unknown"]) == ["late", "unknown"]
+    assert await book.find_ended(["late", "early", "unknown"]) == ["late", "unknown"]
 
 
 async def test_forget_older_counts_unsettled_answers(book: BatchBook) -> None:

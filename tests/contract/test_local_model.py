@@ -19,7 +19,7 @@ from assayer.errors import ConfigurationError, LlmUnavailable
 from tests.polling import LONGEST_SECONDS, wait_until
 from tests.real_model import SMALL_MODEL, real_model
 from tests.unit.all_questions import ALL_QUESTIONS
-from workers.llm.answer_schema import answer_schema, bounded_schema, convert_to_sent_schema
+from workers.llm.answer_schema import answer_schema, build_bounded_schema, convert_to_sent_schema
 from workers.local_model.model_files import model_file
 from workers.local_model.server import LocalModel, LocalModelOptions, local_model
 from workers.local_model.speed import measure_speed, tokens_in_progress
@@ -69,7 +69,7 @@ def test_server_accepts_the_schemas_of_all_tasks(model: LocalModel, bounded: boo
     refused = {}
     for task, question in ALL_QUESTIONS:
         output: type[BaseModel] = task.output
-        schema = bounded_schema(output, task.bounds(question)) if bounded else answer_schema(output)
+        schema = build_bounded_schema(output, task.bounds(question)) if bounded else answer_schema(output)
         answer = {"name": "answer", "strict": True, "schema": convert_to_sent_schema(schema.text).schema}
         body = {
             "messages": [{"role": "user", "content": "Answer."}],

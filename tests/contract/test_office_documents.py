@@ -154,8 +154,8 @@ DECLARED = '<!DOCTYPE d [<!ENTITY a "x"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY f SYS
         pytest.param(COMPOUND + "EncryptedPackage".encode("utf-16-le"), "is encrypted", id="encrypted"),
         pytest.param(COMPOUND + b"WordDocument", "from before 2007", id="an old .doc"),
         pytest.param(odt("", manifest=ENCRYPTED), "is encrypted", id="encrypted .odt"),
-        pytest.param(word(PARAGRAPH, more={"word/vbaProject.bin": b"x"}), "contains macros", id="macros"),
-        pytest.param(odt("", more={"Basic/Standard/Module1.xml": "<x/>"}), "contains macros", id="macros of .odt"),
+        pytest.param(word(PARAGRAPH, parts={"word/vbaProject.bin": b"x"}), "contains macros", id="macros"),
+        pytest.param(odt("", parts={"Basic/Standard/Module1.xml": "<x/>"}), "contains macros", id="macros of .odt"),
         pytest.param(word(PARAGRAPH, prolog=DECLARED), "declares XML entities", id="entities"),
         pytest.param(package({"a.txt": "x"}), "is a ZIP file, but neither", id="another ZIP"),
         pytest.param(made_by_word()[:5_000], "is damaged or incomplete", id="cut off"),
@@ -169,7 +169,7 @@ async def test_unusable_office_document_is_rejected_with_reason(document: bytes,
 
 
 async def test_document_unpacking_beyond_its_limits_is_rejected() -> None:
-    bomb = word(PARAGRAPH, more={"word/media/image1.png": bytes(3_000_000)})
+    bomb = word(PARAGRAPH, parts={"word/media/image1.png": bytes(3_000_000)})
     assert len(bomb) < 10_000
     assert "has more than 2 MB when decompressed" in await refusal(bomb, OfficeLimits(unpacked_bytes=2_000_000))
     much = word(PARAGRAPH * 1_000)

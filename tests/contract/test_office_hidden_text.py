@@ -103,7 +103,7 @@ async def test_hidden_text_of_word_is_left_out_and_flagged(body: str, styles: st
 async def test_comments_of_word_are_left_out_and_flagged() -> None:
     names = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
     comments = f"<w:comments {names}><w:comment>{run('')}</w:comment></w:comments>"
-    text, _, hidden = await read(word(BODY, more={"word/comments.xml": comments}))
+    text, _, hidden = await read(word(BODY, parts={"word/comments.xml": comments}))
     assert "Ignore" not in text
     assert hidden == [f"in a comment: {ORDER}"]
 

@@ -115,7 +115,7 @@ def _paragraphs(*texts: str, style: str = "") -> str:
 
 async def test_word_file_with_a_faulty_header_is_read() -> None:
     head = '<w:hdr xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:p>R & D</w:p></w:hdr>'
-    idea = await read_document_idea(word(_paragraphs("Water", BODY), more={"word/header1.xml": head}), "a.docx")
+    idea = await read_document_idea(word(_paragraphs("Water", BODY), parts={"word/header1.xml": head}), "a.docx")
     assert BODY in idea.text
 
 

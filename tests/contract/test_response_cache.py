@@ -32,7 +32,7 @@ async def test_claim_is_exclusive_until_released(replies: ResponseCache) -> None
     assert await replies.claim("k", "a", 60)
     assert not await replies.claim("k", "b", 60)
     await replies.release("k", "b")
-    assert await replies.unclaimed(["k", "other"]) == ["other"]
+    assert await replies.find_unclaimed(["k", "other"]) == ["other"]
     await replies.release("k", "a")
     assert await replies.claim("k", "b", 60)
 
@@ -83,7 +83,7 @@ async def test_renewal_extends_only_claims_of_named_claimants(replies: ResponseC
 
     await replies.renew(["a"], 60)
 
-    assert await replies.unclaimed(["mine", "theirs"]) == ["theirs"]
+    assert await replies.find_unclaimed(["mine", "theirs"]) == ["theirs"]
 
 
 async def test_unclaimed_returns_keys_without_pending_requests(replies: ResponseCache) -> None:
@@ -92,7 +92,11 @@ async def test_unclaimed_returns_keys_without_pending_requests(replies: Response
     await replies.keep("kept", reply(), WEEK)
     await replies.release("released", "a")
 
-    assert sorted(await replies.unclaimed(["asked", "kept", "released", "unknown"])) == ["kept", "released", "unknown"]
+    assert sorted(await replies.find_unclaimed(["asked", "kept", "released", "unknown"])) == [
+        "kept",
+        "released",
+        "unknown",
+    ]
 
 
 async def test_purge_removes_expired_responses_in_batches(replies: ResponseCache) -> None:
@@ -116,7 +120,7 @@ async def test_concurrent_claims_and_stores_request_each_key_once(replies: Respo
 
     async def ask(claimant: str, key: str) -> bool:
         while (found := await replies.find_or_claim(key, WEEK, claimant, 60)) == "elsewhere":
-            await replies.unclaimed([key])
+            await replies.find_unclaimed([key])
         if found != "claimed":
             return False
         await replies.keep(key, reply(), WEEK)

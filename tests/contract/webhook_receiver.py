@@ -51,12 +51,12 @@ class Receiver:
 
 @asynccontextmanager
 async def receiver() -> AsyncIterator[Receiver]:
-    one = Receiver()
+    new_receiver = Receiver()
     app = web.Application()
-    app.router.add_route("*", "/{tail:.*}", one.handle)
+    app.router.add_route("*", "/{tail:.*}", new_receiver.handle)
     async with TestServer(app, host="127.0.0.1") as server:
-        one.url = str(server.make_url("/hook"))
+        new_receiver.url = str(server.make_url("/hook"))
         try:
-            yield one
+            yield new_receiver
         finally:
-            one.open.set()
+            new_receiver.open.set()

@@ -146,15 +146,15 @@ def faulty(homes: Homes) -> Evaluated:
 
 @pytest.fixture(scope="session")
 def bare(homes: Homes) -> Bare:
-    whole = homes.fresh("bare")
-    program = whole.without_extras()
+    full_program = homes.fresh("bare")
+    program = full_program.without_extras()
     (program.home / "empty.txt").touch()
     (program.home / "binary.md").write_bytes(bytes(range(256)) * 40)
-    mixed = ("empty.txt", TWO_IDEAS[0], "binary.md", "nowhere.txt")
+    mixed_files = ("empty.txt", TWO_IDEAS[0], "binary.md", "nowhere.txt")
     return Bare(
         program=program,
         first=program.run("evaluate", IDEAS),
-        again=whole.run("evaluate", *mixed, "--out", "again", "--format", "json"),
+        again=full_program.run("evaluate", *mixed_files, "--out", "again", "--format", "json"),
     )
 
 
@@ -176,14 +176,20 @@ def topped_up(homes: Homes) -> ToppedUp:
     """Run with every remote source enabled; two are unavailable in the second run, which uses another idea."""
     program = homes.fresh("topped_up")
     with OutsideWorld(with_limits=False) as world, simulator(latency_mean=0.05) as simulated:
-        quick = {f"{source}__SPACING_SECONDS": 0.02 for source in ("S2", "ARXIV", "OPENALEX", "CROSSREF", "UNPAYWALL")}
-        gone = {"ARXIV__ATTEMPTS": 1, "OPENALEX__ATTEMPTS": 1}
-        program = program.asking(simulated).having(**addresses(world), **reading(world), **quick, **gone)
-        cited = program.home / TWO_IDEAS[0].name
-        cited.write_text(f"{TWO_IDEAS[0].read_text('utf-8')}\n\n## References\n\n{OWN_REFERENCES}", "utf-8")
-        beyond = program.home / "protein-folding.md"
-        beyond.write_text(BEYOND_THE_CORPUS, "utf-8")
-        first = program.run("evaluate", cited, TWO_IDEAS[1], beyond, *SCHOLAREVAL)
+        short_spacings = {
+            f"{source}__SPACING_SECONDS": 0.02 for source in ("S2", "ARXIV", "OPENALEX", "CROSSREF", "UNPAYWALL")
+        }
+        unavailable_sources = {"ARXIV__ATTEMPTS": 1, "OPENALEX__ATTEMPTS": 1}
+        program = program.asking(simulated).having(
+            **addresses(world), **reading(world), **short_spacings, **unavailable_sources
+        )
+        idea_with_references = program.home / TWO_IDEAS[0].name
+        idea_with_references.write_text(
+            f"{TWO_IDEAS[0].read_text('utf-8')}\n\n## References\n\n{OWN_REFERENCES}", "utf-8"
+        )
+        other_field_idea = program.home / "protein-folding.md"
+        other_field_idea.write_text(BEYOND_THE_CORPUS, "utf-8")
+        first = program.run("evaluate", idea_with_references, TWO_IDEAS[1], other_field_idea, *SCHOLAREVAL)
         stats = {name: world.stats(name) for name in ("semantic_scholar", "arxiv", "openalex", "crossref", "files")}
         world.configure("arxiv", down=True)
         world.configure("openalex", malformed_rate=1.0)
@@ -197,19 +203,19 @@ def killed(homes: Homes) -> Killed:
     program = homes.fresh("killed")
     command = ("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
     with simulator(seed=SOUND_SEED, latency_mean=0.1) as simulated:
-        asking = program.asking(simulated)
+        configured_program = program.asking(simulated)
 
-        process = asking.start(*command)
+        process = configured_program.start(*command)
         _await_answers(process, simulated, 10)
         alone = _kill(process, simulated)
         left_behind = program.server
 
-        process = asking.start(*command)
+        process = configured_program.start(*command)
         _await_answers(process, simulated, alone.answered + 10)
-        used = program.server
-        with_database = _kill(process, simulated, used)
+        database_used = program.server
+        with_database = _kill(process, simulated, database_used)
 
-        process = asking.start(*command)
+        process = configured_program.start(*command)
         _await_answers(process, simulated, with_database.answered + 5)
         last = program.server
         assert last is not None
@@ -217,7 +223,7 @@ def killed(homes: Homes) -> Killed:
         with process:
             out, err = process.communicate(timeout=LONGEST_SECONDS)
         ended = Ended(process.wait(), out, err)
-        return Killed(ended, program, simulated.stats(), alone, left_behind, with_database, used)
+        return Killed(ended, program, simulated.stats(), alone, left_behind, with_database, database_used)
 
 
 @pytest.fixture(scope="session")
@@ -226,8 +232,10 @@ def boarded(homes: Homes) -> Boarded:
     program = homes.fresh("boarded")
     command = ("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--cutoff", "2022-06-30")
     with OutsideWorld(CORPUS, with_limits=False) as world, simulator(latency_mean=0.05) as simulated:
-        outside = {name: address for name, address in addresses(world).items() if name.startswith(("WEB", "GITHUB"))}
-        quick = {
+        source_addresses = {
+            name: address for name, address in addresses(world).items() if name.startswith(("WEB", "GITHUB"))
+        }
+        short_spacings = {
             "WEB__SPACING_SECONDS": 0,
             "GITHUB__SPACING_SECONDS": 0,
             "CODE__ARCHIVE_URL": world.url("github/archive"),
@@ -240,7 +248,9 @@ def boarded(homes: Homes) -> Boarded:
             "PAGES__DOWNLOAD__ANSWER_SECONDS": 100,
             "PAGES__DOWNLOAD__PATIENCE": 100,
         }
-        program = program.asking(simulated).having(**outside, **quick, **patient, FETCHING__ALLOW="127.0.0.0/8")
+        program = program.asking(simulated).having(
+            **source_addresses, **short_spacings, **patient, FETCHING__ALLOW="127.0.0.0/8"
+        )
         first = program.run(*command)
         stats = simulated.stats()
         outside_first = {name: world.stats(name).requests for name in ("web", "github", "pages")}
@@ -263,8 +273,8 @@ def _await_answers(process: Piped, simulated: Simulator, answers: int) -> None:
 def _kill(process: Piped, simulated: Simulator, database: int | None = None) -> Kill:
     for pid in filter(None, (database, process.pid)):
         os.kill(pid, signal.SIGKILL)
-    at = dt.datetime.now(dt.UTC)
+    killed_at = dt.datetime.now(dt.UTC)
     with process:
         process.communicate()
     wait_until(lambda: simulated.stats().in_flight == 0)
-    return Kill(at, simulated.stats().answered)
+    return Kill(killed_at, simulated.stats().answered)

@@ -64,8 +64,8 @@ class Program:
 
     def having(self, **settings: object) -> "Program":
         """Return a copy with more settings; `LLM__MODEL` sets ASSAYER_LLM__MODEL."""
-        more = {f"ASSAYER_{name}": str(value) for name, value in settings.items()}
-        return replace(self, settings={**self.settings, **more})
+        prefixed_settings = {f"ASSAYER_{name}": str(value) for name, value in settings.items()}
+        return replace(self, settings={**self.settings, **prefixed_settings})
 
     def asking(self, simulated: Simulator) -> "Program":
         # What it says of claims, and which seats abstain, is drawn by lot: whether a minimum is met would be a toss-up.
@@ -108,8 +108,8 @@ class Program:
         return [str(PROGRAM)]
 
     def _environment(self) -> dict[str, str]:
-        own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
-        return {**own, "ASSAYER_HOME": str(self.home), **self.settings}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
+        return {**inherited, "ASSAYER_HOME": str(self.home), **self.settings}
 
     def rows(self, query: str) -> list[asyncpg.Record]:
         """Return the rows that a query yields in its database."""
@@ -131,8 +131,8 @@ class Program:
     @property
     def server(self) -> int | None:
         """Process id of its database server."""
-        found = postmaster.find(self.home / "postgres" / "pgdata")
-        return found.pid if found else None
+        postmaster_found = postmaster.find(self.home / "postgres" / "pgdata")
+        return postmaster_found.pid if postmaster_found else None
 
     def stop_server(self) -> None:
         """Ends what a killed program left running."""
@@ -183,14 +183,14 @@ def addresses(world: OutsideWorld) -> dict[str, str]:
         "KAGGLE": "kaggle/api/v1",
         "DATACITE": "datacite",
     }
-    keyed, named = (
+    services_with_keys, services_with_emails = (
         ("S2", "OPENALEX", "WEB", "GOOGLE_SCHOLAR", "GITHUB", "KAGGLE"),
         ("OPENALEX", "CROSSREF", "UNPAYWALL"),
     )
     return {
         **{f"{name}__BASE_URL": world.url(path) for name, path in paths.items()},
-        **{f"{name}__API_KEY": "key-of-a-test" for name in keyed},
-        **{f"{name}__EMAIL": "reader@lab.example.org" for name in named},
+        **{f"{name}__API_KEY": "key-of-a-test" for name in services_with_keys},
+        **{f"{name}__EMAIL": "reader@lab.example.org" for name in services_with_emails},
     }
 
 

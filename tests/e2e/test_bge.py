@@ -99,7 +99,7 @@ def test_doctor_reports_both_models_and_missing_sparse_head(homes: Homes, model:
     told = program.run("doctor").out
     assert "bge-m3, with FlagEmbedding 1." in told
     assert "gemma, with FlagEmbedding 1." in told
-    bare = small_bge_m3(tmp_path / "bare", heads=False)
+    bare = small_bge_m3(tmp_path / "bare", with_heads=False)
     assert "no sparse_linear.pt" in " ".join(program.having(EMBEDDER__MODEL=bare).run("doctor").out.split())
 
 

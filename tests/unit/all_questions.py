@@ -79,19 +79,19 @@ ALL_QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
 
 def all_tasks() -> dict[str, Task[Any, Any]]:
     """Return the tasks of the program by name, wherever they are defined."""
-    found = {task.name: task for task, _ in ALL_QUESTIONS}
+    tasks = {task.name: task for task, _ in ALL_QUESTIONS}
     entry_points = ("assayer.__main__", "assayer.serving", "assayer.inspect_tasks")  # engine, Ray, Inspect AI
     for module in pkgutil.walk_packages(assayer.__path__, "assayer."):
         if module.name in entry_points:
             continue
         for value in vars(importlib.import_module(module.name)).values():
             values = value if isinstance(value, tuple) else (value,)
-            found |= {task.name: task for task in values if isinstance(task, Task)}
-    return found
+            tasks |= {task.name: task for task in values if isinstance(task, Task)}
+    return tasks
 
 
 def simulated_answer(task: Task[Any, Any], question: BaseModel, seed: int) -> Any:
     output: type[BaseModel] = task.output
     node = node_for(answer_schema(output).schema, strict=True)
-    made = compose(node, read([message.content for message in task.messages(question)]), seed)
-    return task.output.model_validate_json(made.text)
+    answer = compose(node, read([message.content for message in task.messages(question)]), seed)
+    return task.output.model_validate_json(answer.text)

@@ -12,9 +12,9 @@ _FOLDERS = ("docs", "examples", "benchmarks", "client", "simulator", "skills")
 PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in _FOLDERS for page in (ROOT / folder).rglob("*.md"))])
 
 
-def _commands(listed: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _commands(listed_command: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Yield the path of every command that is not a group, and the command."""
-    command = listed.command() if isinstance(listed, LazyCommand) else listed
+    command = listed_command.command() if isinstance(listed_command, LazyCommand) else listed_command
     inner = getattr(command, "commands", None)
     if inner is None:
         yield path, command

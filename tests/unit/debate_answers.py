@@ -68,7 +68,7 @@ class ScriptedSeats:
         error = self._failing.get((role, data.seat, data.round))
         if error is not None:
             raise error
-        said = self._script.get((role, data.seat), "gg" if role == "moderator" else "mmmmm")[data.round - 1]
+        ballot_name = self._script.get((role, data.seat), "gg" if role == "moderator" else "mmmmm")[data.round - 1]
         ballots: dict[str, Ballot] = {"m": "match", "n": "no_match", "g": "go_on", "h": "halt"}
-        answer = task.output.model_validate(scripted_answer(role, ballots[said]))
+        answer = task.output.model_validate(scripted_answer(role, ballots[ballot_name]))
         return Answer(answer, call_record(task, "judge"))

@@ -18,8 +18,8 @@ class _Colour(Enum):
     BLUE = "blue"
 
 
-def _bounded(kind: Any, field: Callable[..., Any], least: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.tuples(least, st.integers(0, 30)).map(lambda pair: Annotated[kind, field(pair[0], pair[0] + pair[1])])
+def _bounded(kind: Any, field: Callable[..., Any], minimum: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.tuples(minimum, st.integers(0, 30)).map(lambda pair: Annotated[kind, field(pair[0], pair[0] + pair[1])])
 
 
 LEAVES: st.SearchStrategy[Any] = st.one_of(
@@ -37,9 +37,9 @@ LEAVES: st.SearchStrategy[Any] = st.one_of(
 )
 
 
-def _list(kind: Any, least: int, more: int) -> Any:
+def _list(kind: Any, min_length: int, extra_length: int) -> Any:
     alias: Any = list.__class_getitem__(kind)
-    return Annotated[alias, Field(min_length=least, max_length=least + more)]
+    return Annotated[alias, Field(min_length=min_length, max_length=min_length + extra_length)]
 
 
 def extended(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:

@@ -13,8 +13,8 @@ from tests.unit.scholareval_runs import POOR, twin_backends
 from tests.unit.twins import a_run
 
 
-async def evidence_report(text: str = IDEA, poor: bool = False, with_checklist: bool = False) -> Report:
-    backends, _ = twin_backends(fit=POOR if poor else None)
+async def evidence_report(text: str = IDEA, is_poor: bool = False, with_checklist: bool = False) -> Report:
+    backends, _ = twin_backends(fit=POOR if is_poor else None)
     idea = parse_idea(text, source="idea.md")
     backends = replace(backends, llm=NoLlm())
     context = EvaluationContext.open(idea, backends, a_run(), CheckOptions())

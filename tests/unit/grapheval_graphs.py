@@ -26,20 +26,20 @@ def rows(*numbers: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
 
 
 def separable(
-    ideas: int = 40, each: int = 3, noise: float = 0.3, classes: Sequence[str] = ("bad", "good")
+    ideas: int = 40, viewpoints_per_idea: int = 3, noise: float = 0.3, classes: Sequence[str] = ("bad", "good")
 ) -> GraphArrays:
     """Ideas of alternating labels; the viewpoints of a class lie around its own axis of 8 dimensions."""
     generator = np.random.default_rng(7)
     labels = (np.arange(ideas) % len(classes)).astype(np.int16)
-    idea_of = np.repeat(np.arange(ideas), each).astype(np.int32)
+    idea_of = np.repeat(np.arange(ideas), viewpoints_per_idea).astype(np.int32)
     vectors = np.eye(8)[labels[idea_of]] + noise * generator.normal(size=(len(idea_of), 8))
     return _graph(vectors, idea_of, labels, tuple(classes))
 
 
-def unlike(ideas: int = 60, each: int = 6) -> GraphArrays:
+def unlike(ideas: int = 60, viewpoints_per_idea: int = 6) -> GraphArrays:
     """Ideas whose viewpoints have nothing to do with each other, in 64 dimensions."""
     generator = np.random.default_rng(11)
-    idea_of = np.repeat(np.arange(ideas), each).astype(np.int32)
+    idea_of = np.repeat(np.arange(ideas), viewpoints_per_idea).astype(np.int32)
     labels = (np.arange(ideas) % 2).astype(np.int16)
     return _graph(generator.normal(size=(len(idea_of), 64)), idea_of, labels, ("bad", "good"))
 

@@ -50,12 +50,12 @@ def maps_idea(text: str = MAPS_TEXT, title: str = "Maps") -> Idea:
 
 async def prepared_ideas(ideas: Sequence[LabelledIdea]) -> list[PreparedIdea]:
     """Return the ideas with their viewpoints and vectors."""
-    prepared = []
+    prepared_list = []
     for idea in ideas:
         viewpoints = split_viewpoints(idea.text, 64)
         vectors = await EMBEDDER.embed([viewpoint.text for viewpoint in viewpoints], "passage")
-        prepared.append(PreparedIdea(idea, Viewpoints(viewpoints=viewpoints, maker=SPLITTER), vectors))
-    return prepared
+        prepared_list.append(PreparedIdea(idea, Viewpoints(viewpoints=viewpoints, maker=SPLITTER), vectors))
+    return prepared_list
 
 
 async def graph_of_ideas(ideas: Sequence[LabelledIdea]) -> GraphContents:

@@ -29,11 +29,11 @@ def log_probability_gradients(
 
     A target can only affect the loss through these."""
     model = AutoModelForCausalLM.from_pretrained(policy.save(folder / "model"))
-    caught: list[torch.Tensor] = []
+    gradients: list[torch.Tensor] = []
 
     def watch(_: Any, __: Any, output: Any) -> None:
         if "log_probs" in output and output.log_probs.requires_grad:
-            output.log_probs.register_hook(caught.append)
+            output.log_probs.register_hook(gradients.append)
 
     model.register_forward_hook(watch)
     order: list[torch.Tensor] = []
@@ -61,32 +61,34 @@ def log_probability_gradients(
         processing_class=policy.tokenizer,
         rollout_func=lambda prompts, _: {**rollout_batch(rows), "trajectory": list(rewards)},
     )
-    loss_of = trainer._compute_loss
+    compute_loss = trainer._compute_loss
 
     def in_order(model: Any, inputs: Any) -> Any:
         """Tells in which order the rows of the batch stand: the trainer shuffles them."""
         order.append(inputs["completion_ids"])
-        return loss_of(model, inputs)
+        return compute_loss(model, inputs)
 
     trainer._compute_loss = in_order
     trainer.train()
-    [found], [stood] = caught, order
-    longest = max(len(row.completion) for row in rows)
-    by_row = torch.zeros(len(rows), longest)
-    for place, ids in enumerate(stood.tolist()):
-        number = next(n for n, row in enumerate(rows) if (*row.completion, *[0] * longest)[:longest] == tuple(ids))
-        by_row[number] = found[place, -longest:]
+    [gradient], [row_order] = gradients, order
+    max_length = max(len(row.completion) for row in rows)
+    by_row = torch.zeros(len(rows), max_length)
+    for place, ids in enumerate(row_order.tolist()):
+        number = next(
+            n for n, row in enumerate(rows) if (*row.completion, *[0] * max_length)[:max_length] == tuple(ids)
+        )
+        by_row[number] = gradient[place, -max_length:]
     return by_row
 
 
-def largest_leak(written: Sequence[Sequence[bool]], gradients: torch.Tensor) -> float:
+def largest_leak(written_mask: Sequence[Sequence[bool]], gradients: torch.Tensor) -> float:
     """Return the largest gradient that comes from predicting a token that the policy did not write."""
     return max(
         (
             abs(float(gradient))
-            for row, line in zip(written, gradients, strict=True)
-            for own, gradient in zip(row, line.tolist(), strict=False)
-            if not own
+            for row, line in zip(written_mask, gradients, strict=True)
+            for is_own, gradient in zip(row, line.tolist(), strict=False)
+            if not is_own
         ),
         default=0.0,
     )

@@ -17,10 +17,10 @@ def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
 class CountingEmbedder(HashingEmbedder):
     """Embedder that counts passages, and fails after a maximum number of them."""
 
-    def __init__(self, most: int = 10**9) -> None:
+    def __init__(self, max_texts: int = 10**9) -> None:
         super().__init__()
         self.passages = 0
-        self._most = most
+        self._most = max_texts
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         self.passages += len(texts) * (kind == "passage")

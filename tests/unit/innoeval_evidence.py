@@ -42,31 +42,31 @@ def knowledge(kind: EvidenceKind, number: int, year: int = 2023) -> ReadSource:
     return ReadSource(paper=paper, kind=kind, text=text, score=8.0)
 
 
-def pack(idea: Idea = IDEA, finds: int = 10, later: int = 2) -> EvidencePack:
-    before = tuple(knowledge(kind, n) for kind in _kinds() for n in range(finds))
+def pack(idea: Idea = IDEA, finds: int = 10, later_count: int = 2) -> EvidencePack:
+    sources_before = tuple(knowledge(kind, n) for kind in _kinds() for n in range(finds))
     return EvidencePack(
         idea=idea,
         text=idea.text,
         six_tuple=SIX,
-        before_cutoff=before,
-        after_cutoff=tuple(knowledge("literature", 100 + n, year=2025) for n in range(later)),
-        groundings=_groundings(before) if finds > 1 else (),
+        before_cutoff=sources_before,
+        after_cutoff=tuple(knowledge("literature", 100 + n, year=2025) for n in range(later_count)),
+        groundings=_groundings(sources_before) if finds > 1 else (),
         fit=CorpusFit(level="good", value=0.9, criterion="similarity"),
     )
 
 
-def _groundings(before: Sequence[ReadSource]) -> tuple[Grounding, ...]:
+def _groundings(sources_before: Sequence[ReadSource]) -> tuple[Grounding, ...]:
     return (
         Grounding(
             part="method 1",
-            paper_id=before[0].paper.id,
+            paper_id=sources_before[0].paper.id,
             stance="supports",
             analysis="It shows that quotes are often wrong.",
-            quote=Quoted(words=before[0].text, state="verified"),
+            quote=Quoted(words=sources_before[0].text, state="verified"),
         ),
         Grounding(
             part="method 1",
-            paper_id=before[1].paper.id,
+            paper_id=sources_before[1].paper.id,
             stance="contradicts",
             analysis="It shows that readers notice.",
             quote=Quoted(words="words that stand nowhere at all in it", state="not_found"),
@@ -81,12 +81,12 @@ def _kinds() -> tuple[EvidenceKind, ...]:
 def judgement(question: BaseModel, dimension: RubricDimension) -> Judgement:
     """A score that hangs on reviewer and dimension alone, so that the matrix is known."""
     assert isinstance(question, JudgingQuestion)
-    cited = "".join(f" [{label}]" for label in sorted(question.labels_for(dimension))[:1])
+    citation = "".join(f" [{label}]" for label in sorted(question.labels_for(dimension))[:1])
     number = int(question.reviewer.key[1:])
     share = ((len(dimension.name) + number) % 5) / 4
     return Judgement(
-        strengths=[ReviewClaim(text=f"Quotes are compared with their sources{cited}.")],
-        weaknesses=[ReviewClaim(text=f"Reviewer {number} misses a control{cited}.")],
+        strengths=[ReviewClaim(text=f"Quotes are compared with their sources{citation}.")],
+        weaknesses=[ReviewClaim(text=f"Reviewer {number} misses a control{citation}.")],
         suggestions=[ReviewClaim(text="Add a control.")],
         rationale="The middle band fits.",
         score=dimension.scores[round(share * (len(dimension.scores) - 1))],

@@ -66,21 +66,21 @@ def papers(number: int = 30) -> list[Paper]:
     ]
 
 
-def page(n: int, published: dt.date | None) -> WebResult:
+def page(number: int, published: dt.date | None) -> WebResult:
     return WebResult(
-        title=f"How we check quotes, part {n}",
-        url=f"https://pages.example.org/{n}",
-        snippet=f"Notes on checking quotes in reviews, part {n}.",
+        title=f"How we check quotes, part {number}",
+        url=f"https://pages.example.org/{number}",
+        snippet=f"Notes on checking quotes in reviews, part {number}.",
         published=published,
     )
 
 
-def repository(n: int, created: dt.date | None) -> Repository:
+def repository(number: int, created: dt.date | None) -> Repository:
     return Repository(
-        name=f"lab/quote-checker-{n}",
-        url=f"https://code.example.org/lab/quote-checker-{n}",
-        description=f"Checks quotes in reviews against papers, version {n}.",
-        stars=10 * n,
+        name=f"lab/quote-checker-{number}",
+        url=f"https://code.example.org/lab/quote-checker-{number}",
+        description=f"Checks quotes in reviews against papers, version {number}.",
+        stars=10 * number,
         language="Python",
         created=created,
     )
@@ -98,8 +98,8 @@ class TwinWeb:
         self.read_urls: list[str] = []
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[WebResult]]:
-        found = keep_within_window(self._pages, window, lambda item: item.published, undated=True)
-        return [found[:limit] for _ in queries]
+        pages = keep_within_window(self._pages, window, lambda item: item.published, undated=True)
+        return [pages[:limit] for _ in queries]
 
     async def read(self, urls: Sequence[str]) -> Mapping[str, WebPage | Absent]:
         self.read_urls += urls
@@ -113,8 +113,8 @@ class TwinCode:
         """Day as of which each repository was read, by repository."""
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Repository]]:
-        found = keep_within_window(self._repositories, window, lambda item: item.created, undated=True)
-        return [found[:limit] for _ in queries]
+        repositories = keep_within_window(self._repositories, window, lambda item: item.created, undated=True)
+        return [repositories[:limit] for _ in queries]
 
     async def read(self, repositories: Sequence[str], window: Window) -> Mapping[str, Codebase | Absent]:
         self.states |= dict.fromkeys(repositories, window.before)
@@ -126,7 +126,7 @@ class TwinDatasets:
         self.source = source
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Dataset]]:
-        made = [
+        all_datasets = [
             Dataset(
                 key=f"doi:10.5061/quotes.{n}",
                 title=f"Quotes of reviews and their sources, part {n}",
@@ -137,8 +137,8 @@ class TwinDatasets:
             )
             for n in range(8)
         ]
-        found = keep_within_window(made, window, lambda item: item.published, undated=True)
-        return [found[:limit] for _ in queries]
+        datasets = keep_within_window(all_datasets, window, lambda item: item.published, undated=True)
+        return [datasets[:limit] for _ in queries]
 
 
 class DownDatasets(TwinDatasets):
@@ -231,8 +231,8 @@ class TwinBoard:
 
     async def deliberate(self, pack: EvidencePack) -> BoardResult:
         self.packs.append(pack)
-        cited = "".join(f"[{marker(item.paper.id)}]" for item in pack.before_cutoff[:1])
-        point = Point(kind="strength", text=f"Quotes can be checked {cited}.")
+        citation = "".join(f"[{marker(item.paper.id)}]" for item in pack.before_cutoff[:1])
+        point = Point(kind="strength", text=f"Quotes can be checked {citation}.")
         part = Part(
             name="novelty",
             title="Novelty",

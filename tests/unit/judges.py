@@ -36,8 +36,10 @@ class JudgeLlm:
 
     models = ("judge",)
 
-    def __init__(self, judge: Judge, fails: Exception | None = None, after: int = 0, reason: str = "worth") -> None:
-        self._judge, self._fails, self._after, self._reason = judge, fails, after, reason
+    def __init__(
+        self, judge: Judge, fails: Exception | None = None, calls_before: int = 0, reason: str = "worth"
+    ) -> None:
+        self._judge, self._fails, self._after, self._reason = judge, fails, calls_before, reason
         self.calls = 0
         self.asked: list[PairQuestion] = []
 
@@ -48,9 +50,15 @@ class JudgeLlm:
         self.asked.append(data)
         if self._fails is not None and self.calls > self._after:
             raise self._fails
-        better = self._judge(_worth(data.first), _worth(data.second))
+        better_letter = self._judge(_worth(data.first), _worth(data.second))
         entries = [
-            {"label": f"D{number}", "in_a": "its plan", "in_b": "its plan", "reason": self._reason, "better": better}
+            {
+                "label": f"D{number}",
+                "in_a": "its plan",
+                "in_b": "its plan",
+                "reason": self._reason,
+                "better": better_letter,
+            }
             for number, _ in enumerate(data.dimensions, start=1)
         ]
         answer = task.output.model_validate({"entries": entries})

@@ -49,8 +49,8 @@ Two years of one person and a small computer.
 
 
 def record(key: str, title: str, author: str, year: int, source: str = "corpus", **fields: object) -> Paper:
-    given = {"abstract": title, "authors": (author,), "publication_date": dt.date(year, 6, 30), "source": source}
-    return Paper.model_validate({"id": PaperId(key), "title": title, **given, **fields})
+    defaults = {"abstract": title, "authors": (author,), "publication_date": dt.date(year, 6, 30), "source": source}
+    return Paper.model_validate({"id": PaperId(key), "title": title, **defaults, **fields})
 
 
 LEE = record("lee", "Replay Buffers for Continual Text Classification", "Ann Lee", 2019, authors=("Ann Lee", "Bo Chen"))
@@ -77,19 +77,19 @@ async def checked(
 ) -> OwnReferences:
     run, corpus = a_run(cutoff), MemoryCorpus(local, HashingEmbedder())
     makers = {source.name: (lambda run, source=source: source) for source in sources}
-    found = await check_own_references(
+    references = await check_own_references(
         text if isinstance(text, Idea) else idea(text),
         reference_sources(corpus, makers, settings, run),
         llm or NoLlm(),
         run,
         OwnReferenceOptions.model_validate(options),
     )
-    assert isinstance(found, OwnReferences)
-    return found
+    assert isinstance(references, OwnReferences)
+    return references
 
 
-def outcomes(own: OwnReferences) -> list[str]:
-    return [entry.outcome if isinstance(entry.outcome, str) else "absent" for entry in own.entries]
+def outcomes(references: OwnReferences) -> list[str]:
+    return [entry.outcome if isinstance(entry.outcome, str) else "absent" for entry in references.entries]
 
 
 def partly(question: BaseModel) -> BaseModel:

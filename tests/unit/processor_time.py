@@ -24,13 +24,13 @@ def limited() -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         raise TookTooLong
 
-    before = signal.signal(signal.SIGVTALRM, stop)
+    previous_handler = signal.signal(signal.SIGVTALRM, stop)
     gc.disable()
     signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     yield
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     gc.enable()
-    signal.signal(signal.SIGVTALRM, before)
+    signal.signal(signal.SIGVTALRM, previous_handler)
 
 
 def filled(unit: str, start: str = "", end: str = "", characters: int = CHARACTERS) -> str:

@@ -34,14 +34,14 @@ class Document(HTMLParser):
         return words("".join(self._text))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         self.tags[tag] += 1
-        self.attributes.update(given.keys())
-        self.ids += [given["id"]] if "id" in given else []
-        if tag == "a" and "href" in given:
-            self.links.append(given["href"])
+        self.attributes.update(attributes.keys())
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        if tag == "a" and "href" in attributes:
+            self.links.append(attributes["href"])
         if tag == "meta":
-            self.meta[given.get("http-equiv", given.get("name", ""))] = given.get("content", "")
+            self.meta[attributes.get("http-equiv", attributes.get("name", ""))] = attributes.get("content", "")
         if tag in {"h1", "h2", "h3", "h4", "h5", "h6"}:
             self.headings.append("")
         if tag not in _VOID:

@@ -107,7 +107,7 @@ def _soundness() -> Part:
         cite("P7"),
         cite("P3", "not_found"),
     )
-    doubtful = say(
+    doubtful_point = say(
         "support",
         "Asking at every step is said to double accuracy [P3].",
         cite("P3", "not_found"),
@@ -121,7 +121,7 @@ def _soundness() -> Part:
             score=Score(
                 value=7.5, basis="two direct results for it, one within noise against it", certainty="moderate"
             ),
-            points=(support, doubtful),
+            points=(support, doubtful_point),
             readings=(
                 read("P2", 1, "Loss one round earlier predicts forgetting with an AUROC of 0.81.", cite("P2")),
                 read("P3", 1, "Loss-ranked rehearsal halves forgetting on five text streams.", cite("P3")),

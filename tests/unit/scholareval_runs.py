@@ -87,9 +87,9 @@ class ToppedUp(MemoryCorpus):
         self._run = run
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
-        found = await super().search(queries, limit, window)
-        self._run.journal.near_remote_papers |= {hit.paper.id: "arxiv" for hits in found for hit in hits}
-        return [[hit.model_copy(update={"near_beyond_corpus": True}) for hit in hits] for hits in found]
+        hits_by_query = await super().search(queries, limit, window)
+        self._run.journal.near_remote_papers |= {hit.paper.id: "arxiv" for hits in hits_by_query for hit in hits}
+        return [[hit.model_copy(update={"near_beyond_corpus": True}) for hit in hits] for hits in hits_by_query]
 
 
 def backends_beyond_corpus(run: Run, scripted: Mapping[str, Answerer] | None = None) -> Backends:

@@ -90,9 +90,9 @@ def step(question: BaseModel) -> StepAnswer:
 
 def judgement(question: BaseModel) -> Judgement:
     assert isinstance(question, DimensionQuestion)
-    cited = f" [{question.papers[0].label}]" if question.papers else ""
+    citation = f" [{question.papers[0].label}]" if question.papers else ""
     return judgement_with_scores(question.dimension.scores)(
-        strengths=[ReviewClaim(text=f"Quotes of reviews were compared with their sources before{cited}.")],
+        strengths=[ReviewClaim(text=f"Quotes of reviews were compared with their sources before{citation}.")],
         weaknesses=[],
         suggestions=[ReviewClaim(text="Test it on reviews of two fields.")],
         rationale="It stands between two bands.",

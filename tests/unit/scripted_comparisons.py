@@ -28,9 +28,9 @@ class ScriptedLlm:
         self.calls += 1
         if self._fails is not None:
             raise self._fails
-        said = answer(self._way, "\n".join(message.content for message in task.messages(data)), self._grades)
-        if not said:
+        answer_text = answer(self._way, "\n".join(message.content for message in task.messages(data)), self._grades)
+        if not answer_text:
             raise MalformedAnswer("The answer is empty.")
-        found = task.output.model_validate_json(said)
-        assert list(task.check(data, found)) == []
-        return Answered(found, call_record(task, "scripted"))
+        parsed_answer = task.output.model_validate_json(answer_text)
+        assert list(task.check(data, parsed_answer)) == []
+        return Answered(parsed_answer, call_record(task, "scripted"))

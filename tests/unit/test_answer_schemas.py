@@ -13,7 +13,7 @@ from assayer.models import Frozen
 from simulator.answers import compose, node_for
 from simulator.prompt import read
 from tests.unit.all_questions import ALL_QUESTIONS, all_tasks
-from workers.llm.answer_schema import SENT_KEYWORDS, answer_schema, bounded_schema, convert_to_sent_schema
+from workers.llm.answer_schema import SENT_KEYWORDS, answer_schema, build_bounded_schema, convert_to_sent_schema
 
 _STRICT_MODE_DEPTH = 5
 """Nesting of objects and arrays that OpenAI's strict mode allowed at first; Gemini recommends no more."""
@@ -80,7 +80,7 @@ def test_answer_generated_from_sent_schema_is_valid(name: str) -> None:
 @pytest.mark.parametrize(("task", "question"), ALL_QUESTIONS, ids=lambda value: getattr(value, "name", ""))
 def test_bounded_schema_limits_every_text_and_list(task: Task[Any, Any], question: BaseModel) -> None:
     output: type[BaseModel] = task.output
-    bounded = bounded_schema(output, task.bounds(question))
+    bounded = build_bounded_schema(output, task.bounds(question))
     assert {"$comment": "bounded"} | convert_to_sent_schema(bounded.text).schema == bounded.schema
     for node in _bounded_nodes(bounded.schema):
         if node.get("type") == "string":
@@ -114,7 +114,7 @@ def test_bounds_of_question_fix_labels_and_entries() -> None:
     bounds = AnswerBounds(
         {"labels": 3, "cites": 9}, labels, {"papers": LabelledList("label", ["P1", "P2"])}, {"remark": 0}, {"labels": 1}
     )
-    schema = bounded_schema(Reading, bounds).schema["properties"]
+    schema = build_bounded_schema(Reading, bounds).schema["properties"]
     first, second = schema["papers"]["prefixItems"]
     assert "items" not in schema["papers"]
     assert [entry["properties"]["label"]["enum"] for entry in (first, second)] == [["P1"], ["P2"]]
@@ -123,15 +123,15 @@ def test_bounds_of_question_fix_labels_and_entries() -> None:
     assert (first["properties"]["cites"]["maxItems"], first["properties"]["named"]["maxItems"]) == (9, 0)
     assert (schema["labels"]["minItems"], schema["labels"]["maxItems"]) == (1, 3)
     assert schema["remark"]["anyOf"][0]["enum"] == [""]
-    unbounded = bounded_schema(Reading, AnswerBounds()).schema["properties"]
+    unbounded = build_bounded_schema(Reading, AnswerBounds()).schema["properties"]
     assert unbounded["remark"]["anyOf"][0]["maxLength"] == 1_000
 
 
 def test_entries_offer_only_the_texts_of_their_own_paper() -> None:
     papers = LabelledList("label", ["P1", "P2"], {"shows": [["One.", "Two."], ["Three."]]})
-    first, second = bounded_schema(Reading, AnswerBounds(lists={"papers": papers})).schema["properties"]["papers"][
-        "prefixItems"
-    ]
+    first, second = build_bounded_schema(Reading, AnswerBounds(lists={"papers": papers})).schema["properties"][
+        "papers"
+    ]["prefixItems"]
     assert first["properties"]["shows"]["enum"] == ["One.", "Two."]
     assert second["properties"]["shows"]["enum"] == ["Three."]
 

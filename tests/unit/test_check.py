@@ -69,7 +69,7 @@ async def test_missing_scores_alone_do_not_mark_a_report_incomplete() -> None:
 
 
 async def test_distant_papers_are_omitted_when_corpus_does_not_cover_field() -> None:
-    strangers = await evidence_report(REEFS, poor=True)
+    strangers = await evidence_report(REEFS, is_poor=True)
     assert strangers.references == ()
     assert evidence_of(strangers).closest == ()
     assert "No close paper was found in the sources searched." in as_markdown(strangers)

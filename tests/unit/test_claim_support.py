@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from pydantic import BaseModel
 
-from assayer.citing.excerpts import excerpt, joined_excerpts
+from assayer.citing.excerpts import excerpt, join_excerpts
 from assayer.citing.labels import marker
 from assayer.claim_support.checking import CheckedClaims, check_claims
 from assayer.claim_support.schemas import SupportAnswer, SupportQuestion, SupportVerdict
@@ -240,11 +240,11 @@ async def test_overlapping_excerpts_of_a_paper_are_sent_once() -> None:
 def test_excerpts_are_joined_only_if_they_overlap_and_stay_short() -> None:
     far = " ".join(f"Sentence number {number} stands between them." for number in range(9))
     text = f"Bees live there. They sting. {far} It rains. It pours."
-    apart = joined_excerpts(("Bees live there", "It pours"), text)
+    apart = join_excerpts(("Bees live there", "It pours"), text)
     assert apart == {quote: excerpt(quote, text) for quote in apart}
     long = [f"Fact {number} {'word ' * 50}ends" for number in range(4)]
     text = ". ".join(long) + "."
-    found = joined_excerpts(long, text)
+    found = join_excerpts(long, text)
     assert all(quote in found[quote] and len(found[quote]) <= 700 for quote in long)
 
 

@@ -67,7 +67,7 @@ async def test_waiter_gets_value_written_by_holder_despite_cancelled_waiter() ->
 @pytest.mark.parametrize("error", [StorageError("No store."), ConfigurationError("No folder of the server.")])
 async def test_store_failure_is_raised_to_every_waiter(error: AssayerError) -> None:
     class Gone(InMemoryClaims):
-        async def unclaimed(self, keys: Sequence[str]) -> list[str]:
+        async def find_unclaimed(self, keys: Sequence[str]) -> list[str]:
             raise error
 
     claims = Gone()
@@ -81,7 +81,7 @@ async def test_store_failure_is_raised_to_every_waiter(error: AssayerError) -> N
 
 async def test_waiter_looks_for_itself_when_the_poll_does_not_return() -> None:
     class Stuck(InMemoryClaims):
-        async def unclaimed(self, keys: Sequence[str]) -> list[str]:
+        async def find_unclaimed(self, keys: Sequence[str]) -> list[str]:
             await asyncio.Event().wait()
             return []
 
@@ -97,6 +97,6 @@ async def test_claims_are_renewed_while_their_claimant_is_needed_and_expire_afte
         with mine.claimant() as name:
             await claims.claim("k", name, mine.seconds)
             await asyncio.sleep(0.6)
-            assert await claims.unclaimed(["k"]) == []
+            assert await claims.find_unclaimed(["k"]) == []
         await asyncio.sleep(0.6)
-        assert await claims.unclaimed(["k"]) == ["k"]
+        assert await claims.find_unclaimed(["k"]) == ["k"]

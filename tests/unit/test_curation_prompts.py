@@ -23,7 +23,7 @@ def test_score_outside_rubric_and_missing_entries_are_rejected() -> None:
     entry = {"speaks_for": "a", "speaks_against": "b", "reason": "c"}
     entries = [{"label": f"D{number}", **entry, "score": 3} for number in (1, 2, 3)]
     task = scoring_task(DIMENSIONS)
-    assert task.output.model_validate({"entries": entries}).of(2).score == 3
+    assert task.output.model_validate({"entries": entries}).entry_for(2).score == 3
     for wrong in (0, 3.5, 6):
         with pytest.raises(ValidationError):
             task.output.model_validate({"entries": [{**entries[0], "score": wrong}, *entries[1:]]})

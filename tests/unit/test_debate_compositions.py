@@ -17,7 +17,7 @@ def test_built_in_compositions_match_the_paper() -> None:
     assert numbered[0].analysts == 0
     assert numbered[9].evaluators == 0
     assert (numbered[10].analysts, numbered[10].evaluators, len(numbered[10].voters)) == (2, 1, 3)
-    assert DebateOptions().composition_called() == numbered[10]
+    assert DebateOptions().get_composition() == numbered[10]
 
 
 def test_unknown_composition_is_rejected_with_available_names() -> None:
@@ -47,4 +47,4 @@ def _file(folder: Path, text: str) -> DebateOptions:
 )
 def test_invalid_composition_file_is_rejected_with_location(tmp_path: Path, text: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
-        _file(tmp_path, text).composition_called()
+        _file(tmp_path, text).get_composition()

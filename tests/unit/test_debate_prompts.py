@@ -7,7 +7,7 @@ import pytest
 from assayer.methods.debate.composition import ROLES, Seat, composition
 from assayer.methods.debate.schemas import DebateQuestion
 from assayer.methods.debate.tasks import DEBATE_TASKS, seat_task
-from assayer.methods.debate.turns import spoken_turn
+from assayer.methods.debate.turns import convert_answer_to_turn
 from assayer_client.rewards import DebateQuote, DebateRole, DebateTurn
 from tests.unit.all_questions import simulated_answer
 from tests.unit.debate_answers import ITEM
@@ -54,6 +54,6 @@ def test_single_seat_of_a_role_uses_default_task_settings() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_simulated_answers_produce_valid_turns(role: DebateRole, question: DebateQuestion, seed: int) -> None:
     answer = simulated_answer(DEBATE_TASKS[role], question, seed)
-    spoken = spoken_turn(ITEM, question.round, Seat(role, 1), answer)
+    spoken = convert_answer_to_turn(ITEM, question.round, Seat(role, 1), answer)
     assert spoken.ballot in (("go_on", "halt") if role == "moderator" else ("match", "no_match"))
     assert spoken.turn.argument

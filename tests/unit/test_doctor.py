@@ -14,7 +14,7 @@ from cluster.cli.main import app
 from cluster.health_checks import Finding
 from cluster.settings import Settings
 
-DATABASE = health_checks._database
+DATABASE = health_checks._check_database
 """The check itself, which the other tests replace."""
 
 

@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from workers.embedding.model_profiles import EMBEDDING_PROFILES, AdapterNames, EmbeddingProfile, adapters_of
+from workers.embedding.model_profiles import EMBEDDING_PROFILES, AdapterNames, EmbeddingProfile, find_adapters
 from workers.embedding.settings import EmbedderSettings
 
 BGE = "Represent this sentence for searching relevant passages: "
@@ -47,6 +47,6 @@ def test_every_known_model_profile_is_complete() -> None:
 @pytest.mark.parametrize("place", ["allenai/", "/models/", ""])
 def test_adapter_paths_are_resolved_beside_the_base_model(place: str) -> None:
     parts = AdapterNames(f"{place}specter2_base", f"{place}specter2_adhoc_query", f"{place}specter2")
-    assert adapters_of(f"{place}specter2") == parts
-    assert adapters_of(f"{place}specter2_base") is None
+    assert find_adapters(f"{place}specter2") == parts
+    assert find_adapters(f"{place}specter2_base") is None
     assert EmbedderSettings(model=f"{place}specter2").name == f"{place}specter2"

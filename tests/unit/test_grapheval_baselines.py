@@ -6,7 +6,7 @@ from assayer.methods.grapheval.graph.arrays import INTER, GraphArrays
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, LengthLogistic, Majority, TfidfLogistic
 from assayer.methods.grapheval.scoring.choice import BestOf
-from assayer.methods.grapheval.scoring.holdout import ideas_later_than, score_held_out, stratified_folds
+from assayer.methods.grapheval.scoring.holdout import find_later_ideas, score_held_out, split_into_folds
 from assayer.methods.grapheval.scoring.label_propagation import (
     LabelPropagation,
     keep_strongest_edges,
@@ -41,7 +41,7 @@ def test_scorer_returns_probabilities_without_using_labels_of_scored_ideas(score
 
 @pytest.mark.parametrize("scorer", SCORERS[1:], ids=lambda scorer: scorer.name)
 def test_scorer_tells_separable_ideas_apart(scorer: Scorer) -> None:
-    said = score_held_out(scorer, GRAPH, stratified_folds(GRAPH, 5, seed=0))
+    said = score_held_out(scorer, GRAPH, split_into_folds(GRAPH, 5, seed=0))
     assert auroc(GRAPH.labels, said) > 0.95
 
 
@@ -69,23 +69,23 @@ def test_class_without_labelled_ideas_gets_probability_zero() -> None:
 
 def test_folds_contain_each_labelled_idea_once_with_balanced_labels() -> None:
     graph = GRAPH.hide_labels(rows(3))
-    parts = stratified_folds(graph, 4, seed=2)
+    parts = split_into_folds(graph, 4, seed=2)
     assert sorted(np.concatenate(parts).tolist()) == [row for row in range(40) if row != 3]
     counts = [np.bincount(graph.labels[part], minlength=2) for part in parts]
     assert np.ptp(counts, axis=0).max() <= 1
     assert any(
-        (a != b).any() for a, b in zip(parts, stratified_folds(graph, 4, seed=3), strict=True) if len(a) == len(b)
+        (a != b).any() for a, b in zip(parts, split_into_folds(graph, 4, seed=3), strict=True) if len(a) == len(b)
     )
 
 
 def test_later_ideas_are_held_out_but_undated_ideas_are_not() -> None:
     graph = unlike(ideas=4)
     graph.dates[:] = (100, 200, 300, -1)
-    assert ideas_later_than(graph, 150).tolist() == [1, 2]
+    assert find_later_ideas(graph, 150).tolist() == [1, 2]
     with pytest.raises(InputError, match="are on one side"):
-        ideas_later_than(graph, 300)
+        find_later_ideas(graph, 300)
     with pytest.raises(InputError, match="are on one side"):
-        ideas_later_than(graph, 50)
+        find_later_ideas(graph, 50)
 
 
 def test_strongest_edges_keep_nearest_neighbours_and_all_edges_within_ideas() -> None:

@@ -20,7 +20,7 @@ from assayer.methods.grapheval.options import HOPS
 from assayer.methods.grapheval.pipeline import evaluate
 from assayer.methods.grapheval.repetition import find_repeated_idea
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration, TrainingProvenance, fit_calibration
-from assayer.methods.grapheval.scoring.holdout import score_held_out, stratified_folds
+from assayer.methods.grapheval.scoring.holdout import score_held_out, split_into_folds
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
 from assayer.models import Absent, RepeatedIdea, Verdict
@@ -56,7 +56,7 @@ def calibrated(contents: GraphContents) -> GraphJudge:
         seed=0,
         split="5 stratified folds",
     )
-    scores = score_held_out(LOCAL, contents.arrays, stratified_folds(contents.arrays, 5, seed=0))
+    scores = score_held_out(LOCAL, contents.arrays, split_into_folds(contents.arrays, 5, seed=0))
     labels = contents.arrays.labels
     return judge_over(contents, fit_calibration("plans", LOCAL.name, contents.plan.classes, scores, labels, provenance))
 

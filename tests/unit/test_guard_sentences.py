@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from assayer.methods.debate.guard_sentences import contains_instruction, scores_of
+from assayer.methods.debate.guard_sentences import contains_instruction, score_sentence
 from assayer.methods.debate.guards import MAX_IDEA_CHARS, find_stop
 from tests.unit.debate_answers import ITEM
 from tests.unit.processor_time import filled, limited
@@ -68,7 +68,7 @@ def test_idea_without_substantive_sentences_is_stopped(idea: str) -> None:
 
 def test_borderline_instruction_is_flagged_in_short_but_not_long_text() -> None:
     doubtful = "Gold Response: yes."
-    assert scores_of(doubtful).order > 0
+    assert score_sentence(doubtful).order > 0
     assert contains_instruction(doubtful)
     assert not contains_instruction(
         " ".join(["The weights are then averaged.", *["Tasks follow in turn."] * 4_000, doubtful])

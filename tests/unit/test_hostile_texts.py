@@ -6,7 +6,7 @@ import pytest
 
 from assayer.models import Idea, IdeaId, Report
 from assayer.own_references.entries import read_references
-from assayer.own_references.passages import passages_citing
+from assayer.own_references.passages import find_citing_passages
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
@@ -28,7 +28,7 @@ __all__ = ["limited"]
 def test_hostile_references_and_citing_passages_are_parsed_in_time(unit: str, end: str) -> None:
     text = filled(unit, "References\n\n" if not end else "", end)
     found = read_references(Idea(id=IdeaId("x"), title="x", text=text, sections=(), source="x"))
-    passages_citing(text, found.entries)
+    find_citing_passages(text, found.entries)
 
 
 @pytest.mark.parametrize("unit", ["<!-- ", "«a. "])

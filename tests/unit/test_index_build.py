@@ -44,7 +44,7 @@ async def test_build_publishes_a_version_that_opens(source: Path, directory: Pat
 
 async def test_build_of_the_same_sources_does_nothing(source: Path, directory: Path) -> None:
     first = await build_corpus([source], directory, EMBEDDER)
-    second = await build_corpus([source], directory, CountingEmbedder(most=0))
+    second = await build_corpus([source], directory, CountingEmbedder(max_texts=0))
     assert second.already_built
     assert second.manifest == first.manifest
 
@@ -52,7 +52,7 @@ async def test_build_of_the_same_sources_does_nothing(source: Path, directory: P
 async def test_record_order_does_not_change_the_version(directory: Path, source: Path) -> None:
     first = await build_corpus([source], directory, EMBEDDER)
     turned = write_jsonl(source.with_name("turned.jsonl"), RECORDS[::-1])
-    second = await build_corpus([turned], directory, CountingEmbedder(most=0))
+    second = await build_corpus([turned], directory, CountingEmbedder(max_texts=0))
     assert second.manifest.version == first.manifest.version
 
 
@@ -105,7 +105,7 @@ async def test_interrupted_build_keeps_current_version(source: Path, directory: 
     first = await build_corpus([source], directory, EMBEDDER)
     write_jsonl(source, RECORDS[:-1])
     with pytest.raises(ConfigurationError):
-        await build_corpus([source], directory, CountingEmbedder(most=10))
+        await build_corpus([source], directory, CountingEmbedder(max_texts=10))
     assert Corpus.open(directory, EMBEDDER).version == first.manifest.version
     assert [path.name for path in (directory / "versions").iterdir()] == [first.manifest.version]
 

@@ -310,7 +310,7 @@ async def test_stored_vectors_include_weights_and_unweighted_vectors_are_not_reu
     assert key != vector_file_key(texts, WEIGHED.name)
     store.put(key, texts, *weighed)
     counting = CountingLexicalEmbedder()
-    stored = lookup_embedder(counting, store.known([key]))
+    stored = lookup_embedder(counting, store.load_vectors([key]))
     assert isinstance(stored, LexicalLookupEmbedder)
     again = await stored.embed_with_weights([*texts, "and one more"], "passage")
     assert counting.passages == 1
@@ -319,5 +319,5 @@ async def test_stored_vectors_include_weights_and_unweighted_vectors_are_not_reu
         assert own.weights == pytest.approx(other.weights, rel=1e-3)
     plain = vector_file_key(texts, WEIGHED.name)
     store.put(plain, texts, weighed.vectors)
-    await LexicalLookupEmbedder(counting, counting, store.known([plain])).embed_with_weights(texts, "passage")
+    await LexicalLookupEmbedder(counting, counting, store.load_vectors([plain])).embed_with_weights(texts, "passage")
     assert counting.passages == 6

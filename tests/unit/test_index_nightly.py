@@ -173,12 +173,12 @@ def test_history_distinguishes_running_from_interrupted_updates(tmp_path: Path) 
         for began in (NOW, later, later + dt.timedelta(days=1))
     )
     history.append(killed.model_copy(update={"outcome": "running"}))
-    with history.recording(ended):
+    with history.record_run(ended):
         history.append(ended)
     assert [night.outcome for night in history.runs()] == ["cut off", "unchanged"]
-    with history.recording(running):
+    with history.record_run(running):
         assert [night.outcome for night in history.runs()] == ["cut off", "unchanged", "running"]
-        with pytest.raises(InputError, match="Another run is using"), history.recording(running):
+        with pytest.raises(InputError, match="Another run is using"), history.record_run(running):
             pass
     assert [night.outcome for night in history.runs()] == ["cut off", "unchanged", "cut off"]
     assert all(night.why for night in history.runs() if night.outcome == "cut off")

@@ -55,7 +55,7 @@ def test_ready_vectors_are_found_by_paper_text_and_change_the_signature(tmp_path
         ]
         with RecordVectors(tmp_path) as ready:
             assert list(ready.collect([*given, RecordWithVector(papers[0])])) == [*papers, papers[0]]
-            known = ready.known()
+            known = ready.get_vectors()
         vectors = np.zeros((1, 4), np.float32)
         missing = known.fill(vectors, hash64([paper_text(papers[2].title, papers[2].abstract)]), np.arange(1))
         assert not len(missing)

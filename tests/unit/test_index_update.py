@@ -86,7 +86,7 @@ async def test_interrupted_update_keeps_version_and_completes_when_rerun(directo
     before = await built(directory)
     delta = Delta(records(20, 21, 22, 23), [HANDBOOK])
     with pytest.raises(ConfigurationError):
-        await update_corpus(delta, directory, CountingEmbedder(most=2))
+        await update_corpus(delta, directory, CountingEmbedder(max_texts=2))
     assert Corpus.open(directory, EMBEDDER).version == before.version
     manifest = (await update_corpus(delta, directory, EMBEDDER)).manifest
     assert len(await everything(Corpus.open(directory, EMBEDDER))) == manifest.papers == 17

@@ -65,7 +65,7 @@ def test_vectors_in_more_than_32768_blocks_stay_distinct() -> None:
 async def test_stored_vectors_are_found_by_their_texts(kind: str, tmp_path: Path, few_descriptors: int) -> None:
     address = (tmp_path / "vectors").as_uri() if kind == "file" else f"memory://{tmp_path}/vectors"
     store, keys = await stored(address, 40)
-    known = store.known(keys, tmp_path)
+    known = store.load_vectors(keys, tmp_path)
     asked = ["not stored", *texts_of(0), *texts_of(39), *texts_of(17)]
     found = np.zeros((len(asked), EMBEDDER.dimensions), np.float32)
     assert known.fill(found, hash64(asked), np.arange(len(asked))).tolist() == [0]
@@ -77,7 +77,7 @@ async def test_stored_vectors_are_found_by_their_texts(kind: str, tmp_path: Path
 async def test_only_vectors_of_wanted_texts_are_kept(tmp_path: Path) -> None:
     store, keys = await stored(str(tmp_path / "vectors"), 5)
     wanted = [*texts_of(1)[:2], texts_of(4)[2], "not stored"]
-    known = store.known(keys, tmp_path, np.unique(hash64(wanted)))
+    known = store.load_vectors(keys, tmp_path, np.unique(hash64(wanted)))
     assert len(known) == 3
     asked = [*wanted, texts_of(0)[0]]
     found = np.zeros((len(asked), EMBEDDER.dimensions), np.float32)
@@ -88,13 +88,13 @@ async def test_only_vectors_of_wanted_texts_are_kept(tmp_path: Path) -> None:
 async def test_no_portions_or_no_wanted_texts_yield_no_vectors(tmp_path: Path) -> None:
     store, keys = await stored(str(tmp_path / "vectors"), 1)
     nothing: Hashes = np.empty(0, np.uint64)
-    assert [len(store.known([], tmp_path)), len(store.known(keys, tmp_path, nothing))] == [0, 0]
+    assert [len(store.load_vectors([], tmp_path)), len(store.load_vectors(keys, tmp_path, nothing))] == [0, 0]
 
 
 async def test_non_finite_stored_vector_is_reported(tmp_path: Path) -> None:
     store = VectorStore(str(tmp_path / "vectors"))
     store.put("damaged", ["moths", "bees"], np.full((2, EMBEDDER.dimensions), np.nan, np.float32))
-    stored = LookupEmbedder(EMBEDDER, store.known(["damaged"], tmp_path))
+    stored = LookupEmbedder(EMBEDDER, store.load_vectors(["damaged"], tmp_path))
     with pytest.raises(CorpusError, match="stored vector contains values that are not finite"):
         await stored.embed(["bees"], "passage")
 
@@ -105,7 +105,7 @@ async def test_truncated_portion_is_reported_with_its_file(tmp_path: Path) -> No
     path = f"{folder}/{keys[0]}.npy"
     files.pipe_file(path, files.cat_file(path)[:-10])
     with pytest.raises(CorpusError, match=r"portion-0\.npy cannot be read"):
-        store.known(keys, tmp_path)
+        store.load_vectors(keys, tmp_path)
 
 
 async def test_shard_with_all_texts_stored_embeds_nothing(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ async def test_shard_with_all_texts_stored_embeds_nothing(tmp_path: Path) -> Non
     for number, text in enumerate([*texts, "of another shard"]):
         store.put(str(number), [text], await EMBEDDER.embed([text], "passage"))
     own = hashes_of_embedded_texts(source, EMBEDDER)
-    known = store.known(map(str, range(len(texts) + 1)), tmp_path, own)
+    known = store.load_vectors(map(str, range(len(texts) + 1)), tmp_path, own)
     assert len(known) == len(texts) == len(own) > len(RECORDS), "passages too, and not the text of the ready vector"
     await build_corpus([source], tmp_path / "corpus", LookupEmbedder(RefusingEmbedder(), known))
     await build_corpus([source], tmp_path / "alone", EMBEDDER)

@@ -4,7 +4,7 @@ import datetime as dt
 from pathlib import Path
 from shutil import copyfile
 
-from assayer.methods.innoeval.board.configuration import hashed_options
+from assayer.methods.innoeval.board.configuration import hash_option_files
 from assayer.methods.innoeval.board.decision import CalibrationConditions, DecisionCalibration, DecisionPerformance
 from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
 
@@ -29,7 +29,7 @@ CALIBRATION = DecisionCalibration(
 
 
 def determined(**board: object) -> dict[str, object]:
-    content = hashed_options(InnoEvalOptions(board=BoardOptions.model_validate(board))).model_dump(mode="json")
+    content = hash_option_files(InnoEvalOptions(board=BoardOptions.model_validate(board))).model_dump(mode="json")
     return dict(content["board"])
 
 

@@ -33,7 +33,7 @@ from workers.llm.context_window import fit_question
 
 def _on_clarity(**changed: Any) -> Judgements:
     answer = judgements(JUDGING)
-    return answer.model_copy(update={"clarity": answer.of(FIVE[0]).model_copy(update=changed)})
+    return answer.model_copy(update={"clarity": answer.judgement_on(FIVE[0]).model_copy(update=changed)})
 
 
 def test_only_rubric_scores_are_accepted() -> None:
@@ -45,7 +45,7 @@ def test_only_rubric_scores_are_accepted() -> None:
 
     listed, nothing = judgement_with_scores(AGENCY_NOVELTY.scores).model_json_schema()["properties"]["score"]["anyOf"]
     assert (listed["enum"], nothing["type"]) == ([1, 1.5, 2, 3, 3.5, 4, 5, 5.5, 6], "null")
-    assert [answered(score).of(AGENCY_NOVELTY).score for score in (5.5, None)] == [5.5, None]
+    assert [answered(score).judgement_on(AGENCY_NOVELTY).score for score in (5.5, None)] == [5.5, None]
     for score in (2.5, 4.2, 7):
         with pytest.raises(ValidationError, match=r"has no score .*\. Choose one of 1, 1\.5, 2, 3"):
             answered(score)

@@ -180,7 +180,7 @@ async def test_reviews_are_kept_when_meta_review_and_advice_fail() -> None:
 
 async def test_advice_is_based_only_on_later_work() -> None:
     model = llm()
-    given = pack(later=2)
+    given = pack(later_count=2)
     _, record = await deliberated(model, given=given)
     (asked,) = model.questions(AdviceQuestion)
     assert {find.paper_id for find in asked.evidence} == {item.paper.id for item in given.after_cutoff}
@@ -264,7 +264,7 @@ async def test_calibration_applies_only_to_boards_it_was_fitted_on(tmp_path: Pat
     ideas = [ScoredIdea(2 + 6 * (n % 2) + n / 100, ("Reject", "Accept")[n % 2]) for n in range(40)]
     made = dt.date(2026, 3, 1)
     calibration = fit_decision(
-        "spring", made, "40 made-up ideas.", CalibrationConditions.of(record), ("Reject", "Accept"), ideas, 0, 0
+        "spring", made, "40 made-up ideas.", CalibrationConditions.of_board(record), ("Reject", "Accept"), ideas, 0, 0
     )
     path = tmp_path / "spring.json"
     path.write_text(calibration.model_dump_json(), encoding="utf-8")

@@ -10,8 +10,8 @@ from assayer.methods.innoeval.schemas import (
     SearchQueriesQuestion,
 )
 from tests.unit.innoeval_questions import DIGEST, FINDS, GROUNDING, PARTS, REFINING
+from workers.llm.answer_parsing import parse_answer
 from workers.llm.completion import Completion
-from workers.llm.structured_output import parse_answer
 
 
 def test_unsearched_source_kinds_are_left_out_of_the_query_prompt() -> None:

@@ -7,7 +7,7 @@ import pytest
 from assayer.ideas.parsing import parse_idea
 from assayer.literature.library import Library
 from assayer.literature.own_paper import is_own_paper, shingles
-from assayer.literature.work_versions import one_paper_per_work
+from assayer.literature.work_versions import keep_one_paper_per_work
 from assayer.models import Hit, Identifiers, Paper, PaperId, Window
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.twins import NoFullTexts, a_run
@@ -154,7 +154,7 @@ RECORDS = [
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)])
 def test_several_records_of_a_work_are_merged_and_listed(order: tuple[int, ...]) -> None:
     other = _record("other", "Readers who check the tables of reviews", 2020, "Journal of Reading")
-    lead, second = one_paper_per_work([*(RECORDS[place] for place in order), other])
+    lead, second = keep_one_paper_per_work([*(RECORDS[place] for place in order), other])
     assert (lead.id, second.id) == ("published", "other")
     assert sorted(lead.other_records) == [
         "correction, Journal of Reading, 2021, corrected",
@@ -173,7 +173,7 @@ def test_several_records_of_a_work_are_merged_and_listed(order: tuple[int, ...])
     ],
 )
 def test_different_author_year_or_title_is_a_different_work(paper: Paper) -> None:
-    assert len(one_paper_per_work([RECORDS[1], paper])) == 2
+    assert len(keep_one_paper_per_work([RECORDS[1], paper])) == 2
 
 
 async def test_search_returns_a_work_once() -> None:

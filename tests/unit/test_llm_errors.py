@@ -3,7 +3,7 @@
 import pytest
 
 from assayer.models import FaultKind
-from workers.llm.dialect import initial_dialect
+from workers.llm.dialect_fallback import initial_dialect
 from workers.llm.error_body import ErrorBody, parse_error_body
 from workers.llm.errors import (
     PermanentLlmFailure,
@@ -125,35 +125,35 @@ def _refused(message: str, param: str = "") -> PermanentLlmFailure:
 
 def test_structured_output_falls_back_to_json_mode_then_to_prompt() -> None:
     first = initial_dialect("auto")
-    second = first.adapted(_refused("json_schema is not supported", "response_format"))
+    second = first.adapt(_refused("json_schema is not supported", "response_format"))
     assert second is not None
     assert second.structured == "json_object"
-    third = second.adapted(_refused("'response_format.type' must be 'json_schema' or 'text'"))
+    third = second.adapt(_refused("'response_format.type' must be 'json_schema' or 'text'"))
     assert third is not None
     assert third.structured == "prompt"
-    assert third.adapted(_refused("response_format")) is None
+    assert third.adapt(_refused("response_format")) is None
 
 
 def test_explicit_structured_output_setting_is_not_changed() -> None:
-    assert initial_dialect("json_schema").adapted(_refused("response_format unsupported")) is None
+    assert initial_dialect("json_schema").adapt(_refused("response_format unsupported")) is None
     assert initial_dialect("json_object").structured == "json_object"
 
 
 def test_unsupported_model_parameters_are_renamed_or_dropped() -> None:
     first = initial_dialect("auto")
-    renamed = first.adapted(
+    renamed = first.adapt(
         _refused("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens")
     )
     assert renamed is not None
     assert renamed.tokens_field == "max_completion_tokens"
-    quiet = renamed.adapted(_refused("Unsupported value: 'temperature' does not support 0", "temperature"))
+    quiet = renamed.adapt(_refused("Unsupported value: 'temperature' does not support 0", "temperature"))
     assert quiet is not None
     assert not quiet.temperature
     assert quiet.structured == "json_schema"
 
 
 def test_unrecognised_rejection_does_not_change_the_dialect() -> None:
-    assert initial_dialect("auto").adapted(_refused("messages must alternate")) is None
+    assert initial_dialect("auto").adapt(_refused("messages must alternate")) is None
     assert (
-        initial_dialect("auto").adapted(PermanentLlmFailure("wrong_key", 401, ErrorBody("json_schema", "", ""))) is None
+        initial_dialect("auto").adapt(PermanentLlmFailure("wrong_key", 401, ErrorBody("json_schema", "", ""))) is None
     )

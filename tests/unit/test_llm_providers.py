@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from assayer.errors import ConfigurationError
 from cluster.settings import CHOSEN_LLM, Settings
-from workers.llm.providers import complete_llm, keys_set, provider_at, providers
+from workers.llm.providers import complete_llm, find_provider, keys_set, providers
 
 KEYS = {name: f"key-of-{name}" for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY")}
 
@@ -110,7 +110,7 @@ def test_command_line_choice_overrides_all_other_sources(monkeypatch: pytest.Mon
 
 
 def test_provider_is_recognised_by_its_address() -> None:
-    known = provider_at("https://api.mistral.ai/v1/")
+    known = find_provider("https://api.mistral.ai/v1/")
     assert known is not None
     assert known[0] == "mistral"
-    assert provider_at("http://127.0.0.1:1/v1") is None
+    assert find_provider("http://127.0.0.1:1/v1") is None

@@ -8,13 +8,13 @@ import pytest
 from assayer.llm import AnswerBounds, LabelledList
 from tests.contract.weighing import WEIGHING, Weighing, a_question, an_answer
 from workers.llm import LlmSettings
-from workers.llm.answer_repair import build_first_request, build_repair_request
+from workers.llm.answer_parsing import parse_answer
 from workers.llm.answer_schema import answer_schema, convert_to_sent_schema
 from workers.llm.chat_completion import ChatRequest, prompt_template
 from workers.llm.completion import Completion
 from workers.llm.context_window import FittedQuestion
-from workers.llm.dialect import initial_dialect
-from workers.llm.structured_output import parse_answer
+from workers.llm.dialect_fallback import initial_dialect
+from workers.llm.retry_and_repair import build_first_request, build_repair_request
 
 SETTINGS = LlmSettings(base_url="http://host/v1", model="m", seed=7, max_answer_tokens=800)
 AUTO = initial_dialect("auto")

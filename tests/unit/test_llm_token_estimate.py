@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.llm.chat_completion import estimated_tokens
+from workers.llm.chat_completion import estimate_tokens
 
 COUNTED = [
     (load["kind"], load["text"], load["tokens"])
@@ -18,20 +18,20 @@ COUNTED = [
 
 @pytest.mark.parametrize(("text", "tokens"), [item[1:] for item in COUNTED], ids=[item[0] for item in COUNTED])
 def test_estimate_is_at_least_the_count_of_known_tokenizers(text: str, tokens: int) -> None:
-    assert tokens <= estimated_tokens(text) <= 3.5 * tokens
+    assert tokens <= estimate_tokens(text) <= 3.5 * tokens
 
 
 def test_chinese_text_is_not_estimated_as_english() -> None:
-    assert estimated_tokens("论" * 1_800) >= 1_800
+    assert estimate_tokens("论" * 1_800) >= 1_800
 
 
 @given(st.lists(st.text()))
 def test_combined_estimate_is_bounded_by_parts_and_bytes(texts: list[str]) -> None:
-    alone = sum(estimated_tokens(text) for text in texts)
-    assert 1 <= estimated_tokens(*texts) <= max(1, alone)
-    assert estimated_tokens(*texts) <= 1.25 * len("".join(texts).encode("utf-8", "surrogatepass")) + 1
+    alone = sum(estimate_tokens(text) for text in texts)
+    assert 1 <= estimate_tokens(*texts) <= max(1, alone)
+    assert estimate_tokens(*texts) <= 1.25 * len("".join(texts).encode("utf-8", "surrogatepass")) + 1
 
 
 def test_estimate_of_a_long_prompt_grows_with_its_length() -> None:
-    once = estimated_tokens(json.dumps({"text": "论文 and a paper. " * 1_000}))
-    assert estimated_tokens(json.dumps({"text": "论文 and a paper. " * 2_000})) == pytest.approx(2 * once, rel=0.01)
+    once = estimate_tokens(json.dumps({"text": "论文 and a paper. " * 1_000}))
+    assert estimate_tokens(json.dumps({"text": "论文 and a paper. " * 2_000})) == pytest.approx(2 * once, rel=0.01)

@@ -39,7 +39,7 @@ async def test_formulas_of_html_and_open_document_are_read() -> None:
     page = f"<html><body><p>{TEXT}</p><p>Score <math>{FRACTION}</math> of it.</p></body></html>"
     frame = '<draw:frame><draw:object xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="./Object 1"/></draw:frame>'
     formula = f'<math xmlns="http://www.w3.org/1998/Math/MathML">{FRACTION}</math>'
-    text = odt(f"<text:p>{TEXT}</text:p><text:p>Score {frame} of it.</text:p>", more={"Object 1/content.xml": formula})
+    text = odt(f"<text:p>{TEXT}</text:p><text:p>Score {frame} of it.</text:p>", parts={"Object 1/content.xml": formula})
     for data, name in ((page.encode(), "a.html"), (text, "a.odt")):
         assert "Score (a+b)/c of it." in (await read_document_idea(data, name)).text
 

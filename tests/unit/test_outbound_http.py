@@ -91,7 +91,7 @@ def test_breaker_opens_after_repeated_failures_and_closes_after_successful_probe
     outcomes = [(0.0, False), (0.0, True), (0.0, False), (0.0, False)]
     assert [attempted(breaker, *outcome) for outcome in outcomes] == [False] * 4
     assert attempted(breaker, 29.9, True) is None
-    assert breaker.remaining(10.0) == 20.0
+    assert breaker.seconds_until_open(10.0) == 20.0
     assert attempted(breaker, 30.0, None) is True
     assert attempted(breaker, 30.0, False) is True
     assert attempted(breaker, 59.9, True) is None

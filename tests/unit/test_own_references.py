@@ -17,7 +17,7 @@ from assayer.own_references.check import check_own_references
 from assayer.own_references.entries import read_references
 from assayer.own_references.matching import find_best_match
 from assayer.own_references.options import OwnReferenceOptions
-from assayer.own_references.passages import passages_citing
+from assayer.own_references.passages import find_citing_passages
 from assayer.reports.notices import own_reference_notices
 from assayer.reports.reference_wording import borne_out, own_outcome
 from tests.in_memory import HangingSearch, InMemorySource
@@ -91,7 +91,7 @@ async def test_idea_without_references_makes_no_source_requests() -> None:
 
 def test_citation_number_ranges_are_expanded() -> None:
     works = [CitedWork(title=str(number)) for number in range(1, 8)]
-    assert [bool(item.text) for item in passages_citing("All of it [2–4, 7].", works)] == [
+    assert [bool(item.text) for item in find_citing_passages("All of it [2–4, 7].", works)] == [
         False, True, True, True, False, False, True,
     ]  # fmt: skip
 

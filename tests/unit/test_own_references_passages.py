@@ -3,7 +3,7 @@
 import pytest
 
 from assayer.models import CitedWork, Identifiers
-from assayer.own_references.passages import passages_citing
+from assayer.own_references.passages import find_citing_passages
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reports.reference_wording import borne_out
 from tests.unit.own_references_fixture import FOX, IDEA, checked, partly
@@ -11,11 +11,11 @@ from tests.unit.twins import TwinLlm
 
 
 def texts(body: str, works: list[CitedWork]) -> list[str]:
-    return [item.text for item in passages_citing(body, works)]
+    return [item.text for item in find_citing_passages(body, works)]
 
 
 def marked(body: str, work: CitedWork) -> str:
-    return passages_citing(body, [work])[0].marked
+    return find_citing_passages(body, [work])[0].marked
 
 
 def work(*authors: str, year: int = 2019, letter: str = "", number: int | None = None) -> CitedWork:
@@ -54,7 +54,7 @@ def test_unnumbered_list_has_no_numbers() -> None:
 @pytest.mark.parametrize("interval", ["[0, 1]", "[1, 500]", "[3-2]"])
 def test_numeric_intervals_are_not_read_as_citations(interval: str) -> None:
     works = [work("Lee, A.", number=1), work("Diaz, C.", number=2)]
-    (first, second) = passages_citing(f"Scores in {interval} follow a power law [2].", works)
+    (first, second) = find_citing_passages(f"Scores in {interval} follow a power law [2].", works)
     assert first.text == ""
     assert second.marked == f"Scores in {interval} follow a power law [this source]."
 

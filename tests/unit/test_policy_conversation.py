@@ -66,13 +66,13 @@ async def test_wave_waits_only_for_active_rollouts() -> None:
     waves = GenerationWaves(generate, ["a", "b", "c"], at_once=3)
 
     async def rollout(name: str, first: int, calls: int) -> list[WrittenTokens]:
-        texts = [await waves.written(name, (first + number,)) for number in range(calls)]
-        waves.left(name)
+        texts = [await waves.generate(name, (first + number,)) for number in range(calls)]
+        waves.remove(name)
         return texts
 
     async def two_at_once() -> list[WrittenTokens]:
-        texts = await asyncio.gather(waves.written("c", (30,)), waves.written("c", (31,)))
-        waves.left("c")
+        texts = await asyncio.gather(waves.generate("c", (30,)), waves.generate("c", (31,)))
+        waves.remove("c")
         return list(texts)
 
     first, second, both, _ = await asyncio.gather(
@@ -88,7 +88,7 @@ async def test_generation_failure_is_raised_instead_of_hanging() -> None:
 
     waves = GenerationWaves(generate, ["a"], at_once=1)
     with pytest.raises(MemoryError):
-        await gather_pair(waves.written("a", (1,)), waves.serve())
+        await gather_pair(waves.generate("a", (1,)), waves.serve())
 
 
 def _request(task: str = "scicompanion.queries", most: int = 8) -> ChatRequest:
@@ -101,7 +101,7 @@ async def test_transport_returns_generated_text_and_keeps_its_tokens() -> None:
     serving = asyncio.create_task(waves.serve())
     whole = await transport.complete(_request(), Requester("a"))
     cut = await transport.complete(_request("scicompanion.step", 1), Requester("a"))
-    waves.left("a")
+    waves.remove("a")
     await serving
     assert (whole.completion.finish_reason, whole.completion.completion_tokens) == ("stop", 3)
     assert (cut.completion.finish_reason, cut.completion.completion_tokens) == ("length", 1)

@@ -118,7 +118,7 @@ async def test_word_note_mark_in_a_raised_run_stays_a_note_mark() -> None:
         f"<w:p>{_run('A remark.')}</w:p></w:footnote></w:footnotes>"
     )
     body = f"<w:p>{_run(PROSE)}{run}{_run('.')}</w:p>"
-    idea = await read_document_idea(word(body, more={"word/footnotes.xml": notes}), "plan.docx")
+    idea = await read_document_idea(word(body, parts={"word/footnotes.xml": notes}), "plan.docx")
     assert idea.text == f"{PROSE}[^1].\n\n[^1]: A remark."
 
 

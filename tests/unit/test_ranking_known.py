@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from assayer.errors import AnswerRefused
 from assayer.llm import Answer, Task
 from assayer.models import Idea
-from assayer.ranking.comparison import current_judging
+from assayer.ranking.comparison import describe_judging
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer.reports.ranking_page import RankingPage, as_ranking_html
@@ -70,7 +70,7 @@ async def test_comparison_records_its_judge_question_and_text_digests() -> None:
     by = one.judged_by
     assert by is not None
     assert by.model == "judge"
-    assert by.question == current_judging(OPTIONS, None, None).question
+    assert by.question == describe_judging(OPTIONS, None, None).question
     assert len({other.judged_by.question for other in others if other.judged_by}) == 1
     digests = {one.first: by.first_text, one.second: by.second_text}
     for other in others:

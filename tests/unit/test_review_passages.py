@@ -1,6 +1,6 @@
 """Passages chosen for the panel's points when there are more than the editor is shown."""
 
-from assayer.citing.evidence import Quoted, citation_of
+from assayer.citing.evidence import Quoted, build_citation
 from assayer.methods.review.passages import ReadPassage, select_passages
 from assayer.models import EvidenceRelation, PaperId
 
@@ -13,7 +13,7 @@ def passage(paper: str, point: str, relation: EvidenceRelation = "weakens") -> R
         points=(point,),
         relation=relation,
         shows="It shows something",
-        quote=citation_of(PaperId(paper), Quoted(words=f"Words of {paper}.", state="verified")),
+        quote=build_citation(PaperId(paper), Quoted(words=f"Words of {paper}.", state="verified")),
         excerpts=(f"Words of {paper}.",),
     )
 

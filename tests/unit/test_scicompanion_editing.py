@@ -3,7 +3,7 @@
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.scicompanion.editing import Edited, apply_edits
 from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph, empty_graph
-from assayer.methods.scicompanion.retrieval import FoundPapers, recommended_references
+from assayer.methods.scicompanion.retrieval import FoundPapers, rank_recommended_references
 from assayer.methods.scicompanion.schemas import AddedEdge, GraphCompletion, GraphPaper, Removal
 from assayer.models import EdgeKey, NodeKey, Paper, PaperId
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -67,5 +67,7 @@ def test_papers_linked_to_idea_claims_are_recommended_first() -> None:
     idea = parse_idea(
         f"# Quotes\n\n{'We check every quoted sentence of a review against its source. ' * 3}", source="idea.md"
     )
-    order = [recommended_reference.label for recommended_reference in recommended_references(idea, held, found, 10)]
+    order = [
+        recommended_reference.label for recommended_reference in rank_recommended_references(idea, held, found, 10)
+    ]
     assert order == ["@one", "@shown", "@loud"]

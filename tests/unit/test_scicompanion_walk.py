@@ -91,9 +91,9 @@ def test_widely_cited_paper_spreads_its_mass_over_citing_papers() -> None:
 
 
 def test_nearness_is_scaled_between_farthest_and_nearest_search_results() -> None:
-    scale = CosineRange.of([0.5, 0.7, 0.6])
+    scale = CosineRange.spanning([0.5, 0.7, 0.6])
     assert [scale.nearness(item) for item in (0.7, 0.6, 0.5, 0.4)] == pytest.approx([1.0, 0.5, 0.0, -0.5])
-    assert CosineRange.of([0.3]).nearness(0.3) == 1.0
+    assert CosineRange.spanning([0.3]).nearness(0.3) == 1.0
 
 
 @given(

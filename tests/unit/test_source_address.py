@@ -86,13 +86,13 @@ def test_url_preserves_percent_encoding() -> None:
 def test_redirect_to_https_on_same_host_is_followed() -> None:
     made = address(ArxivSettings(), "http://api.example.org")
 
-    assert str(made.redirected(made.url(call("q")), "https://api.example.org/q")) == "https://api.example.org/q"
+    assert str(made.resolve_redirect(made.url(call("q")), "https://api.example.org/q")) == "https://api.example.org/q"
 
 
 def test_redirect_on_the_same_host_keeps_the_key() -> None:
     made = address(OpenAlexSettings(api_key=KEY))
 
-    target = made.redirected(made.url(call("W1")), "/v1/W2")
+    target = made.resolve_redirect(made.url(call("W1")), "/v1/W2")
 
     assert target.path == "/v1/W2"
     assert target.query == {"api_key": KEY.get_secret_value()}
@@ -112,4 +112,4 @@ def test_redirect_on_the_same_host_keeps_the_key() -> None:
 )
 def test_redirect_elsewhere_is_refused(location: str) -> None:
     with pytest.raises(SourceRefused):
-        address(OpenAlexSettings(api_key=KEY)).redirected(URL("https://api.example.org/v1/works"), location)
+        address(OpenAlexSettings(api_key=KEY)).resolve_redirect(URL("https://api.example.org/v1/works"), location)

@@ -122,7 +122,7 @@ async def test_pacers_of_two_processes_share_spacing_and_keep_caller_order() -> 
     loop = asyncio.get_running_loop()
 
     async def call(process: int, number: int) -> None:
-        async with pacers[process].turn(Place(owner="o")):
+        async with pacers[process].take_turn(Place(owner="o")):
             sent.append((f"{process}{number}", loop.time()))
 
     await asyncio.gather(*(call(process, number) for number in range(4) for process in range(2)))
@@ -137,8 +137,8 @@ async def test_pacers_of_two_processes_share_spacing_and_keep_caller_order() -> 
 
 async def test_cancelled_waiter_passes_its_turn_to_the_next() -> None:
     pacer = Pacer(InMemorySharedState(SystemClock()), "k", ONE._replace(spacing=0.0))
-    async with pacer.turn():
-        waiting = [asyncio.create_task(pacer.turn().__aenter__()) for _ in range(2)]
+    async with pacer.take_turn():
+        waiting = [asyncio.create_task(pacer.take_turn().__aenter__()) for _ in range(2)]
         await asyncio.sleep(0.05)
         waiting[0].cancel()
     async with asyncio.timeout(10):

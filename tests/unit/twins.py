@@ -59,8 +59,8 @@ class TwinLlm:
         if task.name in self._scripted:
             return self._scripted[task.name](data)
         messages = [message.content for message in task.messages(data)]
-        made = compose(node_for(answer_schema(task.output).schema, strict=True), read(messages), 1)
-        return task.output.model_validate_json(made.text)
+        generated = compose(node_for(answer_schema(task.output).schema, strict=True), read(messages), 1)
+        return task.output.model_validate_json(generated.text)
 
 
 def _no_flaws(_: BaseModel) -> FoundFlaws:

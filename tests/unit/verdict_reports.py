@@ -77,9 +77,9 @@ VERDICT = Verdict(
 )
 
 
-def report_with_verdict(verdict: Verdict | Absent, alone: bool = True) -> Report:
-    """Return the full report with a verdict; if `alone`, the verdict is all that it holds."""
+def report_with_verdict(verdict: Verdict | Absent, verdict_only: bool = True) -> Report:
+    """Return the full report with a verdict; if `verdict_only`, the verdict is all that it holds."""
     changes: dict[str, object] = {"verdict": verdict}
-    if alone:
+    if verdict_only:
         changes |= {"parts": (), "summary": Summary(strengths=(), weaknesses=(), suggestions=()), "method": "grapheval"}
     return full_report().model_copy(update=changes)

@@ -28,7 +28,7 @@ whether spaces next to qualifiers count."""
 _NOT_WORDS = re.compile(r"\b(?:AND|OR|NOT)\b|\w+:|[^\w\s.+#-]")
 
 
-def _checked_sha(text: str) -> str:
+def _check_sha(text: str) -> str:
     if not is_sha(text):
         raise ValueError("not a commit SHA")
     return text
@@ -58,7 +58,7 @@ class _CommitFacts(ApiObject):
 
 
 class _Commit(ApiObject):
-    sha: Annotated[str, AfterValidator(_checked_sha)]
+    sha: Annotated[str, AfterValidator(_check_sha)]
     commit: _CommitFacts = _CommitFacts()
 
 

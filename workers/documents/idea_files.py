@@ -113,7 +113,7 @@ class IdeaFileReader:
             if suffix in _RECORDS:
                 return await asyncio.to_thread(_RECORDS[suffix], self, path)
             if suffix == _TABLE:
-                return await self._table(path)
+                return await self._read_table(path)
             return [await self._document(file, suffix)]
         except (InputError, FullTextError) as error:
             return [_build_rejected_input(str(path), error)]
@@ -122,7 +122,7 @@ class IdeaFileReader:
         """Read a file that contains one idea."""
         path = file.path
         if suffix in (".txt", ".md"):
-            return await self._plain(path)
+            return await self._read_text_file(path)
         if suffix == ".ipynb":
             return await asyncio.to_thread(self._notebook, path)
         if suffix in TEX_SUFFIXES:
@@ -131,26 +131,26 @@ class IdeaFileReader:
             kinds = ", ".join(IDEA_FILE_SUFFIXES)
             raise InputError(f"{path} has an unsupported format.", f"Supported formats: {kinds}.")
         limits = self._limits.pdf if suffix == ".pdf" else self._limits.office
-        return await self._parsed(path, await asyncio.to_thread(_bytes, path, limits.file_bytes))
+        return await self._read_parsed(path, await asyncio.to_thread(_bytes, path, limits.file_bytes))
 
-    async def _parsed(self, path: Path, data: bytes, kind: DocumentKind | None = None) -> Idea:
+    async def _read_parsed(self, path: Path, data: bytes, kind: DocumentKind | None = None) -> Idea:
         async with self._parsers:
             return await read_document_idea(data, str(path), self._limits, self._bibliography, kind)
 
     async def _tex(self, path: Path, beside: Sequence[str]) -> Idea:
         data = await asyncio.to_thread(pack_document, path, self._limits.office.file_bytes)
-        idea = await self._parsed(path, data, "tex")
+        idea = await self._read_parsed(path, data, "tex")
         reason = f"it belongs to the TeX document {path.name}, or is a TeX file that the document does not include"
         return add_left_out(idea, [LeftOut(part=f"the file {name}", why=reason) for name in beside])
 
-    async def _plain(self, path: Path) -> Idea:
+    async def _read_text_file(self, path: Path) -> Idea:
         """Read a text file. The file may be the source of a TeX document."""
         data = await asyncio.to_thread(_bytes, path, self._limits.text_bytes)
         text = await asyncio.to_thread(decode_text, data, str(path))
         if not looks_like_tex(text):
             idea_text = await asyncio.to_thread(_read_with_bibliography, text, path)
             return await asyncio.to_thread(parse_idea, text, str(path), known=idea_text)
-        return await self._parsed(path, data, "tex")
+        return await self._read_parsed(path, data, "tex")
 
     def _notebook(self, path: Path) -> Idea:
         """Read the text cells of a Jupyter notebook."""
@@ -169,7 +169,7 @@ class IdeaFileReader:
         idea = parse_idea("\n\n".join(texts), str(path))
         return add_left_out(idea, left_out if other_cells else [])
 
-    async def _table(self, path: Path) -> Outcome:
+    async def _read_table(self, path: Path) -> Outcome:
         data = await asyncio.to_thread(_bytes, path, self._limits.office.file_bytes)
         async with self._parsers:
             table = await read_table(data, str(path), self._limits.office)

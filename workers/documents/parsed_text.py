@@ -63,7 +63,7 @@ class ParsedText(Frozen):
             ]
         return paragraphs + [(0, f"[^{mark}]: {text}") for mark, text in unplaced_notes.items()]
 
-    def _parted_title(self) -> tuple[str, tuple[tuple[int, str], ...]]:
+    def _split_title(self) -> tuple[str, tuple[tuple[int, str], ...]]:
         """Return the title and the other paragraphs. Unless a style marks the title, the first heading is the title if
         its level is higher than all others and it does not name a standard section."""
         levels = [level for level, _ in self.paragraphs if level > 0]
@@ -76,7 +76,7 @@ class ParsedText(Frozen):
         lines = self.reference_lines or tuple(f"[{work.number}] {work.raw}" for work in self.works)
         listed = Section(title="References", text="\n\n".join(lines))
         return Document(
-            title=self._parted_title()[0],
+            title=self._split_title()[0],
             front_matter=tuple(FrontMatterField(name=name, value=value) for name, value in self.front_matter),
             sections=self.sections() + ((listed,) if lines else ()),
             notes=tuple(Note(mark=mark, text=text) for mark, text in self.notes),
@@ -89,7 +89,7 @@ class ParsedText(Frozen):
     def sections(self) -> tuple[Section, ...]:
         """Return the sections, split at the highest heading level that occurs more than once. Lower headings, and
         reference list entries styled as headings, stay in the text."""
-        _, styled = self._parted_title()
+        _, styled = self._split_title()
         paragraphs = [(0 if reads_like_entry(text) else level, text) for level, text in styled]
         levels = [level for level, _ in paragraphs if level > 0]
         main = min((item for item in levels if levels.count(item) >= _MAIN_HEADINGS), default=min(levels, default=0))

@@ -12,7 +12,7 @@ from assayer.run.context_variables import is_urgent
 from workers.batching.micro_batcher import BatchModel, MicroBatcher
 from workers.batching.padded_batches import TokenizedText
 from workers.embedding.bge_m3 import BgeM3Model, WeighedText
-from workers.embedding.model_profiles import adapters_of
+from workers.embedding.model_profiles import find_adapters
 from workers.embedding.query_memo import QueryMemo
 from workers.embedding.sentence_model import EmbeddingInput, EmbeddingVector, SentenceModel
 from workers.embedding.settings import EmbedderSettings
@@ -89,7 +89,7 @@ class SentenceTransformerEmbedder(LocalEmbedder[EmbeddingVector]):
 
     def __init__(self, settings: EmbedderSettings) -> None:
         passages = SentenceModel(settings)
-        queries = SentenceModel(settings, "query") if adapters_of(settings.model) else passages
+        queries = SentenceModel(settings, "query") if find_adapters(settings.model) else passages
         self._models = {passages, queries}
         super().__init__(settings, queries, passages)
 

@@ -38,7 +38,7 @@ EMBEDDING_PROFILES: Mapping[str, EmbeddingProfile] = MappingProxyType(
 name."""
 
 
-def profile_of(model: str) -> EmbeddingProfile:
+def find_profile(model: str) -> EmbeddingProfile:
     """Return a model's profile. All its fields are None if the model is not in the table."""
     return EMBEDDING_PROFILES.get(model.rstrip("/").rsplit("/", 1)[-1], EmbeddingProfile())
 
@@ -55,7 +55,7 @@ class AdapterNames(NamedTuple):
 _ADAPTERS = {"specter2": AdapterNames("specter2_base", "specter2_adhoc_query", "specter2")}
 
 
-def adapters_of(model: str) -> AdapterNames | None:
+def find_adapters(model: str) -> AdapterNames | None:
     """Return a model's adapters, or None if it has none."""
     folder, slash, name = model.rstrip("/").rpartition("/")
     parts = _ADAPTERS.get(name)

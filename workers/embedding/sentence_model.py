@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assayer.errors import ConfigurationError
 from workers.batching.padded_batches import BatchShapes, PaddedModel, TokenizedText, pad_batch, tokenized_texts
-from workers.embedding.model_profiles import Pooling, adapters_of
+from workers.embedding.model_profiles import Pooling, find_adapters
 from workers.embedding.settings import PACKAGED, EmbedderSettings
 from workers.torch_runtime import INSTALL, choose_device, choose_dtype, get_first_line, import_torch
 
@@ -36,7 +36,7 @@ class SentenceModel(PaddedModel):
 
     def __init__(self, settings: EmbedderSettings, kind: Literal["query", "passage"] = "passage") -> None:
         self._settings = settings
-        self._adapters = adapters_of(settings.model)
+        self._adapters = find_adapters(settings.model)
         self._kind = kind
         self._profile = settings.profile
         self._model: Any = None

@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from assayer.models import Frozen
-from workers.embedding.model_profiles import EmbeddingProfile, Pooling, profile_of
+from workers.embedding.model_profiles import EmbeddingProfile, Pooling, find_profile
 from workers.torch_runtime import Device, Precision
 
 EmbeddingLibrary = Literal["sentence-transformers", "FlagEmbedding"]
@@ -52,14 +52,14 @@ class EmbedderSettings(Frozen):
     @property
     def profile(self) -> EmbeddingProfile:
         overrides = {field: value for field, value in self._overrides._asdict().items() if value is not None}
-        return profile_of(self.model)._replace(**overrides)
+        return find_profile(self.model)._replace(**overrides)
 
     @property
     def name(self) -> str:
         """Return the model's name, followed by the settings that change its vectors and differ from its profile. The
         precision is not included, because its effect on vectors is too small to change rankings."""
         labels = ("pooling", "query", "passage", "tokens")
-        values = zip(labels, self._overrides, profile_of(self.model), strict=True)
+        values = zip(labels, self._overrides, find_profile(self.model), strict=True)
         return self.model + "".join(
             f" {label}={own_value!r}"
             for label, own_value, usual in values

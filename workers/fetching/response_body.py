@@ -65,7 +65,7 @@ async def receive_body(
         if size > limits.bytes:
             raise DownloadRefused(f"{url} is larger than {limits.bytes / 1e6:g} MB after decompression.")
         if throughput.is_too_slow(clock.monotonic(), len(piece)):
-            raise _too_slow(url, limits)
+            raise _build_too_slow_error(url, limits)
         digest.update(piece)
         if kind is None:
             start += piece
@@ -102,8 +102,8 @@ async def _read_next_piece(response: ClientResponse, url: str, limits: DownloadL
         async with asyncio.timeout(limits.patience):
             return await response.content.read(_PIECE)
     except TimeoutError:
-        raise _too_slow(url, limits) from None
+        raise _build_too_slow_error(url, limits) from None
 
 
-def _too_slow(url: str, limits: DownloadLimits) -> DownloadRefused:
+def _build_too_slow_error(url: str, limits: DownloadLimits) -> DownloadRefused:
     return DownloadRefused(f"{url} sent less than {limits.slowest:,.0f} bytes per second over {limits.patience:g} s.")

@@ -146,7 +146,7 @@ class ResumableDownloader(GuardedClient):
                 await self._sleep(pause)
             try:
                 async with (
-                    nullcontext() if self._pace is None else self._pace.turn(),
+                    nullcontext() if self._pace is None else self._pace.take_turn(),
                     asyncio.timeout(self._settings.answer_seconds),
                     self._open_response(url, {}, key) as response,
                 ):
@@ -211,7 +211,7 @@ class ResumableDownloader(GuardedClient):
     ) -> AsyncIterator[ClientResponse]:
         """Yield the response after following redirects, each of which is checked. The key is sent only to the first
         host."""
-        target = first_url = self._checked_url(url)
+        target = first_url = self._check_url(url)
         for _ in range(self._fetching.redirects + 1):
             shows = {"x-api-key": key} if key and target.origin() == first_url.origin() else {}
             async with asyncio.timeout(self._settings.answer_seconds):
@@ -220,10 +220,10 @@ class ResumableDownloader(GuardedClient):
                 if response.status not in _REDIRECTS:
                     yield response
                     return
-                target = self._checked_url(str(target.join(URL(response.headers.get("Location", "")))))
+                target = self._check_url(str(target.join(URL(response.headers.get("Location", "")))))
         raise SourceRefused(f"{loggable_url(url)} redirected more than {self._fetching.redirects} times.")
 
-    def _checked_url(self, text: str) -> URL:
+    def _check_url(self, text: str) -> URL:
         """Validate the URL and return it. It must use HTTPS unless its host is on a network that the operator has
         allowed."""
         url = self._policy.check_url(text)

@@ -15,7 +15,7 @@ def comma_separated(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-def checked_networks(values: tuple[str, ...]) -> tuple[str, ...]:
+def check_networks(values: tuple[str, ...]) -> tuple[str, ...]:
     """Return the values unchanged. Raises ValueError if a value is not an IP network."""
     for value in values:
         ip_network(value)
@@ -23,7 +23,7 @@ def checked_networks(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class FetchingSettings(Frozen):
-    allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(checked_networks)] = ()
+    allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(check_networks)] = ()
     """Non-public networks to which connections are allowed, on any port, such as `10.1.0.0/16,::1/128`."""
     ports: Annotated[tuple[int, ...], BeforeValidator(comma_separated)] = (80, 443, 8080, 8443)
     """Ports allowed on public addresses."""

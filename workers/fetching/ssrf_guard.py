@@ -211,7 +211,7 @@ class _CheckedResolver(AbstractResolver):
         """Do nothing."""
 
 
-def guarded_connector(policy: AddressPolicy, resolver: HostResolver) -> TCPConnector:
+def make_guarded_connector(policy: AddressPolicy, resolver: HostResolver) -> TCPConnector:
     """Return a connector that resolves names for each connection, without a cache, and checks the address again when it
     opens the socket."""
 
@@ -253,7 +253,7 @@ class GuardedClient:
 
     async def __aenter__(self) -> Self:
         self._open = ClientSession(
-            connector=guarded_connector(self._policy, self._resolver),
+            connector=make_guarded_connector(self._policy, self._resolver),
             cookie_jar=DummyCookieJar(),
             headers=self._headers,
             # aiohttp's timeouts are off, because callers set a timeout for each phase, and their errors name the phase.

@@ -76,7 +76,7 @@ class ArchivingPdfFetcher:
             digest = await self._archive.document_at(url)  # another process may have fetched it in the meantime
             if digest is not None:
                 return ArchivedPdf(digest, cached=True)
-            async with self._arxiv.turn() if location.source == "arxiv_files" else nullcontext():
+            async with self._arxiv.take_turn() if location.source == "arxiv_files" else nullcontext():
                 return ArchivedPdf(await self._fetch(url), cached=False)
 
     @asynccontextmanager

@@ -65,11 +65,11 @@ def _rewind_identifiers(day: dt.date, known: Identifiers, paper: Paper | None = 
 
     Copies at a publisher, the ACL Anthology or PubMed Central are the paper as published."""
     versions = paper.versions if paper is not None and paper.identifiers.arxiv == known.arxiv else None
-    version = version_by(day, known.arxiv, versions) if known.arxiv else None
+    version = find_version_by(day, known.arxiv, versions) if known.arxiv else None
     return known.model_copy(update={"openreview": "", "arxiv": f"{known.arxiv}v{version}" if version else ""})
 
 
-def version_by(day: dt.date, arxiv: str, versions: PreprintVersions | None) -> int | None:
+def find_version_by(day: dt.date, arxiv: str, versions: PreprintVersions | None) -> int | None:
     """Return the newest preprint version known to have existed on `day`; None if there is none. Sources state only the
     dates of the first and the newest version; without them, the month in the id dates the first."""
     if versions is not None and versions.newest_day <= day:

@@ -50,25 +50,25 @@ class _Pages:
     def share(self, text: str) -> tuple[int, int]:
         """Return how many of the text's letters the pages show, and how many letters it has."""
         places = list(_normalise_letters(text))
-        return sum(self._covered(places)), len(places)
+        return sum(self._mark_covered(places)), len(places)
 
     def unshown(self, text: str) -> Iterator[_Stretch]:
         places = list(_normalise_letters(text))
         letters = "".join(letter for _, letter in places)
-        covered = self._covered(places)
+        covered = self._mark_covered(places)
         at = 0
         while at < len(places):
             end = at + 1
             while end < len(places) and covered[end] == covered[at]:
                 end += 1
             if not covered[at] and end - at >= _MIN_HIDDEN_LETTERS:
-                first, last = self._trimmed(letters, at, end)
+                first, last = self._trim(letters, at, end)
                 hidden = last - first >= _MIN_HIDDEN_LETTERS and letters[first:last] in self._hidden
                 if hidden or last - first >= _MIN_LETTERS:
                     yield _Stretch(places[first][0], places[last - 1][0] + 1, hidden)
             at = end
 
-    def _trimmed(self, letters: str, at: int, end: int) -> tuple[int, int]:
+    def _trim(self, letters: str, at: int, end: int) -> tuple[int, int]:
         """Return the range without the letters at either end that the pages do show. These were missed because only
         every `_STEP`-th window is indexed."""
         for _ in range(_STEP - 1):
@@ -78,7 +78,7 @@ class _Pages:
                 end -= 1
         return at, end
 
-    def _covered(self, places: list[tuple[int, str]]) -> bytearray:
+    def _mark_covered(self, places: list[tuple[int, str]]) -> bytearray:
         letters = "".join(letter for _, letter in places)
         covered = bytearray(len(letters))
         for at in range(len(letters) - _WINDOW + 1):

@@ -273,7 +273,7 @@ class FederatedLiterature:
             Hit(paper=paper, similarity=cosines[paper.id], near_beyond_corpus=cosines[paper.id] >= self._settings.near)
             for paper in new_papers
         ]
-        self._journal_near(found_beyond)
+        self._record_near_papers(found_beyond)
         hits += found_beyond
         return sorted(hits, key=lambda hit: (-hit.similarity, hit.paper.id))[:limit]
 
@@ -301,11 +301,11 @@ class FederatedLiterature:
             )
             for item, paper, cosine in zip(snippets_in_window, remote_papers, cosines, strict=True)
         ]
-        self._journal_near(found_beyond)
+        self._record_near_papers(found_beyond)
         passages += found_beyond
         return sorted(passages, key=lambda item: (-item.similarity, item.paper.id, item.text))[:limit]
 
-    def _journal_near(self, results: Iterable[Hit | Passage]) -> None:
+    def _record_near_papers(self, results: Iterable[Hit | Passage]) -> None:
         """Record near papers from remote sources in the journal, except papers published after the cutoff."""
         judged_by = Window.until(self._run.cutoff)
         self._run.journal.near_remote_papers.update(

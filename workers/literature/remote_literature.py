@@ -59,7 +59,7 @@ class SourceBudget:
         return max(0.0, self._seconds - in_flight_seconds)
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
+    def count_waiting(self) -> Iterator[None]:
         """Count the time while the context is open. Time shared by concurrent queries counts only once."""
         if not self._in_flight:
             self._since = self._clock.monotonic()
@@ -230,7 +230,7 @@ class RemoteLiterature:
         """Return the source's results, or None if it fails or does not respond in time."""
         context = RequestContext(owner=self._run.id, patience=budget.seconds_left)
         try:
-            with budget.waiting():
+            with budget.count_waiting():
                 result = await _await_in_time(context.patience, source.name, call(context))
         except SourceError as error:
             self._run.journal.record_trouble(source.name, operation, error)

@@ -96,17 +96,17 @@ class Arxiv:
 
     async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
         found = await self._papers(papers, "papers", context)
-        return [found.get(_arxiv_id_of(paper)) for paper in papers]
+        return [found.get(_find_arxiv_id(paper)) for paper in papers]
 
     async def retractions(
         self, papers: Sequence[Identifiers], context: RequestContext
     ) -> Mapping[Identifiers, Retraction]:
         found = await self._papers(papers, "retractions", context)
-        known = ((paper, found.get(_arxiv_id_of(paper))) for paper in papers)
+        known = ((paper, found.get(_find_arxiv_id(paper))) for paper in papers)
         return {paper: record.retraction for paper, record in known if record and record.retraction}
 
     async def pdf_urls(self, paper: Identifiers, context: RequestContext) -> tuple[str, ...]:
-        found = (await self._papers([paper], "open_access", context)).get(_arxiv_id_of(paper))
+        found = (await self._papers([paper], "open_access", context)).get(_find_arxiv_id(paper))
         return found.pdf_urls if found else ()
 
     async def _papers(
@@ -114,7 +114,7 @@ class Arxiv:
     ) -> dict[str, Paper]:
         """Return papers by arXiv id, without unknown ids."""
         names, found = (
-            list(dict.fromkeys(name for paper in papers if (name := _arxiv_id_of(paper)))),
+            list(dict.fromkeys(name for paper in papers if (name := _find_arxiv_id(paper)))),
             dict[str, Paper](),
         )
         for start in range(0, len(names), _PAGE):
@@ -131,7 +131,7 @@ class Arxiv:
         return await fetch_parsed(self.remote, request, context, lambda response: read_page(response.body, start))
 
 
-def _arxiv_id_of(paper: Identifiers) -> str:
+def _find_arxiv_id(paper: Identifiers) -> str:
     """Return the paper's arXiv id; empty if the paper has no valid id, because one malformed id makes a whole request
     fail."""
     name = arxiv_id(add_arxiv_id(paper).arxiv)

@@ -102,10 +102,10 @@ class SemanticScholar:
 
     async def recommend(self, papers: Sequence[Identifiers], limit: int, context: RequestContext) -> list[Paper]:
         names = list(dict.fromkeys(name for paper in papers if (name := request_id(paper))))
-        like = await self._recommended(names, limit, context)
+        like = await self._recommend(names, limit, context)
         if like is None and len(names) > 1:
             known = [record.paper_id for record in await self._fetch_batch(names, "neighbours", context) if record]
-            like = await self._recommended(known, limit, context)
+            like = await self._recommend(known, limit, context)
         found = _papers(like or ())
         # Semantic Scholar sometimes recommends a paper to itself.
         return [paper for paper in found if not any(_is_same_paper(paper.identifiers, item) for item in papers)][:limit]
@@ -167,7 +167,7 @@ class SemanticScholar:
             records += answer[:-1]
         return records
 
-    async def _recommended(
+    async def _recommend(
         self, names: Sequence[str], limit: int, context: RequestContext
     ) -> Sequence[SemanticScholarPaper] | None:
         """Return recommended papers; None if any of the names is unknown.

@@ -253,13 +253,13 @@ class Admission:
         return self.limit.value if self._share is None else min(self.limit.value, self._share.value)
 
     @asynccontextmanager
-    async def admitted(self, urgency: Urgency) -> AsyncIterator[AdmittedRequest]:
+    async def admit(self, urgency: Urgency) -> AsyncIterator[AdmittedRequest]:
         """Wait for a slot and hold it while the context is open. A request that becomes urgent while waiting moves
         ahead of those that are not."""
         if self._share is not None:
             self._share.want(lambda: self.in_flight, lambda: self._gate.waiting, self._share_changed)
         queue_place = Place[AdmittedRequest](_URGENT if urgency.urgent else _OTHER)
-        with urgency.watched(lambda: queue_place.prioritise(_URGENT)):
+        with urgency.watch(lambda: queue_place.prioritise(_URGENT)):
             slot = await self._gate.acquire(queue_place)
         try:
             yield slot

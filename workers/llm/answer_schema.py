@@ -82,7 +82,7 @@ def _reduce_schema(schema: Mapping[str, Any], keywords: Set[str]) -> dict[str, A
     return reduced
 
 
-def bounded_schema(output: type[BaseModel], bounds: AnswerBounds) -> AnswerSchema:
+def build_bounded_schema(output: type[BaseModel], bounds: AnswerBounds) -> AnswerSchema:
     """Return the schema to send for a bounded answer, with a limit for every list and for all but long texts."""
     schema = {_BOUNDED: "bounded", **_reduce_schema(answer_schema(output).schema, _BOUNDED_KEYWORDS)}
     for node in (schema, *schema.get("$defs", {}).values()):
@@ -199,7 +199,7 @@ def _make_node_strict(
     if "const" in result:
         result["enum"] = [result.pop("const")]
     if result.get("type") == "object":
-        result |= _closed(result, root, place, enclosing)
+        result |= _close_objects(result, root, place, enclosing)
     if isinstance(result.get("items"), Mapping):
         result["items"] = _make_node_strict(result["items"], root, f"{place}[]", enclosing)
     if "anyOf" in result:
@@ -211,7 +211,9 @@ def _make_node_strict(
     return result
 
 
-def _closed(node: Mapping[str, Any], root: Mapping[str, Any], place: str, enclosing: tuple[str, ...]) -> dict[str, Any]:
+def _close_objects(
+    node: Mapping[str, Any], root: Mapping[str, Any], place: str, enclosing: tuple[str, ...]
+) -> dict[str, Any]:
     if node.get("additionalProperties", True) is not False:
         raise ValueError(
             f"{place} allows any keys, but an answer must declare all of its keys. Use a model with "

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from assayer.run.context_variables import Urgency
 from workers.llm.answer_schema import convert_to_sent_schema
 from workers.llm.completion import Completion
-from workers.llm.dialect import Dialect
+from workers.llm.dialect_fallback import Dialect
 from workers.llm.errors import ReadTokens
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]")
@@ -40,7 +40,7 @@ class Requester:
     first_sent: float = 0.0
     """Time at which the request was first sent, on the monotonic clock."""
 
-    def sent(self, now: float) -> None:
+    def note_sent(self, now: float) -> None:
         if not self.sends:
             self.first_sent = now
         self.sends += 1
@@ -71,14 +71,14 @@ class ChatRequest(NamedTuple):
     def prompt_tokens(self) -> int:
         """Return an estimate of the prompt tokens, including the schema, that errs on the high side."""
         messages = (message.content for message in (*self.messages, *self.repair_messages))
-        return estimated_tokens(*messages, self.schema)
+        return estimate_tokens(*messages, self.schema)
 
     def usage(self, completion: Completion) -> tuple[int, int]:
         """Return prompt and completion tokens as counted by the endpoint, or estimates if it reports none."""
         prompt_tokens, written = completion.prompt_tokens, completion.completion_tokens
         return (
             self.prompt_tokens if prompt_tokens is None else prompt_tokens,
-            estimated_tokens(completion.text) if written is None else written,
+            estimate_tokens(completion.text) if written is None else written,
         )
 
     def usage_without_answer(self, read: ReadTokens) -> tuple[int, int]:
@@ -193,7 +193,7 @@ in 17 languages, formulas, tables, JSON and 2,460 English research texts. Random
 tokenizers, can take more."""
 
 
-def estimated_tokens(*texts: str) -> int:
+def estimate_tokens(*texts: str) -> int:
     """Return an upper estimate of the number of tokens in all texts together, at least 1, without a tokenizer.
 
     Byte-level tokenizers produce at most one token per UTF-8 byte, and far fewer for most scripts. The estimate is

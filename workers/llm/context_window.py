@@ -16,7 +16,7 @@ from assayer.llm import Task
 from assayer.models import Message
 from assayer.text.cutting import keep_beginning
 from workers.llm.answer_schema import answer_schema
-from workers.llm.chat_completion import estimated_tokens
+from workers.llm.chat_completion import estimate_tokens
 
 In = TypeVar("In", bound=BaseModel)
 
@@ -47,7 +47,7 @@ class ContextWindows:
         self._learnt: dict[str, int] = {}
         """Context windows stated in refusals, by model."""
 
-    def of(self, model: str) -> int | None:
+    def get_window(self, model: str) -> int | None:
         listed_tokens = self._listed.get(model) or self._listed.get(_ANY_MODEL)
         return self._learnt.get(model) or self._configured or listed_tokens
 
@@ -58,7 +58,7 @@ class ContextWindows:
     def learn(self, model: str, refusal: RequestRefused, asked_with: int | None) -> bool:
         """Update the window after a question that was cut to `asked_with` tokens was refused. Return whether a shorter
         question could be accepted."""
-        named_tokens, known_tokens = refusal.context_tokens, self.of(model)
+        named_tokens, known_tokens = refusal.context_tokens, self.get_window(model)
         if named_tokens is None:
             return False
         if known_tokens is None or named_tokens < known_tokens:
@@ -152,7 +152,7 @@ class _Cutter(Generic[In]):
         self._schema_tokens = len(answer_schema(output).text) // _SCHEMA_CHARS_A_TOKEN
 
     def tokens(self, messages: Sequence[Message]) -> int:
-        return self._schema_tokens + estimated_tokens(*(message.content for message in messages))
+        return self._schema_tokens + estimate_tokens(*(message.content for message in messages))
 
     def cut(
         self, question: In, field: str, sizes: Sequence[int], beginning: Callable[[Any, slice], Any]
@@ -161,13 +161,13 @@ class _Cutter(Generic[In]):
         its number of tokens."""
         content = getattr(question, field)
 
-        def shortened(size: int) -> In:
+        def shorten(size: int) -> In:
             return question.model_copy(update={field: beginning(content, slice(size))})
 
         def tokens(size: int) -> int:
-            return self.tokens(self._task.messages(shortened(size)))
+            return self.tokens(self._task.messages(shorten(size)))
 
         if not sizes:
             return question, self.tokens(self._task.messages(question))
         size = sizes[max(bisect_right(sizes, self.max_tokens, key=tokens) - 1, 0)]
-        return shortened(size), tokens(size)
+        return shorten(size), tokens(size)

@@ -26,7 +26,7 @@ from workers.llm.chat_completion import (
 )
 from workers.llm.completion import Completion, UnusableResponse, parse_completion
 from workers.llm.context_window import parse_listed_windows, props_window
-from workers.llm.dialect import Dialect, initial_dialect
+from workers.llm.dialect_fallback import Dialect, initial_dialect
 from workers.llm.error_body import decode_text, parse_error_body, parse_json
 from workers.llm.errors import (
     PermanentLlmFailure,
@@ -101,11 +101,11 @@ class LlmEndpoint:
         def on_send() -> None:
             nonlocal sent_at
             sent_at = self._clock.monotonic()
-            requester.sent(sent_at)
+            requester.note_sent(sent_at)
 
         requested_at = self._clock.monotonic()
         with ASKED.track_inprogress():
-            async with self.admission.admitted(requester.urgency) as admitted_request:
+            async with self.admission.admit(requester.urgency) as admitted_request:
                 TURN_WAITS.labels("llm", request.model).observe(self._clock.monotonic() - requested_at)
                 try:
                     with IN_FLIGHT.track_inprogress():
@@ -213,7 +213,7 @@ class LlmEndpoint:
             try:
                 completion = self._completion(response)
             except PermanentLlmFailure as failure:
-                adapted_dialect = dialect.adapted(failure, max_tokens, guess=model not in self._answering)
+                adapted_dialect = dialect.adapt(failure, max_tokens, guess=model not in self._answering)
                 if adapted_dialect is None:
                     raise (failure.of_question() if model in self._answering else failure) from None
                 # Another request in flight may have changed the dialect in the meantime.

@@ -21,11 +21,11 @@ from assayer.models import CachedAnswer
 from assayer.ports import Clock
 from assayer.run.context_variables import Urgency, is_urgent, urgency
 from assayer.run.run import Run
-from workers.llm.answer_repair import Asking, Conversation
 from workers.llm.chat_completion import LlmTransport
 from workers.llm.context_window import ContextWindows, FittedQuestion, fit_question
 from workers.llm.errors import TransientLlmFailure
 from workers.llm.ledger import CallLedger, CallUsage
+from workers.llm.retry_and_repair import Asking, Conversation
 from workers.llm.settings import LlmSettings
 from workers.outbound.single_flight import SingleFlight, Waiter
 from workers.outbound.store import AnswerStore
@@ -102,7 +102,7 @@ class LlmGateway:
 
     def context_tokens(self, model: str) -> int | None:
         """Return the context window of a model; None while it is unknown."""
-        return self._windows.of(model)
+        return self._windows.get_window(model)
 
     async def probe(self) -> str:
         """Send a tiny request to every model, and return a message that names the models that answered. Raises
@@ -125,7 +125,7 @@ class LlmGateway:
         cuts_left = _MAX_CUTS
         while True:
             cuts_left -= 1
-            question = fit_question(task, data, self._windows.of(model), self._settings.max_answer_tokens)
+            question = fit_question(task, data, self._windows.get_window(model), self._settings.max_answer_tokens)
             try:
                 answer = await self._answer_once(task, question, run, model)
             except RequestRefused as refused:

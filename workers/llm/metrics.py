@@ -19,7 +19,9 @@ TOKENS = Counter(
     ["model", "kind"],
 )
 COST = Counter("assayer_llm_cost_usd_total", "Cost in US dollars of requests whose price is known.", ["model"])
-FAULTS = Counter("assayer_llm_faults_total", "Faults by kind, including those that a retry or repair recovered from.", ["kind"])
+FAULTS = Counter(
+    "assayer_llm_faults_total", "Faults by kind, including those that a retry or repair recovered from.", ["kind"]
+)
 ASKED = Gauge("assayer_llm_requests_pending", "Requests in flight or waiting for a slot.", multiprocess_mode="livesum")
 IN_FLIGHT = Gauge("assayer_llm_requests_in_flight", "Requests in flight.", multiprocess_mode="livesum")
 LIMIT = Gauge("assayer_llm_requests_limit", "Current limit on requests in flight.", multiprocess_mode="livesum")
@@ -33,4 +35,6 @@ BATCH_CALLS = Counter(
     "Requests that waited for a batch: answered by it, or returned and sent to the live endpoint.",
     ["model", "outcome"],
 )
-WAITING_FOR_BATCH = Gauge("assayer_llm_batch_requests_waiting", "Requests waiting for a batch.", multiprocess_mode="livesum")
+WAITING_FOR_BATCH = Gauge(
+    "assayer_llm_batch_requests_waiting", "Requests awaiting a batch.", multiprocess_mode="livesum"
+)

@@ -60,7 +60,7 @@ def providers() -> Mapping[str, Provider]:
     return TypeAdapter(dict[str, Provider]).validate_python(tomllib.loads(text))
 
 
-def provider_at(base_url: str) -> tuple[str, Provider] | None:
+def find_provider(base_url: str) -> tuple[str, Provider] | None:
     """Return the name and entry of the provider with this base URL; None if there is none."""
     return next(((name, entry) for name, entry in providers().items() if entry.base_url == base_url.rstrip("/")), None)
 

@@ -93,7 +93,7 @@ class SmtpConnection:
                 await client.connect()
         except (SMTPException, OSError, ValueError) as error:
             client.close()
-            raise MailServerUnavailable(self._why(error), _hint(error)) from None
+            raise MailServerUnavailable(self._explain(error), _hint(error)) from None
         except BaseException:
             client.close()
             raise
@@ -118,7 +118,7 @@ class SmtpConnection:
             client.close()
 
     def _failure(self, error: Exception) -> MailError:
-        reason = self._why(error)
+        reason = self._explain(error)
         if isinstance(error, SMTPSenderRefused):
             return MailServerUnavailable(
                 reason, "Set ASSAYER_MAIL__SENDER to a sender address that the server accepts."
@@ -129,7 +129,7 @@ class SmtpConnection:
             return MailRefused(reason)
         return MailPostponed(reason)
 
-    def _why(self, error: Exception) -> str:
+    def _explain(self, error: Exception) -> str:
         address = self._settings.address
         if isinstance(error, SMTPRecipientsRefused):
             (refusal, *_) = error.recipients

@@ -40,7 +40,7 @@ class Claims(Protocol):
         """Release the claimant's claim. Does nothing if another claimant holds it now."""
         ...
 
-    async def unclaimed(self, keys: Sequence[str]) -> list[str]:
+    async def find_unclaimed(self, keys: Sequence[str]) -> list[str]:
         """Return the keys that have no claim."""
         ...
 
@@ -75,7 +75,7 @@ class InMemoryClaims:
         if key in self._claims and self._claims[key].claimant == claimant:
             del self._claims[key]
 
-    async def unclaimed(self, keys: Sequence[str]) -> list[str]:
+    async def find_unclaimed(self, keys: Sequence[str]) -> list[str]:
         return [key for key in keys if key not in self._claims or not self._holds(self._claims[key])]
 
     def purge_claims(self, limit: int) -> None:
@@ -174,7 +174,7 @@ class ClaimKeeper:
                 self._some_wait.clear()
                 continue
             try:
-                self._resolve(await self._claims.unclaimed(keys), None)
+                self._resolve(await self._claims.find_unclaimed(keys), None)
             except AssayerError as error:  # also a ConfigurationError, if an embedded server cannot start
                 self._resolve(keys, error)
 

@@ -159,7 +159,7 @@ class Pacer:
         return self._gate.ahead(place) * self._limits.spacing
 
     @asynccontextmanager
-    async def turn(
+    async def take_turn(
         self, place: Place[int] | None = None, price: int = 1, check: Callable[[Wait | None], None] = lambda _: None
     ) -> AsyncIterator[Turn]:
         """Wait for a turn to send one request.

@@ -72,7 +72,7 @@ class SourceAddress:
             raise SourceRefused(f"The path {request.path!r} leads outside the base URL of {self._source}.")
         return url.extend_query(list(request.params) + self._params())
 
-    def redirected(self, url: URL, location: str) -> URL:
+    def resolve_redirect(self, url: URL, location: str) -> URL:
         """Return a redirect's target. Raises SourceRefused if the host, port or scheme is different, except for a
         change from HTTP to HTTPS."""
         try:
@@ -98,7 +98,7 @@ class SourceAddress:
             headers["Connection"] = "close"  # an idle connection would be a second one when another process connects
         return headers
 
-    def redacted(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return the text without the key and the email address."""
         return redact_secrets(text, self._secret, self._settings.email)
 
@@ -148,7 +148,7 @@ class CircuitBreaker:
         self.failures = 0
         """Number of consecutive failures."""
 
-    def remaining(self, now: float) -> float:
+    def seconds_until_open(self, now: float) -> float:
         """Return the seconds until the next attempt is admitted; 0 if the breaker is not open."""
         return 0.0 if self._opened_at is None else max(0.0, self._opened_at + self._pause - now)
 
@@ -156,7 +156,7 @@ class CircuitBreaker:
     def attempt(self, now: float) -> Iterator[bool | None]:
         """Yield whether the attempt within the block is a probe; None if no attempt is admitted."""
         probe = self._opened_at is not None
-        is_refused = self.remaining(now) > 0 or (probe and self._probing)
+        is_refused = self.seconds_until_open(now) > 0 or (probe and self._probing)
         if is_refused:
             yield None
             return
@@ -230,12 +230,12 @@ class SourceClient:
         url = self.address.url(request)
         with self._breaker.attempt(self._clock.monotonic()) as probe:
             if probe is None:
-                raise self._suspended_error()
+                raise self._build_suspended_error()
             for _ in range(1 + _MAX_REDIRECTS):
                 response = await self._send(request, url, line, probe, state)
                 if classify_response(response.status, response.headers) != "redirect":
                     return response
-                url = self.address.redirected(url, response.headers.get("location", ""))
+                url = self.address.resolve_redirect(url, response.headers.get("location", ""))
         raise SourceRefused(f"{self._name} redirected more than {_MAX_REDIRECTS} times.")
 
     async def _send(
@@ -244,12 +244,12 @@ class SourceClient:
         """Send one request, in its own turn; return a response or a redirect."""
 
         def check(wait: Wait | None) -> None:
-            if self._breaker.remaining(self._clock.monotonic()):
-                raise self._suspended_error()  # the breaker has opened since this request joined the queue
+            if self._breaker.seconds_until_open(self._clock.monotonic()):
+                raise self._build_suspended_error()  # the breaker has opened since this request joined the queue
             line.check(wait)
 
         requested_at = self._clock.monotonic()
-        async with self.pacer.turn(line.place(), self.settings.prices.get(request.operation, 1), check) as turn:
+        async with self.pacer.take_turn(line.place(), self.settings.prices.get(request.operation, 1), check) as turn:
             line.begin()
             TURN_WAITS.labels("source", self._source).observe(self._clock.monotonic() - requested_at)
             body = None if request.body is None else request.body.encode()
@@ -289,10 +289,10 @@ class SourceClient:
             self._record_success()
             if requested_seconds is None:
                 turn.pause(self._backoff(state))
-            raise _RateLimited(self._quoted(response))
+            raise _RateLimited(self._quote_body(response))
         if kind == "transient":
             self._record_failure(probe)
-            raise _Transient(self._quoted(response))
+            raise _Transient(self._quote_body(response))
         if kind == "redirect":
             return  # the target of the redirect decides
         self._record_success()
@@ -307,12 +307,12 @@ class SourceClient:
     def _record_failure(self, probe: bool) -> None:
         now = self._clock.monotonic()
         self._breaker.record_failure(now, probe)
-        if self._breaker.remaining(now):
+        if self._breaker.seconds_until_open(now):
             _LOG.warning("%s keeps failing: no requests for %g s", self._name, self.settings.breaker_seconds)
             BREAKER_OPEN.labels("source", self._source).set(1)
 
-    def _suspended_error(self) -> SourceUnavailable:
-        again = self._breaker.remaining(self._clock.monotonic())
+    def _build_suspended_error(self) -> SourceUnavailable:
+        again = self._breaker.seconds_until_open(self._clock.monotonic())
         return SourceUnavailable(
             f"{self._name} has failed {self._breaker.failures} times in a row. Requests to it are suspended.",
             f"The next attempt is in {again:.0f} s.",
@@ -324,16 +324,16 @@ class SourceClient:
         return 0.0 if isinstance(failure, _RateLimited) else self._backoff(state)
 
     def _refusal(self, response: HttpResponse) -> SourceRefused:
-        variable, quoted_message = self.settings.variable, self._quoted(response)
+        variable, quoted_message = self.settings.variable, self._quote_body(response)
         if response.status not in {401, 403}:
             return SourceRefused(f"{self._name} refused the request: {quoted_message}.")
         if self.settings.api_key.get_secret_value():
             return SourceRefused(f"{self._name} rejected the API key: {quoted_message}.", f"Check {variable}__API_KEY.")
         return SourceRefused(f"{self._name} requires an API key: {quoted_message}.", f"Set {variable}__API_KEY.")
 
-    def _quoted(self, response: HttpResponse) -> str:
+    def _quote_body(self, response: HttpResponse) -> str:
         text = " ".join(clean_text(response.body.decode(errors="replace")).split())
-        text = self.address.redacted(text)
+        text = self.address.redact(text)
         if len(text) > _MAX_QUOTED_CHARS:
             text = text[: _MAX_QUOTED_CHARS - 1] + "…"
         return f"status {response.status}" + (f", {text}" if text else "")

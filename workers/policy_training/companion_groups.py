@@ -57,7 +57,7 @@ class CompanionGroups:
     def __call__(self, prompts: Sequence[str], trainer: Any) -> dict[str, Any]:
         template = PolicyTemplate(trainer.processing_class, frozenset(trainer.eos_token_ids))
         ideas = [self._ideas[int(prompt)] for prompt in prompts[:: self._calls]]
-        rollouts = self._runner.run(self._rollouts.walk(ideas, template, _sampling(trainer)))
+        rollouts = self._runner.run(self._rollouts.walk(ideas, template, _make_sampler(trainer)))
         self._write(trainer.state.global_step + 1, rollouts)
         rows = [row for item in rollouts for row in rows_of(item, self._calls, min(template.ends))]
         rewards = [item.reward for item in rollouts for _ in range(self._calls)]
@@ -120,7 +120,7 @@ def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | N
     return trajectory_rewards
 
 
-def _sampling(trainer: Any) -> Generate:
+def _make_sampler(trainer: Any) -> Generate:
     """Return a function that samples with the trainer's own engine (transformers or vLLM) and its current weights."""
 
     def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:

@@ -51,7 +51,7 @@ class CompanionRollouts:
         waves = GenerationWaves(generate, names, self._plan.rollouts.at_once)
         transport = PolicyTransport(template, waves, self._plan.rollouts.most_prompt_tokens)
 
-        async def one(name: str, idea: RatedIdea) -> CompanionRollout:
+        async def walk_idea(name: str, idea: RatedIdea) -> CompanionRollout:
             # `answers_of` keeps rollouts of the same idea from sharing cached answers.
             run = Run(EvaluationId(name), idea.idea.cutoff, self._clock, NoProgress(), answers_of=name)
             try:
@@ -62,13 +62,13 @@ class CompanionRollouts:
             except AssayerError as error:
                 reward = Absent(reason=str(error))
             finally:
-                waves.left(name)
+                waves.remove(name)
             if name in transport.too_long:
                 reward = Absent(reason=transport.too_long[name])
             return CompanionRollout(idea, transport.calls_of(name), reward)
 
         async with LlmGateway(_settings(self._plan), InMemoryAnswerStore(), self._clock, transport) as llm:
-            walking = gather_all([one(name, idea) for name, idea in zip(names, ideas, strict=True)])
+            walking = gather_all([walk_idea(name, idea) for name, idea in zip(names, ideas, strict=True)])
             rollouts, _ = await gather_pair(walking, waves.serve())
         return rollouts
 

@@ -39,11 +39,11 @@ class PolicyTemplate:
 
     def opening(self, messages: Sequence[ChatMessage]) -> tuple[int, ...]:
         """Return the tokens of the messages, up to where the answer begins."""
-        return self._ids(self._rendered(messages))
+        return self._ids(self._render(messages))
 
     def after_answer(self, messages: Sequence[ChatMessage], complaint: ChatMessage, end_token: int) -> tuple[int, ...]:
         """Return the tokens between an answer, whose last token is `end_token`, and the next answer."""
-        *_, text_after = self._rendered((*messages, ChatMessage("assistant", _PLACE), complaint)).partition(_PLACE)
+        *_, text_after = self._render((*messages, ChatMessage("assistant", _PLACE), complaint)).partition(_PLACE)
         if not text_after:
             raise ConfigurationError(
                 "The policy's chat template drops earlier answers, so the model cannot be asked to correct an answer.",
@@ -55,11 +55,11 @@ class PolicyTemplate:
     def text(self, ids: Sequence[int]) -> str:
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
 
-    def _rendered(self, messages: Sequence[ChatMessage]) -> str:
-        chat = [{"role": message.role, "content": self._harmless(message.content)} for message in messages]
+    def _render(self, messages: Sequence[ChatMessage]) -> str:
+        chat = [{"role": message.role, "content": self._neutralise(message.content)} for message in messages]
         return str(self._tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True))
 
-    def _harmless(self, text: str) -> str:
+    def _neutralise(self, text: str) -> str:
         for mark, broken in self._marks.items():
             text = text.replace(mark, broken)
         return text

@@ -9,7 +9,7 @@ from assayer.errors import RequestRefused
 from assayer.models import Fault
 from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, Requester
 from workers.llm.completion import Completion
-from workers.llm.dialect import Dialect
+from workers.llm.dialect_fallback import Dialect
 from workers.policy_training.policy_conversation import PolicyConversation, PolicyTemplate, WrittenTokens
 from workers.policy_training.trajectories import TrajectoryTokens
 
@@ -48,13 +48,13 @@ class GenerationWaves:
             if self._waiting and self._going <= {item.rollout for item in self._waiting}:
                 self._sample()
 
-    async def written(self, rollout: str, context: tuple[int, ...]) -> WrittenTokens:
+    async def generate(self, rollout: str, context: tuple[int, ...]) -> WrittenTokens:
         future: asyncio.Future[WrittenTokens] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(rollout, context, future))
         self._changed.set()
         return await future
 
-    def left(self, rollout: str) -> None:
+    def remove(self, rollout: str) -> None:
         """Remove a rollout that has ended, so that sampling no longer waits for it."""
         self._going.discard(rollout)
         self._changed.set()
@@ -91,8 +91,8 @@ class PolicyTransport:
             reason = f"a prompt has {len(context):,} tokens; the limit is {self._most:,}."
             self.too_long[requester.run] = reason
             raise RequestRefused(reason, "", (Fault(kind="refused_request", detail=reason),))
-        requester.sent(0.0)
-        written = await self._waves.written(requester.run, context)
+        requester.note_sent(0.0)
+        written = await self._waves.generate(requester.run, context)
         limited = WrittenTokens(written.ids[: request.max_tokens], written.logprobs[: request.max_tokens])
         call.add_answer(limited)
         is_complete = limited.ids[-1] in self._template.ends
@@ -106,10 +106,10 @@ class PolicyTransport:
         if request.repair_attempt:
             calls[key].add_complaint(request.repair_messages[-1])
         else:
-            calls[key] = PolicyConversation(self._template, self._asked(request))
+            calls[key] = PolicyConversation(self._template, self._convert_messages(request))
         return calls[key]
 
-    def _asked(self, request: ChatRequest) -> list[ChatMessage]:
+    def _convert_messages(self, request: ChatRequest) -> list[ChatMessage]:
         return [ChatMessage(item["role"], item["content"]) for item in request.body(_IN_WORDS)["messages"]]
 
     async def reach(self) -> Mapping[str, int]:

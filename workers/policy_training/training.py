@@ -51,12 +51,12 @@ def run_training(
     _claim(plan)
     from workers.policy_training.grpo_run import GrpoRun
 
-    def told(learning_points: list[LearningPoint]) -> None:
+    def report_points(learning_points: list[LearningPoint]) -> None:
         _write_curve(plan, learning_points)
         if learning_points:
             progress(learning_points[-1])
 
-    run = GrpoRun(plan, rows, reward, told, groups)
+    run = GrpoRun(plan, rows, reward, report_points, groups)
     points = run.train(find_last_checkpoint(plan.folder))
     run.save(plan.folder / "policy")
     return _write_curve(plan, points)

@@ -41,7 +41,7 @@ def _parse_office(data: bytes, characters: int, unpacked_bytes: int) -> dict[str
 
     package = OfficePackage(data, unpacked_bytes)
     if is_spreadsheet(package):
-        return _table(data, characters)
+        return _read_table(data, characters)
     if is_word(package):
         return read_word(package, characters).as_json()
     if is_open_document(package):
@@ -49,7 +49,7 @@ def _parse_office(data: bytes, characters: int, unpacked_bytes: int) -> dict[str
     raise Refused("other_format")
 
 
-def _table(data: bytes, characters: int) -> dict[str, object]:
+def _read_table(data: bytes, characters: int) -> dict[str, object]:
     from workers.sandbox.spreadsheet_rows import read_spreadsheet
 
     try:

@@ -43,8 +43,8 @@ class _Formula:
         if name == "r":
             return "".join(text.text or "" for text in children(item, "t")) if self._sees(item) else ""
         forms = {
-            "f": self._fraction, "rad": self._root, "d": self._delimited, "m": self._rows, "eqArr": self._rows,
-            "acc": self._accented, "bar": self._accented, "groupChr": self._accented,
+            "f": self._fraction, "rad": self._root, "d": self._format_delimited, "m": self._rows, "eqArr": self._rows,
+            "acc": self._format_accented, "bar": self._format_accented, "groupChr": self._format_accented,
         }  # fmt: skip
         return forms.get(name, self._with_scripts)(item, depth)
 
@@ -81,7 +81,7 @@ class _Formula:
     def _child(self, item: etree._Element, name: str, depth: int) -> str:
         return self.text(next(children(item, name), None), depth).strip()
 
-    def _delimited(self, item: etree._Element, depth: int) -> str:
+    def _format_delimited(self, item: etree._Element, depth: int) -> str:
         opening, closing, between = (
             attribute(next(_properties(item, name), None), "val") for name in ("begChr", "endChr", "sepChr")
         )
@@ -96,7 +96,7 @@ class _Formula:
         rows = (", ".join(self.text(cell, depth) for cell in children(row, "e")) for row in children(item, "mr"))
         return f"[{'; '.join(rows)}]"
 
-    def _accented(self, item: etree._Element, depth: int) -> str:
+    def _format_accented(self, item: etree._Element, depth: int) -> str:
         inner = self._child(item, "e", depth)
         if get_local_name(item) == "groupChr":
             return inner

@@ -101,12 +101,12 @@ class _HtmlReader:
 
     def read(self, root: etree._Element) -> None:
         self._notes = _extract_notes(root)
-        self._inside(root, bold=False, depth=0)
+        self._read_inside(root, bold=False, depth=0)
         self._end()
         for note in self._notes.values():
             self.text.add_note(self._read_note(note, 0))
 
-    def _inside(self, element: etree._Element, *, bold: bool, depth: int) -> None:
+    def _read_inside(self, element: etree._Element, *, bold: bool, depth: int) -> None:
         self._add(element.text, element, bold)
         for child in element.iterchildren():
             if not isinstance(child, lxml.html.HtmlElement):  # a comment
@@ -141,46 +141,46 @@ class _HtmlReader:
         elif name == "br":
             self.text.end_line()
         elif name == "table" and not self.text.in_row:
-            self._table(element, depth)
+            self._read_table(element, depth)
         elif self.text.in_row:
-            self._inline(element, name, bold, depth)
+            self._read_inline(element, name, bold, depth)
             self.text.add(" " if name in _BLOCKS else "")
         elif heading := _HEADING.fullmatch(name):
             self._end()
-            self._inside(element, bold=bold, depth=depth)
+            self._read_inside(element, bold=bold, depth=depth)
             self._end(int(heading[1]))
         elif _LIST_MARK in (element.get("class") or ""):
             self._end()
-            self._inside(element, bold=bold, depth=depth)
+            self._read_inside(element, bold=bold, depth=depth)
             self.text.add(" ")
         elif _LIST_ENTRY in (element.get("class") or ""):
-            self._inside(element, bold=bold, depth=depth)
+            self._read_inside(element, bold=bold, depth=depth)
             self._end()
         elif name in _BLOCKS:
             self._end()
             self._mark = "- " if name == "li" else self._mark if name in ("p", "div") else ""
-            self._inside(element, bold=bold, depth=depth)
+            self._read_inside(element, bold=bold, depth=depth)
             self._end(is_title=name == "p" and "title" in (element.get("class") or "").split())
         else:
-            self._inline(element, name, bold, depth)
+            self._read_inline(element, name, bold, depth)
 
-    def _inline(self, element: etree._Element, name: str, bold: bool, depth: int) -> None:
-        outer, self._script = self._script, self._script_of(element, name) or self._script
-        self._inside(element, bold=bold or name in _BOLD, depth=depth)
+    def _read_inline(self, element: etree._Element, name: str, bold: bool, depth: int) -> None:
+        outer, self._script = self._script, self._find_script(element, name) or self._script
+        self._read_inside(element, bold=bold or name in _BOLD, depth=depth)
         self._script = outer
 
-    def _script_of(self, element: etree._Element, name: str) -> Script:
+    def _find_script(self, element: etree._Element, name: str) -> Script:
         if name in _SCRIPTS or self._styles is None:
             return _SCRIPTS.get(name, "")
         return _SCRIPTS.get(self._styles.of(element).get("vertical-align", ""), "")
 
-    def _table(self, table: etree._Element, depth: int) -> None:
+    def _read_table(self, table: etree._Element, depth: int) -> None:
         """Add a table, with one line per row."""
         self._end()
         self.text.tables += 1
         for row in table.iter("tr", "caption"):
             for cell in self.text.row(list(row.iterchildren("td", "th")) or [row]):
-                self._inside(cell, bold=False, depth=depth)
+                self._read_inside(cell, bold=False, depth=depth)
             self._end()
 
     def _note(self, note: etree._Element, depth: int) -> None:
@@ -191,7 +191,7 @@ class _HtmlReader:
 
     def _read_note(self, note: etree._Element, depth: int) -> OfficeParagraphs:
         text, self.text = self.text, OfficeParagraphs(self.text.characters_left)
-        self._inside(note, bold=False, depth=depth)
+        self._read_inside(note, bold=False, depth=depth)
         self._end()
         own, self.text = self.text, text
         return own

@@ -47,7 +47,7 @@ def isolate() -> int:
     )
     size = 8 * (1 + (version >= _NETWORK_SINCE) + (version >= _SCOPES_SINCE))
     ruleset = _check_result(system.syscall(_CREATE_RULESET, ctypes.byref(rules), size, 0))
-    for path in _readable():
+    for path in _list_readable_paths():
         folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
         beneath = _PathBeneath(_READ_FILE | (_READ_FOLDER if path.is_dir() else 0), folder)
         _check_result(system.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(beneath), 0))
@@ -58,7 +58,7 @@ def isolate() -> int:
     return version
 
 
-def _readable() -> Iterator[Path]:
+def _list_readable_paths() -> Iterator[Path]:
     python = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *sys.path}
     # openpyxl reads the lists of media types.
     for path in map(Path, {*python, _PROGRAM, *_SYSTEM, *mimetypes.knownfiles}):

@@ -65,7 +65,7 @@ class Look(NamedTuple):
     def over(self, below: "Look") -> "Look":
         return below._replace(**{name: value for name, value in self._asdict().items() if value is not None})
 
-    def why_unseen(self) -> OfficeHiding | None:
+    def explain_unseen(self) -> OfficeHiding | None:
         """Return why the text is invisible, or None if it is visible."""
         if self.hidden:
             return "marked as hidden"

@@ -62,7 +62,7 @@ class _OpenDocumentReader:
                 case "p" | "h":
                     self._paragraph(child, outer_look, reason, mark)
                 case "table":
-                    self._table(child, outer_look, reason)
+                    self._read_table(child, outer_look, reason)
                 case "tracked-changes":
                     for change in child.iter("{*}deletion"):
                         self._text.hide("deleted as a tracked change", _join_words(change))
@@ -90,7 +90,7 @@ class _OpenDocumentReader:
         for element, look, hiding in later:
             self._blocks(element, look, hiding)
 
-    def _table(self, table: etree._Element, outer_look: Look, reason: OfficeHiding | None) -> None:
+    def _read_table(self, table: etree._Element, outer_look: Look, reason: OfficeHiding | None) -> None:
         """Read a table, with one line per row. Hidden columns are hidden in every row."""
         self._text.tables += reason is None
         outer_look = self._styles.look("table", attribute(table, "style-name")).over(outer_look)
@@ -133,10 +133,10 @@ class _OpenDocumentReader:
         return own in ("collapse", "filter") or self._styles.is_collapsed(family, attribute(element, "style-name"))
 
     def _inline(self, parent: etree._Element, look: Look, reason: OfficeHiding | None) -> None:
-        hiding = reason or look.why_unseen()
+        hiding = reason or look.explain_unseen()
         self._text.add(parent.text or "", hiding, script=look.script)
         for child in parent.iterchildren("*"):
-            self._within(child, look, reason, hiding)
+            self._read_within(child, look, reason, hiding)
             self._text.add(child.tail or "", hiding, script=look.script)
 
     def _note(self, note: etree._Element, reason: OfficeHiding | None) -> str:
@@ -158,7 +158,7 @@ class _OpenDocumentReader:
         elif folder:
             self._text.left_out.append((f"the embedded object {folder!r}", "only formulas are read from objects"))
 
-    def _within(
+    def _read_within(
         self, child: etree._Element, look: Look, reason: OfficeHiding | None, hiding: OfficeHiding | None
     ) -> None:
         match get_local_name(child):
@@ -182,7 +182,7 @@ class _OpenDocumentReader:
                 self._object(child)
             case "frame":
                 for part in child.iterchildren("*"):
-                    self._within(part, look, reason, hiding)
+                    self._read_within(part, look, reason, hiding)
             case name if name not in _NOT_TEXT:
                 self._inline(child, look, reason)
 

@@ -28,11 +28,11 @@ def parse_page(page: bytes, charset: str = "") -> lxml.html.HtmlElement:
     except (etree.ParserError, ValueError):
         raise Refused("no_text") from None
     for element in tree.iter():
-        element.text, element.tail = _clean(element.text), _clean(element.tail)
+        element.text, element.tail = _remove_invalid_characters(element.text), _remove_invalid_characters(element.tail)
     return tree
 
 
-def _clean(text: str | None) -> str | None:
+def _remove_invalid_characters(text: str | None) -> str | None:
     """Return the text without characters that are not allowed in XML. Character references can produce such
     characters."""
     return _NO_XML.sub("", text) if text and _NO_XML.search(text) else text

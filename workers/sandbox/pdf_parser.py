@@ -85,7 +85,7 @@ def join_split_words(lines: Sequence[Line]) -> list[Line]:
     soft = chr(SOFT_HYPHEN)
     document_words = {word.casefold() for *_, text in lines for word in _WORD.findall(text)}
 
-    def joined(match: re.Match[str]) -> str:
+    def join_match(match: re.Match[str]) -> str:
         without_hyphen, with_hyphen = match[0].replace(soft, ""), match[0].replace(soft, "-")
         return (
             with_hyphen
@@ -93,7 +93,7 @@ def join_split_words(lines: Sequence[Line]) -> list[Line]:
             else without_hyphen
         )
 
-    return [(*place, _SPLIT_WORD.sub(joined, text).replace(soft, "")) for *place, text in lines]  # type: ignore[misc]
+    return [(*place, _SPLIT_WORD.sub(join_match, text).replace(soft, "")) for *place, text in lines]  # type: ignore[misc]
 
 
 def collect_hidden_texts(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[PdfHiding, str]]:

@@ -103,7 +103,7 @@ def _join(files: Mapping[str, str], name: str, missing_files: list[str], depth: 
 
     other_files = {key: content for key, content in files.items() if key != name}
 
-    def included(match: re.Match[str]) -> str:
+    def include_file(match: re.Match[str]) -> str:
         file_name = match["first"] if match["first"] is not None else match["bare"]
         if match["macro"] in _TWO_ARGUMENTS:
             file_name = posixpath.join(file_name, match["second"] or "")
@@ -117,7 +117,7 @@ def _join(files: Mapping[str, str], name: str, missing_files: list[str], depth: 
         page = "\n\n" if match["macro"] == "include" else " "
         return f"{page}{_join(other_files, found, missing_files, depth + 1).strip(_LINE_ENDS)}{page}{rest}"
 
-    return _INPUT.sub(included, text)
+    return _INPUT.sub(include_file, text)
 
 
 def find_file(files: Mapping[str, object], file_name: str, origin: str, suffix: str = ".tex") -> str | None:

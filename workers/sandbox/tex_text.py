@@ -119,7 +119,7 @@ class _TexReader:
                 case latexwalker.LatexCharsNode():
                     self._chars(node.chars)
                 case latexwalker.LatexGroupNode() if _is_white(node.nodelist):
-                    self.text.hide("in the background colour", self._plain(node.nodelist))
+                    self.text.hide("in the background colour", self._read_plain(node.nodelist))
                 case latexwalker.LatexGroupNode():
                     self._read(node.nodelist)
                 case latexwalker.LatexMathNode() if node.displaytype == "display":
@@ -160,7 +160,7 @@ class _TexReader:
         if level == BODY:
             self._mark = ""
 
-    def _plain(self, nodes: Sequence[Any] | None) -> str:
+    def _read_plain(self, nodes: Sequence[Any] | None) -> str:
         """Return nodes as text on one line, without adding it to the document. Notes and hidden text in them are
         added."""
         separate_text = self._read_separately(nodes)
@@ -192,29 +192,29 @@ class _TexReader:
         match name:
             case _ if name in LEVELS:
                 self._end()
-                self.text.add(self._plain(last_argument))
+                self.text.add(self._read_plain(last_argument))
                 self._end(LEVELS[name])
             case _ if name in TITLES:
-                self.text.title = self.text.title or self._plain(last_argument)
+                self.text.title = self.text.title or self._read_plain(last_argument)
             case _ if name in FRONT:
-                self.text.front_matter.append((name, self._plain(last_argument)))
+                self.text.front_matter.append((name, self._read_plain(last_argument)))
             case _ if name in CITATION_MACROS:
-                keys = self._plain(last_argument).split(",")
-                other_arguments = [self._plain(argument) for argument in arguments[:-1]]
+                keys = self._read_plain(last_argument).split(",")
+                other_arguments = [self._read_plain(argument) for argument in arguments[:-1]]
                 self.text.add(self._citations.mark(name, keys, other_arguments))
             case "nocite":
-                self._citations.mark(name, self._plain(last_argument).replace("*", "").split(","), ())
+                self._citations.mark(name, self._read_plain(last_argument).replace("*", "").split(","), ())
             case "footnote" | "footnotetext":
                 if number := self.text.add_note(self._read_separately(last_argument)):
                     self.text.add(f"[^{number}]")
             case _ if name in NOTES_TO_AUTHORS:
                 self.text.left_out.append(
-                    (f"the note {self._plain(last_argument)[:60]!r}", f"\\{name} is a note to the authors")
+                    (f"the note {self._read_plain(last_argument)[:60]!r}", f"\\{name} is a note to the authors")
                 )
-            case "textcolor" if arguments and self._plain(arguments[-2]).strip().lower() == "white":
-                self.text.hide("in the background colour", self._plain(last_argument))
+            case "textcolor" if arguments and self._read_plain(arguments[-2]).strip().lower() == "white":
+                self.text.hide("in the background colour", self._read_plain(last_argument))
             case _ if name in HIDDEN:
-                self.text.hide("marked as hidden", self._plain(last_argument))
+                self.text.hide("marked as hidden", self._read_plain(last_argument))
             case _ if name in ("textcolor", "captionof", *_SECOND_ARGUMENT):
                 self._read(last_argument)
             case "href":
@@ -234,17 +234,17 @@ class _TexReader:
             case "includegraphics":
                 self._count("picture")
             case _ if name in REFERENCES:
-                self.text.add(self._plain(last_argument))
+                self.text.add(self._read_plain(last_argument))
             case _ if name in IGNORED or name == "bibitem":
                 pass
             case _:
-                self._other_macro(node, arguments)
+                self._read_other_macro(node, arguments)
 
     def _link(self, arguments: Sequence[Sequence[Any]]) -> None:
-        address, label = self._plain(arguments[0]), self._plain(arguments[-1])
+        address, label = self._read_plain(arguments[0]), self._read_plain(arguments[-1])
         self.text.add(label if address in label or label in address else f"{label} ({address})")
 
-    def _other_macro(self, node: Any, arguments: Sequence[Sequence[Any]]) -> None:
+    def _read_other_macro(self, node: Any, arguments: Sequence[Sequence[Any]]) -> None:
         """Add the character that a macro prints, or its arguments."""
         symbol = symbol_of(node.macroname)
         if symbol is not None and not arguments:
@@ -252,7 +252,7 @@ class _TexReader:
         elif node.macroname in "'`^\"~=.cvuHkrbd" and arguments:
             self.text.add(LatexNodes2Text().nodelist_to_text([node]))
         elif node.macroname in _SCRIPTS and arguments:
-            self.text.add(self._plain(arguments[-1]), script=_SCRIPTS[node.macroname])
+            self.text.add(self._read_plain(arguments[-1]), script=_SCRIPTS[node.macroname])
         elif node.macroname in ("LaTeX", "TeX", "BibTeX", "LaTeXe"):
             self.text.add(node.macroname)
         elif not node.macroname.isalpha():
@@ -263,7 +263,7 @@ class _TexReader:
 
     def _item(self, label: Sequence[Any] | None) -> None:
         self._end()
-        shown = self._plain(label).strip()
+        shown = self._read_plain(label).strip()
         self._mark = "- "
         if shown and shown not in "-–—•*·":
             self.text.add(f"{shown} ")
@@ -284,10 +284,10 @@ class _TexReader:
         elif name in DRAWINGS:
             self._count("drawing")
         elif name in TABLES:
-            self._table(node.nodelist)
+            self._read_table(node.nodelist)
         elif name in BIBLIOGRAPHIES:
             self._end()
-            for entry in self._citations.printed_entries(node.nodelist, self._plain):
+            for entry in self._citations.printed_entries(node.nodelist, self._read_plain):
                 self.text.reference_lines.append(entry)
         else:
             self._block(name, node)
@@ -309,7 +309,7 @@ class _TexReader:
         elif name in STATEMENTS:
             self._mark = outer
 
-    def _table(self, nodes: Sequence[Any]) -> None:
+    def _read_table(self, nodes: Sequence[Any]) -> None:
         """Add a table, with one line per row."""
         self._end()
         self.text.tables += 1
@@ -317,7 +317,7 @@ class _TexReader:
         cell: list[Any] = []
 
         def end_cell(between: str) -> None:
-            rows[-1] += self._plain(cell) + between
+            rows[-1] += self._read_plain(cell) + between
             cell.clear()
 
         for node in nodes:

@@ -25,10 +25,10 @@ _SEPARATORS = ("separator", "continuationSeparator", "continuationNotice")
 
 
 def is_word(package: OfficePackage) -> bool:
-    return _main_part(package) is not None
+    return _find_main_part(package) is not None
 
 
-def _main_part(package: OfficePackage) -> str | None:
+def _find_main_part(package: OfficePackage) -> str | None:
     """Return the main part that the package declares, as Word does; None if there is none."""
     for relation in children(package.part(_RELATIONS), "Relationship"):
         target = (attribute(relation, "Target") or "").lstrip("/")
@@ -39,7 +39,7 @@ def _main_part(package: OfficePackage) -> str | None:
 
 def read_word(package: OfficePackage, most_characters: int) -> OfficeParagraphs:
     """Read a Word document. Raises Refused if it cannot be read."""
-    name = _main_part(package)
+    name = _find_main_part(package)
     root = package.part(name) if name else None
     if name is None or root is None:
         raise Refused("damaged")
@@ -106,7 +106,7 @@ class _WordReader:
                 case "p":
                     self._paragraph(child, outer_look, reason)
                 case "tbl":
-                    self._table(child, outer_look, reason)
+                    self._read_table(child, outer_look, reason)
                 case "altChunk":
                     self._text.parts_unread += 1
                 case name if name in _DELETED:
@@ -132,7 +132,7 @@ class _WordReader:
         for box in boxes:
             self._blocks(box, outer_look, reason)
 
-    def _table(self, table: etree._Element, outer_look: Look, reason: OfficeHiding | None) -> None:
+    def _read_table(self, table: etree._Element, outer_look: Look, reason: OfficeHiding | None) -> None:
         """Read a table, with one line per row."""
         self._text.tables += reason is None
         properties = next(children(table, "tblPr"), None)
@@ -179,7 +179,7 @@ class _WordReader:
 
     def _formula(self, formula: etree._Element, look: Look, reason: OfficeHiding | None) -> None:
         def is_seen(run: etree._Element) -> bool:
-            hiding = reason or look_of(next(children(run, "rPr"), None)).over(look).why_unseen()
+            hiding = reason or look_of(next(children(run, "rPr"), None)).over(look).explain_unseen()
             if hiding is not None:
                 self._text.add("".join(item.text or "" for item in children(run, "t")), hiding)
             return hiding is None
@@ -190,7 +190,7 @@ class _WordReader:
         properties = next(children(run, "rPr"), None)
         style = self._styles.characters(attribute(next(children(properties, "rStyle"), None), "val"))
         run_look = look_of(properties).over(style).over(look)
-        hiding = reason or run_look.why_unseen()
+        hiding = reason or run_look.explain_unseen()
         for child in run.iterchildren("*"):
             match get_local_name(child):
                 case "t":

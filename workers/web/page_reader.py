@@ -70,9 +70,9 @@ class PageReader:
                 "workers.sandbox.page_extraction:extract_article", page, self._settings, _ANSWER, **options
             )
         except Refused as refused:
-            raise self._unreadable(refused.cause, download) from None
+            raise self._build_unreadable(refused.cause, download) from None
 
-    def _unreadable(self, cause: str, download: Download) -> Unreadable:
+    def _build_unreadable(self, cause: str, download: Download) -> Unreadable:
         PARSE_FAILURES.labels("web", cause).inc()
         limits = self._settings
         descriptions = {

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assayer.citing.evidence import Evidence, check_quote, citation_of
+from assayer.citing.evidence import Evidence, build_citation, check_quote
 from assayer.citing.labels import strip_citations
 from assayer.methods.check.text_matching import Paragraph, similarity, truncate_words
 from assayer.models import Citation, NearPassage, PaperId
@@ -49,11 +49,13 @@ async def find_closest_passages(
         for part in parts
         for sentence in sentences(part.text) or [truncate_words(part.text, _PART_WORDS)]
     ]
-    nearest = await asyncio.gather(*(_nearest(plan_sentences, item, embedder) for item in evidence))
+    nearest = await asyncio.gather(*(_find_nearest_sentence(plan_sentences, item, embedder) for item in evidence))
     return sorted((item for item in nearest if item is not None), key=lambda item: (-item.cosine, item.paper_id))
 
 
-async def _nearest(plan_sentences: Sequence[tuple[str, str]], item: Evidence, embedder: Embedder) -> Nearest | None:
+async def _find_nearest_sentence(
+    plan_sentences: Sequence[tuple[str, str]], item: Evidence, embedder: Embedder
+) -> Nearest | None:
     evidence_sentences = sentences(item.text) or [item.text]
     cosines = await similarity([sentence for _, sentence in plan_sentences], evidence_sentences, embedder)
     for flat_index in (-cosines).argsort(axis=None, kind="stable")[:_ATTEMPTS].tolist():
@@ -65,7 +67,7 @@ async def _nearest(plan_sentences: Sequence[tuple[str, str]], item: Evidence, em
                 item,
                 strip_citations(part),
                 strip_citations(truncate_words(sentence, _OWN_WORDS)),
-                citation_of(item.paper_id, quote),
+                build_citation(item.paper_id, quote),
                 float(cosines[row, column]),
             )
     return None

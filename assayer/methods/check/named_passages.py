@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from assayer.citing.evidence import Evidence, ShownPlace, check_quote, citation_of
+from assayer.citing.evidence import Evidence, ShownPlace, build_citation, check_quote
 from assayer.models import Citation, FullText, PaperId
 from assayer.text.sanitise import sanitise
 from assayer.text.sentences import sentences
@@ -65,5 +65,5 @@ def _quote(
                 continue
             quote = check_quote(sentence, source)
             if quote is not None and quote.state == "verified":
-                quotes.append(citation_of(paper.paper_id, quote))
+                quotes.append(build_citation(paper.paper_id, quote))
     return tuple(quotes)

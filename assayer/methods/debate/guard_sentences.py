@@ -77,7 +77,7 @@ def split_sentences(text: str) -> Iterator[str]:
 def contains_instruction(text: str) -> bool:
     """Return whether any sentence in the text sounds like an instruction to the judges."""
     sentences = list(split_sentences(text))
-    return any(scores_of(item).order > threshold_for(len(sentences)) for item in sentences)
+    return any(score_sentence(item).order > threshold_for(len(sentences)) for item in sentences)
 
 
 def threshold_for(sentences: int) -> float:
@@ -86,13 +86,13 @@ def threshold_for(sentences: int) -> float:
     return 1.5 * max(0.0, log(sentences / _USUAL_SENTENCES)) if sentences else 0.0
 
 
-def scores_of(sentence: str) -> SentenceScores:
+def score_sentence(sentence: str) -> SentenceScores:
     weights, bias = _weights()
-    order_score, empty_score = weights[:, list(index_features(features_of(sentence)))].sum(axis=1) + bias
+    order_score, empty_score = weights[:, list(index_features(extract_features(sentence)))].sum(axis=1) + bias
     return SentenceScores(float(order_score), float(empty_score))
 
 
-def features_of(sentence: str) -> set[str]:
+def extract_features(sentence: str) -> set[str]:
     """Return the names of all features detected in the sentence."""
     folded_sentence = sentence.casefold()
     words = [item.replace("’", "'") for item in _WORD.findall(_DEVANAGARI.sub(" ", folded_sentence))]

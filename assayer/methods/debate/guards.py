@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from assayer.methods.debate.guard_phrases import addresses_judge, is_template
-from assayer.methods.debate.guard_sentences import contains_instruction, scores_of, split_sentences
+from assayer.methods.debate.guard_sentences import contains_instruction, score_sentence, split_sentences
 from assayer.methods.debate.idea_shape import (
     find_own_words,
     is_method_list,
@@ -45,7 +45,7 @@ class GuardStop(NamedTuple):
     author's ability."""
 
 
-def _unjudgeable(item: RewardItem) -> Absent | None:
+def _explain_unjudgeable(item: RewardItem) -> Absent | None:
     """Return why no idea can be judged with this question and abstract, or None if ideas can."""
     for name, text in (("research question", item.question), ("abstract", item.abstract)):
         if len(text) > MAX_REFERENCE_CHARS:
@@ -61,7 +61,7 @@ def reward_without_judging(item: RewardItem, judge: str) -> Reward | None:
     stop = find_stop(item)
     if stop is not None:
         return Reward(value=0, reason=stop.reason, judge=judge, guard=stop.name, leakage=stop.leakage)
-    no_judgement = _unjudgeable(item)
+    no_judgement = _explain_unjudgeable(item)
     return None if no_judgement is None else Reward(value=no_judgement, reason=no_judgement.reason, judge=judge)
 
 
@@ -104,7 +104,7 @@ def _stop_without_content(item: RewardItem) -> GuardStop | None:
         words, own_words = find_own_words(sentence, ""), find_own_words(sentence, item.question)
         if (words and len(own_words) <= (1 - _COPIED_OF_SENTENCE) * len(words)) or sentence.endswith(("?", "？")):
             is_copied = True
-        elif scores_of(sentence).nothing <= 0:
+        elif score_sentence(sentence).nothing <= 0:
             remaining_words |= own_words
         if len(remaining_words) >= _MIN_OWN_WORDS:
             return None

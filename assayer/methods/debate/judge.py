@@ -9,7 +9,7 @@ from assayer.methods.debate.guards import reward_without_judging
 from assayer.methods.debate.rounds import Debate, DebateOutcome
 from assayer.methods.debate.schemas import DebateQuestion
 from assayer.methods.debate.tasks import seat_task
-from assayer.methods.debate.turns import Spoken, build_lost_turn, spoken_turn
+from assayer.methods.debate.turns import Spoken, build_lost_turn, convert_answer_to_turn
 from assayer.models import Absent
 from assayer.models.reward import RewardItem
 from assayer.run.accounting import cost_of_journal
@@ -73,7 +73,7 @@ async def _speak(
         answer = await ask(llm, seat_task(composition, seat), seat_question, run)
     except (LlmError, BudgetExhausted, ComponentUnavailable) as error:
         return build_lost_turn(question.round, seat, _failure_sentence(error))
-    return spoken_turn(item, question.round, seat, answer)
+    return convert_answer_to_turn(item, question.round, seat, answer)
 
 
 def _failure_sentence(error: AssayerError) -> str:

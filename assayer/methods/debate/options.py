@@ -39,7 +39,7 @@ class DebateOptions(Frozen):
         own_compositions = load_compositions(self.compositions) if self.compositions is not None else {}
         return {**COMPOSITIONS, **own_compositions}
 
-    def composition_called(self, name: str | None = None) -> Composition:
+    def get_composition(self, name: str | None = None) -> Composition:
         """Return the composition with this name, or the configured one if no name is passed. Raises InputError if the
         name is unknown."""
         return composition(name or self.composition, self.known_compositions())

@@ -31,7 +31,7 @@ class Spoken(NamedTuple):
     turn: DebateTurn
 
 
-def spoken_turn(item: RewardItem, number: int, seat: Seat, answer: Any) -> Spoken:
+def convert_answer_to_turn(item: RewardItem, number: int, seat: Seat, answer: Any) -> Spoken:
     """Convert an answer to a turn. `answer` has the type that belongs to the seat's role; `item` holds the texts as
     shown to the seat."""
     if isinstance(answer, ModeratorAnswer):

@@ -204,7 +204,7 @@ class GraphJudge:
             is_allowed[new_rows] = False
         # A cosine of 0 or less makes no edge and does not count as evidence.
         neighbours = NearestViewpoints(np.where(neighbours.cosines > 0, neighbours.rows, -1), neighbours.cosines)
-        subgraph = IdeaSubgraph.of(
+        subgraph = IdeaSubgraph.extract(
             self._subgraphs, neighbours, vectors, inner_edges, cutoff, is_allowed[arrays.idea_of]
         )
         read = build_titled_text(idea.title, idea.text if text is None else text)

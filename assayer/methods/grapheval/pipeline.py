@@ -77,7 +77,7 @@ async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJud
 
     placed_idea = await judge.prepare(placed_idea)
     scores = judge.score(placed_idea)
-    decision, probabilities = _calibrated_decision(scores, judge.calibration)
+    decision, probabilities = _decide_by_calibration(scores, judge.calibration)
     if not isinstance(decision, Absent) and _is_beaten_by_length(judge.choice):
         decision = Absent(reason=_NO_BETTER_THAN_LENGTH)
     return Verdict(
@@ -125,7 +125,7 @@ async def _embed(extraction: Viewpoints, backends: Backends, judge: GraphJudge) 
     return await backends.embedder.embed([viewpoint.text for viewpoint in extraction.viewpoints], "passage")
 
 
-def _calibrated_decision(
+def _decide_by_calibration(
     scores: NDArray[np.float64], calibration: ProbabilityCalibration | Absent
 ) -> tuple[str | Absent, tuple[ClassProbability, ...]]:
     """Return the outcome decided on, or why there is none, and the probabilities of all outcomes."""

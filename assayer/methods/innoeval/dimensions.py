@@ -139,7 +139,7 @@ def load_dimensions(path: Path) -> tuple[RubricDimension, ...]:
     ["novelty", …]`. Raises InputError if the file is invalid."""
     file = path.name
     table = parse_toml(read_text_file(path), file, ["keep", "dimension"])
-    kept_dimensions = _kept_dimensions(table.get("keep", []), file)
+    kept_dimensions = _select_dimensions(table.get("keep", []), file)
     own_dimensions = (
         parse_entries(table, "dimension", RubricDimension, file) if "dimension" in table or not kept_dimensions else ()
     )
@@ -162,7 +162,7 @@ def resolve_dimensions(
     return dimensions
 
 
-def _kept_dimensions(names: Any, file: str) -> tuple[RubricDimension, ...]:
+def _select_dimensions(names: Any, file: str) -> tuple[RubricDimension, ...]:
     if not isinstance(names, list):
         raise InputError(
             f"{file}: `keep` must be a list of dimension names.",

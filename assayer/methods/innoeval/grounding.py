@@ -3,7 +3,7 @@ the report's background part."""
 
 from collections.abc import Sequence
 
-from assayer.citing.evidence import check_quote, citation_of, evidence_batches
+from assayer.citing.evidence import build_citation, check_quote, evidence_batches
 from assayer.citing.labels import marker, strip_citations
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.evidence_pack import EvidencePack, Grounding, ReadSource
@@ -31,7 +31,7 @@ async def ground_parts(
         answer = await context.ask(GROUNDING, GroundingQuestion(digest=digest, parts=labelled_parts, evidence=batch))
         by_label = {item.label: item for item in batch}
         return [
-            _to_grounding(names[grounded_part.part], grounded_part, by_label[item.label])
+            _convert_grounding(names[grounded_part.part], grounded_part, by_label[item.label])
             for item in answer.finds
             for grounded_part in item.groundings
         ]
@@ -51,7 +51,7 @@ async def ground_parts(
     return tuple(sorted(distinct.values(), key=lambda entry: (part_order[entry.part], source_order[entry.paper_id])))
 
 
-def _to_grounding(part: str, grounded_part: GroundedPart, item: EvidenceItem) -> Grounding:
+def _convert_grounding(part: str, grounded_part: GroundedPart, item: EvidenceItem) -> Grounding:
     return Grounding(
         part=part,
         paper_id=item.paper_id,
@@ -97,5 +97,5 @@ def _build_reading(grounding: Grounding) -> Reading:
         label=marker(grounding.paper_id),
         stance=1 if grounding.stance == "supports" else -1,
         text=grounding.analysis,
-        quote=citation_of(grounding.paper_id, grounding.quote) if grounding.quote else None,
+        quote=build_citation(grounding.paper_id, grounding.quote) if grounding.quote else None,
     )

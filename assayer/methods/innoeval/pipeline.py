@@ -82,13 +82,13 @@ async def _collect_evidence(context: EvaluationContext[InnoEvalOptions]) -> _Col
     search = IterativeSearch(context, sources, selection, idea_digest)
     reading = SlowReader(context, sources, collect_words(idea_digest))
 
-    selected_sources = await search.best_sources(six_tuple.parts)
+    selected_sources = await search.find_best_sources(six_tuple.parts)
     run.report_progress("innoeval", 2, _STAGES)
     sources_before = await reading.read(selected_sources, "before")
     fit_level = field_coverage(fit.level, run.journal.near_remote_papers)  # all searches for the board are done
 
     async def read_later_sources() -> tuple[ReadSource, ...]:
-        return await reading.read(await search.later_sources(), "after")
+        return await reading.read(await search.find_later_sources(), "after")
 
     groundings, sources_after = await gather_pair(
         ground_parts(context, idea_digest, six_tuple.parts, sources_before),

@@ -298,7 +298,7 @@ def judgement_with_scores(scores: tuple[float, ...]) -> type[Judgement]:
 class Judgements(Frozen):
     """A reviewer's reviews of an idea: one field for each dimension, named after it."""
 
-    def of(self, dimension: RubricDimension) -> Judgement:
+    def judgement_on(self, dimension: RubricDimension) -> Judgement:
         judgement: Judgement = getattr(self, dimension.name)
         return judgement
 

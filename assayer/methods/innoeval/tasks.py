@@ -122,7 +122,7 @@ def _check_judgements(question: JudgingQuestion, answer: Judgements) -> list[str
     return [
         f"{dimension.title}: {complaint}"
         for dimension in question.dimensions
-        for complaint in check_judgement(question, answer.of(dimension))
+        for complaint in check_judgement(question, answer.judgement_on(dimension))
     ]
 
 

@@ -69,15 +69,15 @@ class Passages:
     by_label: dict[str, ReadPassage]
 
     @classmethod
-    def of(cls, passages: Sequence[ReadPassage]) -> "Passages":
+    def label(cls, passages: Sequence[ReadPassage]) -> "Passages":
         """Label the passages `E1`, `E2` … in order."""
         return cls({f"E{number}": passage for number, passage in enumerate(passages, start=1)})
 
-    def supported_about(self, point: str) -> list[str]:
-        """Return the labels of the passages that were read for a point and that `supported` accepts."""
-        return self.supported([label for label, passage in self.by_label.items() if point in passage.points])
+    def find_supported_about(self, point: str) -> list[str]:
+        """Return the labels of the passages that were read for a point and that `keep_supported` accepts."""
+        return self.keep_supported([label for label, passage in self.by_label.items() if point in passage.points])
 
-    def supported(self, labels: Sequence[str]) -> list[str]:
+    def keep_supported(self, labels: Sequence[str]) -> list[str]:
         """Filter labels: drop unknown labels, duplicates, and passages whose text does not support the statement
         derived from them. Passages that could not be checked are kept."""
         support_by_label = {label: self.by_label[label].quote.support for label in labels if label in self.by_label}
@@ -96,7 +96,7 @@ async def ask_editor(
     scores: PlanScores | None,
 ) -> EditedReview:
     """Ask the editor model for the review. Raises an AssayerError if there is no answer."""
-    passages = Passages.of(literature.passages).by_label
+    passages = Passages.label(literature.passages).by_label
     noted_passages = tuple(
         NotedPassage(
             label=label, title=item.title, year=item.year, relation=item.relation, points=item.points, shows=item.shows
@@ -152,7 +152,7 @@ def panel_review(
     journal.record_dropped("finding", "repeats another finding", len(answered_findings) - len(findings))
     rejected_count = sum(point.label in answer.dropped for point in panel.points)
     journal.record_dropped("point", "the editor judged it wrong, or already answered in the plan", rejected_count)
-    unsupported_count = sum(len({*finding.cites}) - len(passages.supported(finding.cites)) for finding in findings)
+    unsupported_count = sum(len({*finding.cites}) - len(passages.keep_supported(finding.cites)) for finding in findings)
     journal.record_dropped(
         "cited passage", "its text does not support the statement derived from it", unsupported_count
     )
@@ -198,7 +198,7 @@ def _choose_near_works(
     for work in closest:
         if work.work in recalled_by_label and recalled_by_label[work.work].role in _NEAR_ROLES:
             kept_works.setdefault(work.work, work)
-        for label in passages.supported([work.work]):
+        for label in passages.keep_supported([work.work]):
             if passages.by_label[label].relation in _NEAR:
                 kept_works.setdefault(passages.by_label[label].paper, work)
     return list(kept_works.values())
@@ -215,7 +215,7 @@ def _number_citations(
     cited_labels += [*answer.soundness.cites, *answer.contribution.cites]
     if isinstance(answer, EditedReviewByCriteria):
         cited_labels += [label for item in answer.criteria for label in item.cites]
-    evidence = passages.supported(cited_labels)
+    evidence = passages.keep_supported(cited_labels)
 
     def find_named_works(named: Sequence[str], *texts: str) -> list[str]:
         """Return the labels of the works named for some texts, beginning with works whose names occur in the texts."""
@@ -232,7 +232,7 @@ def _number_citations(
     referred_works = list(dict.fromkeys(mentioned_works))
 
     def number_passages(labels: Sequence[str]) -> tuple[int, ...]:
-        return tuple(evidence.index(label) for label in passages.supported(labels))
+        return tuple(evidence.index(label) for label in passages.keep_supported(labels))
 
     def number_works(labels: Sequence[str], *texts: str) -> tuple[int, ...]:
         return tuple(referred_works.index(label) for label in find_named_works(labels, *texts))

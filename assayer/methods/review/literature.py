@@ -7,7 +7,7 @@ from typing import NamedTuple
 from assayer.citing.evidence import Evidence, check_quote, evidence_batches
 from assayer.evaluation_context import EvaluationContext
 from assayer.literature.library import field_coverage, list_ids_beyond_corpus
-from assayer.literature.work_versions import one_paper_per_work
+from assayer.literature.work_versions import keep_one_paper_per_work
 from assayer.methods.review import tasks
 from assayer.methods.review.options import ReviewOptions
 from assayer.methods.review.panel import Panel
@@ -202,9 +202,9 @@ async def _shortlist(
     """Choose the papers to read: papers that a referee named, then papers with a promising title. If the screening
     request fails, the papers are taken in order, since there is no reason to exclude any."""
     journal = context.run.journal
-    named_papers = one_paper_per_work(named_papers)[: context.options.opened]
+    named_papers = keep_one_paper_per_work(named_papers)[: context.options.opened]
     limit = max(context.options.opened - len(named_papers), 0)
-    works = one_paper_per_work([*named_papers, *papers])
+    works = keep_one_paper_per_work([*named_papers, *papers])
     journal.record_dropped(
         "paper", "another record of the same work", len({paper.id for paper in (*named_papers, *papers)}) - len(works)
     )

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from assayer.citing.evidence import Evidence, Quoted, citation_of
+from assayer.citing.evidence import Evidence, Quoted, build_citation
 from assayer.citing.excerpts import excerpt
 from assayer.citing.labels import strip_citations
 from assayer.claim_support.checking import check_support
@@ -48,7 +48,7 @@ def read_passage(item: Evidence, note: ReadingNote, verified_quotes: Sequence[Qu
     in the paper; there must be at least one."""
     distinct = list({entry.words: entry for entry in verified_quotes}.values())
     first, *further = distinct
-    quote = citation_of(item.paper_id, first).model_copy(
+    quote = build_citation(item.paper_id, first).model_copy(
         update={"further": tuple(FurtherQuote(quote=entry.words, place=entry.place) for entry in further)}
     )
     return ReadPassage(

@@ -53,7 +53,7 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
         catch_failure(ask_editor(context, panel, literature, recalled_works, plan_scores)),
         check_passages(literature.passages, backends.llm, run),
     )
-    passages = Passages.of(checked_passages)
+    passages = Passages.label(checked_passages)
     no_scores_reason = None
     if isinstance(answer, Failed):
         run.journal.record_failure("editor's review", answer.error)

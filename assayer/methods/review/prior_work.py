@@ -134,7 +134,11 @@ async def look_up_works(context: EvaluationContext[ReviewOptions], named_works: 
     remaining_searches = {work: search for work, search in searches.items() if work not in records}
     return LookedUp(
         records,
-        frozenset(work for work, search in remaining_searches.items() if lookup.unanswered(search) or not search.asked),
+        frozenset(
+            work
+            for work, search in remaining_searches.items()
+            if lookup.list_unanswered_sources(search) or not search.asked
+        ),
     )
 
 

@@ -79,7 +79,7 @@ def replace_scores(answer: EditedReview, plan: PlanScores, passages: Passages) -
     lower = edited_score.score is not None and (
         plan.contribution.score is None or edited_score.score < plan.contribution.score
     )
-    relations = {passages.by_label[label].relation for label in passages.supported(edited_score.cites)}
+    relations = {passages.by_label[label].relation for label in passages.keep_supported(edited_score.cites)}
     keep = lower and bool(relations & {"already_has", "has_part"})
     contribution = edited_score if keep else _from_plan(edited_score, plan.contribution)
     return answer.model_copy(
@@ -121,7 +121,7 @@ def review_parts(
 def _build_judged_criterion(
     criterion: Criterion, edited_criterion: EditedCriterion, passages: Passages
 ) -> JudgedCriterion:
-    evidence = [passages.by_label[label] for label in passages.supported(edited_criterion.cites)]
+    evidence = [passages.by_label[label] for label in passages.keep_supported(edited_criterion.cites)]
     labels = "".join(f" [{label}]" for label in dict.fromkeys(marker(item.paper) for item in evidence))
     limit = Point(
         kind="weakness", text=f"{edited_criterion.limited_by}{labels}", citations=tuple(item.quote for item in evidence)
@@ -148,7 +148,7 @@ def _score(edited_score: EditedScore, passages: Passages) -> Score | Absent:
     if edited_score.score is None:
         return Absent(reason=f"{UNDERSPECIFIED}: {edited_score.limited_by}")
     cited_labels = dict.fromkeys(
-        marker(passages.by_label[label].paper) for label in passages.supported(edited_score.cites)
+        marker(passages.by_label[label].paper) for label in passages.keep_supported(edited_score.cites)
     )
     basis = " ".join((edited_score.limited_by.rstrip("."), *(f"[{label}]" for label in cited_labels))) + "."
     return Score(
@@ -177,7 +177,7 @@ def _contribution(edited_score: EditedScore, passages: Passages, fit: FitLevel) 
     score = _score(edited_score, passages)
     if isinstance(score, Absent):
         return score
-    cited_relations = {passages.by_label[label].relation for label in passages.supported(edited_score.cites)}
+    cited_relations = {passages.by_label[label].relation for label in passages.keep_supported(edited_score.cites)}
     lowest = next((limit for relation, limit in _MIN_SCORES if relation in cited_relations), _MIN_SCORE_WITHOUT_PASSAGE)
     if score.value < lowest:
         reason = f"The editor gave {score.value:g}, but cited no passage that has what is claimed as new"

@@ -58,7 +58,7 @@ def _finding(point: PanelPoint, passages: Passages) -> EditedFinding:
         lead="",
         text=f"{point.claim} {point.why}".strip(),
         fix=point.fix,
-        cites=passages.supported_about(point.label)[:_MAX_CITED],
+        cites=passages.find_supported_about(point.label)[:_MAX_CITED],
         named=[],
     )
 
@@ -69,6 +69,6 @@ def _build_further_point(point: PanelPoint, passages: Passages) -> FurtherPoint:
         axis="soundness",
         kind="question" if point.kind == "question" else "weakness",
         text=f"{point.claim} {point.fix}".strip(),
-        cites=passages.supported_about(point.label)[:1],
+        cites=passages.find_supported_about(point.label)[:1],
         named=[],
     )

@@ -117,7 +117,7 @@ class ContributionModule:
     async def _read_for_methods(self, compared_papers: Sequence[PaperId]) -> list[Paper]:
         """Return the nearest papers that were read for the methods but not compared yet: a paper near a method may also
         be near what the idea claims as new."""
-        nearest = await self._readings_for_methods.excluding([self.papers[paper] for paper in compared_papers])
+        nearest = await self._readings_for_methods.select_excluding([self.papers[paper] for paper in compared_papers])
         papers = await self._keep_nearest(nearest)
         self.papers |= {paper.id: paper for paper in papers}
         return papers
@@ -233,7 +233,7 @@ class ContributionModule:
         async def compare(batch: tuple[Evidence, ...]) -> list[tuple[str, PaperComparison]]:
             evidence_by_label = {item.label: item for item in batch}
             return [
-                (verdict.dimension, PaperComparison.of(evidence_by_label[paper.label], verdict))
+                (verdict.dimension, PaperComparison.from_verdict(evidence_by_label[paper.label], verdict))
                 for paper in await ask_about_all(batch, ask)
                 for verdict in paper.verdicts
             ]
@@ -320,7 +320,7 @@ class ContributionModule:
             {item.paper: item.shown for item in comparisons},
         )
         return PointWriter(
-            papers, [item.given_quote() for item in comparisons], self._numbers, evidence_by_paper
+            papers, [item.build_given_quote() for item in comparisons], self._numbers, evidence_by_paper
         ).all_points(review)
 
     def _reason_not_to_judge(self, comparisons: Sequence[PaperComparison]) -> Absent | None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from assayer.evaluation_context import EvaluationContext
-from assayer.literature.work_versions import one_paper_per_work
+from assayer.literature.work_versions import keep_one_paper_per_work
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.options import ScholarEvalOptions
 from assayer.methods.scholareval.paper_evidence import title_line
@@ -28,7 +28,7 @@ async def shortlist_by_title(
     journal, limit = context.run.journal, context.options.opened
     if not papers:
         return []
-    works = one_paper_per_work(papers)
+    works = keep_one_paper_per_work(papers)
     journal.record_dropped(_NOUNS[purpose], "another record of the same work", len(papers) - len(works))
     papers = works
     for paper in papers:

@@ -33,7 +33,7 @@ class PaperComparison:
     quoted: Quoted | None
 
     @classmethod
-    def of(cls, evidence: Evidence, verdict: NoveltyVerdict) -> "PaperComparison":
+    def from_verdict(cls, evidence: Evidence, verdict: NoveltyVerdict) -> "PaperComparison":
         return cls(evidence, verdict.verdict, verdict.reason, check_quote(verdict.quote, evidence))
 
     @property
@@ -55,6 +55,6 @@ class PaperComparison:
             quote=get_verified_words(self.quoted),
         )
 
-    def given_quote(self) -> GivenQuote:
+    def build_given_quote(self) -> GivenQuote:
         """Return the quote that the review may use, with the statement that it supports."""
         return GivenQuote(paper=self.paper, side=_SIDE[self.standing], statement=self.reason, quoted=self.quoted)

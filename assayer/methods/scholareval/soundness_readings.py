@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from assayer.literature.work_versions import one_paper_per_work
+from assayer.literature.work_versions import keep_one_paper_per_work
 from assayer.models import Paper
 
 MAX_COMPARED = 8
@@ -24,7 +24,7 @@ class SoundnessReadings:
         self._papers = self._papers or tuple(papers)
         self._published.set()
 
-    async def excluding(self, compared_papers: Sequence[Paper]) -> list[Paper]:
+    async def select_excluding(self, compared_papers: Sequence[Paper]) -> list[Paper]:
         """Wait for the papers, and return up to `MAX_COMPARED` of them, nearest to their methods first, leaving out
         works that were already compared."""
         await self._published.wait()
@@ -33,6 +33,6 @@ class SoundnessReadings:
         chosen_papers: list[Paper] = []
         for paper in other_papers:
             known_papers = [*compared_papers, *chosen_papers]
-            if len(one_paper_per_work([*known_papers, paper])) > len(one_paper_per_work(known_papers)):
+            if len(keep_one_paper_per_work([*known_papers, paper])) > len(keep_one_paper_per_work(known_papers)):
                 chosen_papers.append(paper)
         return chosen_papers[:MAX_COMPARED]

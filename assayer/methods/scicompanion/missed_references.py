@@ -9,7 +9,7 @@ from assayer.literature.library import Library
 from assayer.methods.scicompanion.exploration import idea_queries
 from assayer.methods.scicompanion.graph import empty_graph
 from assayer.methods.scicompanion.options import SciCompanionOptions
-from assayer.methods.scicompanion.retrieval import FoundPapers, recommended_references, retrieve
+from assayer.methods.scicompanion.retrieval import FoundPapers, rank_recommended_references, retrieve
 from assayer.methods.scicompanion.walk import StepKind
 from assayer.models import Absent, CorpusFit, EvaluationId, FullText, Idea, Paper, PaperId, ReasonFound, Window
 from assayer.ports import Clock, Literature
@@ -59,7 +59,7 @@ async def find_missed_references(
     graph = empty_graph(idea.title, options.nodes, options.edges)
     queries = idea_queries(idea, options.queries)
     found_papers = (await retrieve(queries, graph, FoundPapers(), library, options, step=1)).found
-    recommendations = recommended_references(idea, graph, found_papers, options.recommended, known_papers)
+    recommendations = rank_recommended_references(idea, graph, found_papers, options.recommended, known_papers)
     papers = await library.with_retractions([found_papers.papers[paper_of(item.label)] for item in recommendations])
     intermediate = {paper_of(reason.label) for item in recommendations for reason in item.found if reason.label}
     papers_by_id = {paper.id: paper for paper in await library.papers(sorted(intermediate))}

@@ -27,7 +27,7 @@ class Notebook(NamedTuple):
         """Return a step's text, or an empty string if it has none."""
         return next((entry.text for entry in self.entries if entry.step == step), "")
 
-    def shown(self, labels: Mapping[PaperId, str], chars: int) -> tuple[NotebookEntry, ...]:
+    def fit_entries(self, labels: Mapping[PaperId, str], chars: int) -> tuple[NotebookEntry, ...]:
         """Return the newest entries that fit into `chars` characters, in their original order. Papers are labelled as
         in the prompt; papers that are no longer in the graph have no label."""
         shown_entries: list[NotebookEntry] = []

@@ -11,7 +11,7 @@ from assayer.methods.scicompanion.graph import empty_graph
 from assayer.methods.scicompanion.history import GraphHistory
 from assayer.methods.scicompanion.options import METHOD, SciCompanionOptions
 from assayer.methods.scicompanion.prompt_state import CompanionState
-from assayer.methods.scicompanion.retrieval import keep_known_reasons, recommended_references
+from assayer.methods.scicompanion.retrieval import keep_known_reasons, rank_recommended_references
 from assayer.models import FitLevel, Notice
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 
@@ -31,7 +31,7 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
         else build_unscored_evaluation(dimensions)
     )
     run.report_progress(METHOD, options.steps + 1, options.steps + 1)
-    best = recommended_references(idea, state.graph, state.found, options.recommended)
+    best = rank_recommended_references(idea, state.graph, state.found, options.recommended)
     intermediate = {
         paper_of(reason.label) for item in best for reason in item.found if reason.label
     } - state.found.papers.keys()

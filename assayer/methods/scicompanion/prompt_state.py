@@ -51,7 +51,7 @@ def state_question(
     graph = state.graph
     sources = {edge: graph.papers[paper] for edge, paper in graph.evidence.items() if paper in graph.papers}
     labels = {edge: _paper_label(node) for edge, node in sources.items()}
-    notebook_entries = state.notebook.shown(state.labels, _NOTEBOOK_CHARS)
+    notebook_entries = state.notebook.fit_entries(state.labels, _NOTEBOOK_CHARS)
     return StateQuestion(
         title=state.idea.title,
         idea=state.text,

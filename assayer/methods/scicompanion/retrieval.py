@@ -131,7 +131,7 @@ def _reason(step_taken: Step, step: int) -> ReasonFound:
     )
 
 
-def recommended_references(
+def rank_recommended_references(
     idea: Idea, graph: StateGraph, found_papers: FoundPapers, limit: int, known_papers: Collection[PaperId] = ()
 ) -> tuple[RecommendedReference, ...]:
     """Return the recommended references, best first, in three groups: papers that a quote or statement links to the

@@ -157,7 +157,7 @@ async def _measure_nearness(
     candidates = list(dict.fromkeys([*(item for cosines in cosines_by_query for item in cosines), *reached_papers]))
 
     async def measure(query: str, known_cosines: Mapping[PaperId, float]) -> dict[PaperId, float]:
-        scale = CosineRange.of(known_cosines.values())
+        scale = CosineRange.spanning(known_cosines.values())
         other_cosines = await literature.similarity(
             query, [candidate for candidate in candidates if candidate not in known_cosines]
         )

@@ -31,7 +31,7 @@ class CosineRange(NamedTuple):
     nearest: float
 
     @classmethod
-    def of(cls, cosines: Collection[float]) -> "CosineRange":
+    def spanning(cls, cosines: Collection[float]) -> "CosineRange":
         return cls(min(cosines, default=0.0), max(cosines, default=0.0))
 
     def nearness(self, cosine: float) -> float:
@@ -43,7 +43,7 @@ def start_mass(cosines: Sequence[Mapping[PaperId, float]]) -> dict[PaperId, floa
     """Return the initial mass of papers found by search: their squared nearness, with equal weight for every query."""
     mass: defaultdict[PaperId, float] = defaultdict(float)
     for query_cosines in cosines:
-        scale = CosineRange.of(query_cosines.values())
+        scale = CosineRange.spanning(query_cosines.values())
         for paper, cosine in query_cosines.items():
             mass[paper] += scale.nearness(cosine) ** 2
     return _scale_to_one(mass)

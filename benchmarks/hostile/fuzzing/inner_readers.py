@@ -26,7 +26,7 @@ from assayer.blinding import (
 )
 from assayer.citing import claim_numbers, claim_quotes, labels
 from assayer.citing import evidence as citing_evidence
-from assayer.citing.excerpts import excerpt, joined_excerpts
+from assayer.citing.excerpts import excerpt, join_excerpts
 from assayer.ideas import front_matter, record_fields, tables
 from assayer.methods.debate import turns
 from assayer.methods.grapheval.scoring import choice
@@ -254,12 +254,12 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "workers.full_texts.pdf_locations.additional_pdf_locations": lambda text: pdf_locations.additional_pdf_locations(
         (text,), (), HostSettings()
     ),
-    "workers.llm.chat_completion.estimated_tokens": chat_completion.estimated_tokens,
+    "workers.llm.chat_completion.estimate_tokens": chat_completion.estimate_tokens,
     "assayer.methods.review.panel.is_repetition": lambda text: panel.is_repetition(text, f"{text} more"),
     "assayer.prompts.fence": lambda text: fence(text, "idea"),
     "assayer.citing.evidence.plan_quote": lambda text: citing_evidence.plan_quote(text[:200], text),
     "assayer.citing.excerpts.excerpt": lambda text: excerpt(text[:200], text),
-    "assayer.citing.excerpts.joined_excerpts": lambda text: joined_excerpts((text[:200], text[50:300]), text),
+    "assayer.citing.excerpts.join_excerpts": lambda text: join_excerpts((text[:200], text[50:300]), text),
     "workers.literature_apis.query_encoding.url_batches": lambda text: list(
         query_encoding.url_batches(text.split(), 50, 2_000)
     ),

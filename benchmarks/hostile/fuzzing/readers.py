@@ -146,7 +146,9 @@ _GIVEN: dict[str, Callable[[str], object]] = {
     "assayer.citing.whole_sentences.find_quoted_sentences": lambda text: whole_sentences.find_quoted_sentences(
         text, _all_spans(text)
     ),
-    "assayer.citing.whole_sentences.why_too_short": lambda text: whole_sentences.why_too_short(text, _all_spans(text)),
+    "assayer.citing.whole_sentences.explain_too_short": lambda text: whole_sentences.explain_too_short(
+        text, _all_spans(text)
+    ),
     "assayer.curation.leakage.measure_leakage": lambda text: leakage.measure_leakage(
         text[:2_000], "A title", text[:_ABSTRACT], LeakageLimits()
     ),
@@ -162,8 +164,12 @@ _GIVEN: dict[str, Callable[[str], object]] = {
         text, own_paper.shingles(text), _PAPER
     ),
     "assayer.literature.withdrawals.says_withdrawn": lambda text: withdrawals.says_withdrawn(text, text),
-    "assayer.methods.debate.guard_sentences.scores_of": lambda text: guard_sentences.scores_of(text[:_SENTENCE]),
-    "assayer.methods.debate.guard_sentences.features_of": lambda text: guard_sentences.features_of(text[:_SENTENCE]),
+    "assayer.methods.debate.guard_sentences.score_sentence": lambda text: guard_sentences.score_sentence(
+        text[:_SENTENCE]
+    ),
+    "assayer.methods.debate.guard_sentences.extract_features": lambda text: guard_sentences.extract_features(
+        text[:_SENTENCE]
+    ),
     "assayer.methods.debate.idea_shape.find_own_words": lambda text: idea_shape.find_own_words(text, "A question"),
     "assayer.methods.debate.idea_shape.measure_shared_wording": lambda text: idea_shape.measure_shared_wording(
         text, text
@@ -180,7 +186,7 @@ _GIVEN: dict[str, Callable[[str], object]] = {
     "assayer.own_references.kept_words.remove_names": lambda text: kept_words.remove_names(text, {("Lee",)}),
     "assayer.own_references.names.is_named_in": lambda text: names.is_named_in("Lee, A.", text),
     "assayer.own_references.names.names_may_match": lambda text: names.names_may_match(text, text[::-1]),
-    "assayer.own_references.passages.passages_citing": lambda text: passages.passages_citing(text, _WORKS),
+    "assayer.own_references.passages.find_citing_passages": lambda text: passages.find_citing_passages(text, _WORKS),
     "assayer.text.contents.contents_of": lambda text: contents.contents_of("A title", text),
     "assayer.text.contents.text_with_title": lambda text: contents.text_with_title("A title", text),
     "assayer.text.decoding.decode_text": lambda text: decoding.decode_text(bytes_of(text), "a test"),

@@ -10,7 +10,7 @@ from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import IdeaLogistic
 from assayer.methods.grapheval.scoring.calibration import TrainingProvenance, fit_calibration
 from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, candidates
-from assayer.methods.grapheval.scoring.holdout import score_held_out, stratified_folds
+from assayer.methods.grapheval.scoring.holdout import score_held_out, split_into_folds
 from benchmarks.quality.figures import Kind
 from benchmarks.quality.grapheval.baselines import NearestIdeas
 from benchmarks.quality.grapheval.data import Labelled
@@ -86,6 +86,6 @@ def _calibrated(
     scorer: Scorer, data: Embedded, raw: NDArray[np.float64], provenance: TrainingProvenance
 ) -> NDArray[np.float64]:
     graph = data.graph
-    scores = score_held_out(scorer, graph, stratified_folds(graph, _FOLDS, provenance.seed))
+    scores = score_held_out(scorer, graph, split_into_folds(graph, _FOLDS, provenance.seed))
     made = fit_calibration("inside", scorer.name, graph.classes, scores, graph.labels, provenance, replicates=1)
     return np.array([verdict.probabilities for verdict in made.verdicts(raw)])

@@ -62,7 +62,7 @@ def change(who: Who, role: Role, as_json: WithJson = False) -> None:
     from assayer_client.people import MemberPatch
 
     with service() as client:
-        changed = client.members.update(_id_of(who, client.members.list().items), MemberPatch(role=role))
+        changed = client.members.update(_find_member_id(who, client.members.list().items), MemberPatch(role=role))
     print_remark(f"{changed.name} now has the role {changed.role}.")
     if as_json:
         print_json(changed)
@@ -72,7 +72,7 @@ def change(who: Who, role: Role, as_json: WithJson = False) -> None:
 def give_key(who: Who, as_json: WithJson = False) -> None:
     """Create a personal key for a member and print it once; it replaces any earlier key."""
     with service() as client:
-        key = client.members.create_key(_id_of(who, client.members.list().items))
+        key = client.members.create_key(_find_member_id(who, client.members.list().items))
     print_remark("Pass it only to this member. It is shown only once:")
     if as_json:
         print_json(key)
@@ -84,13 +84,13 @@ def give_key(who: Who, as_json: WithJson = False) -> None:
 def remove(who: Who, as_json: WithJson = False) -> None:
     """Remove a member. Their keys and sessions are revoked immediately; their opinions are kept."""
     with service() as client:
-        removed_member = client.members.remove(_id_of(who, client.members.list().items))
+        removed_member = client.members.remove(_find_member_id(who, client.members.list().items))
     print_remark(f"{removed_member.name} is no longer a member.")
     if as_json:
         print_json(removed_member)
 
 
-def _id_of(who: str, members: "tuple[Member, ...]") -> str:
+def _find_member_id(who: str, members: "tuple[Member, ...]") -> str:
     ids = [
         member.id
         for member in members

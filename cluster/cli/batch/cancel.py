@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cluster.cli.batch.job_wording import counts_in_words
-from cluster.cli.batch.service_client import KINDS, job_operations, kind_of, service
+from cluster.cli.batch.service_client import KINDS, identify_kind, job_operations, service
 from cluster.cli.options import JobIds, WithJson
 from cluster.cli.terminal import print_json, print_remark
 
@@ -17,7 +17,7 @@ def cancel(
 ) -> None:
     """Cancel evaluations and other jobs by id; finished jobs are left unchanged."""
     for item in ids:
-        kind_of(item, *KINDS)
+        identify_kind(item, *KINDS)
     with service() as client:
         outcomes = {item: _cancel(client, item) for item in ids}
     if as_json:
@@ -27,7 +27,7 @@ def cancel(
 
 
 def _cancel(client: "Client", text: str) -> str:
-    kind = kind_of(text, *KINDS)
+    kind = identify_kind(text, *KINDS)
     if kind != "batch":
         return job_operations(client, kind).cancel(text).state
     states = client.batches.cancel(text).states

@@ -7,7 +7,7 @@ import typer
 
 from assayer.errors import InputError
 from assayer.reports.escaping import shortened
-from cluster.cli.batch.service_client import kind_of, service
+from cluster.cli.batch.service_client import identify_kind, service
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, print_remark, show_table
 
@@ -30,7 +30,7 @@ def compare(
     """Show finished evaluations side by side; with --judge, say which of two ideas is better and why."""
     evaluation_ids = list(dict.fromkeys(evaluations))
     for item in evaluation_ids:
-        kind_of(item, "evaluation")
+        identify_kind(item, "evaluation")
     if not _MIN_EVALUATIONS <= len(evaluation_ids) <= _MAX_EVALUATIONS:
         raise InputError(
             f"Only 2 to 4 different evaluations can be compared, not {len(evaluation_ids)}.",

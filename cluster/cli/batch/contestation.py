@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.batch.service_client import kind_of, service
+from cluster.cli.batch.service_client import identify_kind, service
 from cluster.cli.options import WithJson
 from cluster.cli.output import make_folder, write_files
 from cluster.cli.terminal import print_json
@@ -17,7 +17,7 @@ def contestation(
     as_json: WithJson = False,
 ) -> None:
     """Save the record for an applicant who contests: what was judged, masked and used, as PDF and JSON."""
-    kind_of(identifier, "evaluation")
+    identify_kind(identifier, "evaluation")
     make_folder(out, "The files")
     stem = out / f"{identifier}-contestation"
     with service() as client:

@@ -16,7 +16,7 @@ _NAMED = 20
 """Maximum number of duplicates printed one by one."""
 
 
-def estimated(
+def estimate_bundles(
     client: "Client", bundles: Iterable[Sequence[Path]], fields: Mapping[str, object]
 ) -> "list[BatchEstimate]":
     """Return an estimate for each request that a submission would make."""

@@ -12,7 +12,7 @@ from cluster.cli.batch.fetch_record import FetchRecord
 from cluster.cli.batch.fetched_index import FetchedReport, index_page
 from cluster.cli.batch.fetched_names import NamedProposal, report_names
 from cluster.cli.batch.job_wording import score_in_words
-from cluster.cli.batch.service_client import kind_of, service
+from cluster.cli.batch.service_client import identify_kind, service
 from cluster.cli.options import WithJson
 from cluster.cli.output import make_folder, write_files
 from cluster.cli.terminal import StepProgress, print_json, print_remark
@@ -64,7 +64,7 @@ def fetch(
     as_json: WithJson = False,
 ) -> None:
     """Save reports or results to files and print their paths. Run again to resume. Exit code 1: there are none yet."""
-    kind = kind_of(identifier, "evaluation", "batch", "ranking")
+    kind = identify_kind(identifier, "evaluation", "batch", "ranking")
     chosen_formats = formats or _USUAL[kind]
     make_folder(out, "The files")
     with service() as client:

@@ -10,7 +10,7 @@ from assayer.errors import InputError
 from assayer.reports.escaping import shortened
 from assayer_client.resources import JobState
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words
-from cluster.cli.batch.service_client import kind_of, service
+from cluster.cli.batch.service_client import identify_kind, service
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, print_markup, print_remark, show_table
 
@@ -40,7 +40,7 @@ def list(
 ) -> None:
     """List your batches and evaluations, newest first, with state, cost and any problem."""
     if batch is not None:
-        kind_of(batch, "batch")
+        identify_kind(batch, "batch")
     if tag is not None and (batch, state, source, reference) != (None, None, None, None):
         raise InputError("--tag selects batches; the other options select evaluations.", "Pass --tag without them.")
     has_filter = any((batch, state, source, reference))

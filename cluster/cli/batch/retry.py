@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.cli.batch.service_client import kind_of, service
+from cluster.cli.batch.service_client import identify_kind, service
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, print_remark
 
@@ -21,7 +21,7 @@ def retry(
 ) -> None:
     """Retry failed and cancelled evaluations under their existing ids."""
     for item in ids:
-        kind_of(item, "evaluation", "batch")
+        identify_kind(item, "evaluation", "batch")
     with service() as client:
         outcomes = {item: _retry(client, item) for item in ids}
     if as_json:
@@ -31,7 +31,7 @@ def retry(
 
 
 def _retry(client: "Client", text: str) -> str:
-    if kind_of(text, "evaluation", "batch") == "evaluation":
+    if identify_kind(text, "evaluation", "batch") == "evaluation":
         return client.evaluations.retry(text).state
     retried = client.batches.retry(text)
     left = ""

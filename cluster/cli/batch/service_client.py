@@ -72,7 +72,7 @@ def _show_client_log() -> None:
         log.setLevel(logging.INFO)
 
 
-def kind_of(identifier: str, *accepted: Kind) -> Kind:
+def identify_kind(identifier: str, *accepted: Kind) -> Kind:
     """Return the kind of resource that an id names. Raises InputError if it is not one of the accepted kinds."""
     kind = _KINDS.get(identifier.partition("_")[0])
     if kind is None or kind not in accepted:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cluster.cli.batch.service_client import kind_of, service
+from cluster.cli.batch.service_client import identify_kind, service
 from cluster.cli.batch.watch import watch_all
 from cluster.cli.options import WithBlind, WithJson
 from cluster.cli.terminal import print_json, print_remark
@@ -41,9 +41,9 @@ def shortlist(
     """Rank the ideas in a finished batch, starting from its scores, and print the ranking's id."""
     from assayer_client import RankingBody
 
-    kind_of(batch, "batch")
+    identify_kind(batch, "batch")
     if earlier is not None:
-        kind_of(earlier, "ranking")
+        identify_kind(earlier, "ranking")
     with service() as client:
         body = RankingBody(batch=batch, cut=cut, calls_per_idea=calls_per_idea, earlier=earlier, blind=blind)
         accepted = client.rankings.create(body)

@@ -9,7 +9,7 @@ import typer
 from assayer.errors import InputError
 from assayer.methods.criteria_file import parse_criteria
 from assayer.methods.toml_files import read_text_file
-from cluster.cli.batch.estimate import duplicate_in_words, estimated, show_estimate
+from cluster.cli.batch.estimate import duplicate_in_words, estimate_bundles, show_estimate
 from cluster.cli.batch.service_client import service
 from cluster.cli.batch.watch import watch_all
 from cluster.cli.options import (
@@ -139,7 +139,7 @@ def submit(
     }
     with service() as client:
         if estimate:
-            parts = estimated(client, upload_batches(files), options)
+            parts = estimate_bundles(client, upload_batches(files), options)
             if as_json:
                 print_json(parts)
             else:

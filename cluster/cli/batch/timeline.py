@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from cluster.cli.batch.service_client import kind_of, service
+from cluster.cli.batch.service_client import identify_kind, service
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import SafeConsole, print_json
 
@@ -28,7 +28,7 @@ def timeline(
     """Draw an evaluation's timeline: queue time, stages and LLM requests."""
     from assayer.reports.timeline_chart import chart_of
 
-    kind_of(job, "evaluation")
+    identify_kind(job, "evaluation")
     with service() as client:
         timeline_data = client.evaluations.timeline(job)
     if as_json:

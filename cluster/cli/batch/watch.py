@@ -10,7 +10,7 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn
 
 from assayer.reports.escaping import shortened
 from cluster.cli.batch.job_wording import counts_in_words, describe_standing, score_in_words
-from cluster.cli.batch.service_client import KINDS, job_operations, kind_of, service
+from cluster.cli.batch.service_client import KINDS, identify_kind, job_operations, service
 from cluster.cli.options import JobIds, WithJson
 from cluster.cli.terminal import print_json, print_remark, progress_bars
 from orchestrator.jobs.outcome_wording import not_covered_in_words
@@ -41,20 +41,20 @@ def watch(
 
 
 def _get_ended_job(client: "Client", item: str) -> "BatchResource | JobResource":
-    kind = kind_of(item, *KINDS)
+    kind = identify_kind(item, *KINDS)
     return client.batches.get(item) if kind == "batch" else job_operations(client, kind).get(item)
 
 
 def watch_all(client: "Client", ids: Sequence[str]) -> bool:
     """Watch the jobs one after another; return whether all of them have a result."""
     for item in ids:
-        kind_of(item, *KINDS)
+        identify_kind(item, *KINDS)
     ended = [_watch_one(client, item) for item in ids]
     return all(ended)
 
 
 def _watch_one(client: "Client", text: str) -> bool:
-    kind = kind_of(text, *KINDS)
+    kind = identify_kind(text, *KINDS)
     if kind == "batch":
         return _watch_batch(client, text)
     jobs = job_operations(client, kind)
@@ -101,13 +101,15 @@ def _watch_batch(client: "Client", batch: str) -> bool:
         bar = progress.add_task(batch, total=None)
         for summary in client.batches.events(batch):
             accepted_rows = summary.rows - summary.rejected
-            progress.update(bar, description=escape(_line(summary)), completed=_ended(summary), total=accepted_rows)
-            if (now := _waiting(client, summary)) and now != waits:
+            progress.update(
+                bar, description=escape(_line(summary)), completed=_count_ended(summary), total=accepted_rows
+            )
+            if (now := _explain_waiting(client, summary)) and now != waits:
                 waits = now
                 print_remark(f"{batch}: nothing is running yet. Next: {waits}")
             if (
                 progress.disable
-                and (tenth := 10 * _ended(summary) // max(accepted_rows, 1)) > shown_tenth
+                and (tenth := 10 * _count_ended(summary) // max(accepted_rows, 1)) > shown_tenth
                 and tenth < 10
             ):
                 shown_tenth = tenth
@@ -151,14 +153,14 @@ def _name_those_without_result(client: "Client", batch: "BatchResource") -> None
             print_remark(f"{remainder_text}: `assayer batch fetch {batch.id} --format csv` lists all.")
 
 
-def _waiting(client: "Client", summary: "BatchSummary") -> str | None:
+def _explain_waiting(client: "Client", summary: "BatchSummary") -> str | None:
     """Return why no job in the batch is running; None if there is no reason."""
     if "queued" not in summary.states or "running" in summary.states:
         return None
     return client.batches.get(summary.id).waiting
 
 
-def _ended(summary: "BatchSummary") -> int:
+def _count_ended(summary: "BatchSummary") -> int:
     from orchestrator.jobs.submissions import count_ended
 
     return count_ended(summary.states)

@@ -33,8 +33,8 @@ class Specimen(Replica):
     async def waited_for(self) -> bool:
         return is_urgent()
 
-    async def seen(self, what: str) -> int:
-        return self._seen[what]
+    async def seen(self, name: str) -> int:
+        return self._seen[name]
 
     async def pid(self) -> int:
         return os.getpid()

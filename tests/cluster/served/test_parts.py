@@ -17,7 +17,7 @@ from assayer.errors import AssayerError, CorpusError, LlmUnavailable, SourceBusy
 from assayer.models import Fault
 from assayer.ports import LexicalEmbedder
 from assayer.run.context_variables import urgency
-from cluster.serving.model_pools import EmbedderReplica, PooledEmbedder, PooledReranker, RerankerReplica
+from cluster.serving.embedder_and_reranker_pools import EmbedderReplica, PooledEmbedder, PooledReranker, RerankerReplica
 from cluster.serving.pool_client import PoolClient, PoolFull, ReplicaLost
 from cluster.serving.replica import ReplicaConfig
 from tests.cluster.served.specimen import Specimen
@@ -110,7 +110,7 @@ async def test_cancelling_the_caller_cancels_the_replica_request(specimen: PoolC
 async def test_request_past_its_deadline_is_cancelled_on_the_replica(specimen: PoolClient[Specimen]) -> None:
     ended = await specimen.ask(Specimen.seen, "cancelled")
     with pytest.raises(ReplicaLost, match=r"did not answer within 0\.5 s"):
-        await PoolClient(specimen.handle, 0.5, PATIENCE).once(Specimen.wait)
+        await PoolClient(specimen.handle, 0.5, PATIENCE).call_once(Specimen.wait)
 
     async def stopped() -> bool:
         return await specimen.ask(Specimen.seen, "cancelled") > ended
@@ -119,7 +119,7 @@ async def test_request_past_its_deadline_is_cancelled_on_the_replica(specimen: P
 
 
 async def test_full_pool_queue_rejects_further_requests(specimen: PoolClient[Specimen]) -> None:
-    calls = [asyncio.create_task(specimen.once(Specimen.wait)) for _ in range(8)]
+    calls = [asyncio.create_task(specimen.call_once(Specimen.wait)) for _ in range(8)]
     done, waiting = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
     assert {type(item.exception()) for item in done} == {PoolFull}
     for item in waiting:
@@ -135,7 +135,7 @@ async def test_killed_replica_fails_the_request_and_is_replaced(specimen: PoolCl
     @retry(retry=retry_if_exception_type(PoolFull), wait=wait_fixed(0.05))
     async def admitted() -> None:
         """The pool's queue is short: what is asked at the same time may fill it."""
-        await specimen.once(Specimen.wait)
+        await specimen.call_once(Specimen.wait)
 
     waiting = asyncio.create_task(admitted())
 

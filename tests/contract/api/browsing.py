@@ -49,19 +49,19 @@ _FAULTS = (
 
 @asynccontextmanager
 async def at_the_console(
-    service: Service, key: str, look: Look, *, refused: bool = False
+    service: Service, key: str, look: Look, *, is_refused: bool = False
 ) -> AsyncIterator[tuple[Page, str]]:
-    """The page after signing in by keyboard, and the service's address. `refused`: the browser may say that something
-    was answered with an error."""
+    """The page after signing in by keyboard, and the service's address. `is_refused`: the browser may say that
+    something was answered with an error."""
     complaints: list[str] = []
-    async with served(service.app) as url, async_playwright() as running:
-        browser = await running.chromium.launch(**launch_options())
+    async with served(service.app) as url, async_playwright() as playwright:
+        browser = await playwright.chromium.launch(**launch_options())
         page = await new_page(browser, look, complaints)
         await sign_in(page, f"{url}/console", key)
         yield page, url
         await browser.close()
     assert [
-        complaint for complaint in complaints if not (refused and complaint.startswith("Failed to load resource"))
+        complaint for complaint in complaints if not (is_refused and complaint.startswith("Failed to load resource"))
     ] == []
 
 
@@ -85,9 +85,9 @@ async def sign_in(page: Page, url: str, key: str) -> None:
     await page.get_by_role("button", name="Sign out").wait_for()
 
 
-async def look_over(page: Page, name: str, look: Look, *, whole: bool = True) -> None:
-    """Check a page at this size and colour scheme; `whole`: the picture shows what is out of sight, too."""
-    await check_page(page, f"{name}-{look}", look.width, whole=whole)
+async def look_over(page: Page, name: str, look: Look, *, full_page: bool = True) -> None:
+    """Check a page at this size and colour scheme; `full_page`: the picture shows what is out of sight, too."""
+    await check_page(page, f"{name}-{look}", look.width, whole=full_page)
 
 
 async def open_and_check(page: Page, path: str, name: str, width: int) -> None:
@@ -112,9 +112,9 @@ async def sideways(page: Page, look: Look) -> list[str]:
     """Tables in sight that are wider than a phone: what they are called."""
     if look.width > PHONE:
         return []
-    wide: list[str] = await page.evaluate(
+    wide_elements: list[str] = await page.evaluate(
         "[...document.querySelectorAll('.scroll')].filter(table => table.checkVisibility()"
         " && table.clientWidth && table.scrollWidth > table.clientWidth + 1)"
         ".map(table => table.getAttribute('aria-label'))"
     )
-    return wide
+    return wide_elements

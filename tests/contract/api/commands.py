@@ -34,6 +34,6 @@ class Program:
         )
 
     def _environment(self, settings: dict[str, str]) -> dict[str, str]:
-        own = {name: value for name, value in os.environ.items() if not name.startswith("ASSAYER_")}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("ASSAYER_")}
         service = {"ASSAYER_HOME": str(self.home), "ASSAYER_API_URL": self.url, "ASSAYER_API_KEY": self.key}
-        return own | service | settings
+        return inherited | service | settings

@@ -27,16 +27,16 @@ async def table_owner(database_url: str) -> AsyncIterator[AnyConnection]:
 
 @pytest.fixture
 async def listener(database: Database) -> AsyncIterator[NotificationListener]:
-    async with NotificationListener(database) as listening:
-        yield listening
+    async with NotificationListener(database) as opened_listener:
+        yield opened_listener
 
 
 @pytest.fixture
 async def service(database: Database, listener: NotificationListener) -> Service:
-    made = Service.of(database, listener)
-    await made.tenant(ACME)
-    await made.tenant(OTHER)
-    return made
+    new_service = Service.of(database, listener)
+    await new_service.tenant(ACME)
+    await new_service.tenant(OTHER)
+    return new_service
 
 
 @pytest.fixture

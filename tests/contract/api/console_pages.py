@@ -23,52 +23,54 @@ async def pages_with_content(
     service: Service, owner: Person, reviewer: Person
 ) -> tuple[list[ConsolePage], list[ConsolePage]]:
     """Return the pages of an owner and those of a reviewer, and store something to show on each."""
-    making = await evaluation_with_llm_requests(service)
+    evaluation_in_progress = await evaluation_with_llm_requests(service)
     fields = await call_of_two_fields(service)
-    mixed = await call_with_reports(service)
-    ended = await evaluated_call_of_six(service)
-    reviewed, *_ = await call_with_opinions(service, others=1)
-    decided = (await owner.get(f"/v1/batches/{reviewed}/evaluations")).json()["items"][0]["id"]
-    ranking = (await owner.post("/v1/rankings", json={"batch": ended, "cut": 2})).json()["id"]
+    call_of_reports = await call_with_reports(service)
+    ended_call = await evaluated_call_of_six(service)
+    reviewed_call, *_ = await call_with_opinions(service, others=1)
+    decided_evaluation = (await owner.get(f"/v1/batches/{reviewed_call}/evaluations")).json()["items"][0]["id"]
+    ranking = (await owner.post("/v1/rankings", json={"batch": ended_call, "cut": 2})).json()["id"]
     await finish_ranking(service)
-    changed = await owner.patch(f"/v1/batches/{ended}", json={"tags": ["A" + "-tag-of-many-letters" * 4]})
-    assert changed.status_code == 200, changed.text
-    assigned = await owner.post(f"/v1/batches/{ended}/assignments", json={"per_proposal": 1})
-    assert assigned.status_code < 300, assigned.text
-    declared = {"keywords": ["overwriting"], "papers": [{"title": "A rehearsal of examples"}], "people": ["Cy Young"]}
-    stored = await reviewer.put(f"/v1/members/{reviewer.member.id}/expertise", json=declared)
-    assert stored.status_code == 200, stored.text
-    await owner.put(f"/v1/batches/{ended}/bidding", json={"open": True})
-    listed = (await owner.get(f"/v1/batches/{ended}/evaluations")).json()["items"]
+    tags_answer = await owner.patch(f"/v1/batches/{ended_call}", json={"tags": ["A" + "-tag-of-many-letters" * 4]})
+    assert tags_answer.status_code == 200, tags_answer.text
+    assignment_answer = await owner.post(f"/v1/batches/{ended_call}/assignments", json={"per_proposal": 1})
+    assert assignment_answer.status_code < 300, assignment_answer.text
+    expertise = {"keywords": ["overwriting"], "papers": [{"title": "A rehearsal of examples"}], "people": ["Cy Young"]}
+    stored_expertise = await reviewer.put(f"/v1/members/{reviewer.member.id}/expertise", json=expertise)
+    assert stored_expertise.status_code == 200, stored_expertise.text
+    await owner.put(f"/v1/batches/{ended_call}/bidding", json={"open": True})
+    evaluations = (await owner.get(f"/v1/batches/{ended_call}/evaluations")).json()["items"]
     await submit_rows_to_erase(owner)
     proof = (await request_erasure(owner, source="A-1"))["proof"]
-    first, second = (evaluation["id"] for evaluation in listed[:2])
+    first, second = (evaluation["id"] for evaluation in evaluations[:2])
     call, proposal, member = "/console/calls/{id}", "/console/proposals/{id}", "/console/members/{id}"
-    of_ended, of_made = f"/console/calls/{ended}", f"/console/proposals/{making}"
+    ended_call_path, proposal_path = f"/console/calls/{ended_call}", f"/console/proposals/{evaluation_in_progress}"
     of_member = f"/console/members/{reviewer.member.id}"
     owners = [
         ConsolePage("/console", "/console", "calls"),
         ConsolePage("/console/evaluations", "/console/evaluations", "evaluations"),
         ConsolePage("/console/calls/new", "/console/calls/new", "new-call"),
         ConsolePage("/console/calls/set-up", "/console/calls/set-up", "call-set-up"),
-        ConsolePage(f"{call}/terms", f"/console/calls/{mixed}/terms", "call-terms"),
-        ConsolePage(f"{call}/decisions", f"/console/calls/{reviewed}/decisions", "decisions"),
-        ConsolePage(f"{call}/letters", f"/console/calls/{reviewed}/letters", "letters"),
-        ConsolePage(f"{call}/letters/{{evaluation}}", f"/console/calls/{reviewed}/letters/{decided}", "letter"),
-        ConsolePage(call, f"/console/calls/{mixed}", "table"),
-        ConsolePage(call, f"{of_ended}?ranking={ranking}&sort=rank", "table-by-rank"),
+        ConsolePage(f"{call}/terms", f"/console/calls/{call_of_reports}/terms", "call-terms"),
+        ConsolePage(f"{call}/decisions", f"/console/calls/{reviewed_call}/decisions", "decisions"),
+        ConsolePage(f"{call}/letters", f"/console/calls/{reviewed_call}/letters", "letters"),
+        ConsolePage(
+            f"{call}/letters/{{evaluation}}", f"/console/calls/{reviewed_call}/letters/{decided_evaluation}", "letter"
+        ),
+        ConsolePage(call, f"/console/calls/{call_of_reports}", "table"),
+        ConsolePage(call, f"{ended_call_path}?ranking={ranking}&sort=rank", "table-by-rank"),
         ConsolePage(f"{call}/plots", f"/console/calls/{fields}/plots", "plots-by-field"),
-        ConsolePage(f"{call}/plots", f"{of_ended}/plots?ranking={ranking}", "plots-of-ranks"),
-        ConsolePage(f"{call}/plots", f"/console/calls/{reviewed}/plots", "plots-of-agreement"),
-        ConsolePage(f"{call}/cancel", f"/console/calls/{mixed}/cancel", "cancel"),
-        ConsolePage(f"{call}/assignments", f"{of_ended}/assignments", "assignments"),
-        ConsolePage(f"{call}/panel", f"{of_ended}/panel", "panel"),
-        ConsolePage(f"{call}/rankings", f"{of_ended}/rankings?cut=2", "rankings"),
-        ConsolePage(f"{call}/rankings/{{ranking}}", f"{of_ended}/rankings/{ranking}", "ranking"),
-        ConsolePage(proposal, of_made, "proposal"),
-        ConsolePage(f"{proposal}/contestation", f"{of_made}/contestation", "contestation"),
-        ConsolePage(f"{proposal}/making", f"{of_made}/making", "making"),
-        ConsolePage(f"{proposal}/making/{{number}}", f"{of_made}/making/1", "making-call"),
+        ConsolePage(f"{call}/plots", f"{ended_call_path}/plots?ranking={ranking}", "plots-of-ranks"),
+        ConsolePage(f"{call}/plots", f"/console/calls/{reviewed_call}/plots", "plots-of-agreement"),
+        ConsolePage(f"{call}/cancel", f"/console/calls/{call_of_reports}/cancel", "cancel"),
+        ConsolePage(f"{call}/assignments", f"{ended_call_path}/assignments", "assignments"),
+        ConsolePage(f"{call}/panel", f"{ended_call_path}/panel", "panel"),
+        ConsolePage(f"{call}/rankings", f"{ended_call_path}/rankings?cut=2", "rankings"),
+        ConsolePage(f"{call}/rankings/{{ranking}}", f"{ended_call_path}/rankings/{ranking}", "ranking"),
+        ConsolePage(proposal, proposal_path, "proposal"),
+        ConsolePage(f"{proposal}/contestation", f"{proposal_path}/contestation", "contestation"),
+        ConsolePage(f"{proposal}/making", f"{proposal_path}/making", "making"),
+        ConsolePage(f"{proposal}/making/{{number}}", f"{proposal_path}/making/1", "making-call"),
         ConsolePage("/console/compare", f"/console/compare?id={first}&id={second}", "compare"),
         ConsolePage("/console/erase", "/console/erase?source=A-2", "erase"),
         ConsolePage("/console/erase/{number}", f"/console/erase/{proof}", "erased"),
@@ -84,7 +86,7 @@ async def pages_with_content(
         ConsolePage("/console/queue", "/console/queue", "queue"),
         ConsolePage("/console/expertise", "/console/expertise", "expertise"),
         ConsolePage("/console/bids", "/console/bids", "calls-for-bids"),
-        ConsolePage("/console/bids/{id}", f"/console/bids/{ended}", "bids"),
+        ConsolePage("/console/bids/{id}", f"/console/bids/{ended_call}", "bids"),
         ConsolePage("/console/review/{id}", f"/console/review/{first}", "review"),
     ]
     return owners, reviewers

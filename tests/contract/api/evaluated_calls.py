@@ -25,9 +25,11 @@ def part_with(score: Score | Absent) -> Part:
     return Part(name="soundness", title="Soundness", score=score, summary=EMPTY_SUMMARY, assessments=())
 
 
-def _with_coverage(plain: Report, *, covered: bool, **changes: Any) -> Report:
-    fit = CorpusFit(level="good" if covered else "poor", value=0.5, criterion="nearness")
-    return plain.model_copy(update={"coverage": plain.coverage.model_copy(update={"corpus_fit": fit})} | changes)
+def _with_coverage(plain_report: Report, *, is_covered: bool, **changes: Any) -> Report:
+    fit = CorpusFit(level="good" if is_covered else "poor", value=0.5, criterion="nearness")
+    return plain_report.model_copy(
+        update={"coverage": plain_report.coverage.model_copy(update={"corpus_fit": fit})} | changes
+    )
 
 
 async def call_with_reports(service: Service, tenant: TenantId = ACME) -> str:
@@ -36,10 +38,10 @@ async def call_with_reports(service: Service, tenant: TenantId = ACME) -> str:
         f'{title},"We study {title} with eight baselines. {"It is new and testable. " * 12}"' for title in TITLES
     )
     async with service.caller(tenant=tenant) as owner:
-        made = await owner.post(
+        answer = await owner.post(
             "/v1/batches?name=Spring", files=[("file", ("call.csv", f"title,text\n{rows}\nEmpty,\n".encode()))]
         )
-    assert made.status_code == 202, made.text
+    assert answer.status_code == 202, answer.text
     for outcome in _OUTCOMES:
         if isinstance(outcome, str):
             await service.finish(Problem(type="unreadable", title="It cannot be read", detail="Send it as PDF."))
@@ -49,9 +51,9 @@ async def call_with_reports(service: Service, tenant: TenantId = ACME) -> str:
             if outcome is None
             else Score(value=outcome, basis="two papers", certainty="low")
         )
-        finished = _with_coverage(report(), covered=outcome is not None, parts=(part_with(score),))
-        await finish_with_report(service, await service.lease(), finished)
-    return str(made.json()["id"])
+        finished_report = _with_coverage(report(), is_covered=outcome is not None, parts=(part_with(score),))
+        await finish_with_report(service, await service.lease(), finished_report)
+    return str(answer.json()["id"])
 
 
 async def evaluated_call_of_six(service: Service, uncovered: int | None = None) -> str:
@@ -66,31 +68,31 @@ async def evaluated_call_of_six(service: Service, uncovered: int | None = None) 
 async def evaluated_call(service: Service, texts: Mapping[str, str], uncovered: int | None = None) -> str:
     """Return a call with a report for each file."""
     form = [("file", (name, text.encode())) for name, text in texts.items()]
-    made = await service.machine.post("/v1/batches?name=Spring", files=form)
-    assert made.status_code == 202, made.text
+    answer = await service.machine.post("/v1/batches?name=Spring", files=form)
+    assert answer.status_code == 202, answer.text
     for number in range(len(texts)):
         lease = await service.lease()
         assert isinstance(lease.request, EvaluationRequest)
         idea = lease.request.idea
         assert idea is not None
-        plain = report(text=idea.text)
-        card = plain.idea.model_copy(update={"id": idea.id, "title": idea.text[:15], "source": idea.source})
-        finished = plain.model_copy(update={"idea": card})
+        plain_report = report(text=idea.text)
+        card = plain_report.idea.model_copy(update={"id": idea.id, "title": idea.text[:15], "source": idea.source})
+        finished_report = plain_report.model_copy(update={"idea": card})
         if uncovered is not None:
-            scored = number >= uncovered
-            score = Score(value=5.0, basis="two papers") if scored else Absent(reason=NO_SCORE_REASON)
-            finished = _with_coverage(finished, covered=number > uncovered, parts=(part_with(score),))
-        await finish_with_report(service, lease, finished)
-    return str(made.json()["id"])
+            has_score = number >= uncovered
+            score = Score(value=5.0, basis="two papers") if has_score else Absent(reason=NO_SCORE_REASON)
+            finished_report = _with_coverage(finished_report, is_covered=number > uncovered, parts=(part_with(score),))
+        await finish_with_report(service, lease, finished_report)
+    return str(answer.json()["id"])
 
 
 async def call_of_two_fields(service: Service) -> BatchId:
     """Return a call of eight proposals in a field that the corpus covers and eight in a field that it does not."""
     rows = "\n".join(f'Number {n},"{_REEFS if n < 8 else _QUBITS} {"We test it. " * 20}"' for n in range(16))
-    made = await service.machine.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
+    answer = await service.machine.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
     for _ in range(16):
         lease = await service.lease()
-        covered = "Coral" in lease.request.model_dump_json()
-        plain = report(text=_REEFS if covered else _QUBITS)
-        await finish_with_report(service, lease, _with_coverage(plain, covered=covered))
-    return BatchId(made.json()["id"])
+        is_covered = "Coral" in lease.request.model_dump_json()
+        plain_report = report(text=_REEFS if is_covered else _QUBITS)
+        await finish_with_report(service, lease, _with_coverage(plain_report, is_covered=is_covered))
+    return BatchId(answer.json()["id"])

@@ -42,34 +42,34 @@ ANSWERS = {
 
 async def funding_call(officer: Person, terms: CallTerms = TERMS) -> str:
     """Return a funding call without proposals."""
-    made = await officer.post("/v1/calls", json={"name": "Spring", "terms": terms.model_dump(mode="json")})
-    assert made.status_code == 201, made.text
-    assert (made.json()["rows"], made.json()["next_row"]) == (0, 1)
-    return str(made.json()["id"])
+    answer = await officer.post("/v1/calls", json={"name": "Spring", "terms": terms.model_dump(mode="json")})
+    assert answer.status_code == 201, answer.text
+    assert (answer.json()["rows"], answer.json()["next_row"]) == (0, 1)
+    return str(answer.json()["id"])
 
 
 async def add_proposals(officer: Person, batch: str, *texts: str, **query: str) -> httpx2.Response:
     """Add proposals to a call that is closed."""
     first = (await officer.get(f"/v1/batches/{batch}")).json()["next_row"]
     form = [("file", (f"{number}.txt", text.encode())) for number, text in enumerate(texts)]
-    asked = {"first": str(first), "reopen": "true", **query}
-    return await officer.post(f"/v1/batches/{batch}/rows", params=asked, files=form)
+    parameters = {"first": str(first), "reopen": "true", **query}
+    return await officer.post(f"/v1/batches/{batch}/rows", params=parameters, files=form)
 
 
 async def proposals_of(officer: Person, batch: str) -> list[str]:
-    listed = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-    return [item["id"] for item in sorted(listed, key=lambda item: item["row"])]
+    evaluations = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    return [item["id"] for item in sorted(evaluations, key=lambda item: item["row"])]
 
 
 async def reviewed_call(service: Service, officer: Person, reviewer: Person, count: int = 2) -> tuple[str, list[str]]:
     """Return a call whose proposals have reports and are assigned to the reviewer."""
     batch = await funding_call(officer)
-    added = await add_proposals(officer, batch, *(f"# Proposal {number}\n\n{WORDS}" for number in range(count)))
-    assert added.status_code == 202, added.text
+    addition = await add_proposals(officer, batch, *(f"# Proposal {number}\n\n{WORDS}" for number in range(count)))
+    assert addition.status_code == 202, addition.text
     for _ in range(count):
         await finish_with_report(service, await service.lease(), full_report())
-    assigned = await officer.post(
+    assignment = await officer.post(
         f"/v1/batches/{batch}/assignments", json={"per_proposal": 1, "reviewers": [reviewer.member.id]}
     )
-    assert assigned.status_code == 200, assigned.text
+    assert assignment.status_code == 200, assignment.text
     return batch, await proposals_of(officer, batch)

@@ -41,7 +41,7 @@ class _HoldsToPkce:
         self._challenges: dict[str, str] = {}
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
-        asked = parse_qs(environ.get("QUERY_STRING", ""))
+        parameters = parse_qs(environ.get("QUERY_STRING", ""))
         if environ["PATH_INFO"] == "/oauth2/token":
             body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             environ["wsgi.input"] = io.BytesIO(body)
@@ -56,8 +56,8 @@ class _HoldsToPkce:
         def noting(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
             location = dict(headers).get("Location", "")
             for code in parse_qs(urlsplit(location).query).get("code", []):
-                assert asked["code_challenge_method"] == ["S256"]
-                self._challenges[code] = asked["code_challenge"][0]
+                assert parameters["code_challenge_method"] == ["S256"]
+                self._challenges[code] = parameters["code_challenge"][0]
             return start(status, headers, *more)
 
         return self._app(environ, noting)
@@ -69,21 +69,21 @@ def provider_running() -> Iterator[Provider]:
         warnings.simplefilter("ignore")  # of the provider's own
         from oidc_provider_mock import _app, _server
 
-        made = _app.app(require_nonce=True)
-    found = Provider()
-    guarded = _HoldsToPkce(made, found.verified)
-    with _server._threaded_server(app=guarded) as server:
-        found.url = f"http://localhost:{server.server_port}"
-        yield found
+        provider_app = _app.app(require_nonce=True)
+    provider = Provider()
+    checked_app = _HoldsToPkce(provider_app, provider.verified)
+    with _server._threaded_server(app=checked_app) as server:
+        provider.url = f"http://localhost:{server.server_port}"
+        yield provider
 
 
 def signing_in_with(service: Service, issuer: str, **settings: Any) -> Service:
     """The same service, with this identity provider."""
-    given = {"client_id": "assayer", "client_secret": "s3cret", "tenant": ACME, "label": "your agency's account"}
-    chosen = IdentityProviderSettings(issuer=issuer, **given | settings)
-    made = IdentityProvider("agency", chosen, CALLBACK, service.services.clock)
-    access = AccessSettings(url=BASE, providers={"agency": chosen})
-    return service.with_services(identity_providers={"agency": made}, access=access)
+    defaults = {"client_id": "assayer", "client_secret": "s3cret", "tenant": ACME, "label": "your agency's account"}
+    provider_settings = IdentityProviderSettings(issuer=issuer, **defaults | settings)
+    provider = IdentityProvider("agency", provider_settings, CALLBACK, service.services.clock)
+    access = AccessSettings(url=BASE, providers={"agency": provider_settings})
+    return service.with_services(identity_providers={"agency": provider}, access=access)
 
 
 @asynccontextmanager

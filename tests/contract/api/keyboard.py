@@ -43,21 +43,21 @@ class Keyboard:
         """Press keys one after another, and return where the focus is then; None if nothing has it."""
         for key in keys:
             await self.page.keyboard.press(key)
-        found = await self.page.evaluate(_STOP)
-        if found is None:
+        stop = await self.page.evaluate(_STOP)
+        if stop is None:
             return None
-        assert not found["fault"], f"{found['name']} {found['fault']} on {self.page.url}"
-        return Stop(found["place"], found["name"])
+        assert not stop["fault"], f"{stop['name']} {stop['fault']} on {self.page.url}"
+        return Stop(stop["place"], stop["name"])
 
     async def to(self, name: str, key: str = "Tab") -> None:
         """Press Tab, or another `key`, until the element whose label or text begins with `name` has the focus."""
-        passed = []
+        passed_names = []
         for _ in range(_MOST_STOPS):
             stop = await self.press(key)
-            passed.append(stop.name.partition(" ")[2] if stop else "")
-            if passed[-1].startswith(name):
+            passed_names.append(stop.name.partition(" ")[2] if stop else "")
+            if passed_names[-1].startswith(name):
                 return
-        raise AssertionError(f"“{name}” was not reached on {self.page.url}: {passed}")
+        raise AssertionError(f"“{name}” was not reached on {self.page.url}: {passed_names}")
 
     async def open(self, name: str, key: str = "Tab") -> None:
         """Go to a link or button and press Enter; the page that it leads to is open afterwards."""
@@ -88,10 +88,12 @@ class Keyboard:
         await self.page.evaluate("document.activeElement?.blur()")
         await self.page.reload()
         await self.page.evaluate("document.activeElement?.blur()")
-        forth = await self._until_the_end("Tab")
-        back = await self._until_the_end("Shift+Tab")
-        assert [stop.place for stop in reversed(back)] == [stop.place for stop in forth], self.page.url
-        return forth
+        forward_stops = await self._until_the_end("Tab")
+        backward_stops = await self._until_the_end("Shift+Tab")
+        assert [stop.place for stop in reversed(backward_stops)] == [stop.place for stop in forward_stops], (
+            self.page.url
+        )
+        return forward_stops
 
     async def _until_the_end(self, key: str) -> list[Stop]:
         stops: list[Stop] = []

@@ -30,20 +30,20 @@ async def person(
     services, now = service.services, service.services.clock.now()
     email = f"{name.lower().replace(' ', '.')}@example.org"
     id = MemberId(services.new_id("mb"))
-    new = NewMember(name=name, email=email, affiliation=affiliation, role=role)
-    made = await services.members.invite(tenant, id, new, ActBy(OPERATOR, now))
-    assert made is not None
+    new_member = NewMember(name=name, email=email, affiliation=affiliation, role=role)
+    member = await services.members.invite(tenant, id, new_member, ActBy(OPERATOR, now))
+    assert member is not None
     key = generate_key()
-    await services.members.give_key(tenant, made.id, key, ActBy(OPERATOR, now))
-    return Person(service, made, key.secret)
+    await services.members.give_key(tenant, member.id, key, ActBy(OPERATOR, now))
+    return Person(service, member, key.secret)
 
 
 async def call_of(service: Service, *texts: str, tenant: TenantId = ACME) -> tuple[str, list[str]]:
     """A batch of ideas with these words, and its evaluations in the rows' order."""
     form = [("file", (f"{place}.txt", f"{text}\n\n{FILLER}{place}".encode())) for place, text in enumerate(texts)]
     async with service.caller(tenant=tenant) as owner:
-        made = await owner.post("/v1/batches", files=form)
-        assert made.status_code == 202, made.text
-        batch = made.json()["id"]
-        listed = (await owner.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-    return batch, [item["id"] for item in sorted(listed, key=lambda item: item["row"])]
+        answer = await owner.post("/v1/batches", files=form)
+        assert answer.status_code == 202, answer.text
+        batch = answer.json()["id"]
+        evaluations = (await owner.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    return batch, [item["id"] for item in sorted(evaluations, key=lambda item: item["row"])]

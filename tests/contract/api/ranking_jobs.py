@@ -27,9 +27,9 @@ async def submit_ranking(client: httpx2.AsyncClient, **body: Any) -> AcceptedRan
     """Submit a ranking, of `RANKED_IDEAS` unless the body names other ideas."""
     answer = await client.post("/v1/rankings", json={"ideas": RANKED_IDEAS} | body)
     assert answer.status_code == 202, answer.text
-    accepted = AcceptedRanking.model_validate_json(answer.content)
-    assert answer.headers["location"] == accepted.links.ranking
-    return accepted
+    accepted_ranking = AcceptedRanking.model_validate_json(answer.content)
+    assert answer.headers["location"] == accepted_ranking.links.ranking
+    return accepted_ranking
 
 
 async def finish_ranking(service: Service, judge: JudgeLlm | None = None) -> RankingRequest:
@@ -39,10 +39,10 @@ async def finish_ranking(service: Service, judge: JudgeLlm | None = None) -> Ran
     assert isinstance(work, RankingRequest)
     ideas = [mask_idea(idea) for idea in work.ideas] if work.blind else work.ideas
     scores: dict[Any, float] = {idea.id: work.scores[idea.id] for idea in work.ideas if idea.id in work.scores}
-    ranked = await rank_ideas(
+    outcome = await rank_ideas(
         ideas, judge or JudgeLlm(right), ranking_run(), RankingOptions(), work.cut, scores, work.known
     )
-    result = RankingResult(ranking=ranked.ranking, comparisons=ranked.comparisons)
+    result = RankingResult(ranking=outcome.ranking, comparisons=outcome.comparisons)
     verdict = JobVerdict(state="succeeded", result=result.model_dump(mode="json"))
     assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
     return work
@@ -50,10 +50,10 @@ async def finish_ranking(service: Service, judge: JudgeLlm | None = None) -> Ran
 
 async def rank_call(service: Service, call: str, **body: Any) -> str:
     """Rank the proposals of a call over the API and return the id of the finished ranking."""
-    made = await service.machine.post("/v1/rankings", json={"batch": call, "cut": 2} | body)
-    assert made.status_code == 202, made.text
+    answer = await service.machine.post("/v1/rankings", json={"batch": call, "cut": 2} | body)
+    assert answer.status_code == 202, answer.text
     await finish_ranking(service)
-    return str(made.json()["id"])
+    return str(answer.json()["id"])
 
 
 async def ranked_call(service: Service) -> tuple[str, str]:

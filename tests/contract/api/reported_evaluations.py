@@ -34,9 +34,9 @@ async def _store_report(service: Service, lease: Lease, run: EvaluationId, repor
 
 async def evaluation_with_full_report(service: Service) -> str:
     """Return the id of a finished evaluation whose report uses every field."""
-    submitted = await service.machine.post("/v1/evaluations", json=BODY)
+    answer = await service.machine.post("/v1/evaluations", json=BODY)
     await finish_with_report(service, await service.lease(), full_report())
-    return str(submitted.json()["id"])
+    return str(answer.json()["id"])
 
 
 def call_record(task: str, *faults: Fault, cached: bool = False) -> CallRecord:
@@ -55,9 +55,9 @@ async def evaluation_with_llm_requests(service: Service) -> str:
     lease = await service.lease()
     run = await _start_run(service, lease)
     answers, now = PgAnswerCache(service.database), service.services.clock.now()
-    wrapped = Fault(kind="wrapped", detail="The answer came in a code block.")
+    wrapped_fault = Fault(kind="wrapped", detail="The answer came in a code block.")
     rows = [
-        LedgerRow(run_id=run, key="k1", record=call_record("methods", wrapped), outcome="answered", at=now),
+        LedgerRow(run_id=run, key="k1", record=call_record("methods", wrapped_fault), outcome="answered", at=now),
         LedgerRow(run_id=run, key="k2", record=call_record("queries", cached=True), outcome="answered", at=now),
         LedgerRow(run_id=run, key="k3", record=call_record("reading"), outcome="failed", error="No answer.", at=now),
     ]

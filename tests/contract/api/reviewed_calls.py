@@ -60,9 +60,9 @@ async def assigned_call(service: Service, *texts: str) -> tuple[Person, str, lis
 
 async def call_with_reviewer(service: Service, *texts: str) -> tuple[Person, str, list[str]]:
     """Return a reviewer with all proposals of a call assigned, the call and its evaluations; the first has a report."""
-    assigned = await assigned_call(service, *texts)
+    assigned_reviewers = await assigned_call(service, *texts)
     await finish_with_report(service, await service.lease(), full_report())
-    return assigned
+    return assigned_reviewers
 
 
 async def call_with_opinions(service: Service, opinions: int = 8, others: int = 0) -> tuple[BatchId, Person, Person]:
@@ -75,10 +75,10 @@ async def call_with_opinions(service: Service, opinions: int = 8, others: int = 
     officer = await person(service, "officer", "Otto Officer")
     made = await officer.post("/v1/batches", files=[("file", ("call.csv", f"title,text\n{rows}\n".encode()))])
     batch = BatchId(made.json()["id"])
-    assigned = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2 + others})
-    assert assigned.status_code < 300, assigned.text
-    listed = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
-    id_by_row = {evaluation["row"]: evaluation["id"] for evaluation in listed}
+    assignment = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2 + others})
+    assert assignment.status_code < 300, assignment.text
+    evaluations = (await officer.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    id_by_row = {evaluation["row"]: evaluation["id"] for evaluation in evaluations}
     for _ in _REPORT_SCORES:
         lease = await service.lease()
         value = next(_REPORT_SCORES[row - 1] for row, id in id_by_row.items() if id == lease.job)

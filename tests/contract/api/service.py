@@ -104,12 +104,12 @@ class Service:
         )
         return cls(database, services, create_app(services), checks)
 
-    def with_services(self, **others: Any) -> "Service":
+    def with_services(self, **changes: Any) -> "Service":
         """Return the same service with other members; those of `options` are named without it."""
         services = copy(self.services)
-        names = {item.name for item in fields(services.options)} & others.keys()
-        services.options = replace(services.options, **{name: others.pop(name) for name in names})
-        for name, value in others.items():
+        names = {item.name for item in fields(services.options)} & changes.keys()
+        services.options = replace(services.options, **{name: changes.pop(name) for name in names})
+        for name, value in changes.items():
             setattr(services, name, value)
         return Service(self.database, services, create_app(services), self.checks, self.machine_key)
 
@@ -164,16 +164,16 @@ class Service:
 @asynccontextmanager
 async def served(app: ASGIApp) -> AsyncIterator[str]:
     """The application behind a real server; gives its URL."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
         config = uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=5)
         server = uvicorn.Server(config)
         server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
         async with asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(server.serve([listening]))
+            server_task = tasks.create_task(server.serve([listener]))
             try:
-                yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+                yield f"http://127.0.0.1:{listener.getsockname()[1]}"
             finally:
                 server.should_exit = True
-                await running
+                await server_task

@@ -14,7 +14,7 @@ _QUESTION = "Would the results change what others do?"
 async def test_officer_adds_a_third_and_fourth_criterion_without_saving_and_is_told_what_is_wrong(
     service: Service, officer: Person, look: Look
 ) -> None:
-    async with at_the_console(service, officer.key, look, refused=True) as (page, url):
+    async with at_the_console(service, officer.key, look, is_refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/set-up")
         await page.get_by_label("Name", exact=True).first.fill("Spring call")
         await page.get_by_label("Currency, such as EUR").fill("eur")

@@ -140,7 +140,7 @@ async def test_several_reviewers_are_invited_at_once_and_mistakes_are_named_by_l
         f"Grace Hopper, grace@example.org, Yale University; Navy\n\nJean Bartik\nKlara\tklara@\n"
         f"Otto, {officer.member.email}\nByron, Ada; ada@example.org"
     )
-    async with at_the_console(service, officer.key, look, refused=True) as (page, url):
+    async with at_the_console(service, officer.key, look, is_refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/assignments")
         text = page.get_by_label("One person per line")
         await text.fill(people)

@@ -48,7 +48,7 @@ async def test_chosen_proposals_stay_chosen_while_the_table_is_searched(service:
 @EACH_LOOK
 async def test_saved_view_is_not_replaced_unasked(service: Service, look: Look) -> None:
     batch, other = await call_with_reports(service), await evaluated_call_of_six(service)
-    async with at_the_console(service, await service.key(), look, refused=True) as (page, url):
+    async with at_the_console(service, await service.key(), look, is_refused=True) as (page, url):
         for call, query, replace in ((batch, "q=slag", False), (other, "q=worth", False), (other, "q=worth", True)):
             await page.goto(f"{url}/console/calls/{call}?{query}")
             await page.get_by_label("Save this view as").fill("Mine")

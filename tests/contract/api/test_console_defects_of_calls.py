@@ -56,7 +56,7 @@ async def test_fixed_row_no_longer_needs_attention(service: Service, officer: Pe
     table = f'title,text\nOne,"{TEXT} one"\nTwo,\nThree,\n'
     made = await officer.post("/v1/batches?name=Spring", files=[("file", ("call.csv", table.encode()))])
     batch = made.json()["id"]
-    async with at_the_console(service, officer.key, _SCREEN, refused=True) as (page, url):
+    async with at_the_console(service, officer.key, _SCREEN, is_refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")
         await page.get_by_role("heading", name="2 rows need attention").wait_for()
         await page.get_by_role("link", name="Fix and add to this call").click()
@@ -76,7 +76,7 @@ async def test_fixed_row_no_longer_needs_attention(service: Service, officer: Pe
 
 async def test_running_call_states_that_the_service_cannot_be_reached(service: Service) -> None:
     batch, _ = await call_of(service, "# One", "# Two")
-    async with at_the_console(service, await service.key(), _SCREEN, refused=True) as (page, url):
+    async with at_the_console(service, await service.key(), _SCREEN, is_refused=True) as (page, url):
         await page.route("**/events", lambda route: route.abort())
         await page.goto(f"{url}/console/calls/{batch}")
         await page.get_by_text("The service has been unreachable since").wait_for()
@@ -124,7 +124,7 @@ async def test_officer_takes_a_call_of_a_table_to_its_end(
     assigned = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     assert assigned.status_code == 200, assigned.text
     here = f"/console/calls/{batch}"
-    async with at_the_console(service, owner.key, _SCREEN, refused=True) as (page, url):
+    async with at_the_console(service, owner.key, _SCREEN, is_refused=True) as (page, url):
         await page.goto(url + here)
         await page.get_by_text("Ada Verne, Yale University").first.wait_for()
         await page.get_by_text("same text as").first.wait_for()

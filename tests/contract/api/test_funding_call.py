@@ -154,7 +154,7 @@ async def test_sign_off_needs_a_decision_on_each_proposal_and_empties_queues(
 async def test_officer_sets_up_a_call_and_a_second_tab_cannot_overwrite_it(
     service: Service, officer: Person, look: Look
 ) -> None:
-    async with at_the_console(service, officer.key, look, refused=True) as (page, _url):
+    async with at_the_console(service, officer.key, look, is_refused=True) as (page, _url):
         await page.get_by_role("link", name="New funding call").click()
         await page.get_by_role("button", name="Create the call").click()
         await page.get_by_text("Name: give the call a name").wait_for()
@@ -194,7 +194,7 @@ async def test_reviewer_answers_the_form_of_the_call(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:
     _, (first, _) = await reviewed_call(service, officer, ada)
-    async with at_the_console(service, ada.key, look, refused=True) as (page, url):
+    async with at_the_console(service, ada.key, look, is_refused=True) as (page, url):
         await look_over(page, "queue-by-call", look)
         await page.goto(f"{url}/console/review/{first}")
         await page.get_by_text("Declare co-authors of the last five years.").wait_for()
@@ -246,7 +246,7 @@ async def test_first_review_in_a_second_tab_is_refused_and_its_text_kept(
     await service.finish()
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     (first,) = await proposals_of(officer, batch)
-    async with at_the_console(service, ada.key, look, refused=True) as (page, url):
+    async with at_the_console(service, ada.key, look, is_refused=True) as (page, url):
         other = await page.context.new_page()
         for tab in (page, other):
             await tab.goto(f"{url}/console/review/{first}")
@@ -271,7 +271,7 @@ async def test_officer_decides_under_the_budget_and_is_warned(
     for evaluation, score in ((first, 5), (second, 3)):
         body = {"score": score, "answers": ANSWERS}
         assert (await ada.post(f"/v1/evaluations/{evaluation}/opinions", json=body)).status_code == 200
-    async with at_the_console(service, officer.key, look, refused=True) as (page, url):
+    async with at_the_console(service, officer.key, look, is_refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")
         await look_over(page, "call-table", look)
         await page.locator(".call-head").get_by_role("link", name="Decide").click()

@@ -64,7 +64,7 @@ async def test_unsent_text_is_not_shown_to_another_user(service: Service) -> Non
 @pytest.mark.slow
 async def test_stale_page_returns_the_unsent_text(service: Service) -> None:
     ada, _, (first,) = await assigned_call(service, "# One")
-    async with at_the_console(service, ada.key, PHONE_AND_DESK[0], refused=True) as (page, url):
+    async with at_the_console(service, ada.key, PHONE_AND_DESK[0], is_refused=True) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
         await page.get_by_label("4", exact=True).check()
         await page.get_by_label("Why").fill(WORDS)
@@ -85,7 +85,7 @@ async def test_stale_page_returns_the_unsent_text(service: Service) -> None:
 
 @pytest.mark.slow
 async def test_new_call_keeps_its_files_while_signing_in_again(service: Service, officer: Person) -> None:
-    async with at_the_console(service, officer.key, PHONE_AND_DESK[1], refused=True) as (page, url):
+    async with at_the_console(service, officer.key, PHONE_AND_DESK[1], is_refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/new")
         assert await page.get_by_text("needs JavaScript").count() == 0
         await page.get_by_label("Name", exact=True).fill("Spring")

@@ -34,7 +34,7 @@ async def page_of(service: Service, path: str) -> str:
 async def test_ranking_stopped_by_its_budget_reports_uncompared_proposals(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     ranking = await started(service, call)
-    await finish_ranking(service, JudgeLlm(right, fails=SPENT, after=1))
+    await finish_ranking(service, JudgeLlm(right, fails=SPENT, calls_before=1))
     page = await page_of(service, f"/console/calls/{call}/rankings/{ranking}")
     assert "The ranking stopped early" in page
     assert SPENT.message in page

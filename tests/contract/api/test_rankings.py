@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from assayer.models import MeasuredMinimum, ReportRelease
-from assayer.ranking.comparison import current_judging
+from assayer.ranking.comparison import describe_judging
 from assayer.ranking.options import RankingOptions
 from assayer_client import AsyncClient
 from assayer_client.comparisons import Comparison
@@ -96,7 +96,7 @@ async def test_comparisons_of_another_model_are_refused(service: Service, client
     await finish_ranking(service)
     lines = (await client.get(asked.links.comparisons)).text.splitlines()
     assert {json.loads(line)["judged_by"]["model"] for line in lines} == {"judge"}
-    now = current_judging(RankingOptions(), "stronger", None)
+    now = describe_judging(RankingOptions(), "stronger", None)
     async with service.with_services(judging=now).caller() as stronger:
         error = first_error(await stronger.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "earlier": asked.id}))
         assert "judged by judge and not by stronger" in error.detail

@@ -89,7 +89,7 @@ async def test_link_ends_with_its_time_or_its_person(service: Service, owner: Pe
 async def test_reviewer_asks_for_a_link_and_opens_the_queue_with_it(
     service: Service, officer: Person, ada: Person, look: Look, post: MailPost
 ) -> None:
-    async with at_the_console(service, officer.key, look, refused=True) as (page, url):
+    async with at_the_console(service, officer.key, look, is_refused=True) as (page, url):
         await page.context.clear_cookies()
         await page.goto(f"{url}/console/sign-in")
         for address in ("nobody@example.org", ada.member.email, ada.member.email):

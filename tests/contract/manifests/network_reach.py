@@ -15,14 +15,14 @@ def allows(policies: Sequence[Resource], source: Pod, target: Pod, port: int) ->
     return _passes(policies, "Egress", source, target, port) and _passes(policies, "Ingress", target, source, port)
 
 
-def _passes(policies: Sequence[Resource], direction: Direction, guarded: Pod, other: Pod, port: int) -> bool:
-    chosen = [policy for policy in policies if _guards(policy, direction, guarded)]
-    if not chosen:
+def _passes(policies: Sequence[Resource], direction: Direction, guarded_pod: Pod, peer_pod: Pod, port: int) -> bool:
+    matching_policies = [policy for policy in policies if _guards(policy, direction, guarded_pod)]
+    if not matching_policies:
         return True
     rules, peers = _FIELDS[direction]
     return any(
-        _has_port(rule, port) and any(_is_peer(peer, other) for peer in rule.get(peers, ({"podSelector": {}},)))
-        for item in chosen
+        _has_port(rule, port) and any(_is_peer(peer, peer_pod) for peer in rule.get(peers, ({"podSelector": {}},)))
+        for item in matching_policies
         for rule in item["spec"].get(rules, ())
     )
 
@@ -41,18 +41,18 @@ def _is_peer(peer: Mapping[str, Any], pod: Pod) -> bool:
 
 def egress_peers(policies: Sequence[Resource], pod: Pod) -> Iterator[Mapping[str, Any]]:
     """Yield the peers of everything the pod may connect to; an empty peer where it may connect anywhere."""
-    chosen = [policy for policy in policies if _guards(policy, "Egress", pod)]
-    if not chosen:
+    matching_policies = [policy for policy in policies if _guards(policy, "Egress", pod)]
+    if not matching_policies:
         yield {}
-    for item in chosen:
+    for item in matching_policies:
         for rule in item["spec"].get("egress", ()):
             yield from rule.get("to", ({},))
 
 
 def ingress_rules(policies: Sequence[Resource], pod: Pod) -> Iterator[Mapping[str, Any]]:
     """Yield the rules that admit requests to the pod; an empty rule if no policy restricts it."""
-    chosen = [policy for policy in policies if _guards(policy, "Ingress", pod)]
-    if not chosen:
+    matching_policies = [policy for policy in policies if _guards(policy, "Ingress", pod)]
+    if not matching_policies:
         yield {}
-    for item in chosen:
+    for item in matching_policies:
         yield from item["spec"].get("ingress", ())

@@ -26,10 +26,10 @@ def pod_problems(resources: Resources) -> Iterator[str]:
 
 
 def _person(spec: dict[str, Any]) -> Iterator[str]:
-    who = spec.get("securityContext", {})
-    if not who.get("runAsNonRoot") or not who.get("runAsUser"):
+    security_context = spec.get("securityContext", {})
+    if not security_context.get("runAsNonRoot") or not security_context.get("runAsUser"):
         yield "may run as root"
-    if who.get("seccompProfile") != {"type": "RuntimeDefault"}:
+    if security_context.get("seccompProfile") != {"type": "RuntimeDefault"}:
         yield "may make any system call"
     if any(spec.get(field) for field in ("hostNetwork", "hostPID", "hostIPC")):
         yield "shares the node's own names"
@@ -38,12 +38,12 @@ def _person(spec: dict[str, Any]) -> Iterator[str]:
 
 
 def _container(pod: Pod, container: dict[str, Any]) -> Iterator[str]:
-    name, may = container["name"], container.get("securityContext", {})
-    if may.get("privileged") or may.get("allowPrivilegeEscalation") is not False:
+    name, security_context = container["name"], container.get("securityContext", {})
+    if security_context.get("privileged") or security_context.get("allowPrivilegeEscalation") is not False:
         yield f"{name} may gain privileges"
-    if may.get("capabilities") != {"drop": ["ALL"]}:
+    if security_context.get("capabilities") != {"drop": ["ALL"]}:
         yield f"{name} keeps capabilities"
-    if not may.get("readOnlyRootFilesystem"):
+    if not security_context.get("readOnlyRootFilesystem"):
         yield f"{name} may write into its image"
     image = container["image"]
     if not _TAG.fullmatch(image):
@@ -52,9 +52,9 @@ def _container(pod: Pod, container: dict[str, Any]) -> Iterator[str]:
         yield f"{name} runs {image}, and this is version {__version__}"
     yield from _resources(name, container.get("resources", {}))
     # KubeRay gives the containers of Ray probes of its own.
-    probed = pod.lasting and not pod.ray and container in pod.spec["containers"]
-    if probed and (missing := {"readinessProbe", "livenessProbe"} - container.keys()):
-        yield f"{name} has no {' and no '.join(sorted(missing))}"
+    needs_probes = pod.lasting and not pod.ray and container in pod.spec["containers"]
+    if needs_probes and (missing_probes := {"readinessProbe", "livenessProbe"} - container.keys()):
+        yield f"{name} has no {' and no '.join(sorted(missing_probes))}"
     for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
         for way in ("httpGet", "tcpSocket"):
             port = container.get(probe, {}).get(way, {}).get("port")
@@ -63,19 +63,19 @@ def _container(pod: Pod, container: dict[str, Any]) -> Iterator[str]:
 
 
 def _resources(name: str, resources: dict[str, Any]) -> Iterator[str]:
-    asked, most = resources.get("requests", {}), resources.get("limits", {})
-    if "cpu" not in asked or "memory" not in asked:
+    requests, limits = resources.get("requests", {}), resources.get("limits", {})
+    if "cpu" not in requests or "memory" not in requests:
         yield f"{name} does not say what it takes"
-    if most.get("memory") != asked.get("memory") or "memory" not in most:
+    if limits.get("memory") != requests.get("memory") or "memory" not in limits:
         yield f"{name} is not held to the memory that it asks for"
-    if "ephemeral-storage" not in asked or "ephemeral-storage" not in most:
+    if "ephemeral-storage" not in requests or "ephemeral-storage" not in limits:
         yield f"{name} does not say how much of its node's disk it takes"
-    if asked.get("nvidia.com/gpu") != most.get("nvidia.com/gpu"):
+    if requests.get("nvidia.com/gpu") != limits.get("nvidia.com/gpu"):
         yield f"{name} asks for other GPUs than it may have"
 
 
 def _references(pod: Pod, resources: Resources, secrets: dict[str, set[str]]) -> Iterator[str]:
-    have = {named(resource) for resource in resources}
+    existing = {named(resource) for resource in resources}
     volumes = {volume["name"]: volume for volume in pod.spec.get("volumes", ())}
     for container in pod.containers:
         for mount in container.get("volumeMounts", ()):
@@ -84,7 +84,7 @@ def _references(pod: Pod, resources: Resources, secrets: dict[str, set[str]]) ->
         for source in container.get("envFrom", ()):
             if (secret := source.get("secretRef")) and secret["name"] not in secrets:
                 yield f"takes the Secret {secret['name']}, which nobody makes"
-            if (config := source.get("configMapRef")) and f"ConfigMap/{config['name']}" not in have:
+            if (config := source.get("configMapRef")) and f"ConfigMap/{config['name']}" not in existing:
                 yield f"takes the ConfigMap {config['name']}, which is not there"
         for variable in container.get("env", ()):
             key = variable.get("valueFrom", {}).get("secretKeyRef")
@@ -93,10 +93,10 @@ def _references(pod: Pod, resources: Resources, secrets: dict[str, set[str]]) ->
     for volume in volumes.values():
         claim = volume.get("persistentVolumeClaim", {}).get("claimName")
         # The corpus and the models are shared by what is built apart.
-        if claim not in {None, "assayer-corpus"} and f"PersistentVolumeClaim/{claim}" not in have:
+        if claim not in {None, "assayer-corpus"} and f"PersistentVolumeClaim/{claim}" not in existing:
             yield f"takes the claim {claim}, which is not there"
         config = volume.get("configMap", {}).get("name")
-        if config is not None and f"ConfigMap/{config}" not in have:
+        if config is not None and f"ConfigMap/{config}" not in existing:
             yield f"takes the ConfigMap {config}, which is not there"
 
 
@@ -119,11 +119,11 @@ def _token(pod: Pod, resources: Resources) -> Iterator[str]:
 def known_secrets(resources: Resources) -> dict[str, set[str]]:
     """Return the keys of known secrets by name: those created by the runbook, and those created by operators."""
     text = RUNBOOK.read_text("utf-8").replace("\\\n", " ")
-    found: dict[str, set[str]] = {}
+    keys_by_secret: dict[str, set[str]] = {}
     for name, keys in re.findall(r"kubectl create secret generic (\S+)([^\n]*)", text):
-        found.setdefault(name, set()).update(re.findall(r"--from-(?:literal|file)=([^=\s]+)=", keys))
+        keys_by_secret.setdefault(name, set()).update(re.findall(r"--from-(?:literal|file)=([^=\s]+)=", keys))
     for name in re.findall(r"kubectl create secret tls (\S+)", text):
-        found[name] = {"tls.crt", "tls.key"}
+        keys_by_secret[name] = {"tls.crt", "tls.key"}
     for item in of_kind(resources, "Cluster"):
-        found[f"{item['metadata']['name']}-app"] = {"username", "password", "dbname", "host", "port", "uri"}
-    return found
+        keys_by_secret[f"{item['metadata']['name']}-app"] = {"username", "password", "dbname", "host", "port", "uri"}
+    return keys_by_secret

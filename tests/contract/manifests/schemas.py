@@ -38,8 +38,13 @@ def schema_problems(resources: Resources) -> Iterator[str]:
     for pod in pods_of(custom):
         if "volumes" in pod.spec:  # what an operator makes of its own accord is not written here
             template = {"metadata": {"labels": pod.labels}, "spec": pod.spec}
-            whole = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "one"}, "template": template}
-            yield from _against_kubernetes(whole, pod.of)
+            pod_template = {
+                "apiVersion": "v1",
+                "kind": "PodTemplate",
+                "metadata": {"name": "one"},
+                "template": template,
+            }
+            yield from _against_kubernetes(pod_template, pod.of)
 
 
 def _against_kubernetes(resource: Resource, name: str) -> Iterator[str]:
@@ -56,13 +61,13 @@ def _against_definition(resource: Resource) -> Iterator[str]:
 
 @cache
 def _validators() -> dict[tuple[str, str], Draft7Validator]:
-    found = {}
+    validators = {}
     for file in DEFINITIONS.glob("*.json.gz"):
-        one = json.loads(gzip.decompress(file.read_bytes()))
-        schema = one["schema"]
+        document = json.loads(gzip.decompress(file.read_bytes()))
+        schema = document["schema"]
         schema["properties"]["metadata"] = {"type": "object"}
-        found[f"{one['group']}/{one['version']}", one["kind"]] = Draft7Validator(_strict(schema))
-    return found
+        validators[f"{document['group']}/{document['version']}", document["kind"]] = Draft7Validator(_strict(schema))
+    return validators
 
 
 def _strict(schema: dict[str, Any]) -> dict[str, Any]:

@@ -80,9 +80,9 @@ def events(*items: object) -> Reply:
     return Reply(200, "\n\n".join([*lines, ""]), "text/event-stream")
 
 
-def error(status: int, message: str, **more: Any) -> Reply:
+def error(status: int, message: str, **fields: Any) -> Reply:
     """A refusal in OpenAI's form."""
-    return Reply(status, {"error": {"message": message, "type": "invalid_request_error", **more}})
+    return Reply(status, {"error": {"message": message, "type": "invalid_request_error", **fields}})
 
 
 @dataclass
@@ -109,12 +109,12 @@ class Imitation:
 
     async def _respond(self, request: web.Request) -> web.Response:
         if request.method == "GET":
-            found = self.props if request.path == "/props" else self.listed
-            return web.json_response(found, status=404 if found is None else 200)
+            answer = self.props if request.path == "/props" else self.listed
+            return web.json_response(answer, status=404 if answer is None else 200)
         body = await request.json()
-        seen = Seen(request.path, request.query, request.headers, body, len(self.requests) + 1)
-        self.requests.append(seen)
-        reply = self.quirk(seen) or said(GOOD)
+        recorded_request = Seen(request.path, request.query, request.headers, body, len(self.requests) + 1)
+        self.requests.append(recorded_request)
+        reply = self.quirk(recorded_request) or said(GOOD)
         body = reply.body
         if not isinstance(body, bytes):
             body = (body if isinstance(body, str) else json.dumps(body)).encode()

@@ -55,8 +55,8 @@ def _azure(seen: Seen) -> Reply | None:
     return None
 
 
-def _most_tokens(words: str, most: int) -> Quirk:
-    return lambda seen: error(400, words.format(asked=seen.most)) if seen.most > most else None
+def _most_tokens(words: str, max_tokens: int) -> Quirk:
+    return lambda seen: error(400, words.format(asked=seen.most)) if seen.most > max_tokens else None
 
 
 def streamed(seen: Seen) -> Reply:

@@ -14,8 +14,8 @@ from tests.contract.providers.interruptions import INTERRUPTIONS, Interruption
 from tests.contract.providers.quirks import ANSWERED, Answered
 from tests.contract.providers.refusals import REFUSED, Refused
 from tests.contract.weighing import WEIGHING, a_question, a_run
-from workers.llm.answer_repair import Asking
 from workers.llm.errors import TransientLlmFailure
+from workers.llm.retry_and_repair import Asking
 
 LONG = replace(WEIGHING, max_tokens=6_000)
 

@@ -31,8 +31,8 @@ class Caller:
     async def evaluation(self, id: str) -> dict[str, Any]:
         answer = await self.client.get(f"/v1/evaluations/{id}")
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        evaluation: dict[str, Any] = answer.json()
+        return evaluation
 
     async def ended(self, id: str) -> dict[str, Any]:
         return await wait_until_async(lambda: self.evaluation(id), lambda item: item["state"] in _TERMINAL)

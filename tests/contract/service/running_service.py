@@ -70,11 +70,11 @@ class RunningService:
         """Add a job to the store and return it when it has ended."""
         id = JobId(f"job_{uuid4().hex}")
         await self.jobs.add(TENANT, [NewJob(id=id, request=work, subject="", priority="batch", document=document)])
-        ended = await wait_until_async(
+        ended_job = await wait_until_async(
             lambda: self.jobs.get(TENANT, id), lambda job: job is not None and job.finished_at is not None
         )
-        assert ended is not None
-        return ended
+        assert ended_job is not None
+        return ended_job
 
 
 @asynccontextmanager
@@ -83,12 +83,12 @@ async def running_service(settings: Settings, key: str | None = None) -> AsyncIt
     async with open_service(settings, PARTS) as service:
         key = key or await create_first_key(service.database)
         assert key is not None
-        with listening_socket("127.0.0.1", 0) as listening:
-            serving = asyncio.create_task(serve_http(service.app, listening, service.run, lambda: service.drain(0)))
-            caller = Caller.at(f"http://127.0.0.1:{listening.getsockname()[1]}", key)
+        with listening_socket("127.0.0.1", 0) as listener:
+            server_task = asyncio.create_task(serve_http(service.app, listener, service.run, lambda: service.drain(0)))
+            caller = Caller.at(f"http://127.0.0.1:{listener.getsockname()[1]}", key)
             try:
                 async with caller.client:
                     yield RunningService(service, caller, open_documents(settings, service.database))
             finally:
-                serving.cancel()
-                await asyncio.gather(serving, return_exceptions=True)
+                server_task.cancel()
+                await asyncio.gather(server_task, return_exceptions=True)

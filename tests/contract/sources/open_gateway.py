@@ -15,8 +15,8 @@ from workers.outbound.source_gateway import SourceGateway
 async def open_gateway(world: OutsideWorld, source: str, **settings: Any) -> AsyncIterator[SourceGateway]:
     """Open a gateway, by default without spacing, key and email address; the test fails if a packet leaves loopback."""
     specimen = SPECIMENS[source]
-    given = {"base_url": world.url(specimen.path), "spacing_seconds": 0.0, **settings}
+    source_settings = {"base_url": world.url(specimen.path), "spacing_seconds": 0.0, **settings}
     with loopback_only() as outbound:
-        async with forgetful({source: specimen.settings(**given)}) as gateway:
+        async with forgetful({source: specimen.settings(**source_settings)}) as gateway:
             yield gateway
     assert outbound.attempts == []

@@ -64,8 +64,8 @@ class _Shut:
 
 def offering(capability: type) -> list[object]:
     """The specimens of the sources that can do that, to parametrise `specimen` with."""
-    able = (item for item in SPECIMENS.values() if isinstance(item.make(_Shut()), capability))
-    return [pytest.param(specimen, id=specimen.service) for specimen in able]
+    able_specimens = (item for item in SPECIMENS.values() if isinstance(item.make(_Shut()), capability))
+    return [pytest.param(specimen, id=specimen.service) for specimen in able_specimens]
 
 
 def _semantic_scholar(entry: Entry) -> Identifiers:
@@ -104,8 +104,8 @@ def _end_of_its_period(day: dt.date) -> dt.date:
     """A first day may stand for its whole month, the first of January for its year."""
     if day.day > 1:
         return day
-    after = dt.date(day.year + 1, 1, 1) if day.month in {1, 12} else dt.date(day.year, day.month + 1, 1)
-    return after - dt.timedelta(days=1)
+    next_period = dt.date(day.year + 1, 1, 1) if day.month in {1, 12} else dt.date(day.year, day.month + 1, 1)
+    return next_period - dt.timedelta(days=1)
 
 
 def _openalex_day(entry: Entry) -> dt.date | None:

@@ -71,8 +71,8 @@ class InMemoryLeases:
     def _notice(self) -> None:
         self.changed.set()
 
-    async def until(self, come: Callable[[], bool]) -> None:
-        while not come():
+    async def until(self, is_reached: Callable[[], bool]) -> None:
+        while not is_reached():
             self.changed.clear()
             await self.changed.wait()
 
@@ -81,8 +81,8 @@ class InMemoryLeases:
         self._notice()
         self._reach()
         self.on_acquire()
-        given, self.queued = self.queued[: places.free], self.queued[places.free :]
-        return given
+        acquired, self.queued = self.queued[: places.free], self.queued[places.free :]
+        return acquired
 
     async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
         self.beats += 1

@@ -15,7 +15,7 @@ class BatchBook(Protocol):
         ago."""
         ...
 
-    async def ended(self, keys: Collection[str]) -> list[str]:
+    async def find_ended(self, keys: Collection[str]) -> list[str]:
         """Return the keys that need no wait: their results can be collected, or they are not in the book."""
         ...
 

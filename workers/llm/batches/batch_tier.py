@@ -79,7 +79,7 @@ class BatchTier:
         if result is None:
             result = await self._live.complete(request, requester)
             return result._replace(waited=WaitedFor(key, None))
-        requester.sent(began)
+        requester.note_sent(began)
         return result._replace(waited=WaitedFor(key, self._settings.price_share))
 
     async def bill(self, keys: Collection[str], run_id: str) -> set[str]:
@@ -148,7 +148,7 @@ class BatchTier:
 
     async def _wake(self) -> None:
         if self._waiting:
-            self._resolve(await self._book.ended(list(self._waiting)))
+            self._resolve(await self._book.find_ended(list(self._waiting)))
 
     def _resolve(self, keys: Sequence[str]) -> None:
         for key in keys:

@@ -131,7 +131,7 @@ class RemoteBatches:
         form.add_field("purpose", "batch")
         form.add_field("file", lines, filename=name, content_type="application/jsonl")
         answer = await self._endpoint.transfer("POST", "/files", _TRANSFER_SECONDS, form)
-        return _parsed(_File, answer).id
+        return _parse_response(_File, answer).id
 
     async def create(self, batch_id: str, file_id: str) -> RemoteBatch:
         """Create the batch. This costs money, so the caller must look for an existing batch before calling this
@@ -174,7 +174,7 @@ class RemoteBatches:
         return next((file.id for file in page.data if file.filename == name), None)
 
     async def _read(self, model: type[M], method: Literal["GET", "POST"], path: str, body: bytes | None = None) -> M:
-        return _parsed(model, await self._endpoint.transfer(method, path, _SECONDS, body))
+        return _parse_response(model, await self._endpoint.transfer(method, path, _SECONDS, body))
 
 
 def write_batch_lines(calls: Sequence[BatchCall]) -> bytes:
@@ -204,7 +204,7 @@ def _result(line: bytes) -> LineResult | None:
     return LineResult(result_line.custom_id, None, f"HTTP {status} in the batch" if status else "failed in the batch")
 
 
-def _parsed(model: type[M], raw: bytes) -> M:
+def _parse_response(model: type[M], raw: bytes) -> M:
     try:
         return model.model_validate_json(raw)
     except ValidationError as error:

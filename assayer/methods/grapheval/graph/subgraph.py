@@ -73,7 +73,7 @@ class IdeaSubgraph:
     """The inserted idea's row."""
 
     @classmethod
-    def of(
+    def extract(
         cls,
         extractor: SubgraphExtractor,
         neighbours: NearestViewpoints,

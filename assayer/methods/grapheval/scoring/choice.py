@@ -20,7 +20,7 @@ from assayer.methods.grapheval.scoring.baselines import (
     TfidfLogistic,
     find_labelled_rows_of_two_classes,
 )
-from assayer.methods.grapheval.scoring.holdout import score_held_out, stratified_folds
+from assayer.methods.grapheval.scoring.holdout import score_held_out, split_into_folds
 from assayer.methods.grapheval.scoring.label_propagation import ALL_EDGES, FEW_EDGES
 from assayer.methods.grapheval.scoring.metrics import auroc, bootstrap
 from assayer.models import IdeaId, MeasuredScorer, ScorerChoice
@@ -61,7 +61,7 @@ class BestOf:
         """Choose a scorer. Raises InputError if the known ideas have fewer than two labels."""
         labelled_rows = find_labelled_rows_of_two_classes(graph, rows)
         hidden_graph = graph.hide_labels(rows)
-        parts = stratified_folds(hidden_graph, min(self._folds, len(labelled_rows)), self._seed)
+        parts = split_into_folds(hidden_graph, min(self._folds, len(labelled_rows)), self._seed)
         truth = graph.labels[labelled_rows]
         values = [auroc(truth, score_held_out(scorer, hidden_graph, parts)[labelled_rows]) for scorer in self._scorers]
         return self._scorers[int(np.argmax(values))]

@@ -10,7 +10,7 @@ from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays, Rows
 from assayer.methods.grapheval.ports import Scorer
 
 
-def stratified_folds(graph: GraphArrays, folds: int, seed: int) -> tuple[Rows, ...]:
+def split_into_folds(graph: GraphArrays, folds: int, seed: int) -> tuple[Rows, ...]:
     """Split the labelled ideas into disjoint parts with nearly equal shares of each label. Raises InputError if there
     are fewer labelled ideas than folds."""
     generator = np.random.default_rng(seed)
@@ -21,7 +21,7 @@ def stratified_folds(graph: GraphArrays, folds: int, seed: int) -> tuple[Rows, .
     return tuple(np.sort(by_label[part::folds]).astype(np.int32) for part in range(folds))
 
 
-def ideas_later_than(graph: GraphArrays, day: int) -> Rows:
+def find_later_ideas(graph: GraphArrays, day: int) -> Rows:
     """Return the labelled ideas dated after `day`, which is counted from 1970-01-01. Raises InputError unless there are
     dated, labelled ideas on both sides."""
     is_labelled = graph.labels != UNKNOWN

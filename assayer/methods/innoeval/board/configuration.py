@@ -40,7 +40,7 @@ def load_board_configuration(options: BoardOptions) -> BoardConfiguration:
     return configuration
 
 
-def hashed_options(options: InnoEvalOptions) -> HashedOptions:
+def hash_option_files(options: InnoEvalOptions) -> HashedOptions:
     """Return the options with files replaced by hashes. Raises the same errors as `load_board_configuration`."""
     configuration = load_board_configuration(options.board)
     options_json = options.model_dump(mode="json", exclude={"board": {"calibration"}})

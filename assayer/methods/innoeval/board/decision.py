@@ -57,7 +57,7 @@ class CalibrationConditions(Frozen):
     """SHA-256 of the persona pool's text; empty for the control."""
 
     @classmethod
-    def of(cls, board: BoardRecord) -> "CalibrationConditions":
+    def of_board(cls, board: BoardRecord) -> "CalibrationConditions":
         return cls(
             models=board.models,
             prompt_version=board.prompt_version,
@@ -142,7 +142,7 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
     score = board.score
     if isinstance(score, Absent):
         return Absent(reason=f"there is no final score: {score.reason}")
-    if differences := list_differing_conditions(calibration.conditions, CalibrationConditions.of(board)):
+    if differences := list_differing_conditions(calibration.conditions, CalibrationConditions.of_board(board)):
         return Absent(
             reason=f"the calibration {calibration.name!r} was fitted with different {' and '.join(differences)}; its "
             "thresholds do not apply to this score."

@@ -75,7 +75,7 @@ async def review_idea(
     writer = point_writer(pack, papers, [_build_given_quote(item) for item in pack.groundings])
     reviews = []
     for dimension in dimensions:
-        all_judgements = answer.of(dimension)
+        all_judgements = answer.judgement_on(dimension)
         judgement = all_judgements.citing_only(question.labels_for(dimension))
         run.journal.record_dropped(
             "point of a review",

@@ -179,23 +179,23 @@ class FastSearch:
         if self._run.cutoff:
             return ""
         citations = f"cited {paper.citation_count} times" if paper.citation_count is not None else ""
-        return _joined_facts(paper.venue, citations)
+        return _join_facts(paper.venue, citations)
 
     def _dataset_standing(self, dataset: Dataset) -> str:
         if self._run.cutoff:
             return dataset.publisher
         downloads = f"downloaded {dataset.downloads} times" if dataset.downloads is not None else ""
-        return _joined_facts(dataset.publisher, dataset.licence, downloads)
+        return _join_facts(dataset.publisher, dataset.licence, downloads)
 
     def _repository_standing(self, repository: Repository) -> str:
         if self._run.cutoff:
             return repository.language
         stars = f"{repository.stars} stars" if repository.stars is not None else ""
         last_change = f"last changed {repository.pushed}" if repository.pushed else ""
-        return _joined_facts(repository.language, stars, last_change)
+        return _join_facts(repository.language, stars, last_change)
 
 
-def _joined_facts(*facts: str) -> str:
+def _join_facts(*facts: str) -> str:
     return ", ".join(" ".join(sanitise(fact)[0].split())[:80] for fact in facts if fact)
 
 

@@ -43,7 +43,7 @@ class HybridSelection:
     async def judge_candidates(self, candidates: Sequence[SearchCandidate]) -> None:
         """Judge, concurrently, all candidates that are near enough and were not judged before."""
         await self._measure_similarity(candidates)
-        nearest_candidates = [item for kind in SOURCE_KINDS for item in self._nearest(candidates, kind)]
+        nearest_candidates = [item for kind in SOURCE_KINDS for item in self._select_nearest(candidates, kind)]
         new_candidates = [item for item in nearest_candidates if item.paper.id not in self._sent_to_judge]
         await self._rerank(new_candidates)
         self._sent_to_judge |= {item.paper.id for item in new_candidates}
@@ -51,7 +51,8 @@ class HybridSelection:
             batch
             for kind in SOURCE_KINDS
             for batch in evidence_batches(
-                [self._shown(item) for item in new_candidates if item.kind == kind], self._options.judged_per_call
+                [self._build_evidence_item(item) for item in new_candidates if item.kind == kind],
+                self._options.judged_per_call,
             )
         ]
         outcomes = await gather_settled(batches, self._judge_batch)
@@ -111,7 +112,7 @@ class HybridSelection:
         score = options.alpha * semantic + (1 - options.alpha) * judged_score
         return RankedCandidate(candidate, verdict.relevance, round(score, 3))
 
-    def _nearest(self, candidates: Iterable[SearchCandidate], kind: EvidenceKind) -> list[SearchCandidate]:
+    def _select_nearest(self, candidates: Iterable[SearchCandidate], kind: EvidenceKind) -> list[SearchCandidate]:
         """Return the nearest candidates of a kind, up to twice as many as will be read."""
         of_kind = [candidate for candidate in candidates if candidate.kind == kind]
         of_kind.sort(key=lambda item: (-self._cosines.get(item.paper.id, 0.0), item.paper.id))
@@ -122,14 +123,14 @@ class HybridSelection:
         papers = [item for item in new_candidates if item.kind == "literature"]
         other_candidates = [item for item in new_candidates if item.kind != "literature"]
         for similarities in await gather_all(
-            [self._paper_similarities(papers), self._other_similarities(other_candidates)]
+            [self._paper_similarities(papers), self._measure_other_similarities(other_candidates)]
         ):
             self._cosines |= similarities
 
     async def _paper_similarities(self, candidates: Sequence[SearchCandidate]) -> dict[PaperId, float]:
         return await self._library.similarity(self._idea_summary, [candidate.paper.id for candidate in candidates])
 
-    async def _other_similarities(self, candidates: Sequence[SearchCandidate]) -> dict[PaperId, float]:
+    async def _measure_other_similarities(self, candidates: Sequence[SearchCandidate]) -> dict[PaperId, float]:
         if not candidates:
             return {}
         texts = [f"{candidate.paper.title}. {candidate.paper.abstract}" for candidate in candidates]
@@ -149,7 +150,7 @@ class HybridSelection:
             candidate.paper.id: float(score) for candidate, score in zip(candidates, scores, strict=True)
         }
 
-    def _shown(self, candidate: SearchCandidate) -> EvidenceItem:
+    def _build_evidence_item(self, candidate: SearchCandidate) -> EvidenceItem:
         paper = candidate.paper
         self._run.journal.read.add(paper.id)
         text = clean_text(extract_own_work(paper.abstract), paper, self._run, self._options.judged_chars)

@@ -55,7 +55,7 @@ class IterativeSearch:
         """Description of how much was searched, for the report."""
         return f"Queries answered: {len(self._results_by_query)}; rounds of refinement: {self.rounds}."
 
-    async def best_sources(self, parts: Sequence[IdeaPart]) -> list[RankedCandidate]:
+    async def find_best_sources(self, parts: Sequence[IdeaPart]) -> list[RankedCandidate]:
         """Search in rounds, and return the best sources of each kind. Raises LiteratureError if the corpus fails, or
         the first error if no queries could be generated."""
         candidates_by_query = await self._first_round(parts)
@@ -72,7 +72,7 @@ class IterativeSearch:
             candidates_by_query = await self._sources.search(queries)
         return self._selection.best_candidates([*self._candidates.values()], self._options.top)
 
-    async def later_sources(self) -> list[RankedCandidate]:
+    async def find_later_sources(self) -> list[RankedCandidate]:
         """Return the best sources published after the cutoff, found with the initial queries alone. Call this last: no
         search that judges candidates may follow."""
         if self._run.cutoff is None or not self._options.later:
@@ -90,7 +90,7 @@ class IterativeSearch:
         async def search_batch(batch: Sequence[IdeaPart]) -> dict[SourceQuery, list[SearchCandidate]]:
             queries = await self._queries_for(batch)
             share = len(batch) / len(parts)
-            return await self._sources.search(self._within_limits(list(dict.fromkeys(queries)), share))
+            return await self._sources.search(self._limit_queries(list(dict.fromkeys(queries)), share))
 
         batches = _chunks(parts, self._options.parts_per_call)
         outcomes = await gather_settled(batches, search_batch)
@@ -117,7 +117,7 @@ class IterativeSearch:
             if text
         ]
 
-    def _within_limits(self, queries: Sequence[SourceQuery], share: float) -> list[SourceQuery]:
+    def _limit_queries(self, queries: Sequence[SourceQuery], share: float) -> list[SourceQuery]:
         """Limit queries for web, code and data to this share of the evaluation's maximum. Each part's first query takes
         precedence."""
         remaining_by_kind = {
@@ -127,7 +127,7 @@ class IterativeSearch:
             "data": math.ceil(self._options.data_queries * share),
         }
         kept_queries = []
-        for query in _parts_in_turn(queries):
+        for query in _interleave_parts(queries):
             if remaining_by_kind[query.kind] > 0:
                 kept_queries.append(query)
             remaining_by_kind[query.kind] -= 1
@@ -197,7 +197,7 @@ class IterativeSearch:
         )
 
 
-def _parts_in_turn(queries: Sequence[SourceQuery]) -> list[SourceQuery]:
+def _interleave_parts(queries: Sequence[SourceQuery]) -> list[SourceQuery]:
     """Sort the queries so that every part's first query of a kind comes first, then every part's second, and so on."""
     counts: Counter[tuple[str, EvidenceKind]] = Counter()
     ranks = []

@@ -24,7 +24,8 @@ from assayer.llm import Task
 from assayer.models import Fault
 from assayer.run.context_variables import current_urgency
 from assayer.run.run import Run
-from workers.llm.answer_schema import answer_schema, bounded_schema
+from workers.llm.answer_parsing import ParsedAnswer, parse_answer
+from workers.llm.answer_schema import answer_schema, build_bounded_schema
 from workers.llm.chat_completion import (
     ChatMessage,
     ChatRequest,
@@ -39,7 +40,6 @@ from workers.llm.error_body import clip_line
 from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, rejection_error
 from workers.llm.ledger import CallUsage
 from workers.llm.settings import LlmSettings
-from workers.llm.structured_output import ParsedAnswer, parse_answer
 
 if TYPE_CHECKING:
     from workers.llm.batches.batch_tier import BatchTier
@@ -74,7 +74,7 @@ class AnswerLengths:
     def add(self, request: ChatRequest, tokens: int) -> None:
         self._latest[request.task, request.model].append(tokens)
 
-    def expected(self, request: ChatRequest) -> int:
+    def estimate(self, request: ChatRequest) -> int:
         """Return the tokens to reserve in the budget: the length of the longest recent answer or, until there are
         enough answers, the maximum."""
         latest = self._latest[request.task, request.model]
@@ -238,7 +238,7 @@ class Conversation(Generic[In, Out]):
         """Send the request once, within the budget, and count its usage."""
         run, request, usage, lengths = self._run, self._request, self._usage, self._asking.lengths
         estimate, price = request.prompt_tokens, usage.price
-        max_cost = 0.0 if price is None else price.cost(estimate, lengths.expected(request))
+        max_cost = 0.0 if price is None else price.cost(estimate, lengths.estimate(request))
         reservation = await run.budget.reserve(max_cost, estimate)
         requester = Requester(run.id, current_urgency())
         spent_usd, spent_tokens = usage.cost_usd or 0.0, usage.prompt_tokens
@@ -286,7 +286,7 @@ def build_first_request(
     task: Task[Any, Any], model: str, question: FittedQuestion[Any], settings: LlmSettings, answers_of: str = ""
 ) -> ChatRequest:
     output: type[BaseModel] = task.output
-    bounded = bounded_schema(output, task.bounds(question.data)) if settings.bounded_answers else None
+    bounded = build_bounded_schema(output, task.bounds(question.data)) if settings.bounded_answers else None
     return ChatRequest(
         model=model,
         task=task.name,

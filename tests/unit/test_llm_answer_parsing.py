@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 
 from assayer.methods.innoeval.schemas import queries_for
 from assayer.models import FaultKind, Frozen
+from workers.llm.answer_parsing import ParsedAnswer, parse_answer
 from workers.llm.answer_schema import answer_schema, make_strict
 from workers.llm.completion import Completion
-from workers.llm.structured_output import ParsedAnswer, parse_answer
 
 
 class Leaf(Frozen):

@@ -52,7 +52,7 @@ class Dialect(NamedTuple):
     most_tokens: int | None = None
     """Maximum number of answer tokens that a request may ask for; None if the endpoint has not refused any number."""
 
-    def adapted(self, failure: PermanentLlmFailure, max_tokens: int = 0, guess: bool = True) -> "Dialect | None":
+    def adapt(self, failure: PermanentLlmFailure, max_tokens: int = 0, guess: bool = True) -> "Dialect | None":
         """Return the dialect to try after a request for at most `max_tokens` was refused; None if another dialect would
         not help. With `guess`, a refusal that does not state its cause leads to a simpler dialect."""
         if failure.reason != "bad_request" or failure.status not in _FORM_STATUSES:
@@ -60,18 +60,18 @@ class Dialect(NamedTuple):
         text = failure.body.text
         named_features = [(match.start(), name) for name, pattern in _NAMES if (match := pattern.search(text))]
         for _, name in sorted(named_features):
-            if (dialect := self._without(name, failure.body, max_tokens)) is not None:
+            if (dialect := self._drop_feature(name, failure.body, max_tokens)) is not None:
                 return dialect
-        return self._simpler() if guess and (not failure.body.message or "parameter" in text) else None
+        return self._simplify() if guess and (not failure.body.message or "parameter" in text) else None
 
-    def _without(self, name: str, body: ErrorBody, max_tokens: int) -> "Dialect | None":
+    def _drop_feature(self, name: str, body: ErrorBody, max_tokens: int) -> "Dialect | None":
         """Return the dialect without the feature named in a refusal; None if the request did not use it."""
         dialect: Dialect | None
         match name:
             case "structured":
                 dialect = self._replace(structured=_PLAINER[self.structured]) if self.steps_down else None
             case "tokens":
-                dialect = self._with_fewer_tokens(body, max_tokens)
+                dialect = self._reduce_tokens(body, max_tokens)
             case "reasoning_effort":
                 dialect = self._replace(reasoning_effort=None)
             case "stream":
@@ -84,7 +84,7 @@ class Dialect(NamedTuple):
                 dialect = self._replace(system=False)
         return None if dialect == self else dialect
 
-    def _with_fewer_tokens(self, body: ErrorBody, max_tokens: int) -> "Dialect | None":
+    def _reduce_tokens(self, body: ErrorBody, max_tokens: int) -> "Dialect | None":
         if (
             self.tokens_field == "max_tokens"
             and body.mentions("max_completion_tokens")
@@ -98,10 +98,10 @@ class Dialect(NamedTuple):
         new_limit = max(stated_limits, default=requested_tokens // 2)
         return self._replace(most_tokens=new_limit) if new_limit >= _MIN_TOKENS else None
 
-    def _simpler(self) -> "Dialect | None":
+    def _simplify(self) -> "Dialect | None":
         """Return a simpler dialect, after a refusal that does not state its cause."""
         optional = ("structured", "temperature", "seed", "reasoning_effort")
-        simpler = (self._without(name, ErrorBody("", "", ""), 0) for name in optional)
+        simpler = (self._drop_feature(name, ErrorBody("", "", ""), 0) for name in optional)
         return next((dialect for dialect in simpler if dialect is not None), None)
 
 

@@ -209,7 +209,7 @@ def _build_failure(kind: FaultKind, *errors: str) -> ParsedAnswer[Out]:
 
 def parse_answer(completion: Completion, output: type[Out]) -> ParsedAnswer[Out]:
     text = completion.text.strip().removeprefix("\ufeff")
-    unsaid: ParsedAnswer[Out] | None = _not_answered(completion, text)
+    unsaid: ParsedAnswer[Out] | None = _explain_no_answer(completion, text)
     if unsaid is not None:
         return unsaid
     json_objects = find_json_objects(text)
@@ -217,7 +217,7 @@ def parse_answer(completion: Completion, output: type[Out]) -> ParsedAnswer[Out]
     return _choose(json_objects, output) if broken is None else broken
 
 
-def _not_answered(completion: Completion, text: str) -> ParsedAnswer[Out] | None:
+def _explain_no_answer(completion: Completion, text: str) -> ParsedAnswer[Out] | None:
     stated = f" (finish reason “{completion.stated_finish}”)" if completion.stated_finish else ""
     if completion.refusal or completion.finish_reason == "refusal":
         return _build_failure("refusal", "the model declined to answer")
