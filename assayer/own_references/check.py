@@ -51,12 +51,12 @@ async def check_own_references(
     await _look_up(lookup, searches, run, options.seconds)
     borne_out = await _judge_support(searches, passages, llm, run, options.passages)
     return OwnReferences(
-        read_by=idea.references_reader,
+        parser=idea.references_reader,
         entries=tuple(
             _entry(number, search, passage.text, borne_out[number], lookup, run.cutoff)
             for number, (search, passage) in enumerate(zip(searches, passages, strict=False), start=1)
         ),
-        beyond=len(references.entries) - len(searches),
+        unchecked_entries=len(references.entries) - len(searches),
     )
 
 
@@ -112,12 +112,12 @@ def _entry(
         differences=(*match.differences, *filter(None, [match.note])) if match else (),
         record=ReferenceRecord.model_validate(match.paper, from_attributes=True) if match else None,
         retraction=search.retraction,
-        retraction_unanswered=lookup.retraction_unanswered(search),
+        retraction_sources_unanswered=lookup.retraction_unanswered(search),
         after_cutoff=bool(cutoff and published and published > cutoff),
-        asked=tuple(search.asked),
-        unanswered=() if search.settled else unanswered,
+        sources_answered=tuple(search.asked),
+        sources_unanswered=() if search.settled else unanswered,
         passage=passage,
-        borne_out=borne_out,
+        passage_support=borne_out,
     )
 
 

@@ -199,30 +199,32 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
     is only in the full report."""
     titled = (
         ("Strengths", review.strengths),
-        ("Major weaknesses", review.major),
-        ("Further points and questions", review.further),
+        ("Major weaknesses", review.major_weaknesses),
+        ("Further points and questions", review.minor_points),
     )
     groups = [
         _group(title, [_panel_point(review, finding, size) for finding in findings], 3 * size.points)
         for title, findings in titled
     ]
     closest = []
-    for item in review.closest:
-        if item.named is not None:
-            work = review.named[item.named]
-            near = f"{wording.named_work(work.author, work.year)}, {work.title}: {work.why}"
+    for item in review.closest_works:
+        if item.work_from_memory is not None:
+            work = review.works_from_memory[item.work_from_memory]
+            near = f"{wording.named_work(work.author, work.year)}, {work.title}: {work.relevance}"
         elif item.evidence is not None:
-            near = f"[{review.evidence[item.evidence].label}] {review.evidence[item.evidence].shows}"
+            near = f"[{review.evidence[item.evidence].label}] {review.evidence[item.evidence].conclusion}"
         closest.append(_build_plain_point(f"{near}. The plan adds: {item.difference}", size))
     named = [
         _group(
-            title, [_build_plain_point(_describe_named_work(review.named[at]), size) for at in places], 2 * size.points
+            title,
+            [_build_plain_point(_describe_named_work(review.works_from_memory[at]), size) for at in places],
+            2 * size.points,
         )
         for title, places in wording.named_groups(review)
     ]
     new, outlook, redesign = (
         [_build_plain_point(item.text, size)] if item else []
-        for item in (review.newness, review.outlook, review.redesign)
+        for item in (review.novelty, review.outlook, review.redesign)
     )
     return [
         groups[0],
@@ -237,12 +239,13 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
 
 
 def _describe_named_work(work: NamedWork) -> str:
-    return f"{wording.named_work(work.author, work.year)}, {work.title}. {wording.NAMED_ROLES[work.role]}: {work.why}."
+    citation = f"{wording.named_work(work.author, work.year)}, {work.title}"
+    return f"{citation}. {wording.NAMED_ROLES[work.role]}: {work.relevance}."
 
 
 def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGroup]:
     """Return the lists of an evidence report."""
-    near = sorted(evidence.closest, key=lambda item: -item.similarity)
+    near = sorted(evidence.closest_passages, key=lambda item: -item.similarity)
     named = (
         ("Closest work", [item.paper for item in near]),
         ("Limitations stated by these papers", evidence.limitations),
@@ -270,14 +273,14 @@ def _build_plain_point(text: str, size: BriefSize) -> BriefPoint:
 
 
 def _panel_point(review: PanelReview, finding: PanelFinding, size: BriefSize) -> BriefPoint:
-    lead = f"{finding.lead}. " if finding.lead else ""
+    lead = f"{finding.headline}. " if finding.headline else ""
     fix = f" {finding.fix}" if finding.fix else ""
     named_works = "".join(f" ({work})" for work in wording.list_named_works(review, finding))
     evidence = [review.evidence[at] for at in finding.evidence]
     return BriefPoint(
         text=_clip(f"{lead}{finding.text}{fix}{named_works}", size.characters),
         warning="" if finding.plan.state == "verified" else "No passage of the plan is quoted in support.",
-        quotes=tuple(BriefLine(name=item.label, text=item.shows) for item in evidence[: size.quotes]),
+        quotes=tuple(BriefLine(name=item.label, text=item.conclusion) for item in evidence[: size.quotes]),
     )
 
 

@@ -72,7 +72,7 @@ def own_reference_notices(own: OwnReferences | Absent | None) -> Iterator[Notice
     retracted = [entry for entry in own.entries if entry.outcome == "retracted"]
     sentences = []
     if len(missing) >= _MIN_NOT_FOUND:
-        asked = listing(dict.fromkeys(source for entry in missing for source in entry.asked))
+        asked = listing(dict.fromkeys(source for entry in missing for source in entry.sources_answered))
         sentences.append(
             f"{len(missing)} of the idea's {len(own.entries)} own references were not found in {asked}. They "
             "may still exist: no source is complete, and an entry may have been misread."

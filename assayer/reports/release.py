@@ -59,7 +59,7 @@ def _withhold_outcome(verdict: Verdict | Absent | None, withheld: Absent) -> Ver
 
 def measure_release(report: Report, minima: ReleaseMinima) -> ReportRelease:
     measured = tuple(_compare(name, _MEASURES[name](report), getattr(minima, name)) for name in get_args(MinimumName))
-    return ReportRelease(state="complete" if all(item.met for item in measured) else "incomplete", minima=measured)
+    return ReportRelease(state="complete" if all(item.is_met for item in measured) else "incomplete", minima=measured)
 
 
 class _Measure(NamedTuple):
@@ -79,7 +79,7 @@ def _compare(name: MinimumName, measure: _Measure, minimum: Any) -> MeasuredMini
         met, basis = _LEVELS.index(value) >= _LEVELS.index(minimum), measure.basis
     else:
         met, value, basis = value >= minimum, round(value, 4), measure.basis
-    return MeasuredMinimum(name=name, measured=value, minimum=minimum, met=met, basis=basis)
+    return MeasuredMinimum(name=name, measured=value, minimum=minimum, is_met=met, basis=basis)
 
 
 def was_made_without_model(report: Report) -> bool:
@@ -99,7 +99,7 @@ def list_judged_parts(report: Report) -> tuple[Part, ...]:
 
 
 def _measure_corpus_fit(report: Report) -> _Measure:
-    fit, searched = report.coverage.corpus_fit, report.coverage.field_covered
+    fit, searched = report.coverage.corpus_fit, report.coverage.field_coverage
     if isinstance(fit, Absent):
         return _Measure(fit)
     if report.panel_review is not None:
@@ -125,7 +125,7 @@ def _measure_judged(report: Report) -> _Measure:
 
 
 def _measure_answered(report: Report) -> _Measure:
-    answered, lost = report.coverage.llm_calls, report.coverage.llm_calls_lost
+    answered, lost = report.coverage.llm_requests, report.coverage.llm_requests_failed
     return _share(answered, answered + lost, "questions", "No model was queried.")
 
 

@@ -30,7 +30,7 @@ from assayer.reports.wording import METHODS, points_by_kind
 
 _MAX_CLOSEST = 5
 _PARAGRAPHS = (
-    ("New against earlier work", "newness"),
+    ("New against earlier work", "novelty"),
     ("Likely outcome and feasibility", "outlook"),
     ("A stronger study", "redesign"),
 )
@@ -181,7 +181,7 @@ class ReportPage:
     def evidence_parts(self) -> dict[str, list[NearPassage]]:
         """Closest passages in an evidence report, keyed by the part of the plan."""
         found: dict[str, list[NearPassage]] = {}
-        for item in self.report.evidence.closest if self.report.evidence else ():
+        for item in self.report.evidence.closest_passages if self.report.evidence else ():
             found.setdefault(item.part, []).append(item)
         return found
 
@@ -191,7 +191,7 @@ class ReportPage:
         places: dict[Label, list[FindingPlace]] = {label: [] for label in self.references}
         review = self.report.panel_review
         if review is not None:
-            paragraphs = (review.newness, review.outlook, review.redesign)
+            paragraphs = (review.novelty, review.outlook, review.redesign)
             for (name, anchor), paragraph in zip(_PARAGRAPHS, paragraphs, strict=True):
                 for at in paragraph.evidence if paragraph else ():
                     places[review.evidence[at].label].append(FindingPlace(name, anchor))

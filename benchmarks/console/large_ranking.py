@@ -109,8 +109,8 @@ def _result(ideas: Sequence[Idea], cut: int) -> RankingResult:
         usage=RunUsage(
             started_at=dt.datetime.now(dt.UTC),
             wall_seconds=0.0,
-            llm_calls_paid=len(comparisons),
-            llm_calls_cached=0,
+            llm_requests_paid=len(comparisons),
+            llm_requests_cached=0,
             paid_usd=50.0,
         ),
     )

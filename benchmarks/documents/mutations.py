@@ -104,7 +104,7 @@ async def _outcome(file: Path, variant: Variant, crashes: _Crashes) -> tuple[str
     ]
     if len(lacking) <= max(_FEWEST_LOST, _MOST_LOST * expected.total()):
         return "read", ""
-    told = bool(result.rejected) or any(idea.reading and idea.reading.left_out for idea in result.ideas)
+    told = bool(result.rejected) or any(idea.reading and idea.reading.unread_parts for idea in result.ideas)
     return "loss told" if told else "silent loss", f"{len(lacking)} of {expected.total()}: {' '.join(lacking[:12])}"
 
 

@@ -35,7 +35,7 @@ class FaultCount(Resource):
 
     task: str
     kind: FaultKind
-    met: int
+    occurrences: int
     recovered: int
     example: str = ""
     """Detail of the first such fault. If the endpoint rejected the request, its words are quoted."""

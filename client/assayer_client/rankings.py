@@ -269,7 +269,7 @@ class NamedEvaluation(Resource):
     reason: str
 
 
-class LeftOut(NamedEvaluation):
+class ExcludedEvaluation(NamedEvaluation):
     """Evaluation in the batch that is not ranked."""
 
 
@@ -296,7 +296,7 @@ class AcceptedRanking(Resource):
     """Number of comparisons that are already known and are not requested again."""
     blind: bool = False
     """Whether names, affiliations and similar details are masked for the judge."""
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[ExcludedEvaluation, ...]
     unscored: tuple[UnscoredIdea, ...] = ()
     links: RankingLinks
 

@@ -184,7 +184,7 @@ class PromptVersion(Resource):
 class Dropped(Resource):
     """Data that was excluded from the verdict, and why."""
 
-    what: str
+    item_kind: str
     """Countable noun for what was excluded, such as `paper`, `method`, `relevance judgement` or `quote`."""
     count: int
     reason: str

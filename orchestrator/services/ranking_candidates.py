@@ -16,7 +16,7 @@ from assayer.ranking.known_comparisons import HandedInComparison, Judging, expla
 from assayer.reports.scores import score_of
 from assayer_client import rankings as wire
 from assayer_client.comparisons import Comparison
-from assayer_client.rankings import MOST_COMPARISONS, LeftOut, RankedIdeaBody, UnscoredIdea
+from assayer_client.rankings import MOST_COMPARISONS, ExcludedEvaluation, RankedIdeaBody, UnscoredIdea
 from orchestrator.jobs.models import BatchId, Job, JobId, TenantId
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.problems import HttpProblem
@@ -42,7 +42,7 @@ class RankingCandidates:
     ideas: dict[str, Idea] = field(default_factory=dict)
     """Ideas by id."""
     scores: dict[str, float] = field(default_factory=dict)
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[ExcludedEvaluation] = field(default_factory=list)
     unscored: list[UnscoredIdea] = field(default_factory=list)
     evaluations: list[JobId] = field(default_factory=list)
     """All evaluations that were considered, including those left out of the ranking."""
@@ -138,7 +138,7 @@ async def _candidates_of_batch(jobs: PgJobs, tenant: TenantId, name: BatchId) ->
             first_by_text[report.idea.id] = job.source or f"row {job.row}"
             _add_report(candidates, job, report)
             continue
-        candidates.left_out.append(LeftOut(**_identifiers_of(job), reason=reason))
+        candidates.left_out.append(ExcludedEvaluation(**_identifiers_of(job), reason=reason))
     return candidates
 
 

@@ -95,7 +95,7 @@ def test_evaluation_writes_report_with_call_counts_or_names_lost_answer(
     ended = asking.run("evaluate", "idea.md", "--format", "json")
     if ended.code == 0:
         coverage = reports(asking.out)["idea"]["coverage"]
-        assert coverage["llm_calls"] + coverage["llm_calls_lost"] > 0
+        assert coverage["llm_requests"] + coverage["llm_requests_failed"] > 0
     else:
         assert ended.code == 2, ended.err
         assert ended.err.startswith("No report: idea.md: ")

@@ -23,7 +23,7 @@ def named_report(title: str) -> Report:
     """Return the report of a blind proposal with everything that a report can say of its author."""
     plain = report("run_1")
     masked = (
-        MaskedText(kind="name", text="Grace Hopper", times=2),
+        MaskedText(kind="name", text="Grace Hopper", occurrences=2),
         MaskedText(kind="affiliation", text="Yale University"),
         MaskedText(kind="name", text="G. Hopper"),
         MaskedText(kind="orcid", text="ORCID-77"),
@@ -48,7 +48,7 @@ def named_report(title: str) -> Report:
         record=record,
         differences=("The entry names Hopper first.",),
         passage="As Grace Hopper showed",
-        borne_out=Absent(reason="not checked."),
+        passage_support=Absent(reason="not checked."),
     )
     card = plain.idea.model_copy(
         update={
@@ -58,4 +58,4 @@ def named_report(title: str) -> Report:
             "blinding": Blinding(rules=2, masked=masked),
         }
     )
-    return plain.model_copy(update={"idea": card, "own_references": OwnReferences(read_by="text", entries=(own,))})
+    return plain.model_copy(update={"idea": card, "own_references": OwnReferences(parser="text", entries=(own,))})

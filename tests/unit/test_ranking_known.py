@@ -101,7 +101,7 @@ async def test_comparisons_with_other_judge_question_or_text_are_reported_and_ig
     assert llm.calls == 18
     assert ranked.set_aside == known
     (dropped,) = ranked.ranking.dropped
-    assert (dropped.what, dropped.count) == ("known comparison", len(known))
+    assert (dropped.item_kind, dropped.count) == ("known comparison", len(known))
     assert reason in dropped.reason
     assert reason in as_ranking_html(ranked.ranking, ())
 

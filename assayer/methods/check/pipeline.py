@@ -57,7 +57,7 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
     )
     ordered = [item.evidence for item in shown_passages]
     report = EvidenceReport(
-        closest=tuple(_sort_by_part(shown_passages, listed)),
+        closest_passages=tuple(_sort_by_part(shown_passages, listed)),
         limitations=limitations(ordered, read.texts, options.listed),
         comparisons=comparisons(ordered, options.listed),
         often_cited=cited.works,

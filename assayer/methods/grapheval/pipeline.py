@@ -87,7 +87,7 @@ async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJud
         calibration=_calibration_label(judge.calibration),
         choice=judge.choice,
         graph=judge.graph_used,
-        maker=extracted.maker,
+        extractor=extracted.maker,
         viewpoints=len(extracted.viewpoints),
         evidence=explain_verdict(
             extracted.viewpoints, placed, scores, judge, options.explained, options.shown_neighbours
@@ -162,11 +162,11 @@ def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Ab
 def _notices(verdict: Verdict) -> tuple[Notice, ...]:
     """Return the notices that readers need before the verdict."""
     weak = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_describe_quality(verdict.choice)}".strip())
-    if verdict.maker == verdict.graph.maker:
+    if verdict.extractor == verdict.graph.extractor:
         return (weak, *repetition_notice(verdict.repeats))
     text = (
-        f"The graph's viewpoints were extracted by {verdict.graph.maker}, those of this idea by {verdict.maker}. "
-        "Viewpoints from different extractors look less similar, whatever their content."
+        f"The graph's viewpoints were extracted by {verdict.graph.extractor}, those of this idea by "
+        f"{verdict.extractor}. Viewpoints from different extractors look less similar, whatever their content."
     )
     return weak, Notice(kind="other_viewpoints", text=text), *repetition_notice(verdict.repeats)
 
@@ -175,19 +175,19 @@ def _describe_quality(choice: ScorerChoice | Absent) -> str:
     """Describe the measured quality of the chosen scorer."""
     if isinstance(choice, Absent):
         return ""
-    figure, by_name = choice.held_out, {item.name: item for item in choice.compared}
+    figure, by_name = choice.held_out_accuracy, {item.name: item for item in choice.scorer_accuracies}
     quality = (
-        f"The probabilities come from {choice.chosen}, chosen among {len(by_name)} scorers. On {choice.ideas:,} "
+        f"The probabilities come from {choice.scorer}, chosen among {len(by_name)} scorers. On {choice.ideas:,} "
         f"held-out ideas ({choice.split}), scorers chosen in this way separate outcomes with an AUROC of "
         f"{figure.auroc:.2f} (95 % interval: {figure.low:.2f} to {figure.high:.2f}; 0.5 is chance)."
     )
-    if not choice.unbeaten:
+    if not choice.baselines_not_beaten:
         return quality
-    simple = " or ".join(f"{name} ({by_name[name].auroc:.2f})" for name in choice.unbeaten)
+    simple = " or ".join(f"{name} ({by_name[name].auroc:.2f})" for name in choice.baselines_not_beaten)
     return f"{quality} This is not shown to be better than {simple}."
 
 
 def _is_beaten_by_length(choice: ScorerChoice | Absent) -> bool:
     return isinstance(choice, ScorerChoice) and any(
-        item.name == LENGTH and item.auroc >= choice.held_out.auroc for item in choice.compared
+        item.name == LENGTH and item.auroc >= choice.held_out_accuracy.auroc for item in choice.scorer_accuracies
     )

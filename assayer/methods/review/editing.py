@@ -37,7 +37,7 @@ from assayer.models import (
     FindingSeverity,
     NamedRole,
     NamedWork,
-    NotedPoint,
+    OmittedPoint,
     PanelEvidence,
     PanelFinding,
     PanelParagraph,
@@ -172,7 +172,7 @@ def panel_review(
     journal.record_dropped(
         "further point", f"the review is limited to {max_words:,} words", len(further) - len(edited.further)
     )
-    journal.record_dropped("work from memory", "no finding refers to it", len(named) - len(review.named))
+    journal.record_dropped("work from memory", "no finding refers to it", len(named) - len(review.works_from_memory))
     return review
 
 
@@ -241,54 +241,56 @@ def _number_citations(
             kind=kind,
             axis=edited.axis,
             severity=severity,
-            lead=whole.lead.rstrip(".:") if whole else "",
+            headline=whole.lead.rstrip(".:") if whole else "",
             text=edited.text,
             fix=whole.fix if whole and kind != "strength" else "",
             plan=next((quote for quote in quotes if quote.state == "verified"), _NO_QUOTE),
             evidence=cites(edited.cites),
-            named=names(edited.named, *_texts(edited)),
+            works_from_memory=names(edited.named, *_texts(edited)),
         )
 
     def paragraph(edited: EditedParagraph) -> PanelParagraph | None:
         if not edited.text:
             return None
-        return PanelParagraph(text=edited.text, evidence=cites(edited.cites), named=names(edited.named, edited.text))
+        return PanelParagraph(
+            text=edited.text, evidence=cites(edited.cites), works_from_memory=names(edited.named, edited.text)
+        )
 
     merged = {label for item in (*findings, *answer.paragraphs) for label in item.labels} | {*answer.dropped}
     return PanelReview(
         verdict=answer.verdict,
-        newness=paragraph(answer.newness),
+        novelty=paragraph(answer.newness),
         outlook=paragraph(answer.outlook),
         redesign=paragraph(answer.redesign),
         strengths=tuple(finding(item, "strength", None) for item in answer.strengths),
-        major=tuple(finding(item, "weakness", item.severity) for item in answer.major),
-        further=tuple(finding(item, item.kind, "minor") for item in answer.further),
-        closest=tuple(
+        major_weaknesses=tuple(finding(item, "weakness", item.severity) for item in answer.major),
+        minor_points=tuple(finding(item, item.kind, "minor") for item in answer.further),
+        closest_works=tuple(
             ClosestWork(
                 evidence=evidence.index(item.work) if item.work in evidence else None,
-                named=referred.index(item.work) if item.work in works else None,
+                work_from_memory=referred.index(item.work) if item.work in works else None,
                 difference=f"{item.difference.rstrip('.')}.",
             )
             for item in answer.closest
         ),
         evidence=tuple(
-            PanelEvidence(label=marker(item.paper), relation=item.relation, shows=item.shows, quote=item.quote)
+            PanelEvidence(label=marker(item.paper), relation=item.relation, conclusion=item.shows, quote=item.quote)
             for item in (passages.by_label[label] for label in evidence)
         ),
-        named=tuple(
+        works_from_memory=tuple(
             NamedWork(
                 title=work.title,
                 author=work.author,
                 year=work.year,
                 role=work.role,
-                why=work.why,
+                relevance=work.why,
                 label=marker(work.record) if work.record else None,
-                looked_up=work.looked_up,
+                lookup_complete=work.looked_up,
             )
             for work in (works[label] for label in referred)
         ),
-        noted=tuple(
-            NotedPoint(kind=point.kind, text=f"{point.claim} {point.why}".strip(), plan=panel.quotes[point.label])
+        omitted_points=tuple(
+            OmittedPoint(kind=point.kind, text=f"{point.claim} {point.why}".strip(), plan=panel.quotes[point.label])
             for point in panel.points
             if point.label not in merged
         ),

@@ -143,11 +143,11 @@ def _add_step(
     record = GraphStep(
         number=step,
         queries=queries,
-        found=retrieved.brought,
-        new=len(retrieved.new),
+        papers_found=retrieved.brought,
+        papers_added=len(retrieved.new),
         edits=edits,
-        trace=state.notebook.text_of(step),
-        lost=lost,
+        notebook_entry=state.notebook.text_of(step),
+        failure_reason=lost,
         nodes=tuple(state.graph.nodes),
         edges=tuple(state.graph.edges),
     )

@@ -11,7 +11,7 @@ from assayer.methods.scicompanion.graph import empty_graph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.retrieval import FoundPapers, recommended_references, retrieve
 from assayer.methods.scicompanion.walk import StepKind
-from assayer.models import Absent, CorpusFit, EvaluationId, FullText, Idea, Paper, PaperId, ReasonFound, Window
+from assayer.models import Absent, CorpusFit, EvaluationId, FullText, Idea, Paper, PaperId, SearchPath, Window
 from assayer.ports import Clock, Literature
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
@@ -61,13 +61,13 @@ async def find_missed_references(
     found = (await retrieve(queries, graph, FoundPapers(), library, options, step=1)).found
     recommended = recommended_references(idea, graph, found, options.recommended, known)
     papers = await library.with_retractions([found.papers[paper_of(item.label)] for item in recommended])
-    intermediate = {paper_of(why.label) for item in recommended for why in item.found if why.label}
+    intermediate = {paper_of(why.label) for item in recommended for why in item.search_paths if why.label}
     seen = {paper.id: paper for paper in await library.papers(sorted(intermediate))}
-    ways = (tuple(_list_ways_found(item.found, seen)) for item in recommended)
+    ways = (tuple(_list_ways_found(item.search_paths, seen)) for item in recommended)
     return MissedReferences(idea, fit, tuple(MissedReference(*item) for item in zip(papers, ways, strict=True)))
 
 
-def _list_ways_found(found: Sequence[ReasonFound], seen: Mapping[PaperId, Paper]) -> Iterator[WayFound]:
+def _list_ways_found(found: Sequence[SearchPath], seen: Mapping[PaperId, Paper]) -> Iterator[WayFound]:
     for why in found:
         if why.label is None:
             yield WayFound(why.kind, None)

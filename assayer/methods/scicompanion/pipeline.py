@@ -32,7 +32,9 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
     )
     run.report_progress(METHOD, options.steps + 1, options.steps + 1)
     best = recommended_references(idea, state.graph, state.found, options.recommended)
-    intermediate = {paper_of(why.label) for item in best for why in item.found if why.label} - state.found.papers.keys()
+    intermediate = {
+        paper_of(why.label) for item in best for why in item.search_paths if why.label
+    } - state.found.papers.keys()
     papers = {**state.found.papers, **{paper.id: paper for paper in await library.papers(sorted(intermediate))}}
     recommended = [keep_known_reasons(item, papers) for item in best]
     findings = Findings(

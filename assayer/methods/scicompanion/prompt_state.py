@@ -12,7 +12,7 @@ from assayer.methods.scicompanion.notebook import Notebook
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.retrieval import FoundPapers
 from assayer.methods.scicompanion.schemas import AskedQuery, GraphPaper, NotedEntry, ShownEdge, ShownNode, StateQuestion
-from assayer.models import FitLevel, GraphEdit, GraphStep, Idea, NodeKey, PaperId, ReasonFound
+from assayer.models import FitLevel, GraphEdit, GraphStep, Idea, NodeKey, PaperId, SearchPath
 from assayer.run.run import Run
 
 _NOTEBOOK_CHARS = 6_000
@@ -130,10 +130,12 @@ def _describe_query(query: str, state: CompanionState) -> AskedQuery:
     return AskedQuery(query=query, brought=tuple(_paper_label(key) for key in brought))
 
 
-def _was_found_by(reasons: tuple[ReasonFound, ...], query: str) -> bool:
+def _was_found_by(reasons: tuple[SearchPath, ...], query: str) -> bool:
     return any(why.query == strip_citations(query) for why in reasons)
 
 
 def _describe_refusals(edits: tuple[GraphEdit, ...]) -> tuple[str, ...]:
-    refused = [f"{edit.action} {edit.subject}: {edit.refused}" for edit in edits if edit.refused is not None]
+    refused = [
+        f"{edit.action} {edit.subject}: {edit.refusal_reason}" for edit in edits if edit.refusal_reason is not None
+    ]
     return tuple(refused[:_MAX_REFUSED])

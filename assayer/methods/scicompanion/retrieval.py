@@ -10,7 +10,7 @@ from assayer.methods.scicompanion.base_graph import BY_CORPUS
 from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.walk import Found, Step, walk
-from assayer.models import Idea, NodeKey, Paper, PaperId, ReasonFound, RecommendedReference
+from assayer.models import Idea, NodeKey, Paper, PaperId, RecommendedReference, SearchPath
 from assayer.text.names import normalise_name
 
 _REFERENCES = 200
@@ -30,7 +30,7 @@ class FoundPapers(NamedTuple):
 
     papers: Mapping[PaperId, Paper] = {}
     scores: Mapping[PaperId, float] = {}
-    reasons: Mapping[PaperId, tuple[ReasonFound, ...]] = {}
+    reasons: Mapping[PaperId, tuple[SearchPath, ...]] = {}
 
     def with_found(self, found: Sequence[Found], step: int) -> "FoundPapers":
         papers, scores, reasons = dict(self.papers), dict(self.scores), dict(self.reasons)
@@ -121,9 +121,9 @@ def comes_too_early(edge: NewEdge, years: Mapping[NodeKey, int]) -> bool:
     return edge.kind == "cites" and source is not None and target is not None and target > source + _MAX_REPRINT_YEARS
 
 
-def _reason(why: Step, step: int) -> ReasonFound:
+def _reason(why: Step, step: int) -> SearchPath:
     label = None if why.from_paper is None else marker(why.from_paper)
-    return ReasonFound(
+    return SearchPath(
         step=step, kind=why.kind, label=label, query=None if why.query is None else strip_citations(why.query)
     )
 
@@ -152,7 +152,7 @@ def recommended_references(
         RecommendedReference(
             label=marker(paper),
             rank=rank,
-            found=found.reasons[paper],
+            search_paths=found.reasons[paper],
             edges=tuple(edge.key for edge in graph.edges_of(graph.papers[paper])) if paper in graph.papers else (),
         )
         for rank, paper in enumerate(list(titles.values())[:limit], start=1)
@@ -171,5 +171,7 @@ def _find_linked_papers(graph: StateGraph) -> set[PaperId]:
 
 def keep_known_reasons(recommended_reference: RecommendedReference, papers: Container[PaperId]) -> RecommendedReference:
     """Return the reference without the reasons that name an unknown paper, such as one outside the date window."""
-    known = tuple(why for why in recommended_reference.found if why.label is None or paper_of(why.label) in papers)
-    return recommended_reference.model_copy(update={"found": known})
+    known = tuple(
+        why for why in recommended_reference.search_paths if why.label is None or paper_of(why.label) in papers
+    )
+    return recommended_reference.model_copy(update={"search_paths": known})

@@ -124,7 +124,7 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
     # A report below a minimum has no total to start from, and says so.
     lacking = ReportRelease(
         state="incomplete",
-        minima=(MeasuredMinimum(name="judged", measured=0.25, minimum=0.5, met=False, basis="Of methods."),),
+        minima=(MeasuredMinimum(name="judged", measured=0.25, minimum=0.5, is_met=False, basis="Of methods."),),
     )
     await service.database.execute(
         "UPDATE evaluations SET report = jsonb_set(report, '{release}', $1::jsonb) "
