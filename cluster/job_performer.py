@@ -143,10 +143,10 @@ def _pinned_corpus(lease: Lease) -> str:
 def _ranking_inputs(request: RankingRequest) -> RankingInputs:
     return RankingInputs(
         ideas=request.ideas,
-        cut=request.cut,
+        shortlist_size=request.shortlist_size,
         scores={IdeaId(idea): score for idea, score in request.scores.items()},
         known=request.known,
-        calls_per_idea=request.calls_per_idea,
+        comparisons_per_idea=request.comparisons_per_idea,
     )
 
 

@@ -236,11 +236,11 @@ def erased_ranks(erased: Sequence[ErasedRank], noun: str) -> str:
     """Return the notice about erased ideas, for readers of a ranking; empty if no ideas were erased."""
     if not erased:
         return ""
-    days = sorted({item.on for item in erased})
+    days = sorted({item.erased_on for item in erased})
     erasures = [
         f"{count(len(ranks), noun)} on {day} ({'rank' if len(ranks) == 1 else 'ranks'} {', '.join(ranks)})"
         for day in days
-        for ranks in [[f"{rank:,}" for rank in sorted(item.rank for item in erased if item.on == day)]]
+        for ranks in [[f"{rank:,}" for rank in sorted(item.rank for item in erased if item.erased_on == day)]]
     ]
     return (
         f"Erased after this ranking was made: {'; '.join(erasures)}. All others keep their ranks, intervals and bands; "

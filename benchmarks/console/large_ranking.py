@@ -32,7 +32,7 @@ async def add_ranking(database: Database, tenant: TenantId, ideas: Sequence[Idea
     """Store a ranking of the ideas in the given order; print how long each step took."""
     jobs, leases = PgJobs(database), PgLeases(database, QueueSettings())
     began = time.perf_counter()
-    work = RankingRequest(ideas=tuple(ideas), cut=cut)
+    work = RankingRequest(ideas=tuple(ideas), shortlist_size=cut)
     job = NewJob(id=JobId(RANKING), request=work, subject=f"large: {len(ideas):,} proposals", priority="batch")
     await jobs.add(tenant, [job])
     added = time.perf_counter()
@@ -52,7 +52,7 @@ async def add_ranking(database: Database, tenant: TenantId, ideas: Sequence[Idea
 
 def _result(ideas: Sequence[Idea], cut: int) -> RankingResult:
     draw = random.Random(0)
-    comparisons = _comparisons(ideas, round(RankingOptions().calls_per_idea * len(ideas)), draw)
+    comparisons = _comparisons(ideas, round(RankingOptions().comparisons_per_idea * len(ideas)), draw)
     times = Counter(item for answer in comparisons for item in (answer.first, answer.second))
     count = len(ideas)
     ranked = tuple(
@@ -64,25 +64,25 @@ def _result(ideas: Sequence[Idea], cut: int) -> RankingResult:
             ranks=Interval(low=max(1, rank - 200), high=min(count, rank + 200)),
             strength=2 - 4 * rank / count,
             strengths=Interval(low=1.4 - 4 * rank / count, high=2.6 - 4 * rank / count),
-            by_dimension={
+            dimension_strengths={
                 default_dimension.name: 2 - 4 * rank / count + draw.uniform(-1, 1)
                 for default_dimension in DEFAULT_DIMENSIONS
             },
             comparisons=times[idea.id],
-            chance_in=min(1.0, max(0.0, (cut + 200 - rank) / 400)),
+            shortlist_probability=min(1.0, max(0.0, (cut + 200 - rank) / 400)),
             band=_band(rank, cut),
-            by_baseline={},
+            baseline_predictions={},
         )
         for rank, idea in enumerate(ideas, start=1)
     )
     judge = Judge(
         comparisons=len(comparisons),
-        handed_in=0,
+        submitted_comparisons=0,
         failed=12,
         ties=len(comparisons) // 3,
         bias=0.1,
         bias_interval=Interval(low=0.05, high=0.15),
-        asked_both_ways=len(comparisons) // 10,
+        pairs_in_both_orders=len(comparisons) // 10,
         contradictions=len(comparisons) // 40,
         triangles=900,
         cycles=60,
@@ -91,12 +91,12 @@ def _result(ideas: Sequence[Idea], cut: int) -> RankingResult:
         id=RANKING,
         dimension="overall",
         dimensions=DEFAULT_DIMENSIONS,
-        cut=cut,
+        shortlist_size=cut,
         confidence=0.95,
         ideas=ranked,
         judge=judge,
-        seeded=True,
-        stopped=None,
+        has_starting_scores=True,
+        stopped_early=None,
         models=("bench",),
         prompts=(),
         faults=(),

@@ -36,7 +36,7 @@ class ErasedJob(Resource):
     """Effect of its deletion on other proposals; empty if there is none."""
 
 
-class RankingThatStays(Resource):
+class RedactedRanking(Resource):
     """Finished ranking from which the applicant is removed. The other proposals keep their ranks."""
 
     id: str
@@ -55,7 +55,7 @@ class Erasure(Resource):
     """Jobs that are deleted completely: evaluations, and comparisons and other jobs that contain their ideas. This
     includes rankings that are unfinished, that would be left with fewer than two proposals, or that belong to an erased
     batch."""
-    taken_out_of: tuple[RankingThatStays, ...] = ()
+    taken_out_of: tuple[RedactedRanking, ...] = ()
     refused_rows: int
     """Number of batch rows without a usable idea whose names and errors are erased."""
     batch: str | None

@@ -95,7 +95,7 @@ class BiddableProposal(Resource):
     bid: Bid | None
 
 
-class GivenBid(Resource):
+class ReviewerBid(Resource):
     evaluation: JobId
     member: MemberId
     bid: Bid

@@ -208,7 +208,7 @@ class Reviewing(Namespace[M]):
     change_bidding = sending_to("PUT", "batches/{}/bidding", expertise.BiddingBody, expertise.Bidding)
     list_biddable_proposals = by_id("GET", "batches/{}/biddable-proposals", Page[expertise.BiddableProposal])
     give_bids = sending_to("PUT", "batches/{}/bids", expertise.BidsBody, Page[expertise.BiddableProposal])
-    list_bids = by_id("GET", "batches/{}/bids", Page[expertise.GivenBid])
+    list_bids = by_id("GET", "batches/{}/bids", Page[expertise.ReviewerBid])
     list_conflicts = by_id("GET", "batches/{}/conflicts", Page[reviewing.ConflictOfInterest])
     declare_conflict = sending_to(
         "POST", "evaluations/{}/conflicts", reviewing.ConflictBody, reviewing.ConflictOfInterest

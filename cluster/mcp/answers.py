@@ -193,7 +193,7 @@ def comparison_answer(comparison: ComparisonResource) -> ComparisonAnswer:
             DimensionOutcome(
                 dimension=outcome.dimension,
                 winner=outcome.winner,
-                both_orders_agree=outcome.agreed,
+                both_orders_agree=outcome.orders_agree,
                 reasons=tuple(
                     shortened(verdict_reason.reason)
                     for verdict_reason in reasons

@@ -146,13 +146,13 @@ def rank_curve(series: RankSeries) -> RankCurve | None:
                 clearly_out=bands.count("out"),
             )
         )
-    return RankCurve(tuple(marks), count, step, _cut(series), series.cut)
+    return RankCurve(tuple(marks), count, step, _cut(series), series.shortlist_size)
 
 
 def _cut(series: RankSeries) -> float | None:
-    if series.cut is None:
+    if series.shortlist_size is None:
         return None
-    return int(np.searchsorted(series.ranks, series.cut, side="right")) / len(series.ranks)
+    return int(np.searchsorted(series.ranks, series.shortlist_size, side="right")) / len(series.ranks)
 
 
 def _microseconds(moments: Sequence[dt.datetime], origin: dt.datetime) -> NDArray[np.int64]:

@@ -50,11 +50,11 @@ class ComparisonRequest(Frozen):
 class RankingRequest(Frozen):
     kind: Literal["ranking"] = "ranking"
     ideas: tuple[Idea, ...] = Field(min_length=2)
-    cut: int | None = Field(default=None, ge=1)
+    shortlist_size: int | None = Field(default=None, ge=1)
     """Number of ideas to choose."""
     scores: dict[str, float] = Field(default_factory=dict)
     """Point scores to start from, by idea id."""
-    calls_per_idea: float | None = Field(default=None, gt=0)
+    comparisons_per_idea: float | None = Field(default=None, gt=0)
     """Number of comparisons requested for each ranked idea; None for the value in the service's settings."""
     known: tuple[Comparison, ...] = ()
     """Comparisons of an earlier ranking; comparisons between two of these ideas are not requested again."""

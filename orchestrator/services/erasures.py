@@ -1,7 +1,7 @@
 """Preview and execution of erasures (of an applicant's data, or of a batch)."""
 
 from assayer.reports.wording import count, money
-from assayer_client.erasures import ErasedJob, Erasure, RankingThatStays
+from assayer_client.erasures import ErasedJob, Erasure, RedactedRanking
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import TERMINAL, BatchId, JobId, TenantId
 from orchestrator.services.job_lookup import find_batch
@@ -34,7 +34,7 @@ async def erasure_of(
             if item.id not in stay
         ),
         taken_out_of=tuple(
-            RankingThatStays(id=item.id, title=item.subject, taken=item.taken, left=item.left or 0)
+            RedactedRanking(id=item.id, title=item.subject, taken=item.taken, left=item.left or 0)
             for item in erasure
             if item.id in stay
         ),
@@ -72,7 +72,7 @@ async def erase_found(
     )
     # Rankings that were still running at the time of the preview but have finished since are kept.
     finished = {
-        job.id: RankingThatStays(id=job.id, title=job.title, taken=len(standing.ideas), left=standing.others)
+        job.id: RedactedRanking(id=job.id, title=job.title, taken=len(standing.ideas), left=standing.others)
         for job in erasure.jobs
         if (standing := erased_jobs_result.finished.get(JobId(job.id))) is not None
     }

@@ -12,7 +12,7 @@ from assayer.blinding.blind import RULES
 from assayer.models import Absent, Idea, Report
 from assayer.models.sender_references import get_own_reference
 from assayer.ranking.comparison import sanitised_comparison
-from assayer.ranking.known_comparisons import HandedInComparison, Judging, explain_refused, split_comparisons
+from assayer.ranking.known_comparisons import Judging, SubmittedComparison, explain_refused, split_comparisons
 from assayer.reports.scores import score_of
 from assayer_client import rankings as wire
 from assayer_client.comparisons import Comparison
@@ -30,7 +30,7 @@ from orchestrator.store.rankings import PgRankings
 class RankingBody(wire.RankingBody):
     """A request to rank ideas or a finished batch. The ranking of a batch starts from the scores in its reports."""
 
-    comparisons: tuple[HandedInComparison, ...] = Field(default=(), max_length=MOST_COMPARISONS)
+    comparisons: tuple[SubmittedComparison, ...] = Field(default=(), max_length=MOST_COMPARISONS)
     """Comparisons from an earlier ranking or comparison job. Those between two of these ideas are not repeated. The
     ideas' names in them are not stored."""
 
@@ -66,9 +66,9 @@ async def ranking_request(
     return (
         RankingRequest(
             ideas=tuple(candidates.ideas.values()),
-            cut=body.cut,
+            shortlist_size=body.shortlist_size,
             scores=candidates.scores,
-            calls_per_idea=body.calls_per_idea,
+            comparisons_per_idea=body.comparisons_per_idea,
             known=await _known_comparisons(
                 body, tenant, jobs, rankings, candidates.ideas, options.judging._replace(rules=RULES if blind else None)
             ),
@@ -86,9 +86,10 @@ def _check_candidates(candidates: RankingCandidates, body: RankingBody) -> None:
         raise HttpProblem.invalid(
             f"A ranking needs at least two ideas, but this request has {count or 'none'}.", pointer
         )
-    if body.cut is not None and body.cut >= count:
+    if body.shortlist_size is not None and body.shortlist_size >= count:
         raise HttpProblem.invalid(
-            f"The cutoff is {body.cut}, but it must be lower than the number of ideas ({count}).", "/cut"
+            f"The cutoff is {body.shortlist_size}, but it must be lower than the number of ideas ({count}).",
+            "/shortlist_size",
         )
 
 
@@ -168,8 +169,8 @@ async def _known_comparisons(
     is between two of the ideas. Also raises it if one was judged under different conditions: model, prompt, idea text,
     masking or use of reports."""
     comparisons = [comparison.without_names() for comparison in body.comparisons]
-    if body.earlier is not None:
-        comparisons += await comparisons_of(rankings, await find_job(jobs, tenant, body.earlier, "ranking"))
+    if body.previous_ranking is not None:
+        comparisons += await comparisons_of(rankings, await find_job(jobs, tenant, body.previous_ranking, "ranking"))
     split = split_comparisons(comparisons, ideas.keys(), judging)
     pointer = "/comparisons" if body.comparisons else "/earlier"
     if split.refused:

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from assayer_client.expertise import Bid, BiddableProposal, GivenBid
+from assayer_client.expertise import Bid, BiddableProposal, ReviewerBid
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
@@ -196,7 +196,7 @@ class PgBids(LoggedStore):
         for evaluation in conflicts:
             await self._assignments.declare_within(connection, tenant, evaluation, member, reason, by)
 
-    async def all(self, tenant: TenantId, batch: BatchId) -> list[GivenBid]:
+    async def all(self, tenant: TenantId, batch: BatchId) -> list[ReviewerBid]:
         """Return all bids on a call's proposals. Conflicts of interest are not stored as bids, so they are not
         included."""
-        return [from_row(GivenBid, row) for row in await self._database.fetch(_ALL, tenant, batch)]
+        return [from_row(ReviewerBid, row) for row in await self._database.fetch(_ALL, tenant, batch)]

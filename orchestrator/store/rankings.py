@@ -57,7 +57,8 @@ _STANDINGS = """
     )
     SELECT array_agg(rank) AS ranks, array_agg(low) AS lows, array_agg(high) AS highs, array_agg(strength) AS strengths,
            array_agg(strength_low) AS strength_lows, array_agg(strength_high) AS strength_highs,
-           array_agg(chance_in) AS chances, array_agg(comparisons) AS comparisons, array_agg(alike) AS alike,
+           array_agg(shortlist_probability) AS chances, array_agg(comparisons) AS comparisons,
+           array_agg(alike) AS alike,
            array_agg(title) AS titles, array_agg(idea) AS ideas, array_agg(proposal) AS proposals,
            array_agg(score) AS scores, array_agg(unscored) AS unscored, array_agg(uncovered) AS uncovered
     FROM standing HAVING count(*) > 0
@@ -102,11 +103,11 @@ class RankingSummary(Frozen):
     """A ranking without its ideas, as shown on pages."""
 
     dimension: str
-    cut: int | None
+    shortlist_size: int | None
     confidence: float
     judge: Judge
-    seeded: bool
-    stopped: Absent | None
+    has_starting_scores: bool
+    stopped_early: Absent | None
     cost_usd: Dollars | Absent
     erased: tuple[ErasedRank, ...] = ()
 

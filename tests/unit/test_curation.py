@@ -207,7 +207,7 @@ def _judge(lost: Sequence[int] = (), level: bool = False) -> _Scripted:
 
 
 async def _placed(by: BestBy, llm: _Scripted, count: int = 5, seed: int = 0) -> tuple[Candidate, ...]:
-    options = CurationOptions(calls_per_candidate=4, seed=seed)
+    options = CurationOptions(comparisons_per_candidate=4, seed=seed)
     return await place_candidates(_candidates(count), by, llm, a_run(), options, _RANKING, DIMENSIONS)
 
 

@@ -153,7 +153,7 @@ def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, Pane
         rank_low=rank.low if rank else None,
         rank_high=rank.high if rank else None,
         band=rank.band if rank else None,
-        chance_in=rank.chance_in if rank else None,
+        shortlist_probability=rank.shortlist_probability if rank else None,
         opinions=opinions,
         reviewers_score=panel_row.score if panel_row else None,
         panel_decision=None if people is None else row.decision,

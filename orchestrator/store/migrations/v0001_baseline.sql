@@ -352,7 +352,7 @@ CREATE INDEX report_figures_words ON report_figures USING gin (words);
 -- Finished rankings. `head`: everything but the ideas. `size`: ideas that were ranked, those erased since included.
 CREATE TABLE rankings (
     job text PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
-    cut integer,
+    shortlist_size integer,
     size integer NOT NULL,
     head jsonb NOT NULL
 );
@@ -371,7 +371,7 @@ CREATE TABLE ranking_ideas (
     low double precision,
     high double precision,
     band text,
-    chance_in double precision,
+    shortlist_probability double precision,
     strength double precision,
     strength_low double precision,
     strength_high double precision,

@@ -29,7 +29,7 @@ async def pages_with_content(
     ended = await evaluated_call_of_six(service)
     reviewed, *_ = await call_with_opinions(service, others=1)
     decided = (await owner.get(f"/v1/batches/{reviewed}/evaluations")).json()["items"][0]["id"]
-    ranking = (await owner.post("/v1/rankings", json={"batch": ended, "cut": 2})).json()["id"]
+    ranking = (await owner.post("/v1/rankings", json={"batch": ended, "shortlist_size": 2})).json()["id"]
     await finish_ranking(service)
     changed = await owner.patch(f"/v1/batches/{ended}", json={"tags": ["A" + "-tag-of-many-letters" * 4]})
     assert changed.status_code == 200, changed.text

@@ -40,7 +40,7 @@ async def finish_ranking(service: Service, judge: JudgeLlm | None = None) -> Ran
     ideas = [mask_idea(idea) for idea in work.ideas] if work.blind else work.ideas
     scores: dict[Any, float] = {idea.id: work.scores[idea.id] for idea in work.ideas if idea.id in work.scores}
     ranked = await rank_ideas(
-        ideas, judge or JudgeLlm(right), ranking_run(), RankingOptions(), work.cut, scores, work.known
+        ideas, judge or JudgeLlm(right), ranking_run(), RankingOptions(), work.shortlist_size, scores, work.known
     )
     result = RankingResult(ranking=ranked.ranking, comparisons=ranked.comparisons)
     verdict = JobVerdict(state="succeeded", result=result.model_dump(mode="json"))
@@ -50,7 +50,7 @@ async def finish_ranking(service: Service, judge: JudgeLlm | None = None) -> Ran
 
 async def rank_call(service: Service, call: str, **body: Any) -> str:
     """Rank the proposals of a call over the API and return the id of the finished ranking."""
-    made = await service.machine.post("/v1/rankings", json={"batch": call, "cut": 2} | body)
+    made = await service.machine.post("/v1/rankings", json={"batch": call, "shortlist_size": 2} | body)
     assert made.status_code == 202, made.text
     await finish_ranking(service)
     return str(made.json()["id"])
@@ -59,7 +59,7 @@ async def rank_call(service: Service, call: str, **body: Any) -> str:
 async def ranked_call(service: Service) -> tuple[str, str]:
     """Return a call of six proposals and its ranking."""
     call = await evaluated_call_of_six(service)
-    return call, await rank_call(service, call, calls_per_idea=10)
+    return call, await rank_call(service, call, comparisons_per_idea=10)
 
 
 async def proposal_ids(client: httpx2.AsyncClient, call: str) -> list[str]:

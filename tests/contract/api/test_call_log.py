@@ -97,7 +97,7 @@ async def test_single_evaluations_are_logged_only_when_cancelled_or_retried(serv
 async def test_ranking_start_and_cancellation_are_logged_with_its_call(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     before = len(await _log(service))
-    body = {"batch": call, "cut": 2, "calls_per_idea": 4, "limits": {"max_usd": 3}}
+    body = {"batch": call, "shortlist_size": 2, "comparisons_per_idea": 4, "limits": {"max_usd": 3}}
     made = await service.machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
     again = await service.machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
     ranking = made.json()["id"]

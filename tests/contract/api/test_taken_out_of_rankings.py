@@ -42,7 +42,7 @@ async def judged(service: Service, call: str) -> str:
     """A ranking of the call with all that one may hold: reasons that name both, words about the group, an answer in
     the cache, a lesser one that was handed in."""
     earlier = await rank_call(service, call, blind=False)
-    body = {"batch": call, "cut": 3, "blind": False, "earlier": earlier}
+    body = {"batch": call, "shortlist_size": 3, "blind": False, "previous_ranking": earlier}
     headers = {"Idempotency-Key": f"after-{earlier}"}
     made = await service.machine.post("/v1/rankings", json=body, headers=headers)
     assert made.status_code == 202, made.text
@@ -56,18 +56,20 @@ async def judged(service: Service, call: str) -> str:
     leases = PgLeases(service.database, QueueSettings())
     assert await leases.record_run(lease, run, {})
     ranked_ideas = await rank_ideas(
-        work.ideas, JudgeLlm(right), ranking_run(), RankingOptions(), work.cut, {}, work.known
+        work.ideas, JudgeLlm(right), ranking_run(), RankingOptions(), work.shortlist_size, {}, work.known
     )
     made_of = ranked_ideas.ranking
     names = {idea.id: idea.title for idea in made_of.ideas}
     everybody = f"{WORDS_OF_MODEL}: {', '.join(names.values())}"
     analysis = GroupAnalysis(
         overview=everybody,
-        by_dimension=tuple(
+        dimensions=tuple(
             DimensionAnalysis(dimension=dimension.name, text=everybody) for dimension in made_of.dimensions
         ),
-        ideas=tuple(IdeaAnalysis(id=idea.id, standing=idea.title, to_rise="Try.") for idea in made_of.ideas),
-        close_calls=(CloseCall(higher=made_of.ideas[0].id, lower=made_of.ideas[2].id, decides=everybody),),
+        ideas=tuple(
+            IdeaAnalysis(id=idea.id, rank_explanation=idea.title, changes_needed="Try.") for idea in made_of.ideas
+        ),
+        close_calls=(CloseCall(higher=made_of.ideas[0].id, lower=made_of.ideas[2].id, deciding_fact=everybody),),
     )
     comparisons = tuple(
         comparison.model_copy(
@@ -120,9 +122,9 @@ async def test_ranking_keeps_the_other_proposals_unchanged_after_an_erasure(serv
     after, left = await read(service, ranking)
     assert after.ideas == tuple(idea for idea in before.ideas if idea.id != gone.id)
     assert [idea.rank for idea in after.ideas] == [1, 2, 4, 5, 6]
-    assert (after.cut, after.judge, after.size) == (before.cut, before.judge, ENTRANTS)
+    assert (after.shortlist_size, after.judge, after.size) == (before.shortlist_size, before.judge, ENTRANTS)
     (gap,) = after.erased
-    assert (gap.rank, str(gap.on)) == (3, proof["at"][:10])
+    assert (gap.rank, str(gap.erased_on)) == (3, proof["at"][:10])
     assert left == [answer for answer in answers if gone.id not in (answer.first, answer.second)]
     assert 0 < len(left) < len(answers)
     assert "was erased on" in str(after.analysis)
@@ -252,10 +254,10 @@ async def test_erased_duplicate_is_removed_from_the_stored_idempotent_answer(ser
     call = await evaluated_call(service, texts | {"twin.txt": texts["1.txt"]})
     body, headers = {"batch": call, "blind": False}, {"Idempotency-Key": "once"}
     made = await service.machine.post("/v1/rankings", json=body, headers=headers)
-    assert [item["source"] for item in made.json()["left_out"]] == ["twin.txt"]
+    assert [item["source"] for item in made.json()["excluded_evaluations"]] == ["twin.txt"]
     await erase(service, "twin.txt")
     again = await service.machine.post("/v1/rankings", json=body, headers=headers)
-    assert (again.json()["id"], again.json()["left_out"]) == (made.json()["id"], [])
+    assert (again.json()["id"], again.json()["excluded_evaluations"]) == (made.json()["id"], [])
     assert await tables_holding(service.database, "twin.txt") == []
 
 
@@ -368,4 +370,4 @@ async def test_stored_ranking_answer_omits_the_erased_applicant(service: Service
     assert WHO in before["body"], "it names those without a score"
     await erase(service)
     (after,) = await service.database.fetch(told, ranking)
-    assert json.loads(after["body"])["unscored"] == []
+    assert json.loads(after["body"])["unscored_ideas"] == []

@@ -117,14 +117,14 @@ async def test_a_pair_is_compared_in_both_orders(settings: Settings) -> None:
     assert job.state == "succeeded"
     assert [(answer.first, answer.second) for answer in result.answers] == [(BEES.id, MOTHS.id), (MOTHS.id, BEES.id)]
     assert {outcome.dimension for outcome in result.outcomes} >= {"novelty", "overall"}
-    assert all(outcome.agreed is not None for outcome in result.outcomes)
+    assert all(outcome.orders_agree is not None for outcome in result.outcomes)
     assert job.cost_usd
     assert job.run_id
 
 
 async def test_ideas_are_ranked(settings: Settings) -> None:
     async with running_service(settings) as world:
-        job = await world.job(RankingRequest(ideas=(BEES, MOTHS, parse_idea(IDEA, "quotes.txt")), cut=1))
+        job = await world.job(RankingRequest(ideas=(BEES, MOTHS, parse_idea(IDEA, "quotes.txt")), shortlist_size=1))
         rankings = PgRankings(world.service.database)
         ranking = await rankings.whole(TENANT, job.id)
         comparisons = await rankings.comparisons(TENANT, job.id)
