@@ -65,7 +65,7 @@ class CurationJobs:
                 papers = self.curator.curation(request.items)
                 ended = await each(papers, lambda item: (item.title, item.abstract), CurationOutcome, "paper")
             case ProposalRequest():
-                questions = self.curator.proposal(request.items, request.best_by, request.candidates)
+                questions = self.curator.proposal(request.items, request.ranking_method, request.candidates)
 
                 async def propose(question: ResearchQuestion, run: Run) -> Proposal:
                     return _proposal(question, await questions.work(question, run))
@@ -111,7 +111,7 @@ def _mask_ideas(ideas: Sequence[IdeaToScore]) -> tuple[IdeaToScore, ...]:
 def _proposal(question: ResearchQuestion, proposed: ProposedCandidates) -> Proposal:
     missing = [MissingCandidate(number=number, reason=str(error)) for number, error in proposed.lost.items()]
     repeats = [
-        MissingCandidate(number=number, reason="It duplicates an earlier candidate.", same_as=repeated)
+        MissingCandidate(number=number, reason="It duplicates an earlier candidate.", duplicate_of=repeated)
         for number, repeated in proposed.repeats.items()
     ]
     return Proposal(
@@ -130,7 +130,7 @@ def _build_common_fields(ending: Ending[Any]) -> dict[str, Any]:
         "id": ending.id,
         "problem": ending.problem,
         "seconds": ending.seconds,
-        "calls": len(calls),
+        "llm_requests": len(calls),
         "prompt_tokens": sum(call.prompt_tokens for call in calls),
         "completion_tokens": sum(call.completion_tokens for call in calls),
         "cost_usd": cost_of_journal(ending.journal),

@@ -80,12 +80,12 @@ class Curator:
     async def propose(
         self,
         questions: Sequence[ResearchQuestion],
-        best_by: BestBy | None,
+        ranking_method: BestBy | None,
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> CurationWork[ProposedCandidates]:
-        """Propose candidate ideas for the questions, ranked if `best_by` is set."""
-        return await self._each(self.proposal(questions, best_by), progress, run_request)
+        """Propose candidate ideas for the questions, ranked if `ranking_method` is set."""
+        return await self._each(self.proposal(questions, ranking_method), progress, run_request)
 
     async def score(
         self,
@@ -109,7 +109,7 @@ class Curator:
         return CurationStage("cu", "papers", papers, {"papers": [item.model_dump() for item in papers]}, options, one)
 
     def proposal(
-        self, questions: Sequence[ResearchQuestion], best_by: BestBy | None, candidates: int | None = None
+        self, questions: Sequence[ResearchQuestion], ranking_method: BestBy | None, candidates: int | None = None
     ) -> CurationStage[ResearchQuestion, ProposedCandidates]:
         """Return the proposal stage; `candidates` overrides the configured number of candidates per question."""
         curation_settings = self.settings.curation
@@ -120,15 +120,15 @@ class Curator:
 
         async def one(question: ResearchQuestion, run: Run) -> ProposedCandidates:
             proposed = await propose_candidates(question, self.llm, run, options)
-            if best_by is None:
+            if ranking_method is None:
                 return proposed
             ranking = self.settings.ranking
             placed_candidates = await place_candidates(
-                proposed.candidates, best_by, self.llm, run, options, ranking, dimensions
+                proposed.candidates, ranking_method, self.llm, run, options, ranking, dimensions
             )
             return proposed._replace(candidates=placed_candidates)
 
-        request_fields = {"questions": [item.model_dump() for item in questions], "best_by": best_by}
+        request_fields = {"questions": [item.model_dump() for item in questions], "ranking_method": ranking_method}
         return CurationStage("pr", "questions", questions, request_fields, options, one)
 
     def scoring(self, asked: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:

@@ -39,7 +39,7 @@ class LeakageMeasure(Resource):
     """Names introduced by the paper that the question repeats."""
     repeated: tuple[str, ...]
     """Words counted in `share`, as written in the question."""
-    method_found_by: Literal["wording", "place"]
+    method_identified_by: Literal["wording", "place"]
     """Way in which the method sentences were identified. `wording`: from sentences that say something is proposed.
     `place`: there is no such sentence, so all sentences except the first count as the method."""
 
@@ -79,7 +79,7 @@ class Candidate(Resource):
     text: str
     """Text of the idea."""
     flags: tuple[TextFlag, ...] = ()
-    place: Annotated[int, Field(ge=1)] | Absent | None = None
+    rank: Annotated[int, Field(ge=1)] | Absent | None = None
     """Rank among the question's candidates, 1 being best; None if no ranking was requested."""
 
 
@@ -88,7 +88,7 @@ class MissingCandidate(Resource):
 
     number: int = Field(ge=1)
     reason: str
-    same_as: int | None = None
+    duplicate_of: int | None = None
     """Number of the candidate with exactly the same text; None if no usable answer was returned."""
 
 
@@ -109,8 +109,8 @@ class DimensionScore(Resource):
 
     dimension: str
     score: float | Absent
-    speaks_for: str = ""
-    speaks_against: str = ""
+    argument_for: str = ""
+    argument_against: str = ""
     reason: str = ""
 
 
@@ -131,7 +131,7 @@ class IdeaScores(Resource):
 class PaidOutcome(ItemOutcome):
     """An item's outcome, with that item's usage and cost."""
 
-    calls: int = 0
+    llm_requests: int = 0
     """Number of answers received, including cached answers."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -168,14 +168,14 @@ class ItemsResult(ItemCounts):
     """Number of items in a curation, proposal or scoring job, by outcome."""
 
     kind: Literal["curation", "proposal", "score"]
-    done: int
+    succeeded: int
     """Number of items done: papers whose kind is known, questions with a candidate, or ideas with a score."""
 
 
 class ItemJobResource(JobResource):
     """Job with many items. Each kind of job adds its outcomes as `items`."""
 
-    asked: int | None
+    item_count: int | None
     """Number of submitted items; null in lists."""
     result: ItemsResult | None
     """Number of items by outcome; null until the state is succeeded, and in lists."""
@@ -235,7 +235,7 @@ class ProposalBody(Body):
     items: tuple[QuestionBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
     candidates: int | None = Field(default=None, ge=1, le=100)
     """Number of candidates for each question; null: the service's setting, usually 10."""
-    best_by: BestBy | None = None
+    ranking_method: BestBy | None = None
     """Ranking method for each question's candidates: by pairwise comparisons or by individual scores; null: no
     ranking."""
     limits: Limits = Limits()

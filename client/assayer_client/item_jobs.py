@@ -28,7 +28,7 @@ class AcceptedItems(Resource):
 
     id: str
     state: JobState = "queued"
-    asked: int
+    item_count: int
     """Number of submitted items."""
     links: ItemLinks
 
@@ -44,7 +44,7 @@ class ItemOutcome(Resource):
     """The caller's name for the item."""
     problem: Problem | None = None
     """Why there is no result."""
-    same_as: int | None = None
+    duplicate_of: int | None = None
     """Number of an earlier item with the same text, whose outcome is reused without further cost."""
     seconds: float = Field(default=0.0, ge=0)
     """Seconds from the start of the item's work to its end."""
@@ -65,7 +65,7 @@ class ItemCounts(Resource):
     problem: int
     repeated: int
     """Number of items with the same text as an earlier item. Each is also counted under that item's outcome."""
-    calls: int
+    llm_requests: int
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Dollars | Absent

@@ -27,7 +27,7 @@ class MemberBody(Body):
     affiliation: Affiliation = ""
     """Institutions, separated by semicolons. Proposals from them are not assigned to the member."""
     role: PersonRole
-    mails: bool = True
+    receives_email: bool = True
     """Send the member email about the invitation, assigned proposals, and their finished calls. Applies only if the
     service sends email."""
 
@@ -39,7 +39,7 @@ class MemberPatch(Body):
     email: Email = ""
     affiliation: Affiliation = ""
     role: PersonRole = "reviewer"
-    mails: bool = True
+    receives_email: bool = True
 
 
 class Member(Resource):
@@ -48,11 +48,11 @@ class Member(Resource):
     affiliation: str = ""
     """Institutions, separated by semicolons. Proposals from them are not assigned to the member."""
     role: PersonRole
-    mails: bool = True
+    receives_email: bool = True
     """Whether the member receives email about pending work. Applies only if the service sends email."""
     id: MemberId
     tenant: TenantId
-    signs_in: bool
+    can_sign_in: bool
     """Whether the member has a personal key or has signed in with an identity provider."""
     read_reports_until: dt.datetime | None
     """When another role last allowed the member to read reports. The member is not assigned proposals in earlier calls,
@@ -76,6 +76,6 @@ class Mail(Resource):
     """Number of delivery attempts."""
     next_at: dt.datetime | None
     """Time of the next attempt; null unless the email is pending."""
-    said: str
+    last_result: str
     """Result of the last attempt, in words."""
     created_at: dt.datetime

@@ -62,7 +62,7 @@ class Reward(Resource):
     similarity: float | None = None
     """Share of the reference's method viewpoints that the idea matches, from 0 to 1. Set only by the judge without a
     language model."""
-    calls: int = 0
+    llm_requests: int = 0
     """Number of usable answers, including cached ones."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -92,7 +92,7 @@ class RewardsResult(ItemCounts):
     judge: str
     match: int
     no_match: int
-    guard: int
+    decided_by_guard: int
     """Number of items decided by a check before any model call."""
 
 
@@ -147,7 +147,7 @@ class AcceptedRewards(AcceptedItems):
 
 
 class RewardsResource(JobResource):
-    asked: int | None
+    item_count: int | None
     """Number of submitted items; null in lists."""
     items: tuple[RewardOutcome, ...] | None
     """Outcomes available so far, in item order; null in lists."""
@@ -157,7 +157,7 @@ class RewardsResource(JobResource):
 
     def values(self) -> list[float | None]:
         """Return a value for each submitted item, in order; None if an item has no reward."""
-        values: list[float | None] = [None] * (self.asked or 0)
+        values: list[float | None] = [None] * (self.item_count or 0)
         for outcome in self.items or ():
             values[outcome.item] = outcome.value
         return values

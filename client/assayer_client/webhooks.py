@@ -57,7 +57,7 @@ class DeliveryResource(Resource):
     """Number of times the message was sent."""
     next_at: dt.datetime | None
     """Time of the next attempt; null unless the delivery is pending."""
-    said: str
+    last_result: str
     """Outcome of the last attempt."""
     created_at: dt.datetime
 

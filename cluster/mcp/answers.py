@@ -64,7 +64,7 @@ class JobAnswer(ToolAnswer):
 
 class EvaluationAnswer(JobAnswer):
     title: str
-    waiting: str | None = Field(default=None, description="Reason why the evaluation has not started.")
+    waiting_reason: str | None = Field(default=None, description="Reason why the evaluation has not started.")
     summary: EvaluationSummary | None = Field(default=None, description="Null until the state is succeeded.")
 
 
@@ -111,7 +111,7 @@ class SuggestedPaper(ToolAnswer):
     year: int | None
     url: str
     retracted: bool
-    found: tuple[str, ...] = Field(description="How it was found.")
+    search_paths: tuple[str, ...] = Field(description="How it was found.")
 
 
 class ReferencesSuggested(ToolAnswer):
@@ -137,7 +137,7 @@ def evaluation_answer(evaluation: Evaluation, report: Report | None) -> Evaluati
     return EvaluationAnswer(
         **job_fields(evaluation, "evaluation_status", "fetch_report returns the whole report with its sources."),
         title=evaluation.title,
-        waiting=evaluation.waiting,
+        waiting_reason=evaluation.waiting_reason,
         summary=None if report is None else _summary(report),
     )
 
@@ -173,7 +173,11 @@ def references_suggested(suggested: SuggestedReferences) -> ReferencesSuggested:
     papers = tuple(
         SuggestedPaper.model_validate(
             reference.model_dump()
-            | {"found": [_WAYS[way.kind].format(shortened(way.from_title or "")) for way in reference.found]}
+            | {
+                "search_paths": [
+                    _WAYS[way.kind].format(shortened(way.from_title or "")) for way in reference.search_paths
+                ]
+            }
         )
         for reference in suggested.references
     )

@@ -65,7 +65,7 @@ class ItemRoutes(Generic[R, Ended]):
         job = submission.new_id(_PREFIXES[self.kind])
         new = NewJob(id=job, request=work, subject=count(len(work.items), self.thing), priority=priority)
         links = self.links(job)
-        receipt = accepted(id=job, asked=len(work.items), links=links, **more)
+        receipt = accepted(id=job, item_count=len(work.items), links=links, **more)
         return await submission.answer(new, links.job, receipt, self.show)
 
     def links(self, job: str) -> ItemLinks:
@@ -76,7 +76,7 @@ class ItemRoutes(Generic[R, Ended]):
         return self.resource.model_validate(
             {
                 **job_fields(job),
-                "asked": await store.asked(job.id),
+                "item_count": await store.asked(job.id),
                 "items": await store.outcomes(job.id),
                 "result": await services.jobs.result(job.tenant, job.id, self.result)
                 if job.state == "succeeded"
@@ -86,7 +86,7 @@ class ItemRoutes(Generic[R, Ended]):
         )
 
     def summarise(self, job: Job) -> R:
-        fields = {**job_fields(job), "asked": None, "items": None, "result": None, "links": self.links(job.id)}
+        fields = {**job_fields(job), "item_count": None, "items": None, "result": None, "links": self.links(job.id)}
         return self.resource.model_validate(fields)
 
     def add_routes(self) -> None:

@@ -271,7 +271,9 @@ def _unread_fields(rows: Sequence[AcceptedRow]) -> list[str]:
 
 
 def _duplicate(row: AcceptedRow, earlier_row: AcceptedRow) -> Duplicate:
-    return Duplicate(row=row.number, source=_name(row), same_as=earlier_row.number, same_source=_name(earlier_row))
+    return Duplicate(
+        row=row.number, source=_name(row), duplicate_of=earlier_row.number, duplicate_of_source=_name(earlier_row)
+    )
 
 
 def _name(row: AcceptedRow) -> str:

@@ -101,7 +101,7 @@ class ProposalRequest(Frozen):
     items: tuple[ResearchQuestion, ...] = Field(min_length=1)
     candidates: int | None = Field(default=None, ge=1, le=100)
     """Number of candidates for each question; None: the number in the service's settings."""
-    best_by: BestBy | None = None
+    ranking_method: BestBy | None = None
     """Criterion by which the candidates of a question are ordered; None: not ordered."""
     limits: Limits = Limits()
 

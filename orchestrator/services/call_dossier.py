@@ -151,18 +151,22 @@ def _budget(use: BudgetUse) -> Iterable[BriefLine]:
 
 
 def _people(panel: Panel) -> Iterable[BriefLine]:
-    opinions_given = f"{count(panel.given)} of {count(panel.assigned)} assigned, {count(panel.revised)} revised"
-    yield BriefLine(name="Given", text=opinions_given)
-    if panel.set_aside:
-        yield BriefLine(name="Not counted", text=f"{count(panel.set_aside)}, by reviewers with a conflict of interest")
-    for name, agreement in (("between first reviews", panel.blind), ("between current reviews", panel.standing)):
+    submitted = f"{count(panel.submitted_opinions)} of {count(panel.assigned_opinions)} assigned"
+    yield BriefLine(name="Given", text=f"{submitted}, {count(panel.revised_opinions)} revised")
+    if panel.excluded_opinions:
+        yield BriefLine(
+            name="Not counted", text=f"{count(panel.excluded_opinions)}, by reviewers with a conflict of interest"
+        )
+    for name, agreement in (("between first reviews", panel.blind), ("between current reviews", panel.current)):
         kappa = agreement.kappa
         kappa_text = f"none. {kappa.reason}" if isinstance(kappa, Absent) else f"{kappa:.2f}"
         yield BriefLine(name=f"Agreement {name} (κ)", text=kappa_text)
     sign_off = panel.sign_off
     yield BriefLine(
         name="Signed off",
-        text="not yet" if sign_off is None else f"{moment(sign_off.at)} by {one_line(sign_off.name)[:120]}",
+        text="not yet"
+        if sign_off is None
+        else f"{moment(sign_off.signed_off_at)} by {one_line(sign_off.signed_off_by)[:120]}",
     )
     if sign_off is not None and sign_off.note:
         yield BriefLine(name="Note", text=one_line(sign_off.note)[:_LONGEST_NOTE])
@@ -174,5 +178,6 @@ def _overrides(rows: Iterable[PanelRow]) -> Iterable[BriefLine]:
             override = row.override
             yield BriefLine(
                 name=one_line(row.title)[:_LONGEST],
-                text=f"{override.score} of 5, {one_line(override.name)[:120]}: {one_line(override.reason)[:_LONGEST]}",
+                text=f"{override.score} of 5, {one_line(override.overridden_by)[:120]}: "
+                f"{one_line(override.reason)[:_LONGEST]}",
             )

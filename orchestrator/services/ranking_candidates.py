@@ -172,7 +172,7 @@ async def _known_comparisons(
     if body.previous_ranking is not None:
         comparisons += await comparisons_of(rankings, await find_job(jobs, tenant, body.previous_ranking, "ranking"))
     split = split_comparisons(comparisons, ideas.keys(), judging)
-    pointer = "/comparisons" if body.comparisons else "/earlier"
+    pointer = "/comparisons" if body.comparisons else "/previous_ranking"
     if split.refused:
         detail = f"{explain_refused(split.refused, judging)} Omit them, or change `blind` if that is the reason."
         raise HttpProblem.invalid(detail, pointer)

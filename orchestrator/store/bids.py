@@ -57,7 +57,7 @@ _POSSIBLE = f"""
           AND bid_searches.changed_at = expertise.changed_at
     )
     AND NOT EXISTS (
-        SELECT FROM conflicts WHERE conflicts.evaluation = jobs.id AND conflicts.member = $2 AND cleared IS NULL
+        SELECT FROM conflicts WHERE conflicts.evaluation = jobs.id AND conflicts.member = $2 AND cleared_reason IS NULL
     )
 """
 """SQL condition for the proposals that a reviewer may bid on. They have been checked for conflicts with the reviewer's
@@ -90,9 +90,9 @@ _SEARCHED = """
 """
 _PERMITTED = f"SELECT jobs.id FROM jobs WHERE {_POSSIBLE} AND jobs.id = ANY($4)"
 _GIVE = """
-    INSERT INTO bids (evaluation, member, bid, at) SELECT evaluation, $2, bid, $4
+    INSERT INTO bids (evaluation, member, bid, bid_at) SELECT evaluation, $2, bid, $4
     FROM unnest($1::text[], $3::text[]) AS given (evaluation, bid)
-    ON CONFLICT (evaluation, member) DO UPDATE SET bid = excluded.bid, at = excluded.at
+    ON CONFLICT (evaluation, member) DO UPDATE SET bid = excluded.bid, bid_at = excluded.bid_at
 """
 _WITHDRAW = "DELETE FROM bids WHERE evaluation = ANY($1) AND member = $2"
 _ALL = """

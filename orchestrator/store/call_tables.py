@@ -54,7 +54,7 @@ PROPOSALS = """
             FROM jobs JOIN opinions ON opinions.evaluation = jobs.id
             WHERE batch = $2 AND NOT EXISTS (
                 SELECT FROM conflicts WHERE conflicts.evaluation = opinions.evaluation
-                  AND conflicts.member = opinions.member AND cleared IS NULL
+                  AND conflicts.member = opinions.member AND cleared_reason IS NULL
             ) GROUP BY opinions.evaluation
         ) AS given ON given.evaluation = jobs.id
         LEFT JOIN (SELECT evaluation, score AS set_score FROM score_overrides) AS overriding

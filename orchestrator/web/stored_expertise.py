@@ -42,5 +42,7 @@ async def store_expertise(
     )
     stored = await services.reviewing.expertise.store(tenant, new, by)
     return ExpertiseOutcome(
-        expertise=required(stored, not_found("member", member.id)), unread=tuple(unread), corpus=without_corpus
+        expertise=required(stored, not_found("member", member.id)),
+        unparsed_references=tuple(unread),
+        corpus_lookup_absent=without_corpus,
     )

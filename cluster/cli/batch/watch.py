@@ -155,7 +155,7 @@ def _waiting(client: "Client", summary: "BatchSummary") -> str | None:
     """Return why no job in the batch is running; None if there is no reason."""
     if "queued" not in summary.states or "running" in summary.states:
         return None
-    return client.batches.get(summary.id).waiting
+    return client.batches.get(summary.id).waiting_reason
 
 
 def _ended(summary: "BatchSummary") -> int:

@@ -142,7 +142,7 @@ async def _standings(
 def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, PanelRow] | None) -> RowStanding:
     figures, rank = row.figures, row.rank
     panel_row = people.get(row.id) if people else None
-    opinions = None if people is None else len(panel_row.opinions) - panel_row.set_aside if panel_row else 0
+    opinions = None if people is None else len(panel_row.opinions) - panel_row.excluded_opinions if panel_row else 0
     return RowStanding(
         outcome=row.outcome,
         score=None if figures is None or figures.score is None else round(100 * figures.score, 2),

@@ -78,7 +78,7 @@ def _filters_of(options: CorpusOptions) -> Filters:
         venues=frozenset(options.venue),
         fields=frozenset(options.field),
         retracted=options.retracted,
-        without=frozenset(map(PaperId, options.without)),
+        without=frozenset(map(PaperId, options.exclude)),
     )
 
 

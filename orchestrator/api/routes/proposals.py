@@ -40,7 +40,9 @@ async def create_proposal(
 ) -> Response:
     """Generate candidate ideas for each question, each sampled independently."""
     items = await read_items(submission, uploads, _question, body.items)
-    work = ProposalRequest(items=items, candidates=body.candidates, best_by=body.best_by, limits=body.limits)
+    work = ProposalRequest(
+        items=items, candidates=body.candidates, ranking_method=body.ranking_method, limits=body.limits
+    )
     return await _ITEMS.accept(submission, work, body.priority, AcceptedItems)
 
 

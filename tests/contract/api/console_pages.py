@@ -63,7 +63,7 @@ async def pages_with_content(
         ConsolePage(f"{call}/cancel", f"/console/calls/{mixed}/cancel", "cancel"),
         ConsolePage(f"{call}/assignments", f"{of_ended}/assignments", "assignments"),
         ConsolePage(f"{call}/panel", f"{of_ended}/panel", "panel"),
-        ConsolePage(f"{call}/rankings", f"{of_ended}/rankings?cut=2", "rankings"),
+        ConsolePage(f"{call}/rankings", f"{of_ended}/rankings?shortlist_size=2", "rankings"),
         ConsolePage(f"{call}/rankings/{{ranking}}", f"{of_ended}/rankings/{ranking}", "ranking"),
         ConsolePage(proposal, of_made, "proposal"),
         ConsolePage(f"{proposal}/contestation", f"{of_made}/contestation", "contestation"),

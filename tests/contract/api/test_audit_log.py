@@ -202,7 +202,9 @@ async def test_machine_key_verifies_the_log_without_reading_opinions(
     await ada.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3, "note": "It is fair."})
     await owner.post(f"/v1/evaluations/{first}/override", json={"score": 4, "reason": "It is urgent."})
     await owner.post(f"/v1/evaluations/{first}/remarks", json={"text": "It is late."})
-    await owner.post(f"/v1/batches/{batch}/sign-off", json={"note": "It is decided.", "despite_unfinished": True})
+    await owner.post(
+        f"/v1/batches/{batch}/sign-off", json={"note": "It is decided.", "allow_unfinished_evaluations": True}
+    )
     whole = (await owner.get("/v1/audit-log")).json()["items"]
     assert not any(entry["withheld"] for entry in whole)
     async with service.caller("manage") as machine:

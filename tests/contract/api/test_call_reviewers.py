@@ -58,7 +58,10 @@ async def test_reviewer_who_never_signed_in_is_marked(service: Service) -> None:
     batch, _ = await call_of(service, "# One")
     await officer.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
     found = (await officer.get(f"/v1/batches/{batch}/reviewers")).json()
-    assert {item["name"]: item["signs_in"] for item in found["reviewers"]} == {"Ada Byron": True, "Grace Hopper": False}
+    assert {item["name"]: item["can_sign_in"] for item in found["reviewers"]} == {
+        "Ada Byron": True,
+        "Grace Hopper": False,
+    }
 
 
 async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
@@ -69,7 +72,7 @@ async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
     made = await officer.post(path, json=OUTSIDE_REVIEWER)
     assert made.status_code == 201, made.text
     grace = made.json()
-    assert (grace["role"], grace["signs_in"], grace["affiliation"]) == ("reviewer", False, "Yale University")
+    assert (grace["role"], grace["can_sign_in"], grace["affiliation"]) == ("reviewer", False, "Yale University")
     assert (await officer.post(path, json=OUTSIDE_REVIEWER)).json()["id"] == grace["id"]
     # No reviewers had been chosen before; now only she is.
     assert await asked(officer, batch) == (True, [grace["id"]])
@@ -136,7 +139,7 @@ async def test_removed_reviewer_keeps_opinions_and_open_assignments_are_reassign
     panel = (await officer.get(f"/v1/batches/{batch}/panel")).json()
     assert [len(row["opinions"]) for row in panel["rows"]] == [1]
     outcome = await assign_reviewers(officer, batch, per_proposal=1)
-    assert (outcome["assigned"], outcome["loads"], outcome["unfilled"]) == (2, {bob.member.id: 2}, [])
+    assert (outcome["assigned"], outcome["loads"], outcome["unfilled_proposals"]) == (2, {bob.member.id: 2}, [])
     withdrawn = [
         entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "assignment withdrawn"
     ]
@@ -173,7 +176,7 @@ async def test_invalid_reviewer_choice_is_rejected_and_changes_nothing(
 async def test_a_call_that_is_signed_off_keeps_its_reviewers(service: Service, owner: Person, ada: Person) -> None:
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
-    await owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
+    await owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_unfinished_evaluations": True})
     for body in (
         {"reviewers": member_ids(ada)},
         {"reviewers": None},

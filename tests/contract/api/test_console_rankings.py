@@ -24,7 +24,9 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
         assert "There are no rankings yet." in (await officer.get(here)).text
         estimate = await officer.get(here, params={"shortlist_size": "2", "comparisons_per_idea": "10"})
         assert f"{ENTRANTS} proposals, 30 comparisons; cost unknown" in estimate.text
-        started = await submit_form(officer, f"{here}?cut=2", here, cut="2", comparisons_per_idea="10")
+        started = await submit_form(
+            officer, f"{here}?shortlist_size=2", here, shortlist_size="2", comparisons_per_idea="10"
+        )
         assert started.status_code == 303, started.text
         path = started.headers["location"]
         assert "The ranking is queued." in (await officer.get(path)).text
@@ -68,7 +70,7 @@ async def test_comparisons_of_an_earlier_ranking_are_not_asked_again(service: Se
     async with signed_in(service, await service.key()) as officer:
         assert "Earlier comparisons" not in (await officer.get(here)).text
         asked = {"comparisons_per_idea": "2"}
-        first = (await submit_form(officer, f"{here}?cut=2", here, **asked)).headers["location"]
+        first = (await submit_form(officer, f"{here}?shortlist_size=2", here, **asked)).headers["location"]
         await finish_ranking(service)
         earlier = first.rpartition("/")[2]
         await service.database.execute("DELETE FROM ranking_pairs WHERE place > 12")  # a smaller one
@@ -77,9 +79,9 @@ async def test_comparisons_of_an_earlier_ranking_are_not_asked_again(service: Se
         assert f'<option value="{earlier}" selected>' in more.text
         same = await officer.get(here, params=asked | {"previous_ranking": earlier})
         assert "12 comparisons, 12 of them already made; no further comparisons are needed" in same.text
-        started = await submit_form(officer, f"{here}?cut=2", here, **asked, earlier=earlier)
+        started = await submit_form(officer, f"{here}?shortlist_size=2", here, **asked, previous_ranking=earlier)
         work = (await service.lease()).request
-        unknown = await submit_form(officer, f"{here}?cut=2", here, **asked, earlier="rk_none")
+        unknown = await submit_form(officer, f"{here}?shortlist_size=2", here, **asked, previous_ranking="rk_none")
         bent = await officer.get(here, params=asked | {"previous_ranking": "../../x"})
     assert started.status_code == 303
     assert isinstance(work, RankingRequest)
@@ -94,9 +96,9 @@ async def test_missing_score_or_uncovered_field_is_shown_before_and_after_rankin
     async with signed_in(service, await service.key()) as officer:
         estimate = await officer.get(here, params={"shortlist_size": "2", "comparisons_per_idea": "10"})
         assert "2 of the proposals have no score. They start in the middle of the order" in estimate.text
-        path = (await submit_form(officer, f"{here}?cut=2", here, cut="2", comparisons_per_idea="10")).headers[
-            "location"
-        ]
+        path = (
+            await submit_form(officer, f"{here}?shortlist_size=2", here, shortlist_size="2", comparisons_per_idea="10")
+        ).headers["location"]
         await finish_ranking(service)
         shown = (await officer.get(path)).text
     assert "2 of the 6 have no score" in shown
@@ -120,6 +122,6 @@ async def test_invalid_ranking_choice_is_explained_and_starts_nothing(
     here = f"/console/calls/{call}/rankings"
     async with signed_in(service, await service.key()) as officer:
         assert words in (await officer.get(here, params=given)).text
-        refused = await submit_form(officer, f"{here}?cut=2", here, **given)
+        refused = await submit_form(officer, f"{here}?shortlist_size=2", here, **given)
         assert refused.status_code == 422
         assert "There are no rankings yet." in (await officer.get(here)).text

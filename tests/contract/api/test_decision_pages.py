@@ -54,7 +54,7 @@ async def test_officer_overrides_a_score_with_a_reason_and_other_tenants_cannot(
         assert (await _posted(officer, token_page, f"{here}/sign-off")) == 403
     set_score = await service.services.reviewing.decisions.override_of(ACME, JobId(first))
     assert isinstance(set_score, ScoreOverride)
-    assert (set_score.score, set_score.name) == (2, "Ophelia Officer")
+    assert (set_score.score, set_score.overridden_by) == (2, "Ophelia Officer")
     async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as auditor:
         seen = (await auditor.get(f"{here}/panel")).text
         assert "Change the final score" not in seen
@@ -77,9 +77,9 @@ async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> 
         assert "1 evaluation has not ended" in refused.text
         assert "`" not in refused.text, "the fields of the API are not named"
         assert "Although 1 evaluation has not ended" in refused.text
-        fields = {"note": "All in order.", "despite_missing": "true"}
+        fields = {"note": "All in order.", "allow_missing_opinions": "true"}
         assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 409
-        fields["despite_unfinished"] = "true"
+        fields["allow_unfinished_evaluations"] = "true"
         assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 303
         tip = await service.services.audit_log.tip(ACME)
         shown = (await owner.get(f"{here}/panel")).text

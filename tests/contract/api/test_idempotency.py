@@ -103,7 +103,7 @@ async def test_repeated_call_objection_and_answer_are_recorded_once(
 
     _, (first,) = await call_of(service, "# One")
     objections = f"/v1/evaluations/{first}/objections"
-    body = {"text": "Ada Verne was misread.", "received": "2031-01-31"}
+    body = {"text": "Ada Verne was misread.", "received_on": "2031-01-31"}
     recorded = [await officer.post(objections, json=body, headers={"Idempotency-Key": "a"}) for _ in range(2)]
     assert recorded[0].json() == recorded[1].json()
     number = recorded[0].json()["id"]

@@ -67,7 +67,7 @@ async def test_invited_member_signs_in_with_their_own_account(service: Service, 
         assert await _role(client) == "reviewer"
     found = await service.services.members.get(ACME, invited.member.id)
     assert found is not None
-    assert found.signs_in
+    assert found.can_sign_in
     bound = (await service.services.audit_log.entries(ACME))[-1]
     assert (bound.act, bound.actor, bound.about) == ("account bound", "provider:agency", invited.member.id)
     assert bound.content is not None

@@ -196,7 +196,7 @@ async def test_no_page_is_open_without_signing_in(service: Service) -> None:
 async def _everything(service: Service) -> list[tuple[object, ...]]:
     members = await service.database.fetch("SELECT id, tenant, name, role, removed_at FROM members ORDER BY id")
     jobs = await service.database.fetch("SELECT id, tenant, state FROM jobs ORDER BY id")
-    given = await service.database.fetch("SELECT evaluation, member, at FROM assignments ORDER BY 1, 2")
+    given = await service.database.fetch("SELECT evaluation, member, assigned_at FROM assignments ORDER BY 1, 2")
     decided = [
         await service.database.fetch(f"SELECT * FROM {table}")  # noqa: S608 - our own names
         for table in (

@@ -21,7 +21,7 @@ async def test_remarks_are_immutable_and_logged(service: Service, table_owner: A
     assert again.json() == first.json()
     await officer.post(f"/v1/evaluations/{job}/remarks", json={"text": "It was corrected."})
     listed = (await officer.get(f"/v1/evaluations/{job}/remarks")).json()["items"]
-    assert [(item["text"], item["name"], item["role"]) for item in listed] == [
+    assert [(item["text"], item["author"], item["role"]) for item in listed] == [
         ("Look at the budget.", "Ada Byron", "officer"),
         ("It was corrected.", "Ada Byron", "officer"),
     ]

@@ -23,7 +23,7 @@ from tests.unit.batch_bodies import WORDS, as_jsonl
 
 
 async def test_ranking_is_returned_as_json_html_markdown_and_csv(service: Service, client: httpx2.AsyncClient) -> None:
-    accepted = await submit_ranking(client, cut=2)
+    accepted = await submit_ranking(client, shortlist_size=2)
     check_problem(await client.get(accepted.links.report), 409, "not-finished")
     await finish_ranking(service)
     shown = RankingResource.model_validate_json((await client.get(accepted.links.ranking)).content)
@@ -69,7 +69,7 @@ async def test_comparisons_of_an_earlier_ranking_are_reused(service: Service, cl
     lines = (await client.get(first.links.comparisons)).text.splitlines()
     comparisons = [Comparison.model_validate_json(line) for line in lines]
     more = [*RANKED_IDEAS, {"title": "Plan 9", "text": f"Idea of worth 9. {WORDS}"}]
-    by_name = await submit_ranking(client, ideas=more, earlier=first.id)
+    by_name = await submit_ranking(client, ideas=more, previous_ranking=first.id)
     by_lines = await submit_ranking(client, ideas=more, comparisons=[json.loads(line) for line in lines])
     assert by_name.known_comparisons == by_lines.known_comparisons == len(comparisons) > 0
     assert (await finish_ranking(service)).known == tuple(comparisons)
@@ -84,9 +84,9 @@ async def test_unblinded_comparisons_are_rejected_for_a_blind_ranking(
     seen = await submit_ranking(client, blind=False)
     assert not seen.blind
     assert not (await finish_ranking(service)).blind
-    assert (await submit_ranking(client, earlier=seen.id, blind=False)).known_comparisons > 0
+    assert (await submit_ranking(client, previous_ranking=seen.id, blind=False)).known_comparisons > 0
     error = first_error(await client.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "previous_ranking": seen.id}))
-    assert error.pointer == "/earlier"
+    assert error.pointer == "/previous_ranking"
     assert "judged with the original names" in error.detail
     assert "this ranking is blind" in error.detail
 
@@ -103,7 +103,7 @@ async def test_comparisons_of_another_model_are_refused(service: Service, client
         )
         assert "judged by judge and not by stronger" in error.detail
     async with service.with_services(judging=now._replace(model="judge")).caller() as same:
-        assert (await submit_ranking(same, earlier=asked.id)).known_comparisons == len(lines)
+        assert (await submit_ranking(same, previous_ranking=asked.id)).known_comparisons == len(lines)
 
 
 async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(

@@ -22,7 +22,7 @@ _BROKEN = Problem(type="about:blank", title="It failed", detail="It failed.")
 
 async def _sign_off(service: Service, batch: str, owner: Person | None = None) -> int:
     owner = owner or await person(service, "owner", "Olga Owner")
-    signed = await owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
+    signed = await owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_unfinished_evaluations": True})
     assert signed.status_code == 200, signed.text
     number: int = signed.json()["audit_number"]
     return number
@@ -91,7 +91,7 @@ async def test_concurrent_score_overrides_are_rejected_after_sign_off(service: S
             for i in range(8)
         )
         signed, *_ = await asyncio.gather(
-            owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True}), *sets
+            owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_unfinished_evaluations": True}), *sets
         )
         number = signed.json()["audit_number"]
         late = await service.services.audit_log.entries(ACME, after=number)

@@ -201,7 +201,7 @@ async def test_ranking_pages_and_reports_mention_the_erasure(service: Service) -
         assert said.format("proposal") in page
         assert "Cutoff at 3." in page
         assert "are approximated" not in page  # the ranking's own cut, as it was
-        assert "Cutoff at 4." in (await officer.get(f"{here}/rankings/{ranking}?cut=5")).text
+        assert "Cutoff at 4." in (await officer.get(f"{here}/rankings/{ranking}?shortlist_size=5")).text
         assert f"Rank 6 of {ENTRANTS}" in (await officer.get(f"/console/proposals/{ids[0]}")).text
         assert (await officer.get(f"{here}?ranking={ranking}&sort=rank")).status_code == 200
         assert (await officer.get(f"{here}/plots?ranking={ranking}")).status_code == 200

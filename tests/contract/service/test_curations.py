@@ -74,31 +74,31 @@ async def test_curated_papers_have_kind_and_question_and_duplicates_are_paid_onc
     stats = simulator.stats()
     assert seen == {0, 1, 2}
     assert found.items is not None
-    assert [item.same_as for item in found.items] == [None, None, 0]
+    assert [item.duplicate_of for item in found.items] == [None, None, 0]
     assert [item.id for item in found.items[1:]] == ["fourth", "third again"]
     for item in found.items:
         assert item.paper is not None
         assert isinstance(item.paper.question, str) or item.paper.question.reason
     first, _, again = found.items
-    assert (again.paper, again.calls, again.cost_usd) == (first.paper, 0, 0)
+    assert (again.paper, again.llm_requests, again.cost_usd) == (first.paper, 0, 0)
     paid = (stats.prompt_tokens * 1.0 + stats.completion_tokens * 2.0) / 1e6
     assert found.cost_usd == pytest.approx(paid)
     assert found.result is not None
     assert found.result.cost_usd == pytest.approx(paid)
-    assert (found.result.items, found.result.done + found.result.absent, found.result.repeated) == (3, 3, 1)
+    assert (found.result.items, found.result.succeeded + found.result.absent, found.result.repeated) == (3, 3, 1)
     free = await assayer.curations.wait((await assayer.curations.create(body)).id)
     assert free.cost_usd == 0
     assert [item.paper for item in free.items or ()] == [item.paper for item in found.items]
 
 
 async def test_proposed_candidates_are_distinct_ranked_and_can_be_scored(assayer: AsyncClient) -> None:
-    asked = ProposalBody(items=(QuestionBody(question=QUESTION, id="q1"),), candidates=3, best_by="comparisons")
+    asked = ProposalBody(items=(QuestionBody(question=QUESTION, id="q1"),), candidates=3, ranking_method="comparisons")
     proposed = await assayer.proposals.wait((await assayer.proposals.create(asked)).id)
     [outcome] = proposed.items or ()
     assert outcome.proposal is not None
     candidates = outcome.proposal.candidates
     assert len(candidates) + len(outcome.proposal.missing) == 3
-    assert [candidate.place for candidate in candidates] == list(range(1, len(candidates) + 1))
+    assert [candidate.rank for candidate in candidates] == list(range(1, len(candidates) + 1))
     assert {candidate.id for candidate in candidates} <= {"q1-1", "q1-2", "q1-3"}
     assert len({candidate.text for candidate in candidates}) == len(candidates) > 1
 

@@ -150,7 +150,12 @@ async def test_rewards_are_judged_by_debate_and_cost_is_assigned_to_items(
     assert (answer.status_code, again.status_code) == (200, 200), answer.text
     found = answer.json()
     outcomes = found["items"]
-    assert [(outcome["item"], outcome["same_as"]) for outcome in outcomes] == [(0, None), (1, None), (2, None), (3, 0)]
+    assert [(outcome["item"], outcome["duplicate_of"]) for outcome in outcomes] == [
+        (0, None),
+        (1, None),
+        (2, None),
+        (3, 0),
+    ]
     assert outcomes[0]["reward"]["transcript"]
     assert (outcomes[2]["reward"]["value"], outcomes[2]["reward"]["guard"]) == (0, "empty")
     assert outcomes[3]["reward"]["value"] == outcomes[0]["reward"]["value"]
