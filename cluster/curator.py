@@ -129,7 +129,7 @@ class Curator:
             return proposed._replace(candidates=placed_candidates)
 
         request_fields = {"questions": [item.model_dump() for item in questions], "ranking_method": ranking_method}
-        return CurationStage("pr", "questions", questions, request_fields, options, one)
+        return CurationStage("ci", "questions", questions, request_fields, options, one)
 
     def scoring(self, asked: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:
         """Return the scoring stage, which does not mask the ideas. Raises InputError if the dimensions file is

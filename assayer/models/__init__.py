@@ -112,7 +112,7 @@ from assayer.models.verdict import (
 )
 from assayer.models.web_and_code import Codebase, Dataset, Definition, Repository, SourceFile, WebPage, WebResult
 from assayer.models.window import OPEN, Window
-from assayer_client.model_calls import Fault, FaultCount, FaultKind, Message
+from assayer_client.llm_requests import Fault, FaultCount, FaultKind, Message
 from assayer_client.points import (
     Citation,
     ClaimSupport,

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from assayer.models.base import Frozen
-from assayer_client.model_calls import FaultCount
+from assayer_client.llm_requests import FaultCount
 from assayer_client.reports import CorpusFit, FitLevel, Operation, SourceUse
 from assayer_client.resources import Absent, Dropped
 

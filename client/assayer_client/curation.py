@@ -1,5 +1,5 @@
-"""Curations, proposals and scores. A curation turns papers into research questions, a proposal turns questions into
-candidate ideas, and scores rate ideas."""
+"""Curations, candidate ideas and scores. A curation turns papers into research questions, candidate ideas are
+generated for questions, and scores rate ideas."""
 
 from typing import Annotated, Literal
 
@@ -92,7 +92,7 @@ class MissingCandidate(Resource):
     """Number of the candidate with exactly the same text; None if no usable answer was returned."""
 
 
-class Proposal(Resource):
+class CandidateIdeas(Resource):
     """Candidates proposed for one question."""
 
     question: str
@@ -150,11 +150,11 @@ class CurationOutcome(PaidOutcome):
     """The paper's kind and question; each is absent, with the reason, if the paper has none."""
 
 
-class ProposalOutcome(PaidOutcome):
+class CandidateIdeasOutcome(PaidOutcome):
     """Outcome of a research question."""
 
-    result_field = "proposal"
-    proposal: Proposal | None = None
+    result_field = "candidate_ideas"
+    candidate_ideas: CandidateIdeas | None = None
 
 
 class ScoreOutcome(PaidOutcome):
@@ -165,9 +165,9 @@ class ScoreOutcome(PaidOutcome):
 
 
 class ItemsResult(ItemCounts):
-    """Number of items in a curation, proposal or scoring job, by outcome."""
+    """Number of items in a job of curation, candidate ideas or scoring, by outcome."""
 
-    kind: Literal["curation", "proposal", "score"]
+    kind: Literal["curation", "candidate_ideas", "score"]
     succeeded: int
     """Number of items done: papers whose kind is known, questions with a candidate, or ideas with a score."""
 
@@ -187,8 +187,8 @@ class CurationResource(ItemJobResource):
     """Outcomes available so far, in item order; null in lists."""
 
 
-class ProposalResource(ItemJobResource):
-    items: tuple[ProposalOutcome, ...] | None
+class CandidateIdeasResource(ItemJobResource):
+    items: tuple[CandidateIdeasOutcome, ...] | None
     """Outcomes available so far, in item order; null in lists."""
 
 
@@ -201,8 +201,8 @@ class CurationItems(ItemsPage[CurationOutcome]):
     """Curation outcomes in order of arrival."""
 
 
-class ProposalItems(ItemsPage[ProposalOutcome]):
-    """Proposal outcomes in order of arrival."""
+class CandidateIdeasPage(ItemsPage[CandidateIdeasOutcome]):
+    """Outcomes of research questions in order of arrival."""
 
 
 class ScoreItems(ItemsPage[ScoreOutcome]):
@@ -231,7 +231,7 @@ class QuestionBody(Body):
     an id is derived from the question's text."""
 
 
-class ProposalBody(Body):
+class CandidateIdeasBody(Body):
     items: tuple[QuestionBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
     candidates: int | None = Field(default=None, ge=1, le=100)
     """Number of candidates for each question; null: the service's setting, usually 10."""

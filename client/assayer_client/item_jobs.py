@@ -1,4 +1,4 @@
-"""Jobs with many items: rewards, curations, proposals and scores."""
+"""Jobs with many items: rewards, curations, candidate ideas and scores."""
 
 from collections.abc import Callable
 from typing import ClassVar, Generic, Self, TypeVar

@@ -15,7 +15,7 @@ opinions on assigned proposals; auditor: reads everything and changes nothing; m
 person."""
 
 
-MailState = Literal["pending", "sent", "failed"]
+EmailState = Literal["pending", "sent", "failed"]
 Email = Annotated[str, Field(pattern=r"^[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,189}$")]
 Affiliation = Annotated[str, Field(max_length=500, pattern=r"^[^\x00-\x1f]*$")]
 
@@ -61,16 +61,16 @@ class Member(Resource):
     removed_at: dt.datetime | None
 
 
-class Mail(Resource):
+class EmailDelivery(Resource):
     """Delivery state of an email to a member. Its content is not stored."""
 
     id: UUID
     kind: Literal[
-        "call finished", "reviews assigned", "reviews missing", "bids asked", "member invited", "sign-in link"
+        "call finished", "reviews assigned", "reviews missing", "bids requested", "member invited", "sign-in link"
     ]
     batch: BatchId | None
     """Batch (call for proposals) that the email is about."""
-    state: MailState
+    state: EmailState
     """Delivery state. failed: no further attempts will be made; `said` describes the last attempt."""
     attempt: int
     """Number of delivery attempts."""

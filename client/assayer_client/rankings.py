@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from assayer_client.comparisons import NamedComparison
 from assayer_client.evaluations import IdeaBody
-from assayer_client.model_calls import FaultCount
+from assayer_client.llm_requests import FaultCount
 from assayer_client.reports import Blinding, RunUsage, TextFlag
 from assayer_client.requests import ApiCall, path, reads, reads_lines, reads_text_of
 from assayer_client.resources import (

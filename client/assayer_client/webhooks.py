@@ -17,7 +17,7 @@ WebhookEvent = Literal[
     "ranking.finished",
     "rewards.finished",
     "curation.finished",
-    "proposal.finished",
+    "candidate_ideas.finished",
     "score.finished",
     "batch.finished",
 ]

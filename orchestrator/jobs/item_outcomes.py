@@ -8,13 +8,13 @@ from typing import Any, Literal, TypeVar
 
 from assayer.models import Absent
 from assayer_client.curation import (
+    CandidateIdeas,
+    CandidateIdeasOutcome,
     CuratedPaper,
     CurationOutcome,
     IdeaScores,
     ItemsResult,
     PaidOutcome,
-    Proposal,
-    ProposalOutcome,
     ScoreOutcome,
 )
 from assayer_client.item_jobs import ItemOutcome
@@ -39,7 +39,7 @@ def ended_as(outcome: PaidOutcome) -> Literal["succeeded", "absent", "problem"]:
     match outcome:
         case CurationOutcome(paper=CuratedPaper(kind=kind)):
             is_absent = isinstance(kind, Absent)
-        case ProposalOutcome(proposal=Proposal(candidates=candidates)):
+        case CandidateIdeasOutcome(candidate_ideas=CandidateIdeas(candidates=candidates)):
             is_absent = not candidates
         case ScoreOutcome(scores=IdeaScores(scores=scores)):
             is_absent = all(isinstance(score.score, Absent) for score in scores)
@@ -58,7 +58,7 @@ def reward_ended_as(outcome: RewardOutcome) -> Literal["match", "no_match", "abs
     return "match" if outcome.reward.value else "no_match"
 
 
-def items_result(kind: Literal["curation", "proposal", "score"], outcomes: Sequence[PaidOutcome]) -> ItemsResult:
+def items_result(kind: Literal["curation", "candidate_ideas", "score"], outcomes: Sequence[PaidOutcome]) -> ItemsResult:
     counts = Counter(map(ended_as, outcomes))
     return ItemsResult(kind=kind, **_counts(counts, "succeeded", "absent", "problem"), **_totals(outcomes, outcomes))
 

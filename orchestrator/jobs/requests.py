@@ -94,10 +94,10 @@ class CurationRequest(Frozen):
     limits: Limits = Limits()
 
 
-class ProposalRequest(Frozen):
+class CandidateIdeasRequest(Frozen):
     """Request for candidate ideas for each research question."""
 
-    kind: Literal["proposal"] = "proposal"
+    kind: Literal["candidate_ideas"] = "candidate_ideas"
     items: tuple[ResearchQuestion, ...] = Field(min_length=1)
     candidates: int | None = Field(default=None, ge=1, le=100)
     """Number of candidates for each question; None: the number in the service's settings."""
@@ -130,7 +130,7 @@ JobRequest: TypeAlias = Annotated[
     | RankingRequest
     | RewardsRequest
     | CurationRequest
-    | ProposalRequest
+    | CandidateIdeasRequest
     | ScoreRequest,
     Field(discriminator="kind"),
 ]
@@ -146,7 +146,7 @@ def suspicious_features(request: JobRequest) -> tuple[FlagKind, ...]:
             texts = (request.first, request.second)
         case RankingRequest():
             texts = request.ideas
-        case CurationRequest() | ProposalRequest():
+        case CurationRequest() | CandidateIdeasRequest():
             texts = request.items
         case ScoreRequest():
             texts = [item.idea for item in request.items]

@@ -17,7 +17,7 @@ _THINGS = {
     "ev": ("evaluation", "evaluations"),
     "cp": ("comparison", "comparisons"),
     "rk": ("ranking", "rankings"),
-    "pr": ("proposed idea", "proposed ideas"),
+    "ci": ("request for candidate ideas", "requests for candidate ideas"),
     "sc": ("set of scores", "sets of scores"),
     "rw": ("set of rewards", "sets of rewards"),
     "cu": ("curation", "curations"),

@@ -13,7 +13,7 @@ from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.mail.models import (
     BidsAsked,
     ClaimedMail,
-    Mail,
+    EmailDelivery,
     MemberInvited,
     ReviewsAssigned,
     ReviewsMissing,
@@ -207,9 +207,9 @@ class PgMails(PgOutbox):
         """Claim up to `limit` emails that are due. No other process can claim them for `seconds` seconds."""
         return await self._database.select(ClaimedMail, _CLAIM, limit, seconds)
 
-    async def of_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[Mail]:
+    async def of_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[EmailDelivery]:
         """Return a member's emails, newest first. Emails that were sent or given up are kept for a week."""
-        return await self._database.select(Mail, _LIST, tenant, member, limit)
+        return await self._database.select(EmailDelivery, _LIST, tenant, member, limit)
 
     async def given_up(self, tenant: TenantId) -> dict[MemberId, str]:
         """Return, by member id, why the latest undeliverable email to that member was given up."""

@@ -9,7 +9,7 @@ import pytest
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, Problem
-from orchestrator.mail.models import Mail
+from orchestrator.mail.models import EmailDelivery
 from orchestrator.outbox import GivenUp
 from orchestrator.store import Database, NotificationListener
 from orchestrator.store.mails import PgMails
@@ -51,12 +51,12 @@ async def finished(service: Service) -> None:
     await PgWebhooks(service.database, service.services.mails).add_finished_batches()
 
 
-async def owed(service: Service, who: Person) -> list[Mail]:
+async def owed(service: Service, who: Person) -> list[EmailDelivery]:
     return await service.services.mails.of_member(who.member.tenant, who.member.id)
 
 
-async def until(service: Service, who: Person, state: str) -> list[Mail]:
-    async def ask() -> list[Mail]:
+async def until(service: Service, who: Person, state: str) -> list[EmailDelivery]:
+    async def ask() -> list[EmailDelivery]:
         return await owed(service, who)
 
     return await wait_until_async(ask, lambda mails: bool(mails) and all(mail.state == state for mail in mails))
@@ -171,7 +171,7 @@ async def test_invited_member_receives_sign_in_link(service: Service, post: Mail
     async with sending(service, post.port):
         (letter,) = await post.received(1)
         listed = await wait_until_async(
-            lambda: owner.get(f"/v1/members/{made[0].json()['id']}/mails"),
+            lambda: owner.get(f"/v1/members/{made[0].json()['id']}/emails"),
             lambda answer: answer.json()["items"][0]["state"] == "sent",
         )
     assert letter.message["Subject"] == "Invitation to assayer for acme"

@@ -161,7 +161,7 @@ CREATE TABLE jobs (
     batch text REFERENCES batches ON DELETE CASCADE,
     "row" integer,
     kind text NOT NULL
-        CHECK (kind IN ('evaluation', 'comparison', 'ranking', 'rewards', 'curation', 'proposal', 'score')),
+        CHECK (kind IN ('evaluation', 'comparison', 'ranking', 'rewards', 'curation', 'candidate_ideas', 'score')),
     priority smallint NOT NULL CHECK (priority IN (0, 1, 2)),
     state text NOT NULL CHECK (state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')),
     subject text NOT NULL,

@@ -22,8 +22,8 @@ async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> N
         assert 'value="true" checked' not in (await browser.get(HERE)).text
         found = await members.get(tenant, grace.member.id)
         assert found == grace.member.model_copy(update={"receives_email": False, "can_sign_in": True})
-        assert (await submit_form(browser, HERE, mails="true")).status_code == 303
-        assert (await submit_form(browser, HERE, mails="true")).status_code == 303
+        assert (await submit_form(browser, HERE, receives_email="true")).status_code == 303
+        assert (await submit_form(browser, HERE, receives_email="true")).status_code == 303
     found = await members.get(tenant, grace.member.id)
     assert found is not None
     assert found.receives_email

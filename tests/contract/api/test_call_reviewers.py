@@ -82,7 +82,7 @@ async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
     assert await asked(officer, batch) == (True, [ada.member.id, grace["id"]])
     no_reviewer = await officer.post(path, json={"name": "Otto", "email": officer.member.email})
     assert "officer" in check_problem(no_reviewer, 409, "conflict").detail
-    mails = (await officer.get(f"/v1/members/{grace['id']}/mails")).json()["items"]
+    mails = (await officer.get(f"/v1/members/{grace['id']}/emails")).json()["items"]
     assert sorted((mail["kind"], mail["batch"]) for mail in mails) == [
         ("member invited", batch),
         ("reviews assigned", batch),

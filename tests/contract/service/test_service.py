@@ -197,7 +197,7 @@ async def test_word_document_is_read_by_its_job_and_llm_requests_are_stored(
     async with running_service(settings) as world:
         job = await world.job(EvaluationRequest(idea=None, source="proposal.docx"), word(words + hidden))
         report = await world.jobs.report(TENANT, job.id)
-        told = (await world.caller.client.get(f"/v1/evaluations/{job.id}/calls/1")).json()
+        told = (await world.caller.client.get(f"/v1/evaluations/{job.id}/llm-requests/1")).json()
     assert job.state == "succeeded"
     assert report is not None
     assert "abstain where it does not" in " ".join(report.idea.text.split())
