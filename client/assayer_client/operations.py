@@ -258,7 +258,7 @@ class Erasures(Namespace[M]):
 
 class AuditLog(Namespace[M]):
     list = operation(audit_log.audit_entries)
-    tip = operation(lambda: ApiCall("GET", path("audit-log", "tip"), reads(audit_log.AuditTip)))
+    head = operation(lambda: ApiCall("GET", path("audit-log", "head"), reads(audit_log.AuditHead)))
 
 
 class Webhooks(Namespace[M]):

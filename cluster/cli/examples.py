@@ -72,7 +72,7 @@ EXAMPLES: Mapping[str, str] = {
     "admin migrate": "admin migrate --serving-role assayer_serving",
     "admin dump": "admin dump assayer.dump",
     "admin audit-log export": "admin audit-log export log.jsonl",
-    "admin audit-log tip": "admin audit-log tip",
+    "admin audit-log head": "admin audit-log head",
     "admin audit-log verify": "admin audit-log verify log.jsonl",
 }
 """Examples without the program's name, keyed by command."""

@@ -135,12 +135,7 @@ async def answer_objection(
     except ValidationError:
         return await _one(context, call, job, "Write the answer (at least 3 characters).")
     objection = await context.reviewing.letters.answer(context.tenant, job, number, body.answer, context.by)
-    required(
-        objection,
-        missing_or_deleted(
-            "evaluation", evaluation, f"The proposal has no objection {number}, or that objection is already answered."
-        ),
-    )
+    required(objection, missing_or_deleted("evaluation", evaluation, f"The proposal has no objection {number}."))
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}#objections", 303)
 
 

@@ -282,7 +282,7 @@ class PgAssignments(LoggedStore):
         reasons = [storable_text(reason) for reason in pairs.values()]
         rows = await connection.fetch(_ASSIGN, evaluations, members, by.at, batch, reasons)
         new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
-        # Members are locked before the audit log's tip, in the same order as when members are changed.
+        # Members are locked before the audit log's head, in the same order as when members are changed.
         for row in ended_rows:
             content = {"member": row["member"], "reason": row["reason"]}
             await self._log.append(connection, tenant, by, "assignment withdrawn", row["evaluation"], **content)

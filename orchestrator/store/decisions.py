@@ -132,8 +132,8 @@ class PgDecisions(LoggedStore):
             content["unfinished_evaluations"] = unfinished
         if undecided:
             content["undecided_proposals"] = undecided
-        tip = await self._log.append(connection, tenant, by, "signed off", batch, **content)
-        values = (batch, by.actor.id, storable_text(by.actor.name), stored, missing, by.at, tip.number, tip.hash)
+        head = await self._log.append(connection, tenant, by, "signed off", batch, **content)
+        values = (batch, by.actor.id, storable_text(by.actor.name), stored, missing, by.at, head.number, head.hash)
         return await select_one(connection, SignOff, _SIGN, *values)
 
     async def signed_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:

@@ -194,7 +194,7 @@ class PgLetters(LoggedStore):
         its current state, because its text is not stored with the request. Raises IdempotencyKeyReused if the
         idempotency key belongs to a different request."""
         text = storable_text(body.text)
-        content = {"text": text, "received": body.received_on.isoformat()}
+        content = {"text": text, "received_on": body.received_on.isoformat()}
         return await self._write_objection_once(
             tenant, evaluation, _OBJECT, (text, body.received_on), by, "objection recorded", content, record
         )
@@ -208,14 +208,19 @@ class PgLetters(LoggedStore):
         by: ActBy,
         record: IdempotencyRecord | None = None,
     ) -> Objection | None:
-        """Record the answer to an objection. Return None if the objection does not exist or already has an answer. A
-        repeated request returns the objection in its current state. Raises IdempotencyKeyReused if the idempotency key
-        belongs to a different request."""
+        """Record the answer to an objection. Return None if the objection does not exist. A repeated request returns
+        the objection in its current state. Raises ReviewRefused if the objection already has an answer, and
+        IdempotencyKeyReused if the idempotency key belongs to a different request."""
         text = storable_text(answer)
         content = {"objection": number, "answer": text}
-        return await self._write_objection_once(
+        objection = await self._write_objection_once(
             tenant, evaluation, _ANSWER, (number, text), by, "objection answered", content, record
         )
+        if objection is None and any(
+            item.id == number for item in await self.objections(tenant, evaluation=evaluation)
+        ):
+            raise ReviewRefused(f"Objection {number} already has an answer. An answer cannot be changed.")
+        return objection
 
     async def _write_objection_once(
         self,

@@ -49,7 +49,7 @@ async def test_triggers_only_forbid_changes(database: Database) -> None:
     assert [tuple(row) for row in rows] == [
         ("audit_contents", "append_only", "refuse_change"),
         ("audit_log", "append_only", "refuse_change"),
-        ("audit_tips", "moves_on", "refuse_other_than_next_entry"),
+        ("audit_heads", "moves_on", "refuse_other_than_next_entry"),
         ("remarks", "append_only", "refuse_change"),
     ]
 

@@ -616,13 +616,13 @@ CREATE INDEX signed_names_member ON signed_names (member);
 CREATE TABLE audit_log (
     tenant text NOT NULL,
     number bigint NOT NULL CHECK (number > 0),
-    at timestamptz NOT NULL,
+    recorded_at timestamptz NOT NULL,
     actor text NOT NULL,
     role text NOT NULL,
-    act text NOT NULL,
-    about text NOT NULL,
+    action text NOT NULL,
+    subject text NOT NULL,
     content_hash text NOT NULL,
-    previous text NOT NULL,
+    previous_hash text NOT NULL,
     hash text NOT NULL,
     PRIMARY KEY (tenant, number)
 );
@@ -631,15 +631,15 @@ CREATE TABLE audit_log (
 CREATE TABLE audit_contents (
     tenant text NOT NULL,
     number bigint NOT NULL,
-    about text NOT NULL,
+    subject text NOT NULL,
     salt text NOT NULL,
     content text NOT NULL,
     PRIMARY KEY (tenant, number)
 );
-CREATE INDEX audit_contents_about ON audit_contents (tenant, about);
+CREATE INDEX audit_contents_subject ON audit_contents (tenant, subject);
 
 -- The last entry of each chain.
-CREATE TABLE audit_tips (tenant text PRIMARY KEY, number bigint NOT NULL, hash text NOT NULL);
+CREATE TABLE audit_heads (tenant text PRIMARY KEY, number bigint NOT NULL, hash text NOT NULL);
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -657,7 +657,7 @@ BEGIN
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER moves_on BEFORE UPDATE OR DELETE ON audit_tips
+CREATE TRIGGER moves_on BEFORE UPDATE OR DELETE ON audit_heads
     FOR EACH ROW EXECUTE FUNCTION refuse_other_than_next_entry();
 
 

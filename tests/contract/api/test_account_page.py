@@ -27,7 +27,7 @@ async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> N
     found = await members.get(tenant, grace.member.id)
     assert found is not None
     assert found.receives_email
-    acts = [(entry.act, entry.actor) for entry in await service.services.audit_log.entries(tenant)]
+    acts = [(entry.action, entry.actor) for entry in await service.services.audit_log.entries(tenant)]
     assert acts[-2:] == [("member changed", grace.member.id)] * 2
 
 

@@ -88,10 +88,10 @@ async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
         ("reviews assigned", batch),
     ]
     entries = await service.services.audit_log.entries(ACME)
-    (invited,) = [entry for entry in entries if entry.act == "member invited" and entry.about == grace["id"]]
+    (invited,) = [entry for entry in entries if entry.action == "member invited" and entry.subject == grace["id"]]
     assert (invited.content or {})["call"] == batch
-    chosen = [entry for entry in entries if entry.act == "reviewers chosen"]
-    assert [(item.about, (item.content or {})["added"]) for item in chosen] == [
+    chosen = [entry for entry in entries if entry.action == "reviewers chosen"]
+    assert [(item.subject, (item.content or {})["added"]) for item in chosen] == [
         (batch, [grace["id"]]),
         (batch, [ada.member.id]),
     ]
@@ -141,9 +141,9 @@ async def test_removed_reviewer_keeps_opinions_and_open_assignments_are_reassign
     outcome = await assign_reviewers(officer, batch, per_proposal=1)
     assert (outcome["assigned"], outcome["loads"], outcome["unfilled_proposals"]) == (2, {bob.member.id: 2}, [])
     withdrawn = [
-        entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "assignment withdrawn"
+        entry for entry in await service.services.audit_log.entries(ACME) if entry.action == "assignment withdrawn"
     ]
-    assert {item.about for item in withdrawn} == set(evaluations[1:])
+    assert {item.subject for item in withdrawn} == set(evaluations[1:])
     assert {(item.content or {})["reason"] for item in withdrawn} == {"is no longer a reviewer of this call"}
 
 
@@ -170,7 +170,9 @@ async def test_invalid_reviewer_choice_is_rejected_and_changes_nothing(
     assert await asked(officer, batch) == (False, member_ids(ada))
     for body in ({"name": "Grace", "email": "no address"}, OUTSIDE_REVIEWER | {"role": "owner"}):
         check_problem(await officer.post(path, json=body), 422, "invalid-request")
-    assert [entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "reviewers chosen"] == []
+    assert [
+        entry for entry in await service.services.audit_log.entries(ACME) if entry.action == "reviewers chosen"
+    ] == []
 
 
 async def test_a_call_that_is_signed_off_keeps_its_reviewers(service: Service, owner: Person, ada: Person) -> None:
@@ -238,7 +240,7 @@ async def test_members_are_locked_before_the_audit_log_tip(service: Service, off
             acts = asyncio.create_task(officer.post(f"/v1/batches/{batch}/assignments", json={}))
         await wait_for_blocked_statements(service.database, 1)
         await holder.execute("SET LOCAL lock_timeout = '200ms'")
-        assert await holder.fetch("SELECT FROM audit_tips WHERE tenant = $1 FOR UPDATE", ACME)
+        assert await holder.fetch("SELECT FROM audit_heads WHERE tenant = $1 FOR UPDATE", ACME)
     assert (await acts).status_code in (200, 201)
     await holder.close()
 

@@ -81,9 +81,9 @@ async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> 
         assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 409
         fields["allow_unfinished_evaluations"] = "true"
         assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 303
-        tip = await service.services.audit_log.tip(ACME)
+        head = await service.services.audit_log.head(ACME)
         shown = (await owner.get(f"{here}/panel")).text
-        assert f"{tip.number}:{tip.hash}" in shown
+        assert f"{head.number}:{head.hash}" in shown
         assert "Sign off this call" not in shown
         late = {"evaluation": second, "score": "5", "reason": "Too late."}
         assert (await _posted(owner, f"{here}/panel", f"{here}/override", **late)) == 409
@@ -161,7 +161,7 @@ async def test_reviewer_and_owner_complete_their_decisions_in_the_browser(servic
         await page.get_by_label("Although 1 review is missing").check()
         await page.get_by_label("they can no longer be cancelled").check()
         await page.get_by_role("button", name="Sign off this call").press("Enter")
-        await page.get_by_text("Receipt (the tip of the audit log)").wait_for()
+        await page.get_by_text("Receipt (the head of the audit log)").wait_for()
         await look_over(page, "signed-off", look)
         assert await page.get_by_label("Change the final score of Rehearsal by risk").count() == 0
 

@@ -64,7 +64,7 @@ async def test_expertise_is_stored_by_reviewer_and_officer_in_versions(
     own = await _store(ada, ada, version=1, institutions=["Yale University"], people=["Bob Noyce"])
     assert own["expertise"]["declared_at"] is not None  # type: ignore[index]
     tenant = officer.member.tenant
-    acts = [entry.act for entry in await service.services.audit_log.newest(tenant, about=ada.member.id, limit=2)]
+    acts = [entry.action for entry in await service.services.audit_log.newest(tenant, about=ada.member.id, limit=2)]
     assert acts == ["expertise changed"] * 2
 
 

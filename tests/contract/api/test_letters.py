@@ -192,6 +192,8 @@ async def test_officer_releases_comments_sends_letters_and_answers_an_objection(
     ]
     again = await officer.post(f"/v1/evaluations/{first}/objections/1/answer", json={"answer": "It was read."})
     assert (again.status_code, again.json()["detail"]) == (
-        404,
-        "The proposal has no objection 1, or that objection is already answered.",
+        409,
+        "Objection 1 already has an answer. An answer cannot be changed.",
     )
+    missing = await officer.post(f"/v1/evaluations/{first}/objections/99/answer", json={"answer": "It was read."})
+    assert (missing.status_code, missing.json()["detail"]) == (404, "The proposal has no objection 99.")

@@ -58,11 +58,15 @@ async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service, 
     check_problem(await officer.post(f"/v1/evaluations/{first}/override", json=late), 409, "conflict")
     check_problem(await ada.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
     log = await service.services.audit_log.entries(ACME)
-    assert (log[-1].act, log[-1].number, log[-1].hash) == ("signed off", signed["audit_number"], signed["audit_hash"])
-    acts = [entry.act for entry in log]
+    assert (log[-1].action, log[-1].number, log[-1].hash) == (
+        "signed off",
+        signed["audit_number"],
+        signed["audit_hash"],
+    )
+    acts = [entry.action for entry in log]
     assert acts.count("blind opinion given") == 10
     assert {"reviewers assigned", "opinion revised", "score overridden"} <= set(acts)
-    assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
+    assert list(audit_faults(log, await service.services.audit_log.head(ACME))) == []
 
 
 async def test_reviewer_sees_only_the_proposal_before_the_first_opinion(service: Service) -> None:
@@ -96,7 +100,7 @@ async def test_first_opinion_cannot_be_changed(service: Service, officer: Person
     check_problem(await ada.post(path, json={"score": 4}), 409, "conflict")
     (shown,) = (await ada.get(path)).json()["items"]
     assert shown["blind_score"] == 2
-    acts = [entry.act for entry in await service.services.audit_log.entries(ACME)]
+    acts = [entry.action for entry in await service.services.audit_log.entries(ACME)]
     assert acts.count("blind opinion given") == 1
 
 
@@ -195,7 +199,7 @@ async def test_conflict_found_later_moves_the_assignment_to_another_reviewer(ser
     assert (await ada.get("/v1/assignments")).json()["items"] == []
     check_problem(await ada.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
     ended, given = (await service.services.audit_log.entries(ACME))[-2:]
-    assert (ended.act, ended.about) == ("assignment withdrawn", first)
+    assert (ended.action, ended.subject) == ("assignment withdrawn", first)
     assert ended.content == {"by": "Otto Officer", "member": ada.member.id, "reason": "a conflict of interest"}
     assert (given.content or {})["pairs"] == [[first, bob.member.id]]
 

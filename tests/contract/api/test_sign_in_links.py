@@ -131,7 +131,7 @@ async def test_officer_reminds_reviewers_of_missing_reviews(
     async with signed_in(service, officer.key) as browser:
         assert (await submit_form(browser, f"/console/calls/{batch}/panel", "/reminders")).status_code == 303
     assert len(await service.services.mails.of_member(ada.member.tenant, MemberId(ada.member.id))) == 1
-    acts = [entry.act for entry in await service.services.audit_log.entries(ada.member.tenant)]
+    acts = [entry.action for entry in await service.services.audit_log.entries(ada.member.tenant)]
     assert acts.count("reviewers reminded") == 1
 
 

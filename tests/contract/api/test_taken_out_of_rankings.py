@@ -124,11 +124,11 @@ async def test_ranking_keeps_the_other_proposals_unchanged_after_an_erasure(serv
     assert [idea.rank for idea in after.ideas] == [1, 2, 4, 5, 6]
     assert (after.shortlist_size, after.judge, after.size) == (before.shortlist_size, before.judge, ENTRANTS)
     (gap,) = after.erased
-    assert (gap.rank, str(gap.erased_on)) == (3, proof["at"][:10])
+    assert (gap.rank, str(gap.erased_on)) == (3, proof["erased_at"][:10])
     assert left == [answer for answer in answers if gone.id not in (answer.first, answer.second)]
     assert 0 < len(left) < len(answers)
     assert "was erased on" in str(after.analysis)
-    assert (proof["still_stored"], proof["taken_out_of"]) == ([], [ranking])
+    assert (proof["still_stored"], proof["redacted_rankings"]) == ([], [ranking])
     for word in (gone.id, gone.title, WHO, f"{WORDS_OF_MODEL}:"):
         assert await tables_holding(service.database, word) == [], word
     assert await service.database.fetch("SELECT FROM answers") == []  # what was sent stands in them, packed
@@ -147,9 +147,9 @@ async def test_erasure_log_and_proof_name_the_affected_rankings(service: Service
     log = await service.services.audit_log.entries(ACME)
     entry = next(item for item in log if item.number == proof["number"])
     assert entry.content is not None
-    assert (entry.act, entry.content["taken_out_of"]) == ("erased", [ranking])
-    assert ranking not in entry.content["things"]
-    assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
+    assert (entry.action, entry.content["redacted_rankings"]) == ("erased", [ranking])
+    assert ranking not in entry.content["erased_ids"]
+    assert list(audit_faults(log, await service.services.audit_log.head(ACME))) == []
     paper = await service.machine.get(f"/v1/erasures/{proof['number']}?format=pdf")
     assert ranking in pdf_text(paper.content)
     async with signed_in(service, (await person(service, "owner")).key) as owners:
@@ -169,7 +169,7 @@ async def test_erasure_preview_lists_rankings_that_remain(
     would = (await client.post("/v1/erasures", json={"source": WHO, "dry_run": True})).json()
     assert not any(job["warning"] for job in would["jobs"])
     assert ranking not in [item["id"] for item in would["jobs"]]
-    (kept,) = would["taken_out_of"]
+    (kept,) = would["redacted_rankings"]
     assert (kept["id"], kept["taken"], kept["left"]) == (ranking, 1, ENTRANTS - 1)
     async with signed_in(service, await service.key()) as officer:
         page = (await officer.get(f"/console/erase?source={WHO}")).text
@@ -240,10 +240,10 @@ async def test_erasing_a_duplicate_keeps_the_ranked_proposal_with_the_same_text(
     call = await evaluated_call(service, texts | {"twin.txt": texts["1.txt"]})
     ranking = await rank_call(service, call, blind=False)
     gone = await erase(service, "twin.txt")
-    assert (gone["taken_out_of"], gone["still_stored"]) == ([], [])
+    assert (gone["redacted_rankings"], gone["still_stored"]) == ([], [])
     assert sorted(idea.source for idea in (await read(service, ranking))[0].ideas) == sorted(texts)
     # No other evaluation has this text any more.
-    assert (await erase(service, "1.txt"))["taken_out_of"] == [ranking]
+    assert (await erase(service, "1.txt"))["redacted_rankings"] == [ranking]
     assert "1.txt" not in [idea.source for idea in (await read(service, ranking))[0].ideas]
 
 
@@ -293,12 +293,12 @@ async def test_two_proposal_or_running_ranking_is_erased_completely(
     waits = await few(service, 3)
     would = (await client.post("/v1/erasures", json={"source": "1.txt", "dry_run": True})).json()
     assert [item["id"] for item in would["jobs"]] == [two, waits]
-    assert would["taken_out_of"] == []
+    assert would["redacted_rankings"] == []
     said = " ".join(job["warning"] for job in would["jobs"])
     assert "the remaining 1 proposal will have no ranking" in said
     assert "has not finished and will be deleted too" in said
     proof = await erase_and_fetch_proof(client, source="1.txt")
-    assert (proof["things"], proof["taken_out_of"], proof["still_stored"]) == ([two, waits], [], [])
+    assert (proof["erased_ids"], proof["redacted_rankings"], proof["still_stored"]) == ([two, waits], [], [])
     for item in (two, waits):
         check_problem(await client.get(f"/v1/rankings/{item}"), 410, "gone")
 
