@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from assayer_client.evaluations import IdeaBody
-from assayer_client.item_jobs import MOST_ITEMS, ItemCounts, ItemLinks, ItemOutcome, ItemsPage
+from assayer_client.item_jobs import MAX_ITEMS, ItemCounts, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.reports import Blinding, TextFlag
 from assayer_client.resources import (
     Absent,
@@ -218,7 +218,7 @@ class CuratedPaperBody(Body):
 
 
 class CurationBody(Body):
-    items: tuple[CuratedPaperBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
+    items: tuple[CuratedPaperBody, ...] = Field(min_length=1, max_length=MAX_ITEMS)
     limits: Limits = Limits()
     """Limits for all items together."""
     priority: LivePriority = "interactive"
@@ -232,7 +232,7 @@ class QuestionBody(Body):
 
 
 class CandidateIdeasBody(Body):
-    items: tuple[QuestionBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
+    items: tuple[QuestionBody, ...] = Field(min_length=1, max_length=MAX_ITEMS)
     candidates: int | None = Field(default=None, ge=1, le=100)
     """Number of candidates for each question; null: the service's setting, usually 10."""
     ranking_method: BestBy | None = None
@@ -252,7 +252,7 @@ class ScoredIdeaBody(Body):
 
 
 class ScoreBody(Body):
-    items: tuple[ScoredIdeaBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
+    items: tuple[ScoredIdeaBody, ...] = Field(min_length=1, max_length=MAX_ITEMS)
     blind: bool | None = None
     """Mask names, affiliations, acknowledgements and similar details before the judge sees the ideas. Null: the
     service's setting, which by default is yes if there are several ideas."""

@@ -10,7 +10,7 @@ from assayer_client.resources import TERMINAL, Absent, Dollars, JobState, Proble
 
 Ended = TypeVar("Ended")
 
-MOST_ITEMS = 1_000
+MAX_ITEMS = 1_000
 """Maximum number of items in one request."""
 _HELD_SECONDS = 20.0
 """Seconds for which the service is asked to hold its response while there are no new outcomes."""
@@ -97,4 +97,4 @@ def items_call(
 def next_items_call(where: str, page: type[ItemsPage[Ended]], job: str) -> Callable[[int], ApiCall[ItemsPage[Ended]]]:
     """Return a function that builds the request for all outcomes after a number. The service holds its response while
     there are none."""
-    return lambda after: items_call(where, page, job, after=after, limit=MOST_ITEMS, seconds=_HELD_SECONDS)
+    return lambda after: items_call(where, page, job, after=after, limit=MAX_ITEMS, seconds=_HELD_SECONDS)

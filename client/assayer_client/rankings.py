@@ -26,8 +26,8 @@ from assayer_client.resources import (
     ResourceName,
 )
 
-_MOST_IDEAS = 10_000
-MOST_COMPARISONS = 200_000
+_MAX_IDEAS = 10_000
+MAX_COMPARISONS = 200_000
 
 
 Band = Literal["in", "out", "human"]
@@ -233,13 +233,13 @@ class RankedIdeaBody(IdeaBody):
 class RankingBody(Body):
     """Request to rank ideas or a finished batch. A batch's ranking starts from the scores in its reports."""
 
-    ideas: tuple[RankedIdeaBody, ...] | None = Field(default=None, max_length=_MOST_IDEAS)
+    ideas: tuple[RankedIdeaBody, ...] | None = Field(default=None, max_length=_MAX_IDEAS)
     batch: ResourceName | None = None
-    shortlist_size: int | None = Field(default=None, ge=1, le=_MOST_IDEAS)
+    shortlist_size: int | None = Field(default=None, ge=1, le=_MAX_IDEAS)
     """Number of ideas to select. The ranking says which are clearly in, clearly out, or for people to decide."""
     comparisons_per_idea: float | None = Field(default=None, gt=0, le=1_000, allow_inf_nan=False)
     """Number of comparisons to request per idea; null: the service's setting."""
-    comparisons: tuple[NamedComparison, ...] = Field(default=(), max_length=MOST_COMPARISONS)
+    comparisons: tuple[NamedComparison, ...] = Field(default=(), max_length=MAX_COMPARISONS)
     """Comparisons from an earlier ranking or comparison job. Pairs that they cover are not judged again. The names of
     their ideas are not stored."""
     previous_ranking: ResourceName | None = None

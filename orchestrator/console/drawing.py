@@ -13,7 +13,7 @@ from orchestrator.store.rows import PAGE
 
 _SCORE_BINS = 20
 _TIME_BINS = 40
-_MOST_RANK_MARKS = 200
+_MAX_RANK_MARKS = 200
 _QUANTILES = (0.1, 0.5, 0.9)
 
 
@@ -124,7 +124,7 @@ def rank_curve(series: RankSeries) -> RankCurve | None:
     count = len(series.ranks)
     if not count:
         return None
-    step = 1 if count <= _MOST_RANK_MARKS else PAGE * -(-count // (PAGE * _MOST_RANK_MARKS))
+    step = 1 if count <= _MAX_RANK_MARKS else PAGE * -(-count // (PAGE * _MAX_RANK_MARKS))
     lows, highs = np.asarray(series.lows, dtype=float), np.asarray(series.highs, dtype=float)
     max_rank = float(max(series.ranks[-1], highs.max()))
     marks = []

@@ -16,7 +16,7 @@ from assayer.ranking.known_comparisons import Judging, SubmittedComparison, expl
 from assayer.reports.scores import score_of
 from assayer_client import rankings as wire
 from assayer_client.comparisons import Comparison
-from assayer_client.rankings import MOST_COMPARISONS, ExcludedEvaluation, RankedIdeaBody, UnscoredIdea
+from assayer_client.rankings import MAX_COMPARISONS, ExcludedEvaluation, RankedIdeaBody, UnscoredIdea
 from orchestrator.jobs.models import BatchId, Job, JobId, TenantId
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.problems import HttpProblem
@@ -30,7 +30,7 @@ from orchestrator.store.rankings import PgRankings
 class RankingBody(wire.RankingBody):
     """A request to rank ideas or a finished batch. The ranking of a batch starts from the scores in its reports."""
 
-    comparisons: tuple[SubmittedComparison, ...] = Field(default=(), max_length=MOST_COMPARISONS)
+    comparisons: tuple[SubmittedComparison, ...] = Field(default=(), max_length=MAX_COMPARISONS)
     """Comparisons from an earlier ranking or comparison job. Those between two of these ideas are not repeated. The
     ideas' names in them are not stored."""
 

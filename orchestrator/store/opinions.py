@@ -77,7 +77,7 @@ _JUDGEMENTS = """
     FROM point_judgements AS judged JOIN members ON members.id = judged.member
     JOIN jobs ON jobs.id = judged.evaluation LEFT JOIN signed_names USING (batch, member)
     WHERE jobs.tenant = $1 AND judged.evaluation = $2 AND ($3::text IS NULL OR judged.member = $3)
-    ORDER BY judged.point, judged.at, judged.member
+    ORDER BY judged.point, judged.judged_at, judged.member
 """
 
 

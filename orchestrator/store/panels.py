@@ -72,7 +72,8 @@ _AFTER = f"""{_PROPOSALS}
 """
 # Returned as one row of arrays: a row per opinion takes several times as long to fetch.
 _SCORES = f"""
-    SELECT count(*) AS assigned_reviewers, count(opinions.member) AS given, count(revised_at) AS revised,
+    SELECT count(*) AS assigned_opinions, count(opinions.member) AS submitted_opinions,
+           count(revised_at) AS revised_opinions,
            count(opinions.member) FILTER (WHERE barring.member IS NOT NULL) AS excluded_opinions,
            coalesce(array_agg(member) FILTER (WHERE {_COUNTS}), '{{}}') AS members,
            coalesce(array_agg(evaluation) FILTER (WHERE {_COUNTS}), '{{}}') AS proposals,

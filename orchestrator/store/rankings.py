@@ -21,7 +21,7 @@ from orchestrator.store.ranking_rows import RANKED_IDEA
 from orchestrator.store.rows import from_row
 
 _RANKED_BEFORE = 3
-_MOST_UNRANKED = 500
+_MAX_UNRANKED = 500
 
 _LIST = f"""
     SELECT {JOB_COLUMNS} FROM jobs
@@ -196,7 +196,7 @@ class PgRankings(Store):
     ) -> tuple[Sequence[UnrankedProposal], int]:
         """Return the proposals in a call that are not in a ranking, and their total number. The list is in row order
         and contains at most 500."""
-        rows = await self._database.fetch(_UNRANKED, tenant, batch, ranking, _MOST_UNRANKED)
+        rows = await self._database.fetch(_UNRANKED, tenant, batch, ranking, _MAX_UNRANKED)
         return [from_row(UnrankedProposal, row) for row in rows], rows[0]["total"] if rows else 0
 
     async def of_proposal(self, tenant: TenantId, proposal: JobId) -> list[RankOfProposal]:

@@ -68,7 +68,7 @@ def test_log_with_withheld_judgements_verifies_and_tampering_is_detected() -> No
         [seen[0].model_copy(update={"content_hash": "0" * 64}), *seen[1:]],
         seen[:-1],
         [*seen[:4], seen[4].model_copy(update={"withheld": False})],
-        [*seen[:4], seen[4].model_copy(update={"act": "exported"})],
+        [*seen[:4], seen[4].model_copy(update={"action": "exported"})],
     ):
         assert list(audit_faults(damaged, HEAD, "machine")) != []
 
@@ -95,13 +95,13 @@ def test_inconsistently_withheld_entries_are_faults_for_every_reader() -> None:
         [
             {"actor": "mb_2"},
             {"role": "owner"},
-            {"act": "signed off"},
-            {"about": "ev_9"},
-            {"at": AT},
+            {"action": "signed off"},
+            {"subject": "ev_9"},
+            {"recorded_at": AT},
             {"content": {"by": "Ada", "score": 9.0, "reason": "läuft “so”"}},
             {"salt": "0" * 32},
             {"content_hash": "1" * 64},
-            {"previous": "2" * 64},
+            {"previous_hash": "2" * 64},
             {"hash": "3" * 64},
             {"tenant": "other"},
             {"number": 7},

@@ -64,7 +64,7 @@ _RESULTS = {
         for media in _FORMAT_NAMES
     },
 }
-_LONGEST_NAME = 100
+_MAX_NAME_LENGTH = 100
 
 Standings = Mapping[str, RowStanding]
 """Standings by evaluation id."""
@@ -168,7 +168,7 @@ def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, Pane
 def _attachment(batch: BatchStatus, format_name: str) -> str:
     """Return a Content-Disposition header with a file name derived from the call's name: in ASCII for all browsers, and
     in Unicode for those that support RFC 6266."""
-    name = " ".join(re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|;%]', " ", batch.name).split()).strip(". ")[:_LONGEST_NAME]
+    name = " ".join(re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|;%]', " ", batch.name).split()).strip(". ")[:_MAX_NAME_LENGTH]
     ascii_letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     ascii_name = " ".join(ascii_letters.split()).strip(". ")
     disposition = f'attachment; filename="{ascii_name or batch.id}.{format_name}"'

@@ -211,7 +211,7 @@ async def test_machine_key_verifies_the_log_without_reading_opinions(
         answer = await machine.get("/v1/audit-log")
     entries = answer.json()["items"]
     assert "It is" not in answer.text
-    assert [entry["act"] for entry in entries if entry["withheld"]] == [
+    assert [entry["action"] for entry in entries if entry["withheld"]] == [
         "blind opinion given",
         "opinion revised",
         "score overridden",

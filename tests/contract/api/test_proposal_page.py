@@ -33,7 +33,7 @@ async def test_remarks_are_immutable_and_logged(service: Service, table_owner: A
     owner = await person(service, "owner", "Olga Owner")
     entries = (await owner.get("/v1/audit-log")).json()["items"]
     await owner.delete(f"/v1/evaluations/{job}?erase=true")
-    told = [entry for entry in entries if entry["act"] == "remark added"]
+    told = [entry for entry in entries if entry["action"] == "remark added"]
     assert [(item["subject"], item["content"]["text"]) for item in told] == [
         (job, "Look at the budget."),
         (job, "It was corrected."),

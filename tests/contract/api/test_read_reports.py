@@ -71,7 +71,7 @@ async def test_earlier_assignment_of_a_report_reader_is_withdrawn_and_reassigned
     assert (dry["assigned"], dry["withdrawn"]) == (done["assigned"], done["withdrawn"]) == (1, 1)
     assert await _assigned(owner, batch) == {ada.member.id}
     log = (await owner.get("/v1/audit-log")).json()["items"]
-    (withdrawn,) = [item["content"] for item in log if item["act"] == "assignment withdrawn"]
+    (withdrawn,) = [item["content"] for item in log if item["action"] == "assignment withdrawn"]
     assert withdrawn["reason"] == "could read the reports in another role"
 
 

@@ -67,7 +67,7 @@ async def test_citation_path_to_a_paper_is_reported(client: httpx2.AsyncClient) 
 async def test_papers_named_in_the_idea_or_excluded_by_the_caller_are_omitted(client: httpx2.AsyncClient) -> None:
     assert {"bee-02", "bee-05"} <= {reference.id for reference in (await suggested(client, limit=100)).references}
     named = {"text": f"{TEXT}\n\nAs in “{record(2)['title']}”."}
-    body = {"idea": named, "limit": 100, "without": ["bee-05"]}
+    body = {"idea": named, "limit": 100, "exclude": ["bee-05"]}
     answer = SuggestedReferences.model_validate_json((await client.post("/v1/references", json=body)).content)
     left = {reference.id for reference in answer.references}
     assert left

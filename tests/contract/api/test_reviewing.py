@@ -279,7 +279,7 @@ async def test_removed_reviewer_is_replaced_only_where_no_opinion_exists(service
     await officer.delete(f"/v1/members/{gus.member.id}")
     short = await assign_reviewers(officer, batch, per_proposal=2)
     assert short["withdrawn"] == 1
-    assert [(item["evaluation"], item["missing"]) for item in short["unfilled_proposals"]] == [(second, 1)]
+    assert [(item["evaluation"], item["missing_reviewers"]) for item in short["unfilled_proposals"]] == [(second, 1)]
     grace = await person(service, "reviewer", "Grace Hopper")
     await assign_reviewers(officer, batch, per_proposal=2)
     given = (await officer.get("/v1/assignments")).json()["items"]
