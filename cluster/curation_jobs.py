@@ -14,12 +14,12 @@ from assayer.ranking.judged_texts import mask_idea
 from assayer.run.accounting import cost_of_journal
 from assayer.run.run import Run
 from assayer_client.curation import (
+    CandidateIdeas,
+    CandidateIdeasOutcome,
     CurationOutcome,
     ItemsResult,
     MissingCandidate,
     PaidOutcome,
-    Proposal,
-    ProposalOutcome,
     ScoreOutcome,
 )
 from cluster.curator import CurationStage, Curator
@@ -28,7 +28,7 @@ from cluster.language_model import require_llm
 from cluster.run_request import RunRequest
 from orchestrator.jobs.item_outcomes import items_result
 from orchestrator.jobs.models import Lease
-from orchestrator.jobs.requests import CurationRequest, IdeaToScore, ProposalRequest, ScoreRequest
+from orchestrator.jobs.requests import CandidateIdeasRequest, CurationRequest, IdeaToScore, ScoreRequest
 from orchestrator.store import Database, PgItemOutcomes
 
 Item = TypeVar("Item", SourcePaper, ResearchQuestion, IdeaToScore)
@@ -40,7 +40,7 @@ _JOB_ERRORS = (LlmRejected, LlmUnavailable)
 
 @dataclass(frozen=True)
 class CurationJobs:
-    """Job performer for curation, proposal and scoring jobs."""
+    """Job performer for curation, candidate idea and scoring jobs."""
 
     curator: Curator
     database: Database
@@ -48,7 +48,7 @@ class CurationJobs:
     async def perform(
         self,
         lease: Lease,
-        request: CurationRequest | ProposalRequest | ScoreRequest,
+        request: CurationRequest | CandidateIdeasRequest | ScoreRequest,
         progress: Progress,
         run_request: RunRequest,
     ) -> ItemsResult:
@@ -64,14 +64,14 @@ class CurationJobs:
             case CurationRequest():
                 papers = self.curator.curation(request.items)
                 ended = await each(papers, lambda item: (item.title, item.abstract), CurationOutcome, "paper")
-            case ProposalRequest():
-                questions = self.curator.proposal(request.items, request.best_by, request.candidates)
+            case CandidateIdeasRequest():
+                questions = self.curator.proposal(request.items, request.ranking_method, request.candidates)
 
-                async def propose(question: ResearchQuestion, run: Run) -> Proposal:
-                    return _proposal(question, await questions.work(question, run))
+                async def propose(question: ResearchQuestion, run: Run) -> CandidateIdeas:
+                    return _build_candidate_ideas(question, await questions.work(question, run))
 
                 stage = CurationStage(**(vars(questions) | {"work": propose}))
-                ended = await each(stage, lambda item: item.text, ProposalOutcome, "proposal")
+                ended = await each(stage, lambda item: item.text, CandidateIdeasOutcome, "candidate_ideas")
             case ScoreRequest():
                 ideas = await asyncio.to_thread(_mask_ideas, request.items) if run_request.blind else request.items
                 scores = self.curator.scoring(ideas)
@@ -108,13 +108,13 @@ def _mask_ideas(ideas: Sequence[IdeaToScore]) -> tuple[IdeaToScore, ...]:
     return tuple(idea.model_copy(update={"idea": mask_idea(idea.idea)}) for idea in ideas)
 
 
-def _proposal(question: ResearchQuestion, proposed: ProposedCandidates) -> Proposal:
+def _build_candidate_ideas(question: ResearchQuestion, proposed: ProposedCandidates) -> CandidateIdeas:
     missing = [MissingCandidate(number=number, reason=str(error)) for number, error in proposed.lost.items()]
     repeats = [
-        MissingCandidate(number=number, reason="It duplicates an earlier candidate.", same_as=repeated)
+        MissingCandidate(number=number, reason="It duplicates an earlier candidate.", duplicate_of=repeated)
         for number, repeated in proposed.repeats.items()
     ]
-    return Proposal(
+    return CandidateIdeas(
         question=question.text,
         candidates=proposed.candidates,
         missing=tuple(sorted([*missing, *repeats], key=lambda repeat: repeat.number)),
@@ -130,7 +130,7 @@ def _build_common_fields(ending: Ending[Any]) -> dict[str, Any]:
         "id": ending.id,
         "problem": ending.problem,
         "seconds": ending.seconds,
-        "calls": len(calls),
+        "llm_requests": len(calls),
         "prompt_tokens": sum(call.prompt_tokens for call in calls),
         "completion_tokens": sum(call.completion_tokens for call in calls),
         "cost_usd": cost_of_journal(ending.journal),

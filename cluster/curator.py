@@ -80,7 +80,7 @@ class Curator:
     async def propose(
         self,
         questions: Sequence[ResearchQuestion],
-        best_by: BestBy | None,
+        ranking_method: BestBy | None,
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> CurationWork[ProposedCandidates]:
@@ -109,7 +109,7 @@ class Curator:
         return CurationStage("cu", "papers", papers, {"papers": [item.model_dump() for item in papers]}, options, one)
 
     def proposal(
-        self, questions: Sequence[ResearchQuestion], best_by: BestBy | None, candidates: int | None = None
+        self, questions: Sequence[ResearchQuestion], ranking_method: BestBy | None, candidates: int | None = None
     ) -> CurationStage[ResearchQuestion, ProposedCandidates]:
         """Return the proposal stage; `candidates` overrides the configured number of candidates per question."""
         curation_settings = self.settings.curation
@@ -120,16 +120,16 @@ class Curator:
 
         async def one(question: ResearchQuestion, run: Run) -> ProposedCandidates:
             proposed = await propose_candidates(question, self.llm, run, options)
-            if best_by is None:
+            if ranking_method is None:
                 return proposed
             ranking = self.settings.ranking
             placed_candidates = await place_candidates(
-                proposed.candidates, best_by, self.llm, run, options, ranking, dimensions
+                proposed.candidates, ranking_method, self.llm, run, options, ranking, dimensions
             )
             return proposed._replace(candidates=placed_candidates)
 
-        request_fields = {"questions": [item.model_dump() for item in questions], "best_by": best_by}
-        return CurationStage("pr", "questions", questions, request_fields, options, one)
+        request_fields = {"questions": [item.model_dump() for item in questions], "ranking_method": ranking_method}
+        return CurationStage("ci", "questions", questions, request_fields, options, one)
 
     def scoring(self, asked: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:
         """Return the scoring stage, which does not mask the ideas. Raises InputError if the dimensions file is

@@ -265,7 +265,7 @@ async def describe_graph(settings: Settings, name: str | None) -> dict[str, str]
         return {
             "Graph": f"{graph_used.name}, version {graph_used.version}",
             "Ideas": f"{graph_used.ideas:,} ({graph_used.labelled:,} with an outcome)",
-            "Viewpoints": f"{graph_used.viewpoints:,} by {graph_used.maker}",
+            "Viewpoints": f"{graph_used.viewpoints:,} by {graph_used.extractor}",
             "Edges": f"{len(judge.contents.arrays.sources) // 2:,}",
             "Outcomes": f"{', '.join(graph_used.outcomes)}{order}",
             "Embedding model": graph_used.embedding_model,
@@ -278,9 +278,10 @@ async def describe_graph(settings: Settings, name: str | None) -> dict[str, str]
 def _describe_held_out(judge: GraphJudge) -> str:
     if judge.model is None:
         return "the scorer was not chosen by comparison; run `assayer graph train` to choose one."
-    model, held_out = judge.model, judge.model.choice.held_out
+    model, held_out = judge.model, judge.model.choice.held_out_accuracy
     learned_text = f"learned from ideas dated {model.earliest} to {model.latest}" if model.earliest else "undated ideas"
     return (
         f"AUROC {held_out.auroc:.3f} ({held_out.low:.3f} to {held_out.high:.3f}) on {model.choice.ideas:,} ideas, "
-        f"{model.choice.split}; {learned_text}; baselines not beaten: {', '.join(model.choice.unbeaten) or 'none'}"
+        f"{model.choice.split}; {learned_text}; "
+        f"baselines not beaten: {', '.join(model.choice.baselines_not_beaten) or 'none'}"
     )

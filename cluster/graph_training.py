@@ -113,7 +113,7 @@ def train(
     checkpoint: Checkpoint | None = None
     if scorer == "best":
         chosen = _choose(contents, parts, holdout, progress)
-        name, scores = chosen.choice.chosen, chosen.scores
+        name, scores = chosen.choice.scorer, chosen.scores
     elif scorer == "network":
         name, scores, checkpoint = _network(contents, parts, provenance, effort, progress)
     else:
@@ -201,7 +201,7 @@ def _choose(
 
 def _verdict_model(contents: GraphContents, choice: ScorerChoice, calibration: ProbabilityCalibration) -> VerdictModel:
     """Build the verdict model, fitted on all labelled ideas."""
-    kind = _REGRESSIONS.get(choice.chosen)
+    kind = _REGRESSIONS.get(choice.scorer)
     texts = {idea.id: build_titled_text(idea.title, idea.text) for idea in contents.ideas}
     days = [idea.date for idea in contents.ideas if idea.label is not None and idea.date is not None]
     return VerdictModel(

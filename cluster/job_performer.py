@@ -22,10 +22,10 @@ from cluster.submitted_documents import open_documents
 from orchestrator.execution.worker import Worker
 from orchestrator.jobs.models import JobVerdict, Lease
 from orchestrator.jobs.requests import (
+    CandidateIdeasRequest,
     ComparisonRequest,
     CurationRequest,
     EvaluationRequest,
-    ProposalRequest,
     RankingRequest,
     RewardsRequest,
     ScoreRequest,
@@ -99,7 +99,7 @@ class EnginePerformer:
                 run = new_run(limits=request.limits)
                 rewards_result = await self.rewards.perform(lease, request, progress, run)
                 return JobVerdict(state="succeeded", result=rewards_result.model_dump(mode="json"))
-            case CurationRequest() | ProposalRequest() | ScoreRequest() as request:
+            case CurationRequest() | CandidateIdeasRequest() | ScoreRequest() as request:
                 blind = isinstance(request, ScoreRequest) and request.blind
                 run = new_run(limits=request.limits, blind=blind)
                 curation_result = await self.curations.perform(lease, request, progress, run)
@@ -143,10 +143,10 @@ def _get_pinned_corpus(lease: Lease) -> str:
 def _ranking_inputs(request: RankingRequest) -> RankingInputs:
     return RankingInputs(
         ideas=request.ideas,
-        cut=request.cut,
+        shortlist_size=request.shortlist_size,
         scores={IdeaId(idea): score for idea, score in request.scores.items()},
         known=request.known,
-        calls_per_idea=request.calls_per_idea,
+        comparisons_per_idea=request.comparisons_per_idea,
     )
 
 

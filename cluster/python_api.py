@@ -93,7 +93,7 @@ async def check_async(
 async def rank_async(
     proposals: str | Path | Iterable[str | Path],
     *,
-    cut: int | None = None,
+    shortlist_size: int | None = None,
     model: str | None = None,
     out: str | Path | None = None,
     progress: OnProgress | None = None,
@@ -102,8 +102,8 @@ async def rank_async(
 ) -> ProposalRanking:
     """Rank proposals with pairwise comparisons by a language model, with uncertainty intervals, as `assayer rank` does.
 
-    `proposals` is a folder, or a list of paths, ids, URLs and texts. `cut` is the number of proposals to select. The
-    other parameters are those of `evaluate`.
+    `proposals` is a folder, or a list of paths, ids, URLs and texts. `shortlist_size` is the number of proposals to
+    select. The other parameters are those of `evaluate`.
 
     Raises `assayer.errors.AssayerError`, also if any of the proposals cannot be read."""
     settings = load_settings(profile, model)
@@ -113,7 +113,7 @@ async def rank_async(
         make_folder(Path(out), "The ranking", "out")
     run_request = RunRequest(blind=is_judged_blind(blind, settings.evaluation.blind, several=True))
     async with open_ranker(settings) as ranker:
-        completed_ranking = await ranker.rank(RankingInputs(ideas, cut), _Reported(progress), run_request)
+        completed_ranking = await ranker.rank(RankingInputs(ideas, shortlist_size), _Reported(progress), run_request)
     files = write_ranking(completed_ranking, Path(out)) if out is not None else []
     return ProposalRanking(completed_ranking.ranking, tuple(completed_ranking.comparisons), tuple(files))
 

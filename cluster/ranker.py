@@ -31,14 +31,14 @@ class RankingInputs:
     """Ideas to rank, and what is already known about them."""
 
     ideas: Sequence[Idea]
-    cut: int | None = None
+    shortlist_size: int | None = None
     scores: Mapping[IdeaId, float] = field(default_factory=dict)
     """Initial scores of individual ideas."""
     known: Sequence[Comparison] = ()
     labelled: Sequence[LabelledIdea] = ()
     outcomes: tuple[str, ...] = ()
     """The labelled ideas' outcomes, from worst to best."""
-    calls_per_idea: float | None = None
+    comparisons_per_idea: float | None = None
     """Number of LLM requests for comparisons per idea; None uses the value in the settings."""
     evidence: Mapping[IdeaId, str] | None = None
     """Evidence from reports, for some or all of the ideas. If None, ideas are compared only by their own texts."""
@@ -61,7 +61,7 @@ class Ranker:
         Raises InputError if the ideas cannot be ranked, ConfigurationError if there is no language model, LlmRejected
         or LlmUnavailable if the endpoint fails, and StorageError."""
         require_llm(self.settings, "A ranking")
-        options = self._options(run_request, inputs.calls_per_idea)
+        options = self._options(run_request, inputs.comparisons_per_idea)
         if run_request.blind:
             inputs = await asyncio.to_thread(_mask_ideas, inputs)
         # In a thread, because 200,000 known comparisons would block the event loop for seconds.
@@ -71,7 +71,7 @@ class Ranker:
         if inputs.labelled:
             baselines = await measure_triage_baselines(inputs.ideas, inputs.labelled, inputs.outcomes, self.embedder)
         completed_ranking = await rank_ideas(
-            inputs.ideas, self.llm, run, options, inputs.cut, inputs.scores, inputs.known, inputs.evidence
+            inputs.ideas, self.llm, run, options, inputs.shortlist_size, inputs.scores, inputs.known, inputs.evidence
         )
         return (
             completed_ranking
@@ -120,14 +120,16 @@ class Ranker:
         failed: int = 0,
         not_asked: Absent | None = None,
     ) -> ComparisonResult:
-        ties = tuple(Outcome(dimension=dimension.name, winner="tie", agreed=None) for dimension in options.dimensions)
+        ties = tuple(
+            Outcome(dimension=dimension.name, winner="tie", orders_agree=None) for dimension in options.dimensions
+        )
         return ComparisonResult(
             first=ideas[0].id,
             second=ideas[1].id,
             dimension=options.order_by,
             outcomes=outcomes_of(ideas[0].id, answers) if not_asked is None else ties,
             answers=answers,
-            not_asked=not_asked,
+            unjudged=not_asked,
             blind=blinding_rules(ideas) is not None,
             blinding=tuple(idea.blinding for idea in ideas if idea.blinding),
             failed=failed,
@@ -138,9 +140,9 @@ class Ranker:
             cost_usd=sum_costs(run.journal.calls),
         )
 
-    def _options(self, run_request: RunRequest, calls_per_idea: float | None = None) -> RankingSettings:
+    def _options(self, run_request: RunRequest, comparisons_per_idea: float | None = None) -> RankingSettings:
         ranking_settings = self.settings.ranking
-        requested_options = {} if calls_per_idea is None else {"calls_per_idea": calls_per_idea}
+        requested_options = {} if comparisons_per_idea is None else {"comparisons_per_idea": comparisons_per_idea}
         return ranking_settings.model_copy(
             update={**run_request.bounds(ranking_settings).model_dump(), **requested_options}
         )
@@ -155,7 +157,7 @@ class Ranker:
             options,
             ideas=[idea.id for idea in inputs.ideas],
             blinding=blinding_rules(inputs.ideas),
-            cut=inputs.cut,
+            cut=inputs.shortlist_size,
             scores=dict(inputs.scores),
             known=_digest_of_known(inputs.known),
             labelled=[item.digest for item in inputs.labelled],

@@ -13,9 +13,9 @@ from assayer.errors import InputError
 from assayer.models import Absent, Idea, IdeaId, Report
 from assayer.ranking.comparison import sanitise_comparison
 from assayer.ranking.known_comparisons import (
-    HandedInComparison,
     Judging,
     KnownComparisons,
+    SubmittedComparison,
     explain_refused,
     split_comparisons,
 )
@@ -146,9 +146,9 @@ def comparisons_between(
     return usable
 
 
-def _comparison(line: str, place: str) -> HandedInComparison:
+def _comparison(line: str, place: str) -> SubmittedComparison:
     try:
-        return HandedInComparison.model_validate_json(line)
+        return SubmittedComparison.model_validate_json(line)
     except ValidationError:
         raise InputError(
             f"{place} is not a valid comparison.", "Pass the comparisons.jsonl written by an earlier `assayer rank`."

@@ -90,7 +90,7 @@ def judge_from(folder: Path, contents: GraphContents, neighbours: NeighbourIndex
     uncalibrated label propagation. Raises ConfigurationError if a file is unusable."""
     if (model := _model(folder / MODEL_FILE)) is not None:
         # If a regression was chosen, propagation provides only the evidence.
-        scorer = ALL_EDGES if model.choice.chosen == LocalScorer(ALL_EDGES, HOPS).name else FEW_EDGES
+        scorer = ALL_EDGES if model.choice.scorer == LocalScorer(ALL_EDGES, HOPS).name else FEW_EDGES
         return GraphJudge(contents, neighbours, scorer, HOPS, model.calibration, model)
     calibration = _calibration(folder / CALIBRATION_FILE)
     if not (folder / NETWORK_FILE).is_file():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from assayer.errors import AssayerError, InputError
 from assayer.ideas.parsing import idea_of_document
 from assayer.ideas.records import idea_of_record
-from assayer.models import Document, FrontMatterField, Idea, Identifiers, LeftOut, Paper, Section
+from assayer.models import Document, FrontMatterField, Idea, Identifiers, Paper, Section, UnreadPart
 from cluster.clock import SystemClock
 from cluster.evidence_sources import RECORD_SOURCES, document_store_url
 from cluster.settings import Settings
@@ -78,11 +78,11 @@ class WorksAsIdeas:
         """Return the idea of a note: from its PDF, otherwise from the fields of its form."""
         idea = idea_of_record({"content": note["content"]}, source)
         if not note["content"].get("pdf"):
-            return add_left_out(idea, [LeftOut(part="the full text", why="the submission has no PDF")])
+            return add_left_out(idea, [UnreadPart(part="the full text", reason="the submission has no PDF")])
         try:
             full_text_idea = await self._full_text(source, None, source)
         except AssayerError as error:
-            return add_left_out(idea, [LeftOut(part="the full text", why=str(error))])
+            return add_left_out(idea, [UnreadPart(part="the full text", reason=str(error))])
         return full_text_idea.model_copy(update={"title": idea.title})
 
     async def _work(self, work: Identifiers, address: str, source: str) -> Idea:
@@ -133,7 +133,7 @@ def _abstract_idea(paper: Paper, source: str, reason: str) -> Idea:
         title=paper.title,
         front_matter=(FrontMatterField(name="authors", value="; ".join(paper.authors)),),
         sections=(Section(title="Abstract", text=paper.abstract),) if paper.abstract else (),
-        left_out=(LeftOut(part="the full text", why=reason),),
+        left_out=(UnreadPart(part="the full text", reason=reason),),
     )
     return idea_of_document(document, source)
 

@@ -42,8 +42,8 @@ _QUEUE_SECONDS = 60
 """`Retry-After` in seconds when a tenant's queue is full. It is long because jobs take minutes."""
 _ROUTES = {
     "orchestrator.api.routes": (
-        "evaluations events model_calls batch_estimate batch_results batch_upload batches calls printed erasures "
-        "comparisons rankings rewards reward_verification curations proposals scores corpus references methods "
+        "evaluations events llm_requests batch_estimate batch_results batch_upload batches calls printed erasures "
+        "comparisons rankings rewards reward_verification curations candidate_ideas scores corpus references methods "
         "webhooks keys usage tenants members call_reviewers assignments expertise opinions panel decisions "
         "letters remarks audit_log health reference_page"
     ),
@@ -55,7 +55,7 @@ _ROUTES = {
     ),
 }
 """Modules with routes, by package. If several routes match a path, the first one answers."""
-_UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")
+_UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|candidate_ideas|scores)")
 """Matches paths whose request bodies can contain many ideas."""
 _DESCRIPTION = """Evaluates research ideas against the literature.
 

@@ -197,7 +197,7 @@ def not_found(what: str, name: str) -> HttpProblem:
 
 
 def _unknown(what: str, name: str) -> str:
-    return f"There is no {what} {name[:80]!r}. It may have been deleted."
+    return f"There is no {what.replace('_', ' ')} {name[:80]!r}. It may have been deleted."
 
 
 def required(value: T | None, missing: HttpProblem) -> T:

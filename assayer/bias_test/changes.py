@@ -30,12 +30,12 @@ def score_changes(references: Iterable[BiasTestEvaluation], others: Sequence[Bia
         gained += len(new_scores.keys() - old_scores.keys())
         lost += len(old_scores.keys() - new_scores.keys())
     return ScoreChanges(
-        compared=len(sizes),
-        changed=sum(size >= SCORE_ROUNDING for size in sizes),
-        gained=gained,
-        lost=lost,
-        failed=failed,
-        largest=max(sizes, default=_NOTHING_COMPARED),
-        widest=max((max(values) - min(values) for values in ranges.values()), default=_NOTHING_COMPARED),
-        mean=sum(sizes) / len(sizes) if sizes else _NOTHING_COMPARED,
+        compared_pairs=len(sizes),
+        changed_pairs=sum(size >= SCORE_ROUNDING for size in sizes),
+        scores_gained=gained,
+        scores_lost=lost,
+        failed_evaluations=failed,
+        largest_change=max(sizes, default=_NOTHING_COMPARED),
+        widest_range=max((max(values) - min(values) for values in ranges.values()), default=_NOTHING_COMPARED),
+        mean_change=sum(sizes) / len(sizes) if sizes else _NOTHING_COMPARED,
     )

@@ -62,7 +62,7 @@ def _difference(contrast: Contrast, score: str, ideas: Sequence[IdeaId], scores:
     mean: float | Absent = Absent(reason="no idea has this score under both conditions.")
     return ScoreDifference(
         attribute=contrast.attribute,
-        compared=contrast.compared,
+        comparison=contrast.compared,
         score=score,
         ideas=len(paired_scores),
         missing=len(ideas) - len(paired_scores),

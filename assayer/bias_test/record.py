@@ -17,8 +17,8 @@ from assayer.models import (
     BiasTestReport,
     BiasTestScore,
     Idea,
+    InsertedWords,
     Report,
-    SurvivingWords,
 )
 from assayer.reports.scores import score_of, share
 from assayer.version import __version__
@@ -72,11 +72,13 @@ def bias_test_report(plan: BiasTestPlan, variants: Sequence[EvaluatedVariant]) -
         if language
         else Absent(reason="the quality of the English was not varied."),
         differences=score_differences(results, contrasts(plan.attributes)),
-        by_sender=score_changes(results, senders)
+        sender_changes=score_changes(results, senders)
         if senders
         else Absent(reason="no detail about the sender was varied."),
-        by_repeating=score_changes(results, repeats) if repeats else Absent(reason="every text was evaluated once."),
-        surviving=_count_surviving_words(variants, plan.blind),
+        repetition_changes=score_changes(results, repeats)
+        if repeats
+        else Absent(reason="every text was evaluated once."),
+        inserted_words=_count_surviving_words(variants, plan.blind),
         results=tuple(results),
         started_at=plan.started_at,
     )
@@ -117,7 +119,7 @@ def _scores(report: Report) -> Iterator[BiasTestScore]:
         yield BiasTestScore(name=part.title, value=reason if value is None else _SCALE_MAX * value)
 
 
-def _count_surviving_words(variants: Iterable[EvaluatedVariant], blind: bool) -> SurvivingWords:
+def _count_surviving_words(variants: Iterable[EvaluatedVariant], blind: bool) -> InsertedWords:
     """Count and list the planted words that are still in the text that was evaluated, ignoring case. Words that the
     submitted idea already contained do not count."""
     planted_count, survivors = 0, dict[str, None]()
@@ -136,7 +138,7 @@ def _count_surviving_words(variants: Iterable[EvaluatedVariant], blind: bool) ->
             if _contains_words(words, visible_text):
                 survivor_count += 1
                 survivors[words] = None
-    return SurvivingWords(planted=planted_count, survived=survivor_count, examples=tuple(survivors)[:_MAX_EXAMPLES])
+    return InsertedWords(inserted=planted_count, unmasked=survivor_count, examples=tuple(survivors)[:_MAX_EXAMPLES])
 
 
 def _join_texts(idea: Idea) -> str:

@@ -78,7 +78,7 @@ def mask_more_names(idea: Idea, names: Sequence[str]) -> Idea:
         update={
             "masked": (*idea.blinding.masked, *found),
             "names_may_remain": known_names_remain(masked.text, people),
-            "asked_model": True,
+            "checked_by_model": True,
         }
     )
     return masked.model_copy(update={"blinding": record})
@@ -211,4 +211,4 @@ def _list_masked(idea: Idea, spans: Sequence[MaskSpan], in_title: Sequence[MaskS
     fields = (" ".join(field.split()) for field in idea.named_above)
     found.update(("name", field) for field in fields if people_in_fields([field], idea.text))
     found.update((span.kind, " ".join(idea.text[span.start : span.end].split())) for span in spans)
-    return tuple(MaskedText(kind=kind, text=text, times=times) for (kind, text), times in found.items() if text)
+    return tuple(MaskedText(kind=kind, text=text, occurrences=times) for (kind, text), times in found.items() if text)

@@ -64,7 +64,11 @@ def shuffle_candidates(candidates: Sequence[Candidate], seed: int) -> list[Candi
 async def _score_by_comparisons(
     ideas: Sequence[Idea], llm: Llm, run: Run, options: CurationOptions, ranking: RankingOptions
 ) -> list[float | Absent]:
-    option_changes = {"analysed_ideas": 0, "calls_per_idea": options.calls_per_candidate, "seed": options.seed}
+    option_changes = {
+        "analysed_ideas": 0,
+        "comparisons_per_idea": options.comparisons_per_candidate,
+        "seed": options.seed,
+    }
     idea_ranking = (await rank_ideas(ideas, llm, run, ranking.model_copy(update=option_changes))).ranking
     if not idea_ranking.judge.comparisons:
         return [Absent(reason="All comparisons of the candidates failed.")] * len(ideas)

@@ -95,7 +95,7 @@ def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLim
         longest_run=longest_run,
         names=tuple(dict.fromkeys(shown_names)),
         repeated=tuple(repeated_words),
-        method_found_by="wording" if parts.found_by_wording else "place",
+        method_identified_by="wording" if parts.found_by_wording else "place",
     )
 
 

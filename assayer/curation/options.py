@@ -34,7 +34,7 @@ class CurationOptions(Frozen):
     candidate_tier: CandidateTier = "strong"
     temperature: float = Field(default=0.8, gt=0, le=2)
     """Sampling temperature for candidates. At 0, all candidates would be identical."""
-    calls_per_candidate: float = Field(default=3.0, gt=0)
+    comparisons_per_candidate: float = Field(default=3.0, gt=0)
     """Number of comparisons per candidate, if the best one is chosen by comparisons."""
     score_dimensions: Path | None = None
     """File of dimensions to use instead of novelty, feasibility and effectiveness."""

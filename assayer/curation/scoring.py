@@ -54,8 +54,8 @@ def _score(dimension: RubricDimension, entry: ScoringEntry) -> DimensionScore:
     return DimensionScore(
         dimension=dimension.name,
         score=absent if entry.score is None else entry.score,
-        speaks_for=entry.speaks_for,
-        speaks_against=entry.speaks_against,
+        argument_for=entry.speaks_for,
+        argument_against=entry.speaks_against,
         reason=entry.reason,
     )
 

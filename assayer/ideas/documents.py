@@ -56,5 +56,5 @@ def build_reading_record(document: Document, title: str, text: str, references: 
         references=references,
         citation_marks=count_citation_marks(text),
         languages=languages_of(text),
-        left_out=document.left_out,
+        unread_parts=document.left_out,
     )

@@ -21,7 +21,7 @@ from assayer.ideas.record_fields import (
 )
 from assayer.ideas.record_forms import flatten_record, is_review
 from assayer.ideas.record_vocabulary import LISTS, TEXTS
-from assayer.models import CitedWork, Document, FrontMatterField, Idea, LeftOut, Section
+from assayer.models import CitedWork, Document, FrontMatterField, Idea, Section, UnreadPart
 from assayer.reference_lists.bibliography_files import object_entries
 from assayer.reference_lists.list_titles import list_title
 
@@ -78,7 +78,7 @@ class _ReadFields(NamedTuple):
     text: str
     """Text of the field that holds the whole text; empty if there is none."""
     sections: list[Section]
-    left_out: list[LeftOut]
+    left_out: list[UnreadPart]
     people: list[FrontMatterField]
     references: list[CitedWork]
 
@@ -146,7 +146,7 @@ def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
         "",
     )
     placed: list[tuple[int, Section]] = []
-    left_out: list[LeftOut] = []
+    left_out: list[UnreadPart] = []
     people: list[FrontMatterField] = []
     references: list[CitedWork] = []
     place = 0
@@ -156,7 +156,9 @@ def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
         if works := _read_listed_works(name, value):
             references += works
             if untitled := len(value) - len(works):
-                left_out.append(LeftOut(part=f'{untitled} entries of the field "{name}"', why="they have no title"))
+                left_out.append(
+                    UnreadPart(part=f'{untitled} entries of the field "{name}"', reason="they have no title")
+                )
             continue
         reason = why_unread(name, value)
         words = "" if reason else extract_field_text(value)
@@ -190,6 +192,6 @@ def _read_listed_works(name: str, value: Any) -> list[CitedWork]:
 
 
 @lru_cache(maxsize=256)
-def _describe_unread_field(name: str, why: str) -> LeftOut:
+def _describe_unread_field(name: str, why: str) -> UnreadPart:
     """Return the remark about a field that is not read; rows of the same table share it."""
-    return LeftOut(part=f'the field "{name}"', why=why)
+    return UnreadPart(part=f'the field "{name}"', reason=why)

@@ -8,10 +8,10 @@ from assayer.models.bias_test import (
     BiasTestEvaluation,
     BiasTestReport,
     BiasTestScore,
+    InsertedWords,
     MeanInterval,
     ScoreChanges,
     ScoreDifference,
-    SurvivingWords,
 )
 from assayer.models.blinding import BlindDefault, UnblindedWords, is_judged_blind
 from assayer.models.board import (
@@ -29,16 +29,16 @@ from assayer.models.board import (
 )
 from assayer.models.cited_work import CitedWork
 from assayer.models.contents import ContentKind, NamedContent, PaperContents
-from assayer.models.coverage import ClaimCounts, Coverage, SourceTrouble, UnreadableCause
+from assayer.models.coverage import ClaimCounts, Coverage, SourceFailure, UnreadableCause
 from assayer.models.criteria import CRITERIA, MAX_CRITERIA, Criterion
 from assayer.models.document import (
     Document,
     FrontMatterField,
-    LeftOut,
     Note,
     ReadingRecord,
     ReadSection,
     ReferencesReader,
+    UnreadPart,
 )
 from assayer.models.evidence_graph import (
     EdgeBasis,
@@ -51,8 +51,8 @@ from assayer.models.evidence_graph import (
     GraphStep,
     NodeKey,
     NodeKind,
-    ReasonFound,
     RecommendedReference,
+    SearchPath,
 )
 from assayer.models.evidence_report import EvidenceReport, NearPassage, OftenCited
 from assayer.models.idea import Idea, append_reference_list, suspicious_kinds
@@ -67,8 +67,8 @@ from assayer.models.panel_review import (
     FindingSeverity,
     NamedRole,
     NamedWork,
-    NotedPoint,
     NumberedFinding,
+    OmittedPoint,
     PanelEvidence,
     PanelFinding,
     PanelParagraph,
@@ -112,7 +112,7 @@ from assayer.models.verdict import (
 )
 from assayer.models.web_and_code import Codebase, Dataset, Definition, Repository, SourceFile, WebPage, WebResult
 from assayer.models.window import OPEN, Window
-from assayer_client.model_calls import Fault, FaultCount, FaultKind, Message
+from assayer_client.llm_requests import Fault, FaultCount, FaultKind, Message
 from assayer_client.points import (
     Citation,
     ClaimSupport,

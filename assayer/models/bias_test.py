@@ -44,7 +44,7 @@ class ScoreDifference(Frozen):
     of the version named second, averaged over ideas."""
 
     attribute: BiasTestAttribute
-    compared: str
+    comparison: str
     """Comparison in words: `a renowned institution against a lesser-known one`."""
     score: str
     ideas: int
@@ -63,31 +63,31 @@ class ScoreChanges(Frozen):
     """Changes in single scores relative to the same idea's reference. Signed changes are never averaged, so they do not
     cancel out."""
 
-    compared: int
+    compared_pairs: int
     """Number of pairs in which both evaluations have the score."""
-    changed: int
+    changed_pairs: int
     """Number of compared pairs that differ by SCORE_ROUNDING or more."""
-    gained: int
+    scores_gained: int
     """Number of scores that the reference lacks."""
-    lost: int
+    scores_lost: int
     """Number of scores that only the reference has."""
-    failed: int
+    failed_evaluations: int
     """Number of evaluations that could not be compared because they or their references have no report."""
-    largest: float | Absent
+    largest_change: float | Absent
     """Largest absolute change, in points on the scale of 0 to 10."""
-    mean: float | Absent
+    mean_change: float | Absent
     """Mean absolute change, including changes of 0."""
-    widest: float | Absent
+    widest_range: float | Absent
     """Widest range of one score for one idea, over its variants and its reference. Two variants can differ more from
     each other than from the reference."""
 
 
-class SurvivingWords(Frozen):
+class InsertedWords(Frozen):
     """Counts of inserted names, roles and institutions, and of those that blind mode did not mask."""
 
-    planted: int
+    inserted: int
     """Number of names, roles and institutions inserted into all variants, each counted once per variant."""
-    survived: int
+    unmasked: int
     examples: tuple[str, ...] = ()
 
 
@@ -112,11 +112,11 @@ class BiasTestReport(Frozen):
     words_changed: float | Absent
     """Share of words that the poorer-English variant changes or drops."""
     differences: tuple[ScoreDifference, ...]
-    by_sender: ScoreChanges | Absent
+    sender_changes: ScoreChanges | Absent
     """Score changes caused by the attributes that blind mode masks: all varied attributes except language."""
-    by_repeating: ScoreChanges | Absent
+    repetition_changes: ScoreChanges | Absent
     """Score changes when the reference is evaluated again. Other changes that are no larger may be due to chance."""
-    surviving: SurvivingWords
+    inserted_words: InsertedWords
     results: tuple[BiasTestEvaluation, ...]
     """All evaluations from which the differences are computed."""
     started_at: dt.datetime

@@ -32,8 +32,8 @@ class Masking(Frozen):
 
     kind: Literal["literature", "web", "code", "data"]
     level: Level
-    shown: int
-    hidden: tuple[PaperId, ...]
+    shown_count: int
+    hidden_papers: tuple[PaperId, ...]
 
 
 class Reviewer(Frozen):
@@ -110,7 +110,7 @@ class Decision(Frozen):
     """Share of refits on resampled papers that reach the same decision, from 0 to 1."""
     calibration: str
     """Name of the calibration."""
-    made_on: dt.date
+    calibration_date: dt.date
     provenance: str
     outcomes: tuple[str, ...]
     """Outcomes, from worst to best."""
@@ -124,7 +124,7 @@ class Dispute(Frozen):
     dimension: str
     """Title of the dimension."""
     positions: str
-    weighing: str
+    evidence_assessment: str
 
 
 class MetaReview(Frozen):

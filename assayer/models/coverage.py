@@ -3,7 +3,7 @@
 from typing import Literal
 
 from assayer.models.base import Frozen
-from assayer_client.model_calls import FaultCount
+from assayer_client.llm_requests import FaultCount
 from assayer_client.reports import CorpusFit, FitLevel, Operation, SourceUse
 from assayer_client.resources import Absent, Dropped
 
@@ -29,7 +29,7 @@ UnreadableCause = Literal[
 """Reason why no parser could read a document."""
 
 
-class SourceTrouble(Frozen):
+class SourceFailure(Frozen):
     """Requests to one source that ended without an answer. Their results are missing from the report."""
 
     source: str
@@ -55,11 +55,11 @@ class Coverage(Frozen):
     """Coverage section of the report."""
 
     corpus_fit: CorpusFit | Absent
-    field_covered: FitLevel | None = None
+    field_coverage: FitLevel | None = None
     """Level to which the corpus and searches in other sources together cover the field; None if nothing was
     searched."""
     sources: tuple[SourceUse, ...]
-    troubles: tuple[SourceTrouble, ...] = ()
+    source_failures: tuple[SourceFailure, ...] = ()
     papers_found: int
     """Number of distinct papers returned by any search, after removing papers published after the cutoff and the idea's
     own paper."""
@@ -76,9 +76,9 @@ class Coverage(Frozen):
     """Number of quotes that do not appear in the text shown to the model that quoted it."""
     claims: ClaimCounts | None = None
     """Claim counts; None if no claim has a verified quote."""
-    llm_calls: int
+    llm_requests: int
     """Number of LLM answers used, including cached ones."""
-    llm_calls_lost: int
+    llm_requests_failed: int
     """Number of LLM calls that ended without a usable answer after all retries."""
     faults: tuple[FaultCount, ...]
     dropped: tuple[Dropped, ...]

@@ -29,12 +29,12 @@ class Note(Frozen):
     text: str
 
 
-class LeftOut(Frozen):
+class UnreadPart(Frozen):
     """Part of a document that was not read, with the reason."""
 
     part: str
     """Description of the part in a few words: `the field "Risk Factors"`, `2 of 9 pages`."""
-    why: str
+    reason: str
 
 
 class Document(Frozen):
@@ -53,7 +53,7 @@ class Document(Frozen):
     """Reference entries that the file format itself separates, as a `.bib` file does. If there are none, the reference
     list is later searched for in the sections and removed from them."""
     references_reader: ReferencesReader = "text"
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[UnreadPart, ...] = ()
 
 
 class ReadSection(Frozen):
@@ -79,4 +79,4 @@ class ReadingRecord(Frozen):
     citation_marks: int = 0
     """Number of citation marks in the text, such as `[3]` or `(Lee, 2019)`."""
     languages: tuple[str, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    unread_parts: tuple[UnreadPart, ...] = ()

@@ -69,7 +69,7 @@ class GraphEdit(Frozen):
     """Description of what is edited that makes sense without seeing the graph."""
     reason: str = ""
     """Reason why the edit was proposed."""
-    refused: str | None = None
+    refusal_reason: str | None = None
     """Reason why the edit was refused; None if it was applied."""
 
 
@@ -78,21 +78,21 @@ class GraphStep(Frozen):
 
     number: int = Field(ge=1)
     queries: tuple[str, ...]
-    found: int
+    papers_found: int
     """Number of papers that the step's queries and its walk along citations returned."""
-    new: int
+    papers_added: int
     """Number of these papers that entered the graph in this step."""
     edits: tuple[GraphEdit, ...]
-    trace: str
+    notebook_entry: str
     """Notebook entry with labels; empty if none was written."""
-    lost: str | None = None
+    failure_reason: str | None = None
     """Reason why the step made no edits and no notebook entry; None if it made them."""
     nodes: tuple[NodeKey, ...]
     """Nodes in the graph at the end of the step."""
     edges: tuple[EdgeKey, ...]
 
 
-class ReasonFound(Frozen):
+class SearchPath(Frozen):
     """Path along which a search reached a paper."""
 
     step: int
@@ -106,7 +106,7 @@ class ReasonFound(Frozen):
 class RecommendedReference(Frozen):
     label: Label
     rank: int
-    found: tuple[ReasonFound, ...]
+    search_paths: tuple[SearchPath, ...]
     edges: tuple[EdgeKey, ...]
     """Edges in the final graph that end at the paper."""
 

@@ -18,7 +18,7 @@ class NearPassage(Frozen):
     """Cosine similarity of the two sentences. Similar words are not similar claims."""
     paper: Citation
     """Sentence from the paper."""
-    in_references: bool | None
+    is_cited_by_plan: bool | None
     """True if the plan's own references include the paper; None if the plan lists none that could be checked."""
 
 
@@ -33,7 +33,7 @@ class OftenCited(Frozen):
 class EvidenceReport(Frozen):
     """Evidence without judgement, in reading order. Every passage is listed once."""
 
-    closest: tuple[NearPassage, ...]
+    closest_passages: tuple[NearPassage, ...]
     """Closest papers, each listed once, under the part of the plan that it is nearest to. Within a part, the nearest
     paper comes first."""
     limitations: tuple[Citation, ...]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from assayer.models.base import Frozen
-from assayer_client.model_calls import Fault, Message
+from assayer_client.llm_requests import Fault, Message
 
 Tier = Literal["fast", "strong", "judge"]
 """Tier of a task, which settings map to a model. Tasks that judge and extract are `fast`, those that synthesise are

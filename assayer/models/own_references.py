@@ -41,25 +41,25 @@ class OwnReference(Frozen):
     record: ReferenceRecord | None = None
     retraction: Retraction | None = None
     """Retraction notice about the record. An expression of concern alone does not change the outcome."""
-    retraction_unanswered: tuple[str, ...] = ()
+    retraction_sources_unanswered: tuple[str, ...] = ()
     """Sources of retraction notices that gave no answer about the record."""
     after_cutoff: bool = False
     """True if the record is dated after the cutoff. The work is looked up anyway, because the idea itself cites it."""
-    asked: tuple[str, ...] = ()
+    sources_answered: tuple[str, ...] = ()
     """Sources that answered when queried for the entry."""
-    unanswered: tuple[str, ...] = ()
+    sources_unanswered: tuple[str, ...] = ()
     """Sources that should have been queried for the entry but gave no answer."""
     passage: str = ""
     """Passage in which the idea first cites the entry; empty if none was recognised."""
-    borne_out: ClaimSupport | Absent = Absent(reason="not checked.")
+    passage_support: ClaimSupport | Absent = Absent(reason="not checked.")
     """Result of checking whether the work's abstract supports the passage. The paper may say more than its abstract."""
 
 
 class OwnReferences(Frozen):
     """All of an idea's references, in the idea's order."""
 
-    read_by: ReferencesReader
+    parser: ReferencesReader
     """Parser that split the list into entries."""
     entries: tuple[OwnReference, ...]
-    beyond: int = 0
+    unchecked_entries: int = 0
     """Number of entries that were not checked because they exceed the limit per idea."""

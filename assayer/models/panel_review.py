@@ -39,7 +39,7 @@ class PanelEvidence(Frozen):
 
     label: Label
     relation: EvidenceRelation
-    shows: str
+    conclusion: str
     """Conclusion drawn from the passage, in the reading model's words. The support check compares it with the
     passage."""
     quote: Citation
@@ -53,7 +53,7 @@ class PanelFinding(Frozen):
     axis: Axis
     severity: FindingSeverity | None
     """Severity of the finding; None for a strength."""
-    lead: str
+    headline: str
     """Headline of the finding; empty for further points."""
     text: str
     fix: str
@@ -62,8 +62,8 @@ class PanelFinding(Frozen):
     """Words from the plan that the finding is about; empty if no quote was verified."""
     evidence: tuple[int, ...] = ()
     """Indexes into the review's `evidence`. If empty, the finding is the panel's own judgement."""
-    named: tuple[int, ...] = ()
-    """Indexes into the review's `named`. These works are not evidence."""
+    works_from_memory: tuple[int, ...] = ()
+    """Indexes into the review's `works_from_memory`. These works are not evidence."""
 
 
 class NamedWork(Frozen):
@@ -75,11 +75,11 @@ class NamedWork(Frozen):
     """Family name of the first author; empty if the model did not state it."""
     year: int | None
     role: NamedRole
-    why: str
+    relevance: str
     """Reason why the work matters for the plan, according to the panel's memory."""
     label: Label | None = None
     """Label of the work's record in the references; None if no record was found."""
-    looked_up: bool
+    lookup_complete: bool
     """True if every source that can search for the work gave an answer."""
 
 
@@ -89,11 +89,11 @@ class PanelParagraph(Frozen):
     text: str
     evidence: tuple[int, ...] = ()
     """Indexes into the review's `evidence`."""
-    named: tuple[int, ...] = ()
-    """Indexes into the review's `named`."""
+    works_from_memory: tuple[int, ...] = ()
+    """Indexes into the review's `works_from_memory`."""
 
 
-class NotedPoint(Frozen):
+class OmittedPoint(Frozen):
     """A referee's point that is not on the page, in the referee's own words."""
 
     kind: FindingKind
@@ -109,13 +109,13 @@ class ClosestWork(Frozen):
     """Contribution that the plan adds to this work, according to the plan's own text."""
     evidence: int | None = None
     """Index into the review's `evidence`; None for a work cited from memory."""
-    named: int | None = None
-    """Index into the review's `named`; None for a paper that was read."""
+    work_from_memory: int | None = None
+    """Index into the review's `works_from_memory`; None for a paper that was read."""
 
     @model_validator(mode="after")
     def _require_one_index(self) -> Self:
-        if (self.evidence is None) == (self.named is None):
-            raise ValueError("needs either `evidence` or `named`")
+        if (self.evidence is None) == (self.work_from_memory is None):
+            raise ValueError("needs either `evidence` or `work_from_memory`")
         return self
 
 
@@ -132,30 +132,30 @@ class PanelReview(Frozen):
     verdict: str
     strengths: tuple[PanelFinding, ...]
     """Strengths, beginning with the importance of the question."""
-    newness: PanelParagraph | None
+    novelty: PanelParagraph | None
     """Comparison with earlier work: what exists already, what remains new, and who would use it; None if no editor
     model wrote the review."""
     outlook: PanelParagraph | None
     """Expected results, and whether the plan is feasible; None if no editor model wrote the review."""
     redesign: PanelParagraph | None
     """Stronger study with about the same resources; None if no editor model wrote the review."""
-    major: tuple[PanelFinding, ...]
+    major_weaknesses: tuple[PanelFinding, ...]
     """Weaknesses, most harmful first."""
-    further: tuple[PanelFinding, ...]
+    minor_points: tuple[PanelFinding, ...]
     """Minor weaknesses and questions, most important first."""
-    closest: tuple[ClosestWork, ...]
+    closest_works: tuple[ClosestWork, ...]
     evidence: tuple[PanelEvidence, ...]
     """All passages, each once, in the order that findings cite them."""
-    named: tuple[NamedWork, ...] = ()
+    works_from_memory: tuple[NamedWork, ...] = ()
     """Works cited from memory, in the order that findings refer to them."""
-    noted: tuple[NotedPoint, ...] = ()
+    omitted_points: tuple[OmittedPoint, ...] = ()
     """Referees' points that did not fit on the page, in the referees' order, without those that the editor model found
     to be wrong."""
 
     @property
     def numbered(self) -> tuple[NumberedFinding, ...]:
         """All findings with their numbers: `S1`, `W2`, `F3`."""
-        groups = (("S", self.strengths), ("W", self.major), ("F", self.further))
+        groups = (("S", self.strengths), ("W", self.major_weaknesses), ("F", self.minor_points))
         return tuple(
             NumberedFinding(f"{letter}{place}", finding)
             for letter, findings in groups
@@ -167,35 +167,35 @@ class PanelReview(Frozen):
         """Number of words in the review as printed on the first page, excluding scores."""
         texts = [self.verdict]
         for _, finding in self.numbered:
-            texts += [finding.lead, finding.text, finding.fix, *self._cited_texts(finding)]
-        if self.newness is not None:
-            texts += [self.newness.text, *self._cited_texts(self.newness, self.closest_evidence, self.closest_named)]
+            texts += [finding.headline, finding.text, finding.fix, *self._cited_texts(finding)]
+        if self.novelty is not None:
+            texts += [self.novelty.text, *self._cited_texts(self.novelty, self.closest_evidence, self.closest_named)]
         for paragraph in (self.outlook, self.redesign):
             if paragraph is not None:
                 texts += [paragraph.text, *self._cited_texts(paragraph)]
-        for item in self.closest:
+        for item in self.closest_works:
             texts += [self._closest_text(item), "The plan adds:", item.difference]
         return PAGE_WORDS + sum(len(text.split()) for text in texts)
 
     @property
     def closest_evidence(self) -> tuple[int, ...]:
-        """Indexes of evidence that is printed with the closest works and therefore not repeated with `newness`."""
-        return tuple(item.evidence for item in self.closest if item.evidence is not None)
+        """Indexes of evidence that is printed with the closest works and therefore not repeated with `novelty`."""
+        return tuple(item.evidence for item in self.closest_works if item.evidence is not None)
 
     @property
     def closest_named(self) -> tuple[int, ...]:
         """Indexes of works cited from memory that are printed with the closest works and not repeated with
-        `newness`."""
-        return tuple(item.named for item in self.closest if item.named is not None)
+        `novelty`."""
+        return tuple(item.work_from_memory for item in self.closest_works if item.work_from_memory is not None)
 
     def _closest_text(self, item: ClosestWork) -> str:
-        if item.named is not None:
-            work = self.named[item.named]
-            return f"{work.author} {work.year or ''}, {work.title}: {work.why}"
+        if item.work_from_memory is not None:
+            work = self.works_from_memory[item.work_from_memory]
+            return f"{work.author} {work.year or ''}, {work.title}: {work.relevance}"
         return self._evidence_text(item.evidence) if item.evidence is not None else ""
 
     def _evidence_text(self, at: int) -> str:
-        return f"{_CITED_AS} {self.evidence[at].shows}"
+        return f"{_CITED_AS} {self.evidence[at].conclusion}"
 
     def _cited_texts(
         self, item: PanelFinding | PanelParagraph, evidence: Sequence[int] = (), named: Sequence[int] = ()
@@ -203,6 +203,10 @@ class PanelReview(Frozen):
         """Yield texts as long as the printed evidence and works cited from memory for an item. `evidence` and `named`
         are the indexes of those that are printed elsewhere."""
         yield from (self._evidence_text(at) for at in item.evidence if at not in evidence)
-        for at in item.named:
-            if at not in named and (shown := f"{self.named[at].author} {self.named[at].year or ''}") not in item.text:
+        for at in item.works_from_memory:
+            if (
+                at not in named
+                and (shown := f"{self.works_from_memory[at].author} {self.works_from_memory[at].year or ''}")
+                not in item.text
+            ):
                 yield shown

@@ -42,7 +42,7 @@ class MeasuredMinimum(Frozen):
     """Measured share from 0 to 1, or level of corpus fit; absent if there is nothing to measure. Quotes and weaknesses
     are not required, so their absence is not a failure."""
     minimum: float | FitLevel
-    met: bool
+    is_met: bool
     basis: str
     """Description of what was counted."""
 
@@ -56,4 +56,4 @@ class ReportRelease(Frozen):
 
     @property
     def failed(self) -> tuple[MeasuredMinimum, ...]:
-        return tuple(item for item in self.minima if not item.met)
+        return tuple(item for item in self.minima if not item.is_met)

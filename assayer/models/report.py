@@ -77,7 +77,7 @@ class IdeaCard(Frozen):
     flags: tuple[TextFlag, ...]
     blinding: Blinding | None = None
     """Record of what was masked before judging; None if the idea was judged as submitted."""
-    named_above: tuple[str, ...] = ()
+    people_fields: tuple[str, ...] = ()
     """Fields above the text that name people, which were not judged; empty if the idea was judged blind."""
     reference_list: str = ""
     """Reference lists as printed, masked in the same way as the text."""

@@ -55,7 +55,7 @@ class GraphUsed(Frozen):
     labelled: int
     viewpoints: int
     embedding_model: str
-    maker: str
+    extractor: str
     """Name of the model or program that extracted the viewpoints from the graph's ideas."""
     outcomes: tuple[str, ...]
     ordered: bool
@@ -100,13 +100,13 @@ class MeasuredScorer(Frozen):
 class ScorerChoice(Frozen):
     """Scorer chosen from several, and its accuracy on ideas that were not used to choose or train it."""
 
-    chosen: str
-    held_out: MeasuredScorer
+    scorer: str
+    held_out_accuracy: MeasuredScorer
     """Accuracy of the whole procedure that chooses a scorer. It is repeated for each held-out part, and can choose a
     different scorer each time."""
-    compared: tuple[MeasuredScorer, ...]
+    scorer_accuracies: tuple[MeasuredScorer, ...]
     """Accuracy of each scorer by itself. Scorers too simple to be chosen (class frequencies, text length) come last."""
-    unbeaten: tuple[str, ...]
+    baselines_not_beaten: tuple[str, ...]
     """Which of the baselines text length and TF-IDF the chosen scorer does not beat by more than chance."""
     ideas: int
     """Number of held-out ideas."""
@@ -125,7 +125,7 @@ class Verdict(Frozen):
     """Name, data and size of the calibration, or the reason why there is none."""
     choice: ScorerChoice | Absent
     graph: GraphUsed
-    maker: str
+    extractor: str
     """Name of the model or program that extracted this idea's viewpoints."""
     viewpoints: int
     """Number of viewpoints in this idea; all of them were used."""

@@ -51,12 +51,12 @@ async def check_own_references(
     await _look_up(lookup, searches, run, options.seconds)
     borne_out = await _judge_support(searches, passages, llm, run, options.passages)
     return OwnReferences(
-        read_by=idea.references_reader,
+        parser=idea.references_reader,
         entries=tuple(
             _entry(number, search, passage.text, borne_out[number], lookup, run.cutoff)
             for number, (search, passage) in enumerate(zip(searches, passages, strict=False), start=1)
         ),
-        beyond=len(references.entries) - len(searches),
+        unchecked_entries=len(references.entries) - len(searches),
     )
 
 
@@ -114,10 +114,10 @@ def _entry(
         retraction=search.retraction,
         retraction_unanswered=lookup.list_unanswered_for_retraction(search),
         after_cutoff=bool(cutoff and published and published > cutoff),
-        asked=tuple(search.asked),
-        unanswered=() if search.settled else unanswered,
+        sources_answered=tuple(search.asked),
+        sources_unanswered=() if search.settled else unanswered,
         passage=passage,
-        borne_out=borne_out,
+        passage_support=borne_out,
     )
 
 

@@ -159,15 +159,15 @@ async def analyse_group(
     by_name = {name: idea for idea, name in names.items()}
     return GroupAnalysis(
         overview=_clean(answer.overview),
-        by_dimension=tuple(
+        dimensions=tuple(
             DimensionAnalysis(dimension=dimension.name, text=_clean(respects[f"D{number}"]))
             for number, dimension in enumerate(options.dimensions, start=1)
         ),
         ideas=tuple(
             IdeaAnalysis(
                 id=item.id,
-                standing=_clean(entries_by_label[label].standing),
-                to_rise=_clean(entries_by_label[label].to_rise),
+                rank_explanation=_clean(entries_by_label[label].standing),
+                changes_needed=_clean(entries_by_label[label].to_rise),
             )
             for label, item in zip(_idea_labels(question), ranked, strict=True)
         ),
@@ -175,7 +175,7 @@ async def analyse_group(
             CloseCall(
                 higher=by_name[pairs[close_call.label].higher],
                 lower=by_name[pairs[close_call.label].lower],
-                decides=_clean(close_call.decides),
+                deciding_fact=_clean(close_call.decides),
             )
             for close_call in answer.close_calls
         ),

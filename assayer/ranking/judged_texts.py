@@ -10,7 +10,7 @@ from assayer.errors import InputError
 from assayer.models import Blinding, Idea, IdeaId
 from assayer.ranking.options import RankingOptions
 from assayer.text.cutting import keep_beginning
-from assayer_client.rankings import Unread
+from assayer_client.rankings import TruncatedIdeas
 
 
 def mask_idea(idea: Idea) -> Idea:
@@ -45,9 +45,9 @@ def format_shown_text(idea: Idea, options: RankingOptions) -> str:
     return shown_text if shown_text == idea.text else f"{shown_text} […]"
 
 
-def measure_unread_text(ideas: Sequence[Idea], options: RankingOptions) -> Unread | None:
+def measure_unread_text(ideas: Sequence[Idea], options: RankingOptions) -> TruncatedIdeas | None:
     beyond = [len(idea.text) - options.idea_chars for idea in ideas if len(idea.text) > options.idea_chars]
-    return Unread(ideas=len(beyond), characters=sum(beyond), limit=options.idea_chars) if beyond else None
+    return TruncatedIdeas(ideas=len(beyond), characters=sum(beyond), limit=options.idea_chars) if beyond else None
 
 
 class JudgedTexts(NamedTuple):

@@ -9,19 +9,19 @@ from pydantic import Field
 from assayer_client.comparisons import Comparison, DimensionVerdict, JudgedBy, NamedComparison
 
 
-class HandedInVerdict(DimensionVerdict, extra="forbid"):
+class SubmittedVerdict(DimensionVerdict, extra="forbid"):
     pass
 
 
-class HandedInJudge(JudgedBy, extra="forbid"):
+class SubmittedJudge(JudgedBy, extra="forbid"):
     pass
 
 
-class HandedInComparison(NamedComparison, extra="forbid"):
+class SubmittedComparison(NamedComparison, extra="forbid"):
     """Comparison submitted for a ranking; unlike in a response, unknown fields are refused."""
 
-    verdicts: tuple[HandedInVerdict, ...]
-    judged_by: HandedInJudge | None = None
+    verdicts: tuple[SubmittedVerdict, ...]
+    judged_by: SubmittedJudge | None = None
     first_reference: str = Field(default="", max_length=1_000)
     second_reference: str = Field(default="", max_length=1_000)
 

@@ -41,7 +41,7 @@ DEFAULT_DIMENSIONS = (
 class RankingOptions(Frozen):
     dimensions: tuple[Dimension, ...] = Field(default=DEFAULT_DIMENSIONS, min_length=1)
     order_by: str = "overall"
-    calls_per_idea: float = Field(default=10.0, gt=0)
+    comparisons_per_idea: float = Field(default=10.0, gt=0)
     """Number of comparisons divided by the number of ideas; each idea takes part in twice as many."""
     both_ways: float = Field(default=0.1, ge=0, le=0.5)
     """Share of the comparisons that repeat an informative pair in the opposite order."""

@@ -100,8 +100,8 @@ async def rank_ideas(
     known: Sequence[Comparison] = (),
     evidence: Mapping[IdeaId, str] | None = None,
 ) -> CompletedRanking:
-    """Rank ideas by up to `options.calls_per_idea` comparisons per idea, including known ones. Each pair is compared at
-    most once in each order. Ideas that are shown with the same text count as one.
+    """Rank ideas by up to `options.comparisons_per_idea` comparisons per idea, including known ones. Each pair is
+    compared at most once in each order. Ideas that are shown with the same text count as one.
 
     A known comparison is used if the conditions that it states (masking rules, model, question, texts) are the current
     ones, and otherwise recorded as dropped. If `evidence` is passed, the judge also sees the findings of the ideas'
@@ -127,7 +127,9 @@ async def rank_ideas(
         if _is_usable(item, rows, options.order_by)
     }
     progress = _ComparisonProgress(list(usable.values())[::-1], handed_in=len(usable), finished=len(usable))
-    budget = min(round(options.calls_per_idea * len(distinct_ideas)), len(distinct_ideas) * (len(distinct_ideas) - 1))
+    budget = min(
+        round(options.comparisons_per_idea * len(distinct_ideas)), len(distinct_ideas) * (len(distinct_ideas) - 1)
+    )
     reversals = round(options.both_ways * budget)
     while (remaining := budget - progress.finished) > 0 and progress.budget_error is None:
         # In a thread, because with thousands of ideas this would block the event loop for seconds.
@@ -151,7 +153,7 @@ async def rank_ideas(
         id=run.id,
         dimension=options.order_by,
         dimensions=options.dimensions,
-        cut=cut,
+        shortlist_size=cut,
         confidence=options.confidence,
         ideas=ranked,
         judge=judge_record(
@@ -161,12 +163,12 @@ async def rank_ideas(
             of_unknown_judge=sum(item.judged_by is None for item in usable.values()),
             failed=len(progress.failed),
         ),
-        seeded=seeds is not None,
+        has_starting_scores=seeds is not None,
         blind=rules is not None,
-        evidence=None if evidence is None else sum(1 for idea in ideas if evidence.get(idea.id)),
-        unread=measure_unread_text(ideas, options),
+        ideas_with_evidence=None if evidence is None else sum(1 for idea in ideas if evidence.get(idea.id)),
+        truncated_ideas=measure_unread_text(ideas, options),
         analysis=analysis,
-        stopped=Absent(reason=progress.budget_error.message) if progress.budget_error else None,
+        stopped_early=Absent(reason=progress.budget_error.message) if progress.budget_error else None,
         models=llm.models,
         prompts=run.journal.prompts(),
         faults=run.journal.faults(),

@@ -70,7 +70,7 @@ def mask_labelled_idea(labelled: LabelledIdea) -> LabelledIdea:
 
 
 def add_triage_baselines(ranking: Ranking, triage: TriageBaselines) -> Ranking:
-    ideas = tuple(idea.model_copy(update={"by_baseline": triage.values[idea.id]}) for idea in ranking.ideas)
+    ideas = tuple(idea.model_copy(update={"baseline_predictions": triage.values[idea.id]}) for idea in ranking.ideas)
     return ranking.model_copy(update={"ideas": ideas, "baselines": triage.baselines})
 
 
@@ -85,7 +85,7 @@ def _measure_baseline(scorer: Scorer, labelled_graph: GraphArrays, set_aside: in
         auroc_value=estimate.value,
         labelled=len(rows),
         outcomes=labelled_graph.classes,
-        set_aside=set_aside,
+        excluded_ideas=set_aside,
     )
 
 

@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 
 
 class JudgeConsistency(NamedTuple):
-    asked_both_ways: int
+    pairs_in_both_orders: int
     contradictions: int
     triangles: int
     cycles: int
@@ -45,13 +45,13 @@ def judge_consistency(verdicts: PairwiseVerdicts) -> JudgeConsistency:
     won = csr_array((verdicts.won[rows] - 0.5, pairs.T), shape=(verdicts.ideas, verdicts.ideas))
     asked_counts = csr_array((np.ones(len(pairs), np.int64), pairs.T), shape=won.shape)
     reversed_won, reversed_asked = won.T.tocsr(), asked_counts.T.tocsr()
-    asked_both_ways = asked_counts * reversed_asked
+    pairs_in_both_orders = asked_counts * reversed_asked
     # Combine both orders; a tie counts for neither idea.
     beats = ((won - reversed_won) > 0).astype(np.int64)
     compared = beats + beats.T
     return JudgeConsistency(
-        asked_both_ways=int(asked_both_ways.sum()) // 2,
-        contradictions=int(((won + reversed_won) * asked_both_ways).count_nonzero()) // 2,
+        pairs_in_both_orders=int(pairs_in_both_orders.sum()) // 2,
+        contradictions=int(((won + reversed_won) * pairs_in_both_orders).count_nonzero()) // 2,
         triangles=int(((compared @ compared) * compared).sum()) // 6,
         cycles=int(((beats @ beats) * beats.T).sum()) // 3,
     )

@@ -137,7 +137,7 @@ async def assemble_report(
             text=idea.text,
             flags=idea.flags,
             blinding=idea.blinding,
-            named_above=idea.named_above,
+            people_fields=idea.named_above,
             reference_list=idea.reference_list,
             reading=idea.reading,
         ),
@@ -187,9 +187,9 @@ def _coverage(
     states = [*(citation.quote_state for citation in quotes), *_edge_quotes(findings.graph)]
     return Coverage(
         corpus_fit=fit,
-        field_covered=None if isinstance(fit, Absent) else field_coverage(fit.level, journal.near_remote_papers),
+        field_coverage=None if isinstance(fit, Absent) else field_coverage(fit.level, journal.near_remote_papers),
         sources=journal.sources(),
-        troubles=journal.troubles(),
+        source_failures=journal.source_failures(),
         papers_found=len(journal.found),
         papers_read=len(journal.read),
         papers_cited=len(references),
@@ -197,8 +197,8 @@ def _coverage(
         quotes_verified=states.count("verified"),
         quotes_unverified=states.count("not_found"),
         claims=claims,
-        llm_calls=len(journal.calls),
-        llm_calls_lost=len(journal.failed_calls),
+        llm_requests=len(journal.calls),
+        llm_requests_failed=len(journal.failed_calls),
         faults=journal.faults(),
         dropped=journal.dropped(),
     )
@@ -217,7 +217,7 @@ def _collect_reading_quotes(parts: Iterable[Part]) -> list[Citation]:
 def _evidence_quotes(evidence: EvidenceReport | None) -> list[Citation]:
     if evidence is None:
         return []
-    return [*(item.paper for item in evidence.closest), *evidence.limitations, *evidence.comparisons]
+    return [*(item.paper for item in evidence.closest_passages), *evidence.limitations, *evidence.comparisons]
 
 
 def _edge_quotes(graph: GraphRecord | None) -> list[Literal["verified", "not_found"]]:

@@ -106,23 +106,25 @@ class BiasTestPage:
 
     @cached_property
     def finding(self) -> BiasTestFinding:
-        sender = self.bias_test.by_sender
+        sender = self.bias_test.sender_changes
         if isinstance(sender, Absent):
             return BiasTestFinding("No detail about the sender was varied.", tuple(self._common_remarks(None)))
-        subject, moved_count = self._subject(), sender.changed + sender.gained + sender.lost
-        if not (moved_count or sender.compared):
+        subject, moved_count = self._subject(), sender.changed_pairs + sender.scores_gained + sender.scores_lost
+        if not (moved_count or sender.compared_pairs):
             headline = f"No score could be compared, so the effect of {subject} is unknown."
             return BiasTestFinding(headline, tuple(self._common_remarks(sender)))
         if not moved_count:
             headline = f"{subject[0].upper()}{subject[1:]} changed no score of any idea"
-            compared_scores = count(sender.compared, "score was", "scores were")
+            compared_scores = count(sender.compared_pairs, "score was", "scores were")
             remarks = [f"({compared_scores} compared, to three decimals)."]
             if self.bias_test.blind:
                 remarks.append("Blind mode masks the words that identify the sender before anything is judged.")
             return BiasTestFinding(headline, (*remarks, *self._common_remarks(sender)))
-        blind, surviving = "Blind mode was off.", self.bias_test.surviving
+        blind, surviving = "Blind mode was off.", self.bias_test.inserted_words
         if self.bias_test.blind:
-            blind = f"Blind mode was on: {surviving.survived:,} of {surviving.planted:,} planted words were not masked."
+            blind = (
+                f"Blind mode was on: {surviving.unmasked:,} of {surviving.inserted:,} planted words were not masked."
+            )
         headline = f"{subject[0].upper()}{subject[1:]} {self._describe_changes(sender)}"
         return BiasTestFinding(headline, (blind, *self._common_remarks(sender)))
 
@@ -138,30 +140,31 @@ class BiasTestPage:
 
     def _describe_changes(self, changes: ScoreChanges) -> str:
         clauses = []
-        largest, mean, widest = changes.largest, changes.mean, changes.widest
-        if changes.changed and not (isinstance(largest, Absent) or isinstance(mean, Absent)):
+        largest, mean, widest = changes.largest_change, changes.mean_change, changes.widest_range
+        if changes.changed_pairs and not (isinstance(largest, Absent) or isinstance(mean, Absent)):
             clauses.append(
-                f"changed {changes.changed:,} of {count(changes.compared, 'score')} by up to {self.size(largest)} "
-                f"points of 10, {self.size(mean)} on average"
+                f"changed {changes.changed_pairs:,} of {count(changes.compared_pairs, 'score')} by up to "
+                f"{self.size(largest)} points of 10, {self.size(mean)} on average"
             )
             if not isinstance(widest, Absent) and widest - largest >= SCORE_ROUNDING:
                 clauses.append(f"some were up to {self.size(widest)} apart from each other")
-        if changes.lost:
-            clauses.append(f"removed {count(changes.lost, 'score')}")
-        if changes.gained:
-            clauses.append(f"added {count(changes.gained, 'score')} that the reference lacks")
-        return f"{'; '.join(clauses) or 'changed none of ' + count(changes.compared, 'score')}."
+        if changes.scores_lost:
+            clauses.append(f"removed {count(changes.scores_lost, 'score')}")
+        if changes.scores_gained:
+            clauses.append(f"added {count(changes.scores_gained, 'score')} that the reference lacks")
+        return f"{'; '.join(clauses) or 'changed none of ' + count(changes.compared_pairs, 'score')}."
 
     def _common_remarks(self, sender: ScoreChanges | None) -> Iterator[str]:
         bias_test = self.bias_test
-        if not isinstance(bias_test.by_repeating, Absent):
-            yield f"For comparison, evaluating the same text again {self._describe_changes(bias_test.by_repeating)}"
+        if not isinstance(bias_test.repetition_changes, Absent):
+            changes = self._describe_changes(bias_test.repetition_changes)
+            yield f"For comparison, evaluating the same text again {changes}"
         elif bias_test.models:
             yield "Score changes from evaluating the same text again were not measured."
         else:
             yield "Without a language model the same text always has the same scores."
-        if sender is not None and sender.failed:
-            yield f"{count(sender.failed, 'evaluation')} produced no report and could not be compared."
+        if sender is not None and sender.failed_evaluations:
+            yield f"{count(sender.failed_evaluations, 'evaluation')} produced no report and could not be compared."
         if len(bias_test.corpus_versions) > 1:
             yield "The corpus changed during the bias test, so differences may come from it. Run the test again."
         if "language" in bias_test.attributes:

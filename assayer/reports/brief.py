@@ -199,8 +199,8 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
     is only in the full report."""
     titled_findings = (
         ("Strengths", review.strengths),
-        ("Major weaknesses", review.major),
-        ("Further points and questions", review.further),
+        ("Major weaknesses", review.major_weaknesses),
+        ("Further points and questions", review.minor_points),
     )
     groups = [
         _group(title, [_panel_point(review, finding, size) for finding in findings], 3 * size.points)
@@ -224,7 +224,7 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
     ]
     newness, outlook, redesign = (
         [_build_plain_point(item.text, size)] if item else []
-        for item in (review.newness, review.outlook, review.redesign)
+        for item in (review.novelty, review.outlook, review.redesign)
     )
     return [
         groups[0],
@@ -239,7 +239,8 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
 
 
 def _describe_named_work(work: NamedWork) -> str:
-    return f"{wording.named_work(work.author, work.year)}, {work.title}. {wording.NAMED_ROLES[work.role]}: {work.why}."
+    citation = f"{wording.named_work(work.author, work.year)}, {work.title}"
+    return f"{citation}. {wording.NAMED_ROLES[work.role]}: {work.relevance}."
 
 
 def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGroup]:
@@ -274,14 +275,14 @@ def _build_plain_point(text: str, size: BriefSize) -> BriefPoint:
 
 
 def _panel_point(review: PanelReview, finding: PanelFinding, size: BriefSize) -> BriefPoint:
-    lead = f"{finding.lead}. " if finding.lead else ""
+    lead = f"{finding.headline}. " if finding.headline else ""
     fix = f" {finding.fix}" if finding.fix else ""
     named_works = "".join(f" ({work})" for work in wording.list_named_works(review, finding))
     evidence = [review.evidence[number] for number in finding.evidence]
     return BriefPoint(
         text=_clip(f"{lead}{finding.text}{fix}{named_works}", size.characters),
         warning="" if finding.plan.state == "verified" else "No passage of the plan is quoted in support.",
-        quotes=tuple(BriefLine(name=item.label, text=item.shows) for item in evidence[: size.quotes]),
+        quotes=tuple(BriefLine(name=item.label, text=item.conclusion) for item in evidence[: size.quotes]),
     )
 
 

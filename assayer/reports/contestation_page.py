@@ -85,7 +85,7 @@ def _sections(record: Contestation) -> Iterator[ContestationSection]:
         yield _section("Which prompts were used", _PROMPTS_LEAD, questions)
     yield _section("Which sources were searched", _search_lead(record), _sources(record))
     if record.dropped:
-        dropped_items = ((wording.count(item.count, item.what), item.reason) for item in record.dropped)
+        dropped_items = ((wording.count(item.count, item.item_kind), item.reason) for item in record.dropped)
         yield _section("What was left out, and why", "", dropped_items)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from textwrap import shorten
 
-from assayer.models import EdgeBasis, EdgeKind, GraphStep, NodeKind, ReasonFound
+from assayer.models import EdgeBasis, EdgeKind, GraphStep, NodeKind, SearchPath
 
 _QUERY_CHARS = 90
 
@@ -39,7 +39,7 @@ _WAYS: Mapping[str, str] = {
 }
 
 
-def describe_origin(reason: ReasonFound) -> str:
+def describe_origin(reason: SearchPath) -> str:
     """Return how a paper was found: by a query, or through another paper, whose label is given in brackets."""
     if reason.label is None:
         relation = "similar to" if reason.kind == "dense" else "matching words of"
@@ -52,4 +52,4 @@ def _query_text(query: str | None) -> str:
 
 
 def count_refused(step: GraphStep) -> int:
-    return sum(edit.refused is not None for edit in step.edits)
+    return sum(edit.refusal_reason is not None for edit in step.edits)

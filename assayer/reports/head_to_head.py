@@ -102,12 +102,12 @@ def _table(ranking: Ranking, name: str, question: str, comparisons: Iterable[Com
 
     def gap(encounter: Encounter) -> tuple[float, int, int]:
         ahead, behind = encounter.idea, encounter.other
-        return abs(ahead.by_dimension[name] - behind.by_dimension[name]), ahead.rank, behind.rank
+        return abs(ahead.dimension_strengths[name] - behind.dimension_strengths[name]), ahead.rank, behind.rank
 
     encounters = [Encounter(ideas[item], ideas[other], tuple(verdicts)) for (item, other), verdicts in by_pair.items()]
     return HeadToHeadTable(
         dimension=name,
         question=question,
-        order=tuple(sorted(ranking.ideas, key=lambda idea: (-idea.by_dimension[name], idea.rank))),
+        order=tuple(sorted(ranking.ideas, key=lambda idea: (-idea.dimension_strengths[name], idea.rank))),
         encounters=tuple(sorted(encounters, key=gap)),
     )

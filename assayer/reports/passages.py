@@ -63,7 +63,7 @@ def _merge(earlier: ShownPassage, later: ShownPassage) -> ShownPassage:
 
 def _panel(review: PanelReview) -> Iterator[tuple[Label, ShownPassage]]:
     for item in review.evidence:
-        yield item.label, _passage(wording.RELATIONS[item.relation], f"{item.shows}.", item.quote)
+        yield item.label, _passage(wording.RELATIONS[item.relation], f"{item.conclusion}.", item.quote)
 
 
 def _read(report: Report) -> Iterator[tuple[Label, ShownPassage]]:

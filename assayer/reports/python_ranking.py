@@ -29,7 +29,7 @@ class RankedProposal(NamedTuple):
     """Path, id or URL from which the proposal was read; `text` if it was passed as text."""
     band: Band | None
     """`in`: among the top `cut` proposals; `out`: not among them; `human`: for people to decide. None without a cut."""
-    chance_in: float | None
+    shortlist_probability: float | None
     """Probability of being among the top `cut` proposals; None without a cut."""
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class ProposalRanking:
                 idea.title,
                 idea.source,
                 idea.band,
-                idea.chance_in,
+                idea.shortlist_probability,
             )
             for idea in self._full.ideas
         )

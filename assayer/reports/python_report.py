@@ -128,7 +128,7 @@ class EvaluationReport:
         assert review is not None  # noqa: S101 - checked by the caller
         for _, item in review.numbered:
             labels = dict.fromkeys(str(review.evidence[place].label) for place in item.evidence)
-            text = " ".join(filter(None, (item.lead, item.text)))
+            text = " ".join(filter(None, (item.headline, item.text)))
             yield ReportFinding(item.kind, text, item.severity, tuple(self._titles[label] for label in labels))
 
     def _of_summary(self) -> Iterator[ReportFinding]:

@@ -49,7 +49,7 @@ class RankingPage:
     def groups(self) -> tuple[BandGroup, ...]:
         """Ideas grouped by band, in rank order within each band. Empty bands are included."""
         ideas = self.ranking.ideas
-        if self.ranking.cut is None:
+        if self.ranking.shortlist_size is None:
             return (BandGroup(None, "Ranked ideas", ideas),)
         return tuple(
             BandGroup(band, title, tuple(idea for idea in ideas if idea.band == band)) for band, title in BANDS.items()
@@ -91,13 +91,13 @@ class RankingPage:
     def cut_place(self) -> str | None:
         """Position of the cut on the drawn scale as a percentage: halfway between the last rank inside the cut and the
         first rank outside it; None without a cut."""
-        return None if self.ranking.cut is None else self.place(self.ranking.cut + 0.5)
+        return None if self.ranking.shortlist_size is None else self.place(self.ranking.shortlist_size + 0.5)
 
     @property
     def start(self) -> str:
         """Description of the starting strengths. Point scores come from earlier evaluations, and the ranking does not
         know whether those were blind."""
-        if not self.ranking.seeded:
+        if not self.ranking.has_starting_scores:
             return "all equal"
         blindness_note = "; whether these were given blind is not recorded here" if self.ranking.blind else ""
         return f"point scores, then adjusted by the comparisons{blindness_note}"
@@ -137,11 +137,11 @@ class RankingPage:
     def _cautions_about_judge(self) -> Iterator[Caution]:
         ranking, judge = self.ranking, self.ranking.judge
         if not judge.comparisons:
-            start = "of the point scores" if ranking.seeded else "of their ids, which is arbitrary"
+            start = "of the point scores" if ranking.has_starting_scores else "of their ids, which is arbitrary"
             yield Caution("No comparison", f"The judge gave no usable answer: the order is that {start}.", True)
-        if ranking.stopped is not None:
+        if ranking.stopped_early is not None:
             text = "The ranking is based on the comparisons answered before that."
-            yield Caution("Budget used up", f"{ranking.stopped.reason} {text}")
+            yield Caution("Budget used up", f"{ranking.stopped_early.reason} {text}")
         if judge.triangles >= _FEW_TRIANGLES and judge.cycles / judge.triangles >= _MANY_CYCLES:
             share = f"{100 * judge.cycles / judge.triangles:.0f} %"
             text = f"{share} of the triples are circular; random answers would give 25 %. Do not rely on this order."
@@ -153,12 +153,12 @@ class RankingPage:
                 f"This judge favours the idea shown {side}. The order within each pair is random and the preference is "
                 "corrected for, so no idea benefits, but each verdict carries less information.",
             )
-        if judge.asked_both_ways >= _FEW_BOTH_WAYS and judge.contradictions > judge.asked_both_ways / 2:
+        if judge.pairs_in_both_orders >= _FEW_BOTH_WAYS and judge.contradictions > judge.pairs_in_both_orders / 2:
             yield Caution(
                 "An inconsistent judge",
                 f"When asked again in the opposite order, the judge changed the verdict on {judge.contradictions} of "
-                f"{judge.asked_both_ways} pairs. Pairs asked twice are close, but even random answers would change "
-                "only half of the verdicts.",
+                f"{judge.pairs_in_both_orders} pairs. Pairs asked twice are close, but even random answers would "
+                "change only half of the verdicts.",
             )
         asked_count = judge.comparisons - judge.handed_in + judge.failed
         if asked_count and judge.failed / asked_count >= _MANY_FAILED:
@@ -168,8 +168,8 @@ class RankingPage:
         if judge.of_unknown_judge:
             yield Caution(
                 "Comparisons by an unknown judge",
-                f"{judge.of_unknown_judge:,} of the {judge.comparisons:,} comparisons were supplied by the caller and "
-                "do not state which model judged them or which question it was asked.",
+                f"{judge.comparisons_of_unknown_judge:,} of the {judge.comparisons:,} comparisons were "
+                "supplied by the caller and do not state which model judged them or which question it was asked.",
             )
 
     def _cautions_about_ideas(self) -> Iterator[Caution]:
@@ -199,7 +199,7 @@ class RankingPage:
                 f"{', because names are masked' if ranking.blind else ''}: {_name_sources(alike)}. They were not "
                 "compared with each other. They share one estimated strength, so their order is arbitrary.",
             )
-        if unread := ranking.unread:
+        if unread := ranking.truncated_ideas:
             yield Caution(
                 "Long ideas truncated",
                 f"The judge is shown {unread.limit:,} characters of an idea. {unread.ideas:,} of {ranking.size:,} "

@@ -76,19 +76,19 @@ def listing(items: Iterable[str]) -> str:
 def own_outcome(entry: OwnReference) -> str:
     """Return, in words, the result of checking one of the idea's own references. Where it matters, the text names the
     sources that were queried or that did not answer."""
-    silent = f"; {listing(entry.unanswered)} did not answer" if entry.unanswered else ""
+    silent = f"; {listing(entry.sources_unanswered)} did not answer" if entry.sources_unanswered else ""
     if isinstance(entry.outcome, Absent):
         return f"not known{silent}: {entry.outcome.reason}"
     if entry.outcome == "not_found":
-        return f"not found in {listing(entry.asked)}{silent}"
+        return f"not found in {listing(entry.sources_answered)}{silent}"
     if entry.outcome == "retracted" and entry.retraction is not None:
         return retraction(entry.retraction)
     clauses = [_OWN_OUTCOMES[entry.outcome]]
     if entry.retraction is not None:
         notice = retraction(entry.retraction)
         clauses.append(f"{notice[0].lower()}{notice[1:]}")
-    if entry.retraction_unanswered:
-        clauses.append(f"{listing(entry.retraction_unanswered)} did not answer whether it was retracted")
+    if entry.retraction_sources_unanswered:
+        clauses.append(f"{listing(entry.retraction_sources_unanswered)} did not answer whether it was retracted")
     return "; ".join(clauses)
 
 

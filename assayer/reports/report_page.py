@@ -30,7 +30,7 @@ from assayer.reports.wording import METHODS, points_by_kind
 
 _MAX_CLOSEST = 5
 _PARAGRAPHS = (
-    ("New against earlier work", "newness"),
+    ("New against earlier work", "novelty"),
     ("Likely outcome and feasibility", "outlook"),
     ("A stronger study", "redesign"),
 )
@@ -194,7 +194,7 @@ class ReportPage:
         places: dict[Label, list[FindingPlace]] = {label: [] for label in self.references}
         review = self.report.panel_review
         if review is not None:
-            paragraphs = (review.newness, review.outlook, review.redesign)
+            paragraphs = (review.novelty, review.outlook, review.redesign)
             for (name, anchor), paragraph in zip(_PARAGRAPHS, paragraphs, strict=True):
                 for evidence_number in paragraph.evidence if paragraph else ():
                     places[review.evidence[evidence_number].label].append(FindingPlace(name, anchor))

@@ -236,11 +236,11 @@ def erased_ranks(erased: Sequence[ErasedRank], noun: str) -> str:
     """Return the notice about erased ideas, for readers of a ranking; empty if no ideas were erased."""
     if not erased:
         return ""
-    days = sorted({item.on for item in erased})
+    days = sorted({item.erased_on for item in erased})
     erasures = [
         f"{count(len(ranks), noun)} on {day} ({'rank' if len(ranks) == 1 else 'ranks'} {', '.join(ranks)})"
         for day in days
-        for ranks in [[f"{rank:,}" for rank in sorted(item.rank for item in erased if item.on == day)]]
+        for ranks in [[f"{rank:,}" for rank in sorted(item.rank for item in erased if item.erased_on == day)]]
     ]
     return (
         f"Erased after this ranking was made: {'; '.join(erasures)}. All others keep their ranks, intervals and bands; "
@@ -261,7 +261,7 @@ def kind_count(kind: Kind, number: int) -> str:
 
 def who_saw_masked(blinding: Blinding) -> str:
     """Return who was shown the masked words."""
-    return WHO_SAW_MASKED + (_ASKED_MODEL if blinding.asked_model else "")
+    return WHO_SAW_MASKED + (_ASKED_MODEL if blinding.checked_by_model else "")
 
 
 def masked_by_kind(blinding: Blinding) -> list[tuple[MaskedKind, list[MaskedText]]]:
@@ -308,7 +308,9 @@ def moment(at: dt.datetime) -> str:
 
 def unseen(reviewer: Reviewer) -> str:
     """Return how much of the evidence was hidden from a board reviewer: `2 of 10 papers, 4 of 9 web pages`."""
-    hidden = [(len(mask.hidden), mask.shown, FINDS[mask.kind]) for mask in reviewer.masking if mask.hidden]
+    hidden = [
+        (len(mask.hidden_papers), mask.shown_count, FINDS[mask.kind]) for mask in reviewer.masking if mask.hidden_papers
+    ]
     return ", ".join(f"{some} of {count(some + rest, *noun)}" for some, rest, noun in hidden) or "nothing"
 
 
@@ -337,8 +339,12 @@ def named_work(author: str, year: int | None) -> str:
 def list_named_works(review: PanelReview, item: PanelFinding | PanelParagraph) -> list[str]:
     """Return the works cited from memory that an item refers to. Omit those already named in its text or in the list of
     closest works below it."""
-    below = review.closest_named if item is review.newness else ()
-    works = [named_work(review.named[at].author, review.named[at].year) for at in item.named if at not in below]
+    below = review.closest_named if item is review.novelty else ()
+    works = [
+        named_work(review.works_from_memory[at].author, review.works_from_memory[at].year)
+        for at in item.works_from_memory
+        if at not in below
+    ]
     texts = f"{item.text} {item.fix}" if isinstance(item, PanelFinding) else item.text
     return [work for work in works if work not in texts]
 
@@ -352,6 +358,6 @@ def named_groups(review: PanelReview) -> list[tuple[str, list[int]]]:
         "Named by the panel from memory; a record was found, but no text that was read confirms what is said": [],
     }
     not_found, not_looked_up, with_record = groups.values()
-    for at, work in enumerate(review.named):
-        (with_record if work.label else not_found if work.looked_up else not_looked_up).append(at)
+    for at, work in enumerate(review.works_from_memory):
+        (with_record if work.label else not_found if work.lookup_complete else not_looked_up).append(at)
     return [(title, places) for title, places in groups.items() if places]

@@ -44,8 +44,8 @@ def usage(run: Run, started: Started) -> RunUsage:
     return RunUsage(
         started_at=started.at,
         wall_seconds=round(run.clock.monotonic() - started.monotonic, 3),
-        llm_calls_paid=len(paid_calls),
-        llm_calls_cached=sum(call.cached for call in run.journal.calls),
+        llm_requests_paid=len(paid_calls),
+        llm_requests_cached=sum(call.cached for call in run.journal.calls),
         paid_usd=_compute_paid_usd(run),
         tokens=tokens_by_task(paid_calls),
     )
@@ -59,7 +59,7 @@ def tokens_by_task(calls: Iterable[CallRecord]) -> tuple[TaskTokens, ...]:
     task_tokens = [
         TaskTokens(
             task=task,
-            calls=len(task_calls),
+            llm_requests=len(task_calls),
             prompt_tokens=sum(call.prompt_tokens for call in task_calls),
             cached_prompt_tokens=sum(call.cached_prompt_tokens for call in task_calls),
             completion_tokens=sum(call.completion_tokens for call in task_calls),

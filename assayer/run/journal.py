@@ -17,7 +17,7 @@ from assayer.models import (
     Paper,
     PaperId,
     PromptVersion,
-    SourceTrouble,
+    SourceFailure,
     SourceUse,
     TextFlag,
 )
@@ -55,7 +55,7 @@ class Journal:
     _dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
     _missing_full_texts: dict[PaperId, str] = field(default_factory=dict)
     _sources: dict[tuple[str, Operation], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
-    _troubles: Counter[tuple[str, Operation, str]] = field(default_factory=Counter)
+    _source_failures: Counter[tuple[str, Operation, str]] = field(default_factory=Counter)
 
     def check_for_suspicion(self, paper: Paper, flags: Iterable[TextFlag] = ()) -> None:
         """Record the paper as suspicious if its title or venue, or the flags of its text that was read, give reason
@@ -89,7 +89,7 @@ class Journal:
 
     def record_trouble(self, source: str, operation: Operation, error: AssayerError) -> None:
         """Record a request to a source that failed."""
-        self._troubles[source, operation, error.reason] += 1
+        self._source_failures[source, operation, error.reason] += 1
 
     def remote_sources_searched(self, source: str) -> tuple[str, ...]:
         """Return the names of all sources except `source` in which a search had results, sorted."""
@@ -110,7 +110,7 @@ class Journal:
     def dropped(self) -> tuple[Dropped, ...]:
         dropped = self._dropped + Counter(("full text", reason) for reason in self._missing_full_texts.values())
         return tuple(
-            Dropped(what=what, count=count, reason=reason) for (what, reason), count in sorted(dropped.items())
+            Dropped(item_kind=what, count=count, reason=reason) for (what, reason), count in sorted(dropped.items())
         )
 
     def sources(self) -> tuple[SourceUse, ...]:
@@ -119,10 +119,10 @@ class Journal:
             for (source, operation), (requests, results, cached) in sorted(self._sources.items())
         )
 
-    def troubles(self) -> tuple[SourceTrouble, ...]:
+    def source_failures(self) -> tuple[SourceFailure, ...]:
         return tuple(
-            SourceTrouble(source=source, operation=operation, reason=reason, requests=requests)
-            for (source, operation, reason), requests in sorted(self._troubles.items())
+            SourceFailure(source=source, operation=operation, reason=reason, requests=requests)
+            for (source, operation, reason), requests in sorted(self._source_failures.items())
         )
 
     def faults(self) -> tuple[FaultCount, ...]:
@@ -136,7 +136,9 @@ class Journal:
             recovered[task, fault.kind] += counted
             examples.setdefault((task, fault.kind), fault.detail)
         return tuple(
-            FaultCount(task=task, kind=kind, met=count, recovered=recovered[task, kind], example=examples[task, kind])
+            FaultCount(
+                task=task, kind=kind, occurrences=count, recovered=recovered[task, kind], example=examples[task, kind]
+            )
             for (task, kind), count in sorted(occurred.items())
         )
 

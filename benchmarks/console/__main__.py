@@ -62,7 +62,7 @@ _REVIEWERS = """
     FROM generate_series(0, 19) AS one
 """
 _ASSIGNED = """
-    INSERT INTO assignments (evaluation, member, at)
+    INSERT INTO assignments (evaluation, member, assigned_at)
     SELECT id, 'mb_' || ("row" + place * ("row" / 20 % 19 + 1)) % 20, now() FROM jobs, generate_series(0, 1) AS place
     WHERE tenant = $1 AND kind = 'evaluation'
 """

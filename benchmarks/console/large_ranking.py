@@ -53,7 +53,7 @@ async def add_ranking(database: Database, tenant: TenantId, ideas: Sequence[Idea
 
 def _result(ideas: Sequence[Idea], cutoff: int) -> RankingResult:
     draw = random.Random(0)
-    comparisons = _comparisons(ideas, round(RankingOptions().calls_per_idea * len(ideas)), draw)
+    comparisons = _comparisons(ideas, round(RankingOptions().comparisons_per_idea * len(ideas)), draw)
     times = Counter(item for answer in comparisons for item in (answer.first, answer.second))
     count = len(ideas)
     ranked_ideas = tuple(
@@ -65,7 +65,7 @@ def _result(ideas: Sequence[Idea], cutoff: int) -> RankingResult:
             ranks=Interval(low=max(1, rank - 200), high=min(count, rank + 200)),
             strength=2 - 4 * rank / count,
             strengths=Interval(low=1.4 - 4 * rank / count, high=2.6 - 4 * rank / count),
-            by_dimension={
+            dimension_strengths={
                 default_dimension.name: 2 - 4 * rank / count + draw.uniform(-1, 1)
                 for default_dimension in DEFAULT_DIMENSIONS
             },
@@ -78,12 +78,12 @@ def _result(ideas: Sequence[Idea], cutoff: int) -> RankingResult:
     )
     judge = Judge(
         comparisons=len(comparisons),
-        handed_in=0,
+        submitted_comparisons=0,
         failed=12,
         ties=len(comparisons) // 3,
         bias=0.1,
         bias_interval=Interval(low=0.05, high=0.15),
-        asked_both_ways=len(comparisons) // 10,
+        pairs_in_both_orders=len(comparisons) // 10,
         contradictions=len(comparisons) // 40,
         triangles=900,
         cycles=60,
@@ -96,8 +96,8 @@ def _result(ideas: Sequence[Idea], cutoff: int) -> RankingResult:
         confidence=0.95,
         ideas=ranked_ideas,
         judge=judge,
-        seeded=True,
-        stopped=None,
+        has_starting_scores=True,
+        stopped_early=None,
         models=("bench",),
         prompts=(),
         faults=(),
@@ -110,8 +110,8 @@ def _result(ideas: Sequence[Idea], cutoff: int) -> RankingResult:
         usage=RunUsage(
             started_at=dt.datetime.now(dt.UTC),
             wall_seconds=0.0,
-            llm_calls_paid=len(comparisons),
-            llm_calls_cached=0,
+            llm_requests_paid=len(comparisons),
+            llm_requests_cached=0,
             paid_usd=50.0,
         ),
     )

@@ -300,11 +300,11 @@ async def _decide(walk: Walk, page: Page, call: str) -> None:
     figures = " · ".join((await page.locator("dl.figures").inner_text()).split("\n"))
     await page.get_by_label("Note on the decision (optional)").fill("The first twenty by score, ties by the panel.")
     await page.get_by_role("button", name="Sign off this call").click()
-    tip = await page.locator("code.tip").inner_text()
+    head = await page.locator("code.head").inner_text()
     await page.evaluate("scrollTo(0, 0)")
     await walk.show(page, "signed-off")
     walk.tell(f"panel: {figures}")
-    walk.tell(f"signed off, tip {tip[:24]}…")
+    walk.tell(f"signed off, head {head[:24]}…")
 
 
 async def _letters(walk: Walk, page: Page, call: str) -> None:
@@ -329,8 +329,8 @@ def _size(path: Path) -> str:
 
 
 def _verify(walk: Walk, name: str) -> None:
-    tip = walk.run("admin", "audit-log", "export", name).split()[-1]
-    walk.tell(walk.run("admin", "audit-log", "verify", name, "--tip", tip).replace("\n", " "))
+    head = walk.run("admin", "audit-log", "export", name).split()[-1]
+    walk.tell(walk.run("admin", "audit-log", "verify", name, "--head", head).replace("\n", " "))
 
 
 async def _erase(walk: Walk, page: Page) -> None:

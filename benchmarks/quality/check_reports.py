@@ -293,11 +293,11 @@ def _check_counts(report: Json, result: Check) -> None:
         if coverage[less] > coverage[more] + unread.get(less, 0):
             result.wrong(f"coverage says {less} = {coverage[less]} of {more} = {coverage[more]}")
     for item in coverage["faults"]:
-        if not 0 <= item["recovered"] <= item["met"]:
-            result.wrong(f"{item['task']} recovered {item['recovered']} of {item['met']} {item['kind']} faults")
+        if not 0 <= item["recovered"] <= item["occurrences"]:
+            result.wrong(f"{item['task']} recovered {item['recovered']} of {item['occurrences']} {item['kind']} faults")
     for item in coverage["dropped"]:
         if item["count"] < 1 or not item["reason"].strip():
-            result.wrong(f"dropped {item['what']!r} lacks a count or a reason")
+            result.wrong(f"dropped {item['item_kind']!r} lacks a count or a reason")
 
 
 def _check_notices(report: Json, result: Check) -> None:
@@ -305,7 +305,7 @@ def _check_notices(report: Json, result: Check) -> None:
     fit = report["coverage"]["corpus_fit"]
     if fit.get("level") == "poor" and "corpus_fit" not in kinds:
         result.wrong("the corpus does not cover the field, and no notice says so")
-    if not report["provenance"]["models"] and report["coverage"]["llm_calls"] == 0 and "no_llm" not in kinds:
+    if not report["provenance"]["models"] and report["coverage"]["llm_requests"] == 0 and "no_llm" not in kinds:
         result.wrong("no language model was used, and no notice says so")
 
 
@@ -315,23 +315,23 @@ def _check_release(report: Json, result: Check) -> None:
     if release is None:
         return
     minima = {item["name"]: item for item in release["minima"]}
-    failed = [name for name, item in minima.items() if not item["met"]]
+    failed = [name for name, item in minima.items() if not item["is_met"]]
     result.release = ", ".join(failed) or "complete"
     if release["state"] != ("incomplete" if failed else "complete"):
         result.wrong(f"it is {release['state']} and fails {len(failed)} minima")
     coverage = report["coverage"]
     quotes = (coverage["quotes_verified"], coverage["quotes_verified"] + coverage["quotes_unverified"])
     shares = {"quotes_found": quotes}
-    if coverage["llm_calls_lost"] is not None:
-        shares["answered"] = (coverage["llm_calls"], coverage["llm_calls"] + coverage["llm_calls_lost"])
+    if coverage["llm_requests_failed"] is not None:
+        shares["answered"] = (coverage["llm_requests"], coverage["llm_requests"] + coverage["llm_requests_failed"])
     for name, (counted, of) in shares.items():
         measured = minima[name]["measured"]
         expected = round(counted / of, 4) if of else None
         if (None if isinstance(measured, dict) else measured) != expected:
             result.wrong(f"{name} is measured as {measured}, and {counted} of {of} are counted")
     for name, item in minima.items():
-        if isinstance(item["measured"], float) and item["met"] != (item["measured"] >= item["minimum"]):
-            result.wrong(f"{name} is {item['measured']} and called {'met' if item['met'] else 'missed'}")
+        if isinstance(item["measured"], float) and item["is_met"] != (item["measured"] >= item["minimum"]):
+            result.wrong(f"{name} is {item['measured']} and called {'met' if item['is_met'] else 'missed'}")
     if failed:
         for what in _totals(report):
             result.wrong(f"it is incomplete, and {what} has a total")

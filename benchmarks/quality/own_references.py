@@ -121,7 +121,7 @@ async def _check(proposal: Proposal, corpus: Corpus, run: Run) -> OwnReferences:
     settings = LiteratureSettings()
     sources = reference_sources(corpus, {}, settings, run)
     own = await check_own_references(proposal.idea, sources, NoLlm(), run, OwnReferenceOptions(seconds=600))
-    return own if isinstance(own, OwnReferences) else OwnReferences(read_by="text", entries=())
+    return own if isinstance(own, OwnReferences) else OwnReferences(parser="text", entries=())
 
 
 def _judge(proposal: Proposal, own: OwnReferences) -> Iterator[Judged]:

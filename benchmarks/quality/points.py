@@ -42,7 +42,7 @@ def outcome_of(report: Report, seed: int) -> PointOutcome:
         failure=score.reason if isinstance(score, Absent) else "",
         score=None if isinstance(score, Absent) else score.value,
         spent=Spent(
-            calls=report.coverage.llm_calls,
+            calls=report.coverage.llm_requests,
             prompt_tokens=made.prompt_tokens,
             completion_tokens=made.completion_tokens,
             usd=usd(made.cost_usd),

@@ -44,7 +44,7 @@ async def ask_reports(
         (folder / f"{idea.source}.json").write_text(as_json(report), "utf-8")
         made = report.provenance
         spent = Spent(
-            calls=report.coverage.llm_calls,
+            calls=report.coverage.llm_requests,
             prompt_tokens=made.prompt_tokens,
             completion_tokens=made.completion_tokens,
             usd=usd(made.cost_usd),

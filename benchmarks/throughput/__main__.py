@@ -243,7 +243,7 @@ def _show_llm(options: argparse.Namespace, alone: Outcome, together: Outcome) ->
         f"\nOne idea alone in a running engine: {median(alone.seconds):.1f} s in the median, "
         f"{min(alone.seconds):.1f} to {max(alone.seconds):.1f}; it had started in {alone.start_seconds:.1f} s."
     )
-    met = sum(fault.met for report in together.reports for fault in report.coverage.faults)
+    met = sum(fault.occurrences for report in together.reports for fault in report.coverage.faults)
     recovered = sum(fault.recovered for report in together.reports for fault in report.coverage.faults)
     print(f"All ideas: faults in coverage boxes {met}, recovered {recovered};")
     stats = together.stats

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from assayer_client.comparisons import ComparisonBody
     from assayer_client.corpus import CorpusBody
     from assayer_client.curation import (
+        CandidateIdeasBody,
         CuratedPaperBody,
         CurationBody,
-        ProposalBody,
         QuestionBody,
         ScoreBody,
         ScoredIdeaBody,
@@ -83,6 +83,7 @@ __all__ = [
     "BatchQuery",
     "CallBody",
     "CallTerms",
+    "CandidateIdeasBody",
     "Client",
     "ClientError",
     "CompareBody",
@@ -109,7 +110,6 @@ __all__ = [
     "OpinionBody",
     "OverrideBody",
     "ProblemAt",
-    "ProposalBody",
     "ProposalToDecide",
     "QuestionBody",
     "RankedIdeaBody",

@@ -137,9 +137,9 @@ class Usage(MonthBudget):
     until: dt.datetime
     jobs: tuple[UsageCount, ...]
     """Jobs accepted in the period, by their current state."""
-    calls: int
+    llm_requests: int
     """LLM requests in the period, including those answered from the cache."""
-    cached: int
+    cached_llm_requests: int
     prompt_tokens: int
     """Prompt tokens in requests that were sent, rather than answered from the cache."""
     cached_prompt_tokens: int = 0

@@ -62,13 +62,13 @@ class AuditEntry(Resource):
     tenant: TenantId
     number: int
     """Number of the entry, counted from 1 without gaps."""
-    at: dt.datetime
+    recorded_at: dt.datetime
     actor: str
     """Id of the member or key that acted."""
     role: Role
-    act: str
+    action: str
     """Kind of action: a value of AuditedAct. A newer service may return values that are not listed there."""
-    about: str
+    subject: str
     """Id of what the action concerned: an evaluation, a batch or a member."""
     content: dict[str, Any] | None
     """Details of the action: data written and changes made. Null if they were erased or are withheld."""
@@ -78,7 +78,7 @@ class AuditEntry(Resource):
     """True if the content exists but is withheld, because it contains people's opinions, which are not shown to keys
     that belong to no person."""
     content_hash: str
-    previous: str
+    previous_hash: str
     """`hash` of the previous entry."""
     hash: str
 
@@ -88,7 +88,7 @@ class AuditLogPage(Page[AuditEntry]):
     """The reader's role. Keys that belong to no person are not shown people's opinions."""
 
 
-class AuditTip(Resource):
+class AuditHead(Resource):
     """Newest entry in a tenant's audit log."""
 
     tenant: TenantId

@@ -79,12 +79,12 @@ class BatchPatch(Body):
 
 
 class MoreRowsQuery(RowsQuery):
-    first: int = Field(ge=1, le=1_000_000_000)
+    first_row: int = Field(ge=1, le=1_000_000_000)
     """Number of this part's first row: `next_row` in the response to the previous part."""
     reopen: bool = False
     """Add the rows even if the batch is closed, unless it is signed off. `first` must then be the batch's
     `next_row`."""
-    replaces: str = Field(default="", max_length=2_000, pattern=r"^(\d{1,9}(,\d{1,9})*)?$")
+    replaced_rows: str = Field(default="", max_length=2_000, pattern=r"^(\d{1,9}(,\d{1,9})*)?$")
     """Comma-separated numbers of rejected rows that these rows replace. They are no longer listed as rejected."""
 
 
@@ -106,9 +106,9 @@ class Duplicate(Resource):
     row: int
     source: str
     """Name of the row: `row 7`, `call.csv:7 (A-2026-0007)`, or a file name."""
-    same_as: int
+    duplicate_of: int
     """Row number of the earlier row."""
-    same_source: str
+    duplicate_of_source: str
     """Name of the earlier row."""
 
 
@@ -150,12 +150,12 @@ class ExpectedFit(Resource):
     """Expected degree to which the corpus covers the proposals' fields. Proposals in a field that it covers poorly
     (`poor`) get no score that depends on it."""
 
-    checked: int
+    checked_proposals: int
     """Number of proposals checked. They are sampled evenly from those whose text is available, as many as time allows.
     Documents are parsed only when they are evaluated, so they are not checked."""
-    good: int
-    partial: int
-    poor: int
+    well_covered: int
+    partly_covered: int
+    poorly_covered: int
 
 
 class BatchEstimate(ReadRows):
@@ -164,7 +164,7 @@ class BatchEstimate(ReadRows):
     method: str
     ideas: int
     """Number of distinct ideas."""
-    unopened: int
+    unparsed_documents: int
     """Number of documents, such as PDFs, that are parsed only when their evaluation starts. An unreadable document
     fails at that point."""
     basis: Literal["own", "typical"] | None
@@ -172,7 +172,7 @@ class BatchEstimate(ReadRows):
     that are shipped with the program, at the service's prices."""
     evaluations: int
     """Number of your own evaluations on which the estimate is based; 0 for `typical`."""
-    calls: int | None
+    llm_requests: int | None
     """Number of LLM requests, including those that the cache will answer."""
     prompt_tokens: int | None
     cached_prompt_tokens: int | None
@@ -188,18 +188,18 @@ class BatchEstimate(ReadRows):
     """Total cost if every idea cost as much as the most expensive tenth of evaluations."""
     cost_absent: str | None
     """Why the cost is null."""
-    cut_short: float | None
+    share_over_max_usd: float | None
     """Share of your evaluations that cost more than `max_usd`; such ideas end incomplete."""
-    waiting: int
+    evaluations_ahead: int
     """Number of your evaluations that are queued or running; they run first."""
-    hours: float | None
+    hours_to_finish: float | None
     """Hours until the last evaluation ends, including those already queued, at the rate of your evaluations in the last
     hour."""
     hours_absent: str | None
     """Why the hours are null."""
-    left_this_month_usd: Dollars | None
+    remaining_this_month_usd: Dollars | None
     """Amount left in this month's budget, in US dollars; null: there is no limit."""
-    exceeds_month: bool | None
+    exceeds_monthly_budget: bool | None
     """True if the cost may exceed the remaining monthly budget. Null: there is no limit, or the cost is unknown."""
     corpus_fit: ExpectedFit | None
     """Degree to which the corpus covers the proposals' fields; null if unknown."""
@@ -243,7 +243,7 @@ class BatchResource(BatchSummary):
     rejected_rows: tuple[RowError, ...]
     next_row: int
     """Number that the next added row will get."""
-    waiting: str | None = None
+    waiting_reason: str | None = None
     """Why the first queued evaluation is not running yet; null if none is queued."""
     outcomes: dict[EvaluationOutcome, int] | None = None
     """Number of evaluations by outcome: scored in full, in part, not at all (`unscored`) and so on, without outcomes

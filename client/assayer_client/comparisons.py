@@ -71,7 +71,7 @@ class Outcome(Resource):
     dimension: str
     winner: Winner
     """The winner. Positions are as in the request. If swapping the ideas changes the verdict, the result is a tie."""
-    agreed: bool | None
+    orders_agree: bool | None
     """Whether both orders gave the same verdict; None if only one order was requested or answered."""
 
 
@@ -85,7 +85,7 @@ class ComparisonResult(Resource):
     answers: tuple[Comparison, ...]
     """The judge's answers, with reasons, which a later ranking of these ideas can reuse. Empty if the judge was not
     asked."""
-    not_asked: Absent | None = None
+    unjudged: Absent | None = None
     """Why no judge was asked. Every outcome is then a tie, because the judge would have been shown the same text
     twice."""
     blind: bool | None = None
@@ -103,8 +103,8 @@ class ComparisonResult(Resource):
 
     @model_validator(mode="after")
     def _has_answers_or_reason(self) -> Self:
-        if not self.answers and self.not_asked is None:
-            raise ValueError("a comparison needs `answers` or `not_asked`")
+        if not self.answers and self.unjudged is None:
+            raise ValueError("a comparison needs `answers` or `unjudged`")
         return self
 
 

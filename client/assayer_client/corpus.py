@@ -28,7 +28,7 @@ class CorpusOptions(Body):
     """Fields of study to search."""
     retracted: bool | None = None
     """Retraction filter. True: only retracted papers; false: no retracted papers; null: both."""
-    without: tuple[PaperName, ...] = Field(default=(), max_length=_MAX_EXCLUDED)
+    exclude: tuple[PaperName, ...] = Field(default=(), max_length=_MAX_EXCLUDED)
     """Ids of papers to exclude."""
     snippets: bool = False
     """Also return the best-matching passages."""

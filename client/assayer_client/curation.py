@@ -1,12 +1,12 @@
-"""Curations, proposals and scores. A curation turns papers into research questions, a proposal turns questions into
-candidate ideas, and scores rate ideas."""
+"""Curations, candidate ideas and scores. A curation turns papers into research questions, candidate ideas are
+generated for questions, and scores rate ideas."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from assayer_client.evaluations import IdeaBody
-from assayer_client.item_jobs import MOST_ITEMS, ItemCounts, ItemLinks, ItemOutcome, ItemsPage
+from assayer_client.item_jobs import MAX_ITEMS, ItemCounts, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.reports import Blinding, TextFlag
 from assayer_client.resources import (
     Absent,
@@ -39,7 +39,7 @@ class LeakageMeasure(Resource):
     """Names introduced by the paper that the question repeats."""
     repeated: tuple[str, ...]
     """Words counted in `share`, as written in the question."""
-    method_found_by: Literal["wording", "place"]
+    method_identified_by: Literal["wording", "place"]
     """Way in which the method sentences were identified. `wording`: from sentences that say something is proposed.
     `place`: there is no such sentence, so all sentences except the first count as the method."""
 
@@ -79,7 +79,7 @@ class Candidate(Resource):
     text: str
     """Text of the idea."""
     flags: tuple[TextFlag, ...] = ()
-    place: Annotated[int, Field(ge=1)] | Absent | None = None
+    rank: Annotated[int, Field(ge=1)] | Absent | None = None
     """Rank among the question's candidates, 1 being best; None if no ranking was requested."""
 
 
@@ -88,11 +88,11 @@ class MissingCandidate(Resource):
 
     number: int = Field(ge=1)
     reason: str
-    same_as: int | None = None
+    duplicate_of: int | None = None
     """Number of the candidate with exactly the same text; None if no usable answer was returned."""
 
 
-class Proposal(Resource):
+class CandidateIdeas(Resource):
     """Candidates proposed for one question."""
 
     question: str
@@ -109,8 +109,8 @@ class DimensionScore(Resource):
 
     dimension: str
     score: float | Absent
-    speaks_for: str = ""
-    speaks_against: str = ""
+    argument_for: str = ""
+    argument_against: str = ""
     reason: str = ""
 
 
@@ -131,7 +131,7 @@ class IdeaScores(Resource):
 class PaidOutcome(ItemOutcome):
     """An item's outcome, with that item's usage and cost."""
 
-    calls: int = 0
+    llm_requests: int = 0
     """Number of answers received, including cached answers."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -150,11 +150,11 @@ class CurationOutcome(PaidOutcome):
     """The paper's kind and question; each is absent, with the reason, if the paper has none."""
 
 
-class ProposalOutcome(PaidOutcome):
+class CandidateIdeasOutcome(PaidOutcome):
     """Outcome of a research question."""
 
-    result_field = "proposal"
-    proposal: Proposal | None = None
+    result_field = "candidate_ideas"
+    candidate_ideas: CandidateIdeas | None = None
 
 
 class ScoreOutcome(PaidOutcome):
@@ -165,17 +165,17 @@ class ScoreOutcome(PaidOutcome):
 
 
 class ItemsResult(ItemCounts):
-    """Number of items in a curation, proposal or scoring job, by outcome."""
+    """Number of items in a job of curation, candidate ideas or scoring, by outcome."""
 
-    kind: Literal["curation", "proposal", "score"]
-    done: int
+    kind: Literal["curation", "candidate_ideas", "score"]
+    succeeded: int
     """Number of items done: papers whose kind is known, questions with a candidate, or ideas with a score."""
 
 
 class ItemJobResource(JobResource):
     """Job with many items. Each kind of job adds its outcomes as `items`."""
 
-    asked: int | None
+    item_count: int | None
     """Number of submitted items; null in lists."""
     result: ItemsResult | None
     """Number of items by outcome; null until the state is succeeded, and in lists."""
@@ -187,8 +187,8 @@ class CurationResource(ItemJobResource):
     """Outcomes available so far, in item order; null in lists."""
 
 
-class ProposalResource(ItemJobResource):
-    items: tuple[ProposalOutcome, ...] | None
+class CandidateIdeasResource(ItemJobResource):
+    items: tuple[CandidateIdeasOutcome, ...] | None
     """Outcomes available so far, in item order; null in lists."""
 
 
@@ -201,8 +201,8 @@ class CurationItems(ItemsPage[CurationOutcome]):
     """Curation outcomes in order of arrival."""
 
 
-class ProposalItems(ItemsPage[ProposalOutcome]):
-    """Proposal outcomes in order of arrival."""
+class CandidateIdeasPage(ItemsPage[CandidateIdeasOutcome]):
+    """Outcomes of research questions in order of arrival."""
 
 
 class ScoreItems(ItemsPage[ScoreOutcome]):
@@ -218,7 +218,7 @@ class CuratedPaperBody(Body):
 
 
 class CurationBody(Body):
-    items: tuple[CuratedPaperBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
+    items: tuple[CuratedPaperBody, ...] = Field(min_length=1, max_length=MAX_ITEMS)
     limits: Limits = Limits()
     """Limits for all items together."""
     priority: LivePriority = "interactive"
@@ -231,11 +231,11 @@ class QuestionBody(Body):
     an id is derived from the question's text."""
 
 
-class ProposalBody(Body):
-    items: tuple[QuestionBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
+class CandidateIdeasBody(Body):
+    items: tuple[QuestionBody, ...] = Field(min_length=1, max_length=MAX_ITEMS)
     candidates: int | None = Field(default=None, ge=1, le=100)
     """Number of candidates for each question; null: the service's setting, usually 10."""
-    best_by: BestBy | None = None
+    ranking_method: BestBy | None = None
     """Ranking method for each question's candidates: by pairwise comparisons or by individual scores; null: no
     ranking."""
     limits: Limits = Limits()
@@ -252,7 +252,7 @@ class ScoredIdeaBody(Body):
 
 
 class ScoreBody(Body):
-    items: tuple[ScoredIdeaBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
+    items: tuple[ScoredIdeaBody, ...] = Field(min_length=1, max_length=MAX_ITEMS)
     blind: bool | None = None
     """Mask names, affiliations, acknowledgements and similar details before the judge sees the ideas. Null: the
     service's setting, which by default is yes if there are several ideas."""

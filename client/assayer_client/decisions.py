@@ -39,9 +39,9 @@ class Decision(Resource):
     """Amount in the call's currency; null if none is stated."""
     reason: str
     version: int
-    by: str
-    name: str
-    at: dt.datetime
+    decided_by_id: str
+    decided_by: str
+    decided_at: dt.datetime
 
 
 class BudgetUse(Resource):
@@ -58,7 +58,7 @@ class BudgetUse(Resource):
     """Total amount for funded proposals."""
     reserved_amount: float
     """Total amount for reserved proposals."""
-    without_amount: int
+    funded_without_amount: int
     """Number of funded proposals without an amount; the total does not include them."""
     over_budget: bool
 

@@ -36,14 +36,14 @@ class ErasedJob(Resource):
     """Effect of its deletion on other proposals; empty if there is none."""
 
 
-class RankingThatStays(Resource):
+class RedactedRanking(Resource):
     """Finished ranking from which the applicant is removed. The other proposals keep their ranks."""
 
     id: str
     title: str
-    taken: int
+    removed_proposals: int
     """Number of proposals removed."""
-    left: int
+    remaining_proposals: int
     """Number of proposals left in the ranking."""
 
 
@@ -55,8 +55,8 @@ class Erasure(Resource):
     """Jobs that are deleted completely: evaluations, and comparisons and other jobs that contain their ideas. This
     includes rankings that are unfinished, that would be left with fewer than two proposals, or that belong to an erased
     batch."""
-    taken_out_of: tuple[RankingThatStays, ...] = ()
-    refused_rows: int
+    redacted_rankings: tuple[RedactedRanking, ...] = ()
+    rejected_rows: int
     """Number of batch rows without a usable idea whose names and errors are erased."""
     batch: str | None
     """Batch that is itself deleted; null if none is."""
@@ -69,19 +69,19 @@ class ErasureProof(Resource):
 
     number: int
     """Number of the entry in the audit log."""
-    at: dt.datetime
-    by: str
+    erased_at: dt.datetime
+    erased_by_id: str
     """Id of the member or key that performed the erasure."""
-    by_name: str
+    erased_by: str
     """Name of the member or key at that time."""
     role: str
-    about: str
+    subject: str
     """Subject of the erasure: the batch, or `an applicant`, who is not named."""
-    things: tuple[str, ...]
+    erased_ids: tuple[str, ...]
     """Ids of everything that was deleted."""
-    taken_out_of: tuple[str, ...] = ()
+    redacted_rankings: tuple[str, ...] = ()
     """Ids of rankings that are kept without the erased idea."""
-    words_erased: int
+    erased_audit_entries: int
     """Number of related audit log entries whose content was erased too. Their hashes remain in the chain."""
     hash: str
     """The entry's hash. `assayer admin audit-log verify` checks it together with the whole chain."""
@@ -89,5 +89,5 @@ class ErasureProof(Resource):
     """Deleted ids that are still stored, and rankings that still contain erased data; empty if the erasure was
     complete."""
     checked_at: dt.datetime
-    tip: str
-    """Audit log tip at that moment: `NUMBER:HASH` of the newest entry."""
+    audit_head: str
+    """Audit log head at that moment: `NUMBER:HASH` of the newest entry."""

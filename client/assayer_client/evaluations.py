@@ -140,7 +140,7 @@ class Evaluation(JobResource):
     """Row number in the batch's input, from 1."""
     scores: EvaluationScores | None
     """Scores from the evaluation's report; null until there is a report."""
-    waiting: str | None = None
+    waiting_reason: str | None = None
     """Why the evaluation has not started yet; null in lists, and once it has started."""
     links: Links
 

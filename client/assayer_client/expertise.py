@@ -22,7 +22,7 @@ class ReviewerPaper(Body):
     year: int | None = Field(default=None, ge=1500, le=2200)
     doi: Annotated[str, StringConstraints(max_length=300)] = ""
     abstract: Annotated[str, StringConstraints(max_length=20_000)] = ""
-    listed: bool = True
+    listed_by_person: bool = True
     """True if a person listed the paper; false if it was found in the corpus under the reviewer's name. Papers found
     there are used only to find co-authors."""
     in_corpus: bool = False
@@ -63,9 +63,9 @@ class ExpertiseOutcome(Resource):
     """Stored expertise, and what could not be used."""
 
     expertise: Expertise
-    unread: tuple[str, ...]
+    unparsed_references: tuple[str, ...]
     """First words of references without a title, which were not stored."""
-    corpus: str
+    corpus_lookup_absent: str
     """Why the papers were not looked up in the corpus; empty if they were."""
 
 
@@ -95,7 +95,7 @@ class BiddableProposal(Resource):
     bid: Bid | None
 
 
-class GivenBid(Resource):
+class ReviewerBid(Resource):
     evaluation: JobId
     member: MemberId
     bid: Bid

@@ -1,4 +1,4 @@
-"""Jobs with many items: rewards, curations, proposals and scores."""
+"""Jobs with many items: rewards, curations, candidate ideas and scores."""
 
 from collections.abc import Callable
 from typing import ClassVar, Generic, Self, TypeVar
@@ -10,7 +10,7 @@ from assayer_client.resources import TERMINAL, Absent, Dollars, JobState, Proble
 
 Ended = TypeVar("Ended")
 
-MOST_ITEMS = 1_000
+MAX_ITEMS = 1_000
 """Maximum number of items in one request."""
 _HELD_SECONDS = 20.0
 """Seconds for which the service is asked to hold its response while there are no new outcomes."""
@@ -28,7 +28,7 @@ class AcceptedItems(Resource):
 
     id: str
     state: JobState = "queued"
-    asked: int
+    item_count: int
     """Number of submitted items."""
     links: ItemLinks
 
@@ -44,7 +44,7 @@ class ItemOutcome(Resource):
     """The caller's name for the item."""
     problem: Problem | None = None
     """Why there is no result."""
-    same_as: int | None = None
+    duplicate_of: int | None = None
     """Number of an earlier item with the same text, whose outcome is reused without further cost."""
     seconds: float = Field(default=0.0, ge=0)
     """Seconds from the start of the item's work to its end."""
@@ -65,7 +65,7 @@ class ItemCounts(Resource):
     problem: int
     repeated: int
     """Number of items with the same text as an earlier item. Each is also counted under that item's outcome."""
-    calls: int
+    llm_requests: int
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Dollars | Absent
@@ -97,4 +97,4 @@ def items_call(
 def next_items_call(where: str, page: type[ItemsPage[Ended]], job: str) -> Callable[[int], ApiCall[ItemsPage[Ended]]]:
     """Return a function that builds the request for all outcomes after a number. The service holds its response while
     there are none."""
-    return lambda after: items_call(where, page, job, after=after, limit=MOST_ITEMS, seconds=_HELD_SECONDS)
+    return lambda after: items_call(where, page, job, after=after, limit=MAX_ITEMS, seconds=_HELD_SECONDS)

@@ -82,7 +82,7 @@ class Letter(Resource):
     """Text as it was sent or, if it has not been sent, as it would be sent now."""
     comments: int
     """Number of comments to the applicant written by reviewers."""
-    released: int
+    released_comments: int
     """Number of those comments that were released."""
     sent_at: dt.datetime | None
     sent_by: str | None
@@ -104,14 +104,14 @@ class ReleasedComment(Resource):
     evaluation: JobId
     member: MemberId
     text: str
-    name: str
+    released_by: str
     """Name of the person who released it."""
-    at: dt.datetime
+    released_at: dt.datetime
 
 
 class ObjectionBody(Body):
     text: Annotated[str, Explained, Field(max_length=20_000)]
-    received: dt.date
+    received_on: dt.date
     """Day on which the objection was received."""
 
 
@@ -125,10 +125,10 @@ class Objection(Resource):
     id: int
     evaluation: JobId
     text: str
-    received: dt.date
-    name: str
+    received_on: dt.date
+    recorded_by: str
     """Name of the person who recorded it."""
-    at: dt.datetime
+    recorded_at: dt.datetime
     answer: str | None
     answered_by: str | None
     answered_at: dt.datetime | None

@@ -17,7 +17,7 @@ from assayer_client import (
     evaluations,
     expertise,
     letters,
-    model_calls,
+    llm_requests,
     people,
     rankings,
     references,
@@ -67,10 +67,10 @@ class Evaluations(Namespace[M]):
     report_text = operation(evaluations.report_text)
     graph_text = operation(evaluations.graph_text)
     timeline = by_id("GET", "evaluations/{}/timeline", reports.Timeline)
-    list_model_calls = by_id("GET", "evaluations/{}/calls", Page[model_calls.ModelCall])
-    get_model_call = operation(
+    list_llm_requests = by_id("GET", "evaluations/{}/llm-requests", Page[llm_requests.LlmRequest])
+    get_llm_request = operation(
         lambda id, number: ApiCall(
-            "GET", path("evaluations", id, "calls", str(number)), reads(model_calls.ModelCallContents)
+            "GET", path("evaluations", id, "llm-requests", str(number)), reads(llm_requests.LlmRequestContents)
         )
     )
     contestation = by_id("GET", "evaluations/{}/contestation", contestation.Contestation)
@@ -156,16 +156,16 @@ class Curations(Namespace[M]):
     outcomes = outcomes_of("curations", curation.CurationItems)
 
 
-class Proposals(Namespace[M]):
-    create = creating("proposals", curation.ProposalBody, AcceptedItems)
-    get = by_id("GET", "proposals/{}", curation.ProposalResource)
-    list = listing("proposals", curation.ProposalResource)
-    wait = waiting_for_items("proposals", curation.ProposalResource, curation.ProposalItems)
-    events = events_of("proposals")
-    cancel = by_id("DELETE", "proposals/{}", curation.ProposalResource)
-    erase = deleting("proposals/{}", erase=True)
-    items = items_of("proposals", curation.ProposalItems)
-    outcomes = outcomes_of("proposals", curation.ProposalItems)
+class CandidateIdeas(Namespace[M]):
+    create = creating("candidate-ideas", curation.CandidateIdeasBody, AcceptedItems)
+    get = by_id("GET", "candidate-ideas/{}", curation.CandidateIdeasResource)
+    list = listing("candidate-ideas", curation.CandidateIdeasResource)
+    wait = waiting_for_items("candidate-ideas", curation.CandidateIdeasResource, curation.CandidateIdeasPage)
+    events = events_of("candidate-ideas")
+    cancel = by_id("DELETE", "candidate-ideas/{}", curation.CandidateIdeasResource)
+    erase = deleting("candidate-ideas/{}", erase=True)
+    items = items_of("candidate-ideas", curation.CandidateIdeasPage)
+    outcomes = outcomes_of("candidate-ideas", curation.CandidateIdeasPage)
 
 
 class Scores(Namespace[M]):
@@ -188,7 +188,7 @@ class Corpus(Namespace[M]):
 class Members(Namespace[M]):
     invite = sending("POST", "members", people.MemberBody, people.Member)
     list = operation(lambda: ApiCall("GET", path("members"), reads(Page[people.Member])))
-    list_mails = by_id("GET", "members/{}/mails", Page[people.Mail])
+    list_emails = by_id("GET", "members/{}/emails", Page[people.EmailDelivery])
     update = sending_to("PATCH", "members/{}", people.MemberPatch, people.Member)
     remove = by_id("DELETE", "members/{}", people.Member)
     create_key = by_id("POST", "members/{}/key", accounts.NewKey)
@@ -208,7 +208,7 @@ class Reviewing(Namespace[M]):
     change_bidding = sending_to("PUT", "batches/{}/bidding", expertise.BiddingBody, expertise.Bidding)
     list_biddable_proposals = by_id("GET", "batches/{}/biddable-proposals", Page[expertise.BiddableProposal])
     give_bids = sending_to("PUT", "batches/{}/bids", expertise.BidsBody, Page[expertise.BiddableProposal])
-    list_bids = by_id("GET", "batches/{}/bids", Page[expertise.GivenBid])
+    list_bids = by_id("GET", "batches/{}/bids", Page[expertise.ReviewerBid])
     list_conflicts = by_id("GET", "batches/{}/conflicts", Page[reviewing.ConflictOfInterest])
     declare_conflict = sending_to(
         "POST", "evaluations/{}/conflicts", reviewing.ConflictBody, reviewing.ConflictOfInterest
@@ -258,7 +258,7 @@ class Erasures(Namespace[M]):
 
 class AuditLog(Namespace[M]):
     list = operation(audit_log.audit_entries)
-    tip = operation(lambda: ApiCall("GET", path("audit-log", "tip"), reads(audit_log.AuditTip)))
+    head = operation(lambda: ApiCall("GET", path("audit-log", "head"), reads(audit_log.AuditHead)))
 
 
 class Webhooks(Namespace[M]):
@@ -303,7 +303,7 @@ class Operations(Generic[M]):
         self.rankings: Rankings[M] = Rankings(exchange, finish)
         self.rewards: Rewards[M] = Rewards(exchange, finish)
         self.curations: Curations[M] = Curations(exchange, finish)
-        self.proposals: Proposals[M] = Proposals(exchange, finish)
+        self.candidate_ideas: CandidateIdeas[M] = CandidateIdeas(exchange, finish)
         self.scores: Scores[M] = Scores(exchange, finish)
         self.corpus: Corpus[M] = Corpus(exchange, finish)
         self.methods: Methods[M] = Methods(exchange, finish)

@@ -15,7 +15,7 @@ opinions on assigned proposals; auditor: reads everything and changes nothing; m
 person."""
 
 
-MailState = Literal["pending", "sent", "failed"]
+EmailState = Literal["pending", "sent", "failed"]
 Email = Annotated[str, Field(pattern=r"^[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,189}$")]
 Affiliation = Annotated[str, Field(max_length=500, pattern=r"^[^\x00-\x1f]*$")]
 
@@ -27,7 +27,7 @@ class MemberBody(Body):
     affiliation: Affiliation = ""
     """Institutions, separated by semicolons. Proposals from them are not assigned to the member."""
     role: PersonRole
-    mails: bool = True
+    receives_email: bool = True
     """Send the member email about the invitation, assigned proposals, and their finished calls. Applies only if the
     service sends email."""
 
@@ -39,7 +39,7 @@ class MemberPatch(Body):
     email: Email = ""
     affiliation: Affiliation = ""
     role: PersonRole = "reviewer"
-    mails: bool = True
+    receives_email: bool = True
 
 
 class Member(Resource):
@@ -48,11 +48,11 @@ class Member(Resource):
     affiliation: str = ""
     """Institutions, separated by semicolons. Proposals from them are not assigned to the member."""
     role: PersonRole
-    mails: bool = True
+    receives_email: bool = True
     """Whether the member receives email about pending work. Applies only if the service sends email."""
     id: MemberId
     tenant: TenantId
-    signs_in: bool
+    can_sign_in: bool
     """Whether the member has a personal key or has signed in with an identity provider."""
     read_reports_until: dt.datetime | None
     """When another role last allowed the member to read reports. The member is not assigned proposals in earlier calls,
@@ -61,21 +61,21 @@ class Member(Resource):
     removed_at: dt.datetime | None
 
 
-class Mail(Resource):
+class EmailDelivery(Resource):
     """Delivery state of an email to a member. Its content is not stored."""
 
     id: UUID
     kind: Literal[
-        "call finished", "reviews assigned", "reviews missing", "bids asked", "member invited", "sign-in link"
+        "call finished", "reviews assigned", "reviews missing", "bids requested", "member invited", "sign-in link"
     ]
     batch: BatchId | None
     """Batch (call for proposals) that the email is about."""
-    state: MailState
+    state: EmailState
     """Delivery state. failed: no further attempts will be made; `said` describes the last attempt."""
     attempt: int
     """Number of delivery attempts."""
     next_at: dt.datetime | None
     """Time of the next attempt; null unless the email is pending."""
-    said: str
+    last_result: str
     """Result of the last attempt, in words."""
     created_at: dt.datetime

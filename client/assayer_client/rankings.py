@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from assayer_client.comparisons import NamedComparison
 from assayer_client.evaluations import IdeaBody
-from assayer_client.model_calls import FaultCount
+from assayer_client.llm_requests import FaultCount
 from assayer_client.reports import Blinding, RunUsage, TextFlag
 from assayer_client.requests import ApiCall, path, reads, reads_lines, reads_text_of
 from assayer_client.resources import (
@@ -26,8 +26,8 @@ from assayer_client.resources import (
     ResourceName,
 )
 
-_MOST_IDEAS = 10_000
-MOST_COMPARISONS = 200_000
+_MAX_IDEAS = 10_000
+MAX_COMPARISONS = 200_000
 
 
 Band = Literal["in", "out", "human"]
@@ -63,13 +63,13 @@ class RankedIdea(Resource):
     strength: float
     """Strength in logits relative to the average idea: an idea at +1 beats it in 73 of 100 comparisons."""
     strengths: Interval
-    by_dimension: dict[str, float]
+    dimension_strengths: dict[str, float]
     """Strength in each judged dimension, keyed by dimension."""
     comparisons: int
-    chance_in: float | None
+    shortlist_probability: float | None
     """Probability of being among the best `cut` ideas; None without a cut."""
     band: Band | None
-    by_baseline: dict[str, float]
+    baseline_predictions: dict[str, float]
     """Each baseline's prediction: mean position of the predicted outcome, from 0 (worst) to 1 (best)."""
     same_text_as: tuple[IdeaId, ...] = ()
     """Ideas for which the judge would be shown the same text. They are not compared with this idea, and share its
@@ -96,7 +96,7 @@ class Baseline(Resource):
     """Number of labelled ideas used for training."""
     outcomes: tuple[str, ...]
     """Outcomes from worst to best."""
-    set_aside: int
+    excluded_ideas: int
     """Number of labelled ideas excluded from training because they are among the ranked ideas."""
 
 
@@ -105,8 +105,8 @@ class Judge(Resource):
 
     comparisons: int
     """Number of answers used, including submitted comparisons."""
-    handed_in: int
-    of_unknown_judge: int = 0
+    submitted_comparisons: int
+    comparisons_of_unknown_judge: int = 0
     """Number of submitted comparisons that do not record which model judged them, or with which question."""
     failed: int
     """Number of requested pairs without a usable answer, which count for neither idea."""
@@ -114,7 +114,7 @@ class Judge(Resource):
     bias: float
     """Advantage of the idea shown first, in logits; 0 is unbiased."""
     bias_interval: Interval
-    asked_both_ways: int
+    pairs_in_both_orders: int
     """Number of pairs judged in both orders."""
     contradictions: int
     """Number of pairs judged in both orders whose winner changed with the order."""
@@ -125,7 +125,7 @@ class Judge(Resource):
     triples are circular."""
 
 
-class Unread(Resource):
+class TruncatedIdeas(Resource):
     """Summary of ideas that are longer than the judge's text limit."""
 
     ideas: int
@@ -143,9 +143,9 @@ class DimensionAnalysis(Resource):
 
 class IdeaAnalysis(Resource):
     id: IdeaId
-    standing: str
+    rank_explanation: str
     """Why the idea has its rank."""
-    to_rise: str
+    changes_needed: str
     """Changes to the plan that would be needed for the idea to rank higher."""
 
 
@@ -154,7 +154,7 @@ class CloseCall(Resource):
 
     higher: IdeaId
     lower: IdeaId
-    decides: str
+    deciding_fact: str
     """Fact that a person would have to find out to decide the order."""
 
 
@@ -163,7 +163,7 @@ class GroupAnalysis(Resource):
     reasons."""
 
     overview: str
-    by_dimension: tuple[DimensionAnalysis, ...]
+    dimensions: tuple[DimensionAnalysis, ...]
     ideas: tuple[IdeaAnalysis, ...]
     """Analyses of the ideas, best first."""
     close_calls: tuple[CloseCall, ...]
@@ -173,7 +173,7 @@ class ErasedRank(Resource):
     """Rank of an idea that was erased after the ranking was made. Nothing else about the idea is kept."""
 
     rank: int
-    on: dt.date
+    erased_on: dt.date
 
 
 class Ranking(Resource):
@@ -183,7 +183,7 @@ class Ranking(Resource):
     """Dimension by which the ideas are ordered."""
     dimensions: tuple[Dimension, ...]
     """All judged dimensions."""
-    cut: int | None
+    shortlist_size: int | None
     confidence: float
     ideas: tuple[RankedIdea, ...]
     """Ranked ideas, best first."""
@@ -191,19 +191,19 @@ class Ranking(Resource):
     """Ranks of erased ideas, which stay empty. Everything else is as in the original ranking, except that comparisons
     with the erased ideas are deleted."""
     judge: Judge
-    seeded: bool
+    has_starting_scores: bool
     """Whether the ranking started from scores of individual ideas."""
     blind: bool | None = None
     """Whether names, affiliations and similar details were masked for the judge; None in rankings that do not record
     it."""
-    evidence: int | None = None
+    ideas_with_evidence: int | None = None
     """Number of ideas for which the judge also saw a report's findings; None if ideas were compared only by their own
     texts."""
-    unread: Unread | None = None
+    truncated_ideas: TruncatedIdeas | None = None
     """Summary of ideas that the judge did not see in full; None if there are none."""
     analysis: GroupAnalysis | Absent | None = None
     """Analysis of a small group; None if none was requested."""
-    stopped: Absent | None
+    stopped_early: Absent | None
     """Why fewer pairs were judged than the budget allowed; None if the whole budget was used."""
     models: tuple[str, ...]
     prompts: tuple[PromptVersion, ...]
@@ -233,16 +233,16 @@ class RankedIdeaBody(IdeaBody):
 class RankingBody(Body):
     """Request to rank ideas or a finished batch. A batch's ranking starts from the scores in its reports."""
 
-    ideas: tuple[RankedIdeaBody, ...] | None = Field(default=None, max_length=_MOST_IDEAS)
+    ideas: tuple[RankedIdeaBody, ...] | None = Field(default=None, max_length=_MAX_IDEAS)
     batch: ResourceName | None = None
-    cut: int | None = Field(default=None, ge=1, le=_MOST_IDEAS)
+    shortlist_size: int | None = Field(default=None, ge=1, le=_MAX_IDEAS)
     """Number of ideas to select. The ranking says which are clearly in, clearly out, or for people to decide."""
-    calls_per_idea: float | None = Field(default=None, gt=0, le=1_000, allow_inf_nan=False)
+    comparisons_per_idea: float | None = Field(default=None, gt=0, le=1_000, allow_inf_nan=False)
     """Number of comparisons to request per idea; null: the service's setting."""
-    comparisons: tuple[NamedComparison, ...] = Field(default=(), max_length=MOST_COMPARISONS)
+    comparisons: tuple[NamedComparison, ...] = Field(default=(), max_length=MAX_COMPARISONS)
     """Comparisons from an earlier ranking or comparison job. Pairs that they cover are not judged again. The names of
     their ideas are not stored."""
-    earlier: ResourceName | None = None
+    previous_ranking: ResourceName | None = None
     """One of the caller's earlier rankings, whose comparisons are used in the same way as `comparisons`."""
     blind: bool | None = None
     """Mask names, affiliations, acknowledgements and similar details before the judge sees the ideas. Null: the
@@ -269,7 +269,7 @@ class NamedEvaluation(Resource):
     reason: str
 
 
-class LeftOut(NamedEvaluation):
+class ExcludedEvaluation(NamedEvaluation):
     """Evaluation in the batch that is not ranked."""
 
 
@@ -290,14 +290,14 @@ class AcceptedRanking(Resource):
     id: str
     state: JobState = "queued"
     ideas: int
-    seeded: int
+    ideas_with_score: int
     """Number of ideas that start from a score. The others start from the middle of the scale."""
-    known: int
+    known_comparisons: int
     """Number of comparisons that are already known and are not requested again."""
     blind: bool = False
     """Whether names, affiliations and similar details are masked for the judge."""
-    left_out: tuple[LeftOut, ...]
-    unscored: tuple[UnscoredIdea, ...] = ()
+    excluded_evaluations: tuple[ExcludedEvaluation, ...]
+    unscored_ideas: tuple[UnscoredIdea, ...] = ()
     links: RankingLinks
 
 

@@ -20,7 +20,7 @@ class ReferencesBody(Body):
     hops: int | None = Field(default=None, ge=0, le=4)
     """Number of citation hops from the papers nearest to the idea. 0: only those papers. Null: the service's setting,
     by default 2."""
-    without: tuple[PaperName, ...] = Field(default=(), max_length=1_000)
+    exclude: tuple[PaperName, ...] = Field(default=(), max_length=1_000)
     """Ids of papers that the idea already cites. They are not suggested, but still lead to other papers. Papers whose
     title occurs in the idea are never suggested."""
 
@@ -38,7 +38,7 @@ class ReferencePath(Resource):
 
 class SuggestedReference(CorpusPaper):
     rank: int
-    found: tuple[ReferencePath, ...]
+    search_paths: tuple[ReferencePath, ...]
 
 
 class SuggestedReferences(Resource):

@@ -51,7 +51,7 @@ class MaskedText(Resource):
     kind: MaskedKind
     text: str
     """The text as it appeared in the idea, on one line."""
-    times: int = 1
+    occurrences: int = 1
 
 
 class Blinding(Resource):
@@ -65,7 +65,7 @@ class Blinding(Resource):
     names_may_remain: bool = False
     """Whether the masking may be incomplete: no name was found to mask, or the masked text still contains what looks
     like the name of a person whom it does not cite."""
-    asked_model: bool = False
+    checked_by_model: bool = False
     """Whether a language model was also asked for names that the rules missed."""
 
 
@@ -174,7 +174,7 @@ class TaskTokens(Resource):
     """Tokens used by one task's LLM requests that were sent in this execution."""
 
     task: str
-    calls: int
+    llm_requests: int
     prompt_tokens: int
     cached_prompt_tokens: int
     """Number of prompt tokens that came from the endpoint's prompt cache, if the endpoint reports it."""
@@ -186,8 +186,8 @@ class RunUsage(Resource):
 
     started_at: dt.datetime
     wall_seconds: float
-    llm_calls_paid: int
-    llm_calls_cached: int
+    llm_requests_paid: int
+    llm_requests_cached: int
     paid_usd: float | Absent
     tokens: tuple[TaskTokens, ...] = ()
     """Tokens by task, starting with the task that has the most prompt tokens."""

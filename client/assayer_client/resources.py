@@ -40,7 +40,7 @@ TERMINAL: frozenset[JobState] = frozenset({"succeeded", "failed", "cancelled"})
 """Final states of a job."""
 
 
-JobKind = Literal["evaluation", "comparison", "ranking", "rewards", "curation", "proposal", "score"]
+JobKind = Literal["evaluation", "comparison", "ranking", "rewards", "curation", "candidate_ideas", "score"]
 Dollars = Annotated[float, AfterValidator(lambda dollars: round(dollars, 9))]
 """Amount in US dollars, rounded to 9 decimals. A token costs at least some billionths of a dollar, so further decimals
 are binary rounding errors."""
@@ -184,7 +184,7 @@ class PromptVersion(Resource):
 class Dropped(Resource):
     """Data that was excluded from the verdict, and why."""
 
-    what: str
+    item_kind: str
     """Countable noun for what was excluded, such as `paper`, `method`, `relevance judgement` or `quote`."""
     count: int
     reason: str

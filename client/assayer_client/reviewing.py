@@ -31,7 +31,7 @@ ScoreOfPerson: TypeAlias = Annotated[int, Field(ge=1, le=5)]
 
 
 class AssignBody(Body):
-    by: Literal["expertise", "load"] = "expertise"
+    strategy: Literal["expertise", "load"] = "expertise"
     """Strategy for choosing reviewers. expertise: prefer reviewers whose keywords and papers are close to the proposal,
     and respect bids; no one gets more than `max_load` proposals or, without it, more than the mean load, unless there
     are too few others. load: make loads as even as possible; also used if there is no expertise and there are no
@@ -64,7 +64,7 @@ class CallInvitationBody(Body):
     """Email address by which the reviewer is recognised when they first sign in with an identity provider."""
     affiliation: Affiliation = ""
     """Institutions, separated by semicolons. Proposals from them are not assigned to the reviewer."""
-    mails: bool = True
+    receives_email: bool = True
     """Send the reviewer email about this invitation, this call, and assigned proposals."""
 
 
@@ -109,12 +109,12 @@ class RemarkBody(Body):
 
 class SignOffBody(Body):
     note: str = Field(default="", max_length=5_000)
-    despite_missing: bool = False
+    allow_missing_opinions: bool = False
     """Sign off even if assigned opinions are missing. Their number is recorded."""
-    despite_unfinished: bool = False
+    allow_unfinished_evaluations: bool = False
     """Sign off even if evaluations have not ended. Their number is recorded; they continue until they end and cannot be
     cancelled."""
-    despite_undecided: bool = False
+    allow_undecided_proposals: bool = False
     """Sign off even if only some proposals have a decision. The number of undecided proposals is recorded."""
 
 
@@ -154,9 +154,9 @@ class ConflictOfInterest(Resource):
     the reviewer, a person whom the reviewer declared, or one of the reviewer's co-authors."""
     reason: str
     """Reason in words. For a conflict that was found, the matching words in the proposal."""
-    cleared: str | None
+    cleared_reason: str | None
     """Why it is not actually a conflict; null while the conflict is active."""
-    at: dt.datetime
+    recorded_at: dt.datetime
 
 
 class PlannedAssignment(Resource):
@@ -171,7 +171,7 @@ class UnfilledProposal(Resource):
 
     evaluation: str
     title: str
-    missing: int
+    missing_reviewers: int
     reason: str
     """Why there are too few reviewers."""
 
@@ -188,13 +188,13 @@ class AssignmentOutcome(Resource):
     no longer a reviewer, or could read the reports."""
     loads: dict[str, int]
     """Number of this call's proposals per reviewer, including earlier assignments."""
-    unfilled: tuple[UnfilledProposal, ...]
+    unfilled_proposals: tuple[UnfilledProposal, ...]
     conflicts: tuple[ConflictOfInterest, ...]
     """Active conflicts of interest, both declared and found."""
-    not_blind: tuple[str, ...]
+    reviewers_not_blind: tuple[str, ...]
     """Reviewers who are assigned no proposals in this call, because another role allowed them to read its reports, so
     that their first opinion would not be blind."""
-    not_searched: tuple[str, ...]
+    proposals_not_searched: tuple[str, ...]
     """Proposals submitted as documents that have not been parsed yet, so that their text could not be searched for
     conflicts."""
 
@@ -211,9 +211,9 @@ class Assignment(Resource):
     member: MemberId
     reason: str
     """Why it was assigned to the reviewer; empty for reviewers."""
-    at: dt.datetime
+    assigned_at: dt.datetime
     opinion: Literal["none", "blind", "revised"]
-    due: dt.date | None
+    due_date: dt.date | None
     """Due date for the opinion, set by the person who runs the call."""
     call: str
     """Name of the call, or its id if it has no name."""
@@ -265,7 +265,7 @@ class PointJudgement(Resource):
     """JSON Pointer to the point in the report."""
     agrees: bool
     reason: str
-    at: dt.datetime
+    judged_at: dt.datetime
 
 
 class ScoreOverride(Resource):
@@ -274,9 +274,9 @@ class ScoreOverride(Resource):
     evaluation: JobId
     score: ScoreOfPerson
     reason: str
-    by: str
-    name: str
-    at: dt.datetime
+    overridden_by_id: str
+    overridden_by: str
+    overridden_at: dt.datetime
 
 
 class Remark(Resource):
@@ -284,23 +284,23 @@ class Remark(Resource):
 
     id: int
     evaluation: JobId
-    by: str
-    name: str
+    author_id: str
+    author: str
     role: PersonRole
     text: str
-    at: dt.datetime
+    created_at: dt.datetime
 
 
 class SignOff(Resource):
     """Sign-off of a call, after which nothing about the call changes."""
 
     batch: BatchId
-    by: str
-    name: str
+    signed_off_by_id: str
+    signed_off_by: str
     note: str
     missing_opinions: int
     """Number of assigned opinions that were never submitted."""
-    at: dt.datetime
+    signed_off_at: dt.datetime
     audit_number: int
     """Number of the sign-off's entry in the audit log. Record it together with its hash."""
     audit_hash: str
@@ -311,7 +311,7 @@ class PanelPair(Resource):
 
     first: str
     second: str
-    common: int
+    common_proposals: int
     """Number of proposals that both reviewers have scored."""
     kappa: float | Absent
     """Cohen's kappa with quadratic weights: 1 is full agreement, 0 is agreement by chance."""
@@ -329,8 +329,8 @@ class PanelProposal(Resource):
     evaluation: JobId
     row: int | None
     title: str
-    assigned: int
-    set_aside: int
+    assigned_reviewers: int
+    excluded_opinions: int
     """Number of opinions by people with an active conflict of interest, which are excluded from all figures."""
     mean: float | None
     """Mean of the reviewers' current scores; null if no score counts."""
@@ -353,10 +353,10 @@ class Panel(Resource):
     """The reviewers' opinions on a batch, without any of the software's results."""
 
     batch: str
-    assigned: int
-    given: int
-    revised: int
-    set_aside: int
+    assigned_opinions: int
+    submitted_opinions: int
+    revised_opinions: int
+    excluded_opinions: int
     """Number of opinions by people with an active conflict of interest. They are shown, but excluded from means,
     spreads, scores and agreement."""
     rows: tuple[PanelRow, ...]
@@ -365,7 +365,7 @@ class Panel(Resource):
     """Cursor for the next page; null on the last page, or if no limit was set."""
     blind: PanelAgreement
     """Agreement between first opinions, which are given before the software's result is shown."""
-    standing: PanelAgreement
+    current: PanelAgreement
     """Agreement between current opinions."""
     sign_off: SignOff | None
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from assayer_client.item_jobs import MOST_ITEMS, AcceptedItems, ItemCounts, ItemLinks, ItemOutcome, ItemsPage
+from assayer_client.item_jobs import MAX_ITEMS, AcceptedItems, ItemCounts, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.requests import ApiCall, path, reads_text_of
 from assayer_client.resources import Absent, Body, Dollars, JobResource, Limits, LivePriority, PromptVersion, Resource
 
@@ -62,7 +62,7 @@ class Reward(Resource):
     similarity: float | None = None
     """Share of the reference's method viewpoints that the idea matches, from 0 to 1. Set only by the judge without a
     language model."""
-    calls: int = 0
+    llm_requests: int = 0
     """Number of usable answers, including cached ones."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -92,7 +92,7 @@ class RewardsResult(ItemCounts):
     judge: str
     match: int
     no_match: int
-    guard: int
+    decided_by_guard: int
     """Number of items decided by a check before any model call."""
 
 
@@ -124,7 +124,7 @@ class RewardItemBody(Body):
 
 
 class RewardsBody(Body):
-    items: tuple[RewardItemBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
+    items: tuple[RewardItemBody, ...] = Field(min_length=1, max_length=MAX_ITEMS)
     judge: str | None = Field(default=None, max_length=200)
     """Name of the judge; null: the service's default."""
     composition: Composition | None = None
@@ -147,7 +147,7 @@ class AcceptedRewards(AcceptedItems):
 
 
 class RewardsResource(JobResource):
-    asked: int | None
+    item_count: int | None
     """Number of submitted items; null in lists."""
     items: tuple[RewardOutcome, ...] | None
     """Outcomes available so far, in item order; null in lists."""
@@ -157,7 +157,7 @@ class RewardsResource(JobResource):
 
     def values(self) -> list[float | None]:
         """Return a value for each submitted item, in order; None if an item has no reward."""
-        values: list[float | None] = [None] * (self.asked or 0)
+        values: list[float | None] = [None] * (self.item_count or 0)
         for outcome in self.items or ():
             values[outcome.item] = outcome.value
         return values
@@ -190,9 +190,9 @@ class CompareBody(VerifyBody):
 
     group: str = Field(min_length=1, max_length=200)
     """Id of the group, chosen by the caller and different for every group."""
-    size: int = Field(ge=2, le=MOST_ITEMS)
+    size: int = Field(ge=2, le=MAX_ITEMS)
     """Number of rollouts in the group."""
-    member: int | None = Field(default=None, ge=0, lt=MOST_ITEMS)
+    member: int | None = Field(default=None, ge=0, lt=MAX_ITEMS)
     """The rollout's number in the group, from 0; null: `_ng_rollout_index`."""
 
 
@@ -203,7 +203,7 @@ class RolloutListBody(Body):
 
     conversation_history: tuple[dict[str, Any], ...]
     """The policy's prompt. Its last user message is the question, unless `question` is set."""
-    response_objs: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=MOST_ITEMS)
+    response_objs: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=MAX_ITEMS)
     """The policy's answers, each an object in the Responses API. The text of its last message is the idea."""
     principle: str | None = None
     """Principle against which NeMo Gym checks responses. It is used as the abstract unless `abstract` is set."""

@@ -17,7 +17,7 @@ WebhookEvent = Literal[
     "ranking.finished",
     "rewards.finished",
     "curation.finished",
-    "proposal.finished",
+    "candidate_ideas.finished",
     "score.finished",
     "batch.finished",
 ]
@@ -57,7 +57,7 @@ class DeliveryResource(Resource):
     """Number of times the message was sent."""
     next_at: dt.datetime | None
     """Time of the next attempt; null unless the delivery is pending."""
-    said: str
+    last_result: str
     """Outcome of the last attempt."""
     created_at: dt.datetime
 

@@ -242,12 +242,12 @@ def _outcome(pair: tuple[Idea, Variant], result: Report | AssayerError | None) -
 
 
 def _show(bias_test: BiasTestReport, files: Sequence[Path]) -> None:
-    page, surviving = BiasTestPage(bias_test), bias_test.surviving
+    page, surviving = BiasTestPage(bias_test), bias_test.inserted_words
     print_markup(f"Differences in points of 10, blind mode {'on' if bias_test.blind else 'off'}:")
     rows = [
         (
             ATTRIBUTE_TITLES[item.attribute],
-            item.compared,
+            item.comparison,
             page.score_title(item.score),
             page.points(None if isinstance(item.mean, Absent) else item.mean),
             "–" if isinstance(item.interval, Absent) else page.interval(item.interval),
@@ -257,6 +257,6 @@ def _show(bias_test: BiasTestReport, files: Sequence[Path]) -> None:
     ]
     show_table(("", "Compared", "Score", "Mean", "95 % interval", "Largest"), rows)
     print_markup(escape(page.finding.text))
-    print_markup(f"{surviving.survived:,} of {surviving.planted:,} planted words remained when ideas were judged.")
+    print_markup(f"{surviving.unmasked:,} of {surviving.inserted:,} planted words remained when ideas were judged.")
     for file in files:
         print_markup(escape(str(file)))

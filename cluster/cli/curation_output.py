@@ -50,10 +50,10 @@ def write_lines(path: Path, values: Iterable[BaseModel]) -> None:
 def show_work(work: CurationWork[Any], path: Path) -> None:
     """Print what was dropped, the cost, the models that answered, and the path of the output file."""
     for item in work.dropped:
-        print_markup(f"[yellow]![/] {item.count:,} {escape(item.what)}: {escape(item.reason)}")
+        print_markup(f"[yellow]![/] {item.count:,} {escape(item.item_kind)}: {escape(item.reason)}")
     usage = work.usage
     print_markup(
-        f"{usage.llm_calls_paid:,} paid answers, {usage.llm_calls_cached:,} more cached; {work.prompt_tokens:,} "
+        f"{usage.llm_requests_paid:,} paid answers, {usage.llm_requests_cached:,} more cached; {work.prompt_tokens:,} "
         f"prompt and {work.completion_tokens:,} answer tokens; {escape(_format_cost(work.cost_usd, usage.paid_usd))}."
     )
     if work.models:

@@ -123,7 +123,7 @@ def show_summary(report: Report) -> None:
 def _show_closest_papers(report: Report, evidence: EvidenceReport) -> None:
     """Print the papers closest to the idea, each with its most similar passage."""
     references = {reference.label: reference for reference in report.references}
-    nearest = sorted(evidence.closest, key=lambda item: -item.similarity)
+    nearest = sorted(evidence.closest_passages, key=lambda item: -item.similarity)
     for item in nearest[:_CLOSEST_SHOWN]:
         paper = references[item.paper.label]
         year = paper.publication_date.year if paper.publication_date else "no date"
@@ -171,7 +171,7 @@ def _show_verdict(verdict: Verdict) -> None:
 def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:
     """Return headings and counts for the items in an evidence report."""
     counts = (
-        ("Close papers", evidence.closest),
+        ("Close papers", evidence.closest_passages),
         ("Limitations quoted", evidence.limitations),
         ("Possibly missing references", evidence.often_cited),
     )

@@ -6,7 +6,7 @@ EXAMPLES: Mapping[str, str] = {
     "evaluate": "evaluate proposals/ --model openai/gpt-6-luna --cutoff 2024-09-30",
     "check": "check arXiv:1706.03762 --cutoff 2017-06-01",
     "read": "read proposal.pdf --text",
-    "rank": "rank ideas/ --cut 20",
+    "rank": "rank ideas/ --shortlist-size 20",
     "score": "score ideas.jsonl --model openai/gpt-6-luna",
     "reward": "reward items.jsonl --pages debates",
     "bias-test": "bias-test idea.md --attribute institution",
@@ -50,7 +50,7 @@ EXAMPLES: Mapping[str, str] = {
     "batch watch": "batch watch bt_01m804kb4jc1vzpg3n8y1bmf6g",
     "batch fetch": "batch fetch bt_01m804kb4jc1vzpg3n8y1bmf6g --format xlsx --format html",
     "batch list": "batch list --state failed",
-    "batch shortlist": "batch shortlist bt_01m804kb4jc1vzpg3n8y1bmf6g --cut 200 --wait",
+    "batch shortlist": "batch shortlist bt_01m804kb4jc1vzpg3n8y1bmf6g --shortlist-size 200 --wait",
     "batch compare": "batch compare ev_01m804kb4jc1vzpg3n8y1bmf6g ev_01m804kb4jc1vzpg3n8y1bmf6h --judge",
     "batch usage": "batch usage --since 2026-01-01",
     "batch cancel": "batch cancel bt_01m804kb4jc1vzpg3n8y1bmf6g",
@@ -72,7 +72,7 @@ EXAMPLES: Mapping[str, str] = {
     "admin migrate": "admin migrate --serving-role assayer_serving",
     "admin dump": "admin dump assayer.dump",
     "admin audit-log export": "admin audit-log export log.jsonl",
-    "admin audit-log tip": "admin audit-log tip",
+    "admin audit-log head": "admin audit-log head",
     "admin audit-log verify": "admin audit-log verify log.jsonl",
 }
 """Examples without the program's name, keyed by command."""

@@ -253,11 +253,11 @@ def _describe_trained(training_result: "TrainingResult") -> list[str]:
 
 
 def _choice_lines(choice: "ScorerChoice") -> Iterator[str]:
-    yield f"Chosen: {choice.chosen}. AUROC on held-out ideas, with 95 % intervals:"
-    for item in (choice.held_out, *choice.compared):
+    yield f"Chosen: {choice.scorer}. AUROC on held-out ideas, with 95 % intervals:"
+    for item in (choice.held_out_accuracy, *choice.scorer_accuracies):
         yield f"  {item.name}: {item.auroc:.3f} ({item.low:.3f} to {item.high:.3f})"
-    if choice.unbeaten:
-        yield f"The chosen scorer was not shown to be better than {' or '.join(choice.unbeaten)}."
+    if choice.baselines_not_beaten:
+        yield f"The chosen scorer was not shown to be better than {' or '.join(choice.baselines_not_beaten)}."
 
 
 def _format_estimate(estimate: "Estimate") -> str:

@@ -120,11 +120,11 @@ def _show(proposed: _Proposed) -> None:
         "duplicates were removed."
     )
     for question, item in list(zip(proposed.questions, results, strict=True))[:_SHOWN]:
-        if item.candidates and item.candidates[0].place is not None:
+        if item.candidates and item.candidates[0].rank is not None:
             print_markup(f"{escape(question.id)}: {_describe_best(item.candidates[0])}")
 
 
 def _describe_best(best: Candidate) -> str:
-    if isinstance(best.place, Absent):
-        return f"no best candidate: {escape(best.place.reason)}"
+    if isinstance(best.rank, Absent):
+        return f"no best candidate: {escape(best.rank.reason)}"
     return f"best is candidate {best.number}, {escape(best.title)}"

@@ -70,7 +70,7 @@ class _RankOptions(NamedTuple):
     labelled: Path | None
     label_field: str
     classes: str
-    cut: int | None
+    shortlist_size: int | None
     blind: bool | None
     """Whether to mask ideas; None uses the settings."""
 
@@ -89,7 +89,7 @@ class _RankResult(NamedTuple):
 
 def rank(
     paths: IdeaPaths,
-    cut: Annotated[
+    shortlist_size: Annotated[
         int | None,
         typer.Option(
             min=1, help="Number of ideas to select; shows which are certainly in, certainly out, or undecided."
@@ -98,7 +98,7 @@ def rank(
     by: Annotated[
         str | None, typer.Option(metavar="DIMENSION", help="Dimension to rank by; overall by default.")
     ] = None,
-    calls_per_idea: Annotated[float | None, typer.Option(help="Comparisons per idea; 10 by default.")] = None,
+    comparisons_per_idea: Annotated[float | None, typer.Option(help="Comparisons per idea; 10 by default.")] = None,
     scores: Annotated[
         Path | None,
         typer.Option(
@@ -134,9 +134,11 @@ def rank(
     as_json: WithJson = False,
 ) -> None:
     """Rank ideas with pairwise comparisons by a language model, and uncertainty intervals."""
-    options = _RankOptions(paths, scores, evidence, known, labelled, label_field, classes, cut, blind)
+    options = _RankOptions(paths, scores, evidence, known, labelled, label_field, classes, shortlist_size, blind)
     with start_chosen_model(profile, model, local_model) as chosen:
-        rank_result = run_resumable(_rank(_apply_ranking_options(chosen.settings, by, calls_per_idea), options, out))
+        rank_result = run_resumable(
+            _rank(_apply_ranking_options(chosen.settings, by, comparisons_per_idea), options, out)
+        )
     files = write_ranking(rank_result.ranked, out, formats, rank_result.kept, rank_result.names)
     if as_json:
         print_json({"ranking": rank_result.ranked.ranking, "remarks": rank_result.remarks, "files": files})
@@ -150,14 +152,14 @@ def rank(
         raise typer.Exit(1)
 
 
-def _apply_ranking_options(settings: Settings, by: str | None, calls_per_idea: float | None) -> Settings:
+def _apply_ranking_options(settings: Settings, by: str | None, comparisons_per_idea: float | None) -> Settings:
     """Return the settings with the command-line options for the ranking applied."""
     names = [dimension.name for dimension in settings.ranking.dimensions]
     if by is not None and by not in names:
         raise InputError(f"Unknown dimension {by!r}.", f"Dimensions: {', '.join(names)}.")
-    if calls_per_idea is not None and calls_per_idea <= 0:
-        raise InputError(f"--calls-per-idea must be more than 0, not {calls_per_idea:g}.")
-    return update_section(settings, "ranking", {"order_by": by, "calls_per_idea": calls_per_idea})
+    if comparisons_per_idea is not None and comparisons_per_idea <= 0:
+        raise InputError(f"--comparisons-per-idea must be more than 0, not {comparisons_per_idea:g}.")
+    return update_section(settings, "ranking", {"order_by": by, "comparisons_per_idea": comparisons_per_idea})
 
 
 async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankResult:
@@ -212,7 +214,9 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
     make_folder(out, "The ranking")
     ids = {idea.id for idea in ideas}
     starting_scores = {item: score for item, score in scores.items() if item in ids}
-    ranking_inputs = RankingInputs(ideas, options.cut, starting_scores, known, labelled, outcomes, evidence=evidence)
+    ranking_inputs = RankingInputs(
+        ideas, options.shortlist_size, starting_scores, known, labelled, outcomes, evidence=evidence
+    )
     with metrics_server(settings.metrics), StepProgress("Comparisons") as bar:
         async with open_ranker(settings) as ranker:
             ranking = await ranker.rank(ranking_inputs, bar, RunRequest(blind=blind))
@@ -273,12 +277,12 @@ def _show(ranking: Ranking, files: Sequence[Path]) -> None:
         print_markup(f"{page.blindness[0].upper()}{page.blindness[1:]}.")
     for caution in page.cautions:
         print_markup(f"[yellow]![/] {caution.title}: {escape(caution.text)}")
-    figures = ("Rank", "Between", *(["In"] if ranking.cut else []))
+    figures = ("Rank", "Between", *(["In"] if ranking.shortlist_size else []))
     rows = [
         (
             str(idea.rank),
             f"{idea.ranks.low:.0f}–{idea.ranks.high:.0f}",
-            *([] if idea.chance_in is None else [f"{100 * idea.chance_in:.0f} %"]),
+            *([] if idea.shortlist_probability is None else [f"{100 * idea.shortlist_probability:.0f} %"]),
             idea.title,
         )
         for idea in ranking.ideas[:_SHOWN]
@@ -286,12 +290,12 @@ def _show(ranking: Ranking, files: Sequence[Path]) -> None:
     show_table((*figures, "Idea"), rows, figures)
     if len(ranking.ideas) > _SHOWN:
         print_markup(f"… and {len(ranking.ideas) - _SHOWN:,} more.")
-    if ranking.cut is not None:
+    if ranking.shortlist_size is not None:
         print_markup("; ".join(f"{group.title}: {len(group.ideas):,}" for group in page.groups) + ".")
     judge = ranking.judge
     print_markup(
         f"{judge.comparisons:,} comparisons, {judge.failed:,} without a usable answer, {count(judge.ties, 'tie')}; "
-        f"{judge.contradictions} of {judge.asked_both_ways} pairs judged differently in the other order; "
+        f"{judge.contradictions} of {judge.pairs_in_both_orders} pairs judged differently in the other order; "
         f"{judge.cycles} of {judge.triangles} triples are circular (25% by chance)."
     )
     print_markup(escape(f"Written: {', '.join(map(str, files))}"))

@@ -127,7 +127,7 @@ def _records(missed: "MissedReferences") -> Iterator[dict[str, object]]:
             "url": paper.url,
             "publication_date": paper.publication_date,
             "retraction": paper.retraction,
-            "found": [
-                {"kind": way.kind, "from": way.from_paper.id if way.from_paper else None} for way in reference.found
+            "search_paths": [
+                {"kind": way.kind, "from_id": way.from_paper.id if way.from_paper else None} for way in reference.found
             ],
         }

@@ -166,9 +166,9 @@ def _show(rewarded: _Rewarded, out: Path) -> None:
     result = rewarded.result
     cost = "cost unknown" if isinstance(result.cost_usd, Absent) else f"{result.cost_usd:,.4f} USD"
     print_markup(
-        f"{result.judge}: {result.match:,} match, {result.no_match:,} do not, {result.guard:,} stopped before any "
-        f"model call, {result.absent + result.problem:,} without a reward; {result.repeated:,} had the same text as "
-        f"an earlier item. {result.calls:,} model calls, {cost}."
+        f"{result.judge}: {result.match:,} match, {result.no_match:,} do not, {result.decided_by_guard:,} stopped "
+        f"before any LLM request, {result.absent + result.problem:,} without a reward; {result.repeated:,} had the "
+        f"same text as an earlier item. {result.llm_requests:,} LLM requests, {cost}."
     )
     print_markup(escape(f"Written: {out}"))
 

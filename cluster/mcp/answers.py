@@ -64,7 +64,7 @@ class JobAnswer(ToolAnswer):
 
 class EvaluationAnswer(JobAnswer):
     title: str
-    waiting: str | None = Field(default=None, description="Reason why the evaluation has not started.")
+    waiting_reason: str | None = Field(default=None, description="Reason why the evaluation has not started.")
     summary: EvaluationSummary | None = Field(default=None, description="Null until the state is succeeded.")
 
 
@@ -111,7 +111,7 @@ class SuggestedPaper(ToolAnswer):
     year: int | None
     url: str
     retracted: bool
-    found: tuple[str, ...] = Field(description="How it was found.")
+    search_paths: tuple[str, ...] = Field(description="How it was found.")
 
 
 class ReferencesSuggested(ToolAnswer):
@@ -137,7 +137,7 @@ def evaluation_answer(evaluation: Evaluation, report: Report | None) -> Evaluati
     return EvaluationAnswer(
         **job_fields(evaluation, "evaluation_status", "fetch_report returns the whole report with its sources."),
         title=evaluation.title,
-        waiting=evaluation.waiting,
+        waiting_reason=evaluation.waiting_reason,
         summary=None if report is None else _summary(report),
     )
 
@@ -193,7 +193,7 @@ def comparison_answer(comparison: ComparisonResource) -> ComparisonAnswer:
             DimensionOutcome(
                 dimension=outcome.dimension,
                 winner=outcome.winner,
-                both_orders_agree=outcome.agreed,
+                both_orders_agree=outcome.orders_agree,
                 reasons=tuple(
                     shorten_text(verdict_reason.reason)
                     for verdict_reason in reasons

@@ -37,7 +37,7 @@ class RewardOfItem(ToolAnswer):
 
 class RewardsAnswer(JobAnswer):
     judged: tuple[RewardOfItem, ...] = Field(description="Rewards available so far.")
-    asked: int | None = Field(description="Number of submitted items.")
+    item_count: int | None = Field(description="Number of submitted items.")
 
 
 RewardsId = Annotated[str, Field(pattern=r"^rw_[0-9a-z]{1,64}$", description="`rw_…`, as returned by `reward`.")]
@@ -98,7 +98,7 @@ def _answer(rewards: RewardsResource) -> RewardsAnswer:
     return RewardsAnswer(
         **job_fields(rewards, "reward_status", "It has ended."),
         judged=tuple(_build_item_answer(item) for item in rewards.items or ()),
-        asked=rewards.asked,
+        item_count=rewards.item_count,
     )
 
 

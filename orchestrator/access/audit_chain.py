@@ -3,7 +3,7 @@
 Each entry's hash covers the hash of the entry before it. The content of an entry is hashed together with a random salt,
 and only this hash is part of the chain. Content and salt can therefore be erased together without breaking the chain,
 and the erased content cannot be guessed from its hash. A later entry states which contents were erased. The number and
-the hash of the newest entry (the tip) are published; comparing a log with a tip recorded earlier reveals whether the
+the hash of the newest entry (the head) are published; comparing a log with a head recorded earlier reveals whether the
 end of the log was cut off.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, get_args
 
 from assayer.models import Frozen
-from assayer_client.audit_log import AuditedAct, AuditEntry, AuditTip
+from assayer_client.audit_log import AuditedAct, AuditEntry, AuditHead
 from orchestrator.access.roles import Role
 from orchestrator.jobs.models import BatchId, TenantId
 
@@ -29,7 +29,7 @@ ACTS_OF_JUDGEMENT: frozenset[AuditedAct] = frozenset(
 )
 """Acts whose content states people's judgements. Machines are not allowed to read this content."""
 
-_TIP = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
+_HEAD = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
 FIRST = "0" * 64
 """Value of `previous` in a tenant's first entry."""
 
@@ -59,7 +59,7 @@ class AuditExport(Frozen):
 
     tenant: TenantId
     reader: Role
-    at: dt.datetime
+    exported_at: dt.datetime
 
 
 class AuditFault(NamedTuple):
@@ -80,8 +80,17 @@ def content_hash(salt: str, content: str) -> str:
 
 
 def entry_hash(entry: AuditEntry) -> str:
-    timestamp = entry.at.astimezone(dt.UTC).isoformat(timespec="microseconds")
-    parts = [entry.previous, entry.tenant, entry.number, timestamp, entry.actor, entry.role, entry.act, entry.about]
+    timestamp = entry.recorded_at.astimezone(dt.UTC).isoformat(timespec="microseconds")
+    parts = [
+        entry.previous_hash,
+        entry.tenant,
+        entry.number,
+        timestamp,
+        entry.actor,
+        entry.role,
+        entry.action,
+        entry.subject,
+    ]
     text = json.dumps([*parts, entry.content_hash], ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -89,47 +98,47 @@ def entry_hash(entry: AuditEntry) -> str:
 def without_judgements(entry: AuditEntry) -> AuditEntry:
     """Return the entry in the form that a machine is allowed to read. The salt is also removed; with it, a machine
     could hash each possible judgement and find the recorded one."""
-    if entry.content is None or entry.act not in ACTS_OF_JUDGEMENT:
+    if entry.content is None or entry.action not in ACTS_OF_JUDGEMENT:
         return entry
     return entry.model_copy(update={"content": None, "salt": None, "withheld": True})
 
 
-def tip_of(text: str, tenant: TenantId) -> AuditTip | None:
-    """Return the tip written as NUMBER:HASH; None if the text is not one."""
-    match = _TIP.fullmatch(text.strip())
-    return None if match is None else AuditTip(tenant=tenant, number=int(match[1]), hash=match[2])
+def parse_head(text: str, tenant: TenantId) -> AuditHead | None:
+    """Return the head written as NUMBER:HASH; None if the text is not one."""
+    match = _HEAD.fullmatch(text.strip())
+    return None if match is None else AuditHead(tenant=tenant, number=int(match[1]), hash=match[2])
 
 
 def audit_faults(
-    entries: Iterable[AuditEntry], tip: AuditTip | None = None, reader: Role | None = None
+    entries: Iterable[AuditEntry], head: AuditHead | None = None, reader: Role | None = None
 ) -> Iterator[AuditFault]:
-    """Yield all faults of a complete log, which starts with the first entry. `tip` is a tip recorded earlier or
+    """Yield all faults of a complete log, which starts with the first entry. `head` is a head recorded earlier or
     published now. `reader` is the role for which the log was exported according to the log itself; None if it states
     none. Only a log that was exported for a machine may withhold content, and it must withhold all judgements."""
     previous, number = FIRST, 0
     without_content: set[int] = set()
-    tenant = tip.tenant if tip else None
+    tenant = head.tenant if head else None
     for entry in entries:
         tenant = tenant or entry.tenant
         number += 1
         if entry.number != number:
             yield AuditFault(entry.number, f"comes after entry {number - 1}: {_gap(number, entry.number)}")
             number = entry.number
-        elif entry.previous != previous:
+        elif entry.previous_hash != previous:
             yield AuditFault(number, "does not contain the hash of the entry before it, which was replaced")
         if entry.tenant != tenant:
             yield AuditFault(number, f"belongs to a different tenant, {entry.tenant}")
         if entry_hash(entry) != entry.hash:
             yield AuditFault(number, "was changed: its hash does not match its fields")
         yield from _content_faults(entry, without_content, reader)
-        if tip is not None and entry.number == tip.number and entry.hash != tip.hash:
-            yield AuditFault(number, "differs from the published tip of the log")
+        if head is not None and entry.number == head.number and entry.hash != head.hash:
+            yield AuditFault(number, "differs from the published head of the log")
         previous = entry.hash
     for unexplained in sorted(without_content):
         yield AuditFault(unexplained, "has no content, but no later entry records its erasure")
-    if tip is not None and number < tip.number:
+    if head is not None and number < head.number:
         yield AuditFault(
-            number + 1, f"is missing: {tip.number} entries were published, but the log ends with entry {number}"
+            number + 1, f"is missing: {head.number} entries were published, but the log ends with entry {number}"
         )
 
 
@@ -142,7 +151,7 @@ def _gap(expected: int, found: int) -> str:
 
 
 def _content_faults(entry: AuditEntry, without_content: set[int], reader: Role | None) -> Iterator[AuditFault]:
-    is_judgement = entry.act in ACTS_OF_JUDGEMENT
+    is_judgement = entry.action in ACTS_OF_JUDGEMENT
     if entry.withheld and reader != "machine":
         reader_text = (
             f"was exported for the role {reader}" if reader else "does not state for which role it was exported"
@@ -161,5 +170,5 @@ def _content_faults(entry: AuditEntry, without_content: set[int], reader: Role |
         )
     if content_hash(entry.salt, canonical(entry.content)) != entry.content_hash:
         yield AuditFault(entry.number, "was changed: its content does not match its hash")
-    elif entry.act == "erased":
+    elif entry.action == "erased":
         without_content.difference_update(entry.content.get("entries", ()))

@@ -40,8 +40,8 @@ def entry_of_ranking(job: NewJob, work: RankingRequest, call: BatchId | None) ->
     content = {
         "call": call,
         "proposals": len(work.ideas),
-        "places": work.cut,
-        "comparisons_per_proposal": work.calls_per_idea,
+        "places": work.shortlist_size,
+        "comparisons_per_proposal": work.comparisons_per_idea,
         "known_comparisons": len(work.known) or None,
         "blind": work.blind,
         "max_usd": work.limits.max_usd,

@@ -48,7 +48,12 @@ async def expected_fit(
     except (CorpusError, LiteratureError, ComponentUnavailable):
         return Absent(reason="The corpus cannot be searched at the moment.")
     counts = Counter(levels)
-    return ExpectedFit(checked=len(levels), good=counts["good"], partial=counts["partial"], poor=counts["poor"])
+    return ExpectedFit(
+        checked_proposals=len(levels),
+        well_covered=counts["good"],
+        partly_covered=counts["partial"],
+        poorly_covered=counts["poor"],
+    )
 
 
 def _spread(ideas: list[Idea]) -> list[Idea]:

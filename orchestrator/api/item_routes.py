@@ -12,11 +12,11 @@ from assayer.reports.wording import count
 from assayer_client.item_jobs import AcceptedItems, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.resources import JobResource, LivePriority
 from orchestrator.api.event_streams import wait_for_outcomes
-from orchestrator.api.job_routes import JobRoutes, PreferHeader, Submission, job_fields, plural_of
+from orchestrator.api.job_routes import JobRoutes, PreferHeader, Submission, job_fields, path_segment
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.batches.rows import ReadingAbandoned
 from orchestrator.jobs.models import Job, JobKind
-from orchestrator.jobs.requests import CurationRequest, ProposalRequest, RewardsRequest, ScoreRequest
+from orchestrator.jobs.requests import CandidateIdeasRequest, CurationRequest, RewardsRequest, ScoreRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.store import PgItemOutcomes
 from orchestrator.web.authentication import Reader
@@ -29,9 +29,9 @@ Ended = TypeVar("Ended", bound=ItemOutcome)
 Body = TypeVar("Body")
 Read = TypeVar("Read")
 R = TypeVar("R", bound=JobResource)
-ItemRequest: TypeAlias = CurationRequest | ProposalRequest | RewardsRequest | ScoreRequest
+ItemRequest: TypeAlias = CurationRequest | CandidateIdeasRequest | RewardsRequest | ScoreRequest
 
-_PREFIXES: Mapping[JobKind, str] = {"curation": "cu", "proposal": "pr", "rewards": "rw", "score": "sc"}
+_PREFIXES: Mapping[JobKind, str] = {"curation": "cu", "candidate_ideas": "ci", "rewards": "rw", "score": "sc"}
 
 
 class ItemsQuery(UrlQuery):
@@ -65,7 +65,7 @@ class ItemRoutes(Generic[R, Ended]):
         job = submission.new_id(_PREFIXES[self.kind])
         new = NewJob(id=job, request=work, subject=count(len(work.items), self.thing), priority=priority)
         links = self.links(job)
-        receipt = accepted(id=job, asked=len(work.items), links=links, **more)
+        receipt = accepted(id=job, item_count=len(work.items), links=links, **more)
         return await submission.answer(new, links.job, receipt, self.show)
 
     def links(self, job: str) -> ItemLinks:
@@ -76,7 +76,7 @@ class ItemRoutes(Generic[R, Ended]):
         return self.resource.model_validate(
             {
                 **job_fields(job),
-                "asked": await store.asked(job.id),
+                "item_count": await store.asked(job.id),
                 "items": await store.outcomes(job.id),
                 "result": await services.jobs.result(job.tenant, job.id, self.result)
                 if job.state == "succeeded"
@@ -86,7 +86,7 @@ class ItemRoutes(Generic[R, Ended]):
         )
 
     def summarise(self, job: Job) -> R:
-        fields = {**job_fields(job), "asked": None, "items": None, "result": None, "links": self.links(job.id)}
+        fields = {**job_fields(job), "item_count": None, "items": None, "result": None, "links": self.links(job.id)}
         return self.resource.model_validate(fields)
 
     def add_routes(self) -> None:
@@ -126,7 +126,7 @@ class ItemRoutes(Generic[R, Ended]):
 
 
 def item_links(kind: JobKind, job: str) -> ItemLinks:
-    path = f"/v1/{plural_of(kind)}/{job}"
+    path = f"/v1/{path_segment(kind)}/{job}"
     return ItemLinks(job=path, items=f"{path}/items", events=f"{path}/events")
 
 

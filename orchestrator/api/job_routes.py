@@ -124,8 +124,13 @@ class Submission(Posting):
 
 
 def plural_of(kind: JobKind) -> str:
-    """Return the plural under which a kind of job appears in paths."""
+    """Return the plural under which a kind of job appears in operation ids."""
     return kind if kind.endswith("s") else f"{kind}s"
+
+
+def path_segment(kind: JobKind) -> str:
+    """Return the plural under which a kind of job appears in paths."""
+    return plural_of(kind).replace("_", "-")
 
 
 PostingDependency = Annotated[Posting, Depends()]

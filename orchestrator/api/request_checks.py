@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from orchestrator.problems import HttpProblem, ProblemError, suggestion
 
 _SHOWN = 60
-_MOST = 20
+_MAX_PARAMETERS = 20
 
 
 async def refuse_unknown_parameters(request: Request) -> None:
@@ -20,7 +20,7 @@ async def refuse_unknown_parameters(request: Request) -> None:
     if not request.url.query or not isinstance(route, APIRoute) or not route.include_in_schema:
         return  # pages may get unknown parameters, for example from an identity provider's redirect
     known_names = sorted(set(_parameters(route.dependant)))
-    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known_names][:_MOST]
+    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known_names][:_MAX_PARAMETERS]
     if not unknown:
         return
     errors = [

@@ -259,17 +259,21 @@ def _unread_fields(rows: Sequence[AcceptedRow]) -> list[str]:
     """Return a notice for each field of JSON or table rows that is not part of a proposal's text, because its name may
     be misspelt."""
     readings = [row.idea.reading for row in rows if row.idea is not None and row.idea.reading is not None]
-    unread = Counter(item for reading in readings for item in reading.left_out if item.part.startswith("the field "))
+    unread = Counter(
+        item for reading in readings for item in reading.unread_parts if item.part.startswith("the field ")
+    )
     kept_fields = {f'the field "{name}"' for row in rows for name in row.applicant.columns}
     return [
         f"{'Kept, but not as text' if item.part in kept_fields else 'Not read'}: {item.part}, "
-        f"in {count:,} row{'s' * (count > 1)}: {item.why}."
+        f"in {count:,} row{'s' * (count > 1)}: {item.reason}."
         for item, count in unread.most_common(_MAX_UNREAD_NAMED)
     ]
 
 
 def _duplicate(row: AcceptedRow, earlier_row: AcceptedRow) -> Duplicate:
-    return Duplicate(row=row.number, source=_name(row), same_as=earlier_row.number, same_source=_name(earlier_row))
+    return Duplicate(
+        row=row.number, source=_name(row), duplicate_of=earlier_row.number, duplicate_of_source=_name(earlier_row)
+    )
 
 
 def _name(row: AcceptedRow) -> str:

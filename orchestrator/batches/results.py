@@ -38,7 +38,16 @@ FlatResult: TypeAlias = dict[str, Any]
 method to their scores, on the report's scale; parts without a score are missing."""
 
 _INTEGERS = ("row", "rank", "opinions", "papers_found", "papers_cited", "quotes_unverified")
-_NUMBERS = ("score", "rank_low", "rank_high", "chance_in", "reviewers_score", "awarded", "requested", "cost_usd")
+_NUMBERS = (
+    "score",
+    "rank_low",
+    "rank_high",
+    "shortlist_probability",
+    "reviewers_score",
+    "awarded",
+    "requested",
+    "cost_usd",
+)
 
 
 class RowStanding(Frozen):
@@ -61,7 +70,7 @@ class RowStanding(Frozen):
     rank_high: float | None = None
     band: Band | None = None
     """Band of the row at the ranking's own cutoff."""
-    chance_in: float | None = None
+    shortlist_probability: float | None = None
     """Probability, 0 to 1, that the row is truly among the best at that cutoff."""
     opinions: int | None = None
     """Number of reviews that count. None if the caller is not allowed to see them, as machines never are."""

@@ -30,7 +30,7 @@ _AFTER_PARTS = {
     "rank_low": "Rank at best",
     "rank_high": "Rank at worst",
     "band": "Shortlist",
-    "chance_in": "Chance of being in (0 to 1)",
+    "shortlist_probability": "Chance of being in (0 to 1)",
     "reviewers_score": "Reviewers' score (1 to 5)",
     "opinions": "Reviews",
     "panel_decision": "Decision",

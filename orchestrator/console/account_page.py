@@ -21,14 +21,14 @@ async def account(context: SignedIn) -> Response:
 
 
 @router.post("")
-async def change(context: SignedIn, mails: Annotated[bool, Form()] = False) -> Response:
+async def change(context: SignedIn, receives_email: Annotated[bool, Form()] = False) -> Response:
     """Set whether the member receives email. Browsers omit unticked checkboxes, so a missing field means no."""
     member = await _member(context)
     if member is None:
         raise HttpProblem(
             "conflict", "You are signed in with a machine key, which receives no email. Sign in as a member."
         )
-    await context.services.members.set_mails(context.tenant, member.id, mails, context.by)
+    await context.services.members.set_receives_email(context.tenant, member.id, receives_email, context.by)
     return RedirectResponse("/console/account", 303)
 
 

@@ -230,12 +230,12 @@ async def shown_assignments(
         plan=_plan_as_shown(draft, body, {row.id for row in page.rows}) if draft and body else None,
         not_blind=not_blind,
         digest=_digest(draft) if draft else "",
-        by=body.by if body else "expertise",
+        by=body.strategy if body else "expertise",
         per_proposal=body.per_proposal if body else None,
         max_load=body.max_load if body else None,
         view=view,
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True)
-        | ({"by": body.by, "per_proposal": body.per_proposal, "max_load": body.max_load} if body else {}),
+        | ({"by": body.strategy, "per_proposal": body.per_proposal, "max_load": body.max_load} if body else {}),
         page=page,
         names={str(member.id): member.name for member in members} | is_signed_off,
         choice=choice,
@@ -255,7 +255,7 @@ async def shown_assignments(
 
 
 def _body(by: AssignedBy, per_proposal: int, max_load: int | None) -> AssignBody:
-    return AssignBody(by=by, per_proposal=per_proposal, max_load=max_load)
+    return AssignBody(strategy=by, per_proposal=per_proposal, max_load=max_load)
 
 
 def _plan_as_shown(draft: DraftOfAssignments, body: AssignBody, on_page: Collection[str]) -> DisplayedPlan:

@@ -16,9 +16,9 @@ from orchestrator.access.audit_chain import (
     AuditEntry,
     AuditExport,
     AuditFault,
-    AuditTip,
+    AuditHead,
     audit_faults,
-    tip_of,
+    parse_head,
 )
 from orchestrator.console.page_context import AuditReader, PageContext
 from orchestrator.problems import HttpProblem
@@ -48,7 +48,7 @@ class ChainCheck(Frozen):
     """The first faults found, at most 20."""
     more: bool
     against: str
-    """The earlier tip that the person entered; empty if the log is only checked against its current tip."""
+    """The earlier head that the person entered; empty if the log is only checked against its current head."""
 
 
 @router.get("")
@@ -58,18 +58,20 @@ async def log(context: AuditReader, query: Annotated[_LogQuery, Query()]) -> Res
 
 @router.get("/check")
 async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Verify the log from its first entry. An earlier tip stored elsewhere (`kept`) also reveals whether entries were
+    """Verify the log from its first entry. An earlier head stored elsewhere (`kept`) also reveals whether entries were
     removed from the end."""
     kept = kept.strip()
-    current_tip = await context.services.audit_log.tip(context.tenant)
-    expected_tip = current_tip
+    current_head = await context.services.audit_log.head(context.tenant)
+    expected_head = current_head
     if kept:
-        noted_tip = tip_of(kept, context.tenant)
-        if noted_tip is None:
-            fault = "A tip must have the form NUMBER:HASH, where the hash has 64 hexadecimal digits."
+        noted_head = parse_head(kept, context.tenant)
+        if noted_head is None:
+            fault = "A head must have the form NUMBER:HASH, where the hash has 64 hexadecimal digits."
             return await _show(context, _LogQuery(), fault=fault, kept=kept)
-        expected_tip = noted_tip
-    return await _show(context, _LogQuery(), kept=kept, checked=await _check(context, expected_tip, current_tip, kept))
+        expected_head = noted_head
+    return await _show(
+        context, _LogQuery(), kept=kept, checked=await _check(context, expected_head, current_head, kept)
+    )
 
 
 @router.get("/export")
@@ -105,24 +107,26 @@ async def _show(
         about=about,
         before=query.before,
         next=page[-1].number if len(newest) > _ROWS else None,
-        tip=await context.services.audit_log.tip(context.tenant),
+        head=await context.services.audit_log.head(context.tenant),
         fault=fault,
         kept=kept,
         checked=checked,
     )
 
 
-async def _check(context: PageContext, expected_tip: AuditTip, current_tip: AuditTip, noted_text: str) -> ChainCheck:
+async def _check(
+    context: PageContext, expected_head: AuditHead, current_head: AuditHead, noted_text: str
+) -> ChainCheck:
     """Verify the log. Entries are read a thousand at a time and hashed in a thread."""
-    loop, count, reached_tip = asyncio.get_running_loop(), 0, current_tip.number == 0
+    loop, count, reached_head = asyncio.get_running_loop(), 0, current_head.number == 0
 
     def entries() -> Iterator[AuditEntry]:
-        nonlocal count, reached_tip
+        nonlocal count, reached_head
         while True:
-            reading = context.services.audit_log.entries(expected_tip.tenant, after=count, limit=_READ)
+            reading = context.services.audit_log.entries(expected_head.tenant, after=count, limit=_READ)
             part = asyncio.run_coroutine_threadsafe(reading, loop).result()
             for entry in part:
-                reached_tip = reached_tip or (entry.number, entry.hash) == (current_tip.number, current_tip.hash)
+                reached_head = reached_head or (entry.number, entry.hash) == (current_head.number, current_head.hash)
                 yield entry
             if len(part) < _READ:
                 count += len(part)
@@ -130,12 +134,12 @@ async def _check(context: PageContext, expected_tip: AuditTip, current_tip: Audi
             count = part[-1].number
 
     def faults() -> list[AuditFault]:
-        all_faults = audit_faults(entries(), expected_tip)
+        all_faults = audit_faults(entries(), expected_head)
         first = list(islice(all_faults, _FAULTS + 1))
         for _ in all_faults:
             pass
-        if not reached_tip and not first:
-            first.append(AuditFault(current_tip.number, "does not match the currently published tip of the log"))
+        if not reached_head and not first:
+            first.append(AuditFault(current_head.number, "does not match the currently published head of the log"))
         return first
 
     first = await asyncio.to_thread(faults)
@@ -143,8 +147,8 @@ async def _check(context: PageContext, expected_tip: AuditTip, current_tip: Audi
 
 
 async def _lines(context: PageContext) -> AsyncIterator[str]:
-    head = AuditExport(tenant=context.tenant, reader=context.caller.role, at=context.now)
-    yield f"{head.model_dump_json()}\n"
+    header = AuditExport(tenant=context.tenant, reader=context.caller.role, exported_at=context.now)
+    yield f"{header.model_dump_json()}\n"
     last_number = 0
     while part := await context.services.audit_log.entries(context.tenant, after=last_number, limit=_READ):
         yield "".join(f"{item.model_dump_json()}\n" for item in part)

@@ -20,7 +20,7 @@ from orchestrator.validation_wording import fault_in_words
 
 M = TypeVar("M", bound=BaseModel)
 
-MOST_ROWS = 12
+MAX_ROWS = 12
 _BLANK_ROWS = 2
 _ANCHOR = re.compile(r"(\d{1,3})[ \t]*[=:\s][ \t]*(.*)")
 _TITLES = {
@@ -53,7 +53,7 @@ def form_of(values: Mapping[str, str]) -> CallForm:
     """Parse a submitted form."""
     faults: list[str] = []
     entered = {name: value.replace("\r\n", "\n").strip() for name, value in values.items()}
-    for number in range(MOST_ROWS):
+    for number in range(MAX_ROWS):
         if not entered.get(f"field-{number}-name") and not entered.get(f"field-{number}-question"):
             entered.pop(f"field-{number}-kind", None)  # an empty row's menu has a value too
     criteria = _criteria(entered, faults)
@@ -121,12 +121,12 @@ def field_title(name: str) -> str:
 def rows_shown(values: Mapping[str, str], kind: str) -> int:
     """Return how many rows for criteria or questions the form shows: those with values, plus some blank ones."""
     used_rows = [int(name.split("-")[1]) + 1 for name, value in values.items() if name.startswith(f"{kind}-") and value]
-    return min(MOST_ROWS, max(used_rows, default=0) + _BLANK_ROWS)
+    return min(MAX_ROWS, max(used_rows, default=0) + _BLANK_ROWS)
 
 
 def _rows(typed: Mapping[str, str], kind: str, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the numbers and values of the rows (for criteria or questions) in which a name or a question was typed."""
-    for number in range(MOST_ROWS):
+    for number in range(MAX_ROWS):
         row = {key: typed.get(f"{kind}-{number}-{key}", "") for key in keys}
         if row["name"] or row["question"]:
             yield number, row

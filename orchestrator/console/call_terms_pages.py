@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
 from assayer_client.calls import CallDetails
-from orchestrator.console.call_form import MOST_ROWS, CallForm, field_title, form_of, rows_shown, values_of
+from orchestrator.console.call_form import MAX_ROWS, CallForm, field_title, form_of, rows_shown, values_of
 from orchestrator.console.page_context import CallReader, CallRunner, PageContext
 from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.submissions import BatchStatus
@@ -116,5 +116,5 @@ def _of_form(form: CallForm) -> dict[str, Any]:
         "faults": form.faults,
         "criteria_rows": rows_shown(form.values, "criterion"),
         "field_rows": rows_shown(form.values, "field"),
-        "most_rows": MOST_ROWS,
+        "most_rows": MAX_ROWS,
     }

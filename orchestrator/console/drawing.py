@@ -13,7 +13,7 @@ from orchestrator.store.rows import PAGE
 
 _SCORE_BINS = 20
 _TIME_BINS = 40
-_MOST_RANK_MARKS = 200
+_MAX_RANK_MARKS = 200
 _QUANTILES = (0.1, 0.5, 0.9)
 
 
@@ -124,7 +124,7 @@ def rank_curve(series: RankSeries) -> RankCurve | None:
     count = len(series.ranks)
     if not count:
         return None
-    step = 1 if count <= _MOST_RANK_MARKS else PAGE * -(-count // (PAGE * _MOST_RANK_MARKS))
+    step = 1 if count <= _MAX_RANK_MARKS else PAGE * -(-count // (PAGE * _MAX_RANK_MARKS))
     lows, highs = np.asarray(series.lows, dtype=float), np.asarray(series.highs, dtype=float)
     max_rank = float(max(series.ranks[-1], highs.max()))
     marks = []
@@ -146,13 +146,13 @@ def rank_curve(series: RankSeries) -> RankCurve | None:
                 clearly_out=bands.count("out"),
             )
         )
-    return RankCurve(tuple(marks), count, step, _cut(series), series.cut)
+    return RankCurve(tuple(marks), count, step, _cut(series), series.shortlist_size)
 
 
 def _cut(series: RankSeries) -> float | None:
-    if series.cut is None:
+    if series.shortlist_size is None:
         return None
-    return int(np.searchsorted(series.ranks, series.cut, side="right")) / len(series.ranks)
+    return int(np.searchsorted(series.ranks, series.shortlist_size, side="right")) / len(series.ranks)
 
 
 def _microseconds(moments: Sequence[dt.datetime], origin: dt.datetime) -> NDArray[np.int64]:

@@ -78,6 +78,6 @@ async def _preview_erasure(context: PageContext, source: str, batch: str) -> Era
 
 
 def _digest(erasure: Erasure) -> str:
-    rankings = (f"{item.id} {item.taken} {item.left}" for item in erasure.taken_out_of)
-    parts = [*(job.id for job in erasure.jobs), *rankings, str(erasure.refused_rows), erasure.batch or ""]
+    rankings = (f"{item.id} {item.removed_proposals} {item.remaining_proposals}" for item in erasure.redacted_rankings)
+    parts = [*(job.id for job in erasure.jobs), *rankings, str(erasure.rejected_rows), erasure.batch or ""]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

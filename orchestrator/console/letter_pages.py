@@ -109,11 +109,11 @@ async def record_objection(
     context: Overrider,
     call: CallInPath,
     text: Annotated[str, Form(max_length=20_000)] = "",
-    received: Annotated[dt.date | None, Form()] = None,
+    received_on: Annotated[dt.date | None, Form()] = None,
 ) -> Response:
     job = await context.find_proposal(call, evaluation)
     try:
-        body = ObjectionBody(text=text, received=received or context.now.date())
+        body = ObjectionBody(text=text, received_on=received_on or context.now.date())
     except ValidationError:
         return await _one(context, call, job, "Describe what the applicant objects to (at least 3 characters).")
     await context.reviewing.letters.object(context.tenant, job, body, context.by)
@@ -135,12 +135,7 @@ async def answer_objection(
     except ValidationError:
         return await _one(context, call, job, "Write the answer (at least 3 characters).")
     objection = await context.reviewing.letters.answer(context.tenant, job, number, body.answer, context.by)
-    required(
-        objection,
-        missing_or_deleted(
-            "evaluation", evaluation, f"The proposal has no objection {number}, or that objection is already answered."
-        ),
-    )
+    required(objection, missing_or_deleted("evaluation", evaluation, f"The proposal has no objection {number}."))
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}#objections", 303)
 
 
@@ -161,7 +156,7 @@ async def _show(
         stored=templates,
         templates=typed or templates.templates,
         placeholders=PLACEHOLDERS,
-        withheld=sum(letter.comments > 0 and not letter.released for letter in found),
+        withheld=sum(letter.comments > 0 and not letter.released_comments for letter in found),
         open_objections=[item for item in objections if item.answer is None],
         objections={item.evaluation for item in objections},
         sign_off=await context.reviewing.decisions.signed_off(tenant, call.id),

@@ -7,12 +7,12 @@ from typing import NamedTuple
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from assayer_client.model_calls import ModelCall
+from assayer_client.llm_requests import LlmRequest
 from assayer_client.reports import Span
 from orchestrator.console.page_context import CallReader
 from orchestrator.jobs.models import TERMINAL, Job
 from orchestrator.jobs.timeline import timeline_of
-from orchestrator.services.model_calls import call_contents, calls_of
+from orchestrator.services.llm_requests import call_contents, calls_of
 from orchestrator.web.path_parameters import CallNumber
 from orchestrator.web.things_in_paths import EvaluationInPath
 
@@ -38,7 +38,7 @@ class _StageLine(NamedTuple):
 
 
 class _CallLine(NamedTuple):
-    call: ModelCall
+    call: LlmRequest
     start: float
     bar: _Bar
 
@@ -77,7 +77,7 @@ async def model_call(number: CallNumber, context: CallReader, job: EvaluationInP
     return context.page("call.html", job=job, contents=contents, answer=answer, last=len(calls))
 
 
-def _has_unknown_price(call: ModelCall) -> bool:
+def _has_unknown_price(call: LlmRequest) -> bool:
     return call.cost_usd is None and call.prompt_tokens + call.completion_tokens > 0
 
 
@@ -86,7 +86,7 @@ def _stage_line(span: Span, began: float, total_seconds: float) -> _StageLine:
     return _StageLine(span, start, seconds, _bar(start, seconds, total_seconds))
 
 
-def _line(call: ModelCall, job: Job, total_seconds: float) -> _CallLine:
+def _line(call: LlmRequest, job: Job, total_seconds: float) -> _CallLine:
     """Return the line for a model request. Its start is computed from its end, which the ledger records. A request
     answered from the cache takes no time."""
     seconds = 0.0 if call.cached else call.seconds

@@ -73,7 +73,7 @@ async def member_details(id: PathId, context: Inviter) -> Response:
 async def change(id: PathId, context: Inviter, form: GivenMember) -> Response:
     member = await _member(context, id)
     try:
-        fields = MemberPatch(**_body(form).model_dump(exclude={"mails"})).model_dump(exclude_unset=True)
+        fields = MemberPatch(**_body(form).model_dump(exclude={"receives_email"})).model_dump(exclude_unset=True)
         await members.change_member(context.services.members, context.tenant, member.id, fields, context.by)
     except HttpProblem as problem:
         return await _show(context, member, form, problem)

@@ -47,7 +47,7 @@ def _pair(comparisons: list[SourcedComparison], titles: Mapping[IdeaId, str]) ->
         JudgedRespect(
             dimension=outcome.dimension,
             better=title_of.get(outcome.winner),
-            order=_order(outcome.agreed),
+            order=_order(outcome.orders_agree),
             reasons=tuple(_reasons(answers, outcome.dimension, first_id)),
         )
         for outcome in outcomes_of(first_id, answers)

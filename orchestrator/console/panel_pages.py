@@ -98,14 +98,14 @@ async def sign_off(
     context: Signer,
     call: CallInPath,
     note: Annotated[str, Form(max_length=5_000)] = "",
-    despite_missing: Annotated[bool, Form()] = False,
-    despite_unfinished: Annotated[bool, Form()] = False,
-    despite_undecided: Annotated[bool, Form()] = False,
+    allow_missing_opinions: Annotated[bool, Form()] = False,
+    allow_unfinished_evaluations: Annotated[bool, Form()] = False,
+    allow_undecided_proposals: Annotated[bool, Form()] = False,
 ) -> Response:
     """Sign off the call. From then on it cannot be changed."""
     try:
-        despite = AllowedGaps(despite_missing, despite_unfinished, despite_undecided)
-        await context.reviewing.decisions.sign_off(context.tenant, call.id, note.strip(), despite, context.by)
+        allowed = AllowedGaps(allow_missing_opinions, allow_unfinished_evaluations, allow_undecided_proposals)
+        await context.reviewing.decisions.sign_off(context.tenant, call.id, note.strip(), allowed, context.by)
     except ReviewRefused as refusal:
         return await _show(context, call, fault=refusal.message, note=note)
     return RedirectResponse(f"/console/calls/{call.id}/panel#sign-off", 303)

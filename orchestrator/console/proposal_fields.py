@@ -10,13 +10,13 @@ import numpy as np
 
 from orchestrator.store.call_series import WordSeries
 
-_MOST_FIELDS = 12
+_MAX_FIELDS = 12
 _MIN_PER_FIELD = 8
 """Minimum number of proposals per field, which limits the number of fields."""
 _MIN_SHARED, _MAX_SHARED = 2, 1.3
 """A word is used to distinguish fields if at least `_MIN_SHARED` proposals contain it, and at most `_MAX_SHARED` times
 the average field size."""
-_MOST_WORDS = 2_000
+_MAX_WORDS = 2_000
 _WORDS_PER_NAME = 3
 _MAX_TRAINING = 2_000
 """Maximum number of proposals on which k-means is fitted; they are sampled evenly from the call. Every proposal is then
@@ -70,11 +70,11 @@ def fields_of(words: Sequence[Sequence[str]]) -> ProposalFields:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     no_fields = ProposalFields((), (None,) * len(words))
-    count = min(_MOST_FIELDS, sum(map(bool, words)) // _MIN_PER_FIELD)
+    count = min(_MAX_FIELDS, sum(map(bool, words)) // _MIN_PER_FIELD)
     if count < 2:
         return no_fields
     max_shared = max(_MIN_SHARED, int(_MAX_SHARED * len(words) / count))
-    weights = TfidfVectorizer(analyzer=list, min_df=_MIN_SHARED, max_df=max_shared, max_features=_MOST_WORDS)
+    weights = TfidfVectorizer(analyzer=list, min_df=_MIN_SHARED, max_df=max_shared, max_features=_MAX_WORDS)
     try:
         matrix = weights.fit_transform(words).tocsr()
     except ValueError:  # no word lies within the bounds

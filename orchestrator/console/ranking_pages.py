@@ -32,22 +32,22 @@ _MIN_PRICED = 10
 class RankingChoice(Frozen):
     """The settings chosen before a ranking is started."""
 
-    cut: int | None = Field(default=None, ge=1, le=10_000)
-    calls_per_idea: float = Field(
-        default=RankingOptions.model_fields["calls_per_idea"].default, gt=0, le=1_000, allow_inf_nan=False
+    shortlist_size: int | None = Field(default=None, ge=1, le=10_000)
+    comparisons_per_idea: float = Field(
+        default=RankingOptions.model_fields["comparisons_per_idea"].default, gt=0, le=1_000, allow_inf_nan=False
     )
     max_usd: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
-    earlier: ResourceName | None = None
+    previous_ranking: ResourceName | None = None
     """An earlier ranking whose comparisons are reused."""
 
 
 class _Entered(Frozen, extra="ignore", defer_build=False):
     """The form's values exactly as entered."""
 
-    cut: str = Field(default="", max_length=20)
-    calls_per_idea: str = Field(default="", max_length=20)
+    shortlist_size: str = Field(default="", max_length=20)
+    comparisons_per_idea: str = Field(default="", max_length=20)
     max_usd: str = Field(default="", max_length=20)
-    earlier: str = Field(default="", max_length=64)
+    previous_ranking: str = Field(default="", max_length=64)
 
     def values(self) -> dict[str, str]:
         """Return the fields that are not empty."""
@@ -102,7 +102,10 @@ async def start(context: CallRunner, call: CallInPath, entered: Annotated[_Enter
 
 @router.get("/{ranking}")
 async def ranking(
-    ranking: PathId, context: CallReader, call: CallInPath, cut: Annotated[int | None, Query(ge=1, le=10_000)] = None
+    ranking: PathId,
+    context: CallReader,
+    call: CallInPath,
+    shortlist_size: Annotated[int | None, Query(ge=1, le=10_000)] = None,
 ) -> Response:
     """Show a ranking's progress, or its result at a cutoff."""
     rankings, tenant = context.services.rankings, context.tenant
@@ -111,7 +114,7 @@ async def ranking(
     standings = await rankings.standings(tenant, call.id, job.id)
     shown_shortlist = None
     if summary is not None and standings is not None:
-        shown_shortlist = await asyncio.to_thread(shortlist, standings, summary, cut)
+        shown_shortlist = await asyncio.to_thread(shortlist, standings, summary, shortlist_size)
     unranked, not_ranked = await rankings.unranked(tenant, call.id, job.id) if shown_shortlist else ((), 0)
     return context.page(
         "ranking.html",
@@ -151,7 +154,7 @@ def _choice(entered: _Entered) -> RankingChoice:
         raise HttpProblem.invalid(
             "“Number to be chosen” must be a whole number of at least 1. “Comparisons per proposal” and “Cost "
             "limit” must be numbers above 0. An earlier ranking must be one of those listed.",
-            "/cut",
+            "/shortlist_size",
         ) from None
 
 
@@ -161,9 +164,9 @@ async def _request(
     """Return the request for the chosen ranking. Raises HttpProblem if the call cannot be ranked."""
     body = RankingBody(
         batch=call.id,
-        cut=choice.cut,
-        calls_per_idea=choice.calls_per_idea,
-        earlier=choice.earlier,
+        shortlist_size=choice.shortlist_size,
+        comparisons_per_idea=choice.comparisons_per_idea,
+        previous_ranking=choice.previous_ranking,
         limits=Limits(max_usd=choice.max_usd),
     )
     services = context.services
@@ -174,7 +177,7 @@ async def _estimate(context: PageContext, call: BatchStatus, choice: RankingChoi
     """Estimate the size and cost of the chosen ranking. Raises HttpProblem if the call cannot be ranked."""
     work, candidates = await _request(context, call, choice)
     count = len(work.ideas)
-    comparisons = min(round(choice.calls_per_idea * count), count * (count - 1))
+    comparisons = min(round(choice.comparisons_per_idea * count), count * (count - 1))
     comparison_count = min(comparisons, len({(item.first, item.second) for item in work.known}))
     return RankingEstimate(
         entrants=count,
@@ -192,7 +195,7 @@ async def _price(context: PageContext, comparisons: int) -> float | Absent:
         earlier = await context.services.rankings.summary(context.tenant, job.id)
         if earlier is None or isinstance(earlier.cost_usd, Absent):
             continue
-        paid_comparisons = earlier.judge.comparisons - earlier.judge.handed_in
+        paid_comparisons = earlier.judge.comparisons - earlier.judge.submitted_comparisons
         if paid_comparisons >= _MIN_PRICED:
             return comparisons * earlier.cost_usd / paid_comparisons
     return Absent(reason="The cost of a comparison cannot be estimated from your recent rankings.")

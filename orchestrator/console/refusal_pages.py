@@ -20,10 +20,10 @@ from orchestrator.web.csrf import STALE_PAGE, check_origin
 from orchestrator.web.return_url import HOME, requesting_page
 
 _FORM = "application/x-www-form-urlencoded"
-_MOST_TYPED = 400_000
+_MAX_TYPED = 400_000
 """Maximum size, in bytes, of a form whose input is shown again. The longest permitted text fits, even if every
 character is encoded as `%XX`."""
-_MOST_FIELDS = 100
+_MAX_FIELDS = 100
 _SERVICE_FAULT = 500
 _TYPED = {
     "score": "Score",
@@ -84,7 +84,7 @@ class RefusalPages:
 
         async def observed() -> Message:
             message = await receive()
-            if len(form) <= _MOST_TYPED:
+            if len(form) <= _MAX_TYPED:
                 form.extend(message.get("body", b""))
             return message
 
@@ -125,11 +125,11 @@ class RefusalPages:
         """Return the typed input by field title. Input submitted from another site is ignored, because it would appear
         to be this service's own text."""
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if media != _FORM or len(form) > _MOST_TYPED:
+        if media != _FORM or len(form) > _MAX_TYPED:
             return {}
         try:
             check_origin(request, self._access)
-            fields = dict(parse_qsl(form.decode("ascii", "replace"), max_num_fields=_MOST_FIELDS))
+            fields = dict(parse_qsl(form.decode("ascii", "replace"), max_num_fields=_MAX_FIELDS))
         except (HttpProblem, ValueError):
             return {}
         return {words: fields[name] for name, words in _TYPED.items() if fields.get(name, "").strip()}

@@ -73,7 +73,7 @@ def reviewer_choice(
         chosen=chosen is not None,
         asked=asked,
         not_blind=sum(item.id in not_blind for item in asked),
-        unseen=sum(not item.signs_in and item.id not in not_blind for item in asked),
+        unseen=sum(not item.can_sign_in and item.id not in not_blind for item in asked),
         gone=len(chosen or ()) - len(ticked),
         reviewers=len(reviewing),
         listed=[(item, item.id in ticked) for item in matching[:_LISTED]],

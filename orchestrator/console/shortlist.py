@@ -19,7 +19,7 @@ class ShortlistRow(NamedTuple):
     """Id of the proposal in the call; None if it is not in the call or has been deleted."""
     low: float
     high: float
-    chance_in: float
+    shortlist_probability: float
     comparisons: int
     alike: bool
     score: float | None
@@ -54,19 +54,20 @@ class Shortlist(NamedTuple):
     bands: tuple[ShortlistBand, ...]
 
 
-def shortlist(standings: CallStandings, summary: RankingSummary, cut: int | None) -> Shortlist:
-    """Return the shortlist at the cutoff `cut`. The default is the ranking's own cutoff, or else a quarter of the
+def shortlist(standings: CallStandings, summary: RankingSummary, size: int | None) -> Shortlist:
+    """Return the shortlist at the cutoff `size`. The default is the ranking's own cutoff, or else a quarter of the
     ideas."""
     ideas = len(standings.ranks)
-    shortlist_size = min(cut or summary.cut or max(1, ideas // 4), ideas - 1)
-    if cut in (None, summary.cut) and summary.cut is not None:
-        shortlist_size = summary.cut  # even if so many ideas were erased that all the remaining ones are within it
+    shortlist_size = min(size or summary.shortlist_size or max(1, ideas // 4), ideas - 1)
+    if size in (None, summary.shortlist_size) and summary.shortlist_size is not None:
+        # Even if so many ideas were erased that all the remaining ones are within it.
+        shortlist_size = summary.shortlist_size
     intervals = StrengthIntervals(
         standings.strengths,
         standings.strength_lows,
         standings.strength_highs,
         standings.chances,
-        summary.cut,
+        summary.shortlist_size,
         summary.confidence,
     )
     moved_cut = apply_cut(intervals, shortlist_size)
@@ -95,7 +96,7 @@ def _row(standings: CallStandings, moved_cut: MovedCut, position: int) -> Shortl
         proposal=standings.proposals[position],
         low=standings.lows[position],
         high=standings.highs[position],
-        chance_in=float(moved_cut.chances[position]),
+        shortlist_probability=float(moved_cut.chances[position]),
         comparisons=standings.comparisons[position],
         alike=standings.alike[position],
         score=standings.scores[position],

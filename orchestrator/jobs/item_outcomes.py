@@ -8,13 +8,13 @@ from typing import Any, Literal, TypeVar
 
 from assayer.models import Absent
 from assayer_client.curation import (
+    CandidateIdeas,
+    CandidateIdeasOutcome,
     CuratedPaper,
     CurationOutcome,
     IdeaScores,
     ItemsResult,
     PaidOutcome,
-    Proposal,
-    ProposalOutcome,
     ScoreOutcome,
 )
 from assayer_client.item_jobs import ItemOutcome
@@ -22,12 +22,12 @@ from assayer_client.rewards import Reward, RewardOutcome, RewardsResult
 
 Ended = TypeVar("Ended", bound=ItemOutcome)
 
-_FREE = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
+_FREE = {"llm_requests": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
 
 
 def repeated(outcome: Ended, item: int, name: str) -> Ended:
     """Return a copy of the outcome for a later item with the same text, at no further cost."""
-    changed_fields: dict[str, Any] = {"item": item, "id": name, "same_as": outcome.item, "seconds": 0.0}
+    changed_fields: dict[str, Any] = {"item": item, "id": name, "duplicate_of": outcome.item, "seconds": 0.0}
     if isinstance(outcome, PaidOutcome):
         changed_fields |= _FREE
     elif isinstance(outcome, RewardOutcome) and outcome.reward is not None:
@@ -35,38 +35,38 @@ def repeated(outcome: Ended, item: int, name: str) -> Ended:
     return outcome.model_copy(update=changed_fields)
 
 
-def ended_as(outcome: PaidOutcome) -> Literal["done", "absent", "problem"]:
+def ended_as(outcome: PaidOutcome) -> Literal["succeeded", "absent", "problem"]:
     match outcome:
         case CurationOutcome(paper=CuratedPaper(kind=kind)):
             is_absent = isinstance(kind, Absent)
-        case ProposalOutcome(proposal=Proposal(candidates=candidates)):
+        case CandidateIdeasOutcome(candidate_ideas=CandidateIdeas(candidates=candidates)):
             is_absent = not candidates
         case ScoreOutcome(scores=IdeaScores(scores=scores)):
             is_absent = all(isinstance(score.score, Absent) for score in scores)
         case _:
             return "problem"
-    return "absent" if is_absent else "done"
+    return "absent" if is_absent else "succeeded"
 
 
-def reward_ended_as(outcome: RewardOutcome) -> Literal["match", "no_match", "absent", "guard", "problem"]:
+def reward_ended_as(outcome: RewardOutcome) -> Literal["match", "no_match", "absent", "decided_by_guard", "problem"]:
     if outcome.reward is None:
         return "problem"
     if outcome.reward.guard is not None:
-        return "guard"
+        return "decided_by_guard"
     if isinstance(outcome.reward.value, Absent):
         return "absent"
     return "match" if outcome.reward.value else "no_match"
 
 
-def items_result(kind: Literal["curation", "proposal", "score"], outcomes: Sequence[PaidOutcome]) -> ItemsResult:
+def items_result(kind: Literal["curation", "candidate_ideas", "score"], outcomes: Sequence[PaidOutcome]) -> ItemsResult:
     counts = Counter(map(ended_as, outcomes))
-    return ItemsResult(kind=kind, **_counts(counts, "done", "absent", "problem"), **_totals(outcomes, outcomes))
+    return ItemsResult(kind=kind, **_counts(counts, "succeeded", "absent", "problem"), **_totals(outcomes, outcomes))
 
 
 def rewards_result(judge: str, outcomes: Sequence[RewardOutcome]) -> RewardsResult:
     ended = Counter(map(reward_ended_as, outcomes))
     rewards = [outcome.reward for outcome in outcomes if outcome.reward is not None]
-    counts = _counts(ended, "match", "no_match", "guard", "absent", "problem")
+    counts = _counts(ended, "match", "no_match", "decided_by_guard", "absent", "problem")
     return RewardsResult(judge=judge, **counts, **_totals(outcomes, rewards))
 
 
@@ -80,8 +80,8 @@ def _totals(outcomes: Sequence[ItemOutcome], paid_outcomes: Sequence[PaidOutcome
     cost = sum(item.cost_usd for item in paid_outcomes if not isinstance(item.cost_usd, Absent))
     return {
         "items": len(outcomes),
-        "repeated": sum(outcome.same_as is not None for outcome in outcomes),
-        "calls": sum(item.calls for item in paid_outcomes),
+        "repeated": sum(outcome.duplicate_of is not None for outcome in outcomes),
+        "llm_requests": sum(item.llm_requests for item in paid_outcomes),
         "prompt_tokens": sum(item.prompt_tokens for item in paid_outcomes),
         "completion_tokens": sum(item.completion_tokens for item in paid_outcomes),
         "cost_usd": round(cost, 6) if unknown is None else unknown,

@@ -50,11 +50,11 @@ class ComparisonRequest(Frozen):
 class RankingRequest(Frozen):
     kind: Literal["ranking"] = "ranking"
     ideas: tuple[Idea, ...] = Field(min_length=2)
-    cut: int | None = Field(default=None, ge=1)
+    shortlist_size: int | None = Field(default=None, ge=1)
     """Number of ideas to choose."""
     scores: dict[str, float] = Field(default_factory=dict)
     """Point scores to start from, by idea id."""
-    calls_per_idea: float | None = Field(default=None, gt=0)
+    comparisons_per_idea: float | None = Field(default=None, gt=0)
     """Number of comparisons requested for each ranked idea; None for the value in the service's settings."""
     known: tuple[Comparison, ...] = ()
     """Comparisons of an earlier ranking; comparisons between two of these ideas are not requested again."""
@@ -94,14 +94,14 @@ class CurationRequest(Frozen):
     limits: Limits = Limits()
 
 
-class ProposalRequest(Frozen):
+class CandidateIdeasRequest(Frozen):
     """Request for candidate ideas for each research question."""
 
-    kind: Literal["proposal"] = "proposal"
+    kind: Literal["candidate_ideas"] = "candidate_ideas"
     items: tuple[ResearchQuestion, ...] = Field(min_length=1)
     candidates: int | None = Field(default=None, ge=1, le=100)
     """Number of candidates for each question; None: the number in the service's settings."""
-    best_by: BestBy | None = None
+    ranking_method: BestBy | None = None
     """Criterion by which the candidates of a question are ordered; None: not ordered."""
     limits: Limits = Limits()
 
@@ -130,7 +130,7 @@ JobRequest: TypeAlias = Annotated[
     | RankingRequest
     | RewardsRequest
     | CurationRequest
-    | ProposalRequest
+    | CandidateIdeasRequest
     | ScoreRequest,
     Field(discriminator="kind"),
 ]
@@ -146,7 +146,7 @@ def suspicious_features(request: JobRequest) -> tuple[FlagKind, ...]:
             texts = (request.first, request.second)
         case RankingRequest():
             texts = request.ideas
-        case CurationRequest() | ProposalRequest():
+        case CurationRequest() | CandidateIdeasRequest():
             texts = request.items
         case ScoreRequest():
             texts = [item.idea for item in request.items]

@@ -30,7 +30,7 @@ def outcomes_of(first: IdeaId, answers: Sequence[Comparison]) -> tuple[Outcome, 
         Outcome(
             dimension=dimension,
             winner=winners[0] if len(set(winners)) == 1 else "tie",
-            agreed=len(set(winners)) == 1 if len(winners) > 1 else None,
+            orders_agree=len(set(winners)) == 1 if len(winners) > 1 else None,
         )
         for dimension, winners in winners_by_dimension.items()
     )

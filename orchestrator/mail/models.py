@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field, TypeAdapter
 
 from assayer.models import Frozen
-from assayer_client.people import Mail, MailState
+from assayer_client.people import EmailDelivery, EmailState
 from orchestrator.access.roles import MemberId, PersonRole
 from orchestrator.jobs.models import BatchId
 
@@ -57,7 +57,7 @@ class ReviewsMissing(Frozen):
 class BidsAsked(Frozen):
     """Request for bids to a reviewer of a call, sent by an officer."""
 
-    kind: Literal["bids asked"] = "bids asked"
+    kind: Literal["bids requested"] = "bids requested"
     call: BatchId
     name: str
 

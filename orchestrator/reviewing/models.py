@@ -30,5 +30,5 @@ class NewMember(Frozen):
     affiliation: str = ""
     """Institutions, separated by semicolons. Proposals from these institutions are not assigned to the member."""
     role: PersonRole
-    mails: bool = True
+    receives_email: bool = True
     """True to notify the member by email, if the service sends emails."""

@@ -42,9 +42,9 @@ def _kinds(blinding: Blinding) -> Iterator[MaskedText]:
     """Yield the number of masked passages of each kind, without their text."""
     times = dict[Any, int]()
     for item in blinding.masked:
-        times[item.kind] = times.get(item.kind, 0) + item.times
+        times[item.kind] = times.get(item.kind, 0) + item.occurrences
     for kind, count in times.items():
-        yield MaskedText(kind=kind, text=_MASK, times=count)
+        yield MaskedText(kind=kind, text=_MASK, occurrences=count)
 
 
 def _names(blinding: Blinding) -> list[str]:

@@ -108,7 +108,9 @@ class AssignmentPlanner:
             new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, ConflictSearch(interests))
             await self.reviewing.assignments.store_detected_conflicts(new_conflicts, self.clock.now())
         conflicts = [
-            conflict for conflict in await self.reviewing.assignments.conflicts(tenant, batch) if not conflict.cleared
+            conflict
+            for conflict in await self.reviewing.assignments.conflicts(tenant, batch)
+            if not conflict.cleared_reason
         ]
         earlier_assignments = await self.reviewing.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
         conflict_pairs = {(str(conflict.evaluation), str(conflict.member)) for conflict in conflicts}
@@ -131,10 +133,10 @@ class AssignmentPlanner:
             str(proposal.id): max(0, body.per_proposal - assigned[proposal.id]) for proposal in proposals
         }
         given = await self.reviewing.bids.all(tenant, batch)
-        bids = {(str(item.evaluation), str(item.member)): item.bid for item in given if body.by == "expertise"}
+        bids = {(str(item.evaluation), str(item.member)): item.bid for item in given if body.strategy == "expertise"}
         profiles = [_known(expertise_by_member.get(person.id)) for person in people]
         match = None
-        if body.by == "expertise" and (bids or any(item.keywords or item.papers for item in profiles)):
+        if body.strategy == "expertise" and (bids or any(item.keywords or item.papers for item in profiles)):
             texts = [(proposal.title, proposal.text or "") for proposal in proposals]
             match = await asyncio.to_thread(ExpertiseMatch, texts, profiles)
         ids = [str(person.id) for person in people]
@@ -213,7 +215,7 @@ class AssignmentPlanner:
         """Assign a proposal to a manually chosen reviewer, after a check for conflicts. Raises HttpProblem if the
         reviewer cannot review it."""
         try:
-            draft = await self.draft(tenant, batch, AssignBody(by="load", per_proposal=1, reviewers=(reviewer,)))
+            draft = await self.draft(tenant, batch, AssignBody(strategy="load", per_proposal=1, reviewers=(reviewer,)))
         except HttpProblem as problem:
             raise HttpProblem("conflict", problem.detail) from None
         for conflict in draft.conflicts:
@@ -256,7 +258,7 @@ class AssignmentPlanner:
 
 
 def _known(stored: Expertise | None) -> Known:
-    papers = [(paper.title, paper.abstract) for paper in stored.papers if paper.listed] if stored else []
+    papers = [(paper.title, paper.abstract) for paper in stored.papers if paper.listed_by_person] if stored else []
     return Known(stored.keywords if stored else (), papers)
 
 

@@ -14,8 +14,8 @@ from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, EvaluationOutco
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.store.call_tables import TableRow
 
-_LONGEST = 300
-_LONGEST_NOTE = 2_000
+_MAX_TEXT = 300
+_MAX_NOTE = 2_000
 _DECISIONS: tuple[DecisionOutcome, ...] = ("fund", "reserve", "decline")
 _UNFINISHED: tuple[EvaluationOutcome, ...] = ("running", "queued")
 
@@ -44,7 +44,7 @@ def dossier_of(
         if number
     ]
     return Dossier(
-        title=one_line(call.name)[:_LONGEST] or str(call.id),
+        title=one_line(call.name)[:_MAX_TEXT] or str(call.id),
         subtitle=f"created {moment(now)}",
         counts=tuple(_counts(call, rows)),
         warnings=tuple(warnings),
@@ -56,7 +56,8 @@ def dossier_of(
             for row in sorted(rows, key=lambda row: _sort_key(row, people, decided))
         ),
         refused=tuple(
-            BriefLine(name=one_line(item.source)[:120], text=one_line(item.detail)[:_LONGEST]) for item in call.rejected
+            BriefLine(name=one_line(item.source)[:120], text=one_line(item.detail)[:_MAX_TEXT])
+            for item in call.rejected
         ),
         people=(*_people(panel), *(_budget(use) if use and decided else ())) if panel else (),
         overrides=tuple(_overrides(people.values())),
@@ -113,13 +114,13 @@ def _row(row: TableRow, people: Mapping[str, PanelRow], decided: Mapping[str, De
     if score is not None:
         score_text = f"{100 * score:.0f}"
     elif figures is not None:
-        score_text = f"no score: {one_line(figures.reason)[:_LONGEST]}"
+        score_text = f"no score: {one_line(figures.reason)[:_MAX_TEXT]}"
     else:
         score_text = row.problem.title if row.problem else OUTCOMES_IN_WORDS[row.outcome]
     panel = people.get(row.id)
     return DossierRow(
         place=f"{row.rank.rank} ({row.rank.low:.0f}–{row.rank.high:.0f})" if row.rank else f"row {row.row}",
-        title=one_line(row.title)[:_LONGEST],
+        title=one_line(row.title)[:_MAX_TEXT],
         source=one_line(row.source)[:120],
         share=score,
         score=score_text,
@@ -135,7 +136,7 @@ def _decision(decision: Decision | None, currency: str) -> str:
     if decision is None:
         return ""
     amount = "" if decision.amount is None else f" {decision.amount:,.0f} {currency}".rstrip()
-    reason = f": {one_line(decision.reason)[:_LONGEST]}" if decision.reason else ""
+    reason = f": {one_line(decision.reason)[:_MAX_TEXT]}" if decision.reason else ""
     return f"{decision.outcome}{amount}{reason}"
 
 
@@ -151,21 +152,25 @@ def _budget(use: BudgetUse) -> Iterable[BriefLine]:
 
 
 def _people(panel: Panel) -> Iterable[BriefLine]:
-    opinions_given = f"{count(panel.given)} of {count(panel.assigned)} assigned, {count(panel.revised)} revised"
-    yield BriefLine(name="Given", text=opinions_given)
-    if panel.set_aside:
-        yield BriefLine(name="Not counted", text=f"{count(panel.set_aside)}, by reviewers with a conflict of interest")
-    for name, agreement in (("between first reviews", panel.blind), ("between current reviews", panel.standing)):
+    submitted = f"{count(panel.submitted_opinions)} of {count(panel.assigned_opinions)} assigned"
+    yield BriefLine(name="Given", text=f"{submitted}, {count(panel.revised_opinions)} revised")
+    if panel.excluded_opinions:
+        yield BriefLine(
+            name="Not counted", text=f"{count(panel.excluded_opinions)}, by reviewers with a conflict of interest"
+        )
+    for name, agreement in (("between first reviews", panel.blind), ("between current reviews", panel.current)):
         kappa = agreement.kappa
         kappa_text = f"none. {kappa.reason}" if isinstance(kappa, Absent) else f"{kappa:.2f}"
         yield BriefLine(name=f"Agreement {name} (κ)", text=kappa_text)
     sign_off = panel.sign_off
     yield BriefLine(
         name="Signed off",
-        text="not yet" if sign_off is None else f"{moment(sign_off.at)} by {one_line(sign_off.name)[:120]}",
+        text="not yet"
+        if sign_off is None
+        else f"{moment(sign_off.signed_off_at)} by {one_line(sign_off.signed_off_by)[:120]}",
     )
     if sign_off is not None and sign_off.note:
-        yield BriefLine(name="Note", text=one_line(sign_off.note)[:_LONGEST_NOTE])
+        yield BriefLine(name="Note", text=one_line(sign_off.note)[:_MAX_NOTE])
 
 
 def _overrides(rows: Iterable[PanelRow]) -> Iterable[BriefLine]:
@@ -173,6 +178,7 @@ def _overrides(rows: Iterable[PanelRow]) -> Iterable[BriefLine]:
         if row.override is not None:
             override = row.override
             yield BriefLine(
-                name=one_line(row.title)[:_LONGEST],
-                text=f"{override.score} of 5, {one_line(override.name)[:120]}: {one_line(override.reason)[:_LONGEST]}",
+                name=one_line(row.title)[:_MAX_TEXT],
+                text=f"{override.score} of 5, {one_line(override.overridden_by)[:120]}: "
+                f"{one_line(override.reason)[:_MAX_TEXT]}",
             )

@@ -39,7 +39,8 @@ async def choose_reviewers(
     change. Raises HttpProblem or ReviewRefused if the call is signed off or a named member is not a reviewer."""
     if sign_off := await reviewing.decisions.signed_off(tenant, batch):
         raise HttpProblem(
-            "conflict", f"The call {batch} was signed off on {sign_off.at:%Y-%m-%d}. It can no longer be changed."
+            "conflict",
+            f"The call {batch} was signed off on {sign_off.signed_off_at:%Y-%m-%d}. It can no longer be changed.",
         )
     chosen_members = None if body.reviewers is None else await _known(members, tenant, body.reviewers)
     if not body.dry_run:

@@ -17,7 +17,7 @@ _THINGS = {
     "ev": ("evaluation", "evaluations"),
     "cp": ("comparison", "comparisons"),
     "rk": ("ranking", "rankings"),
-    "pr": ("proposed idea", "proposed ideas"),
+    "ci": ("request for candidate ideas", "requests for candidate ideas"),
     "sc": ("set of scores", "sets of scores"),
     "rw": ("set of rewards", "sets of rewards"),
     "cu": ("curation", "curations"),
@@ -32,25 +32,25 @@ async def proof_of(
     data is still stored. Raises HttpProblem if there is no such erasure."""
     entries = await audit_log.entries(tenant, after=number - 1, limit=1)
     entry = entries[0] if entries and entries[0].number == number else None
-    if entry is None or entry.act != "erased" or entry.content is None:
+    if entry is None or entry.action != "erased" or entry.content is None:
         raise HttpProblem("not-found", f"The audit log contains no erasure with the number {number:,}.")
-    deleted_ids = tuple(str(item) for item in entry.content.get("things", ()))
-    rankings = tuple(str(item) for item in entry.content.get("taken_out_of", ()))
-    tip = await audit_log.tip(tenant)
+    deleted_ids = tuple(str(item) for item in entry.content.get("erased_ids", ()))
+    rankings = tuple(str(item) for item in entry.content.get("redacted_rankings", ()))
+    head = await audit_log.head(tenant)
     return ErasureProof(
         number=number,
-        at=entry.at,
-        by=entry.actor,
-        by_name=str(entry.content.get("by", "")),
+        erased_at=entry.recorded_at,
+        erased_by_id=entry.actor,
+        erased_by=str(entry.content.get("by", "")),
         role=entry.role,
-        about=entry.about,
-        things=deleted_ids,
-        taken_out_of=rankings,
-        words_erased=len(entry.content.get("entries", ())),
+        subject=entry.subject,
+        erased_ids=deleted_ids,
+        redacted_rankings=rankings,
+        erased_audit_entries=len(entry.content.get("entries", ())),
         hash=entry.hash,
         still_stored=tuple(await erasures.still_stored(tenant, deleted_ids, rankings, number)),
         checked_at=now,
-        tip=f"{tip.number}:{tip.hash}",
+        audit_head=f"{head.number}:{head.hash}",
     )
 
 
@@ -59,29 +59,29 @@ def proof_page(proof: ErasureProof) -> ErasurePage:
     lead = f"None of the erased data is still stored, as checked on {checked_at}."
     if proof.still_stored:
         lead = f"Some data was not deleted. On {checked_at}, this was still stored: {', '.join(proof.still_stored)}."
-    words = count(proof.words_erased, "earlier entry about it", "earlier entries about it")
+    words = count(proof.erased_audit_entries, "earlier entry about it", "earlier entries about it")
     text_erased = f"The text of {words} was erased too; the log still shows when each entry was made"
     lines = (
-        ("Erased on", moment(proof.at)),
-        ("Erased by", f"{proof.by_name or proof.by}, {proof.role}"),
-        ("What", _about(proof.about)),
-        ("Deleted", counted_things(proof.things)),
-        *((("Removed from", _rankings_that_stay(proof.taken_out_of)),) if proof.taken_out_of else ()),
-        ("In the audit log", text_erased if proof.words_erased else "The log contained no text about it"),
+        ("Erased on", moment(proof.erased_at)),
+        ("Erased by", f"{proof.erased_by or proof.erased_by_id}, {proof.role}"),
+        ("What", _about(proof.subject)),
+        ("Deleted", counted_things(proof.erased_ids)),
+        *((("Removed from", _rankings_that_stay(proof.redacted_rankings)),) if proof.redacted_rankings else ()),
+        ("In the audit log", text_erased if proof.erased_audit_entries else "The log contained no text about it"),
     )
     entry = f"{proof.number}:{proof.hash}"
     technical = [("Entry for this erasure", entry)]
-    if proof.tip != entry:
-        technical.append(("Newest entry when checked", proof.tip))
-    if proof.taken_out_of:
-        technical.append(("Rankings from which it was removed", ", ".join(proof.taken_out_of)))
+    if proof.audit_head != entry:
+        technical.append(("Newest entry when checked", proof.audit_head))
+    if proof.redacted_rankings:
+        technical.append(("Rankings from which it was removed", ", ".join(proof.redacted_rankings)))
     return ErasurePage(
         lead=lead,
         lines=tuple(BriefLine(name=name, text=text) for name, text in lines),
         technical=tuple(BriefLine(name=name, text=text) for name, text in technical),
-        things=proof.things,
+        things=proof.erased_ids,
         number=proof.number,
-        day=proof.at.date(),
+        day=proof.erased_at.date(),
     )
 
 

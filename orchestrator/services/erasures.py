@@ -1,7 +1,7 @@
 """Preview and execution of erasures (of an applicant's data, or of a batch)."""
 
 from assayer.reports.wording import count, money
-from assayer_client.erasures import ErasedJob, Erasure, RankingThatStays
+from assayer_client.erasures import ErasedJob, Erasure, RedactedRanking
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import TERMINAL, BatchId, JobId, TenantId
 from orchestrator.services.job_lookup import find_batch
@@ -33,12 +33,14 @@ async def erasure_of(
             for item in erasure
             if item.id not in stay
         ),
-        taken_out_of=tuple(
-            RankingThatStays(id=item.id, title=item.subject, taken=item.taken, left=item.left or 0)
+        redacted_rankings=tuple(
+            RedactedRanking(
+                id=item.id, title=item.subject, removed_proposals=item.taken, remaining_proposals=item.left or 0
+            )
             for item in erasure
             if item.id in stay
         ),
-        refused_rows=refused_rows,
+        rejected_rows=refused_rows,
         batch=batch,
         proof=None,
     )
@@ -66,13 +68,15 @@ async def erase_found(
     was searched for, if any."""
     erased_jobs = [JobId(job.id) for job in erasure.jobs]
     batch = BatchId(erasure.batch) if erasure.batch else None
-    kept_rankings = [JobId(item.id) for item in erasure.taken_out_of]
+    kept_rankings = [JobId(item.id) for item in erasure.redacted_rankings]
     erased_jobs_result = await erasures.erase(
-        tenant, erased_jobs, by, source=source, batch=batch, taken_out_of=kept_rankings
+        tenant, erased_jobs, by, source=source, batch=batch, redacted_rankings=kept_rankings
     )
     # Rankings that were still running at the time of the preview but have finished since are kept.
     finished = {
-        job.id: RankingThatStays(id=job.id, title=job.title, taken=len(standing.ideas), left=standing.others)
+        job.id: RedactedRanking(
+            id=job.id, title=job.title, removed_proposals=len(standing.ideas), remaining_proposals=standing.others
+        )
         for job in erasure.jobs
         if (standing := erased_jobs_result.finished.get(JobId(job.id))) is not None
     }
@@ -81,6 +85,6 @@ async def erase_found(
             "dry_run": False,
             "proof": erased_jobs_result.proof,
             "jobs": tuple(job for job in erasure.jobs if job.id not in finished),
-            "taken_out_of": (*erasure.taken_out_of, *finished.values()),
+            "redacted_rankings": (*erasure.redacted_rankings, *finished.values()),
         }
     )

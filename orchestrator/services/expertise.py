@@ -67,7 +67,7 @@ def distinct_papers(papers: Iterable[ReviewerPaper]) -> list[ReviewerPaper]:
     by_title: dict[str, ReviewerPaper] = {}
     for paper in papers:
         earlier_paper = by_title.get(key := title_key(paper.title))
-        if earlier_paper is None or (paper.listed and not earlier_paper.listed):
+        if earlier_paper is None or (paper.listed_by_person and not earlier_paper.listed_by_person):
             by_title[key] = paper
     return list(by_title.values())
 
@@ -77,7 +77,7 @@ async def papers_in_corpus(
 ) -> list[ReviewerPaper]:
     """Return the listed papers, completed with data from the corpus, followed by other papers under the reviewer's
     name. The latter are found by searching the corpus for the listed titles and the keywords."""
-    listed_papers = [paper for paper in papers if paper.listed]
+    listed_papers = [paper for paper in papers if paper.listed_by_person]
     queries = [*(paper.title for paper in listed_papers), *keywords][:_QUERIES]
     answers = await corpus.search(queries, _HITS, OPEN) if queries else []
     completed_papers = [

@@ -79,7 +79,7 @@ def _letter(
         outcome=item.outcome,
         text=_text(item, templates, values),
         comments=item.comments,
-        released=len(item.released),
+        released_comments=len(item.released),
         sent_at=item.sent_at,
         sent_by=item.sent_by,
     )

@@ -46,16 +46,19 @@ async def whole_panel(reviewing: ReviewingStores, tenant: TenantId, batch: Batch
     scores, sign_off = await asyncio.gather(
         reviewing.panels.scores(tenant, batch), reviewing.decisions.signed_off(tenant, batch)
     )
-    blind, standing = await asyncio.to_thread(
-        lambda: (_agreement(scores, scores.blind), _agreement(scores, scores.standing))
+    blind, current = await asyncio.to_thread(
+        lambda: (_agreement(scores, scores.blind), _agreement(scores, scores.current))
     )
     return Panel(
         batch=batch,
-        **{name: getattr(scores, name) for name in ("assigned", "given", "revised", "set_aside")},
+        assigned_opinions=scores.assigned_opinions,
+        submitted_opinions=scores.submitted_opinions,
+        revised_opinions=scores.revised_opinions,
+        excluded_opinions=scores.excluded_opinions,
         rows=(),
         next=None,
         blind=blind,
-        standing=standing,
+        current=current,
         sign_off=sign_off,
     )
 
@@ -77,4 +80,4 @@ def _agreement(scores: PanelScores, figures: Sequence[int]) -> PanelAgreement:
 
 
 def _pair(pair: PairAgreement) -> PanelPair:
-    return PanelPair(first=pair.first, second=pair.second, common=pair.common, kappa=pair.kappa)
+    return PanelPair(first=pair.first, second=pair.second, common_proposals=pair.common, kappa=pair.kappa)

@@ -7,7 +7,7 @@ from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.reviewing.proposal_index import IndexedProposal, ProposalIndex
 from orchestrator.store.assignments import PgAssignments
 
-_MOST_CALLS = 4
+_MAX_CALLS = 4
 _READ_AT_ONCE = 500
 
 
@@ -27,7 +27,7 @@ class ProposalIndexes:
         known yet are omitted."""
         cached_index = self._held.setdefault((tenant, batch), _Held())
         self._held.move_to_end((tenant, batch))
-        if len(self._held) > _MOST_CALLS:
+        if len(self._held) > _MAX_CALLS:
             self._held.popitem(last=False)
         async with cached_index.lock:
             versions = await self._assignments.versions(tenant, batch)

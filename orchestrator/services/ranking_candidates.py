@@ -16,7 +16,7 @@ from assayer.ranking.known_comparisons import HandedInComparison, Judging, expla
 from assayer.reports.scores import score_of
 from assayer_client import rankings as wire
 from assayer_client.comparisons import Comparison
-from assayer_client.rankings import MOST_COMPARISONS, LeftOut, RankedIdeaBody, UnscoredIdea
+from assayer_client.rankings import MAX_COMPARISONS, ExcludedEvaluation, RankedIdeaBody, UnscoredIdea
 from orchestrator.jobs.models import BatchId, Job, JobId, TenantId
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.problems import HttpProblem
@@ -30,7 +30,7 @@ from orchestrator.store.rankings import PgRankings
 class RankingBody(wire.RankingBody):
     """A request to rank ideas or a finished batch. The ranking of a batch starts from the scores in its reports."""
 
-    comparisons: tuple[HandedInComparison, ...] = Field(default=(), max_length=MOST_COMPARISONS)
+    comparisons: tuple[SubmittedComparison, ...] = Field(default=(), max_length=MAX_COMPARISONS)
     """Comparisons from an earlier ranking or comparison job. Those between two of these ideas are not repeated. The
     ideas' names in them are not stored."""
 
@@ -42,7 +42,7 @@ class RankingCandidates:
     ideas: dict[str, Idea] = field(default_factory=dict)
     """Ideas by id."""
     scores: dict[str, float] = field(default_factory=dict)
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[ExcludedEvaluation] = field(default_factory=list)
     unscored: list[UnscoredIdea] = field(default_factory=list)
     evaluations: list[JobId] = field(default_factory=list)
     """All evaluations that were considered, including those left out of the ranking."""
@@ -66,9 +66,9 @@ async def ranking_request(
     return (
         RankingRequest(
             ideas=tuple(candidates.ideas.values()),
-            cut=body.cut,
+            shortlist_size=body.shortlist_size,
             scores=candidates.scores,
-            calls_per_idea=body.calls_per_idea,
+            comparisons_per_idea=body.comparisons_per_idea,
             known=await _known_comparisons(
                 body, tenant, jobs, rankings, candidates.ideas, options.judging._replace(rules=RULES if blind else None)
             ),
@@ -86,9 +86,10 @@ def _check_candidates(candidates: RankingCandidates, body: RankingBody) -> None:
         raise HttpProblem.invalid(
             f"A ranking needs at least two ideas, but this request has {count or 'none'}.", pointer
         )
-    if body.cut is not None and body.cut >= count:
+    if body.shortlist_size is not None and body.shortlist_size >= count:
         raise HttpProblem.invalid(
-            f"The cutoff is {body.cut}, but it must be lower than the number of ideas ({count}).", "/cut"
+            f"The cutoff is {body.shortlist_size}, but it must be lower than the number of ideas ({count}).",
+            "/shortlist_size",
         )
 
 
@@ -138,7 +139,7 @@ async def _candidates_of_batch(jobs: PgJobs, tenant: TenantId, name: BatchId) ->
             first_by_text[report.idea.id] = job.source or f"row {job.row}"
             _add_report(candidates, job, report)
             continue
-        candidates.left_out.append(LeftOut(**_identifiers_of(job), reason=reason))
+        candidates.left_out.append(ExcludedEvaluation(**_identifiers_of(job), reason=reason))
     return candidates
 
 
@@ -168,10 +169,10 @@ async def _known_comparisons(
     is between two of the ideas. Also raises it if one was judged under different conditions: model, prompt, idea text,
     masking or use of reports."""
     comparisons = [comparison.without_names() for comparison in body.comparisons]
-    if body.earlier is not None:
-        comparisons += await comparisons_of(rankings, await find_job(jobs, tenant, body.earlier, "ranking"))
+    if body.previous_ranking is not None:
+        comparisons += await comparisons_of(rankings, await find_job(jobs, tenant, body.previous_ranking, "ranking"))
     split = split_comparisons(comparisons, ideas.keys(), judging)
-    pointer = "/comparisons" if body.comparisons else "/earlier"
+    pointer = "/comparisons" if body.comparisons else "/previous_ranking"
     if split.refused:
         detail = f"{explain_refused(split.refused, judging)} Omit them, or change `blind` if that is the reason."
         raise HttpProblem.invalid(detail, pointer)

@@ -34,7 +34,7 @@ TITLE_FOR_REVIEWERS = """CASE WHEN jobs.blind THEN coalesce((
 exists, the row number is shown instead."""
 
 _QUEUE = f"""
-    SELECT evaluation, jobs.batch, jobs."row", jobs.state, member, assignments.at, batches.opinions_due AS due,
+    SELECT evaluation, jobs.batch, jobs."row", jobs.state, member, assigned_at, batches.opinions_due AS due_date,
            {OPINION_GIVEN} AS opinion, CASE WHEN $5::boolean THEN {TITLE_FOR_REVIEWERS} ELSE jobs.subject END AS title,
            CASE WHEN $5::boolean THEN '' ELSE assignments.reason END AS reason,
            {CALL_TITLE} AS call, sign_offs.batch IS NOT NULL AS signed_off
@@ -86,32 +86,32 @@ _CONFLICTS = """
 """
 # A detected conflict does not overwrite one that a person has declared or cleared.
 _ADD_FOUND = """
-    INSERT INTO conflicts (evaluation, member, source, reason, at)
+    INSERT INTO conflicts (evaluation, member, source, reason, recorded_at)
     SELECT id, $2, $3, $4, $5 FROM jobs WHERE id = $1 FOR KEY SHARE ON CONFLICT DO NOTHING
 """
 _DECLARE = """
-    INSERT INTO conflicts AS known (evaluation, member, source, reason, at)
+    INSERT INTO conflicts AS known (evaluation, member, source, reason, recorded_at)
     SELECT jobs.id, members.id, $6, $4, $5 FROM jobs, members
     WHERE jobs.tenant = $1 AND jobs.id = $2 AND members.tenant = $1 AND members.id = $3
     FOR KEY SHARE OF jobs
-    ON CONFLICT (evaluation, member) DO UPDATE SET source = $6, reason = $4, cleared = NULL, at = $5
+    ON CONFLICT (evaluation, member) DO UPDATE SET source = $6, reason = $4, cleared_reason = NULL, recorded_at = $5
     RETURNING known.*
 """
 _CLEAR = """
-    UPDATE conflicts SET cleared = $4 FROM jobs
+    UPDATE conflicts SET cleared_reason = $4 FROM jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3 RETURNING conflicts.*
 """
 # Inserts only the planned pairs that are still allowed. Since planning, the proposal may have been erased, a conflict
 # declared, or the reviewer removed from the tenant or the call.
 _ASSIGN = f"""
-    INSERT INTO assignments (evaluation, member, reason, at)
+    INSERT INTO assignments (evaluation, member, reason, assigned_at)
     SELECT jobs.id, members.id, pairs.reason, $3
     FROM unnest($1::text[], $2::text[], $5::text[]) AS pairs (evaluation, member, reason)
     JOIN jobs ON jobs.id = pairs.evaluation AND jobs.batch = $4 AND {READABLE}
     JOIN batches ON batches.id = jobs.batch
     JOIN members ON members.id = pairs.member AND members.removed_at IS NULL AND members.role = 'reviewer'
     WHERE NOT {COULD_READ_REPORTS} AND NOT EXISTS (
-        SELECT FROM conflicts WHERE evaluation = jobs.id AND member = members.id AND cleared IS NULL
+        SELECT FROM conflicts WHERE evaluation = jobs.id AND member = members.id AND cleared_reason IS NULL
     )
     AND (
         NOT EXISTS (SELECT FROM call_reviewers WHERE batch = $4)
@@ -123,7 +123,7 @@ _ASSIGN = f"""
 _CONFLICTED = """EXISTS (
     SELECT FROM conflicts
     WHERE conflicts.evaluation = assignments.evaluation AND conflicts.member = assignments.member
-      AND conflicts.cleared IS NULL
+      AND conflicts.cleared_reason IS NULL
 )"""
 _LEFT = "(members.removed_at IS NOT NULL OR members.role <> 'reviewer')"
 _END_BARRED = f"""
@@ -282,7 +282,7 @@ class PgAssignments(LoggedStore):
         reasons = [storable_text(reason) for reason in pairs.values()]
         rows = await connection.fetch(_ASSIGN, evaluations, members, by.at, batch, reasons)
         new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
-        # Members are locked before the audit log's tip, in the same order as when members are changed.
+        # Members are locked before the audit log's head, in the same order as when members are changed.
         for row in ended_rows:
             content = {"member": row["member"], "reason": row["reason"]}
             await self._log.append(connection, tenant, by, "assignment withdrawn", row["evaluation"], **content)

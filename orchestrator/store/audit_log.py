@@ -12,7 +12,7 @@ from orchestrator.access.audit_chain import (
     Actor,
     AuditedAct,
     AuditEntry,
-    AuditTip,
+    AuditHead,
     canonical,
     content_hash,
     entry_hash,
@@ -21,15 +21,17 @@ from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Connection, Database, Store, in_transaction
 from orchestrator.store.json_columns import json_without_nul
 
-_BEGIN = "INSERT INTO audit_tips (tenant, number, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING"
+_BEGIN = "INSERT INTO audit_heads (tenant, number, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING"
 # This lock serialises appends to a tenant's log.
-_TIP = "SELECT number, hash FROM audit_tips WHERE tenant = $1 FOR UPDATE"
+_HEAD = "SELECT number, hash FROM audit_heads WHERE tenant = $1 FOR UPDATE"
 _ADD = """
-    INSERT INTO audit_log (tenant, number, at, actor, role, act, about, content_hash, previous, hash)
+    INSERT INTO audit_log (
+        tenant, number, recorded_at, actor, role, action, subject, content_hash, previous_hash, hash
+    )
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 """
-_ADD_CONTENT = "INSERT INTO audit_contents (tenant, number, about, salt, content) VALUES ($1, $2, $3, $4, $5)"
-_MOVE_TIP = "UPDATE audit_tips SET number = $2, hash = $3 WHERE tenant = $1"
+_ADD_CONTENT = "INSERT INTO audit_contents (tenant, number, subject, salt, content) VALUES ($1, $2, $3, $4, $5)"
+_MOVE_HEAD = "UPDATE audit_heads SET number = $2, hash = $3 WHERE tenant = $1"
 _ENTRIES = """
     SELECT entry.*, words.salt, words.content
     FROM audit_log AS entry LEFT JOIN audit_contents AS words USING (tenant, number)
@@ -38,29 +40,29 @@ _ENTRIES = """
 _NEWEST = """
     SELECT entry.*, words.salt, words.content
     FROM audit_log AS entry LEFT JOIN audit_contents AS words USING (tenant, number)
-    WHERE entry.tenant = $1 AND ($2::text IS NULL OR entry.actor = $2) AND ($3::text IS NULL OR entry.act = $3)
-      AND ($4::text IS NULL OR entry.about = $4) AND ($5::bigint IS NULL OR entry.number < $5)
+    WHERE entry.tenant = $1 AND ($2::text IS NULL OR entry.actor = $2) AND ($3::text IS NULL OR entry.action = $3)
+      AND ($4::text IS NULL OR entry.subject = $4) AND ($5::bigint IS NULL OR entry.number < $5)
     ORDER BY entry.number DESC LIMIT $6
 """
 # Entries about erasures keep their content, which names no applicant.
 _FORGET = """
     DELETE FROM audit_contents USING audit_log AS entry
-    WHERE audit_contents.tenant = $1 AND (audit_contents.about = ANY($2) OR $2 IS NULL)
-      AND entry.tenant = $1 AND entry.number = audit_contents.number AND entry.act <> 'erased'
+    WHERE audit_contents.tenant = $1 AND (audit_contents.subject = ANY($2) OR $2 IS NULL)
+      AND entry.tenant = $1 AND entry.number = audit_contents.number AND entry.action <> 'erased'
     RETURNING entry.number
 """
 # Content about resources that were deleted when their retention period ended. Erasures delete content themselves.
 _EXPIRED_CONTENT = """
-    SELECT words.tenant, array_agg(DISTINCT words.about) AS things
+    SELECT words.tenant, array_agg(DISTINCT words.subject) AS subjects
     FROM audit_contents AS words JOIN tenants ON tenants.id = words.tenant
-    WHERE tenants.retention_days IS NOT NULL AND words.about ~ '^(ev|bt|rk)_'
+    WHERE tenants.retention_days IS NOT NULL AND words.subject ~ '^(ev|bt|rk)_'
       AND EXISTS (
           SELECT FROM audit_log AS entry
-          WHERE entry.tenant = words.tenant AND entry.number = words.number AND entry.act <> 'erased'
-            AND entry.at < $1::timestamptz - tenants.retention_days * interval '1 day'
+          WHERE entry.tenant = words.tenant AND entry.number = words.number AND entry.action <> 'erased'
+            AND entry.recorded_at < $1::timestamptz - tenants.retention_days * interval '1 day'
       )
-      AND NOT EXISTS (SELECT FROM jobs WHERE jobs.id = words.about)
-      AND NOT EXISTS (SELECT FROM batches WHERE batches.id = words.about)
+      AND NOT EXISTS (SELECT FROM jobs WHERE jobs.id = words.subject)
+      AND NOT EXISTS (SELECT FROM batches WHERE batches.id = words.subject)
     GROUP BY words.tenant
 """
 _RETENTION = Actor("retention", "the retention period", "machine")
@@ -69,35 +71,43 @@ _RETENTION = Actor("retention", "the retention period", "machine")
 class PgAuditLog(Store):
     async def append(
         self, connection: Connection, /, tenant: TenantId, by: ActBy, act: AuditedAct, about: str, **content: Any
-    ) -> AuditTip:
+    ) -> AuditHead:
         """Append an entry in the same transaction as the action it records, so that both are stored or neither is. The
         values in `content` must be JSON-serialisable."""
         await connection.execute(_BEGIN, tenant, FIRST)
-        tip = await connection.fetchrow(_TIP, tenant)
-        if tip is None:  # cannot happen: `_BEGIN` has just created it
+        head = await connection.fetchrow(_HEAD, tenant)
+        if head is None:  # cannot happen: `_BEGIN` has just created it
             raise LookupError(tenant)
         salt = secrets.token_hex(16)
         words = canonical(json.loads(json_without_nul(canonical({"by": by.actor.name} | content))))
         entry_without_hash = AuditEntry(
             tenant=tenant,
-            number=tip["number"] + 1,
-            at=by.at,
+            number=head["number"] + 1,
+            recorded_at=by.at,
             actor=by.actor.id,
             role=by.actor.role,
-            act=act,
-            about=about,
+            action=act,
+            subject=about,
             content=json.loads(words),
             salt=salt,
             content_hash=content_hash(salt, words),
-            previous=tip["hash"],
+            previous_hash=head["hash"],
             hash="",
         )
         entry = entry_without_hash.model_copy(update={"hash": entry_hash(entry_without_hash)})
-        values = (entry.at, entry.actor, entry.role, entry.act, entry.about, entry.content_hash, entry.previous)
+        values = (
+            entry.recorded_at,
+            entry.actor,
+            entry.role,
+            entry.action,
+            entry.subject,
+            entry.content_hash,
+            entry.previous_hash,
+        )
         await connection.execute(_ADD, tenant, entry.number, *values, entry.hash)
         await connection.execute(_ADD_CONTENT, tenant, entry.number, about, salt, words)
-        await connection.execute(_MOVE_TIP, tenant, entry.number, entry.hash)
-        return AuditTip(tenant=tenant, number=entry.number, hash=entry.hash)
+        await connection.execute(_MOVE_HEAD, tenant, entry.number, entry.hash)
+        return AuditHead(tenant=tenant, number=entry.number, hash=entry.hash)
 
     record = in_transaction(append)
     """Append an entry in its own transaction, for an action that does not change the database."""
@@ -111,12 +121,12 @@ class PgAuditLog(Store):
         about: str,
         things: Sequence[str] | None,
         **more: list[str],
-    ) -> AuditTip:
+    ) -> AuditHead:
         """Delete the content of all log entries about these resources (None: all resources) and record the erasure.
         Runs in the transaction that deletes the resources themselves. The entries' hashes are kept. `more` is added to
         the new entry's content."""
         numbers = await self._forget(connection, tenant, things)
-        content = {"things": list(things or ()), "entries": numbers, **more}
+        content = {"erased_ids": list(things or ()), "entries": numbers, **more}
         return await self.append(connection, tenant, by, "erased", about, **content)
 
     _purge = in_transaction(erase_within)
@@ -127,13 +137,13 @@ class PgAuditLog(Store):
         """Delete content that was logged about these resources after their erasure. If there was any, record another
         erasure."""
         if numbers := await self._forget(connection, tenant, things):
-            content = {"things": list(things), "entries": numbers}
+            content = {"erased_ids": list(things), "entries": numbers}
             await self.append(connection, tenant, by, "erased", about, **content)
 
     async def _forget(self, connection: Connection, tenant: TenantId, things: Sequence[str] | None) -> list[int]:
         """Delete the content of the entries about these resources (None: all), and return the entries' numbers."""
         await connection.execute(_BEGIN, tenant, FIRST)
-        await connection.fetchrow(_TIP, tenant)
+        await connection.fetchrow(_HEAD, tenant)
         rows = await connection.fetch(_FORGET, tenant, None if things is None else list(things))
         return sorted(row["number"] for row in rows)
 
@@ -142,12 +152,14 @@ class PgAuditLog(Store):
         number of tenants affected."""
         rows = await self._database.fetch(_EXPIRED_CONTENT, now)
         for row in rows:
-            await self._purge(TenantId(row["tenant"]), ActBy(_RETENTION, now), "retention", row["things"])
+            await self._purge(TenantId(row["tenant"]), ActBy(_RETENTION, now), "retention", row["subjects"])
         return len(rows)
 
-    async def tip(self, tenant: TenantId) -> AuditTip:
-        query = "SELECT tenant, number, hash FROM audit_tips WHERE tenant = $1"
-        return await self._database.select_one(AuditTip, query, tenant) or AuditTip(tenant=tenant, number=0, hash=FIRST)
+    async def head(self, tenant: TenantId) -> AuditHead:
+        query = "SELECT tenant, number, hash FROM audit_heads WHERE tenant = $1"
+        return await self._database.select_one(AuditHead, query, tenant) or AuditHead(
+            tenant=tenant, number=0, hash=FIRST
+        )
 
     async def entries(self, tenant: TenantId, *, after: int = 0, limit: int = 500) -> list[AuditEntry]:
         """Return the entries whose number is greater than `after`, in order."""

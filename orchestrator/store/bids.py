@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from assayer_client.expertise import Bid, BiddableProposal, GivenBid
+from assayer_client.expertise import Bid, BiddableProposal, ReviewerBid
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
@@ -57,7 +57,7 @@ _POSSIBLE = f"""
           AND bid_searches.changed_at = expertise.changed_at
     )
     AND NOT EXISTS (
-        SELECT FROM conflicts WHERE conflicts.evaluation = jobs.id AND conflicts.member = $2 AND cleared IS NULL
+        SELECT FROM conflicts WHERE conflicts.evaluation = jobs.id AND conflicts.member = $2 AND cleared_reason IS NULL
     )
 """
 """SQL condition for the proposals that a reviewer may bid on. They have been checked for conflicts with the reviewer's
@@ -90,9 +90,9 @@ _SEARCHED = """
 """
 _PERMITTED = f"SELECT jobs.id FROM jobs WHERE {_POSSIBLE} AND jobs.id = ANY($4)"
 _GIVE = """
-    INSERT INTO bids (evaluation, member, bid, at) SELECT evaluation, $2, bid, $4
+    INSERT INTO bids (evaluation, member, bid, bid_at) SELECT evaluation, $2, bid, $4
     FROM unnest($1::text[], $3::text[]) AS given (evaluation, bid)
-    ON CONFLICT (evaluation, member) DO UPDATE SET bid = excluded.bid, at = excluded.at
+    ON CONFLICT (evaluation, member) DO UPDATE SET bid = excluded.bid, bid_at = excluded.bid_at
 """
 _WITHDRAW = "DELETE FROM bids WHERE evaluation = ANY($1) AND member = $2"
 _ALL = """
@@ -196,7 +196,7 @@ class PgBids(LoggedStore):
         for evaluation in conflicts:
             await self._assignments.declare_within(connection, tenant, evaluation, member, reason, by)
 
-    async def all(self, tenant: TenantId, batch: BatchId) -> list[GivenBid]:
+    async def all(self, tenant: TenantId, batch: BatchId) -> list[ReviewerBid]:
         """Return all bids on a call's proposals. Conflicts of interest are not stored as bids, so they are not
         included."""
-        return [from_row(GivenBid, row) for row in await self._database.fetch(_ALL, tenant, batch)]
+        return [from_row(ReviewerBid, row) for row in await self._database.fetch(_ALL, tenant, batch)]

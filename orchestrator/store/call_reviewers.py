@@ -42,7 +42,7 @@ _END = f"""
 _WITH_PROPOSALS = """
     SELECT DISTINCT member FROM assignments JOIN jobs ON jobs.id = evaluation WHERE tenant = $1 AND batch = $2
 """
-# Members are locked before the audit log's tip, in the same order as when members are changed.
+# Members are locked before the audit log's head, in the same order as when members are changed.
 _HOLD_PEOPLE = "SELECT FROM members WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE"
 _NOT_BLIND = f"""
     SELECT read_reports_until FROM members JOIN batches USING (tenant)

@@ -36,7 +36,7 @@ _RANKS = f"""{PROPOSALS}, ordered AS (
            coalesce(array_agg(high), '{{}}') AS highs, coalesce(array_agg(band), '{{}}') AS bands,
            coalesce((array_agg(id))[:{_NAMED}], '{{}}') AS ids,
            coalesce((array_agg(subject))[:{_NAMED}], '{{}}') AS titles,
-           (SELECT cut FROM ranking) AS cut
+           (SELECT shortlist_size FROM ranking) AS shortlist_size
     FROM ordered
 """
 
@@ -65,7 +65,7 @@ class RankSeries(NamedTuple):
     ids: list[str]
     """Ids of the best 50 proposals; `titles` holds their titles."""
     titles: list[str]
-    cut: int | None
+    shortlist_size: int | None
     """The cutoff specified when the ranking was started."""
 
 

@@ -35,11 +35,12 @@ _SORT = rf"^({'|'.join(_ORDERS)}|part:[\w .-]{{1,60}})$"
 
 PROPOSALS = """
     WITH ranking AS MATERIALIZED (
-        SELECT rankings.job, cut FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = $3
+        SELECT rankings.job, shortlist_size FROM jobs JOIN rankings ON rankings.job = jobs.id
+        WHERE tenant = $1 AND jobs.id = $3
     ), proposals AS (
         SELECT jobs.id, "row", state, subject, source_name, flags, cost_usd, problem, run, figures, score, certainty,
                fit, shares, words, finished_at, extract(epoch FROM finished_at - started_at)::float8 AS seconds,
-               rank, low, high, band, chance_in, coalesce(set_score::float8, given.mean) AS people,
+               rank, low, high, band, shortlist_probability, coalesce(set_score::float8, given.mean) AS people,
                coalesce(given.reviews, 0) AS reviews, set_score IS NOT NULL AS overridden,
                decisions.outcome AS decision, decisions.amount, applicants.name AS applicant, institution,
                applicants.amount AS requested,
@@ -53,7 +54,7 @@ PROPOSALS = """
             FROM jobs JOIN opinions ON opinions.evaluation = jobs.id
             WHERE batch = $2 AND NOT EXISTS (
                 SELECT FROM conflicts WHERE conflicts.evaluation = opinions.evaluation
-                  AND conflicts.member = opinions.member AND cleared IS NULL
+                  AND conflicts.member = opinions.member AND cleared_reason IS NULL
             ) GROUP BY opinions.evaluation
         ) AS given ON given.evaluation = jobs.id
         LEFT JOIN (SELECT evaluation, score AS set_score FROM score_overrides) AS overriding
@@ -68,8 +69,8 @@ PROPOSALS = """
 # Rows are sorted without their wide columns: figures and problems are read only for the rows of the page.
 _PAGE_OF = f"""{PROPOSALS}, page AS (
     SELECT id, "row", state, subject, source_name, flags, cost_usd, seconds, finished_at, outcome, run,
-           rank, low, high, band, chance_in, people, reviews, overridden, decision, amount, applicant, institution,
-           requested,
+           rank, low, high, band, shortlist_probability, people, reviews, overridden, decision, amount, applicant,
+           institution, requested,
            count(*) OVER () AS matching,
            row_number() OVER (ORDER BY {{order}} NULLS LAST, "row", id) AS place
     FROM proposals
@@ -144,7 +145,7 @@ class ProposalRank(Frozen):
     low: float
     high: float
     band: Band | None
-    chance_in: float | None
+    shortlist_probability: float | None
 
 
 class TableRow(Frozen):

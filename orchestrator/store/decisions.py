@@ -12,9 +12,10 @@ from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
 
 _OVERRIDE = """
-    INSERT INTO score_overrides AS known (evaluation, score, reason, by, name, at)
+    INSERT INTO score_overrides AS known (evaluation, score, reason, overridden_by_id, overridden_by, overridden_at)
     SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE
-    ON CONFLICT (evaluation) DO UPDATE SET score = $3, reason = $4, by = $5, name = $6, at = $7
+    ON CONFLICT (evaluation) DO UPDATE SET
+        score = $3, reason = $4, overridden_by_id = $5, overridden_by = $6, overridden_at = $7
     RETURNING known.*
 """
 _OVERRIDE_OF = """
@@ -35,7 +36,9 @@ _UNDECIDED = """
 """
 _CLOSE = "UPDATE batches SET open = false WHERE id = $1 AND open"
 _SIGN = """
-    INSERT INTO sign_offs (batch, by, name, note, missing_opinions, at, audit_number, audit_hash)
+    INSERT INTO sign_offs (
+        batch, signed_off_by_id, signed_off_by, note, missing_opinions, signed_off_at, audit_number, audit_hash
+    )
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING *
 """
 # Assignments cover everyone with an opinion or judgement, because an assignment with an opinion never ends.
@@ -70,19 +73,19 @@ class AllowedGaps(NamedTuple):
     """True to accept proposals without a decision although others have one."""
 
 
-def _check_complete(missing: int, unfinished: int, undecided: int, despite: AllowedGaps) -> None:
+def _check_complete(missing: int, unfinished: int, undecided: int, allowed: AllowedGaps) -> None:
     """Raise ReviewRefused if opinions are missing, evaluations are unfinished or proposals have no decision, unless
-    `despite` accepts it."""
+    `allowed` accepts it."""
     faults, ways = list[str](), list[str]()
-    if missing and not despite.missing:
+    if missing and not allowed.missing:
         faults.append(f"{missing:,} assigned {'opinion is' if missing == 1 else 'opinions are'} missing.")
-        ways.append("Wait for them, withdraw the assignments, or sign off despite them (`despite_missing`).")
-    if unfinished and not despite.unfinished:
+        ways.append("Wait for them, withdraw the assignments, or sign off despite them (`allow_missing_opinions`).")
+    if unfinished and not allowed.unfinished:
         faults.append(f"{unfinished:,} {'evaluation has' if unfinished == 1 else 'evaluations have'} not ended.")
-        ways.append("Wait for the evaluations, cancel them, or sign off despite them (`despite_unfinished`).")
-    if undecided and not despite.undecided:
+        ways.append("Wait for the evaluations, cancel them, or sign off despite them (`allow_unfinished_evaluations`).")
+    if undecided and not allowed.undecided:
         faults.append(f"{undecided:,} {'proposal has' if undecided == 1 else 'proposals have'} no decision.")
-        ways.append("Decide on them, or sign off despite them (`despite_undecided`).")
+        ways.append("Decide on them, or sign off despite them (`allow_undecided_proposals`).")
     if faults:
         raise ReviewRefused(" ".join(faults), " ".join(ways))
 
@@ -108,19 +111,19 @@ class PgDecisions(LoggedStore):
 
     @in_transaction
     async def sign_off(
-        self, connection: Connection, tenant: TenantId, batch: BatchId, note: str, despite: AllowedGaps, by: ActBy
+        self, connection: Connection, tenant: TenantId, batch: BatchId, note: str, allowed: AllowedGaps, by: ActBy
     ) -> SignOff | None:
         """Sign off a call; from then on it cannot be changed or receive more rows. The current names of its people are
         stored with it. Return None if the batch does not exist. Raises ReviewRefused if the call is already signed off.
         Also raises it if opinions are missing, evaluations are unfinished or proposals have no decision, unless
-        `despite` accepts it."""
+        `allowed` accepts it."""
         if await connection.fetchrow(_LOCK_CALL, tenant, batch) is None:
             return None
         await hold_call_open(connection, tenant, batch, alone=True)
         missing = int(await connection.fetchval(_MISSING, batch))
         unfinished = int(await connection.fetchval(_UNFINISHED, batch))
         undecided = int(await connection.fetchval(_UNDECIDED, batch))
-        _check_complete(missing, unfinished, undecided, despite)
+        _check_complete(missing, unfinished, undecided, allowed)
         stored = storable_text(note)
         await connection.execute(_CLOSE, batch)
         await connection.execute(_KEEP_NAMES, batch, tenant)
@@ -129,8 +132,8 @@ class PgDecisions(LoggedStore):
             content["unfinished_evaluations"] = unfinished
         if undecided:
             content["undecided_proposals"] = undecided
-        tip = await self._log.append(connection, tenant, by, "signed off", batch, **content)
-        values = (batch, by.actor.id, storable_text(by.actor.name), stored, missing, by.at, tip.number, tip.hash)
+        head = await self._log.append(connection, tenant, by, "signed off", batch, **content)
+        values = (batch, by.actor.id, storable_text(by.actor.name), stored, missing, by.at, head.number, head.hash)
         return await select_one(connection, SignOff, _SIGN, *values)
 
     async def signed_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:

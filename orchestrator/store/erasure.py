@@ -71,8 +71,8 @@ _STILL_STORED = """
     UNION SELECT job FROM document_files WHERE job = ANY($2)
     UNION SELECT payload #>> '{data,id}' FROM deliveries JOIN webhooks ON webhooks.id = webhook
           WHERE webhooks.tenant = $1 AND payload #>> '{data,id}' = ANY($2)
-    UNION SELECT words.about FROM audit_contents AS words JOIN audit_log AS entry USING (tenant, number)
-          WHERE words.tenant = $1 AND words.about = ANY($2) AND entry.act <> 'erased'
+    UNION SELECT words.subject FROM audit_contents AS words JOIN audit_log AS entry USING (tenant, number)
+          WHERE words.tenant = $1 AND words.subject = ANY($2) AND entry.action <> 'erased'
     ORDER BY id
 """
 
@@ -132,20 +132,20 @@ class PgErasures(LoggedStore):
         source: str | None = None,
         batch: BatchId | None = None,
         ranking: JobId | None = None,
-        taken_out_of: Sequence[JobId] = (),
+        redacted_rankings: Sequence[JobId] = (),
         ideas: Set[str] = frozenset(),
     ) -> ErasureBegun:
         """Erase these jobs, the rejected rows named `source`, and the batch with everything it contains by then.
         Unfinished jobs are cancelled without notifying webhooks.
 
         `ranking` names a ranking that is deleted on its own, not as part of an applicant's data. Raises ReviewRefused
-        if a call that it ranks is signed off, because decisions may be based on it. `taken_out_of` holds finished
+        if a call that it ranks is signed off, because decisions may be based on it. `redacted_rankings` holds finished
         rankings that are kept without the applicant, even after sign-off. `ideas` holds the idea ids of evaluations
         deleted earlier."""
         # The log entry comes first: if the erasure is interrupted, the log states more than was done, never less.
-        beginning = ErasureBeginning(self._log, tenant, by, source, batch, jobs, ranking, taken_out_of, ideas)
+        beginning = ErasureBeginning(self._log, tenant, by, source, batch, jobs, ranking, redacted_rankings, ideas)
         begun = await self._database.run(beginning.announce)
-        kept = [*taken_out_of, *begun.finished]
+        kept = [*redacted_rankings, *begun.finished]
         jobs = [job for job in jobs if job not in begun.finished]
         steps = ErasureSteps(self._log, tenant, by, beginning.about, begun.proof)
         if source is not None:
@@ -185,19 +185,19 @@ class PgErasures(LoggedStore):
         if begun:
             kept = [item.id for item in begun if batch is None and item.stays]
             to_erase = [item.id for item in begun if item.id not in kept]
-            await self.erase(tenant, to_erase, by, source=source, batch=batch, taken_out_of=kept, ideas=ideas)
+            await self.erase(tenant, to_erase, by, source=source, batch=batch, redacted_rankings=kept, ideas=ideas)
 
     async def still_stored(
-        self, tenant: TenantId, things: Sequence[str], taken_out_of: Sequence[str] = (), proof: int = 0
+        self, tenant: TenantId, things: Sequence[str], redacted_rankings: Sequence[str] = (), proof: int = 0
     ) -> list[str]:
         """Return the job and batch ids about which data is still stored: the resource itself, a document file, a
-        webhook message, or content in the audit log. `taken_out_of` holds rankings that erasure number `proof`
+        webhook message, or content in the audit log. `redacted_rankings` holds rankings that erasure number `proof`
         redacted; return those that still contain data about a removed idea."""
         rows = await self._database.fetch(_STILL_STORED, tenant, list(things))
-        if taken_out_of:
+        if redacted_rankings:
 
             async def work(connection: Connection) -> list[asyncpg.Record]:
-                values = (tenant, list(taken_out_of), str(proof))
+                values = (tenant, list(redacted_rankings), str(proof))
                 return await connection.fetch(STILL_RANKED, *values, timeout=REDACTION_SECONDS)
 
             rows += await self._database.run(work, REDACTION_SECONDS)

@@ -95,7 +95,7 @@ class ErasureBeginning(NamedTuple):
     batch: BatchId | None
     jobs: Sequence[JobId]
     ranking: JobId | None
-    taken_out_of: Sequence[JobId]
+    redacted_rankings: Sequence[JobId]
     ideas: Set[str]
 
     @property
@@ -116,11 +116,11 @@ class ErasureBeginning(NamedTuple):
                 finished = await self._finished_rankings(connection, ideas)
             things = [job for job in (*self.jobs, self.batch) if job is not None and job not in finished]
             await connection.fetch(_FORGET_MESSAGES, self.tenant, things)
-            kept = [*self.taken_out_of, *finished]
-            more: dict[str, list[str]] = {"taken_out_of": [*kept]} if kept else {}
-            tip = await self.log.erase_within(connection, self.tenant, self.by, self.about, things, **more)
+            kept = [*self.redacted_rankings, *finished]
+            more: dict[str, list[str]] = {"redacted_rankings": [*kept]} if kept else {}
+            head = await self.log.erase_within(connection, self.tenant, self.by, self.about, things, **more)
         await notify(connection, cancelled_notifications(cancelled))
-        return ErasureBegun(tip.number, set(ideas), finished)
+        return ErasureBegun(head.number, set(ideas), finished)
 
     async def _finished_rankings(self, connection: Connection, ideas: Set[str]) -> dict[JobId, RankedApplicant]:
         finished = {}
@@ -158,11 +158,11 @@ class ErasureSteps(NamedTuple):
                 await redact_ranking(connection, ranking, standing, self.by.at, self.proof)
                 await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
                 return
-            # Too few others are left, because some have been erased since the preview. The log's tip is locked last.
+            # Too few others are left, because some have been erased since the preview. The log's head is locked last.
             await connection.fetch(_FORGET_MESSAGES, self.tenant, [ranking])
             await connection.fetch(_FORGET_RESPONSES, self.tenant, [ranking])
-            tip = await self.log.erase_within(connection, self.tenant, self.by, self.about, [ranking])
-            await erase_jobs(connection, self.tenant, [ranking], self.by.at, tip.number)
+            head = await self.log.erase_within(connection, self.tenant, self.by, self.about, [ranking])
+            await erase_jobs(connection, self.tenant, [ranking], self.by.at, head.number)
 
     async def forget_refused(self, source: str, connection: Connection) -> None:
         async with connection.transaction():

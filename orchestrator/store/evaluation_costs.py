@@ -9,7 +9,7 @@ from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Store
 
 _PERIOD = dt.timedelta(days=30)
-_MOST = 200
+_MAX_EVALUATIONS = 200
 """Maximum number of evaluations examined; the newest are used."""
 
 # Cached answers count as if they had been requested, because new ideas will not find theirs in the cache.
@@ -54,7 +54,7 @@ class PgEvaluationCosts(Store):
         `gpu_speeds` is keyed by model."""
         speeds = gpu_speeds.values()
         columns = list(gpu_speeds), [speed.read for speed in speeds], [speed.written for speed in speeds]
-        return await self._database.select(EvaluationUsage, _TAKEN, tenant, method, _PERIOD, _MOST, *columns)
+        return await self._database.select(EvaluationUsage, _TAKEN, tenant, method, _PERIOD, _MAX_EVALUATIONS, *columns)
 
     async def pace(self, tenant: TenantId, method: str) -> QueuePace:
         (pace,) = await self._database.select(QueuePace, _PACE, tenant, method, _PERIOD)

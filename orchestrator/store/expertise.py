@@ -84,7 +84,7 @@ class PgExpertise(LoggedStore):
         own = by.actor.id == new.member
         values = (lists[0], papers, lists[1], lists[2], new.version + 1, own, storable_text(by.actor.name), by.at)
         await connection.execute(_STORE, new.member, *values)
-        listed = [paper.title for paper in new.papers if paper.listed]
+        listed = [paper.title for paper in new.papers if paper.listed_by_person]
         content = {"keywords": lists[0], "papers": len(listed), "institutions": lists[1], "people": lists[2]}
         await self._log.append(connection, tenant, by, "expertise changed", new.member, declared=own, **content)
         (stored,) = await connection.fetch(_OF, tenant, [new.member])

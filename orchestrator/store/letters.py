@@ -32,32 +32,32 @@ _MATERIAL = """
            coalesce(applicants.institution, '') AS institution,
            ARRAY(
                SELECT released_comments.text FROM released_comments WHERE released_comments.evaluation = jobs.id
-               ORDER BY released_comments.at, released_comments.member
+               ORDER BY released_comments.released_at, released_comments.member
            ) AS released,
            (
                SELECT count(*) FROM opinions
                WHERE opinions.evaluation = jobs.id AND answers ->> 'to_applicant' <> ''
            ) AS comments,
-           letters.text AS sent, letters.at AS sent_at, letters.name AS sent_by
+           letters.text AS sent, letters.sent_at, letters.sent_by
     FROM jobs JOIN decisions ON decisions.evaluation = jobs.id
     LEFT JOIN applicants ON applicants.evaluation = jobs.id LEFT JOIN letters ON letters.evaluation = jobs.id
     WHERE jobs.tenant = $1 AND jobs.batch = $2 AND ($3::text[] IS NULL OR jobs.id = ANY($3)) ORDER BY "row", jobs.id
 """
 _SIGNED = "SELECT EXISTS (SELECT FROM sign_offs WHERE batch = $1)"
 _SEND = """
-    INSERT INTO letters (evaluation, text, by, name, at)
+    INSERT INTO letters (evaluation, text, sent_by_id, sent_by, sent_at)
     SELECT id, $2, $3, $4, $5 FROM jobs WHERE id = $1 FOR KEY SHARE ON CONFLICT DO NOTHING RETURNING evaluation
 """
 _WITHHOLD = "DELETE FROM released_comments WHERE evaluation = $1"
 _RELEASE = """
-    INSERT INTO released_comments (evaluation, member, text, by, name, at)
+    INSERT INTO released_comments (evaluation, member, text, released_by_id, released_by, released_at)
     SELECT evaluation, member, answers ->> 'to_applicant', $3, $4, $5 FROM opinions
     WHERE evaluation = $1 AND ($2::text[] IS NULL OR member = ANY($2)) AND answers ->> 'to_applicant' <> ''
     RETURNING *
 """
 _RELEASED = """
     SELECT released_comments.* FROM released_comments JOIN jobs ON jobs.id = evaluation
-    WHERE jobs.tenant = $1 AND evaluation = $2 ORDER BY released_comments.at, member
+    WHERE jobs.tenant = $1 AND evaluation = $2 ORDER BY released_comments.released_at, member
 """
 _WITH_COMMENTS = """
     SELECT DISTINCT evaluation FROM opinions JOIN jobs ON jobs.id = evaluation
@@ -66,7 +66,7 @@ _WITH_COMMENTS = """
     ) ORDER BY evaluation
 """
 _OBJECT = """
-    INSERT INTO objections (evaluation, text, received, name, at)
+    INSERT INTO objections (evaluation, text, received_on, recorded_by, recorded_at)
     SELECT id, $3, $4, $5, $6 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE RETURNING *
 """
 _ANSWER = """
@@ -77,7 +77,7 @@ _ANSWER = """
 _OBJECTIONS = """
     SELECT objections.* FROM objections JOIN jobs ON jobs.id = evaluation
     WHERE jobs.tenant = $1 AND ($2::text IS NULL OR jobs.batch = $2) AND ($3::text IS NULL OR evaluation = $3)
-    ORDER BY objections.received, objections.id
+    ORDER BY objections.received_on, objections.id
 """
 _NO_TEMPLATES = StoredTemplates(templates=LetterTemplates(), version=0, changed_by="", changed_at=None)
 
@@ -194,9 +194,9 @@ class PgLetters(LoggedStore):
         its current state, because its text is not stored with the request. Raises IdempotencyKeyReused if the
         idempotency key belongs to a different request."""
         text = storable_text(body.text)
-        content = {"text": text, "received": body.received.isoformat()}
+        content = {"text": text, "received_on": body.received_on.isoformat()}
         return await self._write_objection_once(
-            tenant, evaluation, _OBJECT, (text, body.received), by, "objection recorded", content, record
+            tenant, evaluation, _OBJECT, (text, body.received_on), by, "objection recorded", content, record
         )
 
     async def answer(
@@ -208,14 +208,19 @@ class PgLetters(LoggedStore):
         by: ActBy,
         record: IdempotencyRecord | None = None,
     ) -> Objection | None:
-        """Record the answer to an objection. Return None if the objection does not exist or already has an answer. A
-        repeated request returns the objection in its current state. Raises IdempotencyKeyReused if the idempotency key
-        belongs to a different request."""
+        """Record the answer to an objection. Return None if the objection does not exist. A repeated request returns
+        the objection in its current state. Raises ReviewRefused if the objection already has an answer, and
+        IdempotencyKeyReused if the idempotency key belongs to a different request."""
         text = storable_text(answer)
         content = {"objection": number, "answer": text}
-        return await self._write_objection_once(
+        objection = await self._write_objection_once(
             tenant, evaluation, _ANSWER, (number, text), by, "objection answered", content, record
         )
+        if objection is None and any(
+            item.id == number for item in await self.objections(tenant, evaluation=evaluation)
+        ):
+            raise ReviewRefused(f"Objection {number} already has an answer. An answer cannot be changed.")
+        return objection
 
     async def _write_objection_once(
         self,

@@ -13,7 +13,7 @@ from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.mail.models import (
     BidsAsked,
     ClaimedMail,
-    Mail,
+    EmailDelivery,
     MemberInvited,
     ReviewsAssigned,
     ReviewsMissing,
@@ -30,11 +30,11 @@ from orchestrator.store.sign_in_links import PgSignInLinks
 
 _ADD = """
     INSERT INTO mails (member, batch, news)
-    SELECT id, $2, $3 FROM members WHERE id = $1 AND mails AND removed_at IS NULL
+    SELECT id, $2, $3 FROM members WHERE id = $1 AND receives_email AND removed_at IS NULL
 """
 _CALL = f"SELECT {CALL_TITLE} AS name, opinions_due FROM batches WHERE tenant = $1 AND id = $2"
 _MISSING = """
-    SELECT members.id, members.name, members.email, members.mails, count(*) AS proposals, (
+    SELECT members.id, members.name, members.email, members.receives_email, count(*) AS proposals, (
         SELECT max(created_at) FROM mails WHERE member = members.id AND mails.batch = $2
         AND news ->> 'kind' = 'reviews missing'
     ) AS reminded_at
@@ -46,7 +46,7 @@ _MISSING = """
 _ADD_LINK = """
     INSERT INTO mails (member, news)
     SELECT id, $2 FROM members
-    WHERE lower(email) = lower($1) AND role = 'reviewer' AND mails AND removed_at IS NULL AND NOT EXISTS (
+    WHERE lower(email) = lower($1) AND role = 'reviewer' AND receives_email AND removed_at IS NULL AND NOT EXISTS (
         SELECT FROM mails WHERE member = members.id AND news ->> 'kind' = 'sign-in link'
         AND created_at > statement_timestamp() - interval '10 minutes'
     )
@@ -65,7 +65,7 @@ ADD_CALL_FINISHED = """
         'cost_usd', CASE WHEN sums.unpriced = 0 AND batches.erased = 0 THEN sums.cost END, 'known_cost_usd', sums.cost
     )
     FROM finished JOIN batches ON batches.id = finished.id
-    JOIN members ON members.id = batches.submitted_by AND members.mails AND members.removed_at IS NULL
+    JOIN members ON members.id = batches.submitted_by AND members.receives_email AND members.removed_at IS NULL
     CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE state = 'succeeded' AND coalesce(complete, false)) AS "full",
                count(*) FILTER (
@@ -90,13 +90,13 @@ _CLAIM = claim_query(
     to="members.id = member AND tenants.id = members.tenant",
 )
 _LIST = """
-    SELECT mails.id, news ->> 'kind' AS kind, batch, state, attempt, said, mails.created_at,
+    SELECT mails.id, news ->> 'kind' AS kind, batch, state, attempt, last_result, mails.created_at,
            CASE WHEN state = 'pending' THEN next_at END AS next_at
     FROM mails JOIN members ON members.id = mails.member
     WHERE members.tenant = $1 AND members.id = $2 ORDER BY mails.created_at DESC, mails.id LIMIT $3
 """
 _DEAD = """
-    SELECT DISTINCT ON (members.id) members.id, said FROM mails JOIN members ON members.id = mails.member
+    SELECT DISTINCT ON (members.id) members.id, last_result FROM mails JOIN members ON members.id = mails.member
     WHERE members.tenant = $1 AND state = 'failed' AND removed_at IS NULL ORDER BY members.id, mails.created_at DESC
 """
 
@@ -107,7 +107,7 @@ class MissingReviewer(NamedTuple):
     id: MemberId
     name: str
     email: str
-    mails: bool
+    receives_email: bool
     """True if the reviewer wants emails."""
     proposals: int
     """Number of missing reviews."""
@@ -117,7 +117,7 @@ class MissingReviewer(NamedTuple):
     def is_due(self, now: dt.datetime) -> bool:
         """Return whether a reminder may be sent: the reviewer wants emails, and the last reminder is more than a day
         old."""
-        return self.mails and (self.reminded_at is None or self.reminded_at < now - dt.timedelta(days=1))
+        return self.receives_email and (self.reminded_at is None or self.reminded_at < now - dt.timedelta(days=1))
 
 
 class PgMails(PgOutbox):
@@ -207,10 +207,10 @@ class PgMails(PgOutbox):
         """Claim up to `limit` emails that are due. No other process can claim them for `seconds` seconds."""
         return await self._database.select(ClaimedMail, _CLAIM, limit, seconds)
 
-    async def of_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[Mail]:
+    async def of_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[EmailDelivery]:
         """Return a member's emails, newest first. Emails that were sent or given up are kept for a week."""
-        return await self._database.select(Mail, _LIST, tenant, member, limit)
+        return await self._database.select(EmailDelivery, _LIST, tenant, member, limit)
 
     async def given_up(self, tenant: TenantId) -> dict[MemberId, str]:
         """Return, by member id, why the latest undeliverable email to that member was given up."""
-        return {row["id"]: row["said"] for row in await self._database.fetch(_DEAD, tenant)}
+        return {row["id"]: row["last_result"] for row in await self._database.fetch(_DEAD, tenant)}

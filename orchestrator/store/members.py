@@ -28,16 +28,18 @@ FOR_OWNERS = (
 )
 
 _COLUMNS = """
-    id, tenant, name, email, affiliation, role, mails, read_reports_until, created_at, removed_at,
+    id, tenant, name, email, affiliation, role, receives_email, read_reports_until, created_at, removed_at,
     subject IS NOT NULL OR EXISTS (
         SELECT FROM api_keys WHERE api_keys.member = members.id AND revoked_at IS NULL
     ) OR EXISTS (
         SELECT FROM sign_in_links WHERE sign_in_links.member = members.id AND used_at IS NOT NULL
-    ) AS signs_in
+    ) AS can_sign_in
 """
 # `read_reports_until` of a removed member is carried over to later members with the same address.
 _INVITE = f"""
-    INSERT INTO members (id, tenant, name, email, affiliation, role, mails, invited_by, created_at, read_reports_until)
+    INSERT INTO members (
+        id, tenant, name, email, affiliation, role, receives_email, invited_by, created_at, read_reports_until
+    )
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, (
         SELECT max(read_reports_until) FROM members WHERE tenant = $2 AND lower(email) = lower($4)
     ))
@@ -60,12 +62,12 @@ _LOCK = f"""
     WHERE tenant = $1 AND (id = ANY($2) OR role = 'owner' AND removed_at IS NULL) ORDER BY id FOR UPDATE
 """
 _CHANGE = f"""
-    UPDATE members SET name = $3, email = $4, affiliation = $5, role = $6, mails = $7,
+    UPDATE members SET name = $3, email = $4, affiliation = $5, role = $6, receives_email = $7,
                        read_reports_until = {_STOPS_READING.format(and_so="AND $6 = 'reviewer'")}
     WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
 """
 _SET_MAILS = f"""
-    UPDATE members SET mails = $3 WHERE tenant = $1 AND id = $2 AND removed_at IS NULL AND mails <> $3
+    UPDATE members SET receives_email = $3 WHERE tenant = $1 AND id = $2 AND removed_at IS NULL AND receives_email <> $3
     RETURNING {_COLUMNS}
 """
 _REMOVE = f"""
@@ -160,19 +162,21 @@ class PgMembers(LoggedStore):
             raise ReviewRefused(f"The address {email} belongs to another member.") from None
         if other_address(before.email, email):
             await connection.execute(_END_LINKS, id)
-        if not to.mails:
+        if not to.receives_email:
             await self._mails.stop(connection, id)
         await self._log.append(connection, tenant, by, "member changed", id, **to.model_dump())
         return member
 
     @in_transaction
-    async def set_mails(self, connection: Connection, tenant: TenantId, id: MemberId, wanted: bool, by: ActBy) -> None:
+    async def set_receives_email(
+        self, connection: Connection, tenant: TenantId, id: MemberId, wanted: bool, by: ActBy
+    ) -> None:
         """Set whether a member wants emails, and change nothing else."""
         if await connection.fetchrow(_SET_MAILS, tenant, id, wanted) is None:
             return
         if not wanted:
             await self._mails.stop(connection, id)
-        await self._log.append(connection, tenant, by, "member changed", id, mails=wanted)
+        await self._log.append(connection, tenant, by, "member changed", id, receives_email=wanted)
 
     @in_transaction
     async def remove(self, connection: Connection, tenant: TenantId, id: MemberId, by: ActBy) -> Member | None:
@@ -266,4 +270,10 @@ def other_address(before: str, after: str | None) -> bool:
 
 
 def _values(new: NewMember) -> tuple[str, str, str, str, bool]:
-    return storable_text(new.name), storable_text(new.email), storable_text(new.affiliation), new.role, new.mails
+    return (
+        storable_text(new.name),
+        storable_text(new.email),
+        storable_text(new.affiliation),
+        new.role,
+        new.receives_email,
+    )

@@ -10,7 +10,7 @@ _HOLD = """
     SELECT id FROM batches
     WHERE tenant = $1 AND id = coalesce((SELECT batch FROM jobs WHERE tenant = $1 AND id = $2), $2) FOR {lock}
 """
-_SIGNED = "SELECT at FROM sign_offs WHERE batch = $1"
+_SIGNED = "SELECT signed_off_at FROM sign_offs WHERE batch = $1"
 
 
 async def hold_call_open(connection: Connection, tenant: TenantId, thing: str, *, alone: bool = False) -> None:

@@ -21,7 +21,7 @@ from orchestrator.store.rows import from_row
 
 _ASSIGNED = f"""
     SELECT EXISTS (
-        SELECT FROM conflicts WHERE evaluation = $2 AND member = $3 AND cleared IS NULL
+        SELECT FROM conflicts WHERE evaluation = $2 AND member = $3 AND cleared_reason IS NULL
     ) AS conflict, {READABLE} AS readable
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     WHERE jobs.tenant = $1 AND evaluation = $2 AND member = $3
@@ -44,7 +44,8 @@ _REVISE = """
 _OPINIONS = """
     SELECT opinions.*, coalesce(signed_names.name, members.name) AS name, EXISTS (
         SELECT FROM conflicts
-        WHERE conflicts.evaluation = opinions.evaluation AND conflicts.member = opinions.member AND cleared IS NULL
+        WHERE conflicts.evaluation = opinions.evaluation AND conflicts.member = opinions.member
+          AND cleared_reason IS NULL
     ) AS conflict
     FROM opinions JOIN members ON members.id = opinions.member
     JOIN jobs ON jobs.id = opinions.evaluation LEFT JOIN signed_names USING (batch, member)
@@ -68,15 +69,15 @@ _FIRST = """
     ) AS first_opinions
 """
 _JUDGE = """
-    INSERT INTO point_judgements (evaluation, member, point, agrees, reason, at) VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT (evaluation, member, point) DO UPDATE SET agrees = $4, reason = $5, at = $6
+    INSERT INTO point_judgements (evaluation, member, point, agrees, reason, judged_at) VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT (evaluation, member, point) DO UPDATE SET agrees = $4, reason = $5, judged_at = $6
 """
 _JUDGEMENTS = """
     SELECT judged.*, coalesce(signed_names.name, members.name) AS name
     FROM point_judgements AS judged JOIN members ON members.id = judged.member
     JOIN jobs ON jobs.id = judged.evaluation LEFT JOIN signed_names USING (batch, member)
     WHERE jobs.tenant = $1 AND judged.evaluation = $2 AND ($3::text IS NULL OR judged.member = $3)
-    ORDER BY judged.point, judged.at, judged.member
+    ORDER BY judged.point, judged.judged_at, judged.member
 """
 
 

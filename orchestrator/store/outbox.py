@@ -1,4 +1,4 @@
-"""Outbox tables for pending messages. They have the columns `id`, `state`, `attempt`, `next_at` and `said`."""
+"""Outbox tables for pending messages. They have the columns `id`, `state`, `attempt`, `next_at` and `last_result`."""
 
 from typing import Literal
 
@@ -19,7 +19,7 @@ _CLAIM = """
     RETURNING owed.id, attempt, {columns}
 """
 _SETTLE = """
-    UPDATE {table} SET state = $3, said = $4, next_at = statement_timestamp() + $5 * interval '1 second'
+    UPDATE {table} SET state = $3, last_result = $4, next_at = statement_timestamp() + $5 * interval '1 second'
     WHERE id = $1 AND attempt = $2 AND state = 'pending' RETURNING id
 """
 

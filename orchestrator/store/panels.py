@@ -20,7 +20,7 @@ _ONLY = {
     "missing": "missing > 0",
     "apart": "spread >= 2",
     "overridden": "score IS NOT NULL",
-    "set_aside": "set_aside > 0",
+    "excluded_opinions": "excluded_opinions > 0",
 }
 _LAST = 2**31 - 1
 """Sort value for proposals without a row number, so that they come last."""
@@ -29,24 +29,27 @@ _LAST = 2**31 - 1
 _ASSIGNED = """
     jobs JOIN assignments ON assignments.evaluation = jobs.id
     LEFT JOIN opinions USING (evaluation, member)
-    LEFT JOIN (SELECT evaluation, member FROM conflicts WHERE cleared IS NULL) AS barring USING (evaluation, member)
+    LEFT JOIN (
+        SELECT evaluation, member FROM conflicts WHERE cleared_reason IS NULL
+    ) AS barring USING (evaluation, member)
     WHERE jobs.tenant = $1 AND jobs.batch = $2
 """
 _COUNTS = "opinions.member IS NOT NULL AND barring.member IS NULL"
 _PROPOSALS = f"""
     WITH by_proposal AS (
-        SELECT evaluation, count(*) AS assigned, count(*) FILTER (WHERE opinions.member IS NULL) AS missing,
-               count(opinions.member) FILTER (WHERE barring.member IS NOT NULL) AS set_aside,
+        SELECT evaluation, count(*) AS assigned_reviewers, count(*) FILTER (WHERE opinions.member IS NULL) AS missing,
+               count(opinions.member) FILTER (WHERE barring.member IS NOT NULL) AS excluded_opinions,
                count(*) FILTER (WHERE {_COUNTS}) AS counted,
                sum(opinions.score) FILTER (WHERE {_COUNTS})::float8 AS total,
                max(opinions.score) FILTER (WHERE {_COUNTS}) - min(opinions.score) FILTER (WHERE {_COUNTS}) AS apart
         FROM {_ASSIGNED} GROUP BY evaluation
     ), proposals AS (
-        SELECT jobs.id AS evaluation, "row", subject AS title, coalesce(assigned, 0) AS assigned,
-               coalesce(missing, 0) AS missing, coalesce(set_aside, 0) AS set_aside, total / nullif(counted, 0) AS mean,
+        SELECT jobs.id AS evaluation, "row", subject AS title, coalesce(assigned_reviewers, 0) AS assigned_reviewers,
+               coalesce(missing, 0) AS missing, coalesce(excluded_opinions, 0) AS excluded_opinions,
+               total / nullif(counted, 0) AS mean,
                CASE WHEN counted > 1 THEN apart END AS spread,
                coalesce(score_overrides.score::float8, total / nullif(counted, 0)) AS counts,
-               score_overrides.score, reason, by, name, at
+               score_overrides.score, reason, overridden_by_id, overridden_by, overridden_at
         FROM jobs LEFT JOIN by_proposal ON by_proposal.evaluation = jobs.id
         LEFT JOIN score_overrides ON score_overrides.evaluation = jobs.id
         WHERE jobs.tenant = $1 AND jobs.batch = $2 AND kind = 'evaluation' AND state <> 'cancelled'
@@ -69,12 +72,13 @@ _AFTER = f"""{_PROPOSALS}
 """
 # Returned as one row of arrays: a row per opinion takes several times as long to fetch.
 _SCORES = f"""
-    SELECT count(*) AS assigned, count(opinions.member) AS given, count(revised_at) AS revised,
-           count(opinions.member) FILTER (WHERE barring.member IS NOT NULL) AS set_aside,
+    SELECT count(*) AS assigned_opinions, count(opinions.member) AS submitted_opinions,
+           count(revised_at) AS revised_opinions,
+           count(opinions.member) FILTER (WHERE barring.member IS NOT NULL) AS excluded_opinions,
            coalesce(array_agg(member) FILTER (WHERE {_COUNTS}), '{{}}') AS members,
            coalesce(array_agg(evaluation) FILTER (WHERE {_COUNTS}), '{{}}') AS proposals,
            coalesce(array_agg(blind_score) FILTER (WHERE {_COUNTS}), '{{}}') AS blind,
-           coalesce(array_agg(opinions.score) FILTER (WHERE {_COUNTS}), '{{}}') AS standing
+           coalesce(array_agg(opinions.score) FILTER (WHERE {_COUNTS}), '{{}}') AS current
     FROM {_ASSIGNED}
 """
 
@@ -84,9 +88,9 @@ class PanelView(Frozen, defer_build=False):
 
     sort: Literal["row", "mean", "spread", "score", "missing"] = "row"
     """Column to sort by, in descending order except for `row`; proposals without a value come last."""
-    only: tuple[Literal["missing", "apart", "overridden", "set_aside"], ...] = Field(default=(), max_length=4)
+    only: tuple[Literal["missing", "apart", "overridden", "excluded_opinions"], ...] = Field(default=(), max_length=4)
     """Filters, all of which must match: `missing` for missing opinions, `apart` for scores two or more points apart,
-    `overridden` for an overridden score, `set_aside` for opinions that do not count."""
+    `overridden` for an overridden score, `excluded_opinions` for opinions that do not count."""
     page: int = Field(default=1, ge=1, le=1_000)
 
 
@@ -100,15 +104,15 @@ class PanelCursor(NamedTuple):
 class PanelScores(NamedTuple):
     """All scores given in a call, including those for proposals that have since been cancelled."""
 
-    assigned: int
-    given: int
-    revised: int
-    set_aside: int
+    assigned_opinions: int
+    submitted_opinions: int
+    revised_opinions: int
+    excluded_opinions: int
     members: list[str]
     """The reviewer who gave each opinion that counts; the three lists below are in the same order."""
     proposals: list[str]
     blind: list[int]
-    standing: list[int]
+    current: list[int]
 
 
 class ProposalsBeside(NamedTuple):

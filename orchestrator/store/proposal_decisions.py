@@ -25,17 +25,18 @@ _ORDERS = {
     "decision": "array_position(ARRAY['fund', 'reserve', 'decline'], decision) NULLS FIRST, people DESC NULLS LAST",
 }
 _KNOWN = """
-    SELECT jobs.id, coalesce(decisions.version, 0) AS version, decisions.name, applicants.amount AS requested
+    SELECT jobs.id, coalesce(decisions.version, 0) AS version, decided_by, applicants.amount AS requested
     FROM jobs LEFT JOIN decisions ON decisions.evaluation = jobs.id
     LEFT JOIN applicants ON applicants.evaluation = jobs.id
     WHERE jobs.tenant = $1 AND jobs.batch = $2 AND jobs.kind = 'evaluation' AND jobs.state <> 'cancelled'
       AND jobs.id = ANY($3)
 """
 _DECIDE = """
-    INSERT INTO decisions AS known (evaluation, outcome, amount, reason, version, by, name, at)
+    INSERT INTO decisions AS known (evaluation, outcome, amount, reason, version, decided_by_id, decided_by, decided_at)
     SELECT id, $2, $3, $4, 1, $5, $6, $7 FROM jobs WHERE id = $1 FOR KEY SHARE
     ON CONFLICT (evaluation) DO UPDATE
-    SET outcome = $2, amount = $3, reason = $4, version = known.version + 1, by = $5, name = $6, at = $7
+    SET outcome = $2, amount = $3, reason = $4, version = known.version + 1,
+        decided_by_id = $5, decided_by = $6, decided_at = $7
     RETURNING known.*
 """
 _ALL = """
@@ -50,7 +51,7 @@ _USE = """
            count(*) FILTER (WHERE jobs.id IS NOT NULL AND outcome IS NULL) AS undecided,
            coalesce(sum(amount) FILTER (WHERE outcome = 'fund'), 0) AS awarded,
            coalesce(sum(amount) FILTER (WHERE outcome = 'reserve'), 0) AS reserved_amount,
-           count(*) FILTER (WHERE outcome = 'fund' AND amount IS NULL) AS without_amount,
+           count(*) FILTER (WHERE outcome = 'fund' AND amount IS NULL) AS funded_without_amount,
            coalesce(sum(amount) FILTER (WHERE outcome = 'fund') > (terms ->> 'budget')::float8, false) AS over_budget
     FROM batches LEFT JOIN call_terms ON call_terms.batch = batches.id
     LEFT JOIN jobs ON jobs.batch = batches.id AND jobs.kind = 'evaluation' AND jobs.state <> 'cancelled'
@@ -59,7 +60,7 @@ _USE = """
 """
 _PAGE_OF = f"""{PROPOSALS}
     SELECT proposals.id, "row", subject AS title, people, reviews, overridden, score, rank, low, high, band,
-           decision AS outcome, decisions.amount, decisions.reason, decisions.name AS decided_by,
+           decision AS outcome, decisions.amount, decisions.reason, decided_by,
            coalesce(decisions.version, 0) AS version, applicant, institution, requested, count(*) OVER () AS matching
     FROM proposals LEFT JOIN decisions ON decisions.evaluation = proposals.id
     WHERE state <> 'cancelled' AND (cardinality($4::text[]) = 0 OR coalesce(decision, 'undecided') = ANY($4))
@@ -115,7 +116,7 @@ class PgProposalDecisions(LoggedStore):
         known = {row["id"]: row for row in await connection.fetch(_KNOWN, tenant, batch, list(asked))}
         if len(known) < len(asked):
             return None
-        if stale := [known[id]["name"] for id, version in asked.items() if known[id]["version"] != version]:
+        if stale := [known[id]["decided_by"] for id, version in asked.items() if known[id]["version"] != version]:
             raise ReviewRefused(
                 f"{', '.join(sorted(set(filter(None, stale)))) or 'Others'} decided on {len(stale)} of these proposals "
                 "after you opened the page, so none of your decisions were saved.",

@@ -152,7 +152,7 @@ async def redact_ranking(
     day = now.astimezone(dt.UTC).date()
     for statement in _DELETE_IDEAS:
         await connection.fetch(statement, ranking, list(applicant.ideas), timeout=REDACTION_SECONDS)
-    gaps = f"[{','.join(ErasedRank(rank=rank, on=day).model_dump_json() for rank in applicant.ranks)}]"
+    gaps = f"[{','.join(ErasedRank(rank=rank, erased_on=day).model_dump_json() for rank in applicant.ranks)}]"
     replacement = to_json_column(
         Absent(reason=f"It described all of the ideas, at least one of which was erased on {day}.")
     )

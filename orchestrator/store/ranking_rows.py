@@ -30,7 +30,7 @@ RANKED_IDEA = """
         'id', idea, 'title', title, 'source', source,
         'rank', rank, 'ranks', jsonb_build_object('low', low, 'high', high),
         'strength', strength, 'strengths', jsonb_build_object('low', strength_low, 'high', strength_high),
-        'comparisons', comparisons, 'chance_in', chance_in, 'band', band, 'same_text_as', CASE
+        'comparisons', comparisons, 'shortlist_probability', shortlist_probability, 'band', band, 'same_text_as', CASE
             WHEN text_group IS NULL THEN '[]'
             ELSE to_jsonb(array_remove(array_agg(idea) OVER (
                 PARTITION BY text_group ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
@@ -60,20 +60,20 @@ _ADD_CALLS = """
     GROUP BY proposals.batch HAVING count(DISTINCT evaluations.idea_id) > 1
     ON CONFLICT DO NOTHING
 """
-_KEEP_HEAD = "INSERT INTO rankings (job, cut, size, head) VALUES ($1, $2, $3, $4)"
+_KEEP_HEAD = "INSERT INTO rankings (job, shortlist_size, size, head) VALUES ($1, $2, $3, $4)"
 _KEEP_IDEAS = """
     UPDATE ranking_ideas SET
         source = made ->> 'source', title = made ->> 'title', rank = (made ->> 'rank')::integer, band = made ->> 'band',
         low = (made #>> '{ranks,low}')::float8, high = (made #>> '{ranks,high}')::float8,
-        chance_in = (made ->> 'chance_in')::float8, strength = (made ->> 'strength')::float8,
+        shortlist_probability = (made ->> 'shortlist_probability')::float8, strength = (made ->> 'strength')::float8,
         strength_low = (made #>> '{strengths,low}')::float8, strength_high = (made #>> '{strengths,high}')::float8,
         comparisons = (made ->> 'comparisons')::integer, text_group = (made ->> 'text_group')::integer,
         details = made - $3::text[]
     FROM jsonb_array_elements($2::jsonb) AS made WHERE job = $1 AND idea = made ->> 'id'
 """
 _COLUMNS = (
-    *("id", "title", "source", "rank", "ranks", "strength", "strengths", "comparisons", "chance_in", "band"),
-    *("same_text_as", "text_group"),
+    *("id", "title", "source", "rank", "ranks", "strength", "strengths", "comparisons", "shortlist_probability"),
+    *("band", "same_text_as", "text_group"),
 )
 
 
@@ -113,7 +113,7 @@ async def keep_ranking(
     if ranking is not None:
         ideas = _with_text_groups(ranking["ideas"])
         head = {name: value for name, value in ranking.items() if name != "ideas"}
-        await connection.fetch(_KEEP_HEAD, job, ranking["cut"], len(ideas), mapping_to_json_column(head))
+        await connection.fetch(_KEEP_HEAD, job, ranking["shortlist_size"], len(ideas), mapping_to_json_column(head))
         await connection.fetch(_KEEP_IDEAS, job, _json(ideas), list(_COLUMNS), timeout=seconds)
     if answers is not None:
         await connection.fetch("DELETE FROM ranking_pairs WHERE job = $1", job, timeout=seconds)

@@ -21,7 +21,7 @@ from orchestrator.store.ranking_rows import RANKED_IDEA
 from orchestrator.store.rows import from_row
 
 _RANKED_BEFORE = 3
-_MOST_UNRANKED = 500
+_MAX_UNRANKED = 500
 
 _LIST = f"""
     SELECT {JOB_COLUMNS} FROM jobs
@@ -57,7 +57,8 @@ _STANDINGS = """
     )
     SELECT array_agg(rank) AS ranks, array_agg(low) AS lows, array_agg(high) AS highs, array_agg(strength) AS strengths,
            array_agg(strength_low) AS strength_lows, array_agg(strength_high) AS strength_highs,
-           array_agg(chance_in) AS chances, array_agg(comparisons) AS comparisons, array_agg(alike) AS alike,
+           array_agg(shortlist_probability) AS chances, array_agg(comparisons) AS comparisons,
+           array_agg(alike) AS alike,
            array_agg(title) AS titles, array_agg(idea) AS ideas, array_agg(proposal) AS proposals,
            array_agg(score) AS scores, array_agg(unscored) AS unscored, array_agg(uncovered) AS uncovered
     FROM standing HAVING count(*) > 0
@@ -102,11 +103,11 @@ class RankingSummary(Frozen):
     """A ranking without its ideas, as shown on pages."""
 
     dimension: str
-    cut: int | None
+    shortlist_size: int | None
     confidence: float
     judge: Judge
-    seeded: bool
-    stopped: Absent | None
+    has_starting_scores: bool
+    stopped_early: Absent | None
     cost_usd: Dollars | Absent
     erased: tuple[ErasedRank, ...] = ()
 
@@ -195,7 +196,7 @@ class PgRankings(Store):
     ) -> tuple[Sequence[UnrankedProposal], int]:
         """Return the proposals in a call that are not in a ranking, and their total number. The list is in row order
         and contains at most 500."""
-        rows = await self._database.fetch(_UNRANKED, tenant, batch, ranking, _MOST_UNRANKED)
+        rows = await self._database.fetch(_UNRANKED, tenant, batch, ranking, _MAX_UNRANKED)
         return [from_row(UnrankedProposal, row) for row in rows], rows[0]["total"] if rows else 0
 
     async def of_proposal(self, tenant: TenantId, proposal: JobId) -> list[RankOfProposal]:

@@ -10,13 +10,13 @@ from orchestrator.store.open_calls import hold_call_open
 
 # The lock makes the statement wait for a concurrent erasure and then find nothing, as in other stores.
 _ADD = """
-    INSERT INTO remarks (evaluation, by, name, role, text, at)
+    INSERT INTO remarks (evaluation, author_id, author, role, text, created_at)
     SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE
     ON CONFLICT DO NOTHING RETURNING *
 """
 _SAME = """
     SELECT remarks.* FROM remarks JOIN jobs ON jobs.id = evaluation
-    WHERE jobs.tenant = $1 AND evaluation = $2 AND remarks.by = $3 AND remarks.text = $4
+    WHERE jobs.tenant = $1 AND evaluation = $2 AND remarks.author_id = $3 AND remarks.text = $4
 """
 _OF = """
     SELECT remarks.* FROM remarks JOIN jobs ON jobs.id = evaluation

@@ -8,7 +8,7 @@ from orchestrator.jobs.report_figures import CERTAINTIES, ReportFigures, figures
 from orchestrator.store.database import Store
 from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
 
-_MOST_CHARS = 100_000
+_MAX_CHARS = 100_000
 """Maximum number of characters indexed for search per idea, because PostgreSQL limits text search vectors to a
 megabyte."""
 
@@ -60,5 +60,5 @@ def _figure_columns(figures: ReportFigures, text: str) -> tuple[object, ...]:
         figures.complete,
         json.dumps(shares),
         to_json_column(figures),
-        storable_text(text[:_MOST_CHARS]),
+        storable_text(text[:_MAX_CHARS]),
     )

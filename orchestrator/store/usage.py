@@ -22,7 +22,7 @@ _CALLS = """
         WHERE tenant = $1 AND started_at < $3 AND coalesce(finished_at, $3) >= $2
         GROUP BY runs.run_id
     )
-    SELECT count(*) AS calls, count(*) FILTER (WHERE cached) AS cached,
+    SELECT count(*) AS llm_requests, count(*) FILTER (WHERE cached) AS cached_llm_requests,
            {sums}
     FROM started JOIN ledger USING (run_id)
     WHERE ledger.at >= greatest(started.started_at, $2) AND ledger.at < $3

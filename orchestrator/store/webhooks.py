@@ -21,8 +21,8 @@ _LIST = "SELECT id, url, events, created_at FROM webhooks WHERE tenant = $1 ORDE
 _GET = "SELECT id, url, events, created_at FROM webhooks WHERE tenant = $1 AND id = $2"
 
 _DELIVERIES = """
-    SELECT 'msg_' || replace(deliveries.id::text, '-', '') AS id, payload ->> 'type' AS type, state, attempt, said,
-           deliveries.created_at, CASE WHEN state = 'pending' THEN next_at END AS next_at
+    SELECT 'msg_' || replace(deliveries.id::text, '-', '') AS id, payload ->> 'type' AS type, state, attempt,
+           last_result, deliveries.created_at, CASE WHEN state = 'pending' THEN next_at END AS next_at
     FROM deliveries JOIN webhooks ON webhooks.id = webhook
     WHERE tenant = $1 AND webhook = $2 ORDER BY deliveries.created_at DESC, deliveries.id LIMIT $3
 """
@@ -74,8 +74,8 @@ _PING = """
         'data', jsonb_build_object('webhook', id)
     )
     FROM webhooks WHERE tenant = $1 AND id = $2
-    RETURNING 'msg_' || replace(id::text, '-', '') AS id, payload ->> 'type' AS type, state, attempt, said, created_at,
-              next_at
+    RETURNING 'msg_' || replace(id::text, '-', '') AS id, payload ->> 'type' AS type, state, attempt, last_result,
+              created_at, next_at
 """
 
 

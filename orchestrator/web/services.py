@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 
 from assayer.ideas.tables import IdeaTable
 from assayer.ports import Clock
-from assayer_client.curation import CurationOutcome, ProposalOutcome, ScoreOutcome
+from assayer_client.curation import CandidateIdeasOutcome, CurationOutcome, ScoreOutcome
 from orchestrator.access.identity_provider import IdentityProvider
 from orchestrator.identifiers import id_generator
 from orchestrator.problems import Check
@@ -116,7 +116,7 @@ class Services:
         self.rewards = PgRewards(database)
         self.reward_groups = PgRewardGroups(database)
         self.curations = PgItemOutcomes(database, CurationOutcome)
-        self.proposals = PgItemOutcomes(database, ProposalOutcome)
+        self.candidate_ideas = PgItemOutcomes(database, CandidateIdeasOutcome)
         self.scores = PgItemOutcomes(database, ScoreOutcome)
         self.tenants = PgTenants(database)
         self.keys = PgKeys(database, keys)

@@ -11,7 +11,7 @@ from orchestrator.services.expertise import distinct_papers, papers_in_corpus, r
 from orchestrator.web.corpus_requests import answered_by_corpus
 from orchestrator.web.services import Services
 
-_MOST_PAPERS = 1_000
+_MAX_PAPERS = 1_000
 
 
 async def store_expertise(
@@ -22,8 +22,8 @@ async def store_expertise(
     meantime."""
     read, unread = await asyncio.to_thread(read_papers, body.references)
     papers = distinct_papers([*body.papers, *read])
-    if len(papers) > _MOST_PAPERS:
-        raise HttpProblem.invalid(f"A reviewer can have at most {_MOST_PAPERS:,} papers.", "/papers")
+    if len(papers) > _MAX_PAPERS:
+        raise HttpProblem.invalid(f"A reviewer can have at most {_MAX_PAPERS:,} papers.", "/papers")
     without_corpus = ""
     if papers or body.keywords:
         try:
@@ -36,11 +36,13 @@ async def store_expertise(
         member=member.id,
         version=body.version,
         keywords=body.keywords,
-        papers=tuple(papers[:_MOST_PAPERS]),
+        papers=tuple(papers[:_MAX_PAPERS]),
         institutions=body.institutions,
         people=body.people,
     )
     stored = await services.reviewing.expertise.store(tenant, new, by)
     return ExpertiseOutcome(
-        expertise=required(stored, not_found("member", member.id)), unread=tuple(unread), corpus=without_corpus
+        expertise=required(stored, not_found("member", member.id)),
+        unparsed_references=tuple(unread),
+        corpus_lookup_absent=without_corpus,
     )

@@ -12,7 +12,7 @@ from orchestrator.validation_wording import fault_in_words
 
 BODY_SHAPES = ("one member of a group", "a whole group")
 """Tags with which Pydantic distinguishes alternative bodies. They appear in error locations but are not fields."""
-_MOST_ERRORS = 20
+_MAX_ERRORS = 20
 _SHOWN = 60
 """Maximum number of characters quoted from an unknown name."""
 
@@ -23,7 +23,7 @@ def validation_problem(error: RequestValidationError, body_model: type[BaseModel
     independent = _independent_errors(error.errors())
     if independent and independent[0]["type"] == "json_invalid":
         return _malformed_json(str(error.body), int(independent[0]["loc"][-1]), independent[0]["ctx"]["error"])
-    errors = [_problem_error(item, body_model) for item in independent[:_MOST_ERRORS]]
+    errors = [_problem_error(item, body_model) for item in independent[:_MAX_ERRORS]]
     first = errors[0]
     where = first.pointer if first.parameter is None else first.parameter
     more = f" Further errors: {len(independent) - 1}; see `errors`." if len(independent) > 1 else ""

@@ -54,7 +54,7 @@ class _Handler(BaseHTTPRequestHandler):
         rewards = ({"value": value, "reason": "", "judge": "first"} for value in right)
         judge.items = [{"item": number, "reward": reward} for number, reward in enumerate(rewards)]
         links = dict.fromkeys(("rewards", "items", "events"), "/")
-        self._answer({"id": "rw_1", "asked": len(judge.items), "judge": "first", "links": links})
+        self._answer({"id": "rw_1", "item_count": len(judge.items), "judge": "first", "links": links})
 
     def do_GET(self) -> None:
         if "/items" in self.path:
@@ -64,7 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
         told = {"id": "rw_1", "state": "succeeded", "title": "", "priority": "interactive", "attempt": 1}
         links = dict.fromkeys(("rewards", "items", "events"), "/")
         told |= {**unknown, "created_at": "2026-11-21T12:00:00Z", "links": links}
-        self._answer(told | {"asked": len(self.server.items), "items": self.server.items})
+        self._answer(told | {"item_count": len(self.server.items), "items": self.server.items})
 
     def _answer(self, body: object) -> None:
         content = json.dumps(body).encode()

@@ -41,7 +41,7 @@ _TABLES = (
     "tenants",
     "request_rates",
 )
-_APPEND_ONLY = ("audit_log", "audit_contents", "audit_tips")
+_APPEND_ONLY = ("audit_log", "audit_contents", "audit_heads")
 _EMPTY = "; ".join(
     (
         *(f"DELETE FROM {table}" for table in _TABLES),  # noqa: S608 - put together from constants

@@ -59,7 +59,7 @@ class _AskingJudge(RewardJudge):
             value=1 if answer.verdict == "match" else 0,
             reason="It was asked.",
             judge=find_usable_judge(self.settings, judge).name,
-            calls=len(calls),
+            llm_requests=len(calls),
             prompt_tokens=sum(call.prompt_tokens for call in calls),
             cost_usd=sum_costs(call for call in calls if not call.cached),
         )

@@ -89,8 +89,8 @@ def report(evaluation: str = "ev_1", text: str = "We smelt it.") -> Report:
             full_texts=0,
             quotes_verified=0,
             quotes_unverified=0,
-            llm_calls=0,
-            llm_calls_lost=0,
+            llm_requests=0,
+            llm_requests_failed=0,
             faults=(),
             dropped=(),
         ),
@@ -105,6 +105,10 @@ def report(evaluation: str = "ev_1", text: str = "We smelt it.") -> Report:
             cost_usd=Absent(reason="No LLM."),
         ),
         usage=RunUsage(
-            started_at=AT, wall_seconds=1.0, llm_calls_paid=0, llm_calls_cached=0, paid_usd=Absent(reason="No LLM.")
+            started_at=AT,
+            wall_seconds=1.0,
+            llm_requests_paid=0,
+            llm_requests_cached=0,
+            paid_usd=Absent(reason="No LLM."),
         ),
     )

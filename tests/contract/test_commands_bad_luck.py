@@ -137,7 +137,7 @@ ASKING: dict[str, tuple[str, ...]] = {
     "timeline": ("batch", "timeline", "ev_1"),
     "submit": ("batch", "submit", str(IDEA)),
     "erase": ("batch", "erase", "--source", "x", "--yes"),
-    "tip": ("admin", "audit-log", "tip"),
+    "head": ("admin", "audit-log", "head"),
 }
 
 

@@ -122,4 +122,4 @@ async def test_rotated_text_is_reported_as_left_out(matrix: str) -> None:
     idea = await read_pdf_idea(pdf_files.drawn(BODY + labels), "a.pdf")
     assert "arrivals" not in idea.text
     assert idea.reading
-    assert "of rotated text" in idea.reading.left_out[0].part
+    assert "of rotated text" in idea.reading.unread_parts[0].part

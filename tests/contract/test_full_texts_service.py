@@ -198,7 +198,7 @@ async def test_local_texts_are_preferred_and_all_sources_are_journalled(bench: B
     uses = {use.source: (use.requests, use.results) for use in run.journal.sources()}
     assert uses.pop("corpus") == (4, 1)
     assert sum(results for _, results in uses.values()) == 2
-    assert run.journal.troubles() == ()
+    assert run.journal.source_failures() == ()
 
 
 async def test_locator_is_asked_only_for_papers_without_working_address(bench: Bench) -> None:
@@ -243,7 +243,7 @@ async def test_hostile_documents_end_in_typed_cached_failures(bench: Bench, grob
         "noise": "a document could not be parsed (damaged)",
         "scan": "a document could not be parsed (no text)",
     }
-    assert sum(trouble.requests for trouble in run.journal.troubles()) == len(HOSTILE)
+    assert sum(failure.requests for failure in run.journal.source_failures()) == len(HOSTILE)
     causes = ("encrypted", "damaged", "no_pages", "no_text", "broken_parser")
     measured = [{"parser": "pypdfium2", "cause": cause} for cause in causes]
     assert all(REGISTRY.get_sample_value("assayer_full_text_parse_failures_total", labels) for labels in measured)

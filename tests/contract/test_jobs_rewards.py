@@ -99,13 +99,13 @@ async def test_equal_items_are_judged_once_and_failures_affect_only_their_item(
         (3, "item 3", "problem"),
         (4, "item 4", "match"),
     ]
-    assert [item.same_as for item in outcomes] == [None, None, None, None, 0]
+    assert [item.duplicate_of for item in outcomes] == [None, None, None, None, 0]
     assert outcomes[3].problem is not None
     assert "It cannot be used." in outcomes[3].problem.detail
     assert ideas_asked(llm) == {"Idea 1.": 1, "Idea 2.": 1}
     costs = [item.reward.cost_usd for item in outcomes if item.reward is not None]
     assert costs == [_CALL_USD, _CALL_USD, 0.0]
-    assert (result.match, result.problem, result.repeated, result.calls) == (3, 2, 1, 2)
+    assert (result.match, result.problem, result.repeated, result.llm_requests) == (3, 2, 1, 2)
     judge = "two-analysts-evaluator"
     assert [told(judge, outcome) - before[outcome] for outcome in before] == [2, 2]
     assert [items_told(outcome) - items_before[outcome] for outcome in items_before] == [2, 2]

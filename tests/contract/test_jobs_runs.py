@@ -120,7 +120,7 @@ async def test_usage_and_llm_requests_include_all_runs(queue: Queue) -> None:
     usage = await PgUsage(queue.database).usage(ACME, now - day, now + day)
 
     assert usage is not None
-    assert (usage.calls, usage.cost_usd) == (2, 3.25)
+    assert (usage.llm_requests, usage.cost_usd) == (2, 3.25)
     assert (usage.prompt_tokens, usage.cached_prompt_tokens) == (200, 80)
     assert [row.run_id for row in await PgLedger(queue.database).rows_of_job(lease.job)] == [FIRST, SECOND]
 

@@ -56,7 +56,7 @@ def titles(idea: Idea) -> list[str]:
 
 def left_out(idea: Idea) -> list[str]:
     assert idea.reading is not None
-    return [item.part for item in idea.reading.left_out]
+    return [item.part for item in idea.reading.unread_parts]
 
 
 async def test_tex_paper_is_read_from_folder_file_or_archive(tmp_path: Path) -> None:

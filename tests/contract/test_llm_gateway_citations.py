@@ -38,7 +38,7 @@ async def test_remaining_unknown_citations_are_redacted_and_counted() -> None:
     assert [value.remark for value in values] == ["It holds.", "It holds."]
     for run in runs:
         (dropped,) = run.journal.dropped()
-        assert (dropped.what, dropped.count, dropped.reason) == ("sentence", 1, REDACTED_REASON)
+        assert (dropped.item_kind, dropped.count, dropped.reason) == ("sentence", 1, REDACTED_REASON)
     assert [call.cached for run in runs for call in run.journal.calls] == [False, True]
 
 

@@ -9,7 +9,7 @@ import pytest
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, Problem
-from orchestrator.mail.models import Mail
+from orchestrator.mail.models import EmailDelivery
 from orchestrator.outbox import GivenUp
 from orchestrator.store import Database, NotificationListener
 from orchestrator.store.mails import PgMails
@@ -51,12 +51,12 @@ async def finished(service: Service) -> None:
     await PgWebhooks(service.database, service.services.mails).add_finished_batches()
 
 
-async def owed(service: Service, who: Person) -> list[Mail]:
+async def owed(service: Service, who: Person) -> list[EmailDelivery]:
     return await service.services.mails.of_member(who.member.tenant, who.member.id)
 
 
-async def until(service: Service, who: Person, state: str) -> list[Mail]:
-    async def ask() -> list[Mail]:
+async def until(service: Service, who: Person, state: str) -> list[EmailDelivery]:
+    async def ask() -> list[EmailDelivery]:
         return await owed(service, who)
 
     return await wait_until_async(ask, lambda mails: bool(mails) and all(mail.state == state for mail in mails))
@@ -103,7 +103,7 @@ async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service,
     assert "The corpus does not cover the field of 1 proposal: expect no score or only" in lines
     assert f"https://assayer.example.org/console/calls/{call}" in lines
     assert mail.batch == call
-    assert mail.said.endswith("accepted it: queued as 7")
+    assert mail.last_result.endswith("accepted it: queued as 7")
     assert not await owed(service, other)
 
 
@@ -171,7 +171,7 @@ async def test_invited_member_receives_sign_in_link(service: Service, post: Mail
     async with sending(service, post.port):
         (letter,) = await post.received(1)
         listed = await wait_until_async(
-            lambda: owner.get(f"/v1/members/{made[0].json()['id']}/mails"),
+            lambda: owner.get(f"/v1/members/{made[0].json()['id']}/emails"),
             lambda answer: answer.json()["items"][0]["state"] == "sent",
         )
     assert letter.message["Subject"] == "Invitation to assayer for acme"
@@ -210,8 +210,8 @@ async def test_opted_out_and_removed_members_are_not_mailed(service: Service) ->
     call = await handed_in(service, owner, "# One", "# Two")
     await assigned(service, owner, call)
     assert len(await owed(service, grace)) == len(await owed(service, linus)) == 1
-    quiet = await owner.patch(f"/v1/members/{grace.member.id}", json={"mails": False})
-    assert quiet.json()["mails"] is False
+    quiet = await owner.patch(f"/v1/members/{grace.member.id}", json={"receives_email": False})
+    assert quiet.json()["receives_email"] is False
     await service.services.members.remove(ACME, linus.member.id, ActBy(OPERATOR, now))
     assert not await owed(service, grace)
     assert not await owed(service, linus)
@@ -264,8 +264,8 @@ async def test_unknown_mailbox_fails_immediately_and_reason_is_reported(service:
     async with sending(service, post.port):
         (mail,) = await until(service, grace, "failed")
     assert mail.attempt == 1
-    assert "550 5.1.1 no such mailbox" in mail.said
-    assert await service.services.mails.given_up(ACME) == {grace.member.id: mail.said}
+    assert "550 5.1.1 no such mailbox" in mail.last_result
+    assert await service.services.mails.given_up(ACME) == {grace.member.id: mail.last_result}
     assert await service.services.mails.given_up(OTHER) == {}
 
 
@@ -275,7 +275,7 @@ async def test_temporarily_rejected_mail_is_retried_and_finally_fails(service: S
     async with sending(service, post.port):
         (mail,) = await until(service, grace, "failed")
     assert mail.attempt == 3
-    assert mail.said.endswith("That was attempt 3 of 3.")
+    assert mail.last_result.endswith("That was attempt 3 of 3.")
     assert not post.letters
 
 
@@ -286,7 +286,7 @@ async def test_server_outage_costs_each_mail_a_single_try_before_delivery(servic
     async with sending(service, port, first_seconds=3_600):
 
         async def tried() -> list[tuple[int, bool]]:
-            return [(item.attempt, bool(item.said)) for who in people for item in await owed(service, who)]
+            return [(item.attempt, bool(item.last_result)) for who in people for item in await owed(service, who)]
 
         await wait_until_async(tried, lambda all_of_them: all_of_them == [(1, True)] * 3)
     await service.database.execute("UPDATE mails SET next_at = now()")
@@ -300,8 +300,8 @@ async def test_hung_server_times_out_and_mail_is_sent_later(service: Service, po
     (grace,) = await invited(service, "Grace Hopper")
     post.hang_at = "MAIL"
     async with sending(service, post.port, deadline_seconds=0.3, tries=50):
-        (mail,) = await wait_until_async(lambda: owed(service, grace), lambda mails: bool(mails[0].said))
-        assert "did not answer within 0.3 s" in mail.said
+        (mail,) = await wait_until_async(lambda: owed(service, grace), lambda mails: bool(mails[0].last_result))
+        assert "did not answer within 0.3 s" in mail.last_result
         post.hang_at = ""
         post.gate.set()
         await until(service, grace, "sent")
@@ -335,7 +335,7 @@ async def test_invalid_address_fails_without_sending(service: Service, post: Mai
     await service.database.execute("UPDATE members SET email = $1", "grace@example.org, eve@example.org")
     async with sending(service, post.port):
         (mail,) = await until(service, grace, "failed")
-    assert "address is invalid" in mail.said
+    assert "address is invalid" in mail.last_result
     assert not post.letters
 
 

@@ -59,7 +59,7 @@ async def read(*addresses: str) -> tuple[list[Idea], list[str]]:
 
 def left_out(idea: Idea) -> dict[str, str]:
     assert idea.reading is not None
-    return {item.part: item.why for item in idea.reading.left_out}
+    return {item.part: item.reason for item in idea.reading.unread_parts}
 
 
 @pytest.mark.parametrize("version", ["v2", "v1"])

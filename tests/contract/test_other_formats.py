@@ -78,7 +78,7 @@ async def test_text_cells_of_a_notebook_are_read_and_others_reported(tmp_path: P
     assert (idea.title, BODY in idea.text, len(idea.references)) == ("Water", True, 1)
     assert "depth" not in idea.text
     assert idea.reading is not None
-    assert [item.part for item in idea.reading.left_out] == ["1 cell with code or output"]
+    assert [item.part for item in idea.reading.unread_parts] == ["1 cell with code or output"]
 
 
 async def test_old_notebook_is_refused(tmp_path: Path) -> None:

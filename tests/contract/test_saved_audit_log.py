@@ -18,15 +18,15 @@ def page(next_: str | None) -> bytes:
     entry = {
         "tenant": "acme",
         "number": 1,
-        "at": "2026-11-24T10:00:00Z",
+        "recorded_at": "2026-11-24T10:00:00Z",
         "actor": "mb_ann",
         "role": "reviewer",
-        "act": "opinion",
-        "about": "ev_1",
+        "action": "opinion",
+        "subject": "ev_1",
         "content": {},
         "salt": "0" * 32,
         "content_hash": "0" * 64,
-        "previous": "0" * 64,
+        "previous_hash": "0" * 64,
         "hash": "0" * 64,
     }
     return answer({"items": [entry], "next": next_, "reader": "owner"})

@@ -7,7 +7,7 @@ import asyncpg
 
 from assayer_client.webhooks import DeliveryState
 from orchestrator.jobs.models import JobKind, JobState
-from orchestrator.mail.models import MailState
+from orchestrator.mail.models import EmailState
 from orchestrator.store import Database
 from tests.postgres import owner_url
 
@@ -49,7 +49,7 @@ async def test_triggers_only_forbid_changes(database: Database) -> None:
     assert [tuple(row) for row in rows] == [
         ("audit_contents", "append_only", "refuse_change"),
         ("audit_log", "append_only", "refuse_change"),
-        ("audit_tips", "moves_on", "refuse_other_than_next_entry"),
+        ("audit_heads", "moves_on", "refuse_other_than_next_entry"),
         ("remarks", "append_only", "refuse_change"),
     ]
 
@@ -59,7 +59,7 @@ async def test_database_constraints_match_states_and_kinds_in_code(database: Dat
         ("jobs", "state", get_args(JobState)),
         ("jobs", "kind", get_args(JobKind)),
         ("deliveries", "state", get_args(DeliveryState)),
-        ("mails", "state", get_args(MailState)),
+        ("mails", "state", get_args(EmailState)),
     ):
         rows = await database.fetch(
             "SELECT pg_get_constraintdef(oid) AS text FROM pg_constraint WHERE conname = $1", f"{table}_{column}_check"

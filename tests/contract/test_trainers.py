@@ -53,7 +53,7 @@ LINKS = dict.fromkeys(("job", "items", "events"), "/")
 
 
 def _accepted(asked: int) -> bytes:
-    return answer({"id": "rw_1", "asked": asked, "judge": "pair", "links": LINKS}, 202)
+    return answer({"id": "rw_1", "item_count": asked, "judge": "pair", "links": LINKS}, 202)
 
 
 def _page(state: str) -> bytes:
@@ -64,7 +64,7 @@ def _job(state: str, asked: int, *items: dict[str, Any]) -> list[bytes]:
     """The answers of a service whose job has ended, from its submission on."""
     unknown = dict.fromkeys(("problem", "cost_usd", "started_at", "finished_at", "result"))
     told = {"id": "rw_1", "state": state, "title": "", "priority": "interactive", "attempt": 1, "links": LINKS}
-    told |= {**unknown, "created_at": "2026-11-21T12:00:00Z", "asked": asked, "items": items}
+    told |= {**unknown, "created_at": "2026-11-21T12:00:00Z", "item_count": asked, "items": items}
     return [_accepted(asked), _page(state), answer(told)]
 
 

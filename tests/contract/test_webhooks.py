@@ -257,7 +257,7 @@ async def test_failed_delivery_is_retried_with_identical_message(
         delivered = await until(store, "delivered")
     assert first.id == second.id
     assert first.text == second.text
-    assert (delivered.said, delivered.next_at) == ("The receiver responded with status 200.", None)
+    assert (delivered.last_result, delivered.next_at) == ("The receiver responded with status 200.", None)
 
 
 async def test_delivery_fails_after_last_attempt_and_records_reason(
@@ -270,7 +270,7 @@ async def test_delivery_fails_after_last_attempt_and_records_reason(
         await end(database, "ev_1")
         dead = await until(store, "failed")
     assert dead.attempt == 3
-    assert dead.said == "The receiver responded with status 302. That was attempt 3 of 3."
+    assert dead.last_result == "The receiver responded with status 302. That was attempt 3 of 3."
     assert len(there.messages) == 3
 
 
@@ -281,7 +281,7 @@ async def test_private_address_is_not_contacted_and_delivery_fails(database: Dat
     async with delivering(store, closed):
         await end(database, "ev_1")
         dead = await until(store, "failed")
-    assert dead.said == "Connections to https://localhost/hook are not allowed. That was attempt 1 of 1."
+    assert dead.last_result == "Connections to https://localhost/hook are not allowed. That was attempt 1 of 1."
 
 
 async def test_hanging_receiver_does_not_delay_other_webhooks(
@@ -367,7 +367,7 @@ async def test_message_with_lost_encryption_key_is_not_sent_and_reports_reason(
     async with delivering(store, keys=(LATER_KEY,)):
         await end(database, "ev_1")
         dead = await until(store, "failed")
-    assert "encrypted with a key that the service does not have. That was attempt 3 of 3." in dead.said
+    assert "encrypted with a key that the service does not have. That was attempt 3 of 3." in dead.last_result
     assert "ASSAYER_WEBHOOKS__KEYS" in caplog.text
     assert there.messages == []
 

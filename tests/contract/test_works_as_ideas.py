@@ -42,9 +42,9 @@ async def test_preprint_uses_abstract_when_full_text_fetching_is_off(records: Ou
     assert (idea.title, idea.source) == (ENTRY.record.title, name)
     assert [section.title for section in idea.sections] == ["Abstract"]
     assert idea.reading is not None
-    (missing,) = idea.reading.left_out
+    (missing,) = idea.reading.unread_parts
     assert missing.part == "the full text"
-    assert "ASSAYER_FULL_TEXTS__FETCH" in missing.why
+    assert "ASSAYER_FULL_TEXTS__FETCH" in missing.reason
 
 
 async def test_full_text_is_read_when_fetching_is_on(records: OutsideWorld, monkeypatch: pytest.MonkeyPatch) -> None:

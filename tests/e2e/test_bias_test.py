@@ -34,7 +34,7 @@ def test_blind_bias_test_finds_no_institution_or_seniority_difference(program: P
     assert sorted(file.name for file in folder.iterdir()) == ["bias-test.html", "bias-test.json", "bias-test.md"]
     bias_test = json.loads((folder / "bias-test.json").read_text("utf-8"))
     assert (bias_test["blind"], bias_test["ideas"], bias_test["evaluations"], bias_test["failed"]) == (True, 1, 4, 0)
-    assert bias_test["surviving"]["survived"] == 0 < bias_test["surviving"]["planted"]
+    assert bias_test["inserted_words"]["unmasked"] == 0 < bias_test["inserted_words"]["inserted"]
     masked = [item for item in bias_test["differences"] if item["attribute"] != "language" and item["ideas"]]
     assert masked
     assert max(item["largest"] for item in masked) < 1e-9
@@ -56,10 +56,10 @@ def test_repeat_evaluation_of_reference_gets_new_llm_answers(homes: Homes) -> No
     first, second = (
         json.loads((program.home / out / "bias-test.json").read_text("utf-8")) for out in ("once", "twice")
     )
-    assert (first["evaluations"], first["by_repeating"]) == (2, {"reason": "every text was evaluated once."})
+    assert (first["evaluations"], first["repetition_changes"]) == (2, {"reason": "every text was evaluated once."})
     assert second["evaluations"] == 3
-    assert second["by_repeating"]["compared"] > 0
-    assert second["by_sender"] == first["by_sender"]
+    assert second["repetition_changes"]["compared_pairs"] > 0
+    assert second["sender_changes"] == first["sender_changes"]
     assert [item["variant"] for item in second["results"]][-1] == "reference, evaluation 2"
 
 

@@ -44,7 +44,7 @@ def test_reports_without_llm_state_it_first_and_show_closest_papers(bare: Bare) 
     for name, report in reports(bare.program.out).items():
         assert _kinds(report)[:2] == (["example", "no_llm"] if report["references"] else ["no_llm", "corpus_fit"])
         assert report["provenance"]["models"] == []
-        assert report["coverage"]["llm_calls"] == report["usage"]["llm_calls_paid"] == 0
+        assert report["coverage"]["llm_requests"] == report["usage"]["llm_requests_paid"] == 0
         for kind in ("html", "md"):
             text = (bare.program.out / f"{name}.{kind}").read_text("utf-8")
             assert "without a language model" in text
@@ -57,7 +57,7 @@ def test_ideas_within_corpus_field_get_evidence_without_llm(bare: Bare) -> None:
         assert len(report["references"]) >= 10
         assert report["coverage"]["quotes_verified"] >= 10
         assert (report["parts"], report["verdict"]) == ([], None)
-        assert report["evidence"]["closest"]
+        assert report["evidence"]["closest_passages"]
         assert report["evidence"]["limitations"]
         assert report["evidence"]["not_stated"] is None
 
@@ -67,7 +67,7 @@ def test_idea_outside_corpus_field_gets_neither_references_nor_closest_papers(ba
     assert report["coverage"]["corpus_fit"]["level"] == "poor"
     assert _kinds(report) == ["no_llm", "corpus_fit"]
     assert report["references"] == []
-    assert report["evidence"]["closest"] == []
+    assert report["evidence"]["closest_passages"] == []
 
 
 def test_second_run_gives_the_same_reports_except_usage(bare: Bare) -> None:
@@ -100,8 +100,8 @@ def test_ideas_with_llm_get_cited_reports_that_pass_every_check(undisturbed: Eva
 def test_every_answer_that_was_paid_is_accounted_for_once(undisturbed: Evaluated) -> None:
     stats, found = undisturbed.stats, list(reports(undisturbed.program.out).values())
     assert stats.repeated_answers == 0
-    assert sum(item["coverage"]["llm_calls"] for item in found) == stats.answered == stats.requests
-    assert sum(item["usage"]["llm_calls_paid"] for item in found) == stats.answered
+    assert sum(item["coverage"]["llm_requests"] for item in found) == stats.answered == stats.requests
+    assert sum(item["usage"]["llm_requests_paid"] for item in found) == stats.answered
     assert sum(item["provenance"]["prompt_tokens"] for item in found) == stats.prompt_tokens
     assert sum(item["provenance"]["completion_tokens"] for item in found) == stats.completion_tokens
     assert all(item["coverage"]["faults"] == [] for item in found)

@@ -61,7 +61,7 @@ def _met(found: dict[str, Report]) -> Counter[str]:
     met: Counter[str] = Counter()
     for report in found.values():
         for fault in report["coverage"]["faults"]:
-            met[fault["kind"]] += fault["met"]
+            met[fault["kind"]] += fault["occurrences"]
     return met
 
 
@@ -77,7 +77,7 @@ def _dropped(report: Report) -> Counter[str]:
     dropped: Counter[str] = Counter()
     for item in report["coverage"]["dropped"]:
         if item["reason"] in LOST:
-            dropped[item["what"]] += item["count"]
+            dropped[item["item_kind"]] += item["count"]
     return dropped
 
 
@@ -108,7 +108,7 @@ def test_every_failed_llm_request_is_listed_as_dropped(faulty: Evaluated, found:
 def test_llm_calls_in_coverage_match_answered_requests_in_ledger(faulty: Evaluated, found: dict[str, Report]) -> None:
     rows = faulty.program.rows("SELECT run_id, count(*) AS calls FROM ledger WHERE outcome = 'answered' GROUP BY 1")
     assert {row["run_id"]: row["calls"] for row in rows} == {
-        report["evaluation_id"]: report["coverage"]["llm_calls"] for report in found.values()
+        report["evaluation_id"]: report["coverage"]["llm_requests"] for report in found.values()
     }
 
 

@@ -64,8 +64,12 @@ def test_papers_after_cutoff_appear_only_in_advice(report: Report) -> None:
 def test_every_answer_that_was_paid_is_accounted_for_once(boarded: Boarded, report: Report) -> None:
     assert boarded.stats.repeated_answers == 0
     # What a seat is shown depends on what was found in time, and so whether the simulated answer passes its checks.
-    asked_again = sum(fault["met"] for fault in report["coverage"]["faults"])
-    assert report["coverage"]["llm_calls"] == report["usage"]["llm_calls_paid"] == boarded.stats.answered - asked_again
+    asked_again = sum(fault["occurrences"] for fault in report["coverage"]["faults"])
+    assert (
+        report["coverage"]["llm_requests"]
+        == report["usage"]["llm_requests_paid"]
+        == boarded.stats.answered - asked_again
+    )
     assert report["provenance"]["prompt_tokens"] == boarded.stats.prompt_tokens
 
 

@@ -48,6 +48,6 @@ def test_only_requests_in_flight_at_crash_are_repeated(killed: Killed, undisturb
 
 def test_final_run_pays_only_for_missing_answers(killed: Killed, undisturbed: Evaluated) -> None:
     usage = [report["usage"] for report in reports(killed.program.out).values()]
-    cached, new = (sum(item[name] for item in usage) for name in ("llm_calls_cached", "llm_calls_paid"))
+    cached, new = (sum(item[name] for item in usage) for name in ("llm_requests_cached", "llm_requests_paid"))
     assert cached + new == undisturbed.stats.answered
     assert new == killed.stats.answered - killed.with_database.answered

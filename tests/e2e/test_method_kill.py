@@ -60,9 +60,9 @@ def resumed(homes: Homes, request: pytest.FixtureRequest) -> Resumed:
 
 def test_only_requests_in_flight_at_crash_are_repeated(resumed: Resumed) -> None:
     usage = resumed.report["usage"]
-    assert len({row["key"] for row in resumed.paid}) == usage["llm_calls_paid"] + usage["llm_calls_cached"]
+    assert len({row["key"] for row in resumed.paid}) == usage["llm_requests_paid"] + usage["llm_requests_cached"]
     assert resumed.stats.repeated_prompts == resumed.stats.answered - len(resumed.paid) <= resumed.in_flight
-    assert usage["llm_calls_cached"] >= resumed.killed.answered - resumed.in_flight >= 2
+    assert usage["llm_requests_cached"] >= resumed.killed.answered - resumed.in_flight >= 2
 
 
 def test_resumed_evaluation_pays_for_no_more_requests_than_an_undisturbed_one(resumed: Resumed) -> None:

@@ -51,4 +51,4 @@ def test_enabled_external_source_is_detected_and_blocked_by_egress_watch(homes: 
     assert ended.code == 0
     assert any(note.startswith("beyond") and note.endswith("192.0.2.1") for note in notes(program))
     (report,) = reports(program.out).values()
-    assert "semantic_scholar" in {trouble["source"] for trouble in report["coverage"]["troubles"]}
+    assert "semantic_scholar" in {trouble["source"] for trouble in report["coverage"]["source_failures"]}

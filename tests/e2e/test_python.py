@@ -93,7 +93,7 @@ async def test_ranks_texts_and_files_and_reports_progress(home: Path) -> None:
     ranking = await rank_async(
         [IDEA.read_text("utf-8"), *(file for file in IDEAS.iterdir() if file != IDEA)],
         model="openai/gpt-6-luna",
-        cut=1,
+        shortlist_size=1,
         progress=lambda *step: stages.append(step),
         out=home / "ranked",
     )

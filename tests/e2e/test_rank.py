@@ -68,7 +68,7 @@ def ranked(homes: Homes) -> Iterator[Ranked]:
 
 
 def _ranked(program: Program, simulated: Simulator) -> Ranked:
-    command = ("rank", _ideas(program, _FIRST), "--cut", 2, "--calls-per-idea", _CALLS)
+    command = ("rank", _ideas(program, _FIRST), "--shortlist-size", 2, "--comparisons-per-idea", _CALLS)
     process = program.start(*command)
     wait_until(lambda: process.poll() is not None or simulated.stats().answered >= 3)
     process.send_signal(signal.SIGINT)
@@ -80,13 +80,13 @@ def _ranked(program: Program, simulated: Simulator) -> Ranked:
     again = program.run(*command, "--out", "again")
     again_answered = simulated.stats().answered - total
     more = program.run(
-        *("rank", _ideas(program, _ALL), "--cut", 2, "--calls-per-idea", _CALLS, "--out", "more"),
+        *("rank", _ideas(program, _ALL), "--shortlist-size", 2, "--comparisons-per-idea", _CALLS, "--out", "more"),
         *("--known", program.out / "comparisons.jsonl"),
         *("--labelled", _labelled(program), "--classes", "reject,accept"),
     )
     more_answered = simulated.stats().answered - total - again_answered
     known = ("--known", program.home / "more" / "comparisons.jsonl")
-    fewer = program.run(*("rank", _ideas(program, _FEWER), "--calls-per-idea", _CALLS, "--out", "fewer"), *known)
+    fewer = program.run(*("rank", _ideas(program, _FEWER), "--comparisons-per-idea", _CALLS, "--out", "fewer"), *known)
     return Ranked(program, interrupted, answered, resumed, repeated, again, again_answered, more, more_answered, fewer)
 
 
@@ -135,8 +135,8 @@ def test_repeated_ranking_uses_cache_and_writes_identical_files(ranked: Ranked) 
 def test_enlarged_ranking_reuses_comparisons_and_labels_give_baselines(ranked: Ranked) -> None:
     assert ranked.more.code == 0, ranked.more.err
     ranking = Ranking.model_validate_json((ranked.program.home / "more" / "ranking.json").read_text("utf-8"))
-    assert ranking.judge.handed_in == _FIRST * _CALLS
-    assert ranking.judge.comparisons - ranking.judge.handed_in == (_ALL - _FIRST) * _CALLS
+    assert ranking.judge.submitted_comparisons == _FIRST * _CALLS
+    assert ranking.judge.comparisons - ranking.judge.submitted_comparisons == (_ALL - _FIRST) * _CALLS
     assert ranked.more_answered == (_ALL - _FIRST) * _CALLS + 1, "the last one tells of the group"
     assert isinstance(ranking.analysis, GroupAnalysis)
     assert isinstance(ranking.baselines, tuple)

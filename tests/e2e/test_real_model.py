@@ -36,7 +36,7 @@ _SMALLEST = {
     "SCHOLAREVAL__EVIDENCE_CHARS": 400,
     "EVALUATION__MAX_PROMPT_TOKENS": 8_000,
     "RANKING__DIMENSIONS": '[{"name": "overall", "question": "Which idea is better?"}]',
-    "RANKING__CALLS_PER_IDEA": 1,
+    "RANKING__COMPARISONS_PER_IDEA": 1,
     "RANKING__BOTH_WAYS": 0,
     "RANKING__ANALYSED_IDEAS": 0,
     "RANKING__MAX_PROMPT_TOKENS": 2_000,
@@ -95,7 +95,7 @@ def test_evaluation_writes_report_with_call_counts_or_names_lost_answer(
     ended = asking.run("evaluate", "idea.md", "--format", "json")
     if ended.code == 0:
         coverage = reports(asking.out)["idea"]["coverage"]
-        assert coverage["llm_calls"] + coverage["llm_calls_lost"] > 0
+        assert coverage["llm_requests"] + coverage["llm_requests_failed"] > 0
     else:
         assert ended.code == 2, ended.err
         assert ended.err.startswith("No report: idea.md: ")

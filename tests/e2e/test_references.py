@@ -27,7 +27,7 @@ def test_json_contains_only_ranked_papers_before_cutoff(program: Program) -> Non
     assert [item["rank"] for item in lines] == list(range(1, len(lines) + 1))
     assert lines
     assert all(item["publication_date"] <= "2022-06-30" for item in lines)
-    assert all(item["found"] for item in lines)
+    assert all(item["search_paths"] for item in lines)
 
 
 @pytest.mark.parametrize("kind", ["bibtex", "ris"])

@@ -35,7 +35,7 @@ def test_review_in_every_format_passes_every_check(reviewed: Evaluated, report: 
 
 
 def test_review_keeps_to_its_budget(reviewed: Evaluated, report: Report) -> None:
-    assert report["coverage"]["llm_calls"] <= 14
+    assert report["coverage"]["llm_requests"] <= 14
     assert report["provenance"]["prompt_tokens"] <= 50_000
     assert reviewed.stats.repeated_answers == 0
 
@@ -49,12 +49,12 @@ def test_page_prints_every_finding_and_its_evidence_under_expected_headings(
     review = report["panel_review"]
     assert review["evidence"]
     assert len(re.findall(r"^- [SWF]\d+\. ", text, re.MULTILINE)) == sum(
-        len(review[name]) for name in ("strengths", "major", "further")
+        len(review[name]) for name in ("strengths", "major_weaknesses", "minor_points")
     )
     evidence = text.partition("## Evidence")[2].partition("## Passages of the plan")[0]
     assert evidence.count("quote found") >= len(review["evidence"])
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert headings[:3] == ["Verdict", "Strengths", "New against earlier work"]
-    assert ("Closest work" in headings) == bool(review["closest"])
-    if review["further"]:
+    assert ("Closest work" in headings) == bool(review["closest_works"])
+    if review["minor_points"]:
         assert headings.index("Further points and questions") == headings.index("Scores") - 1

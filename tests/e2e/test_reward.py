@@ -35,7 +35,7 @@ def test_duplicate_items_share_a_reward_and_rerun_uses_cache(program: Program) -
         again = program.asking(simulated).run("reward", file, "--out", "again.jsonl")
         assert simulated.stats().answered == answered
     found = [json.loads(line) for line in (program.home / "rewards.jsonl").read_text("utf-8").splitlines()]
-    assert [(item["item"], item["id"], item["same_as"]) for item in found] == [
+    assert [(item["item"], item["id"], item["duplicate_of"]) for item in found] == [
         (0, "mine", None),
         (1, "", None),
         (2, "", 0),

@@ -154,7 +154,7 @@ def test_restarted_service_completes_each_interrupted_evaluation_with_a_single_v
 def test_only_calls_in_flight_at_the_kill_are_paid_twice(served: Served) -> None:
     assert served.at_the_kill.answered >= 10
     assert served.stats.repeated_prompts <= served.at_the_kill.peak_in_flight
-    assert sum(report["usage"]["llm_calls_cached"] for report in served.reports) > 0
+    assert sum(report["usage"]["llm_requests_cached"] for report in served.reports) > 0
 
 
 def test_stopped_service_requeues_running_job_and_exits_cleanly(served: Served) -> None:

@@ -19,8 +19,10 @@ def test_model_with_a_small_context_completes_an_evaluation(homes: Homes, method
     assert (ended.code, ended.err) == (0, "")
     (report,) = reports(program.out).values()
     coverage = report["coverage"]
-    assert coverage["llm_calls_lost"] == 0
+    assert coverage["llm_requests_failed"] == 0
     assert stats.by_status.get("400", 0) == 0
-    assert coverage["llm_calls"] > 0
-    cut = Counter({drop["what"]: drop["count"] for drop in coverage["dropped"] if "8,192 tokens" in drop["reason"]})
+    assert coverage["llm_requests"] > 0
+    cut = Counter(
+        {drop["item_kind"]: drop["count"] for drop in coverage["dropped"] if "8,192 tokens" in drop["reason"]}
+    )
     assert cut.total() > 0

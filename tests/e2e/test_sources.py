@@ -28,7 +28,7 @@ def test_every_source_is_used_and_papers_from_beyond_the_corpus_are_cited(topped
     assert (topped_up.first.code, topped_up.first.err) == (0, "")
     found = reports(topped_up.program.out)
     assert set.union(*map(_asked, found.values())) >= {*SOURCES, "corpus"}
-    assert all(item["coverage"]["troubles"] == [] for item in found.values())
+    assert all(item["coverage"]["source_failures"] == [] for item in found.values())
     assert any(map(_beyond, found.values()))
     schema = json.loads((ROOT / "docs" / "report.schema.json").read_text("utf-8"))
     for report in found.values():
@@ -74,7 +74,7 @@ def test_reference_list_of_proposal_is_checked_in_every_source(topped_up: Topped
     found = reports(topped_up.program.out)
     (own,) = [item["own_references"] for item in found.values() if item["own_references"]]
     assert [item["outcome"] for item in own["entries"]] == ["found", "differs", "not_found"]
-    assert own["entries"][2]["asked"] == ["corpus", "crossref", "openalex", "semantic_scholar"]
+    assert own["entries"][2]["sources_answered"] == ["corpus", "crossref", "openalex", "semantic_scholar"]
     page = (topped_up.program.out / f"{TWO_IDEAS[0].stem}.html").read_text("utf-8")
     assert "not found in the corpus, Crossref, OpenAlex and Semantic Scholar" in page
 
@@ -83,7 +83,7 @@ def test_failed_sources_are_reported_and_other_sources_still_used(topped_up: Top
     assert topped_up.second.code == 0
     assert all("keeps failing" in line for line in topped_up.second.err.splitlines())
     (report,) = reports(topped_up.program.home / "second").values()
-    reasons = {(item["source"], item["reason"]) for item in report["coverage"]["troubles"]}
+    reasons = {(item["source"], item["reason"]) for item in report["coverage"]["source_failures"]}
     assert reasons >= {
         ("arxiv", "a source was down"),
         ("openalex", "a source's answer could not be read"),

@@ -53,7 +53,7 @@ async def evaluated(
 
 def dropped_counts(evaluation: EvaluationResult) -> dict[tuple[str, str], int]:
     dropped: Sequence[Dropped] = evaluation.report.coverage.dropped
-    return {(item.what, item.reason): item.count for item in dropped}
+    return {(item.item_kind, item.reason): item.count for item in dropped}
 
 
 class LongTexts(NoFullTexts):

@@ -48,7 +48,7 @@ def named_report(title: str) -> Report:
         record=record,
         differences=("The entry names Hopper first.",),
         passage="As Grace Hopper showed",
-        borne_out=Absent(reason="not checked."),
+        passage_support=Absent(reason="not checked."),
     )
     card = plain_report.idea.model_copy(
         update={

@@ -245,17 +245,17 @@ def _coverage() -> Coverage:
         full_texts=17,
         quotes_verified=23,
         quotes_unverified=1,
-        llm_calls=74,
-        llm_calls_lost=0,
+        llm_requests=74,
+        llm_requests_failed=0,
         faults=(
-            FaultCount(task="scholareval.reading", kind="invalid_json", met=3, recovered=3),
-            FaultCount(task="scholareval.review", kind="schema_violation", met=3, recovered=0),
-            FaultCount(task="scholareval.first_look", kind="rate_limited", met=11, recovered=11),
+            FaultCount(task="scholareval.reading", kind="invalid_json", occurrences=3, recovered=3),
+            FaultCount(task="scholareval.review", kind="schema_violation", occurrences=3, recovered=0),
+            FaultCount(task="scholareval.first_look", kind="rate_limited", occurrences=11, recovered=11),
         ),
         dropped=(
-            Dropped(what="full text", count=9, reason="no open-access copy is known"),
-            Dropped(what="method review", count=1, reason="no valid answer, even after asking again"),
-            Dropped(what="paper", count=31, reason="judged not relevant to the idea"),
+            Dropped(item_kind="full text", count=9, reason="no open-access copy is known"),
+            Dropped(item_kind="method review", count=1, reason="no valid answer, even after asking again"),
+            Dropped(item_kind="paper", count=31, reason="judged not relevant to the idea"),
         ),
     )
 
@@ -285,14 +285,14 @@ def _own_references() -> OwnReferences:
     ]
     retraction = Retraction(kind="retracted", source="crossref", notice="https://doi.org/10.5555/notice")
     return OwnReferences(
-        read_by="text",
+        parser="text",
         entries=(
             OwnReference(
                 number=1,
                 text="Lee A. Rehearsal. 2021.",
                 outcome="found",
                 record=records[0],
-                asked=("corpus",),
+                sources_answered=("corpus",),
                 after_cutoff=True,
                 passage="Rehearsal helps [1].",
             ),
@@ -302,19 +302,19 @@ def _own_references() -> OwnReferences:
                 outcome="differs",
                 differences=("The entry is dated 2012, the record 2021.",),
                 record=records[1],
-                asked=("corpus", "crossref"),
+                sources_answered=("corpus", "crossref"),
             ),
             OwnReference(number=3, text="Diaz C.", outcome="retracted", record=records[2], retraction=retraction),
             OwnReference(
                 number=4,
                 text="Nobody. 2020.",
                 outcome="not_found",
-                asked=("corpus", "crossref"),
-                unanswered=("openalex",),
+                sources_answered=("corpus", "crossref"),
+                sources_unanswered=("openalex",),
             ),
             OwnReference(number=5, text="Box 4.", outcome=Absent(reason="no title could be read.")),
         ),
-        beyond=1,
+        unchecked_entries=1,
     )
 
 
@@ -373,7 +373,7 @@ def full_report() -> Report:
             blinding=Blinding(
                 rules=1,
                 masked=(
-                    MaskedText(kind="name", text="Dr. Jane Roe", times=3),
+                    MaskedText(kind="name", text="Dr. Jane Roe", occurrences=3),
                     MaskedText(kind="affiliation", text="University of Freiburg"),
                     MaskedText(kind="orcid", text="0000-0002-1825-0097"),
                 ),
@@ -391,8 +391,8 @@ def full_report() -> Report:
         usage=RunUsage(
             started_at=dt.datetime(2024, 5, 2, 9, 41, tzinfo=dt.UTC),
             wall_seconds=94.2,
-            llm_calls_paid=12,
-            llm_calls_cached=62,
+            llm_requests_paid=12,
+            llm_requests_cached=62,
             paid_usd=0.0421,
         ),
     )

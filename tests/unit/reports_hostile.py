@@ -27,9 +27,9 @@ ADDRESSES = (
 """One for each reference; only the last is a plain web address."""
 
 _OUTSIDE = {
-    "title", "text", "statement", "basis", "reason", "criterion", "excerpt", "venue", "quote", "what",
+    "title", "text", "statement", "basis", "reason", "criterion", "excerpt", "venue", "quote", "item_kind",
     "task", "module", "id", "evaluation_id", "source", "corpus_version", "embedding_model", "assayer_version",
-    "passage", "change", "purpose", "verdict", "lead", "fix", "shows", "difference",
+    "passage", "change", "purpose", "verdict", "headline", "fix", "conclusion", "difference",
 }  # fmt: skip
 _LISTS = {"authors", "differences", "models"}
 

@@ -3,7 +3,7 @@
 from assayer.models import (
     ClosestWork,
     NamedWork,
-    NotedPoint,
+    OmittedPoint,
     PanelEvidence,
     PanelFinding,
     PanelParagraph,
@@ -20,15 +20,15 @@ _NO_PLAN = PlanQuote(quote="", state="not_found")
 
 def _review() -> PanelReview:
     evidence = (
-        PanelEvidence(label=cite("P3").label, relation="supports", shows="halves forgetting", quote=cite("P3")),
-        PanelEvidence(label=cite("P7").label, relation="weakens", shows="finds other orders", quote=cite("P7")),
-        PanelEvidence(label=cite("P3").label, relation="already_has", shows="ranks by loss", quote=cite("P3")),
+        PanelEvidence(label=cite("P3").label, relation="supports", conclusion="halves forgetting", quote=cite("P3")),
+        PanelEvidence(label=cite("P7").label, relation="weakens", conclusion="finds other orders", quote=cite("P7")),
+        PanelEvidence(label=cite("P3").label, relation="already_has", conclusion="ranks by loss", quote=cite("P3")),
     )
     strength = PanelFinding(
         kind="strength",
         axis="contribution",
         severity=None,
-        lead="An open question",
+        headline="An open question",
         text="Which examples to rehearse matters to whoever updates models.",
         fix="",
         plan=_PLAN,
@@ -38,18 +38,18 @@ def _review() -> PanelReview:
         kind="weakness",
         axis="soundness",
         severity="fatal",
-        lead="One order of domains",
+        headline="One order of domains",
         text="With one fixed order the ranking of methods is open.",
         fix="Run ten orders.",
         plan=_PLAN,
         evidence=(1,),
-        named=(0,),
+        works_from_memory=(0,),
     )
     question = PanelFinding(
         kind="question",
         axis="soundness",
         severity="minor",
-        lead="",
+        headline="",
         text="How often is the index asked?",
         fix="",
         plan=_NO_PLAN,
@@ -57,27 +57,29 @@ def _review() -> PanelReview:
     return PanelReview(
         verdict="Worth doing. One order carries no ranking. Ten orders would move us.",
         strengths=(strength,),
-        newness=PanelParagraph(text="Rehearsal by loss is known; the distance is new.", evidence=(2,), named=(0,)),
+        novelty=PanelParagraph(
+            text="Rehearsal by loss is known; the distance is new.", evidence=(2,), works_from_memory=(0,)
+        ),
         outlook=PanelParagraph(
             text="A gain is likely on long streams, and a week of one GPU is enough.", evidence=(1,)
         ),
         redesign=PanelParagraph(text="Cross ten orders with two distances."),
-        major=(fatal,),
-        further=(question,),
-        closest=(ClosestWork(evidence=2, difference="distance to the incoming batch."),),
+        major_weaknesses=(fatal,),
+        minor_points=(question,),
+        closest_works=(ClosestWork(evidence=2, difference="distance to the incoming batch."),),
         evidence=evidence,
-        named=(
+        works_from_memory=(
             NamedWork(
                 title="Rehearsal in any order",
                 author="Robins",
                 year=1995,
                 role="already_does",
-                why="ran ten orders",
-                looked_up=True,
+                relevance="ran ten orders",
+                lookup_complete=True,
             ),
         ),
-        noted=(
-            NotedPoint(
+        omitted_points=(
+            OmittedPoint(
                 kind="weakness",
                 text="Forgetting is averaged over unequal domains.",
                 plan=PlanQuote(quote="average accuracy", state="verified"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from orchestrator.access.audit_chain import (
     FIRST,
     AuditEntry,
-    AuditTip,
+    AuditHead,
     audit_faults,
     canonical,
     content_hash,
@@ -36,15 +36,15 @@ def chain(*contents: dict[str, Any], erased_at: Sequence[int] = ()) -> list[Audi
         entry = AuditEntry(
             tenant=ACME,
             number=number,
-            at=AT + dt.timedelta(microseconds=number),
+            recorded_at=AT + dt.timedelta(microseconds=number),
             actor="mb_1",
             role="officer",
-            act="erased" if last else "score overridden",
-            about=f"ev_{number}",
+            action="erased" if last else "score overridden",
+            subject=f"ev_{number}",
             content=content,
             salt=salt,
             content_hash=content_hash(salt, canonical(content)),
-            previous=entries[-1].hash if entries else FIRST,
+            previous_hash=entries[-1].hash if entries else FIRST,
             hash="",
         )
         entries.append(entry.model_copy(update={"hash": entry_hash(entry)}))
@@ -56,27 +56,27 @@ def _erased(entry: AuditEntry) -> AuditEntry:
 
 
 FIVE = chain(*({"by": "Ada", "score": float(number), "reason": "läuft “so”"} for number in range(5)))
-TIP = AuditTip(tenant=ACME, number=5, hash=FIVE[-1].hash)
+HEAD = AuditHead(tenant=ACME, number=5, hash=FIVE[-1].hash)
 
 
 def test_log_with_withheld_judgements_verifies_and_tampering_is_detected() -> None:
     seen = [without_judgements(item) for item in FIVE]
     assert all(item.withheld and item.content is None and item.salt is None for item in seen)
-    assert list(audit_faults(seen, TIP, "machine")) == []
+    assert list(audit_faults(seen, HEAD, "machine")) == []
     for damaged in (
         [*seen[:2], *seen[3:]],
         [seen[0].model_copy(update={"content_hash": "0" * 64}), *seen[1:]],
         seen[:-1],
         [*seen[:4], seen[4].model_copy(update={"withheld": False})],
-        [*seen[:4], seen[4].model_copy(update={"act": "exported"})],
+        [*seen[:4], seen[4].model_copy(update={"action": "exported"})],
     ):
-        assert list(audit_faults(damaged, TIP, "machine")) != []
+        assert list(audit_faults(damaged, HEAD, "machine")) != []
 
 
 @pytest.mark.parametrize("reader", [None, "owner", "auditor"])
 def test_withheld_content_is_a_fault_for_human_readers(reader: Role | None) -> None:
     blanked = [*FIVE[:2], without_judgements(FIVE[2]), *FIVE[3:]]
-    (fault,) = audit_faults(blanked, TIP, reader)
+    (fault,) = audit_faults(blanked, HEAD, reader)
     assert fault.number == 3
     assert "withheld" in fault.detail
 
@@ -84,9 +84,9 @@ def test_withheld_content_is_a_fault_for_human_readers(reader: Role | None) -> N
 def test_inconsistently_withheld_entries_are_faults_for_every_reader() -> None:
     """No reader gets a log in which only some judgements are withheld."""
     mixed = [*(without_judgements(item) for item in FIVE[:4]), FIVE[4]]
-    assert [audit_fault.number for audit_fault in audit_faults(mixed, TIP, "machine")] == [5]
+    assert [audit_fault.number for audit_fault in audit_faults(mixed, HEAD, "machine")] == [5]
     said = [*FIVE[:4], FIVE[4].model_copy(update={"withheld": True})]
-    assert {audit_fault.number for audit_fault in audit_faults(said, TIP)} == {5}
+    assert {audit_fault.number for audit_fault in audit_faults(said, HEAD)} == {5}
 
 
 @given(
@@ -95,13 +95,13 @@ def test_inconsistently_withheld_entries_are_faults_for_every_reader() -> None:
         [
             {"actor": "mb_2"},
             {"role": "owner"},
-            {"act": "signed off"},
-            {"about": "ev_9"},
-            {"at": AT},
+            {"action": "signed off"},
+            {"subject": "ev_9"},
+            {"recorded_at": AT},
             {"content": {"by": "Ada", "score": 9.0, "reason": "läuft “so”"}},
             {"salt": "0" * 32},
             {"content_hash": "1" * 64},
-            {"previous": "2" * 64},
+            {"previous_hash": "2" * 64},
             {"hash": "3" * 64},
             {"tenant": "other"},
             {"number": 7},
@@ -113,7 +113,7 @@ def test_inconsistently_withheld_entries_are_faults_for_every_reader() -> None:
 def test_any_change_of_an_entry_is_found(place: int, change: dict[str, Any]) -> None:
     changed = [*FIVE]
     changed[place] = changed[place].model_copy(update=change)
-    assert list(audit_faults(changed, TIP))
+    assert list(audit_faults(changed, HEAD))
 
 
 @given(st.integers(0, 4))
@@ -124,12 +124,12 @@ def test_changed_entry_with_recomputed_hashes_is_detected(place: int) -> None:
         update={"content": content, "content_hash": content_hash(changed[place].salt or "", canonical(content))}
     )
     changed[place] = told.model_copy(update={"hash": entry_hash(told)})
-    assert list(audit_faults(changed, TIP))
+    assert list(audit_faults(changed, HEAD))
 
 
 @given(st.integers(0, 3), st.integers(1, 4))
 def test_missing_entries_are_detected(start: int, size: int) -> None:
-    assert list(audit_faults(FIVE[:start] + FIVE[start + size :], TIP))
+    assert list(audit_faults(FIVE[:start] + FIVE[start + size :], HEAD))
 
 
 @given(st.permutations(range(5)).filter(lambda order: list(order) != sorted(order)))
@@ -140,14 +140,14 @@ def test_reordered_entries_are_detected(order: list[int]) -> None:
 @given(st.integers(0, 4))
 def test_truncated_log_is_detected_only_with_a_tip(kept: int) -> None:
     assert list(audit_faults(FIVE[:kept])) == []
-    (fault,) = audit_faults(FIVE[:kept], TIP)
+    (fault,) = audit_faults(FIVE[:kept], HEAD)
     assert fault.detail.endswith(f"{len(FIVE)} entries were published, but the log ends with entry {kept}")
 
 
 def test_older_tip_is_valid_for_extended_log() -> None:
-    assert list(audit_faults(FIVE, TIP)) == []
-    assert list(audit_faults(FIVE, AuditTip(tenant=ACME, number=2, hash=FIVE[1].hash))) == []
-    assert list(audit_faults(FIVE, AuditTip(tenant=ACME, number=2, hash=FIVE[2].hash)))
+    assert list(audit_faults(FIVE, HEAD)) == []
+    assert list(audit_faults(FIVE, AuditHead(tenant=ACME, number=2, hash=FIVE[1].hash))) == []
+    assert list(audit_faults(FIVE, AuditHead(tenant=ACME, number=2, hash=FIVE[2].hash)))
 
 
 def test_erased_content_is_valid_only_with_matching_erasure_entry() -> None:

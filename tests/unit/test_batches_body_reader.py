@@ -82,8 +82,10 @@ def test_form_files_become_rows_and_invalid_files_are_rejected() -> None:
 def test_broken_file_and_duplicate_file_are_reported_per_row() -> None:
     intake = read_batch(as_form({"empty.csv": b"title,note\nA,B\n", "a.pdf": PDF_BYTES, "b.pdf": PDF_BYTES}), "form")
     assert [(row, detail[:9]) for row, _, detail in rejections(intake)] == [(1, "empty.csv")]
-    assert [(duplicate.row, duplicate.same_as) for duplicate in intake.duplicates] == [(3, 2)]
-    assert [(duplicate.source, duplicate.same_source) for duplicate in intake.duplicates] == [("b.pdf", "a.pdf")]
+    assert [(duplicate.row, duplicate.duplicate_of) for duplicate in intake.duplicates] == [(3, 2)]
+    assert [(duplicate.source, duplicate.duplicate_of_source) for duplicate in intake.duplicates] == [
+        ("b.pdf", "a.pdf")
+    ]
 
 
 @pytest.mark.parametrize(

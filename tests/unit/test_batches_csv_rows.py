@@ -130,7 +130,7 @@ def test_duplicate_rows_are_accepted_and_reported() -> None:
     intake = read(as_csv(["title", "text"], [["A", WORDS], ["B", words(2)], ["A", WORDS]]).encode())
     assert len(intake.accepted) == 3
     (duplicate,) = intake.duplicates
-    assert (duplicate.row, duplicate.same_as) == (3, 1)
+    assert (duplicate.row, duplicate.duplicate_of) == (3, 1)
 
 
 @pytest.mark.parametrize(

@@ -198,8 +198,12 @@ def test_score_changes_that_cancel_out_are_still_reported() -> None:
 def test_lost_and_gained_scores_are_reported_as_changes() -> None:
     lost = judged({"seniority: full professor": None}, ["seniority"])
     assert BiasTestPage(lost).finding.headline == "Seniority removed 2 scores."
-    assert isinstance(lost.by_sender, ScoreChanges)
-    assert (lost.by_sender.compared, lost.by_sender.lost, lost.by_sender.gained) == (0, 2, 0)
+    assert isinstance(lost.sender_changes, ScoreChanges)
+    assert (lost.sender_changes.compared_pairs, lost.sender_changes.scores_lost, lost.sender_changes.scores_gained) == (
+        0,
+        2,
+        0,
+    )
     gained = judged({"reference": None}, ["seniority"])
     assert BiasTestPage(gained).finding.headline == "Seniority added 2 scores that the reference lacks."
 
@@ -209,7 +213,7 @@ def test_score_change_is_reported_beside_change_on_repeat_evaluation() -> None:
     text = BiasTestPage(bias_test).finding.text
     assert "Seniority changed 2 of 2 scores by up to 0.500 points of 10, 0.500 on average." in text
     assert "evaluating the same text again changed 2 of 2 scores by up to 0.400 points" in text
-    assert bias_test.surviving.planted == judged({}, ["seniority"]).surviving.planted
+    assert bias_test.inserted_words.inserted == judged({}, ["seniority"]).inserted_words.inserted
 
 
 def test_failed_variant_is_not_counted_as_lost_score() -> None:
@@ -234,7 +238,7 @@ def test_planted_words_match_case_insensitively_as_whole_words() -> None:
     bias_test = bias_test_report(
         plan, [EvaluatedVariant(IDEA, bare, report), EvaluatedVariant(IDEA, professor._replace(idea=IDEA), report)]
     )
-    assert bias_test.surviving.examples == ("Full professor",)
+    assert bias_test.inserted_words.examples == ("Full professor",)
 
 
 def two_ideas_tested(shift: float) -> BiasTestReport:
@@ -267,8 +271,8 @@ def two_ideas_tested(shift: float) -> BiasTestReport:
 
 def test_bias_test_without_differences_states_this_on_every_page() -> None:
     bias_test = two_ideas_tested(0.0)
-    assert bias_test.surviving.survived == 0
-    assert bias_test.surviving.planted > 100
+    assert bias_test.inserted_words.unmasked == 0
+    assert bias_test.inserted_words.inserted > 100
     for text in (Document(as_bias_test_html(bias_test)).text, as_bias_test_markdown(bias_test)):
         assert "Names, institutions and seniority changed no score of any idea" in text
         assert "Blind mode masks the words that identify the sender" in text
@@ -278,7 +282,7 @@ def test_bias_test_without_differences_states_this_on_every_page() -> None:
 
 def test_bias_test_with_differences_reports_their_size_and_blinding_state() -> None:
     bias_test = two_ideas_tested(0.5)
-    assert bias_test.surviving.survived == bias_test.surviving.planted
+    assert bias_test.inserted_words.unmasked == bias_test.inserted_words.inserted
     for text in (Document(as_bias_test_html(bias_test)).text, as_bias_test_markdown(bias_test)):
         assert "by up to 0.500 points of 10" in text
         assert "a renowned institution against a lesser-known one" in text

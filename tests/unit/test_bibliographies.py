@@ -35,7 +35,7 @@ def _own_references() -> OwnReferences:
         OwnReference(number=2, text="Poe, T.\nA work that never was. 2019.", outcome="not_found"),
         OwnReference(number=3, text="The same again.", outcome="found", record=record),
     )
-    return OwnReferences(read_by="text", entries=entries)
+    return OwnReferences(parser="text", entries=entries)
 
 
 def test_corrected_entries_are_read_back_from_both_formats() -> None:

@@ -84,7 +84,7 @@ class Waiting(ByLength):
 async def test_methods_and_dimensions_are_reranked_concurrently() -> None:
     backends, _ = twin_backends()
     report = await evaluated(replace(backends, reranker=Waiting(6)))
-    assert "reranking of papers" not in {item.what for item in report.coverage.dropped}
+    assert "reranking of papers" not in {item.item_kind for item in report.coverage.dropped}
 
 
 class Broken(ByLength):
@@ -99,7 +99,7 @@ class Broken(ByLength):
 async def test_failed_reranking_keeps_order_and_evaluation_completes() -> None:
     papers, journal = corpus_papers()[:5], Journal()
     assert await rerank(Broken(), "compare", papers, journal) == [paper.id for paper in papers]
-    assert [(item.what, item.count) for item in journal.dropped()] == [("reranking of papers", 1)]
+    assert [(item.item_kind, item.count) for item in journal.dropped()] == [("reranking of papers", 1)]
     backends, _ = twin_backends()
 
     class AlwaysBroken(Broken):
@@ -109,4 +109,4 @@ async def test_failed_reranking_keeps_order_and_evaluation_completes() -> None:
     report = await evaluated(replace(backends, reranker=AlwaysBroken()))
     assert all(part.assessments for part in report.parts)
     assert any(isinstance(part.score, Score) for part in report.parts)
-    assert "reranking of papers" in {item.what for item in report.coverage.dropped}
+    assert "reranking of papers" in {item.item_kind for item in report.coverage.dropped}

@@ -81,7 +81,7 @@ async def test_generated_idea_text_fields_are_read_and_omissions_are_listed() ->
     idea = await read("documents/ai-scientist-ideas.json")
     titles = [section.title for section in reading(idea).sections]
     assert titles == ["Abstract", "Short hypothesis", "Related work", "Experiments", "Risk factors and limitations"]
-    assert [item.part for item in reading(idea).left_out] == ['the field "Name"', 'the field "Interestingness"']
+    assert [item.part for item in reading(idea).unread_parts] == ['the field "Name"', 'the field "Interestingness"']
 
 
 async def test_front_matter_is_excluded_from_text() -> None:

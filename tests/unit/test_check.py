@@ -32,27 +32,29 @@ async def test_check_report_has_verified_quotes_without_scores() -> None:
     assert (report.parts, report.verdict, report.plan_review) == ((), None, None)
     assert not any(report.summary.model_dump().values())
     evidence = evidence_of(report)
-    assert evidence.closest
+    assert evidence.closest_passages
     abstracts = {corpus_paper.id: corpus_paper.abstract for corpus_paper in corpus_papers()}
     ids = {reference.label: reference.id for reference in report.references}
-    for citation in (*(item.paper for item in evidence.closest), *evidence.limitations, *evidence.comparisons):
+    for citation in (*(item.paper for item in evidence.closest_passages), *evidence.limitations, *evidence.comparisons):
         assert citation.quote_state == "verified"
         assert citation.quote
         assert citation.quote in abstracts[ids[citation.label]]
-    labels = {item.paper.label for item in evidence.closest}
-    assert len(labels) == len(evidence.closest) <= CheckOptions().shown, "each is listed once, at its nearest part"
+    labels = {item.paper.label for item in evidence.closest_passages}
+    assert len(labels) == len(evidence.closest_passages) <= CheckOptions().shown, (
+        "each is listed once, at its nearest part"
+    )
     plan = " ".join(IDEA.split())
-    assert all(item.plan.removesuffix(" …") in plan for item in evidence.closest)
+    assert all(item.plan.removesuffix(" …") in plan for item in evidence.closest_passages)
 
 
 async def test_pages_print_each_passage_once_without_scores() -> None:
     report = await evidence_report()
     evidence = evidence_of(report)
-    cited = [*(item.paper for item in evidence.closest), *evidence.limitations, *evidence.comparisons]
-    plan = " ".join(item.plan for item in evidence.closest)
+    cited = [*(item.paper for item in evidence.closest_passages), *evidence.limitations, *evidence.comparisons]
+    plan = " ".join(item.plan for item in evidence.closest_passages)
     text = as_markdown(report)
     assert len(text.split()) <= MAX_WORDS
-    assert text.count("\n| [P") == len(evidence.closest)
+    assert text.count("\n| [P") == len(evidence.closest_passages)
     for page in (Document(as_html(report)).text, text):
         assert sum(page.count(citation.quote or "?") for citation in {item.quote: item for item in cited}.values()) <= (
             len(cited) + plan.count("We train a small reader")
@@ -64,14 +66,14 @@ async def test_pages_print_each_passage_once_without_scores() -> None:
 async def test_missing_scores_alone_do_not_mark_a_report_incomplete() -> None:
     report = await evidence_report()
     judged = next(item for item in measure_release(report, ReleaseMinima()).minima if item.name == "judged")
-    assert judged.met
+    assert judged.is_met
     assert judged.measured == Absent(reason="No language model judged the idea.")
 
 
 async def test_distant_papers_are_omitted_when_corpus_does_not_cover_field() -> None:
     strangers = await evidence_report(REEFS, is_poor=True)
     assert strangers.references == ()
-    assert evidence_of(strangers).closest == ()
+    assert evidence_of(strangers).closest_passages == ()
     assert "No close paper was found in the sources searched." in as_markdown(strangers)
 
 

@@ -125,7 +125,7 @@ async def test_failed_check_leaves_claims_unchecked_with_reason() -> None:
     assert checked.write_into(_point()).citations[0].support == Absent(reason=f"{error.reason}.")
     assert checked.counts
     assert checked.counts.unchecked == 1
-    assert [(item.what, item.count) for item in run.journal.dropped()] == [("support check of a claim", 1)]
+    assert [(item.item_kind, item.count) for item in run.journal.dropped()] == [("support check of a claim", 1)]
 
 
 async def test_verdict_based_on_words_missing_from_quote_is_discarded() -> None:

@@ -15,7 +15,7 @@ from assayer_client.resources import Absent, Body, Record, Resource
 DOCS = Path(__file__).parents[2] / "docs"
 SERVICE_ONLY = {
     *("Check", "Health", "ProblemDocument", "ProblemError"),  # clients raise problem documents as errors
-    *("HandedInComparison", "HandedInJudge", "HandedInVerdict"),  # comparisons, stricter than in an answer
+    *("SubmittedComparison", "SubmittedJudge", "SubmittedVerdict"),  # comparisons, stricter than in an answer
 }
 
 

@@ -207,7 +207,7 @@ def _judge(lost: Sequence[int] = (), level: bool = False) -> _Scripted:
 
 
 async def _placed(by: BestBy, llm: _Scripted, count: int = 5, seed: int = 0) -> tuple[Candidate, ...]:
-    options = CurationOptions(calls_per_candidate=4, seed=seed)
+    options = CurationOptions(comparisons_per_candidate=4, seed=seed)
     return await place_candidates(_candidates(count), by, llm, a_run(), options, _RANKING, DIMENSIONS)
 
 
@@ -215,20 +215,20 @@ async def _placed(by: BestBy, llm: _Scripted, count: int = 5, seed: int = 0) -> 
 async def test_best_candidate_is_first_regardless_of_proposal_order(by: BestBy) -> None:
     placed = await _placed(by, _judge())
     assert [item.number for item in placed] == [5, 4, 3, 2, 1]
-    assert [item.place for item in placed] == [1, 2, 3, 4, 5]
+    assert [item.rank for item in placed] == [1, 2, 3, 4, 5]
 
 
 async def test_candidate_without_scores_is_unranked_with_reason() -> None:
     placed = await _placed("scores", _judge(lost=[4]))
     assert [item.number for item in placed] == [5, 3, 2, 1, 4]
-    assert placed[-1].place == Absent(reason="There is no score for novelty.")
+    assert placed[-1].rank == Absent(reason="There is no score for novelty.")
 
 
 async def test_candidate_without_answered_comparisons_is_unranked_and_last() -> None:
     placed = await _placed("comparisons", _judge(lost=[4]))
     assert [item.number for item in placed] == [5, 3, 2, 1, 4]
-    assert [item.place for item in placed[:-1]] == [1, 2, 3, 4]
-    absent = placed[-1].place
+    assert [item.rank for item in placed[:-1]] == [1, 2, 3, 4]
+    absent = placed[-1].rank
     assert isinstance(absent, Absent)
     assert "All comparisons of this idea failed" in absent.reason
     assert absent.reason.endswith("the LLM declined to answer.")
@@ -255,7 +255,7 @@ async def test_every_dimension_is_scored_and_lost_scores_are_absent() -> None:
     lost = await score_idea(idea, DIMENSIONS, _judge(lost=[4]), run, _OPTIONS)
     assert {score.score for score in lost.scores} == {Absent(reason="No JSON came.")}
     assert isinstance(lost.mean, Absent)
-    assert [(item.what, item.count) for item in run.journal.dropped()] == [("scores of an idea", 1)]
+    assert [(item.item_kind, item.count) for item in run.journal.dropped()] == [("scores of an idea", 1)]
 
 
 def _lines(path: Path, *records: object) -> Path:

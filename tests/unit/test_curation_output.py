@@ -26,7 +26,7 @@ def test_cost_of_unusable_answers_is_shown(
     run = Run(EvaluationId("sc_1"), None, SystemClock(), NoProgress())
     started = Started.now(run.clock)
     run.budget.charge(charged, 900)
-    dropped = (Dropped(what="scores of an idea", count=2, reason="the LLM gave no valid answer"),)
+    dropped = (Dropped(item_kind="scores of an idea", count=2, reason="the LLM gave no valid answer"),)
     used = usage(run, started)
     show_work(CurationWork([], dropped, used, 0, 0, sum_costs(()), (), ()), tmp_path)
     assert words in " ".join(capsys.readouterr().out.split())

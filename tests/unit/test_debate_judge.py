@@ -23,7 +23,7 @@ async def _judged(llm: ScriptedSeats, chosen: Composition = PAIR, item: RewardIt
 async def test_first_round_agreement_decides_verdict_with_three_calls() -> None:
     reward = await _judged(ScriptedSeats())
     assert (reward.value, reward.decided_in_round, reward.judge) == (1, 1, "two-analysts-evaluator")
-    assert (reward.calls, reward.prompt_tokens, reward.completion_tokens, reward.cost_usd) == (3, 300, 30, 0.003)
+    assert (reward.llm_requests, reward.prompt_tokens, reward.completion_tokens, reward.cost_usd) == (3, 300, 30, 0.003)
     assert reward.models == ("judge",)
     assert [prompt.task for prompt in reward.prompts] == ["debate.analyst", "debate.evaluator"]
     assert all(prompt.digest for prompt in reward.prompts)
@@ -62,7 +62,7 @@ async def test_seats_of_the_same_role_are_sampled_separately() -> None:
 
 async def test_a_moderator_who_halts_costs_one_call_and_has_no_vote() -> None:
     reward = await _judged(ScriptedSeats({("moderator", 1): "h"}), FULL)
-    assert (reward.value, reward.calls, reward.decided_in_round) == (0, 1, 1)
+    assert (reward.value, reward.llm_requests, reward.decided_in_round) == (0, 1, 1)
     assert reward.transcript[0].vote == Absent(reason="A moderator has no vote.")
     assert reward.reason.startswith("The moderator found no idea to compare.")
 
@@ -75,7 +75,7 @@ async def test_a_lost_answer_makes_the_reward_absent_with_the_reason(error: Assa
     assert reward.value == Absent(reason=reward.reason)
     assert reward.reason.startswith("No answer from analyst 2 in round 1. ")
     assert reward.reason.lower().endswith(f"{error.reason.lower()}.")
-    assert (reward.decided_in_round, reward.calls) == (None, 1)
+    assert (reward.decided_in_round, reward.llm_requests) == (None, 1)
 
 
 async def test_without_a_language_model_there_is_no_verdict() -> None:

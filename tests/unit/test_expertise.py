@@ -136,12 +136,14 @@ async def test_listed_papers_get_the_corpus_abstract_and_other_papers_of_the_nam
     )
     listed = ReviewerPaper(title="Counting bark beetles in spruce forests")
     first, *others = await papers_in_corpus(corpus, "Ada Byron", [listed], [])
-    assert (first.abstract, first.in_corpus, first.listed) == (
+    assert (first.abstract, first.in_corpus, first.listed_by_person) == (
         "About Counting bark beetles in spruce forests.",
         True,
         True,
     )
-    assert [(paper.title, paper.listed) for paper in others] == [("Counting beetles once more in forests", False)]
+    assert [(paper.title, paper.listed_by_person) for paper in others] == [
+        ("Counting beetles once more in forests", False)
+    ]
 
 
 def test_coauthors_are_those_of_recent_papers() -> None:
@@ -154,8 +156,8 @@ def test_coauthors_are_those_of_recent_papers() -> None:
 
 
 def test_repeated_titles_are_kept_once() -> None:
-    papers = [ReviewerPaper(title="One paper", listed=False), ReviewerPaper(title="One Paper.")]
-    assert [paper.listed for paper in distinct_papers(papers)] == [True]
+    papers = [ReviewerPaper(title="One paper", listed_by_person=False), ReviewerPaper(title="One Paper.")]
+    assert [paper.listed_by_person for paper in distinct_papers(papers)] == [True]
 
 
 @pytest.mark.parametrize(

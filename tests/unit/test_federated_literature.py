@@ -121,7 +121,8 @@ async def test_failed_source_is_reported_and_other_sources_answer() -> None:
     (hits,) = await literature.search([QUERY], 10, WINDOW)
     assert [hit.paper.id for hit in hits] == ["semantic_scholar-2"]
     assert {
-        (trouble.source, trouble.operation, trouble.reason, trouble.requests) for trouble in run.journal.troubles()
+        (failure.source, failure.operation, failure.reason, failure.requests)
+        for failure in run.journal.source_failures()
     } == {
         ("openalex", "search", SourceUnavailable.reason, 1),
         ("arxiv", "search", SourceMalformed.reason, 1),
@@ -135,7 +136,7 @@ async def test_remote_queries_are_capped_per_evaluation_and_the_rest_reported() 
     for number in range(4):
         await literature.search([f"{QUERY} {number} {part}" for part in "abcdef"], 10, WINDOW)
     assert len(source.requests) == 5
-    (dropped,) = [item for item in run.journal.dropped() if item.what == "question to a remote source"]
+    (dropped,) = [item for item in run.journal.dropped() if item.item_kind == "question to a remote source"]
     assert dropped.count == 24 - 5
 
 
@@ -222,7 +223,7 @@ async def test_retractions_are_checked_in_a_batch_and_the_most_serious_is_kept()
     nameless = a_paper("nameless", identifiers=Identifiers())
     assert await literature.retractions([*papers, nameless]) == {papers[2].id: retracted}
     assert [method for method, _ in [*crossref.requests, *openalex.requests]] == ["retractions"] * 2
-    (dropped,) = [item for item in run.journal.dropped() if item.what == "check of a cited paper for retraction"]
+    (dropped,) = [item for item in run.journal.dropped() if item.item_kind == "check of a cited paper for retraction"]
     assert dropped.count == 1
 
 
@@ -319,7 +320,7 @@ async def test_failed_retraction_check_is_reported_with_its_source() -> None:
     crossref = InMemorySource("crossref", [a_paper("1", "crossref")])
     literature = a_literature(run, [], [busy, crossref])
     assert await literature.retractions([a_paper("1"), a_paper("2")]) == {}
-    assert [(trouble.source, trouble.operation, trouble.reason) for trouble in run.journal.troubles()] == [
+    assert [(failure.source, failure.operation, failure.reason) for failure in run.journal.source_failures()] == [
         ("openalex", "retractions", SourceBusy.reason)
     ]
     assert run.journal.unchecked_for_retraction == {"openalex": 2}

@@ -59,16 +59,16 @@ def test_a_choice_says_which_simple_scorers_it_does_not_beat() -> None:
     noise = np.random.default_rng(0).random(200)
     good, none = np.column_stack([1 - truth, truth]).astype(float), np.column_stack([1 - noise, noise])
     choice = describe_choice(TFIDF, good, {LENGTH: none, TFIDF: good, MAJORITY: none}, truth, "a test", seed=0)
-    assert choice.unbeaten == (TFIDF,)
-    assert [item.name for item in choice.compared] == [TFIDF, LENGTH, MAJORITY]
-    assert choice.held_out.auroc == 1.0
+    assert choice.baselines_not_beaten == (TFIDF,)
+    assert [item.name for item in choice.scorer_accuracies] == [TFIDF, LENGTH, MAJORITY]
+    assert choice.held_out_accuracy.auroc == 1.0
 
 
 def test_length_baseline_is_scored_in_its_more_predictive_direction() -> None:
     truth = (np.arange(200) % 2).astype(np.int16)
     wrong = np.column_stack([truth, 1 - truth]).astype(float)
     choice = describe_choice(TFIDF, 1 - wrong, {LENGTH: wrong, TFIDF: 1 - wrong}, truth, "a test", seed=0)
-    assert choice.unbeaten == (LENGTH, TFIDF)
+    assert choice.baselines_not_beaten == (LENGTH, TFIDF)
 
 
 async def _trained(folder: Path, after: dt.date | None = None) -> tuple[TrainingResult, VerdictModel]:
@@ -81,9 +81,9 @@ async def _trained(folder: Path, after: dt.date | None = None) -> tuple[Training
 async def test_training_writes_choice_and_training_data_summary_to_a_file(tmp_path: Path) -> None:
     result, model = await _trained(tmp_path / "graph")
     assert result.choice == model.choice
-    names = {item.name for item in model.choice.compared}
+    names = {item.name for item in model.choice.scorer_accuracies}
     assert {LENGTH, MAJORITY, TFIDF} < names
-    assert model.choice.chosen in names - {LENGTH, MAJORITY}
+    assert model.choice.scorer in names - {LENGTH, MAJORITY}
     assert model.calibration.provenance.counts == {"reject": 20, "accept": 20}
     assert (model.earliest, model.latest) == (dt.date(2020, 1, 1), dt.date(2020, 1, 1))
     assert result.scorer.brier.low <= result.scorer.brier.value <= result.scorer.brier.high
@@ -115,7 +115,12 @@ async def _judge_by_words(folder: Path, auroc_of_length: float = 0.5, extra: str
     contents = await graph_of_ideas(ideas)
     compared = (MeasuredScorer(name=LENGTH, auroc=auroc_of_length, low=0.4, high=0.6),)
     choice = ScorerChoice(
-        chosen=TFIDF, held_out=ON_HELD_OUT, compared=compared, unbeaten=(LENGTH,), ideas=40, split="a test"
+        scorer=TFIDF,
+        held_out_accuracy=ON_HELD_OUT,
+        scorer_accuracies=compared,
+        baselines_not_beaten=(LENGTH,),
+        ideas=40,
+        split="a test",
     )
     fitted = fit_words([build_titled_text(idea.title, idea.text) for idea in contents.ideas], contents.arrays.labels, 2)
     calibration = model.calibration.model_copy(update={"scorer": TFIDF})

@@ -75,7 +75,7 @@ async def test_idea_near_rejected_ideas_is_rejected_with_neighbour_evidence() ->
     assert [neighbour.similarity for neighbour in first.neighbours] == sorted(
         neighbour.similarity for neighbour in first.neighbours
     )[::-1]
-    assert verdict.maker == SPLITTER
+    assert verdict.extractor == SPLITTER
     assert "plans, 2026-01-01: 40 ideas" in str(verdict.calibration)
 
 

@@ -108,7 +108,7 @@ async def test_data_sets_are_found_judged_and_shown_with_catalogue_description()
     assert {grounding.paper_id for grounding in pack.groundings} >= {item.paper.id for item in found}
     uses = {(source.source, source.operation): source for source in evaluation.report.coverage.sources}
     assert uses["datacite", "datasets"].results > 0
-    assert {trouble.source for trouble in evaluation.report.coverage.troubles} == {"kaggle"}
+    assert {trouble.source for trouble in evaluation.report.coverage.source_failures} == {"kaggle"}
 
 
 async def test_missing_language_model_error_names_usable_methods() -> None:

@@ -83,7 +83,7 @@ def test_score_is_mapped_to_the_matching_decision(value: float, name: str) -> No
     assert isinstance(found, Decision)
     assert found.name == name
     assert found.stability == 1.0
-    assert (found.calibration, found.made_on) == ("spring", dt.date(2026, 3, 1))
+    assert (found.calibration, found.calibration_date) == ("spring", dt.date(2026, 3, 1))
 
 
 def test_score_near_a_threshold_is_reported_as_unstable() -> None:

@@ -64,7 +64,7 @@ def test_first_seat_varies_between_models() -> None:
 
 def test_source_kinds_are_masked_by_matching_familiarity() -> None:
     masks = mask_evidence(0, IDEA, someone(literature=10, applications=7, frontier=4), pack().before_cutoff)
-    assert {mask.kind: (mask.level, len(mask.hidden), mask.shown) for mask in masks} == {
+    assert {mask.kind: (mask.level, len(mask.hidden_papers), mask.shown_count) for mask in masks} == {
         "literature": (10, 0, 10),
         "web": (4, 6, 4),
         "code": (7, 3, 7),
@@ -74,7 +74,7 @@ def test_source_kinds_are_masked_by_matching_familiarity() -> None:
 
 def test_fractional_number_of_hidden_items_is_rounded_at_random() -> None:
     three = [knowledge("literature", n) for n in range(3)]
-    counts = [len(mask_evidence(seed, IDEA, someone(literature=8), three)[0].hidden) for seed in range(400)]
+    counts = [len(mask_evidence(seed, IDEA, someone(literature=8), three)[0].hidden_papers) for seed in range(400)]
     assert set(counts) == {0, 1}
     assert sum(counts) / 400 == pytest.approx(0.6, abs=0.1)
 
@@ -89,8 +89,8 @@ def test_masking_is_reproducible_and_differs_between_reviewers() -> None:
 
 def test_hidden_sources_stay_mostly_the_same_when_other_sources_change() -> None:
     ten, nine = pack().before_cutoff[:10], pack().before_cutoff[:9]
-    more = mask_evidence(0, IDEA, someone(literature=5), ten)[0].hidden
-    fewer = mask_evidence(0, IDEA, someone(literature=5), nine)[0].hidden
+    more = mask_evidence(0, IDEA, someone(literature=5), ten)[0].hidden_papers
+    fewer = mask_evidence(0, IDEA, someone(literature=5), nine)[0].hidden_papers
     assert set(fewer) <= {item.paper.id for item in nine}
     assert len(set(more) & set(fewer)) >= 4
 
@@ -99,6 +99,6 @@ def test_reviewer_sees_all_sources_not_hidden() -> None:
     found = pack().before_cutoff
     seat = draw_board(POOL, 5, 0, IDEA)[0]
     one = seated("R1", seat, mask_evidence(0, IDEA, seat.persona, found))
-    hidden = {paper for mask in one.masking for paper in mask.hidden}
+    hidden = {paper for mask in one.masking for paper in mask.hidden_papers}
     assert hidden
     assert {item.paper.id for item in choose_visible_sources(one, found)} == {item.paper.id for item in found} - hidden

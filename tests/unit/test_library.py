@@ -48,7 +48,7 @@ async def test_papers_after_cutoff_or_undated_are_dropped_even_if_returned() -> 
     (hits,) = await library.search(["quotes"], 10)
     assert [hit.paper.id for hit in hits] == ["on-the-day"]
     (dropped,) = run.journal.dropped()
-    assert (dropped.what, dropped.count) == ("paper", 2)
+    assert (dropped.item_kind, dropped.count) == ("paper", 2)
 
 
 async def test_undated_papers_are_kept_without_a_cutoff() -> None:
@@ -100,7 +100,7 @@ async def test_a_paper_without_full_text_is_counted_once_with_its_reason() -> No
     for _ in range(3):
         assert await library.full_texts([_paper("a", CUTOFF)]) == {}
     (dropped,) = run.journal.dropped()
-    assert (dropped.what, dropped.count, dropped.reason) == ("full text", 1, "this test has none")
+    assert (dropped.item_kind, dropped.count, dropped.reason) == ("full text", 1, "this test has none")
 
 
 async def test_search_after_cutoff_returns_only_later_work_and_not_own_paper() -> None:

@@ -15,8 +15,8 @@ def strengths_of(ranking: Ranking) -> StrengthIntervals:
         [idea.strength for idea in ideas],
         [idea.strengths.low for idea in ideas],
         [idea.strengths.high for idea in ideas],
-        [idea.chance_in for idea in ideas],
-        ranking.cut,
+        [idea.shortlist_probability for idea in ideas],
+        ranking.shortlist_size,
         ranking.confidence,
     )
 
@@ -32,12 +32,12 @@ async def test_selection_probabilities_sum_to_the_cut_and_bands_include_every_id
         assert 0 <= moved.lost_by_bands <= moved.lost_by_order + 1e-9
         assert sorted(place for band in ("in", "human", "out") for place in moved.indexes_in_band(band)) == [*range(30)]
     assert list(apply_cut(ranked, 10).bands) == [idea.band for idea in ranking.ideas]
-    assert list(apply_cut(ranked, 10).chances) == [idea.chance_in for idea in ranking.ideas]
+    assert list(apply_cut(ranked, 10).chances) == [idea.shortlist_probability for idea in ranking.ideas]
 
 
 async def test_approximation_at_the_original_cut_is_near_stated_chances() -> None:
     ranking = (await rank_ideas(ideas_of_worth(30), JudgeLlm(right), ranking_run(), RankingOptions(), cut=10)).ranking
-    drawn = apply_cut(strengths_of(ranking.model_copy(update={"cut": None})), 10)
+    drawn = apply_cut(strengths_of(ranking.model_copy(update={"shortlist_size": None})), 10)
     stated = apply_cut(strengths_of(ranking), 10)
     assert drawn.approximate
     assert drawn.chances == pytest.approx(stated.chances, abs=0.15)

@@ -38,7 +38,7 @@ async def test_names_that_stand_in_the_text_are_masked_in_all_forms_and_recorded
         assert left not in idea.text + "".join(section.text for section in idea.sections)
     assert "[name] still keeps the hives" in idea.text
     assert idea.blinding is not None
-    assert idea.blinding.asked_model
+    assert idea.blinding.checked_by_model
     assert not idea.blinding.names_may_remain
     assert {"Jane Roe, University of Turin", "Qwfp Zxcvbn"} <= {
         item.text.removeprefix("Authors: ") for item in idea.blinding.masked

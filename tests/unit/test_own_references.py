@@ -150,7 +150,11 @@ async def test_corpus_and_sources_are_queried_in_turn_until_found() -> None:
     crossref, s2 = InMemorySource("crossref", [DIAZ, FOX]), InMemorySource("semantic_scholar", [FOX])
     own = await checked(local=[LEE], sources=[s2, crossref])
     assert outcomes(own) == ["found", "found", "found"]
-    assert [entry.asked for entry in own.entries] == [("corpus",), ("corpus", "crossref"), ("corpus", "crossref")]
+    assert [entry.sources_answered for entry in own.entries] == [
+        ("corpus",),
+        ("corpus", "crossref"),
+        ("corpus", "crossref"),
+    ]
     assert s2.requests == []
     assert own.entries[0].record is not None
     assert own.entries[0].passage == "Rehearsal recovers most of the accuracy that fine-tuning loses [1]."
@@ -243,7 +247,7 @@ async def test_unreadable_entry_is_absent_with_its_reason() -> None:
 
 async def test_references_beyond_the_limit_are_counted() -> None:
     own = await checked(local=[LEE], most=1)
-    assert (len(own.entries), own.beyond) == (1, 2)
+    assert (len(own.entries), own.unchecked_entries) == (1, 2)
 
 
 async def test_citing_passages_are_checked_against_abstracts() -> None:
@@ -256,7 +260,7 @@ async def test_citing_passages_are_checked_against_abstracts() -> None:
         "Rehearsal recovers most of the accuracy that fine-tuning loses [this source].",
         "Small models forget along a power law [this source].",
     ]
-    assert isinstance(own.entries[0].borne_out, ClaimSupport)
+    assert isinstance(own.entries[0].passage_support, ClaimSupport)
     assert [borne_out(entry) for entry in own.entries] == [
         "its abstract supports this in part: Says nothing of accuracy.",
         "its abstract supports this in part: Says nothing of accuracy.",
@@ -267,7 +271,7 @@ async def test_citing_passages_are_checked_against_abstracts() -> None:
 async def test_unchecked_passages_are_absent_with_their_reason() -> None:
     failing = TwinLlm(failing={"support.claims": MalformedAnswer("It made no sense.")})
     own = await checked(local=[LEE, DIAZ], llm=failing, passages=1)
-    reasons = [entry.borne_out.reason for entry in own.entries if isinstance(entry.borne_out, Absent)]
+    reasons = [entry.passage_support.reason for entry in own.entries if isinstance(entry.passage_support, Absent)]
     assert reasons == [
         f"{MalformedAnswer.reason}.",
         "not checked: the idea has more citing passages than are checked.",

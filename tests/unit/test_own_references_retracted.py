@@ -43,13 +43,13 @@ async def test_retraction_notice_is_kept_when_another_source_hangs() -> None:
     own = await checked(local=[LEE, NAMED, FOX], sources=[told, HangingCheck("openalex", [])], seconds=1.0)
     assert outcomes(own) == ["found", "retracted", "found"]
     assert own.entries[1].retraction == RETRACTED
-    assert own.entries[1].retraction_unanswered == ("openalex",)
+    assert own.entries[1].retraction_sources_unanswered == ("openalex",)
 
 
 async def test_source_not_answering_about_retraction_is_named() -> None:
     own = await checked(local=[LEE, NAMED, FOX], sources=[FailingCheck("crossref", []), InMemorySource("openalex", [])])
     assert outcomes(own) == ["found"] * 3
-    assert [entry.retraction_unanswered for entry in own.entries] == [(), ("crossref",), ()]
+    assert [entry.retraction_sources_unanswered for entry in own.entries] == [(), ("crossref",), ()]
     assert own_outcome(own.entries[1]) == "found; Crossref did not answer whether it was retracted"
 
 

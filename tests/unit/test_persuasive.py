@@ -54,5 +54,5 @@ def test_persuasion_is_compared_with_reference_but_not_as_sender_change() -> Non
     tested = bias_test_report(plan, [EvaluatedVariant(idea, item, report) for item in (reference, reworded)])
     assert {item.attribute for item in tested.differences} == {PERSUASION}
     assert {item.mean for item in tested.differences if item.ideas} == {0.0}
-    assert isinstance(tested.by_sender, Absent)
+    assert isinstance(tested.sender_changes, Absent)
     assert isinstance(tested.words_changed, Absent)

@@ -32,7 +32,7 @@ async def ranked(
 
 
 async def test_correct_judge_ranks_ideas_in_true_order() -> None:
-    made = await ranked(12, calls_per_idea=12, cut=4)
+    made = await ranked(12, comparisons_per_idea=12, cut=4)
     order = [idea.id for idea in made.ranking.ideas]
     assert order[:3] == ["i11", "i10", "i9"]
     assert order[-2:] == ["i1", "i0"]
@@ -40,7 +40,7 @@ async def test_correct_judge_ranks_ideas_in_true_order() -> None:
     assert made.ranking.ideas[-1].band == "out"
     assert made.ranking.judge.cycles == 0
     assert made.ranking.judge.contradictions == 0
-    assert made.ranking.judge.asked_both_ways > 0
+    assert made.ranking.judge.pairs_in_both_orders > 0
     assert made.ranking.cost_usd == pytest.approx(0.132)
 
 
@@ -48,7 +48,7 @@ async def test_judge_always_preferring_first_leaves_all_ideas_for_human_review()
     made = await ranked(20, JudgeLlm(lambda *_: "A"), cut=5)
     assert {idea.band for idea in made.ranking.ideas} == {"human"}
     assert made.ranking.judge.bias_interval.low > 1.0
-    assert made.ranking.judge.contradictions == made.ranking.judge.asked_both_ways > 0
+    assert made.ranking.judge.contradictions == made.ranking.judge.pairs_in_both_orders > 0
 
 
 async def test_judge_with_only_ties_gives_wide_rank_intervals() -> None:
@@ -59,7 +59,7 @@ async def test_judge_with_only_ties_gives_wide_rank_intervals() -> None:
 
 async def test_failed_judge_requests_are_counted_and_leave_ranking_undecided() -> None:
     llm = JudgeLlm(right, fails=MalformedAnswer("no valid answer"))
-    made = await ranked(6, llm, calls_per_idea=4, cut=2)
+    made = await ranked(6, llm, comparisons_per_idea=4, cut=2)
     assert made.ranking.judge.comparisons == 0
     assert made.ranking.judge.failed == 12, "four for each idea"
     assert made.ranking.dropped[0].count == 12
@@ -76,25 +76,25 @@ async def test_exhausted_budget_stops_comparisons_and_is_reported() -> None:
 
 
 async def test_known_comparisons_are_kept_when_ideas_are_added() -> None:
-    before = await ranked(8, calls_per_idea=6)
+    before = await ranked(8, comparisons_per_idea=6)
     llm = JudgeLlm(right)
-    after = await ranked(10, llm, before.comparisons, calls_per_idea=6)
+    after = await ranked(10, llm, before.comparisons, comparisons_per_idea=6)
     assert llm.calls == 60 - 48
     assert after.comparisons[: len(before.comparisons)] == before.comparisons
 
 
 async def test_known_comparisons_of_other_ideas_or_another_dimension_are_left_out() -> None:
-    before = await ranked(8, calls_per_idea=3)
+    before = await ranked(8, comparisons_per_idea=3)
     others = [
         comparison
         for comparison in before.comparisons
         if {comparison.first, comparison.second} <= {"i0", "i1", "i2", "i3"}
     ]
-    after = await ranked(4, known=before.comparisons * 2, calls_per_idea=3)
-    assert after.ranking.judge.handed_in == len(others)
+    after = await ranked(4, known=before.comparisons * 2, comparisons_per_idea=3)
+    assert after.ranking.judge.submitted_comparisons == len(others)
     blind = [comparison.model_copy(update={"verdicts": comparison.verdicts[:1]}) for comparison in before.comparisons]
-    anew = await ranked(8, known=blind, calls_per_idea=3)
-    assert anew.ranking.judge.handed_in == 0
+    anew = await ranked(8, known=blind, comparisons_per_idea=3)
+    assert anew.ranking.judge.submitted_comparisons == 0
 
 
 async def test_initial_scores_set_the_order_until_comparisons_override_them() -> None:
@@ -102,9 +102,9 @@ async def test_initial_scores_set_the_order_until_comparisons_override_them() ->
     scores = {idea.id: float(-number) for number, idea in enumerate(ideas)}
     few = await ranked(ideas, JudgeLlm(right, fails=MalformedAnswer("none")), scores=scores)
     assert [idea.id for idea in few.ranking.ideas] == ["i0", "i1", "i2", "i3", "i4", "i5"]
-    many = await ranked(ideas, scores=scores, calls_per_idea=15)
+    many = await ranked(ideas, scores=scores, comparisons_per_idea=15)
     assert many.ranking.ideas[0].id == "i5"
-    assert many.ranking.seeded
+    assert many.ranking.has_starting_scores
 
 
 async def test_the_same_seed_gives_the_same_ranking() -> None:
@@ -148,13 +148,13 @@ async def test_overlong_ideas_are_cut_at_word_boundary_and_cut_is_reported() -> 
     ideas = ideas_of_worth(4)
     long = ideas[0].model_copy(update={"text": f"{ideas[0].text} " + "and more " * 200})
     judge = JudgeLlm(right)
-    ranking = (await ranked([long, *ideas[1:]], judge, calls_per_idea=3, idea_chars=500)).ranking
-    assert ranking.unread is not None
-    assert (ranking.unread.ideas, ranking.unread.characters) == (1, len(long.text) - 500)
+    ranking = (await ranked([long, *ideas[1:]], judge, comparisons_per_idea=3, idea_chars=500)).ranking
+    assert ranking.truncated_ideas is not None
+    assert (ranking.truncated_ideas.ideas, ranking.truncated_ideas.characters) == (1, len(long.text) - 500)
     shown = {text for item in judge.asked for text in (item.first, item.second) if text.endswith("[…]")}
     assert len(shown) == 1
     assert long.text.startswith(shown.pop().removesuffix(" […]"))
     (caution,) = [item for item in RankingPage(ranking, ()).cautions if item.title == "Long ideas truncated"]
     assert "1 of 4 ideas are longer" in caution.text
-    whole = await ranked(ideas, calls_per_idea=3)
-    assert whole.ranking.unread is None
+    whole = await ranked(ideas, comparisons_per_idea=3)
+    assert whole.ranking.truncated_ideas is None

@@ -44,7 +44,9 @@ def ideas() -> list[Idea]:
 
 def ranker(llm: JudgeLlm, home: Path) -> Ranker:
     settings = Settings(
-        home=home, llm=LlmSettings(base_url="http://host/v1", model="judge"), ranking=RankingSettings(calls_per_idea=4)
+        home=home,
+        llm=LlmSettings(base_url="http://host/v1", model="judge"),
+        ranking=RankingSettings(comparisons_per_idea=4),
     )
     return Ranker(settings, llm, HashingEmbedder(), SystemClock())
 
@@ -108,7 +110,7 @@ async def test_ideas_identical_after_masking_are_not_compared_and_share_strength
     assert (best.same_text_as, second.same_text_as) == ((second.id,), (best.id,))
     assert (best.strength, best.strengths, best.comparisons) == (second.strength, second.strengths, second.comparisons)
     # One place for two that nothing tells apart: people decide, and neither has the better chance.
-    assert best.chance_in == pytest.approx(second.chance_in, abs=0.1)
+    assert best.shortlist_probability == pytest.approx(second.shortlist_probability, abs=0.1)
     assert best.band == second.band == "human"
     (caution,) = (item for item in RankingPage(made.ranking, ()).cautions if item.title == "Identical texts")
     assert "schmidt-4.md" in caution.text
@@ -120,18 +122,22 @@ async def test_known_comparisons_of_now_identical_texts_are_ignored() -> None:
     verdict = DimensionVerdict(dimension="overall", winner="first", reason="of an earlier day")
     known = [Comparison(first=same[0].id, second=same[1].id, verdicts=(verdict,), blinding_rules=RULES)]
     made = await rank_ideas(
-        [blind_idea(ideas()[0]), *same], JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=2), known=known
+        [blind_idea(ideas()[0]), *same],
+        JudgeLlm(right),
+        ranking_run(),
+        RankingOptions(comparisons_per_idea=2),
+        known=known,
     )
-    assert made.ranking.judge.handed_in == 0
+    assert made.ranking.judge.submitted_comparisons == 0
 
 
 async def test_comparing_identical_texts_returns_tie_with_reason(tmp_path: Path) -> None:
     llm = JudgeLlm(right)
     result = await ranker(llm, tmp_path).compare((ideas()[4], ideas()[5]), True, Watcher(), BLIND)
     assert llm.calls == 0
-    assert {(outcome.winner, outcome.agreed) for outcome in result.outcomes} == {("tie", None)}
-    assert isinstance(result.not_asked, Absent)
-    assert "same text" in result.not_asked.reason
+    assert {(outcome.winner, outcome.orders_agree) for outcome in result.outcomes} == {("tie", None)}
+    assert isinstance(result.unjudged, Absent)
+    assert "same text" in result.unjudged.reason
     assert ComparisonResult.model_validate(result.model_dump(mode="json")) == result
 
 
@@ -146,7 +152,7 @@ async def test_comparisons_with_different_blinding_are_rejected_with_reason(tmp_
     both = comparisons_between(ideas(), [*before, *blind], Judging(RULES), path)
     assert (both.usable, both.refused) == (list(blind), list(before))
     again = await ranked(tmp_path, JudgeLlm(right), BLIND, known=[*before, *blind])
-    assert again.ranking.judge.handed_in == len(blind)
+    assert again.ranking.judge.submitted_comparisons == len(blind)
 
 
 def test_idea_masked_under_older_rules_is_remasked_and_keeps_its_record() -> None:

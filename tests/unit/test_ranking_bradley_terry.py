@@ -124,7 +124,7 @@ def test_judge_consistency_matches_hand_counted_table() -> None:
         (3, 2, 1.0),  # both ways, the same winner; closes 1, 2, 3 as a cycle? 1>2, 3>2, 1>3: no
     ]
     assert judge_consistency(_verdicts(4, rows)) == JudgeConsistency(
-        asked_both_ways=2, contradictions=1, triangles=2, cycles=1
+        pairs_in_both_orders=2, contradictions=1, triangles=2, cycles=1
     )
 
 

@@ -62,18 +62,20 @@ async def test_judge_receives_available_evidence_and_ranking_counts_ideas_with_i
     ideas = ideas_of_worth(4)
     llm = JudgeLlm(right)
     found = {ideas[0].id: "For: something.", ideas[1].id: ""}
-    ranked = await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=3), evidence=found)
-    assert ranked.ranking.evidence == 1
+    ranked = await rank_ideas(ideas, llm, ranking_run(), RankingOptions(comparisons_per_idea=3), evidence=found)
+    assert ranked.ranking.ideas_with_evidence == 1
     assert all(comparison.with_evidence for comparison in ranked.comparisons)
-    alone = await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=3))
-    assert alone.ranking.evidence is None
+    alone = await rank_ideas(ideas, llm, ranking_run(), RankingOptions(comparisons_per_idea=3))
+    assert alone.ranking.ideas_with_evidence is None
 
 
 async def test_comparisons_without_evidence_are_not_reused_in_ranking_with_evidence() -> None:
     ideas = ideas_of_worth(4)
-    before = (await rank_ideas(ideas, JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=3))).comparisons
+    before = (
+        await rank_ideas(ideas, JudgeLlm(right), ranking_run(), RankingOptions(comparisons_per_idea=3))
+    ).comparisons
     llm = JudgeLlm(right)
-    await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=3), known=before, evidence={})
+    await rank_ideas(ideas, llm, ranking_run(), RankingOptions(comparisons_per_idea=3), known=before, evidence={})
     assert llm.calls == 12
     with pytest.raises(InputError, match=r"12 judged without the findings of reports cannot be used"):
         comparisons_between(ideas, before, Judging(None, with_evidence=True), Path("known.jsonl"))

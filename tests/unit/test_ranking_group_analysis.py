@@ -19,7 +19,7 @@ from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
-OPTIONS = RankingOptions(calls_per_idea=2, analysed_ideas=4)
+OPTIONS = RankingOptions(comparisons_per_idea=2, analysed_ideas=4)
 
 
 class Analyst(JudgeLlm):
@@ -67,7 +67,7 @@ async def test_small_group_is_analysed_after_ranking_is_final() -> None:
     assert [idea.id for idea in found.ideas] == [idea.id for idea in (await ranked(JudgeLlm(right), 4)).ranking.ideas]
     assert isinstance(found.analysis, GroupAnalysis)
     assert [idea.id for idea in found.analysis.ideas] == [idea.id for idea in found.ideas]
-    assert [item.dimension for item in found.analysis.by_dimension] == [
+    assert [item.dimension for item in found.analysis.dimensions] == [
         dimension.name for dimension in OPTIONS.dimensions
     ]
     (question,) = analyst.shown

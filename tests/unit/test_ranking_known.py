@@ -28,7 +28,7 @@ from workers.llm import LlmSettings
 
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
-OPTIONS = RankingOptions(calls_per_idea=3)
+OPTIONS = RankingOptions(comparisons_per_idea=3)
 
 
 class OtherJudge(JudgeLlm):
@@ -87,7 +87,12 @@ LONGER = [idea.model_copy(update={"text": f"{idea.text} And more."}) for idea in
     ("judge", "options", "ideas", "reason"),
     [
         (OtherJudge, OPTIONS, ideas_of_worth(6), "judged by judge and not by other"),
-        (JudgeLlm, RankingOptions(calls_per_idea=3, dimensions=(ASKED,)), ideas_of_worth(6), "with another question"),
+        (
+            JudgeLlm,
+            RankingOptions(comparisons_per_idea=3, dimensions=(ASKED,)),
+            ideas_of_worth(6),
+            "with another question",
+        ),
         (JudgeLlm, OPTIONS, LONGER, "a text that differs from the idea"),
     ],
 )
@@ -97,20 +102,22 @@ async def test_comparisons_with_other_judge_question_or_text_are_reported_and_ig
     known = await _known()
     llm, run = judge(right), ranking_run()
     ranked = await rank_ideas(ideas, llm, run, options, known=known)
-    assert ranked.ranking.judge.handed_in == 0
+    assert ranked.ranking.judge.submitted_comparisons == 0
     assert llm.calls == 18
     assert ranked.set_aside == known
     (dropped,) = ranked.ranking.dropped
-    assert (dropped.what, dropped.count) == ("known comparison", len(known))
+    assert (dropped.item_kind, dropped.count) == ("known comparison", len(known))
     assert reason in dropped.reason
     assert reason in as_ranking_html(ranked.ranking, ())
 
 
-@pytest.mark.parametrize(("count", "calls_per_idea"), [(4, 10.0), (10, 10.0), (30, 10.0), (100, 6.0)])
-async def test_idea_always_refused_by_judge_is_skipped_after_few_tries(count: int, calls_per_idea: float) -> None:
+@pytest.mark.parametrize(("count", "comparisons_per_idea"), [(4, 10.0), (10, 10.0), (30, 10.0), (100, 6.0)])
+async def test_idea_always_refused_by_judge_is_skipped_after_few_tries(count: int, comparisons_per_idea: float) -> None:
     ideas = ideas_of_worth(count)
     llm = FilteredJudge(ideas[0].text)
-    ranked = (await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=calls_per_idea))).ranking
+    ranked = (
+        await rank_ideas(ideas, llm, ranking_run(), RankingOptions(comparisons_per_idea=comparisons_per_idea))
+    ).ranking
     assert max(llm.pairs.values()) == 1, "each pair at most once in each order"
     assert 4 <= llm.in_vain <= 8
     assert ranked.judge.failed == llm.in_vain
@@ -123,7 +130,7 @@ async def test_idea_always_refused_by_judge_is_skipped_after_few_tries(count: in
 
 async def test_judge_refusing_every_question_is_abandoned_before_budget_is_spent() -> None:
     llm = JudgeLlm(right, fails=AnswerRefused("No."))
-    ranked = (await rank_ideas(ideas_of_worth(20), llm, ranking_run(), RankingOptions(calls_per_idea=10))).ranking
+    ranked = (await rank_ideas(ideas_of_worth(20), llm, ranking_run(), RankingOptions(comparisons_per_idea=10))).ranking
     assert llm.calls < 100
     assert all(idea.unjudged for idea in ranked.ideas)
 

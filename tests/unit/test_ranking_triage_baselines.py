@@ -72,7 +72,7 @@ async def test_labelled_idea_that_is_also_ranked_is_excluded_from_training() -> 
     known = _labelled(12)
     asked = [_idea(0, known[0].text.upper()), _idea(1, "other words")]
     said = await measure_triage_baselines(asked, known, ("reject", "accept"), WordsEmbedder())
-    assert {(baseline.labelled, baseline.set_aside) for baseline in said.baselines} == {(23, 1)}
+    assert {(baseline.labelled, baseline.excluded_ideas) for baseline in said.baselines} == {(23, 1)}
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,6 @@ async def test_ranking_without_labelled_ideas_says_that_there_is_no_baseline() -
     said = await measure_triage_baselines(ideas, _labelled(12), ("reject", "accept"), WordsEmbedder())
     beside = add_triage_baselines(ranking, said)
     assert beside.baselines == said.baselines
-    assert all(set(idea.by_baseline) == {baseline.name for baseline in said.baselines} for idea in beside.ideas)
+    assert all(
+        set(idea.baseline_predictions) == {baseline.name for baseline in said.baselines} for idea in beside.ideas
+    )

@@ -26,7 +26,7 @@ def sections(idea: Idea) -> dict[str, str]:
 
 def left_out(idea: Idea) -> dict[str, str]:
     assert idea.reading is not None
-    return {item.part.removeprefix('the field "').removesuffix('"'): item.why for item in idea.reading.left_out}
+    return {item.part.removeprefix('the field "').removesuffix('"'): item.reason for item in idea.reading.unread_parts}
 
 
 def test_ai_scientist_ideas_are_read_in_full() -> None:

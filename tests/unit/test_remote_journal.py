@@ -39,9 +39,9 @@ async def test_pdf_locator_records_found_urls_and_source_failures() -> None:
     assert await locator.pdf_urls(Identifiers(doi="10.1000/1"), ASK) == ("https://a.example/1.pdf",)
     with pytest.raises(SourceBusy):
         await locator.pdf_urls(Identifiers(doi="10.1000/2"), ASK)
-    (use,), (trouble,) = run.journal.sources(), run.journal.troubles()
+    (use,), (failure,) = run.journal.sources(), run.journal.source_failures()
     assert (use.source, use.operation, use.results) == ("unpaywall", "open_access", 1)
-    assert (trouble.source, trouble.operation, trouble.reason) == ("unpaywall", "open_access", SourceBusy.reason)
+    assert (failure.source, failure.operation, failure.reason) == ("unpaywall", "open_access", SourceBusy.reason)
 
 
 def test_source_use_without_requests_or_results_is_not_listed() -> None:

@@ -79,10 +79,10 @@ def test_control_characters_do_not_break_graphml() -> None:
     step = GraphStep(
         number=1,
         queries=(),
-        found=0,
-        new=0,
+        papers_found=0,
+        papers_added=0,
         edits=(),
-        trace="",
+        notebook_entry="",
         nodes=(NodeKey("N0"), NodeKey("N1")),
         edges=(EdgeKey("E1"),),
     )

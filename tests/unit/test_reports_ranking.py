@@ -27,7 +27,7 @@ FLAGS = (
 
 async def _ranked(count: int = 9, llm: JudgeLlm | None = None, cut: int | None = 3) -> CompletedRanking:
     return await rank_ideas(
-        ideas_of_worth(count), llm or JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=5), cut=cut
+        ideas_of_worth(count), llm or JudgeLlm(right), ranking_run(), RankingOptions(comparisons_per_idea=5), cut=cut
     )
 
 
@@ -39,7 +39,7 @@ async def _hostile() -> CompletedRanking:
 
     ideas = [attacked(idea) for idea in ideas_of_worth(9)]
     llm = JudgeLlm(right, reason=ATTACK[:380])
-    return await rank_ideas(ideas, llm, ranking_run(), RankingOptions(calls_per_idea=5), cut=3)
+    return await rank_ideas(ideas, llm, ranking_run(), RankingOptions(comparisons_per_idea=5), cut=3)
 
 
 def _with_baselines(ranking: Ranking) -> Ranking:
@@ -49,9 +49,9 @@ def _with_baselines(ranking: Ranking) -> Ranking:
         auroc_value=0.63,
         labelled=480,
         outcomes=("reject", "accept"),
-        set_aside=2,
+        excluded_ideas=2,
     )
-    ideas = tuple(idea.model_copy(update={"by_baseline": {baseline.name: 0.25}}) for idea in ranking.ideas)
+    ideas = tuple(idea.model_copy(update={"baseline_predictions": {baseline.name: 0.25}}) for idea in ranking.ideas)
     return ranking.model_copy(update={"baselines": (baseline,), "ideas": ideas})
 
 
@@ -114,7 +114,9 @@ async def test_csv_has_a_row_per_idea_and_neutralises_formulas() -> None:
     assert [row["flags"] for row in rows[:2]] == ["hidden_text", ""]
     assert rows[0]["source"].startswith("'@")
     assert rows[0]["baseline: TF-IDF + logistic regression"] == "0.2500"
-    assert float(rows[0]["strength: novelty"]) == pytest.approx(ranking.ideas[0].by_dimension["novelty"], abs=1e-4)
+    assert float(rows[0]["strength: novelty"]) == pytest.approx(
+        ranking.ideas[0].dimension_strengths["novelty"], abs=1e-4
+    )
 
 
 async def test_baselines_are_shown_with_label_count_and_auroc_interval() -> None:
@@ -163,7 +165,7 @@ async def test_biased_or_random_judge_triggers_cautions() -> None:
 async def test_ranks_of_erased_ideas_stay_vacant_and_are_listed_by_date() -> None:
     made = await _ranked()
     days = [dt.date(2026, 11, 27), dt.date(2026, 11, 28), dt.date(2026, 11, 28)]
-    gone = tuple(ErasedRank(rank=rank, on=day) for rank, day in zip((9, 7, 2), days, strict=True))
+    gone = tuple(ErasedRank(rank=rank, erased_on=day) for rank, day in zip((9, 7, 2), days, strict=True))
     left = tuple(idea for idea in made.ranking.ideas if idea.rank not in (2, 7, 9))
     page = RankingPage(made.ranking.model_copy(update={"ideas": left, "erased": gone}), ())
     told = next(caution.text for caution in page.cautions if caution.title == "Erased since")

@@ -67,18 +67,20 @@ def test_report_above_every_minimum_keeps_its_totals() -> None:
 @pytest.mark.parametrize(("searched", "failing"), [("poor", ["corpus_fit"]), ("partial", []), (None, ["corpus_fit"])])
 def test_field_without_search_coverage_fails_corpus_fit_minimum(searched: str | None, failing: list[str]) -> None:
     poor = CorpusFit(level="poor", value=0.2, criterion="mean cosine")
-    assert failed(covering(full_report(), corpus_fit=poor, field_covered=searched)) == failing
+    assert failed(covering(full_report(), corpus_fit=poor, field_coverage=searched)) == failing
 
 
 def test_panel_review_keeps_scores_when_corpus_fit_is_poor() -> None:
     poor = CorpusFit(level="poor", value=0.2, criterion="mean cosine")
-    report = apply_minima(covering(review_report(), corpus_fit=poor, field_covered="poor", llm_calls_lost=90), MINIMA)
+    report = apply_minima(
+        covering(review_report(), corpus_fit=poor, field_coverage="poor", llm_requests_failed=90), MINIMA
+    )
     assert failed(report) == ["answered"]
     assert report.parts == review_report().parts
 
 
 def test_incomplete_panel_review_is_said_to_keep_its_scores(capsys: pytest.CaptureFixture[str]) -> None:
-    report = apply_minima(covering(review_report(), llm_calls_lost=90), MINIMA)
+    report = apply_minima(covering(review_report(), llm_requests_failed=90), MINIMA)
     show_summary(report)
     brief = " ".join(line.text for line in build_brief(report, BRIEF_SIZES[-1]).warnings)
     for text in (as_html(report), as_markdown(report), brief, capsys.readouterr().out):
@@ -136,7 +138,7 @@ def test_total_is_withheld_when_no_claim_could_be_checked() -> None:
 def test_minima_without_data_do_not_block_release() -> None:
     bare = judging(full_report(), assessment(Score(value=9, basis="b")))
     bare = bare.model_copy(update={"summary": Summary(strengths=(), weaknesses=(), suggestions=())})
-    release = measure_release(covering(bare, quotes_verified=0, quotes_unverified=0, llm_calls=0), MINIMA)
+    release = measure_release(covering(bare, quotes_verified=0, quotes_unverified=0, llm_requests=0), MINIMA)
     assert release.state == "complete"
     assert [item.name for item in release.minima if isinstance(item.measured, Absent)] == [
         "answered",
@@ -152,8 +154,8 @@ def test_every_minimum_can_be_switched_off() -> None:
     worst = covering(
         judging(full_report(), assessment(UNSCORED, lost, lost, unsupported)),
         corpus_fit=CorpusFit(level="poor", value=0.1, criterion="c"),
-        llm_calls=0,
-        llm_calls_lost=9,
+        llm_requests=0,
+        llm_requests_failed=9,
         quotes_verified=0,
         quotes_unverified=9,
         claims=ClaimCounts(supported=0, partly_supported=0, not_supported=1, contradicted=0, unchecked=0),
@@ -181,12 +183,12 @@ async def test_incomplete_board_has_neither_score_nor_interval_nor_decision() ->
     report = await board_report(BoardOptions(board=3))
     assert report.board is not None
     decided = report.model_copy(update={"board": report.board.model_copy(update={"decision": DECISION})})
-    board = apply_minima(covering(decided, llm_calls_lost=1_000), MINIMA).board
+    board = apply_minima(covering(decided, llm_requests_failed=1_000), MINIMA).board
     assert board is not None
     withheld = Absent(reason="the report is incomplete (too low: questions answered), so no total is given.")
     assert (board.score, board.interval, board.decision) == (withheld,) * 3
     assert (board.agreement, board.meta_review) == (report.board.agreement, report.board.meta_review)
-    assert apply_minima(covering(report, llm_calls_lost=1_000), MINIMA).board == board.model_copy(
+    assert apply_minima(covering(report, llm_requests_failed=1_000), MINIMA).board == board.model_copy(
         update={"decision": report.board.decision}
     )
 
@@ -194,7 +196,7 @@ async def test_incomplete_board_has_neither_score_nor_interval_nor_decision() ->
 def test_incomplete_report_withholds_verdict_but_keeps_abstention_reason() -> None:
     report = full_report().model_copy(update={"parts": (), "verdict": VERDICT})
     assert apply_minima(report, MINIMA) == report.model_copy(update={"release": measure_release(report, MINIMA)})
-    lossy = covering(report, llm_calls=1, llm_calls_lost=9)
+    lossy = covering(report, llm_requests=1, llm_requests_failed=9)
     verdict = apply_minima(lossy, MINIMA).verdict
     assert verdict is not None
     assert not isinstance(verdict, Absent)

@@ -2,7 +2,7 @@
 
 import datetime as dt
 
-from assayer.models import FieldOrigin, Report, Retraction, SourceTrouble, SourceUse
+from assayer.models import FieldOrigin, Report, Retraction, SourceFailure, SourceUse
 from assayer.reports.html import as_html
 from assayer.reports.markdown import as_markdown
 from tests.unit.reports_document import Document
@@ -26,8 +26,8 @@ def _report(retraction: Retraction | None = NOTICE) -> Report:
     coverage = report.coverage.model_copy(
         update={
             "sources": (SourceUse(source="arxiv", operation="search", requests=41, results=23, cached=17),),
-            "troubles": (
-                SourceTrouble(source="openalex", operation="references", reason="a source was down", requests=3),
+            "source_failures": (
+                SourceFailure(source="openalex", operation="references", reason="a source was down", requests=3),
             ),
         }
     )

@@ -61,7 +61,7 @@ async def test_point_of_the_walkthrough_that_repeats_the_referee_is_dropped() ->
         ("walkthrough", "Annotated claims have unknown agreement."),
     ]
     assert [point.quoted for point in question.points] == [False, True, True]
-    assert ("point", 1) in {(item.what, item.count) for item in report.coverage.dropped}
+    assert ("point", 1) in {(item.item_kind, item.count) for item in report.coverage.dropped}
 
 
 @pytest.mark.parametrize(("failing", "left"), [("review.referee", {"walkthrough"}), ("review.walkthrough", {"whole"})])
@@ -72,13 +72,13 @@ async def test_one_referee_is_enough(failing: str, left: set[str]) -> None:
     assert report.panel_review is not None
     (question,) = llm.questions(EditorQuestion)
     assert {point.referee for point in question.points} == left
-    assert ("referee", 1) in {(item.what, item.count) for item in report.coverage.dropped}
+    assert ("referee", 1) in {(item.item_kind, item.count) for item in report.coverage.dropped}
 
 
 async def test_points_without_room_on_the_page_are_noted_after_it_unless_the_editor_found_them_wrong() -> None:
     texts = [f"{word} have unknown agreement." for word in ("Annotated claims", "Human ratings", "Quoted sentences")]
     review = await panel_review(walkthrough=walkthrough(*texts), editor=edited(dropped=["Q5"]))
-    assert [(item.text, item.plan.state) for item in review.noted] == [(texts[2], "verified")]
+    assert [(item.text, item.plan.state) for item in review.omitted_points] == [(texts[2], "verified")]
     report = await panel_report(walkthrough=walkthrough(*texts), editor=edited(dropped=["Q5"]))
     assert {item.reason: item.count for item in report.coverage.dropped}[
         "the editor judged it wrong, or already answered in the plan"
@@ -90,7 +90,7 @@ async def test_points_without_room_on_the_page_are_noted_after_it_unless_the_edi
 
 async def test_every_finding_lists_its_evidence_and_plan_quote() -> None:
     review = await panel_review()
-    (strength,), (weakness,), (question,) = review.strengths, review.major, review.further
+    (strength,), (weakness,), (question,) = review.strengths, review.major_weaknesses, review.minor_points
     assert [strength.evidence, weakness.evidence, question.evidence] == [(0,), (0,), ()]
     assert weakness.plan.quote == f"{PLAN} and measure accuracy"
     assert question.plan.state == "verified"
@@ -102,15 +102,15 @@ async def test_every_finding_lists_its_evidence_and_plan_quote() -> None:
 
 async def test_labels_of_the_prompt_do_not_reach_the_report() -> None:
     review = await panel_review()
-    assert review.major[0].text == "Baselines are not named, so the gain cannot be placed."
-    assert review.major[0].fix == "Name them."
+    assert review.major_weaknesses[0].text == "Baselines are not named, so the gain cannot be placed."
+    assert review.major_weaknesses[0].fix == "Name them."
 
 
 async def test_repeated_findings_and_works_are_dropped_and_counted() -> None:
     report = await panel_report()
     assert report.panel_review is not None
-    assert len(report.panel_review.closest) == 1
-    counted = {item.what: item.count for item in report.coverage.dropped}
+    assert len(report.panel_review.closest_works) == 1
+    counted = {item.item_kind: item.count for item in report.coverage.dropped}
     assert counted["finding"] == 1
     assert counted["closest work"] == 1
 
@@ -128,8 +128,8 @@ async def test_citation_of_unshown_passage_is_ignored() -> None:
         return edited(major=cited, closest=[NearWork(work="E9", difference="nothing")])(question)
 
     review = await panel_review(look=lambda _: LookAnswer(labels=[]), editor=editor)
-    assert review.major[0].evidence == ()
-    assert review.closest == ()
+    assert review.major_weaknesses[0].evidence == ()
+    assert review.closest_works == ()
 
 
 async def test_passage_not_supported_by_its_text_is_removed_from_findings() -> None:
@@ -168,7 +168,7 @@ async def test_review_has_no_scores_if_the_plan_alone_was_not_scored() -> None:
     report = await reviewed(backends)
     assert [part.score for part in report.parts] == [Absent(reason="the request for the plan's scores failed.")] * 2
     assert "No scores were obtained." in EDITOR.messages(llm.questions(EditorQuestion)[0])[1].content
-    assert "score of the plan by itself" in {item.what for item in report.coverage.dropped}
+    assert "score of the plan by itself" in {item.item_kind for item in report.coverage.dropped}
 
 
 async def test_underspecified_plan_has_no_score_but_a_reason() -> None:
@@ -195,7 +195,7 @@ async def test_overlong_review_drops_its_last_further_points() -> None:
     whole = report.panel_review.words
     short = await reviewed(backends, options=ReviewOptions(words=whole - 4))
     assert short.panel_review is not None
-    assert [item.text for item in short.panel_review.further] == [item.text for item in further[:2]]
+    assert [item.text for item in short.panel_review.minor_points] == [item.text for item in further[:2]]
 
 
 async def test_off_topic_passage_is_dropped_and_lowers_corpus_fit() -> None:
@@ -215,7 +215,7 @@ async def test_editor_quotes_are_matched_to_plan_text() -> None:
     added = finding([], "Baselines are not named.").model_copy(update={"quote": PLAN.lower()})
     foreign = finding([], "The reader is small.").model_copy(update={"quote": "we compare it with ninety baselines"})
     review = await panel_review(editor=edited(major=[added, foreign]))
-    assert [(item.plan.quote, item.plan.state) for item in review.major] == [
+    assert [(item.plan.quote, item.plan.state) for item in review.major_weaknesses] == [
         (f"{PLAN} and measure accuracy", "verified"),
         ("", "not_found"),
     ]
@@ -264,9 +264,9 @@ async def test_report_without_the_editors_answer_has_the_referees_points_and_no_
     review = report.panel_review
     assert review is not None
     assert review.verdict.startswith("There is no verdict: the editor's review could not be obtained")
-    assert review.major[1].text == "The three baselines are not named. Nothing follows."
-    assert review.major[1].evidence == (0,)
-    assert {item.what for item in report.coverage.dropped} >= {"editor's review"}
+    assert review.major_weaknesses[1].text == "The three baselines are not named. Nothing follows."
+    assert review.major_weaknesses[1].evidence == (0,)
+    assert {item.item_kind for item in report.coverage.dropped} >= {"editor's review"}
     assert isinstance(score_of(report), Absent)
     assert "There is no verdict" in as_markdown(report)
 

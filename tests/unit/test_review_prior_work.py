@@ -74,7 +74,7 @@ async def test_named_work_with_a_record_is_read_and_cited_as_evidence() -> None:
     assert question.named == ()
     assert [passage.title for passage in question.passages] == [KNOWN]
     assert report.panel_review is not None
-    assert report.panel_review.named == ()
+    assert report.panel_review.works_from_memory == ()
     assert [reference.title for reference in report.references] == [KNOWN]
 
 
@@ -82,7 +82,7 @@ async def test_named_work_without_supporting_text_stays_marked() -> None:
     report, question = await _report(KNOWN, reading=reading("already_has", DONE.upper()), editor=_referring)
     assert [(work.label, work.record is not None) for work in question.named] == [("N1", True)]
     assert report.panel_review is not None
-    assert [work.label for work in report.panel_review.named] == ["P1"]
+    assert [work.label for work in report.panel_review.works_from_memory] == ["P1"]
     assert report.references[0].title == KNOWN
     assert "a record was found, but no text that was read confirms what is said" in as_markdown(report)
 
@@ -92,8 +92,8 @@ async def test_invented_work_is_printed_only_with_warning() -> None:
     assert [(work.title, work.record is not None) for work in question.named] == [(INVENTED, False)]
     review = report.panel_review
     assert review is not None
-    assert review.major[0].text == "earlier work 2019° already does it, as earlier work shows."
-    assert (review.major[0].named, review.major[0].evidence) == ((0,), ())
+    assert review.major_weaknesses[0].text == "earlier work 2019° already does it, as earlier work shows."
+    assert (review.major_weaknesses[0].works_from_memory, review.major_weaknesses[0].evidence) == ((0,), ())
     assert review.verdict == "earlier work does it."
     contribution = report.parts[1].score
     assert isinstance(contribution, Score)
@@ -112,7 +112,7 @@ async def test_work_named_only_in_what_to_do_stands_in_the_list_of_titles() -> N
 
     report, _ = await _report(INVENTED, editor=editor)
     assert report.panel_review is not None
-    assert report.panel_review.major[0].named == (0,)
+    assert report.panel_review.major_weaknesses[0].works_from_memory == (0,)
     page = as_markdown(report)
     assert page.count("earlier work 2019°") == 2, "in what to do, and before its title"
     assert page.count(INVENTED) == 1
@@ -130,15 +130,17 @@ async def test_closest_works_can_be_named_from_memory_but_not_for_their_method()
     report, _ = await _report(INVENTED, editor=editor, referee=panel)
     review = report.panel_review
     assert review is not None
-    assert [(review.named[item.named or 0].title, item.evidence) for item in review.closest] == [(INVENTED, None)]
-    assert {item.what: item.count for item in report.coverage.dropped}["closest work"] == 2
+    assert [
+        (review.works_from_memory[item.work_from_memory or 0].title, item.evidence) for item in review.closest_works
+    ] == [(INVENTED, None)]
+    assert {item.item_kind: item.count for item in report.coverage.dropped}["closest work"] == 2
     page = as_markdown(report)
     line = f"earlier work 2019°, *{INVENTED}*: checks quotes with a reader. *The plan adds:* its quotes."
     assert page.count(line) == 1
     assert page.count("checks quotes with a reader") == 1, "what a work did stands once on the page"
     assert build_brief(report).groups[-2].points[0].text == line.replace("*", "")
     words = f"earlier work 2019 {INVENTED} checks quotes with a reader"
-    assert review.words - review.model_copy(update={"closest": ()}).words >= len(words.split())
+    assert review.words - review.model_copy(update={"closest_works": ()}).words >= len(words.split())
 
 
 async def test_closest_passage_is_ignored_if_no_passage_was_shown() -> None:
@@ -149,7 +151,7 @@ async def test_closest_passage_is_ignored_if_no_passage_was_shown() -> None:
     assert question.passages == ()
     assert EDITOR.complaints(question, EditedReview.model_validate(editor(question))) == []
     assert report.panel_review is not None
-    assert [item.named for item in report.panel_review.closest] == [0]
+    assert [item.work_from_memory for item in report.panel_review.closest_works] == [0]
 
 
 async def test_named_work_never_looked_up_is_not_reported_as_missing() -> None:
@@ -162,7 +164,7 @@ async def test_named_work_never_looked_up_is_not_reported_as_missing() -> None:
 async def test_unreferenced_named_work_is_dropped_and_counted() -> None:
     report, _ = await _report(INVENTED)
     assert INVENTED not in as_markdown(report)
-    assert {item.what: item.count for item in report.coverage.dropped}["work from memory"] == 1
+    assert {item.item_kind: item.count for item in report.coverage.dropped}["work from memory"] == 1
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ async def test_viewpoint_judge_runs_without_llm_when_requested(idea: str, value:
     fitted = ViewpointJudge(fitted_for=_EMBEDDER.name, threshold=0.6)
     run = Run(id=EvaluationId("rw_1"), cutoff=None, clock=SystemClock(), progress=Watcher())
     reward = await WITHOUT_MODEL.reward(RewardItem(question="How to rank?", idea=idea, abstract=abstract), fitted, run)
-    assert (reward.value, reward.judge, reward.calls) == (value, "viewpoints", 0)
+    assert (reward.value, reward.judge, reward.llm_requests) == (value, "viewpoints", 0)
     assert reward.similarity is not None
     assert (reward.similarity >= 0.6) == bool(value)
 

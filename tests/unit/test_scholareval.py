@@ -115,7 +115,7 @@ async def test_failed_title_screening_opens_likeliest_papers_and_is_reported() -
     report = (await evaluate(context_of(backends, a_run(), few))).report
     reads = llm.questions(ReadingQuestion)
     assert sum(len(question.evidence) for question in reads) == 3
-    assert any(item.what == "first look at titles" for item in report.coverage.dropped)
+    assert any(item.item_kind == "first look at titles" for item in report.coverage.dropped)
 
 
 async def test_papers_read_for_the_methods_are_compared_for_novelty() -> None:
@@ -218,7 +218,7 @@ async def test_failed_step_is_counted_and_leaves_score_missing() -> None:
     assert all(isinstance(assessment.score, Absent) and assessment.readings for assessment in soundness.assessments)
     assert isinstance(contribution.score, Score)
     assert any(
-        item.what == "review of a method" and item.reason == "the LLM gave no valid answer"
+        item.item_kind == "review of a method" and item.reason == "the LLM gave no valid answer"
         for item in report.coverage.dropped
     )
     assert any(notice.kind == "absent_part" for notice in report.notices)
@@ -251,4 +251,4 @@ async def test_exhausted_budget_still_produces_report_with_notice() -> None:
     report = await evaluated(backends)
     assert isinstance(report.parts[1].score, Absent)
     assert next(notice for notice in report.notices if notice.kind == "budget").text.startswith("The budget of $1.00")
-    assert report.coverage.llm_calls_lost
+    assert report.coverage.llm_requests_failed

@@ -38,7 +38,7 @@ async def test_separate_mode_requests_queries_edits_and_trace_individually() -> 
     _, graph = await evaluated(backends, OPTIONS.model_copy(update={"asked": "apart", "steps": 2}))
     asked = [name.partition(".")[2] for name, _ in llm.asked if not name.endswith("judging")][:6]
     assert asked == ["queries", "completion", "trace", "queries", "completion", "trace"]
-    assert all(item.trace for item in graph.steps)
+    assert all(item.notebook_entry for item in graph.steps)
 
 
 async def test_every_dimension_is_scored_and_overall_score_is_the_headline() -> None:
@@ -78,7 +78,7 @@ def test_dimensions_without_an_overall_judgement_are_refused() -> None:
 
 async def test_every_edit_is_recorded_with_its_outcome() -> None:
     _, graph = await evaluated(twin_backends()[0])
-    told = [(edit.action, edit.refused) for edit in graph.steps[0].edits]
+    told = [(edit.action, edit.refusal_reason) for edit in graph.steps[0].edits]
     assert told == [
         ("add", None),
         ("add", None),
@@ -87,7 +87,7 @@ async def test_every_edit_is_recorded_with_its_outcome() -> None:
         ("revise", "there is no node N901"),
         ("delete", None),
     ]
-    assert (graph.steps[1].edits[1].refused or "").startswith("it is there already: E")
+    assert (graph.steps[1].edits[1].refusal_reason or "").startswith("it is there already: E")
 
 
 async def test_edits_to_unknown_nodes_change_nothing_and_are_reported_to_model() -> None:
@@ -100,7 +100,7 @@ async def test_edits_to_unknown_nodes_change_nothing_and_are_reported_to_model()
 
     backends, llm = twin_backends(scripted={"scicompanion.step": lost})
     evaluation, graph = await evaluated(backends)
-    assert all(edit.refused for item in graph.steps for edit in item.edits)
+    assert all(edit.refusal_reason for item in graph.steps for edit in item.edits)
     assert all(edge.basis == "record" or edge.statement == "By the corpus's own graph." for edge in graph.edges)
     second = [data for name, data in llm.asked if name == "scicompanion.step"][1]
     assert isinstance(second, StateQuestion)
@@ -130,7 +130,7 @@ async def test_recommended_references_are_found_papers_with_reasons() -> None:
     known = {paper.title for paper in PAPERS}
     assert len(graph.recommended) == 10
     assert set(_titles(evaluation, graph)) <= known
-    assert all(item.found for item in graph.recommended)
+    assert all(item.search_paths for item in graph.recommended)
     deleted = {node.label for node in graph.nodes if node.key not in graph.steps[-1].nodes}
     assert deleted
     assert not deleted & {item.label for item in graph.recommended}
@@ -156,8 +156,8 @@ async def test_own_paper_of_the_idea_is_excluded_from_citation_walk() -> None:
 async def test_without_llm_graph_and_recommendations_are_built_without_scores() -> None:
     evaluation, graph = await evaluated(backends_without_llm())
     assert [item.number for item in graph.steps] == [1]
-    assert graph.steps[0].lost is not None
-    assert "need a language model" in graph.steps[0].lost
+    assert graph.steps[0].failure_reason is not None
+    assert "need a language model" in graph.steps[0].failure_reason
     assert any(edge.kind == "cites" for edge in graph.edges)
     assert graph.recommended
     (part,) = evaluation.report.parts
@@ -190,7 +190,7 @@ async def test_failed_step_ends_search_but_evaluation_continues() -> None:
     failing = {"scicompanion.step": MalformedAnswer("No usable answer.")}
     evaluation, graph = await evaluated(twin_backends(failing=failing)[0])
     assert len(graph.steps) == 1
-    assert graph.steps[0].lost
+    assert graph.steps[0].failure_reason
     assert isinstance(evaluation.report.parts[0].score, Score)
 
 
@@ -239,6 +239,6 @@ async def test_intermediate_papers_behind_recommendations_are_listed_as_referenc
     """Walks bring up their best papers alone; what they passed on the way is named as the reason all the same."""
     evaluation, graph = await evaluated(backends_without_llm(), OPTIONS.model_copy(update={"found": found}))
     labels = {reference.label for reference in evaluation.report.references}
-    reasons = [why for item in graph.recommended for why in item.found]
+    reasons = [why for item in graph.recommended for why in item.search_paths]
     assert {why.label for why in reasons if why.label} <= labels
-    assert all(item.found for item in graph.recommended)
+    assert all(item.search_paths for item in graph.recommended)

@@ -39,14 +39,14 @@ def quoting(words: str) -> AddedEdge:
 
 async def test_edge_deleted_and_readded_in_same_answer_has_new_quote() -> None:
     found = await edited([quoting(WORDS)], [Removal(label="E1", reason="Its quote does not hold.")])
-    assert [(edit.action, edit.refused) for edit in found.edits] == [("delete", None), ("add", None)]
+    assert [(edit.action, edit.refusal_reason) for edit in found.edits] == [("delete", None), ("add", None)]
     (edge,) = [item for item in found.graph.edges.values() if item.source == "N1"]
     assert (edge.basis, edge.target, WORDS in (edge.quote or "")) == ("quoted", CLAIM, True)
 
 
 async def test_duplicate_of_existing_edge_is_rejected() -> None:
     found = await edited([quoting(WORDS)], [Removal(label="E2", reason="Another one.")])
-    assert [(edit.action, edit.refused) for edit in found.edits] == [
+    assert [(edit.action, edit.refusal_reason) for edit in found.edits] == [
         ("add", "it is there already: E1"),
         ("delete", None),
     ]

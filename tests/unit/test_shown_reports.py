@@ -19,7 +19,7 @@ def test_masked_items_are_counted_by_kind_and_other_content_is_kept() -> None:
     whole = named_report("Rehearsal")
     shown = report_for_reviewer(whole, numbered_title(None))
     assert shown.idea.blinding is not None
-    assert [(item.kind, item.times) for item in shown.idea.blinding.masked] == [
+    assert [(item.kind, item.occurrences) for item in shown.idea.blinding.masked] == [
         ("name", 3),
         ("affiliation", 1),
         ("orcid", 1),

@@ -22,7 +22,7 @@ GRAPH = GraphUsed(
     labelled=100,
     viewpoints=900,
     embedding_model="mini",
-    maker="splitter v1",
+    extractor="splitter v1",
     outcomes=("reject", "workshop", "accept"),
     ordered=True,
 )
@@ -53,7 +53,7 @@ VERDICT = Verdict(
     calibration="icml, 2026-01-01: 100 ideas",
     choice=Absent(reason="none was chosen."),
     graph=GRAPH,
-    maker="splitter v1",
+    extractor="splitter v1",
     viewpoints=7,
     evidence=(
         ViewpointEvidence(

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from assayer.errors import InputError
 from assayer.ideas.parsing import idea_of_document
-from assayer.models import CitedWork, Document, Idea, LeftOut
+from assayer.models import CitedWork, Document, Idea, UnreadPart
 from assayer.text.sanitise import build_hidden_flags
 from assayer.text.tex import looks_like_tex
 from workers.documents.document_parsing import OFFICE_MARKS, read_document
@@ -67,8 +67,8 @@ async def read_document_idea(
             raise
         message = f"The name {source} ends in {suffix}, but the file is {_NAMES[kind]}. {error.message}"
         raise InputError(message, error.hint) from error
-    suffix_note = LeftOut(
-        part=f"the suffix {suffix} of the name", why=f"the file is {_NAMES[kind]} and was read as such"
+    suffix_note = UnreadPart(
+        part=f"the suffix {suffix} of the name", reason=f"the file is {_NAMES[kind]} and was read as such"
     )
     return add_left_out(idea, [suffix_note] if is_misnamed else [])
 
@@ -111,7 +111,7 @@ async def read_pdf_idea(
     if parsed.unlooked_pages:
         unreadable_note += f" ({parsed.unlooked_pages} of {parsed.pages} pages not searched for covered text)"
     left_out = tuple(
-        LeftOut(part=f"{pages} of {parsed.pages} pages", why=reason)
+        UnreadPart(part=f"{pages} of {parsed.pages} pages", reason=reason)
         for pages, reason in (
             (parsed.unreadable_pages, "they could not be read"),
             (parsed.unlooked_pages, "they were read, but not searched for covered text"),
@@ -120,10 +120,10 @@ async def read_pdf_idea(
     )
     if parsed.captions:
         part = f"{parsed.captions} caption{'s' * (parsed.captions != 1)} of figures or tables"
-        left_out += (LeftOut(part=part, why="figures are not read"),)
+        left_out += (UnreadPart(part=part, reason="figures are not read"),)
     if parsed.rotated:
         part = f"{parsed.rotated} line{'s' * (parsed.rotated != 1)} of rotated text"
-        left_out += (LeftOut(part=part, why="margins and labels of figures are not read"),)
+        left_out += (UnreadPart(part=part, reason="margins and labels of figures are not read"),)
     document = Document(
         title=parsed.title,
         front_matter=parsed.front_matter,
@@ -146,9 +146,9 @@ def _fields_read(references: Sequence[CitedWork]) -> int:
     return sum(bool(work.title) + bool(work.authors) for work in references)
 
 
-def add_left_out(idea: Idea, parts: Sequence[LeftOut]) -> Idea:
+def add_left_out(idea: Idea, parts: Sequence[UnreadPart]) -> Idea:
     """Return the idea with `parts` added to the record of what was left out."""
     if idea.reading is None or not parts:
         return idea
-    reading = idea.reading.model_copy(update={"left_out": (*idea.reading.left_out, *parts)})
+    reading = idea.reading.model_copy(update={"unread_parts": (*idea.reading.unread_parts, *parts)})
     return idea.model_copy(update={"reading": reading})

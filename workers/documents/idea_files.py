@@ -16,7 +16,7 @@ from assayer.ideas.parsing import parse_idea
 from assayer.ideas.record_forms import records_in
 from assayer.ideas.records import decode_json, idea_of_record
 from assayer.ideas.tables import TableIdeas, table_ideas
-from assayer.models import CitedWork, Document, Frozen, Idea, Identifiers, LeftOut
+from assayer.models import CitedWork, Document, Frozen, Idea, Identifiers, UnreadPart
 from assayer.models.document import ReferencesReader
 from assayer.reference_lists.bibliography_files import read_bibliography
 from assayer.text.bounded_lines import BoundedLine, bounded_lines, check_readable
@@ -141,7 +141,7 @@ class IdeaFileReader:
         data = await asyncio.to_thread(pack_document, path, self._limits.office.file_bytes)
         idea = await self._read_parsed(path, data, "tex")
         reason = f"it belongs to the TeX document {path.name}, or is a TeX file that the document does not include"
-        return add_left_out(idea, [LeftOut(part=f"the file {name}", why=reason) for name in beside])
+        return add_left_out(idea, [UnreadPart(part=f"the file {name}", reason=reason) for name in beside])
 
     async def _read_text_file(self, path: Path) -> Idea:
         """Read a text file. The file may be the source of a TeX document."""
@@ -161,9 +161,9 @@ class IdeaFileReader:
         texts = [_source(cell) for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "markdown"]
         other_cells = len(cells) - len(texts)
         left_out = [
-            LeftOut(
+            UnreadPart(
                 part=f"{other_cells} cell{'s' * (other_cells != 1)} with code or output",
-                why="only cells with text are read",
+                reason="only cells with text are read",
             )
         ]
         idea = parse_idea("\n\n".join(texts), str(path))
@@ -249,16 +249,18 @@ def _read_with_bibliography(text: str, path: Path) -> Document:
     fields, _ = split_front_matter(text)
     file_name = next((field.value for field in fields if field.name == "bibliography"), "")
     works: list[CitedWork] = []
-    left_out: list[LeftOut] = []
+    left_out: list[UnreadPart] = []
     for name in filter(None, (part.strip() for part in file_name.split(";"))):
         try:
             file = _find_beside(path, name)
             read = read_bibliography(decode_text(_bytes(file, _MAX_BIBLIOGRAPHY_BYTES), name), name)
         except (InputError, OSError) as error:
-            left_out.append(LeftOut(part=f"the bibliography {name}", why=str(error)))
+            left_out.append(UnreadPart(part=f"the bibliography {name}", reason=str(error)))
             continue
         works += [entry.work for entry in read.entries if not entry.key or f"@{entry.key}" in text]
-        left_out += [LeftOut(part=f"the entry {entry!r}", why=f"it is malformed in {name}") for entry in read.unread]
+        left_out += [
+            UnreadPart(part=f"the entry {entry!r}", reason=f"it is malformed in {name}") for entry in read.unread
+        ]
     reader: ReferencesReader = "bibtex" if works else "text"
     return Document(references=tuple(works), references_reader=reader, left_out=tuple(left_out))
 
@@ -289,7 +291,9 @@ def _outcome(path: Path, table: TableIdeas) -> Outcome:
     """Return the ideas and rejected rows of a table; each idea records the lines above the header as left out. Raises
     InputError if the table has no rows."""
     outcome: Outcome = [RejectedInput(source=str(path), message=notice) for notice in table.notices]
-    lines_above = [LeftOut(part=f"the line {line!r}", why="above the header of the table") for line in table.above]
+    lines_above = [
+        UnreadPart(part=f"the line {line!r}", reason="above the header of the table") for line in table.above
+    ]
     for number, _, idea in table.rows:
         outcome.append(
             add_left_out(idea, lines_above)

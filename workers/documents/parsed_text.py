@@ -5,7 +5,7 @@ from typing import Literal
 from assayer.errors import InputError
 from assayer.ideas.parsing import UNTITLED, idea_of_document, parse_idea
 from assayer.ideas.tables import IdeaTable
-from assayer.models import CitedWork, Document, FrontMatterField, Frozen, Idea, LeftOut, Note, Section
+from assayer.models import CitedWork, Document, FrontMatterField, Frozen, Idea, Note, Section, UnreadPart
 from assayer.reference_lists.entry_shape import reads_like_entry
 from assayer.text.sanitise import build_hidden_flags
 from assayer.text.section_titles import is_known_title, strip_number
@@ -83,7 +83,7 @@ class ParsedText(Frozen):
             tables=self.tables,
             references=self.works,
             references_reader="bibtex" if self.works else "text",
-            left_out=tuple(LeftOut(part=part, why=why) for part, why in self.left_out),
+            left_out=tuple(UnreadPart(part=part, reason=why) for part, why in self.left_out),
         )
 
     def sections(self) -> tuple[Section, ...]:

@@ -36,7 +36,7 @@ class Nearest(NamedTuple):
             plan=self.own,
             similarity=round(self.cosine, 4),
             paper=self.quote,
-            in_references=in_references,
+            is_cited_by_plan=in_references,
         )
 
 

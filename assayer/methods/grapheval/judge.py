@@ -83,7 +83,7 @@ class GraphJudge:
     def scorer_name(self) -> str:
         """The scorer's name, as recorded in calibrations."""
         if self.model is not None and self.model.fitted is not None:
-            return self.model.choice.chosen
+            return self.model.choice.scorer
         return LocalScorer(self.scorer, self.hops).name
 
     @property
@@ -154,7 +154,7 @@ class GraphJudge:
             labelled=int(np.count_nonzero(arrays.labels != UNKNOWN)),
             viewpoints=len(arrays.vectors),
             embedding_model=plan.embedder,
-            maker=plan.maker,
+            extractor=plan.maker,
             outcomes=plan.classes,
             ordered=plan.ordered,
         )

@@ -165,8 +165,8 @@ def _notices(verdict: Verdict) -> tuple[Notice, ...]:
     if verdict.maker == verdict.graph.maker:
         return (weak_signal, *repetition_notice(verdict.repeats))
     text = (
-        f"The graph's viewpoints were extracted by {verdict.graph.maker}, those of this idea by {verdict.maker}. "
-        "Viewpoints from different extractors look less similar, whatever their content."
+        f"The graph's viewpoints were extracted by {verdict.graph.extractor}, those of this idea by "
+        f"{verdict.extractor}. Viewpoints from different extractors look less similar, whatever their content."
     )
     return weak_signal, Notice(kind="other_viewpoints", text=text), *repetition_notice(verdict.repeats)
 
@@ -175,19 +175,19 @@ def _describe_quality(choice: ScorerChoice | Absent) -> str:
     """Describe the measured quality of the chosen scorer."""
     if isinstance(choice, Absent):
         return ""
-    figure, by_name = choice.held_out, {item.name: item for item in choice.compared}
+    figure, by_name = choice.held_out_accuracy, {item.name: item for item in choice.scorer_accuracies}
     quality = (
-        f"The probabilities come from {choice.chosen}, chosen among {len(by_name)} scorers. On {choice.ideas:,} "
+        f"The probabilities come from {choice.scorer}, chosen among {len(by_name)} scorers. On {choice.ideas:,} "
         f"held-out ideas ({choice.split}), scorers chosen in this way separate outcomes with an AUROC of "
         f"{figure.auroc:.2f} (95 % interval: {figure.low:.2f} to {figure.high:.2f}; 0.5 is chance)."
     )
-    if not choice.unbeaten:
+    if not choice.baselines_not_beaten:
         return quality
-    simple = " or ".join(f"{name} ({by_name[name].auroc:.2f})" for name in choice.unbeaten)
+    simple = " or ".join(f"{name} ({by_name[name].auroc:.2f})" for name in choice.baselines_not_beaten)
     return f"{quality} This is not shown to be better than {simple}."
 
 
 def _is_beaten_by_length(choice: ScorerChoice | Absent) -> bool:
     return isinstance(choice, ScorerChoice) and any(
-        item.name == LENGTH and item.auroc >= choice.held_out.auroc for item in choice.compared
+        item.name == LENGTH and item.auroc >= choice.held_out_accuracy.auroc for item in choice.scorer_accuracies
     )

@@ -37,7 +37,7 @@ from assayer.models import (
     FindingSeverity,
     NamedRole,
     NamedWork,
-    NotedPoint,
+    OmittedPoint,
     PanelEvidence,
     PanelFinding,
     PanelParagraph,
@@ -280,23 +280,23 @@ def _number_citations(
             for item in answer.closest
         ),
         evidence=tuple(
-            PanelEvidence(label=marker(item.paper), relation=item.relation, shows=item.shows, quote=item.quote)
+            PanelEvidence(label=marker(item.paper), relation=item.relation, conclusion=item.shows, quote=item.quote)
             for item in (passages.by_label[label] for label in evidence)
         ),
-        named=tuple(
+        works_from_memory=tuple(
             NamedWork(
                 title=work.title,
                 author=work.author,
                 year=work.year,
                 role=work.role,
-                why=work.why,
+                relevance=work.why,
                 label=marker(work.record) if work.record else None,
-                looked_up=work.looked_up,
+                lookup_complete=work.looked_up,
             )
             for work in (works[label] for label in referred_works)
         ),
-        noted=tuple(
-            NotedPoint(kind=point.kind, text=f"{point.claim} {point.why}".strip(), plan=panel.quotes[point.label])
+        omitted_points=tuple(
+            OmittedPoint(kind=point.kind, text=f"{point.claim} {point.why}".strip(), plan=panel.quotes[point.label])
             for point in panel.points
             if point.label not in merged_labels
         ),

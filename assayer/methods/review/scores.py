@@ -139,8 +139,8 @@ def review_summary(findings: PanelReview) -> Summary:
     """Return the report's summary: the first findings of each kind."""
     return Summary(
         strengths=_build_points(findings, findings.strengths[:_MAX_IN_SUMMARY]),
-        weaknesses=_build_points(findings, findings.major[:_MAX_IN_SUMMARY]),
-        suggestions=_build_points(findings, findings.further[:_MAX_IN_SUMMARY], kind="suggestion"),
+        weaknesses=_build_points(findings, findings.major_weaknesses[:_MAX_IN_SUMMARY]),
+        suggestions=_build_points(findings, findings.minor_points[:_MAX_IN_SUMMARY], kind="suggestion"),
     )
 
 
@@ -166,7 +166,7 @@ def _soundness(edited_score: EditedScore, review: PanelReview, passages: Passage
     fatal = next((finding for finding in review.major if finding.severity == "fatal"), None)
     if isinstance(score, Absent) or fatal is None or score.value <= _MAX_SCORE_IF_FATAL:
         return score
-    limit = f"{(fatal.lead or fatal.text).rstrip('.')}. A fatal finding limits soundness to {_MAX_SCORE_IF_FATAL}"
+    limit = f"{(fatal.headline or fatal.text).rstrip('.')}. A fatal finding limits soundness to {_MAX_SCORE_IF_FATAL}"
     return score.model_copy(
         update={"value": _MAX_SCORE_IF_FATAL, "basis": f"{limit}; without it, the score is {score.value:g}."}
     )
@@ -191,8 +191,8 @@ def _part(axis: Axis, score: Score | Absent, review: PanelReview) -> Part:
         return [finding for finding in findings if finding.axis == axis]
 
     strengths = _build_points(review, of_axis(review.strengths))
-    weaknesses = _build_points(review, of_axis(review.major))
-    minor = _build_points(review, of_axis(review.further), kind="suggestion")
+    weaknesses = _build_points(review, of_axis(review.major_weaknesses))
+    minor = _build_points(review, of_axis(review.minor_points), kind="suggestion")
     assessment = Assessment(
         name=_TITLES[axis],
         statement=review.verdict if axis == "soundness" else "",
@@ -213,7 +213,7 @@ def _build_reading(evidence: PanelEvidence) -> Reading:
     return Reading(
         label=evidence.label,
         stance=-1 if stance < 0 else 1 if stance else 0,
-        text=evidence.shows,
+        text=evidence.conclusion,
         quote=evidence.quote,
     )
 

@@ -11,7 +11,7 @@ from assayer.methods.scicompanion.graph import empty_graph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.retrieval import FoundPapers, rank_recommended_references, retrieve
 from assayer.methods.scicompanion.walk import StepKind
-from assayer.models import Absent, CorpusFit, EvaluationId, FullText, Idea, Paper, PaperId, ReasonFound, Window
+from assayer.models import Absent, CorpusFit, EvaluationId, FullText, Idea, Paper, PaperId, SearchPath, Window
 from assayer.ports import Clock, Literature
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run

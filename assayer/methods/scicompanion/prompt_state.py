@@ -12,7 +12,7 @@ from assayer.methods.scicompanion.notebook import Notebook
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.retrieval import FoundPapers
 from assayer.methods.scicompanion.schemas import AskedQuery, GraphPaper, NotedEntry, ShownEdge, ShownNode, StateQuestion
-from assayer.models import FitLevel, GraphEdit, GraphStep, Idea, NodeKey, PaperId, ReasonFound
+from assayer.models import FitLevel, GraphEdit, GraphStep, Idea, NodeKey, PaperId, SearchPath
 from assayer.run.run import Run
 
 _NOTEBOOK_CHARS = 6_000

@@ -10,7 +10,7 @@ from assayer.methods.scicompanion.base_graph import BY_CORPUS
 from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.walk import Found, Step, walk
-from assayer.models import Idea, NodeKey, Paper, PaperId, ReasonFound, RecommendedReference
+from assayer.models import Idea, NodeKey, Paper, PaperId, RecommendedReference, SearchPath
 from assayer.text.names import normalise_name
 
 _REFERENCES = 200
@@ -30,7 +30,7 @@ class FoundPapers(NamedTuple):
 
     papers: Mapping[PaperId, Paper] = {}
     scores: Mapping[PaperId, float] = {}
-    reasons: Mapping[PaperId, tuple[ReasonFound, ...]] = {}
+    reasons: Mapping[PaperId, tuple[SearchPath, ...]] = {}
 
     def with_found(self, found_papers: Sequence[Found], step: int) -> "FoundPapers":
         papers, scores, reasons = dict(self.papers), dict(self.scores), dict(self.reasons)

@@ -117,7 +117,7 @@ class Answering:
             (self.reports / f"{idea.source}.{method}.{repetition}.{suffix}").write_text(text, "utf-8")
         made = report.provenance
         spent = Spent(
-            calls=report.coverage.llm_calls,
+            calls=report.coverage.llm_requests,
             prompt_tokens=made.prompt_tokens,
             completion_tokens=made.completion_tokens,
             usd=usd(made.cost_usd),
@@ -125,7 +125,9 @@ class Answering:
         scores = {axis: out_of_ten for axis in get_args(Axis) if (out_of_ten := _out_of_ten(report, axis)) is not None}
         papers = {f"[{reference.label}]": reference.title for reference in report.references}
         review = report.panel_review
-        papers |= {named_work(work.author, work.year): work.title for work in (review.named if review else ())}
+        papers |= {
+            named_work(work.author, work.year): work.title for work in (review.works_from_memory if review else ())
+        }
         return WrittenReview(text=judgement_text(report), papers=papers, scores=scores, spent=spent)
 
     async def _engine(self, repetition: int) -> Engine:

@@ -9,7 +9,7 @@ import httpx2
 
 from assayer_client.async_client import AsyncClient
 from assayer_client.errors import ClientError
-from assayer_client.item_jobs import MOST_ITEMS
+from assayer_client.item_jobs import MAX_ITEMS
 from assayer_client.rewards import RewardItemBody, RewardsBody
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.transport import RequestBuilder
@@ -66,8 +66,8 @@ class ServiceRewards:
         event loops. Raises ApiProblem or ServiceUnreachable if the request fails."""
         values: list[float | None] = []
         async with self._client() as client:
-            for start in range(0, len(items), MOST_ITEMS):
-                values += await self._chunk_rewards(client, items[start : start + MOST_ITEMS], judge)
+            for start in range(0, len(items), MAX_ITEMS):
+                values += await self._chunk_rewards(client, items[start : start + MAX_ITEMS], judge)
         return values
 
     async def _chunk_rewards(
@@ -93,7 +93,7 @@ class GatheredRewards:
     async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
         key = (asyncio.get_running_loop(), judge)
         group = self._open.get(key)
-        if group is None or len(group.items) + len(items) > MOST_ITEMS:
+        if group is None or len(group.items) + len(items) > MAX_ITEMS:
             group = self._open[key] = _Group()
             group.answer = asyncio.ensure_future(self._send(key, group))
         first = len(group.items)

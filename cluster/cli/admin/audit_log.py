@@ -16,15 +16,15 @@ from cluster.cli.terminal import Outcome, print_remark
 from cluster.whole_files import open_whole_file
 
 if TYPE_CHECKING:
-    from orchestrator.access.audit_chain import AuditEntry, AuditExport, AuditTip
+    from orchestrator.access.audit_chain import AuditEntry, AuditExport, AuditHead
 
 app = typer.Typer(help="Save and check the audit log of who did what about decisions.", no_args_is_help=True)
 
 _PAGE = 1_000
 
-TipOption = Annotated[
+HeadOption = Annotated[
     str | None,
-    typer.Option("--tip", help="NUMBER:HASH saved earlier; detects entries removed from the end since."),
+    typer.Option("--head", help="NUMBER:HASH saved earlier; detects entries removed from the end since."),
 ]
 
 
@@ -36,7 +36,7 @@ def export(
     ],
     as_json: WithJson = False,
 ) -> None:
-    """Save the whole log, and print its tip (NUMBER:HASH), which identifies the last entry."""
+    """Save the whole log, and print its head (NUMBER:HASH), which identifies the last entry."""
     from orchestrator.access.audit_chain import AuditExport
 
     count = 0
@@ -45,49 +45,51 @@ def export(
         while after is not None:
             page = client.audit_log.list(after=int(after), limit=_PAGE)
             if after == "0" and page.items:
-                head = AuditExport(tenant=page.items[0].tenant, reader=page.reader, at=dt.datetime.now(dt.UTC))
-                file.write(head.model_dump_json().encode() + b"\n")
+                header = AuditExport(
+                    tenant=page.items[0].tenant, reader=page.reader, exported_at=dt.datetime.now(dt.UTC)
+                )
+                file.write(header.model_dump_json().encode() + b"\n")
             file.writelines(entry.model_dump_json().encode() + b"\n" for entry in page.items)
             count, after = count + len(page.items), page.next
-        tip = client.audit_log.tip()
-    print_remark(f"Saved {count:,} entries in {to}. Store this tip in a different place:")
-    tip_text = f"{tip.number}:{tip.hash}"
+        head = client.audit_log.head()
+    print_remark(f"Saved {count:,} entries in {to}. Store this head in a different place:")
+    head_text = f"{head.number}:{head.hash}"
     with Outcome(as_json=as_json) as outcome:
-        outcome.add(tip_text, tip=tip_text, file=to, entries=count)
+        outcome.add(head_text, head=head_text, file=to, entries=count)
 
 
-@app.command("tip")
-def tip(as_json: WithJson = False) -> None:
-    """Print the log's tip, NUMBER:HASH. Store it where people who can change the log cannot change the tip."""
+@app.command("head")
+def head(as_json: WithJson = False) -> None:
+    """Print the log's head, NUMBER:HASH. Store it where people who can change the log cannot change the head."""
     with service() as client:
-        current = client.audit_log.tip()
-    tip_text = f"{current.number}:{current.hash}"
+        current = client.audit_log.head()
+    head_text = f"{current.number}:{current.hash}"
     with Outcome(as_json=as_json) as outcome:
-        outcome.add(tip_text, tip=tip_text)
+        outcome.add(head_text, head=head_text)
 
 
 @app.command("verify")
 def verify(
     file: Annotated[Path, typer.Argument(help="File saved by `assayer admin audit-log export`.")],
-    tip: TipOption = None,
+    head: HeadOption = None,
     as_json: WithJson = False,
 ) -> None:
-    """Check a saved log for changes, gaps and removed text and, with --tip, for entries missing at the end. Works
+    """Check a saved log for changes, gaps and removed text and, with --head, for entries missing at the end. Works
     without a running service. Exit code 1: faults were found."""
     from assayer.reports.wording import count
     from orchestrator.access.audit_chain import audit_faults
 
     try:
-        head, entries = _read(file)
+        header, entries = _read(file)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise InputError(
             f"{file} cannot be read: {reason}.", "Pass a file saved by `assayer admin audit-log export`."
         ) from None
-    if not entries and tip is None:
-        raise InputError(f"{file} contains no entries.", "Pass --tip to detect lost entries.")
-    noted_tip = _parse_tip(tip, entries[0].tenant if entries else "")
-    faults = list(audit_faults(entries, noted_tip, None if head is None else head.reader))
+    if not entries and head is None:
+        raise InputError(f"{file} contains no entries.", "Pass --head to detect lost entries.")
+    noted_head = _parse_head(head, entries[0].tenant if entries else "")
+    faults = list(audit_faults(entries, noted_head, None if header is None else header.reader))
     withheld = sum(entry.withheld for entry in entries)
     erased_count = sum(entry.content is None for entry in entries) - withheld
     lines = (escape(f"entry {fault.number}: {fault.detail}") for fault in faults)
@@ -106,8 +108,8 @@ def verify(
             "opinions, and the log was saved with a service account's key, as its header says. The header itself "
             "cannot be verified. To see the text, save the log with the key of an owner or auditor."
         )
-    if tip is None:
-        print_remark("Without --tip, missing entries at the end cannot be detected.")
+    if head is None:
+        print_remark("Without --head, missing entries at the end cannot be detected.")
 
 
 def _read(file: Path) -> "tuple[AuditExport | None, list[AuditEntry]]":
@@ -116,8 +118,8 @@ def _read(file: Path) -> "tuple[AuditExport | None, list[AuditEntry]]":
     from orchestrator.access.audit_chain import AuditExport
 
     lines = [*_read_lines(file)]
-    head = lines[0] if lines and isinstance(lines[0], AuditExport) else None
-    return head, [_entry(file, line) for line in (lines if head is None else lines[1:])]
+    header = lines[0] if lines and isinstance(lines[0], AuditExport) else None
+    return header, [_entry(file, line) for line in (lines if header is None else lines[1:])]
 
 
 def _entry(file: Path, line: "AuditEntry | AuditExport") -> "AuditEntry":
@@ -144,12 +146,14 @@ def _read_lines(file: Path) -> "Iterator[AuditEntry | AuditExport]":
                     raise InputError(f"{file}, line {number}, is not an audit log entry.") from None
 
 
-def _parse_tip(text: str | None, tenant: str) -> "AuditTip | None":
-    from orchestrator.access.audit_chain import tip_of
+def _parse_head(text: str | None, tenant: str) -> "AuditHead | None":
+    from orchestrator.access.audit_chain import parse_head
     from orchestrator.jobs.models import TenantId
 
     if text is None:
         return None
-    if (parsed_tip := tip_of(text, TenantId(tenant))) is None:
-        raise InputError(f"{text!r} is not a tip.", "Pass NUMBER:HASH, as `assayer admin audit-log export` printed it.")
-    return parsed_tip
+    if (parsed_head := parse_head(text, TenantId(tenant))) is None:
+        raise InputError(
+            f"{text!r} is not a head.", "Pass NUMBER:HASH, as `assayer admin audit-log export` printed it."
+        )
+    return parsed_head

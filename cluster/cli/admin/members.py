@@ -104,4 +104,4 @@ def _find_member_id(who: str, members: "tuple[Member, ...]") -> str:
 def _state(member: "Member") -> str:
     if member.removed_at is not None:
         return f"removed on {member.removed_at:%Y-%m-%d}"
-    return "can sign in" if member.signs_in else "invited"
+    return "can sign in" if member.can_sign_in else "invited"

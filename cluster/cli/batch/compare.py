@@ -111,4 +111,4 @@ def _show_verdict(result: "ComparisonResult", titles: Sequence[str]) -> None:
 def _verdict_rows(result: "ComparisonResult", titles: Sequence[str]) -> list[tuple[str, str, str]]:
     names = {"first": titles[0], "second": titles[1], "tie": "neither"}
     orders = {True: "the same", False: "disagreed", None: "asked in one order only"}
-    return [(outcome.dimension, names[outcome.winner], orders[outcome.agreed]) for outcome in result.outcomes]
+    return [(outcome.dimension, names[outcome.winner], orders[outcome.orders_agree]) for outcome in result.outcomes]

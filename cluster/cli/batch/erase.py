@@ -34,7 +34,7 @@ def erase(
         prepare_file(proof, "--proof")
     with service() as client:
         erasure = client.erasures.create(ErasureBody(source=source, batch=batch, dry_run=True))
-        if not (erasure.jobs or erasure.taken_out_of or erasure.refused_rows) and erasure.batch is None:
+        if not (erasure.jobs or erasure.redacted_rankings or erasure.rejected_rows) and erasure.batch is None:
             raise InputError(f"Nothing is stored about {source or batch}.", "Names must match exactly.")
         if not as_json:
             _show(erasure)
@@ -44,7 +44,7 @@ def erase(
         if as_json:
             print_json(gone)
         print_remark(f"Deleted: {_contents_in_words(gone)}.")
-        for ranking in gone.taken_out_of:
+        for ranking in gone.redacted_rankings:
             print_remark(f"Removed from the ranking {ranking.id}.")
         if gone.proof is None:
             return
@@ -60,11 +60,11 @@ def _show(erasure: "Erasure") -> None:
         row_text = f", row {job.row} of {job.batch}" if job.batch else ""
         typer.echo(f"{job.id} ({job.kind}, {job.state}{row_text}): {job.title}")
     print_remark(f"To be deleted: {_contents_in_words(erasure)}.")
-    for ranking in erasure.taken_out_of:
-        removed_text = "this idea" if ranking.taken == 1 else f"{ranking.taken:,} ideas"
+    for ranking in erasure.redacted_rankings:
+        removed_text = "this idea" if ranking.removed_proposals == 1 else f"{ranking.removed_proposals:,} ideas"
         print_remark(
             f"The ranking {ranking.id} ({ranking.title}) is kept, without {removed_text}: the other "
-            f"{ranking.left:,} keep their ranks."
+            f"{ranking.remaining_proposals:,} keep their ranks."
         )
     for job in erasure.jobs:
         if job.warning:
@@ -74,8 +74,8 @@ def _show(erasure: "Erasure") -> None:
 def _contents_in_words(erasure: "Erasure") -> str:
     kinds = Counter(job.kind for job in erasure.jobs)
     parts = [f"{count:,} {kind}{'s' * (count > 1 and not kind.endswith('s'))}" for kind, count in kinds.items()]
-    if erasure.refused_rows:
-        parts.append(f"{erasure.refused_rows:,} refused row{'s' * (erasure.refused_rows > 1)}")
+    if erasure.rejected_rows:
+        parts.append(f"{erasure.rejected_rows:,} refused row{'s' * (erasure.rejected_rows > 1)}")
     if erasure.batch:
         parts.append(f"the batch {erasure.batch}")
     return ", ".join(parts) or "nothing"

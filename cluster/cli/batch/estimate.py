@@ -60,7 +60,10 @@ def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
 
 def duplicate_in_words(duplicate: "Duplicate") -> str:
     """Describe a duplicate: `call.csv:9 (A-9) has the same text as A-2.pdf`."""
-    row, first = duplicate.source or f"Row {duplicate.row}", duplicate.same_source or f"row {duplicate.same_as}"
+    row, first = (
+        duplicate.source or f"Row {duplicate.row}",
+        duplicate.duplicate_of_source or f"row {duplicate.duplicate_of}",
+    )
     return f"{row} has the same text as {first}"
 
 
@@ -74,7 +77,7 @@ def _cost(parts: "Sequence[BatchEstimate]") -> str:
 
 
 def _calls(parts: "Sequence[BatchEstimate]") -> str:
-    calls, prompt = _total(part.calls for part in parts), _total(part.prompt_tokens for part in parts)
+    calls, prompt = _total(part.llm_requests for part in parts), _total(part.prompt_tokens for part in parts)
     completion = _total(part.completion_tokens for part in parts)
     if calls is None or prompt is None or completion is None:
         return "not known"
@@ -93,19 +96,19 @@ def _gpu_hours(parts: "Sequence[BatchEstimate]") -> str | None:
 
 def _time(parts: "Sequence[BatchEstimate]") -> str:
     first_part = parts[0]
-    if first_part.hours is None:
+    if first_part.hours_to_finish is None:
         return f"not known. {first_part.hours_absent or ''}".rstrip()
     # The time of each part includes the jobs that are already queued.
     hours = (
-        first_part.hours
-        * (first_part.waiting + sum(part.ideas for part in parts))
-        / (first_part.waiting + first_part.ideas)
+        first_part.hours_to_finish
+        * (first_part.evaluations_ahead + sum(part.ideas for part in parts))
+        / (first_part.evaluations_ahead + first_part.ideas)
     )
     return f"about {hours:,.1f} hours" if hours >= 1 else f"about {max(hours * 60, 1):.0f} minutes"
 
 
 def _budget(parts: "Sequence[BatchEstimate]") -> str:
-    budget_left, high = parts[0].left_this_month_usd, _total(part.high_cost_usd for part in parts)
+    budget_left, high = parts[0].remaining_this_month_usd, _total(part.high_cost_usd for part in parts)
     if budget_left is None:
         return "no monthly limit"
     sentence = f"${budget_left:,.2f} left this month"
@@ -118,8 +121,8 @@ def _corpus(parts: "Sequence[BatchEstimate]") -> str:
     fits = [part.corpus_fit for part in parts if part.corpus_fit is not None]
     if not fits:
         return f"not checked. {parts[0].corpus_fit_absent or ''}".rstrip()
-    checked, poor = sum(item.checked for item in fits), sum(item.poor for item in fits)
-    well, part = sum(item.good for item in fits), sum(item.partial for item in fits)
+    checked, poor = sum(item.checked_proposals for item in fits), sum(item.poorly_covered for item in fits)
+    well, part = sum(item.well_covered for item in fits), sum(item.partly_covered for item in fits)
     sentence = f"of {checked:,} proposals checked, the corpus covers the field of {well:,} well, of {part:,} in part"
     if not poor:
         return sentence

@@ -22,7 +22,7 @@ class JobOperations(Protocol):
     def cancel(self, id: str, /) -> "JobResource": ...
 
 
-Kind = Literal["evaluation", "batch", "ranking", "comparison", "rewards", "curation", "proposal", "score"]
+Kind = Literal["evaluation", "batch", "ranking", "comparison", "rewards", "curation", "candidate_ideas", "score"]
 
 _KINDS: dict[str, Kind] = {
     "ev": "evaluation",
@@ -31,7 +31,7 @@ _KINDS: dict[str, Kind] = {
     "cp": "comparison",
     "rw": "rewards",
     "cu": "curation",
-    "pr": "proposal",
+    "ci": "candidate_ideas",
     "sc": "score",
 }
 
@@ -76,7 +76,9 @@ def identify_kind(identifier: str, *accepted: Kind) -> Kind:
     """Return the kind of resource that an id names. Raises InputError if it is not one of the accepted kinds."""
     kind = _KINDS.get(identifier.partition("_")[0])
     if kind is None or kind not in accepted:
-        accepted_forms = " or ".join(f"{prefix}_… ({name})" for prefix, name in _KINDS.items() if name in accepted)
+        accepted_forms = " or ".join(
+            f"{prefix}_… ({name.replace('_', ' ')})" for prefix, name in _KINDS.items() if name in accepted
+        )
         raise InputError(f"{identifier!r} is not an id that this command accepts.", f"It accepts {accepted_forms}.")
     return kind
 
@@ -89,7 +91,7 @@ def job_operations(client: "Client", kind: Kind) -> JobOperations:
         "comparison": client.comparisons,
         "rewards": client.rewards,
         "curation": client.curations,
-        "proposal": client.proposals,
+        "candidate_ideas": client.candidate_ideas,
         "score": client.scores,
     }
     return operations[kind]

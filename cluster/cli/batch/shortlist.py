@@ -20,16 +20,16 @@ _NAMED = 20
 
 def shortlist(
     batch: Annotated[str, typer.Argument(metavar="ID", help="Id of a finished batch.")],
-    cut: Annotated[
+    shortlist_size: Annotated[
         int | None,
         typer.Option(
             min=1, help="Number of ideas to select; shows which are certainly in, certainly out, or undecided."
         ),
     ] = None,
-    calls_per_idea: Annotated[
+    comparisons_per_idea: Annotated[
         float | None, typer.Option(help="Comparisons per idea; by default the service's setting.")
     ] = None,
-    earlier: Annotated[
+    previous_ranking: Annotated[
         str | None, typer.Option(metavar="ID", help="Earlier ranking whose comparisons are reused.")
     ] = None,
     wait: Annotated[
@@ -45,7 +45,13 @@ def shortlist(
     if earlier is not None:
         identify_kind(earlier, "ranking")
     with service() as client:
-        body = RankingBody(batch=batch, cut=cut, calls_per_idea=calls_per_idea, earlier=earlier, blind=blind)
+        body = RankingBody(
+            batch=batch,
+            shortlist_size=shortlist_size,
+            comparisons_per_idea=comparisons_per_idea,
+            previous_ranking=previous_ranking,
+            blind=blind,
+        )
         accepted = client.rankings.create(body)
         _report_accepted(accepted)
         if as_json:
@@ -60,13 +66,15 @@ def shortlist(
 
 
 def _report_accepted(accepted: "AcceptedRanking") -> None:
-    for item in accepted.left_out[:_NAMED]:
+    for item in accepted.excluded_evaluations[:_NAMED]:
         print_remark(f"Not ranked: {item.source or item.evaluation} (row {item.row}): {item.reason}")
-    if len(accepted.left_out) > _NAMED:
-        print_remark(f"Further ideas not ranked: {len(accepted.left_out) - _NAMED:,}.")
-    print_remark(f"{accepted.ideas:,} ideas will be compared; {accepted.seeded:,} of them start from their score.")
-    if accepted.unscored:
-        print_remark(f"{len(accepted.unscored):,} have no score, and start from the middle of the scale.")
+    if len(accepted.excluded_evaluations) > _NAMED:
+        print_remark(f"Further ideas not ranked: {len(accepted.excluded_evaluations) - _NAMED:,}.")
+    print_remark(
+        f"{accepted.ideas:,} ideas will be compared; {accepted.ideas_with_score:,} of them start from their score."
+    )
+    if accepted.unscored_ideas:
+        print_remark(f"{len(accepted.unscored_ideas):,} have no score, and start from the middle of the scale.")
 
 
 def _report_bands(job: str, ranking: "Ranking") -> None:

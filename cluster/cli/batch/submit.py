@@ -228,7 +228,7 @@ def _submit_batch(
     try:
         _report_accepted(accepted)
         while other_bundles:
-            row_options = {"first": accepted.next_row, "open": len(other_bundles) > 1}
+            row_options = {"first_row": accepted.next_row, "open": len(other_bundles) > 1}
             accepted = client.batches.add_rows(
                 accepted.id, MoreRowsQuery.model_validate({**options, **row_options}), files=other_bundles[0]
             )

@@ -41,7 +41,7 @@ def _show(usage: "Usage") -> None:
     jobs = ((job.kind, job.state, f"{job.jobs:,}") for job in usage.jobs)
     show_table(("Jobs", "State", "Number"), jobs)
     figures = (
-        ("LLM requests", f"{usage.calls:,}, {usage.cached:,} of them answered from the cache"),
+        ("LLM requests", f"{usage.llm_requests:,}, {usage.cached_llm_requests:,} of them answered from the cache"),
         (
             "prompt tokens, answer tokens",
             f"{usage.prompt_tokens:,} ({usage.cached_prompt_tokens:,} of them from the endpoint's cache), "

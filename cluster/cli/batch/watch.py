@@ -157,7 +157,7 @@ def _explain_waiting(client: "Client", summary: "BatchSummary") -> str | None:
     """Return why no job in the batch is running; None if there is no reason."""
     if "queued" not in summary.states or "running" in summary.states:
         return None
-    return client.batches.get(summary.id).waiting
+    return client.batches.get(summary.id).waiting_reason
 
 
 def _count_ended(summary: "BatchSummary") -> int:

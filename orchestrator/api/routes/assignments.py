@@ -72,18 +72,18 @@ async def assign_reviewers(body: AssignBody, context: Assigner, call: CallInPath
         ),
         withdrawn=len(draft.ending),
         loads=loads,
-        unfilled=tuple(
+        unfilled_proposals=tuple(
             UnfilledProposal(
                 evaluation=item,
                 title=titles[JobId(item)],
-                missing=count,
+                missing_reviewers=count,
                 reason=shortfalls.get(item, "The reviewer or the proposal changed while assignments were being made."),
             )
             for item, count in missing_by_proposal.items()
         ),
         conflicts=draft.conflicts,
-        not_blind=tuple(map(str, draft.not_blind)),
-        not_searched=tuple(proposal.id for proposal in draft.proposals if proposal.text is None),
+        reviewers_not_blind=tuple(map(str, draft.not_blind)),
+        proposals_not_searched=tuple(proposal.id for proposal in draft.proposals if proposal.text is None),
     )
 
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from assayer_client.audit_log import AuditLogPage
-from orchestrator.access.audit_chain import AuditTip, without_judgements
+from orchestrator.access.audit_chain import AuditHead, without_judgements
 from orchestrator.api.acting import AuditReader
 from orchestrator.api.url_queries import UrlQuery
 
@@ -34,8 +34,8 @@ async def list_audit_entries(query: Annotated[AuditQuery, Query()], context: Aud
     )
 
 
-@router.get("/tip")
-async def get_audit_tip(context: AuditReader) -> AuditTip:
+@router.get("/head")
+async def get_audit_head(context: AuditReader) -> AuditHead:
     """Return the log's length and the hash of its newest entry. Store both elsewhere, so that you can detect later
     whether entries were removed from the end."""
-    return await context.services.audit_log.tip(context.tenant)
+    return await context.services.audit_log.head(context.tenant)

@@ -64,7 +64,7 @@ _RESULTS = {
         for media in _FORMAT_NAMES
     },
 }
-_LONGEST_NAME = 100
+_MAX_NAME_LENGTH = 100
 
 Standings = Mapping[str, RowStanding]
 """Standings by evaluation id."""
@@ -142,7 +142,7 @@ async def _standings(
 def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, PanelRow] | None) -> RowStanding:
     figures, rank = row.figures, row.rank
     panel_row = people.get(row.id) if people else None
-    opinions = None if people is None else len(panel_row.opinions) - panel_row.set_aside if panel_row else 0
+    opinions = None if people is None else len(panel_row.opinions) - panel_row.excluded_opinions if panel_row else 0
     return RowStanding(
         outcome=row.outcome,
         score=None if figures is None or figures.score is None else round(100 * figures.score, 2),
@@ -153,7 +153,7 @@ def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, Pane
         rank_low=rank.low if rank else None,
         rank_high=rank.high if rank else None,
         band=rank.band if rank else None,
-        chance_in=rank.chance_in if rank else None,
+        shortlist_probability=rank.shortlist_probability if rank else None,
         opinions=opinions,
         reviewers_score=panel_row.score if panel_row else None,
         panel_decision=None if people is None else row.decision,
@@ -168,7 +168,7 @@ def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, Pane
 def _attachment(batch: BatchStatus, format_name: str) -> str:
     """Return a Content-Disposition header with a file name derived from the call's name: in ASCII for all browsers, and
     in Unicode for those that support RFC 6266."""
-    name = " ".join(re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|;%]', " ", batch.name).split()).strip(". ")[:_LONGEST_NAME]
+    name = " ".join(re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|;%]', " ", batch.name).split()).strip(". ")[:_MAX_NAME_LENGTH]
     ascii_letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     ascii_name = " ".join(ascii_letters.split()).strip(". ")
     disposition = f'attachment; filename="{ascii_name or batch.id}.{format_name}"'

@@ -155,16 +155,16 @@ async def add_batch_rows(
     also be added to a closed batch, for example late proposals or refused rows that have been fixed. Sign-off closes a
     batch permanently."""
     batch = await upload.context.find_batch(id)
-    intake = await upload.read(query, query.first)
+    intake = await upload.read(query, query.first_row)
     rejected = tuple(intake.rejected)
     part = MoreRows(
         id=batch.id,
-        first=query.first,
+        first=query.first_row,
         rows=intake.rows,
         rejected=rejected,
         open=query.open,
         reopen=query.reopen,
-        replaces=tuple(int(number) for number in query.replaces.split(",") if number),
+        replaces=tuple(int(number) for number in query.replaced_rows.split(",") if number),
     )
     return await upload.store(query, intake, part, batch.name)
 

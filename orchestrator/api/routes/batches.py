@@ -73,7 +73,7 @@ async def list_batches(query: Annotated[BatchesQuery, Query()], context: Reader)
 async def get_batch(context: Reader, batch: CallInPath) -> BatchResource:
     """Return a batch with its progress and the rows that contain no usable idea."""
     waiting_reason = await context.services.jobs.batch_waiting_reason(context.tenant, batch.id)
-    extra_fields: dict[str, object] = {"waiting": waiting_reason}
+    extra_fields: dict[str, object] = {"waiting_reason": waiting_reason}
     # Counted only once all have ended, so that clients polling a running batch do not trigger a count each time.
     if batch.finished_at is not None:
         outcomes = await context.services.tables.outcomes(context.tenant, batch.id)

@@ -21,18 +21,18 @@ from orchestrator.web.authentication import Reader
 from orchestrator.web.corpus_requests import answered_by_corpus
 from orchestrator.web.searchable_corpus import SearchableCorpus
 
-_MOST_IN_ADDRESS = 20
+_MAX_QUERY_VALUES = 20
 
 
 class CorpusQuery(CorpusOptions):
     """A corpus query in a URL. It allows fewer names than a body, because URLs are limited in length."""
 
     q: Words
-    venue: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
+    venue: tuple[PaperName, ...] = Field(default=(), max_length=_MAX_QUERY_VALUES)
     """Return only papers from these venues. Give full names; case is ignored."""
-    field: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
+    field: tuple[PaperName, ...] = Field(default=(), max_length=_MAX_QUERY_VALUES)
     """Return only papers from these fields of study."""
-    without: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
+    exclude: tuple[PaperName, ...] = Field(default=(), max_length=_MAX_QUERY_VALUES)
     """Ids of papers to exclude."""
 
 
@@ -41,7 +41,7 @@ router = APIRouter(prefix="/v1/corpus", tags=["corpus"])
 
 @router.get("/search")
 async def search_corpus(query: Annotated[CorpusQuery, Query()], context: Reader) -> CorpusSearch:
-    """Search the corpus with a single query and optional filters. `venue`, `field` and `without` can be repeated."""
+    """Search the corpus with a single query and optional filters. `venue`, `field` and `exclude` can be repeated."""
     return await answered_by_corpus(context.services, lambda corpus: _search(corpus, (query.q,), query))
 
 
@@ -78,7 +78,7 @@ def _filters_of(options: CorpusOptions) -> Filters:
         venues=frozenset(options.venue),
         fields=frozenset(options.field),
         retracted=options.retracted,
-        without=frozenset(map(PaperId, options.without)),
+        without=frozenset(map(PaperId, options.exclude)),
     )
 
 

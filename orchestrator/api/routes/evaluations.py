@@ -181,7 +181,7 @@ async def show_evaluation(services: Services, job: Job) -> Evaluation:
     """Return an evaluation's resource. If it is queued, the resource states why it has not started."""
     waiting_reason = await services.jobs.waiting_reason(job.tenant, job.id) if job.state == "queued" else None
     resource_of = await evaluation_resources(services, [job])
-    return resource_of(job).model_copy(update={"waiting": waiting_reason})
+    return resource_of(job).model_copy(update={"waiting_reason": waiting_reason})
 
 
 async def evaluation_resources(services: Services, jobs: Sequence[Job]) -> Callable[[Job], Evaluation]:

@@ -12,7 +12,7 @@ from assayer.errors import StorageError
 from assayer_client.reports import Timeline
 from assayer_client.resources import Event
 from orchestrator.api.event_streams import count_as_stream
-from orchestrator.api.job_routes import plural_of
+from orchestrator.api.job_routes import path_segment, plural_of
 from orchestrator.api.openapi import event_stream_response
 from orchestrator.jobs.models import TERMINAL, Job, JobKind
 from orchestrator.jobs.timeline import timeline_of
@@ -41,7 +41,7 @@ _LAST_EVENT_DESCRIPTION = "Number of the last event received; the stream continu
 
 def _stream_router(kind: JobKind) -> APIRouter:
     jobs_name = plural_of(kind)
-    streams = APIRouter(prefix=f"/v1/{jobs_name}/{{id}}", tags=[jobs_name])
+    streams = APIRouter(prefix=f"/v1/{path_segment(kind)}/{{id}}", tags=[jobs_name])
 
     @streams.get(
         "/events",
@@ -96,6 +96,6 @@ async def get_timeline(context: Reader, job: EvaluationInPath) -> Timeline:
     )
 
 
-_KINDS: tuple[JobKind, ...] = ("evaluation", "comparison", "ranking", "rewards", "curation", "proposal", "score")
+_KINDS: tuple[JobKind, ...] = ("evaluation", "comparison", "ranking", "rewards", "curation", "candidate_ideas", "score")
 for _kind in _KINDS:
     router.include_router(_stream_router(_kind))

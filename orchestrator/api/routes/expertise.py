@@ -10,7 +10,7 @@ from assayer_client.expertise import (
     Expertise,
     ExpertiseBody,
     ExpertiseOutcome,
-    GivenBid,
+    ReviewerBid,
 )
 from assayer_client.resources import Page
 from orchestrator.access.roles import MemberId
@@ -82,7 +82,7 @@ async def change_bids(id: PathId, body: BidsBody, context: ReviewerCaller) -> Pa
 
 
 @router.get("/v1/batches/{id}/bids")
-async def list_bids(context: PeopleReader, batch: CallInPath) -> Page[GivenBid]:
+async def list_bids(context: PeopleReader, batch: CallInPath) -> Page[ReviewerBid]:
     """List all reviewers' bids in a batch. Conflicts of interest are not included; see the batch's conflicts."""
     return Page(items=tuple(await context.reviewing.bids.all(context.tenant, batch.id)), next=None)
 

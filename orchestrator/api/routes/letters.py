@@ -143,9 +143,4 @@ async def answer_objection(
     record = await creation.record(b"{}", f"/v1/evaluations/{id}/objections/{number}/answer")
     store = context.reviewing.letters
     objection = await store.answer(context.tenant, JobId(id), number, body.answer, context.by, record)
-    return required(
-        objection,
-        missing_or_deleted(
-            "evaluation", id, f"The proposal has no objection {number}, or that objection is already answered."
-        ),
-    )
+    return required(objection, missing_or_deleted("evaluation", id, f"The proposal has no objection {number}."))

@@ -8,7 +8,7 @@ from assayer_client.people import MemberBody, MemberPatch
 from assayer_client.resources import Page
 from orchestrator.access.roles import MemberId
 from orchestrator.api.acting import Inviter, KeyGiver, PeopleReader
-from orchestrator.mail.models import Mail
+from orchestrator.mail.models import EmailDelivery
 from orchestrator.reviewing.models import Member
 from orchestrator.services import members
 from orchestrator.web.path_parameters import PathId
@@ -36,8 +36,8 @@ async def get_member(id: PathId, context: PeopleReader) -> Member:
     return await members.get_member(context.services.members, context.tenant, id)
 
 
-@router.get("/{id}/mails")
-async def list_member_mails(id: PathId, context: PeopleReader) -> Page[Mail]:
+@router.get("/{id}/emails")
+async def list_member_emails(id: PathId, context: PeopleReader) -> Page[EmailDelivery]:
     """List the emails to a member in the past week, newest first. Each states whether the mail server accepted it and,
     if it was given up, why."""
     member = await members.get_member(context.services.members, context.tenant, id)

@@ -51,6 +51,8 @@ async def sign_off_batch(id: PathId, body: SignOffBody, context: Signer) -> Sign
     decision, unless the body accepts this. After sign-off, the call accepts no rows, its evaluations cannot be
     cancelled or retried, and opinions, decisions, assignments, remarks and scores cannot be changed. An applicant's
     data can still be erased."""
-    despite = AllowedGaps(body.despite_missing, body.despite_unfinished, body.despite_undecided)
-    sign_off = await context.reviewing.decisions.sign_off(context.tenant, BatchId(id), body.note, despite, context.by)
+    allowed = AllowedGaps(
+        body.allow_missing_opinions, body.allow_unfinished_evaluations, body.allow_undecided_proposals
+    )
+    sign_off = await context.reviewing.decisions.sign_off(context.tenant, BatchId(id), body.note, allowed, context.by)
     return required(sign_off, missing_or_deleted("batch", id))

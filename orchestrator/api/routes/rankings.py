@@ -68,11 +68,11 @@ async def create_ranking(body: RankingBody, submission: SubmissionDependency) ->
     answer_body = AcceptedRanking(
         id=job,
         ideas=len(work.ideas),
-        seeded=len(work.scores),
-        known=len(work.known),
+        ideas_with_score=len(work.scores),
+        known_comparisons=len(work.known),
         blind=work.blind,
-        left_out=tuple(candidates.left_out),
-        unscored=tuple(candidates.unscored),
+        excluded_evaluations=tuple(candidates.left_out),
+        unscored_ideas=tuple(candidates.unscored),
         links=links,
     )
     new = NewJob(

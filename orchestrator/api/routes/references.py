@@ -52,7 +52,7 @@ async def _suggest(
 ) -> SuggestedReferences:
     counts = {"recommended": body.limit, **({} if body.hops is None else {"hops": body.hops})}
     options = services.options.walks.model_copy(update=counts)
-    excluded_ids = frozenset(map(PaperId, body.without))
+    excluded_ids = frozenset(map(PaperId, body.exclude))
     missed_references = await find_missed_references(idea, corpus, body.cutoff, services.clock, options, excluded_ids)
     return SuggestedReferences(
         corpus=corpus.version,
@@ -81,4 +81,4 @@ def _resource(rank: int, missed_reference: MissedReference) -> SuggestedReferenc
         )
         for path in missed_reference.found
     )
-    return SuggestedReference(**paper_fields(missed_reference.paper), rank=rank, found=paths)
+    return SuggestedReference(**paper_fields(missed_reference.paper), rank=rank, search_paths=paths)

@@ -102,7 +102,7 @@ async def _judge(work: RewardsRequest, posting: Posting) -> Job:
     """Submit the work as a job, and return the job once it has ended. Raises HttpProblem if it does not end in time."""
     job = posting.new_id("rw")
     links, item_count = item_links("rewards", job), len(work.items)
-    answer_body = AcceptedRewards(id=job, asked=item_count, judge=work.judge or "", links=links)
+    answer_body = AcceptedRewards(id=job, item_count=item_count, judge=work.judge or "", links=links)
     new = NewJob(id=job, request=work, subject=count(item_count, "item"), priority="interactive")
     posting.streams.check_room(
         posting.context.tenant

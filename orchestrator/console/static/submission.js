@@ -179,8 +179,8 @@ async function check(files) {
   const known = parts.filter((part) => part.ideas);
   const same = parts.flatMap((part) => part.duplicates);
   const lines = [`${counted(sum("accepted"), "proposal")} can be evaluated${same.length ? `; ${counted(same.length, "has", "have")} the same text as another and ${same.length === 1 ? "is" : "are"} paid for only once` : ""}`];
-  lines.push(...same.slice(0, SHOWN_FILES).map((file) => `${file.source} has the same text as ${file.same_source}`));
-  const unopened = parts.reduce((total, part) => total + (part.unopened ?? 0), 0);
+  lines.push(...same.slice(0, SHOWN_FILES).map((file) => `${file.source} has the same text as ${file.duplicate_of_source}`));
+  const unopened = parts.reduce((total, part) => total + (part.unparsed_documents ?? 0), 0);
   if (unopened) lines.push(`${counted(unopened, "document is", "documents are")} opened only when the evaluation starts. Unreadable ones fail then, and are listed with the reason.`);
   for (const absent of new Set(known.map((part) => part.cost_absent).filter(Boolean))) lines.push(`Cost unknown: ${absent}`);
   if (known.length && known.every((part) => part.cost_usd !== null)) {
@@ -189,7 +189,7 @@ async function check(files) {
     lines.push(`About ${money(sum("cost_usd"))}${high}, based on ${basis}`);
   }
   if (known.length && known.every((part) => part.gpu_hours !== null)) lines.push(`About ${twoDigits.format(sum("gpu_hours"))} GPU-hours; ${twoDigits.format(sum("high_gpu_hours"))} if every idea takes as long as the slowest tenth`);
-  const left = known[0]?.left_this_month_usd;
+  const left = known[0]?.remaining_this_month_usd;
   if (typeof left === "number") lines.push(`${money(left)} left this month${sum("high_cost_usd") > left ? "; the call may cost more" : ""}`);
   if (known.length) lines.push(finish(known));
   const fits = known.map((part) => part.corpus_fit).filter(Boolean);
@@ -203,13 +203,13 @@ async function check(files) {
 /** Describes how well the corpus covers the fields of the proposals that were checked. */
 function coverage(fits) {
   const of = (level) => fits.reduce((total, fit) => total + fit[level], 0);
-  const poor = of("poor") ? `, and of ${figure.format(of("poor"))} poorly: expect no score or only a partial one for these` : "";
-  return `Of ${counted(of("checked"), "proposal")} checked, the corpus covers the field of ${figure.format(of("good"))} well, of ${figure.format(of("partial"))} in part${poor}`;
+  const poor = of("poorly_covered") ? `, and of ${figure.format(of("poorly_covered"))} poorly: expect no score or only a partial one for these` : "";
+  return `Of ${counted(of("checked_proposals"), "proposal")} checked, the corpus covers the field of ${figure.format(of("well_covered"))} well, of ${figure.format(of("partly_covered"))} in part${poor}`;
 }
 /** Describes when the call will finish. Each part's estimate includes the evaluations already waiting, which are counted only once. */
 function finish(parts) {
-  if (parts.some((part) => part.hours === null)) return `The end time is unknown. ${parts.find((part) => part.hours === null).hours_absent}`;
-  const [{ waiting, hours, ideas }] = parts;
+  if (parts.some((part) => part.hours_to_finish === null)) return `The end time is unknown. ${parts.find((part) => part.hours_to_finish === null).hours_absent}`;
+  const [{ evaluations_ahead: waiting, hours_to_finish: hours, ideas }] = parts;
   const perIdea = waiting + ideas ? hours / (waiting + ideas) : 0;
   const whole = perIdea * (waiting + parts.reduce((sum, part) => sum + part.ideas, 0));
   return `It ends in about ${whole < 1 ? counted(Math.max(1, Math.round(60 * whole)), "minute") : counted(Math.round(whole), "hour")}${waiting ? `, after ${counted(waiting, "evaluation")} already waiting` : ""}`;
@@ -227,10 +227,10 @@ async function send(files) {
       if (at("opinions-due").value) query.set("opinions_due", at("opinions-due").value);
     }
     else {
-      query.set("first", begun.next);
+      query.set("first_row", begun.next);
       if (into) query.set("reopen", true);
       const replaced = into ? replacedRows(part) : [];
-      if (replaced.length) query.set("replaces", replaced.join(","));
+      if (replaced.length) query.set("replaced_rows", replaced.join(","));
     }
     const path = begun.id === null ? "/v1/batches" : `/v1/batches/${begun.id}/rows`;
     begun.key ??= newKey();

@@ -31,7 +31,7 @@ CREATE TABLE members (
     issuer text,
     subject text,
     invited_by text NOT NULL,
-    mails boolean NOT NULL DEFAULT true,
+    receives_email boolean NOT NULL DEFAULT true,
     read_reports_until timestamptz,
     created_at timestamptz NOT NULL DEFAULT now(),
     removed_at timestamptz
@@ -161,7 +161,7 @@ CREATE TABLE jobs (
     batch text REFERENCES batches ON DELETE CASCADE,
     "row" integer,
     kind text NOT NULL
-        CHECK (kind IN ('evaluation', 'comparison', 'ranking', 'rewards', 'curation', 'proposal', 'score')),
+        CHECK (kind IN ('evaluation', 'comparison', 'ranking', 'rewards', 'curation', 'candidate_ideas', 'score')),
     priority smallint NOT NULL CHECK (priority IN (0, 1, 2)),
     state text NOT NULL CHECK (state IN ('queued', 'running', 'succeeded', 'failed', 'cancelled')),
     subject text NOT NULL,
@@ -352,7 +352,7 @@ CREATE INDEX report_figures_words ON report_figures USING gin (words);
 -- Finished rankings. `head`: everything but the ideas. `size`: ideas that were ranked, those erased since included.
 CREATE TABLE rankings (
     job text PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
-    cut integer,
+    shortlist_size integer,
     size integer NOT NULL,
     head jsonb NOT NULL
 );
@@ -371,7 +371,7 @@ CREATE TABLE ranking_ideas (
     low double precision,
     high double precision,
     band text,
-    chance_in double precision,
+    shortlist_probability double precision,
     strength double precision,
     strength_low double precision,
     strength_high double precision,
@@ -409,14 +409,14 @@ CREATE INDEX ranking_calls_job ON ranking_calls (job);
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Reviewing
 
--- Members who may not review a proposal. `cleared`: why the conflict does not hold after all.
+-- Members who may not review a proposal. `cleared_reason`: why the conflict does not hold after all.
 CREATE TABLE conflicts (
     evaluation text NOT NULL REFERENCES jobs ON DELETE CASCADE,
     member text NOT NULL REFERENCES members ON DELETE CASCADE,
     source text NOT NULL,
     reason text NOT NULL,
-    cleared text,
-    at timestamptz NOT NULL,
+    cleared_reason text,
+    recorded_at timestamptz NOT NULL,
     PRIMARY KEY (evaluation, member)
 );
 CREATE INDEX conflicts_member ON conflicts (member);
@@ -465,7 +465,7 @@ CREATE TABLE bids (
     evaluation text NOT NULL REFERENCES jobs ON DELETE CASCADE,
     member text NOT NULL REFERENCES members ON DELETE CASCADE,
     bid text NOT NULL,
-    at timestamptz NOT NULL,
+    bid_at timestamptz NOT NULL,
     PRIMARY KEY (evaluation, member)
 );
 CREATE INDEX bids_member ON bids (member);
@@ -475,10 +475,10 @@ CREATE TABLE assignments (
     evaluation text NOT NULL REFERENCES jobs ON DELETE CASCADE,
     member text NOT NULL REFERENCES members ON DELETE CASCADE,
     reason text NOT NULL DEFAULT '',
-    at timestamptz NOT NULL,
+    assigned_at timestamptz NOT NULL,
     PRIMARY KEY (evaluation, member)
 );
-CREATE INDEX assignments_member ON assignments (member, at, evaluation);
+CREATE INDEX assignments_member ON assignments (member, assigned_at, evaluation);
 
 -- Opinions of reviewers: the first one, given before the report opens, and the current one. `answers`: to the call's
 -- criteria and review form.
@@ -504,7 +504,7 @@ CREATE TABLE point_judgements (
     point text NOT NULL,
     agrees boolean NOT NULL,
     reason text NOT NULL,
-    at timestamptz NOT NULL,
+    judged_at timestamptz NOT NULL,
     PRIMARY KEY (evaluation, member, point)
 );
 CREATE INDEX point_judgements_member ON point_judgements (member);
@@ -514,9 +514,9 @@ CREATE TABLE score_overrides (
     evaluation text PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
     score smallint NOT NULL,
     reason text NOT NULL,
-    by text NOT NULL,
-    name text NOT NULL,
-    at timestamptz NOT NULL
+    overridden_by_id text NOT NULL,
+    overridden_by text NOT NULL,
+    overridden_at timestamptz NOT NULL
 );
 
 -- Reviewers' comments to the applicant that an officer released, as they read at that time.
@@ -524,9 +524,9 @@ CREATE TABLE released_comments (
     evaluation text NOT NULL REFERENCES jobs ON DELETE CASCADE,
     member text NOT NULL REFERENCES members ON DELETE CASCADE,
     text text NOT NULL,
-    by text NOT NULL,
-    name text NOT NULL,
-    at timestamptz NOT NULL,
+    released_by_id text NOT NULL,
+    released_by text NOT NULL,
+    released_at timestamptz NOT NULL,
     PRIMARY KEY (evaluation, member)
 );
 CREATE INDEX released_comments_member ON released_comments (member);
@@ -538,9 +538,9 @@ CREATE TABLE decisions (
     amount double precision CHECK (amount >= 0),
     reason text NOT NULL,
     version integer NOT NULL,
-    by text NOT NULL,
-    name text NOT NULL,
-    at timestamptz NOT NULL
+    decided_by_id text NOT NULL,
+    decided_by text NOT NULL,
+    decided_at timestamptz NOT NULL
 );
 
 -- Letters to applicants: the templates of a batch by outcome, and those that were sent, as sent.
@@ -554,9 +554,9 @@ CREATE TABLE letter_templates (
 CREATE TABLE letters (
     evaluation text PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
     text text NOT NULL,
-    by text NOT NULL,
-    name text NOT NULL,
-    at timestamptz NOT NULL
+    sent_by_id text NOT NULL,
+    sent_by text NOT NULL,
+    sent_at timestamptz NOT NULL
 );
 
 -- Objections of applicants to a decision, and the answers.
@@ -564,9 +564,9 @@ CREATE TABLE objections (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     evaluation text NOT NULL REFERENCES jobs ON DELETE CASCADE,
     text text NOT NULL,
-    received date NOT NULL,
-    name text NOT NULL,
-    at timestamptz NOT NULL,
+    received_on date NOT NULL,
+    recorded_by text NOT NULL,
+    recorded_at timestamptz NOT NULL,
     answer text,
     answered_by text,
     answered_at timestamptz,
@@ -578,23 +578,23 @@ CREATE INDEX objections_evaluation ON objections (evaluation, id);
 CREATE TABLE remarks (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     evaluation text NOT NULL REFERENCES jobs ON DELETE CASCADE,
-    by text NOT NULL,
-    name text NOT NULL,
+    author_id text NOT NULL,
+    author text NOT NULL,
     role text NOT NULL,
     text text NOT NULL,
-    at timestamptz NOT NULL
+    created_at timestamptz NOT NULL
 );
 CREATE INDEX remarks_evaluation ON remarks (evaluation, id);
-CREATE UNIQUE INDEX remarks_once ON remarks (evaluation, by, md5(text));
+CREATE UNIQUE INDEX remarks_once ON remarks (evaluation, author_id, md5(text));
 
 -- Batches that are decided. `audit_number`, `audit_hash`: the entry of the audit log that says so.
 CREATE TABLE sign_offs (
     batch text PRIMARY KEY REFERENCES batches ON DELETE CASCADE,
-    by text NOT NULL,
-    name text NOT NULL,
+    signed_off_by_id text NOT NULL,
+    signed_off_by text NOT NULL,
     note text NOT NULL,
     missing_opinions integer NOT NULL,
-    at timestamptz NOT NULL,
+    signed_off_at timestamptz NOT NULL,
     audit_number bigint NOT NULL,
     audit_hash text NOT NULL
 );
@@ -616,13 +616,13 @@ CREATE INDEX signed_names_member ON signed_names (member);
 CREATE TABLE audit_log (
     tenant text NOT NULL,
     number bigint NOT NULL CHECK (number > 0),
-    at timestamptz NOT NULL,
+    recorded_at timestamptz NOT NULL,
     actor text NOT NULL,
     role text NOT NULL,
-    act text NOT NULL,
-    about text NOT NULL,
+    action text NOT NULL,
+    subject text NOT NULL,
     content_hash text NOT NULL,
-    previous text NOT NULL,
+    previous_hash text NOT NULL,
     hash text NOT NULL,
     PRIMARY KEY (tenant, number)
 );
@@ -631,15 +631,15 @@ CREATE TABLE audit_log (
 CREATE TABLE audit_contents (
     tenant text NOT NULL,
     number bigint NOT NULL,
-    about text NOT NULL,
+    subject text NOT NULL,
     salt text NOT NULL,
     content text NOT NULL,
     PRIMARY KEY (tenant, number)
 );
-CREATE INDEX audit_contents_about ON audit_contents (tenant, about);
+CREATE INDEX audit_contents_subject ON audit_contents (tenant, subject);
 
 -- The last entry of each chain.
-CREATE TABLE audit_tips (tenant text PRIMARY KEY, number bigint NOT NULL, hash text NOT NULL);
+CREATE TABLE audit_heads (tenant text PRIMARY KEY, number bigint NOT NULL, hash text NOT NULL);
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -657,7 +657,7 @@ BEGIN
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER moves_on BEFORE UPDATE OR DELETE ON audit_tips
+CREATE TRIGGER moves_on BEFORE UPDATE OR DELETE ON audit_heads
     FOR EACH ROW EXECUTE FUNCTION refuse_other_than_next_entry();
 
 
@@ -682,7 +682,7 @@ CREATE TABLE deliveries (
     state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed')),
     attempt integer NOT NULL DEFAULT 0,
     next_at timestamptz NOT NULL DEFAULT now(),
-    said text NOT NULL DEFAULT '',
+    last_result text NOT NULL DEFAULT '',
     created_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX deliveries_pending ON deliveries (next_at) WHERE state = 'pending';
@@ -698,7 +698,7 @@ CREATE TABLE mails (
     state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'sent', 'failed')),
     attempt integer NOT NULL DEFAULT 0,
     next_at timestamptz NOT NULL DEFAULT now(),
-    said text NOT NULL DEFAULT '',
+    last_result text NOT NULL DEFAULT '',
     created_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX mails_pending ON mails (next_at) WHERE state = 'pending';

@@ -59,7 +59,7 @@ async def rank_call(service: Service, call: str, **body: Any) -> str:
 async def ranked_call(service: Service) -> tuple[str, str]:
     """Return a call of six proposals and its ranking."""
     call = await evaluated_call_of_six(service)
-    return call, await rank_call(service, call, calls_per_idea=10)
+    return call, await rank_call(service, call, comparisons_per_idea=10)
 
 
 async def proposal_ids(client: httpx2.AsyncClient, call: str) -> list[str]:

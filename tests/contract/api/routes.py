@@ -11,7 +11,7 @@ from orchestrator.access.roles import Act
 from tests.contract.api.service import Service
 
 QUERY_PARAMETERS = {
-    ("POST", "/v1/batches/{id}/rows"): {"first": "9"},
+    ("POST", "/v1/batches/{id}/rows"): {"first_row": "9"},
     ("DELETE", "/v1/evaluations/{id}/assignments"): {"reviewer": "mb_1"},
     ("DELETE", "/v1/evaluations/{id}/conflicts"): {"reviewer": "mb_1", "reason": "none at all"},
 }
@@ -24,7 +24,7 @@ _PUT_BODIES: dict[str, dict[str, Any]] = {
 }
 _BODIES: dict[str, dict[str, Any]] = {
     "/v1/batches/{id}/letters/sent": {"evaluations": ["ev_1"]},
-    "/v1/evaluations/{id}/objections": {"text": "a friend", "received": "2026-11-29"},
+    "/v1/evaluations/{id}/objections": {"text": "a friend", "received_on": "2026-11-29"},
     "/v1/evaluations/{id}/objections/{number}/answer": {"answer": "a friend"},
     "/v1/batches/{id}/assignments": {},
     "/v1/batches/{id}/sign-off": {},

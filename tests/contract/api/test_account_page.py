@@ -21,13 +21,13 @@ async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> N
         assert (await submit_form(browser, HERE)).status_code == 303
         assert 'value="true" checked' not in (await browser.get(HERE)).text
         found = await members.get(tenant, grace.member.id)
-        assert found == grace.member.model_copy(update={"mails": False, "signs_in": True})
-        assert (await submit_form(browser, HERE, mails="true")).status_code == 303
-        assert (await submit_form(browser, HERE, mails="true")).status_code == 303
+        assert found == grace.member.model_copy(update={"receives_email": False, "can_sign_in": True})
+        assert (await submit_form(browser, HERE, receives_email="true")).status_code == 303
+        assert (await submit_form(browser, HERE, receives_email="true")).status_code == 303
     found = await members.get(tenant, grace.member.id)
     assert found is not None
-    assert found.mails
-    acts = [(entry.act, entry.actor) for entry in await service.services.audit_log.entries(tenant)]
+    assert found.receives_email
+    acts = [(entry.action, entry.actor) for entry in await service.services.audit_log.entries(tenant)]
     assert acts[-2:] == [("member changed", grace.member.id)] * 2
 
 
@@ -38,7 +38,7 @@ async def test_concurrent_account_save_does_not_restore_a_removed_role(service: 
         body = {"csrf_token": await csrf_token(browser, HERE)}
         for _ in range(10):
             demotion = owner.patch(at, json={"role": "reviewer"})
-            saves = [{"mails": "true"} if n % 2 else {} for n in range(8)]
+            saves = [{"receives_email": "true"} if n % 2 else {} for n in range(8)]
             await asyncio.gather(*(browser.post(HERE, data=body | save, headers=ORIGIN) for save in saves), demotion)
             assert (await owner.get(at)).json()["role"] == "reviewer"
             await owner.patch(at, json={"role": "officer"})
@@ -49,7 +49,9 @@ async def test_undelivered_email_is_shown_to_the_inviting_officer(service: Servi
     await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
     async with signed_in(service, officer.key) as browser:
         assert "queued" in (await browser.get(f"/console/members/{grace.member.id}")).text
-        query = "UPDATE mails SET state = 'failed', attempt = 1, said = 'mail.test answered 550 <no such mailbox>.'"
+        query = (
+            "UPDATE mails SET state = 'failed', attempt = 1, last_result = 'mail.test answered 550 <no such mailbox>.'"
+        )
         await service.database.execute(query)
         people = (await browser.get("/console/members")).text
         page = (await browser.get(f"/console/members/{grace.member.id}")).text

@@ -77,12 +77,12 @@ async def words_about(database: Database, evaluation: str) -> list[str]:
     """Acts of which the audit log still has the words."""
     rows = await database.fetch(
         """
-        SELECT entry.act FROM audit_contents AS words JOIN audit_log AS entry USING (tenant, number)
-        WHERE words.about = $1 AND entry.act <> 'erased'
+        SELECT entry.action FROM audit_contents AS words JOIN audit_log AS entry USING (tenant, number)
+        WHERE words.subject = $1 AND entry.action <> 'erased'
         """,
         evaluation,
     )
-    return [row["act"] for row in rows]
+    return [row["action"] for row in rows]
 
 
 @pytest.mark.parametrize("what", ["remarks", "override", "conflicts"])

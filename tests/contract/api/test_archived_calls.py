@@ -27,7 +27,7 @@ async def test_a_finished_call_is_archived_and_taken_out_again(service: Service,
         await page.goto(f"{url}/console")
         await page.get_by_role("link", name="Spring").wait_for()
     entries = (await owner.get("/v1/audit-log")).json()["items"]
-    acts = [entry["act"] for entry in entries if entry["about"] == batch]
+    acts = [entry["action"] for entry in entries if entry["subject"] == batch]
     assert acts[-2:] == ["call archived", "call unarchived"]
 
 

@@ -80,7 +80,7 @@ async def test_no_reviewer_gets_more_than_the_maximum(service: Service, officer:
     batch, _ = await call_of(service, *(f"# Title {place}" for place in range(5)))
     limited = {"per_proposal": 1, "max_load": 2}
     made = (await officer.post(f"/v1/batches/{batch}/assignments", json=limited)).json()
-    assert (made["assigned"], sum(item["missing"] for item in made["unfilled"])) == (2, 3)
+    assert (made["assigned"], sum(item["missing_reviewers"] for item in made["unfilled_proposals"])) == (2, 3)
     again = (await officer.post(f"/v1/batches/{batch}/assignments", json=limited)).json()
     assert again["assigned"] == 0
     async with signed_in(service, officer.key) as browser:
@@ -103,7 +103,7 @@ async def test_declined_review_leaves_the_queue_with_its_reason_and_does_not_ret
         assert "The proposal was removed from your queue" in (await browser.get(declined.headers["location"])).text
         assert "was removed from your queue" not in (await browser.get("/console/queue")).text
     again = (await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})).json()
-    assert [item["evaluation"] for item in again["unfilled"]] == [first]
+    assert [item["evaluation"] for item in again["unfilled_proposals"]] == [first]
     async with signed_in(service, officer.key) as browser:
         page = (await browser.get(f"/console/calls/{batch}/assignments")).text
         assert "declined the review" in page

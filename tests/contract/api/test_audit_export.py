@@ -23,7 +23,7 @@ async def test_blanked_text_in_an_owner_export_is_reported_as_a_fault(service: S
     assert head["reader"] == "owner"
     entries[-1] |= {"content": None, "salt": None, "withheld": True}
     await asyncio.to_thread(file.write_text, "".join(json.dumps(entry) + "\n" for entry in (head, *entries)))
-    found = await program.run("admin", "audit-log", "verify", file, "--tip", saved.out.strip())
+    found = await program.run("admin", "audit-log", "verify", file, "--head", saved.out.strip())
     assert found.code == 1
     assert f"entry {len(entries)}: states that its content is withheld" in found.out
     assert "1 fault in " in found.err

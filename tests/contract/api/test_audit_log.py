@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import StorageError
-from orchestrator.access.audit_chain import ActBy, Actor, AuditEntry, AuditTip, audit_faults
+from orchestrator.access.audit_chain import ActBy, Actor, AuditEntry, AuditHead, audit_faults
 from orchestrator.jobs.models import TenantId
 from tests.contract.api.commands import Program
 from tests.contract.api.people import Person, call_of, person
@@ -34,19 +34,19 @@ async def test_entries_are_paged_in_order(service: Service) -> None:
     async with service.caller("manage") as manager:
         first = (await manager.get("/v1/audit-log?limit=3")).json()
         second = (await manager.get("/v1/audit-log", params={"limit": 3, "after": first["next"]})).json()
-        tip = AuditTip.model_validate((await manager.get("/v1/audit-log/tip")).json())
+        head = AuditHead.model_validate((await manager.get("/v1/audit-log/head")).json())
     entries = [AuditEntry.model_validate(item) for item in (*first["items"], *second["items"])]
     assert [entry.number for entry in entries] == [1, 2, 3, 4, 5]
     assert second["next"] is None
     assert first["reader"] == second["reader"] == "machine"
-    assert list(audit_faults(entries, tip, "machine")) == []
+    assert list(audit_faults(entries, head, "machine")) == []
 
 
 async def test_concurrent_writes_form_a_single_chain(service: Service) -> None:
     await asyncio.gather(*(_write(service, 4) for _ in range(5)))
-    tip = await service.services.audit_log.tip(ACME)
-    assert tip.number == 20
-    assert list(audit_faults(await _log(service), tip)) == []
+    head = await service.services.audit_log.head(ACME)
+    assert head.number == 20
+    assert list(audit_faults(await _log(service), head)) == []
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ async def test_concurrent_writes_form_a_single_chain(service: Service) -> None:
         "DELETE FROM audit_log WHERE number = 2",
         "TRUNCATE audit_log",
         "UPDATE audit_contents SET content = '{}'",
-        "UPDATE audit_tips SET number = 1",
-        "UPDATE audit_tips SET hash = ''",
-        "DELETE FROM audit_tips",
+        "UPDATE audit_heads SET number = 1",
+        "UPDATE audit_heads SET hash = ''",
+        "DELETE FROM audit_heads",
     ],
 )
 async def test_database_rejects_changes_to_audit_entries(service: Service, statement: str) -> None:
@@ -75,7 +75,7 @@ async def test_nul_characters_in_audit_text_are_replaced(service: Service) -> No
     body = {"reviewer": ada.member.id, "reason": "a friend\x00 of theirs"}
     declared = await owner.post(f"/v1/evaluations/{first}/conflicts", json=body)
     assert declared.status_code in (200, 201), declared.text
-    reasons = "SELECT content::jsonb ->> 'reason' AS reason FROM audit_contents WHERE about = $1"
+    reasons = "SELECT content::jsonb ->> 'reason' AS reason FROM audit_contents WHERE subject = $1"
     assert [row["reason"] for row in await service.database.fetch(reasons, first)] == ["a friend\ufffd of theirs"]
     assert list(audit_faults(await service.services.audit_log.entries(ACME))) == []
 
@@ -90,15 +90,15 @@ async def test_erasing_an_applicant_removes_text_but_keeps_the_hash_chain(servic
             ACME, ActBy(ADA, now), "score overridden", job, reason="Dr Who is a friend"
         )
         await service.services.audit_log.record(ACME, ActBy(ADA, now), "score overridden", "ev_other", reason="stays")
-        tip = await service.services.audit_log.tip(ACME)
+        head = await service.services.audit_log.head(ACME)
         assert (await owner.delete(f"/v1/evaluations/{job}?erase=true")).status_code == 204
     log = await _log(service)
-    assert [entry.act for entry in log] == ["score overridden", "score overridden", "erased"]
+    assert [entry.action for entry in log] == ["score overridden", "score overridden", "erased"]
     assert [entry.content is None for entry in log] == [True, False, False]
     assert log[2].content is not None
     assert log[2].content["entries"] == [1]
-    assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
-    assert list(audit_faults(log, tip)) == []
+    assert list(audit_faults(log, await service.services.audit_log.head(ACME))) == []
+    assert list(audit_faults(log, head)) == []
     stored = await service.database.fetch("SELECT content FROM audit_contents")
     assert not any("Dr Who" in row["content"] for row in stored)
 
@@ -112,7 +112,7 @@ async def test_erasure_by_source_does_not_log_the_source(service: Service) -> No
     assert len(gone.json()["jobs"]) == 1
     assert dry.status_code == 200
     log = await _log(service)
-    assert [entry.act for entry in log] == ["call submitted", "erased"]
+    assert [entry.action for entry in log] == ["call submitted", "erased"]
     assert not any("A-2026-0007" in entry.model_dump_json() for entry in log)
 
 
@@ -122,7 +122,7 @@ async def test_audit_log_outlives_its_tenant_without_text(service: Service) -> N
         assert (await admin.delete("/v1/tenants/other")).status_code == 204
     log = await _log(service, OTHER)
     assert [entry.content is None for entry in log] == [True, True, False]
-    assert list(audit_faults(log, await service.services.audit_log.tip(OTHER))) == []
+    assert list(audit_faults(log, await service.services.audit_log.head(OTHER))) == []
 
 
 async def test_retention_removes_text_of_old_entries(service: Service) -> None:
@@ -136,13 +136,13 @@ async def test_retention_removes_text_of_old_entries(service: Service) -> None:
     assert await log.purge(later) == 1
     assert await log.purge(later) == 0
     entries = await _log(service)
-    assert [(entry.act, entry.content is None) for entry in entries] == [
+    assert [(entry.action, entry.content is None) for entry in entries] == [
         ("score overridden", True),
         ("score overridden", True),
         ("erased", False),
     ]
     assert entries[-1].actor == "retention"
-    assert list(audit_faults(entries, await log.tip(ACME))) == []
+    assert list(audit_faults(entries, await log.head(ACME))) == []
 
 
 async def test_exporting_results_is_logged(service: Service) -> None:
@@ -151,7 +151,7 @@ async def test_exporting_results_is_logged(service: Service) -> None:
     batch = made.json()["id"]
     await service.machine.get(f"/v1/batches/{batch}/results?format=csv")
     _, entry = await _log(service)
-    assert (entry.act, entry.about, entry.role) == ("exported", batch, "machine")
+    assert (entry.action, entry.subject, entry.role) == ("exported", batch, "machine")
 
 
 @pytest.fixture
@@ -175,20 +175,20 @@ async def test_command_exports_the_log_and_detects_damage(service: Service, tmp_
     async with served(service.app) as url:
         program = Program(url, (await person(service, "auditor")).key, tmp_path)
         saved = await program.run("admin", "audit-log", "export", log_file, "--json")
-        tip = (await program.run("admin", "audit-log", "tip")).out.strip()
-        document = await program.run("admin", "audit-log", "tip", "--json")
-    assert json.loads(saved.out) == {"tip": tip, "file": str(log_file), "entries": 6}, saved.err
-    assert json.loads(document.out) == {"tip": tip}
-    good = await program.run("admin", "audit-log", "verify", log_file, "--tip", tip)
+        head = (await program.run("admin", "audit-log", "head")).out.strip()
+        document = await program.run("admin", "audit-log", "head", "--json")
+    assert json.loads(saved.out) == {"head": head, "file": str(log_file), "entries": 6}, saved.err
+    assert json.loads(document.out) == {"head": head}
+    good = await program.run("admin", "audit-log", "verify", log_file, "--head", head)
     assert good.code == 0, good.out
     assert "6 entries, nothing changed, nothing missing" in good.err
     lines = await asyncio.to_thread(_lines, log_file)
     for damage in _DAMAGES.values():
         await asyncio.to_thread(log_file.write_text, "".join(damage(lines)))
-        found = await program.run("admin", "audit-log", "verify", log_file, "--tip", tip)
+        found = await program.run("admin", "audit-log", "verify", log_file, "--head", head)
         assert found.code == 1
         assert found.out.startswith("entry ")
-    found = await program.run("admin", "audit-log", "verify", log_file, "--tip", tip, "--json")
+    found = await program.run("admin", "audit-log", "verify", log_file, "--head", head, "--json")
     assert found.code == 1
     assert json.loads(found.out)["faults"][0].keys() == {"number", "detail"}
 
@@ -202,14 +202,16 @@ async def test_machine_key_verifies_the_log_without_reading_opinions(
     await ada.patch(f"/v1/evaluations/{first}/opinions", json={"score": 3, "note": "It is fair."})
     await owner.post(f"/v1/evaluations/{first}/override", json={"score": 4, "reason": "It is urgent."})
     await owner.post(f"/v1/evaluations/{first}/remarks", json={"text": "It is late."})
-    await owner.post(f"/v1/batches/{batch}/sign-off", json={"note": "It is decided.", "despite_unfinished": True})
+    await owner.post(
+        f"/v1/batches/{batch}/sign-off", json={"note": "It is decided.", "allow_unfinished_evaluations": True}
+    )
     whole = (await owner.get("/v1/audit-log")).json()["items"]
     assert not any(entry["withheld"] for entry in whole)
     async with service.caller("manage") as machine:
         answer = await machine.get("/v1/audit-log")
     entries = answer.json()["items"]
     assert "It is" not in answer.text
-    assert [entry["act"] for entry in entries if entry["withheld"]] == [
+    assert [entry["action"] for entry in entries if entry["withheld"]] == [
         "blind opinion given",
         "opinion revised",
         "score overridden",
@@ -221,7 +223,7 @@ async def test_machine_key_verifies_the_log_without_reading_opinions(
     async with served(service.app) as url:
         program = Program(url, await service.key("manage"), tmp_path)
         saved = await program.run("admin", "audit-log", "export", log_file)
-    good = await program.run("admin", "audit-log", "verify", log_file, "--tip", saved.out.strip())
+    good = await program.run("admin", "audit-log", "verify", log_file, "--head", saved.out.strip())
     assert good.code == 0, good.out
     assert "The text of 5 entries is withheld" in good.err
     assert "The header itself cannot be verified" in good.err
@@ -229,8 +231,8 @@ async def test_machine_key_verifies_the_log_without_reading_opinions(
     assert '"reader":"machine"' in lines[0]
     for other in ([lines[0].replace("machine", "owner"), *lines[1:]], lines[1:]):
         await asyncio.to_thread(log_file.write_text, "".join(other))
-        believed = await program.run("admin", "audit-log", "verify", log_file, "--tip", saved.out.strip())
+        believed = await program.run("admin", "audit-log", "verify", log_file, "--head", saved.out.strip())
         assert believed.code == 1
         assert "withheld" in believed.out
     await asyncio.to_thread(log_file.write_text, "".join(lines[:-2] + lines[-1:]))
-    assert (await program.run("admin", "audit-log", "verify", log_file, "--tip", saved.out.strip())).code == 1
+    assert (await program.run("admin", "audit-log", "verify", log_file, "--head", saved.out.strip())).code == 1

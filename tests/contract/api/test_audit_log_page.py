@@ -37,31 +37,31 @@ async def test_entries_are_listed_newest_first_and_filtered_by_actor_act_and_sub
 
 async def test_chain_is_checked_against_a_stored_tip(service: Service) -> None:
     auditor = await person(service, "auditor", "Eva Auditor")
-    early = await service.services.audit_log.tip(ACME)
+    early = await service.services.audit_log.head(ACME)
     await written(service, 3)
-    tip = await service.services.audit_log.tip(ACME)
+    head = await service.services.audit_log.head(ACME)
     async with signed_in(service, auditor.key) as browser:
-        assert f"{tip.number}:{tip.hash}" in (await browser.get(HERE)).text
+        assert f"{head.number}:{head.hash}" in (await browser.get(HERE)).text
         whole = (await browser.get(f"{HERE}/check")).text
-        assert f"The log is intact: {tip.number} entries." in whole
+        assert f"The log is intact: {head.number} entries." in whole
         kept = await browser.get(f"{HERE}/check", params={"kept": f"{early.number}:{early.hash}"})
-        assert "and it contains your stored tip" in kept.text
-        longer = await browser.get(f"{HERE}/check", params={"kept": f"99:{tip.hash}"})
+        assert "and it contains your stored head" in kept.text
+        longer = await browser.get(f"{HERE}/check", params={"kept": f"99:{head.hash}"})
         assert "is missing: 99 entries were published" in longer.text
-        other = await browser.get(f"{HERE}/check", params={"kept": f"{tip.number}:{'0' * 64}"})
-        assert "differs from the published tip of the log" in other.text
+        other = await browser.get(f"{HERE}/check", params={"kept": f"{head.number}:{'0' * 64}"})
+        assert "differs from the published head of the log" in other.text
         unread = await browser.get(f"{HERE}/check", params={"kept": "yesterday"})
         assert unread.status_code == 422
-        assert "A tip must have the form NUMBER:HASH" in unread.text
+        assert "A head must have the form NUMBER:HASH" in unread.text
 
 
 async def test_long_chain_is_checked_and_exported_completely(service: Service) -> None:
     auditor = await person(service, "auditor", "Eva Auditor")
     await written(service, 1_001)
-    tip = await service.services.audit_log.tip(ACME)
+    head = await service.services.audit_log.head(ACME)
     async with signed_in(service, auditor.key) as browser:
-        assert f"The log is intact: {tip.number:,} entries." in (await browser.get(f"{HERE}/check")).text
+        assert f"The log is intact: {head.number:,} entries." in (await browser.get(f"{HERE}/check")).text
         saved = await browser.get(f"{HERE}/export")
     assert saved.headers["content-disposition"] == 'attachment; filename="audit-log.jsonl"'
     entries = [AuditEntry.model_validate_json(line) for line in saved.text.splitlines()[1:]]
-    assert list(audit_faults(entries, tip)) == []
+    assert list(audit_faults(entries, head)) == []

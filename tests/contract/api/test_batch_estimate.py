@@ -57,9 +57,13 @@ async def test_estimate_lists_rejected_rows_counts_duplicates_once_and_stores_no
     async with service.caller() as caller:
         found = await asked(caller)
         assert (found.rows, found.accepted, found.ideas, [row.row for row in found.rejected]) == (4, 3, 2, [4])
-        assert [(duplicate.row, duplicate.same_as) for duplicate in found.duplicates] == [(3, 2)]
-        assert (found.basis, found.calls, found.cost_usd, found.high_cost_usd) == ("typical", 120, 0.8, 1.0)
-        assert (found.hours, found.left_this_month_usd, found.exceeds_month) == (None, None, None)
+        assert [(duplicate.row, duplicate.duplicate_of) for duplicate in found.duplicates] == [(3, 2)]
+        assert (found.basis, found.llm_requests, found.cost_usd, found.high_cost_usd) == ("typical", 120, 0.8, 1.0)
+        assert (found.hours_to_finish, found.remaining_this_month_usd, found.exceeds_monthly_budget) == (
+            None,
+            None,
+            None,
+        )
         assert found.hours_absent
         for path in ("/v1/batches", "/v1/evaluations"):
             assert (await caller.get(path)).json()["items"] == []
@@ -71,9 +75,9 @@ async def test_estimate_uses_own_evaluations_and_ignores_other_tenants(service: 
     await evaluated(service, 12, 7.0, OTHER)
     async with service.caller() as caller:
         found = await asked(caller, max_usd="0.2")
-        assert (found.basis, found.evaluations, found.calls, found.prompt_tokens) == ("own", 12, 2, 200)
-        assert (found.cost_usd, found.cut_short) == (0.4, 1.0)
-        assert found.hours is not None
+        assert (found.basis, found.evaluations, found.llm_requests, found.prompt_tokens) == ("own", 12, 2, 200)
+        assert (found.cost_usd, found.share_over_max_usd) == (0.4, 1.0)
+        assert found.hours_to_finish is not None
         assert (await asked(caller, method="grapheval")).cost_absent
 
 
@@ -109,7 +113,7 @@ async def test_default_board_estimate_is_not_reused_for_another_board(service: S
 async def test_cost_is_absent_when_a_price_is_unknown(service: Service, client: httpx2.AsyncClient) -> None:
     await evaluated(service, 12, None)
     found = await asked(client)
-    assert (found.basis, found.cost_usd, found.high_cost_usd, found.exceeds_month) == ("own", None, None, None)
+    assert (found.basis, found.cost_usd, found.high_cost_usd, found.exceeds_monthly_budget) == ("own", None, None, None)
     assert found.cost_absent is not None
     assert "of your last 12 evaluations is unknown" in found.cost_absent
 
@@ -119,8 +123,8 @@ async def test_estimate_reports_whether_the_monthly_budget_suffices(service: Ser
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.9))
     async with service.caller() as caller:
         found = await asked(caller)
-        assert (found.left_this_month_usd, found.exceeds_month) == (0.9, True)
-        assert (await asked(caller, max_usd="0.4")).exceeds_month is False
+        assert (found.remaining_this_month_usd, found.exceeds_monthly_budget) == (0.9, True)
+        assert (await asked(caller, max_usd="0.4")).exceeds_monthly_budget is False
 
 
 async def test_estimate_without_a_valid_idea_is_rejected_like_a_submission(client: httpx2.AsyncClient) -> None:
@@ -177,10 +181,10 @@ async def test_estimate_reports_corpus_fit_or_why_it_is_absent(
     async with searching.caller() as caller:
         found = (await asked(caller, as_jsonl(rows))).corpus_fit
         assert found is not None
-        assert (found.checked, found.good, found.partial, found.poor) == (2, 1, 0, 1)
+        assert (found.checked_proposals, found.well_covered, found.partly_covered, found.poorly_covered) == (2, 1, 0, 1)
         some = (await asked(caller, as_jsonl(many))).corpus_fit
         assert some is not None
-        assert some.checked == 40
+        assert some.checked_proposals == 40
         graph = await asked(caller, as_jsonl(rows), method="grapheval")
         assert (graph.corpus_fit, graph.corpus_fit_absent) == (None, "This method does not use literature.")
     said = await program.run("batch", "submit", "ideas", "--estimate")
@@ -203,6 +207,6 @@ async def test_corpus_fit_covers_only_ideas_checked_in_time(service: Service) ->
     ]
     some = await expected_fit(services, ideas[:4], None, seconds=2.0)
     assert not isinstance(some, Absent)
-    assert (some.checked, some.good, some.poor) == (2, 1, 1)
+    assert (some.checked_proposals, some.well_covered, some.poorly_covered) == (2, 1, 1)
     none = await expected_fit(services, ideas[2:], None, seconds=0.1)
     assert none == Absent(reason="The fit could not be checked within 0.1 s because the service is busy.")

@@ -94,7 +94,7 @@ async def test_pdf_files_become_jobs_and_non_pdf_is_rejected(service: Service, c
     pdf = b"%PDF-1.7 the rest is for the worker"
     accepted = await submit(client, as_form({"a.pdf": pdf, "b.pdf": b"<html>login</html>", "c.pdf": pdf}), FORM)
     assert [(item.row, item.detail[:18]) for item in accepted.rejected] == [(2, "b.pdf is not a PDF")]
-    assert [(duplicate.row, duplicate.same_as) for duplicate in accepted.duplicates] == [(3, 1)]
+    assert [(duplicate.row, duplicate.duplicate_of) for duplicate in accepted.duplicates] == [(3, 1)]
     lease = await service.lease()
     assert isinstance(lease.request, EvaluationRequest)
     assert (lease.document, lease.request.idea, lease.request.source) == (pdf, None, "a.pdf")

@@ -97,7 +97,7 @@ async def test_author_of_a_document_is_not_assigned_to_it(service: Service, blin
     path = f"/v1/batches?blind={str(blind).lower()}"
     batch = (await service.machine.post(path, files=[PDF])).json()["id"]
     masked = named_report("Rehearsal after [name]")
-    card = masked.idea.model_copy(update={"blinding": None, "named_above": ("G. Roe; Grace Hopper",)})
+    card = masked.idea.model_copy(update={"blinding": None, "people_fields": ("G. Roe; Grace Hopper",)})
     report = masked if blind else masked.model_copy(update={"idea": card})
     await finish_with_report(service, await service.lease(), report)
     answer = await service.machine.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})

@@ -33,7 +33,7 @@ async def _log(service: Service, after: int = 0) -> list[AuditEntry]:
 
 
 def _acts(entries: list[AuditEntry]) -> list[str]:
-    return [entry.act for entry in entries]
+    return [entry.action for entry in entries]
 
 
 async def test_call_submission_is_a_single_entry_with_rules_but_without_titles(service: Service) -> None:
@@ -43,7 +43,7 @@ async def test_call_submission_is_a_single_entry_with_rules_but_without_titles(s
         made = await service.machine.post(f"/v1/batches?{query}", content=ROWS + "{}\n", headers=sent)
         assert made.status_code == 202, made.text
     (entry,) = await _log(service)
-    assert (entry.act, entry.role, entry.about) == ("call submitted", "machine", made.json()["id"])
+    assert (entry.action, entry.role, entry.subject) == ("call submitted", "machine", made.json()["id"])
     assert entry.content == {
         "by": "key “test”",
         "name": "Spring",
@@ -72,7 +72,7 @@ async def test_added_parts_and_cancellation_of_a_call_are_logged(service: Servic
     assert (await owner.post(f"/v1/batches/{made['id']}/retry")).status_code == 202
     log = await _log(service, before)
     assert _acts(log) == ["call submitted", "proposals added", "call cancelled", "call run again"]
-    assert {(item.actor, item.role, item.about) for item in log} == {(owner.member.id, "owner", made["id"])}
+    assert {(item.actor, item.role, item.subject) for item in log} == {(owner.member.id, "owner", made["id"])}
     words = [item.content or {} for item in log]
     assert (words[0]["proposals"], words[0]["open"]) == (40, True)
     assert (words[1]["proposals"], words[1]["open"]) == (1, True)
@@ -91,13 +91,13 @@ async def test_single_evaluations_are_logged_only_when_cancelled_or_retried(serv
     await service.machine.delete(f"/v1/comparisons/{comparison.json()['id']}")
     log = await _log(service)
     assert _acts(log) == ["evaluation cancelled", "evaluation run again"]
-    assert {item.about for item in log} == {asked[0]}
+    assert {item.subject for item in log} == {asked[0]}
 
 
 async def test_ranking_start_and_cancellation_are_logged_with_its_call(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     before = len(await _log(service))
-    body = {"batch": call, "cut": 2, "calls_per_idea": 4, "limits": {"max_usd": 3}}
+    body = {"batch": call, "shortlist_size": 2, "comparisons_per_idea": 4, "limits": {"max_usd": 3}}
     made = await service.machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
     again = await service.machine.post("/v1/rankings", json=body, headers={"Idempotency-Key": "once"})
     ranking = made.json()["id"]
@@ -105,7 +105,10 @@ async def test_ranking_start_and_cancellation_are_logged_with_its_call(service: 
     for _ in range(2):
         assert (await service.machine.delete(f"/v1/rankings/{ranking}")).status_code == 200
     log = await _log(service, before)
-    assert [(item.act, item.about) for item in log] == [("ranking started", ranking), ("ranking cancelled", ranking)]
+    assert [(item.action, item.subject) for item in log] == [
+        ("ranking started", ranking),
+        ("ranking cancelled", ranking),
+    ]
     assert log[0].content == {
         "by": "key “test”",
         "call": call,
@@ -141,7 +144,7 @@ async def test_console_actions_are_logged_under_the_acting_member(service: Servi
         "call run again",
         "ranking started",
     ]
-    assert [item.about for item in log[:-1]] == [first, call, second, call]
+    assert [item.subject for item in log[:-1]] == [first, call, second, call]
     assert (log[-1].content or {})["call"] == ranked
     assert {item.actor for item in log} == {officer.member.id}
     owner = await person(service, "owner", "Olga Owner")
@@ -155,7 +158,7 @@ async def test_single_submissions_do_not_wait_for_the_log_lock_but_calls_do(serv
 
     async def while_the_log_is_held(connection: Connection) -> None:
         async with connection.transaction():
-            await connection.fetch("SELECT FROM audit_tips WHERE tenant = $1 FOR UPDATE", ACME)
+            await connection.fetch("SELECT FROM audit_heads WHERE tenant = $1 FOR UPDATE", ACME)
             for _ in range(5):
                 assert (await service.machine.post("/v1/evaluations", json=BODY)).status_code == 202
             sending.append(asyncio.create_task(service.machine.post("/v1/batches", content=ROWS, headers=JSON_LINES)))
@@ -170,7 +173,7 @@ async def test_single_submissions_do_not_wait_for_the_log_lock_but_calls_do(serv
 
 _WAITING = """
     SELECT FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%audit_tips%'
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%audit_heads%'
 """
 
 

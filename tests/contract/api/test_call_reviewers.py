@@ -58,7 +58,10 @@ async def test_reviewer_who_never_signed_in_is_marked(service: Service) -> None:
     batch, _ = await call_of(service, "# One")
     await officer.post("/v1/members", json=OUTSIDE_REVIEWER | {"role": "reviewer"})
     found = (await officer.get(f"/v1/batches/{batch}/reviewers")).json()
-    assert {item["name"]: item["signs_in"] for item in found["reviewers"]} == {"Ada Byron": True, "Grace Hopper": False}
+    assert {item["name"]: item["can_sign_in"] for item in found["reviewers"]} == {
+        "Ada Byron": True,
+        "Grace Hopper": False,
+    }
 
 
 async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
@@ -69,7 +72,7 @@ async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
     made = await officer.post(path, json=OUTSIDE_REVIEWER)
     assert made.status_code == 201, made.text
     grace = made.json()
-    assert (grace["role"], grace["signs_in"], grace["affiliation"]) == ("reviewer", False, "Yale University")
+    assert (grace["role"], grace["can_sign_in"], grace["affiliation"]) == ("reviewer", False, "Yale University")
     assert (await officer.post(path, json=OUTSIDE_REVIEWER)).json()["id"] == grace["id"]
     # No reviewers had been chosen before; now only she is.
     assert await asked(officer, batch) == (True, [grace["id"]])
@@ -79,16 +82,16 @@ async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
     assert await asked(officer, batch) == (True, [ada.member.id, grace["id"]])
     no_reviewer = await officer.post(path, json={"name": "Otto", "email": officer.member.email})
     assert "officer" in check_problem(no_reviewer, 409, "conflict").detail
-    mails = (await officer.get(f"/v1/members/{grace['id']}/mails")).json()["items"]
+    mails = (await officer.get(f"/v1/members/{grace['id']}/emails")).json()["items"]
     assert sorted((mail["kind"], mail["batch"]) for mail in mails) == [
         ("member invited", batch),
         ("reviews assigned", batch),
     ]
     entries = await service.services.audit_log.entries(ACME)
-    (invited,) = [entry for entry in entries if entry.act == "member invited" and entry.about == grace["id"]]
+    (invited,) = [entry for entry in entries if entry.action == "member invited" and entry.subject == grace["id"]]
     assert (invited.content or {})["call"] == batch
-    chosen = [entry for entry in entries if entry.act == "reviewers chosen"]
-    assert [(item.about, (item.content or {})["added"]) for item in chosen] == [
+    chosen = [entry for entry in entries if entry.action == "reviewers chosen"]
+    assert [(item.subject, (item.content or {})["added"]) for item in chosen] == [
         (batch, [grace["id"]]),
         (batch, [ada.member.id]),
     ]
@@ -136,11 +139,11 @@ async def test_removed_reviewer_keeps_opinions_and_open_assignments_are_reassign
     panel = (await officer.get(f"/v1/batches/{batch}/panel")).json()
     assert [len(row["opinions"]) for row in panel["rows"]] == [1]
     outcome = await assign_reviewers(officer, batch, per_proposal=1)
-    assert (outcome["assigned"], outcome["loads"], outcome["unfilled"]) == (2, {bob.member.id: 2}, [])
+    assert (outcome["assigned"], outcome["loads"], outcome["unfilled_proposals"]) == (2, {bob.member.id: 2}, [])
     withdrawn = [
-        entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "assignment withdrawn"
+        entry for entry in await service.services.audit_log.entries(ACME) if entry.action == "assignment withdrawn"
     ]
-    assert {item.about for item in withdrawn} == set(evaluations[1:])
+    assert {item.subject for item in withdrawn} == set(evaluations[1:])
     assert {(item.content or {})["reason"] for item in withdrawn} == {"is no longer a reviewer of this call"}
 
 
@@ -167,13 +170,15 @@ async def test_invalid_reviewer_choice_is_rejected_and_changes_nothing(
     assert await asked(officer, batch) == (False, member_ids(ada))
     for body in ({"name": "Grace", "email": "no address"}, OUTSIDE_REVIEWER | {"role": "owner"}):
         check_problem(await officer.post(path, json=body), 422, "invalid-request")
-    assert [entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "reviewers chosen"] == []
+    assert [
+        entry for entry in await service.services.audit_log.entries(ACME) if entry.action == "reviewers chosen"
+    ] == []
 
 
 async def test_a_call_that_is_signed_off_keeps_its_reviewers(service: Service, owner: Person, ada: Person) -> None:
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"
-    await owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
+    await owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_unfinished_evaluations": True})
     for body in (
         {"reviewers": member_ids(ada)},
         {"reviewers": None},
@@ -235,7 +240,7 @@ async def test_members_are_locked_before_the_audit_log_tip(service: Service, off
             acts = asyncio.create_task(officer.post(f"/v1/batches/{batch}/assignments", json={}))
         await wait_for_blocked_statements(service.database, 1)
         await holder.execute("SET LOCAL lock_timeout = '200ms'")
-        assert await holder.fetch("SELECT FROM audit_tips WHERE tenant = $1 FOR UPDATE", ACME)
+        assert await holder.fetch("SELECT FROM audit_heads WHERE tenant = $1 FOR UPDATE", ACME)
     assert (await acts).status_code in (200, 201)
     await holder.close()
 

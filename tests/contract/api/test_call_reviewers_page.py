@@ -171,7 +171,7 @@ async def test_reviewer_choice_is_read_only_after_sign_off_and_for_auditors(serv
         assert 'checkbox" value="mb_' not in page
         assert "Invite" not in page
     async with signed_in(service, owner.key) as browser:
-        await owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
+        await owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_unfinished_evaluations": True})
         page = (await browser.get(here)).text
         assert 'checkbox" value="mb_' not in page
         for path in ("/reviewers", "/invite"):

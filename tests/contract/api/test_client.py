@@ -158,7 +158,7 @@ async def test_evaluation_batch_and_ranking_are_cancelled(client: AsyncClient) -
     batch = (await client.batches.create(rows=[{"title": "One", "text": TEXT}])).id
     assert (await client.batches.cancel(batch)).states == {"cancelled": 1}
     ideas = tuple(RankedIdeaBody(id=str(n), title=f"Idea {n}", text=f"{TEXT} {n}") for n in range(3))
-    ranking = (await client.rankings.create(RankingBody(ideas=ideas, cut=1))).id
+    ranking = (await client.rankings.create(RankingBody(ideas=ideas, shortlist_size=1))).id
     assert (await client.rankings.cancel(ranking)).state == "cancelled"
     assert (await client.rankings.wait(ranking)).state == "cancelled"
     await client.evaluations.erase(job)

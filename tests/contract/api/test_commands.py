@@ -55,7 +55,7 @@ async def test_watch_reports_a_failed_ranking(program: Program, service: Service
 async def test_shortlist_ranks_only_ideas_that_have_reports(program: Program, service: Service) -> None:
     (program.home / "call.jsonl").write_text("".join(json.dumps({"text": f"{TEXT} {n}"}) + "\n" for n in range(4)))
     batch = (await program.run("batch", "submit", "call.jsonl")).out.strip()
-    early = await program.run("batch", "shortlist", batch, "--cut", "1")
+    early = await program.run("batch", "shortlist", batch, "--shortlist-size", "1")
     assert (early.code, early.out) == (2, "")
     assert "has not finished" in early.err
     await service.finish(Problem(type="x", title="It failed", detail="Because."))
@@ -66,14 +66,14 @@ async def test_shortlist_ranks_only_ideas_that_have_reports(program: Program, se
         "UPDATE evaluations SET report = jsonb_set(report, '{idea,id}', to_jsonb(evaluations.id)) "
         "WHERE id IN (SELECT run_id FROM jobs)"
     )
-    asked = await program.run("batch", "shortlist", batch, "--cut", "1", "--calls-per-idea", "2")
+    asked = await program.run("batch", "shortlist", batch, "--shortlist-size", "1", "--comparisons-per-idea", "2")
     assert asked.code == 0, asked.err
     assert re.search(r"^Not ranked: call.jsonl:\d \(row \d\): It failed$", asked.err, re.MULTILINE)
     assert "3 ideas will be compared" in asked.err
     lease = await service.lease()
     assert isinstance(lease.request, RankingRequest)
     assert asked.out.strip() == lease.job
-    assert (lease.request.cut, lease.request.calls_per_idea, len(lease.request.ideas)) == (1, 2, 3)
+    assert (lease.request.shortlist_size, lease.request.comparisons_per_idea, len(lease.request.ideas)) == (1, 2, 3)
 
 
 async def test_oversized_folder_is_uploaded_in_parts_as_a_single_batch(program: Program, service: Service) -> None:

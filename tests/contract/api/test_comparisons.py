@@ -76,12 +76,12 @@ def test_verdict_that_changes_with_the_order_counts_as_a_tie() -> None:
         Comparison(first=two, second=one, verdicts=(liked,)),
     ]
     (outcome,) = outcomes_of(one, answers)
-    assert (outcome.winner, outcome.agreed) == ("tie", False)
+    assert (outcome.winner, outcome.orders_agree) == ("tie", False)
     other = liked.model_copy(update={"winner": "second"})
     (agreed,) = outcomes_of(one, [answers[0], answers[1].model_copy(update={"verdicts": (other,)})])
-    assert (agreed.winner, agreed.agreed) == ("first", True)
+    assert (agreed.winner, agreed.orders_agree) == ("first", True)
     (single,) = outcomes_of(one, answers[1:])
-    assert (single.winner, single.agreed) == ("second", None)
+    assert (single.winner, single.orders_agree) == ("second", None)
 
 
 async def test_two_finished_evaluations_are_compared_by_their_ids(service: Service, client: httpx2.AsyncClient) -> None:

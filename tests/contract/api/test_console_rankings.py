@@ -22,9 +22,11 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
     here = f"/console/calls/{call}/rankings"
     async with signed_in(service, await service.key()) as officer:
         assert "There are no rankings yet." in (await officer.get(here)).text
-        estimate = await officer.get(here, params={"cut": "2", "calls_per_idea": "10"})
+        estimate = await officer.get(here, params={"shortlist_size": "2", "comparisons_per_idea": "10"})
         assert f"{ENTRANTS} proposals, 30 comparisons; cost unknown" in estimate.text
-        started = await submit_form(officer, f"{here}?cut=2", here, cut="2", calls_per_idea="10")
+        started = await submit_form(
+            officer, f"{here}?shortlist_size=2", here, shortlist_size="2", comparisons_per_idea="10"
+        )
         assert started.status_code == 303, started.text
         path = started.headers["location"]
         assert "The ranking is queued." in (await officer.get(path)).text
@@ -37,7 +39,7 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
             lease, "Its worker stopped.", attempt_failed=False, after_seconds=0
         )
         work = await finish_ranking(service)
-        assert (len(work.ideas), work.cut) == (ENTRANTS, 2)
+        assert (len(work.ideas), work.shortlist_size) == (ENTRANTS, 2)
         done = await officer.get(path)
         assert "Cutoff at 2." in done.text
         assert "are approximated" not in done.text
@@ -55,10 +57,10 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
             assert done.text.count(reason) == ENTRANTS
         else:
             assert len(re.findall(r'data-label="Report score">\d', done.text)) == ENTRANTS
-        moved = await officer.get(path, params={"cut": "4"})
+        moved = await officer.get(path, params={"shortlist_size": "4"})
         assert "Cutoff at 4." in moved.text
         assert "are approximated" in moved.text
-        assert "Cutoff at 5." in (await officer.get(path, params={"cut": "9999"})).text
+        assert "Cutoff at 5." in (await officer.get(path, params={"shortlist_size": "9999"})).text
         assert path in (await officer.get(here)).text
 
 
@@ -67,20 +69,20 @@ async def test_comparisons_of_an_earlier_ranking_are_not_asked_again(service: Se
     here = f"/console/calls/{call}/rankings"
     async with signed_in(service, await service.key()) as officer:
         assert "Earlier comparisons" not in (await officer.get(here)).text
-        asked = {"calls_per_idea": "2"}
-        first = (await submit_form(officer, f"{here}?cut=2", here, **asked)).headers["location"]
+        asked = {"comparisons_per_idea": "2"}
+        first = (await submit_form(officer, f"{here}?shortlist_size=2", here, **asked)).headers["location"]
         await finish_ranking(service)
         earlier = first.rpartition("/")[2]
         await service.database.execute("DELETE FROM ranking_pairs WHERE place > 12")  # a smaller one
-        more = await officer.get(here, params={"calls_per_idea": "4", "earlier": earlier})
+        more = await officer.get(here, params={"comparisons_per_idea": "4", "previous_ranking": earlier})
         assert f"{ENTRANTS} proposals, 24 comparisons, 12 of them already made; about $" in more.text
         assert f'<option value="{earlier}" selected>' in more.text
-        same = await officer.get(here, params=asked | {"earlier": earlier})
+        same = await officer.get(here, params=asked | {"previous_ranking": earlier})
         assert "12 comparisons, 12 of them already made; no further comparisons are needed" in same.text
-        started = await submit_form(officer, f"{here}?cut=2", here, **asked, earlier=earlier)
+        started = await submit_form(officer, f"{here}?shortlist_size=2", here, **asked, previous_ranking=earlier)
         work = (await service.lease()).request
-        unknown = await submit_form(officer, f"{here}?cut=2", here, **asked, earlier="rk_none")
-        bent = await officer.get(here, params=asked | {"earlier": "../../x"})
+        unknown = await submit_form(officer, f"{here}?shortlist_size=2", here, **asked, previous_ranking="rk_none")
+        bent = await officer.get(here, params=asked | {"previous_ranking": "../../x"})
     assert started.status_code == 303
     assert isinstance(work, RankingRequest)
     assert len(work.known) == 12
@@ -92,9 +94,11 @@ async def test_missing_score_or_uncovered_field_is_shown_before_and_after_rankin
     call = await evaluated_call_of_six(service, uncovered=2)
     here = f"/console/calls/{call}/rankings"
     async with signed_in(service, await service.key()) as officer:
-        estimate = await officer.get(here, params={"cut": "2", "calls_per_idea": "10"})
+        estimate = await officer.get(here, params={"shortlist_size": "2", "comparisons_per_idea": "10"})
         assert "2 of the proposals have no score. They start in the middle of the order" in estimate.text
-        path = (await submit_form(officer, f"{here}?cut=2", here, cut="2", calls_per_idea="10")).headers["location"]
+        path = (
+            await submit_form(officer, f"{here}?shortlist_size=2", here, shortlist_size="2", comparisons_per_idea="10")
+        ).headers["location"]
         await finish_ranking(service)
         shown = (await officer.get(path)).text
     assert "2 of the 6 have no score" in shown
@@ -107,8 +111,8 @@ async def test_missing_score_or_uncovered_field_is_shown_before_and_after_rankin
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"cut": "many"}, "“Number to be chosen” must be a whole number of at least 1"),
-        ({"cut": "6"}, "must be lower than the number"),
+        ({"shortlist_size": "many"}, "“Number to be chosen” must be a whole number of at least 1"),
+        ({"shortlist_size": "6"}, "must be lower than the number"),
     ],
 )
 async def test_invalid_ranking_choice_is_explained_and_starts_nothing(
@@ -118,6 +122,6 @@ async def test_invalid_ranking_choice_is_explained_and_starts_nothing(
     here = f"/console/calls/{call}/rankings"
     async with signed_in(service, await service.key()) as officer:
         assert words in (await officer.get(here, params=given)).text
-        refused = await submit_form(officer, f"{here}?cut=2", here, **given)
+        refused = await submit_form(officer, f"{here}?shortlist_size=2", here, **given)
         assert refused.status_code == 422
         assert "There are no rankings yet." in (await officer.get(here)).text

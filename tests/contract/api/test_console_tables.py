@@ -153,7 +153,7 @@ async def test_call_details_include_tags_rules_and_opinion_due_date(service: Ser
         assert (changed.json()["name"], changed.json()["tags"]) == ("Spring", ["round 3"])
         assert (await owner.patch("/v1/batches/bt_none", json={"name": "Mine"})).status_code == 404
         log = (await owner.get("/v1/audit-log")).json()["items"]
-        assert [item["content"]["tags"] for item in log if item["act"] == "call changed"] == [["round 3"]]
+        assert [item["content"]["tags"] for item in log if item["action"] == "call changed"] == [["round 3"]]
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     async with signed_in(service, officer.key) as client:
         page = (await client.get(f"/console/calls/{batch}")).text

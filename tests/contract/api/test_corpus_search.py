@@ -80,7 +80,7 @@ async def test_filters_narrow_the_search_results(client: httpx2.AsyncClient) -> 
     assert await ids(client, venue=["nature"]) == set()
     assert await ids(client, field=["Ecology"]) == set()
     assert await ids(client, retracted="false") == everything
-    assert await ids(client, without=["bee-03", "bee-04"]) == everything - {"bee-03", "bee-04"}
+    assert await ids(client, exclude=["bee-03", "bee-04"]) == everything - {"bee-03", "bee-04"}
 
 
 async def test_empty_date_range_is_rejected(client: httpx2.AsyncClient) -> None:

@@ -54,7 +54,7 @@ async def test_officer_overrides_a_score_with_a_reason_and_other_tenants_cannot(
         assert (await _posted(officer, token_page, f"{here}/sign-off")) == 403
     set_score = await service.services.reviewing.decisions.override_of(ACME, JobId(first))
     assert isinstance(set_score, ScoreOverride)
-    assert (set_score.score, set_score.name) == (2, "Ophelia Officer")
+    assert (set_score.score, set_score.overridden_by) == (2, "Ophelia Officer")
     async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as auditor:
         seen = (await auditor.get(f"{here}/panel")).text
         assert "Change the final score" not in seen
@@ -77,13 +77,13 @@ async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> 
         assert "1 evaluation has not ended" in refused.text
         assert "`" not in refused.text, "the fields of the API are not named"
         assert "Although 1 evaluation has not ended" in refused.text
-        fields = {"note": "All in order.", "despite_missing": "true"}
+        fields = {"note": "All in order.", "allow_missing_opinions": "true"}
         assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 409
-        fields["despite_unfinished"] = "true"
+        fields["allow_unfinished_evaluations"] = "true"
         assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 303
-        tip = await service.services.audit_log.tip(ACME)
+        head = await service.services.audit_log.head(ACME)
         shown = (await owner.get(f"{here}/panel")).text
-        assert f"{tip.number}:{tip.hash}" in shown
+        assert f"{head.number}:{head.hash}" in shown
         assert "Sign off this call" not in shown
         late = {"evaluation": second, "score": "5", "reason": "Too late."}
         assert (await _posted(owner, f"{here}/panel", f"{here}/override", **late)) == 409
@@ -161,7 +161,7 @@ async def test_reviewer_and_owner_complete_their_decisions_in_the_browser(servic
         await page.get_by_label("Although 1 review is missing").check()
         await page.get_by_label("they can no longer be cancelled").check()
         await page.get_by_role("button", name="Sign off this call").press("Enter")
-        await page.get_by_text("Receipt (the tip of the audit log)").wait_for()
+        await page.get_by_text("Receipt (the head of the audit log)").wait_for()
         await look_over(page, "signed-off", look)
         assert await page.get_by_label("Change the final score of Rehearsal by risk").count() == 0
 

@@ -15,14 +15,14 @@ async def test_erasure_proof_lists_deleted_jobs_without_naming_the_applicant(ser
         gone = await request_erasure(owner, source="A-1")
         proof = (await owner.get(f"/v1/erasures/{gone['proof']}")).json()
         paper = await owner.get(f"/v1/erasures/{gone['proof']}?format=pdf")
-        tip = (await owner.get("/v1/audit-log/tip")).json()
+        head = (await owner.get("/v1/audit-log/head")).json()
         assert (await stranger.get(f"/v1/erasures/{gone['proof']}")).status_code == 404
         whole = await request_erasure(owner, batch=batch)
-        assert (await owner.get(f"/v1/erasures/{whole['proof']}")).json()["about"] == batch
+        assert (await owner.get(f"/v1/erasures/{whole['proof']}")).json()["subject"] == batch
         assert (await owner.get("/v1/erasures/9999")).status_code == 404
-    assert proof["things"] == [item["id"] for item in gone["jobs"]]
-    assert (proof["still_stored"], proof["about"]) == ([], "an applicant")
-    assert proof["tip"] == f"{tip['number']}:{tip['hash']}"
+    assert proof["erased_ids"] == [item["id"] for item in gone["jobs"]]
+    assert (proof["still_stored"], proof["subject"]) == ([], "an applicant")
+    assert proof["audit_head"] == f"{head['number']}:{head['hash']}"
     assert "A-1" not in str(proof)
     assert proof["hash"] in pdf_text(paper.content).replace(" ", "")
     assert await tables_holding(service.database, "Reeds") == []
@@ -45,12 +45,12 @@ async def test_proof_page_and_pdf_name_who_erased_and_the_deleted_items(service:
         proof = (await owner.get(f"/v1/erasures/{(await request_erasure(owner, source='A-1'))['proof']}")).json()
         page = (await reads.get(f"/console/erase/{proof['number']}")).text.partition("<main")[2]
         paper = " ".join(pdf_text((await owner.get(f"/v1/erasures/{proof['number']}?format=pdf")).content).split())
-    assert proof["by_name"] == "Olga Owner"
+    assert proof["erased_by"] == "Olga Owner"
     entry = f"{proof['number']}:{proof['hash']}"
-    assert proof["tip"] == entry
+    assert proof["audit_head"] == entry
     for shown in (page, paper):
         assert "Olga Owner, owner" in shown
-        assert proof["by"] not in shown
+        assert proof["erased_by_id"] not in shown
         assert "All data of one applicant, who is not named here" in shown
         assert "1 evaluation" in shown
         assert "lost the words" not in shown

@@ -65,7 +65,7 @@ async def test_opinion_submitted_during_an_erasure_is_erased_too(
     assert proof["still_stored"] == []
     assert await tables_holding(service.database, NAME) == []
     entries = await service.services.audit_log.entries(ACME)
-    late = [entry for entry in entries if entry.act == "erased" and entry.content and entry.content["entries"]]
+    late = [entry for entry in entries if entry.action == "erased" and entry.content and entry.content["entries"]]
     assert late, "an entry names those that have lost their words"
 
 
@@ -166,8 +166,8 @@ async def test_ranking_started_during_an_erasure_is_erased_too(service: Service,
     assert (await client.get(f"/v1/rankings/{begun}")).status_code == 410
     assert (await client.get(f"/v1/erasures/{erased.proof}")).json()["still_stored"] == []
     assert await tables_holding(service.database, "3.txt") == []
-    erased_too = [entry for entry in await service.services.audit_log.entries(ACME) if entry.act == "erased"][1:]
-    assert [(item.content or {})["things"] for item in erased_too] == [[begun]]
+    erased_too = [entry for entry in await service.services.audit_log.entries(ACME) if entry.action == "erased"][1:]
+    assert [(item.content or {})["erased_ids"] for item in erased_too] == [[begun]]
 
 
 async def test_ranking_from_reports_erased_while_submitting_is_rejected(service: Service) -> None:
@@ -267,12 +267,14 @@ async def test_ranking_finished_after_the_erasure_preview_is_kept_without_the_ap
     gone = await erase_found(service.services.erasures, ACME, "3.txt", told, by)
     assert begun not in [job.id for job in gone.jobs]
     assert not any(job.warning for job in gone.jobs)
-    assert [(item.id, item.taken, item.left) for item in gone.taken_out_of if item.id == begun] == [
-        (begun, 1, ENTRANTS - 1)
-    ]
+    assert [
+        (item.id, item.removed_proposals, item.remaining_proposals)
+        for item in gone.redacted_rankings
+        if item.id == begun
+    ] == [(begun, 1, ENTRANTS - 1)]
     report = await service.machine.get(f"/v1/rankings/{begun}/report", headers={"Accept": "application/json"})
     proof = (await service.machine.get(f"/v1/erasures/{gone.proof}")).json()
     assert len(report.json()["ideas"]) == ENTRANTS - 1
-    assert begun in proof["taken_out_of"]
+    assert begun in proof["redacted_rankings"]
     assert proof["still_stored"] == []
     assert await tables_holding(service.database, "3.txt") == []

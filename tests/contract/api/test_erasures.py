@@ -31,7 +31,7 @@ async def test_rejected_row_of_the_applicant_is_erased(client: httpx2.AsyncClien
     (refused,) = (await client.get(f"/v1/batches/{batch}")).json()["rejected_rows"]
     assert refused["source"] == "row 3 (A-3)"
     gone = await request_erasure(client, source="A-3")
-    assert (gone["jobs"], gone["refused_rows"]) == ([], 1)
+    assert (gone["jobs"], gone["rejected_rows"]) == ([], 1)
     left = (await client.get(f"/v1/batches/{batch}")).json()
     assert (left["rejected_rows"], left["erased"], left["rows"]) == ([], 1, 3)
 
@@ -39,7 +39,7 @@ async def test_rejected_row_of_the_applicant_is_erased(client: httpx2.AsyncClien
 async def test_batch_is_erased_with_all_its_rows(service: Service, client: httpx2.AsyncClient) -> None:
     batch, other = await submit_rows_to_erase(client), await submit_rows_to_erase(client)
     gone = await request_erasure(client, batch=batch)
-    assert (len(gone["jobs"]), gone["refused_rows"], gone["batch"]) == (2, 1, batch)
+    assert (len(gone["jobs"]), gone["rejected_rows"], gone["batch"]) == (2, 1, batch)
     assert (await client.get(f"/v1/batches/{batch}")).status_code == 410
     assert (await client.get(f"/v1/batches/{other}")).json()["states"] == {"queued": 2}
     records = {"audit_contents", "audit_log", "tombstones"}

@@ -55,7 +55,7 @@ async def test_queued_evaluation_keeps_its_requested_options(service: Service, c
     assert (shown.id, shown.state, shown.title) == (accepted.id, "queued", work.idea.title)
     assert shown.created_at.utcoffset() == dt.timedelta(0)
     assert (shown.cost_usd, shown.problem, shown.started_at) == (None, None, None)
-    assert shown.waiting is not None
+    assert shown.waiting_reason is not None
 
 
 async def test_board_size_is_accepted_only_for_innoeval_within_limits(service: Service) -> None:

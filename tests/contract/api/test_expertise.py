@@ -54,8 +54,8 @@ async def test_expertise_is_stored_by_reviewer_and_officer_in_versions(
     stored = await _store(
         officer, ada, keywords=["beetles"], references="Counting bark beetles in spruce (2024)\n10.1/x"
     )
-    assert stored["unread"] == ["10.1/x"]
-    assert "corpus" in str(stored["corpus"])
+    assert stored["unparsed_references"] == ["10.1/x"]
+    assert "corpus" in str(stored["corpus_lookup_absent"])
     expertise = (await ada.get(f"/v1/members/{ada.member.id}/expertise")).json()
     assert (expertise["version"], expertise["declared_at"]) == (1, None)
     assert [paper["title"] for paper in expertise["papers"]] == ["Counting bark beetles in spruce"]
@@ -64,7 +64,7 @@ async def test_expertise_is_stored_by_reviewer_and_officer_in_versions(
     own = await _store(ada, ada, version=1, institutions=["Yale University"], people=["Bob Noyce"])
     assert own["expertise"]["declared_at"] is not None  # type: ignore[index]
     tenant = officer.member.tenant
-    acts = [entry.act for entry in await service.services.audit_log.newest(tenant, about=ada.member.id, limit=2)]
+    acts = [entry.action for entry in await service.services.audit_log.newest(tenant, about=ada.member.id, limit=2)]
     assert acts == ["expertise changed"] * 2
 
 
@@ -91,7 +91,7 @@ async def test_papers_are_completed_from_the_corpus_and_coauthors_are_conflicts(
     (conflict,) = outcome["conflicts"]
     assert (conflict["evaluation"], conflict["source"]) == (first, "coauthor")
     assert "co-author of “Counting bark beetles in spruce forests”" in conflict["reason"]
-    (unfilled,) = outcome["unfilled"]
+    (unfilled,) = outcome["unfilled_proposals"]
     assert unfilled["reason"] == "1 of 1 reviewer has a conflict."
 
 
@@ -128,7 +128,7 @@ async def test_applicant_and_institution_of_a_table_bar_a_reviewer(service: Serv
     rows = "\n".join(f"{text},{who}" for text, who in zip(texts, people, strict=True))
     table = f"title,abstract,applicant,institution\n{rows}\n".encode()
     form = [("file", ("table.csv", table))]
-    added = await officer.post(f"/v1/batches/{batch}/rows", params={"first": "1", "reopen": "true"}, files=form)
+    added = await officer.post(f"/v1/batches/{batch}/rows", params={"first_row": "1", "reopen": "true"}, files=form)
     assert added.status_code == 202, added.text
     first, second, third = await proposals_of(officer, batch)
     outcome = await assign_reviewers(officer, batch, per_proposal=1, reviewers=[grace.member.id])

@@ -57,10 +57,13 @@ async def test_results_export_includes_the_newest_or_requested_ranking(service: 
     assert best["ranking"] == ranking
     assert float(best["rank_low"]) == standings[0]["ranks"]["low"]
     assert float(best["rank_high"]) == standings[0]["ranks"]["high"]
-    assert (best["band"], float(best["chance_in"])) == (standings[0]["band"], standings[0]["chance_in"])
+    assert (best["band"], float(best["shortlist_probability"])) == (
+        standings[0]["band"],
+        standings[0]["shortlist_probability"],
+    )
     table = pq.read_table(io.BytesIO(columns.content))
     assert str(table.schema.field("rank").type) == "int32"
-    assert str(table.schema.field("chance_in").type) == "double"
+    assert str(table.schema.field("shortlist_probability").type) == "double"
 
 
 async def test_reviewer_scores_are_exported_to_officers_but_not_machines(service: Service) -> None:

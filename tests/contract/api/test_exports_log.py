@@ -20,6 +20,6 @@ async def test_dossier_brief_and_contestation_are_logged_as_exports(service: Ser
             assert (await client.get(path)).status_code == 200
     log = (await service.services.audit_log.entries(ACME))[before:]
     exported = [(about, name) for about, name, _ in taken]
-    assert [(entry.about, (entry.content or {})["format"]) for entry in log] == exported * 2
-    assert {entry.act for entry in log} == {"exported"}
+    assert [(entry.subject, (entry.content or {})["format"]) for entry in log] == exported * 2
+    assert {entry.action for entry in log} == {"exported"}
     assert [entry.actor == owner.member.id for entry in log] == [False] * 4 + [True] * 4

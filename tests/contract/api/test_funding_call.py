@@ -31,7 +31,7 @@ async def test_call_is_created_without_proposals_and_takes_them_later(service: S
     assert (late.status_code, late.json()["next_row"]) == (202, 3)
     assert len(await proposals_of(officer, batch)) == 2
     same = [("file", ("x.txt", f"# Three\n\n{WORDS}".encode()))]
-    without = await officer.post(f"/v1/batches/{batch}/rows", params={"first": "3"}, files=same)
+    without = await officer.post(f"/v1/batches/{batch}/rows", params={"first_row": "3"}, files=same)
     assert without.status_code == 409, "a closed batch takes rows only if it is asked to"
 
 
@@ -136,11 +136,11 @@ async def test_sign_off_needs_a_decision_on_each_proposal_and_empties_queues(
     batch, (first, second) = await reviewed_call(service, officer, ada)
     here = f"/v1/batches/{batch}"
     await officer.post(f"{here}/decisions", json={"proposals": [{"evaluation": first}], "outcome": "fund"})
-    refused = await owner.post(f"{here}/sign-off", json={"despite_missing": True})
+    refused = await owner.post(f"{here}/sign-off", json={"allow_missing_opinions": True})
     assert refused.status_code == 409
     assert "1 proposal has no decision" in refused.json()["detail"]
     await officer.post(f"{here}/decisions", json={"proposals": [{"evaluation": second}], "outcome": "decline"})
-    assert (await owner.post(f"{here}/sign-off", json={"despite_missing": True})).status_code == 200
+    assert (await owner.post(f"{here}/sign-off", json={"allow_missing_opinions": True})).status_code == 200
     assert (await ada.get("/v1/assignments")).json()["items"] == []
     late = await officer.post(f"{here}/decisions", json={"proposals": [{"evaluation": second}], "outcome": "fund"})
     assert late.status_code == 409
@@ -224,7 +224,7 @@ async def test_reviewer_still_sees_their_answers_after_sign_off(
     assert (await ada.post(f"/v1/evaluations/{first}/opinions", json=body)).status_code == 200
     proposals = [{"evaluation": id} for id in await proposals_of(officer, batch)]
     await officer.post(f"/v1/batches/{batch}/decisions", json={"proposals": proposals, "outcome": "decline"})
-    assert (await owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_missing": True})).status_code == 200
+    assert (await owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_missing_opinions": True})).status_code == 200
     async with at_the_console(service, ada.key, look) as (page, url):
         await page.goto(f"{url}/console/review/{first}")
         review = page.get_by_role("region", name="Your review")

@@ -17,7 +17,14 @@ GRAPH = GraphRecord(
     edges=(EvidenceEdge(key=STATES, source=IDEA, target=CLAIM, kind="states", basis="stated", step=1),),
     steps=(
         GraphStep(
-            number=1, queries=("forgetting",), found=3, new=0, edits=(), trace="", nodes=(IDEA, CLAIM), edges=(STATES,)
+            number=1,
+            queries=("forgetting",),
+            papers_found=3,
+            papers_added=0,
+            edits=(),
+            notebook_entry="",
+            nodes=(IDEA, CLAIM),
+            edges=(STATES,),
         ),
     ),
     recommended=(),

@@ -17,7 +17,7 @@ async def test_key_creation_and_revocation_are_logged(service: Service, owner: P
     for _ in range(2):
         assert (await owner.delete(f"/v1/keys/{made['id']}")).status_code == 200
     log = (await _log(service))[before:]
-    assert [(item.act, item.actor, item.role, item.about) for item in log] == [
+    assert [(item.action, item.actor, item.role, item.subject) for item in log] == [
         ("key made", owner.member.id, "owner", made["id"]),
         ("key revoked", owner.member.id, "owner", made["id"]),
     ]
@@ -37,7 +37,7 @@ async def test_repeated_key_request_creates_a_single_key_and_entry(service: Serv
             body, sent = {"name": "nightly", "scopes": ["read"]}, {"Idempotency-Key": "once"}
             assert (await machine.post("/v1/keys", json=body, headers=sent)).status_code == 201
         assert (await machine.post("/v1/keys", json={"name": "x", "scopes": ["admin"]})).status_code == 403
-    assert [item.act for item in await _log(service)] == ["key made"]
+    assert [item.action for item in await _log(service)] == ["key made"]
 
 
 async def test_key_for_another_tenant_is_logged_in_that_tenant(service: Service) -> None:
@@ -46,7 +46,7 @@ async def test_key_for_another_tenant_is_logged_in_that_tenant(service: Service)
         assert (await operator.post("/v1/keys", json=body)).status_code == 201
     assert await _log(service) == []
     (entry,) = await service.services.audit_log.entries(OTHER)
-    assert (entry.act, entry.role) == ("key made", "machine")
+    assert (entry.action, entry.role) == ("key made", "machine")
 
 
 async def test_key_named_like_a_member_cannot_act_as_that_member(service: Service) -> None:
@@ -60,11 +60,11 @@ async def test_key_named_like_a_member_cannot_act_as_that_member(service: Servic
         fields = {"evaluation": first, "score": "5", "reason": "It is the best."}
         answer = await submit_form(browser, here, f"/console/calls/{batch}/override", **fields)
         assert "does not belong to a member" in check_problem(answer, 403, "forbidden").detail
-    assert "score overridden" not in {entry.act for entry in await _log(service)}
+    assert "score overridden" not in {entry.action for entry in await _log(service)}
     async with service.client(made["secret"]) as machine:
         revoked = await machine.delete(f"/v1/keys/{made['id']}")
         assert revoked.status_code == 200, revoked.text
     entry = (await _log(service))[-1]
-    assert (entry.act, entry.actor, entry.role) == ("key revoked", made["id"], "machine")
+    assert (entry.action, entry.actor, entry.role) == ("key revoked", made["id"], "machine")
     assert entry.content is not None
     assert entry.content["by"] == "key “Audi Tor”"

@@ -35,7 +35,7 @@ async def test_letter_has_decision_amount_and_only_released_comments(
     assert "70,000 EUR" in before[first]["text"]
     assert "70,000" not in before[second]["text"], "a declined proposal has no amount"
     assert "Name the users." not in before[first]["text"]
-    assert (before[first]["comments"], before[first]["released"]) == (1, 0)
+    assert (before[first]["comments"], before[first]["released_comments"]) == (1, 0)
     chosen = {"reviewers": [ada.member.id]}
     released = await officer.put(f"/v1/evaluations/{first}/released-comments", json=chosen)
     assert [item["text"] for item in released.json()["items"]] == ["Name the users."]
@@ -192,6 +192,8 @@ async def test_officer_releases_comments_sends_letters_and_answers_an_objection(
     ]
     again = await officer.post(f"/v1/evaluations/{first}/objections/1/answer", json={"answer": "It was read."})
     assert (again.status_code, again.json()["detail"]) == (
-        404,
-        "The proposal has no objection 1, or that objection is already answered.",
+        409,
+        "Objection 1 already has an answer. An answer cannot be changed.",
     )
+    missing = await officer.post(f"/v1/evaluations/{first}/objections/99/answer", json={"answer": "It was read."})
+    assert (missing.status_code, missing.json()["detail"]) == (404, "The proposal has no objection 99.")

@@ -14,7 +14,7 @@ from tests.contract.api.service import BODY, OTHER, Service
 
 async def test_llm_requests_are_listed_with_tokens_cost_and_faults(service: Service) -> None:
     job = await evaluation_with_llm_requests(service)
-    calls = (await service.machine.get(f"/v1/evaluations/{job}/calls")).json()["items"]
+    calls = (await service.machine.get(f"/v1/evaluations/{job}/llm-requests")).json()["items"]
     assert [(call["number"], call["task"], call["outcome"], call["cached"]) for call in calls] == [
         (1, "methods", "answered", False),
         (2, "queries", "answered", True),
@@ -27,16 +27,16 @@ async def test_llm_requests_are_listed_with_tokens_cost_and_faults(service: Serv
 async def test_llm_request_shows_its_messages_and_answer_or_why_absent(service: Service) -> None:
     job = await evaluation_with_llm_requests(service)
     first, second, third = [
-        (await service.machine.get(f"/v1/evaluations/{job}/calls/{number}")).json() for number in (1, 2, 3)
+        (await service.machine.get(f"/v1/evaluations/{job}/llm-requests/{number}")).json() for number in (1, 2, 3)
     ]
-    beyond = await service.machine.get(f"/v1/evaluations/{job}/calls/4")
+    beyond = await service.machine.get(f"/v1/evaluations/{job}/llm-requests/4")
     assert first["messages"] == [message.model_dump() for message in MESSAGES]
     assert first["answer"] == '{"methods":["replay"]}'
     assert second["answer"] == {"reason": "The messages and the answer are no longer stored."}
     assert third["messages"] == {"reason": "The request failed without an answer."}
     assert beyond.status_code == 404
     async with service.caller(tenant=OTHER) as stranger:
-        assert (await stranger.get(f"/v1/evaluations/{job}/calls/1")).status_code == 404
+        assert (await stranger.get(f"/v1/evaluations/{job}/llm-requests/1")).status_code == 404
 
 
 async def test_erased_evaluation_leaves_no_llm_answers(service: Service) -> None:

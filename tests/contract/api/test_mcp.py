@@ -131,7 +131,7 @@ async def test_papers_and_references_are_found(service: Service, tmp_path: Path)
         found = await call_tool(agent, "search_papers", query="bumblebees in meadows after late mowing", limit=3)
         suggested = await call_tool(agent, "suggest_references", idea=TEXT, limit=3)
     assert len(suggested["papers"]) == 3
-    assert all(item["found"] for item in suggested["papers"])
+    assert all(item["search_paths"] for item in suggested["papers"])
     assert len(found["papers"]) == 3
     assert "bumblebees" in found["papers"][0]["title"]
 
@@ -144,7 +144,7 @@ async def test_reward_is_absent_when_the_judge_fails(agent: Client, service: Ser
     await store_outcomes(service, lease, *outcomes)
     await finish_rewards(service, lease, outcomes)
     ended = await call_tool(agent, "reward_status", id=queued["id"])
-    assert (ended["state"], ended["asked"]) == ("succeeded", 2)
+    assert (ended["state"], ended["item_count"]) == ("succeeded", 2)
     assert [item["reward"] for item in ended["judged"]] == [1, None]
     assert ended["judged"][1]["reason"] == "Every analyst was lost."
 

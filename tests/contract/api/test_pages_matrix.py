@@ -51,7 +51,7 @@ _FORMS: dict[str, dict[str, str]] = {
     "/console/calls/{id}/override": {"evaluation": "EVALUATION", "score": "2", "reason": "because"},
     "/console/calls/{id}/panel/reminders": {},
     "/console/calls/{id}/sign-off": {"note": "done"},
-    "/console/calls/{id}/rankings": {"calls_per_idea": "4"},
+    "/console/calls/{id}/rankings": {"comparisons_per_idea": "4"},
     "/console/compare": {"first": "EVALUATION", "second": "EVALUATION"},
     "/console/erase": {"batch": "CALL", "shown": "another"},
     "/console/expertise": {"keywords": "fossils"},
@@ -140,7 +140,7 @@ async def test_pages_are_refused_by_role_and_hide_other_tenants(service: Service
                     things.path(route.path),
                     data={"csrf_token": token, **things.form(route.path)} if method == "POST" else None,
                     headers={"Origin": "http://api"} if method == "POST" else {},
-                    params={"calls_per_idea": "4"} if route.path.endswith("/rankings") else None,
+                    params={"comparisons_per_idea": "4"} if route.path.endswith("/rankings") else None,
                 )
                 where = (role, method, route.path, answer.text[:300])
                 if role not in PERMISSIONS[act]:
@@ -196,7 +196,7 @@ async def test_no_page_is_open_without_signing_in(service: Service) -> None:
 async def _everything(service: Service) -> list[tuple[object, ...]]:
     members = await service.database.fetch("SELECT id, tenant, name, role, removed_at FROM members ORDER BY id")
     jobs = await service.database.fetch("SELECT id, tenant, state FROM jobs ORDER BY id")
-    given = await service.database.fetch("SELECT evaluation, member, at FROM assignments ORDER BY 1, 2")
+    given = await service.database.fetch("SELECT evaluation, member, assigned_at FROM assignments ORDER BY 1, 2")
     decided = [
         await service.database.fetch(f"SELECT * FROM {table}")  # noqa: S608 - our own names
         for table in (

@@ -94,4 +94,4 @@ async def test_anonymous_reviews_say_what_was_written_and_not_by_whom(service: S
     async with signed_in(service, grace.key) as reviewer:
         assert (await reviewer.get(path)).status_code == 403
     entries = (await owner.get("/v1/audit-log")).json()["items"]
-    assert [entry["content"]["what"] for entry in entries if entry["act"] == "exported"] == ["anonymous reviews"] * 2
+    assert [entry["content"]["what"] for entry in entries if entry["action"] == "exported"] == ["anonymous reviews"] * 2

@@ -58,11 +58,13 @@ async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) ->
     assert await shown(only=("missing",)) == [0, 2, 3]
     assert await shown(only=("apart",)) == [0]
     assert await shown(only=("overridden",)) == [2, 4]
-    assert await shown(only=("set_aside",)) == [1]
+    assert await shown(only=("excluded_opinions",)) == [1]
     assert await shown(only=("missing", "overridden")) == [2]
     assert (await panels.page(OTHER, batch, PanelView())).rows == []
     rows = (await panels.page(ACME, batch, PanelView())).rows
-    figures = [(row.row, row.assigned, row.mean, row.spread, row.set_aside, row.score) for row in rows]
+    figures = [
+        (row.row, row.assigned_reviewers, row.mean, row.spread, row.excluded_opinions, row.score) for row in rows
+    ]
     assert figures == [
         (1, 3, 3.0, 4, 0, 3.0),
         (2, 3, 4.0, 0, 1, 4.0),
@@ -75,14 +77,19 @@ async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) ->
 async def test_panel_scores_include_only_counted_opinions(service: Service) -> None:
     _, people, batch, ids = await reviewed(service)
     scores = await service.services.reviewing.panels.scores(ACME, batch)
-    assert (scores.assigned, scores.given, scores.revised, scores.set_aside) == (10, 6, 0, 1)
-    columns = zip(scores.members, scores.proposals, scores.blind, scores.standing, strict=True)
+    assert (scores.assigned_opinions, scores.submitted_opinions, scores.revised_opinions, scores.excluded_opinions) == (
+        10,
+        6,
+        0,
+        1,
+    )
+    columns = zip(scores.members, scores.proposals, scores.blind, scores.current, strict=True)
     ada, bob = (str(who.member.id) for who in people[:2])
     assert sorted(columns) == sorted(
         (who, ids[place], score, score)
         for who, place, score in ((ada, 0, 1), (bob, 0, 5), (ada, 1, 4), (bob, 1, 4), (ada, 2, 3))
     )
-    assert (await service.services.reviewing.panels.scores(OTHER, batch)).assigned == 0
+    assert (await service.services.reviewing.panels.scores(OTHER, batch)).assigned_opinions == 0
 
 
 async def test_panel_pages_together_equal_the_full_panel(service: Service) -> None:

@@ -34,7 +34,7 @@ async def test_reports_and_pages_of_a_ranking_are_assembled_from_its_rows(servic
         for part, accept in (("report", "application/json"), ("report", "text/csv"), ("comparisons", "*/*"))
     ]
     ids = await proposal_ids(service.machine, call)
-    assert Ranking.model_validate_json(after[0]).cut == 2
+    assert Ranking.model_validate_json(after[0]).shortlist_size == 2
     assert [NamedComparison.model_validate_json(line) for line in after[2].splitlines()]
     assert "worth" in pages[0].text  # the judge's reasons, of a small group
     here = f"/console/calls/{call}"
@@ -46,7 +46,7 @@ async def test_reports_and_pages_of_a_ranking_are_assembled_from_its_rows(servic
         assert f"Rank 1 of {ENTRANTS}" in (await officer.get(f"/console/proposals/{ids[-1]}")).text
         assert "The best 6" in (await officer.get(f"{here}/plots", params={"ranking": ranking})).text
         assert "Cutoff at 2." in (await officer.get(f"{here}/rankings/{ranking}")).text
-        assert "Cutoff at 4." in (await officer.get(f"{here}/rankings/{ranking}", params={"cut": "4"})).text
+        assert "Cutoff at 4." in (await officer.get(f"{here}/rankings/{ranking}", params={"shortlist_size": "4"})).text
         compared = (await officer.get("/console/compare", params={"id": ids[-2:]})).text
         assert ranking in compared
 

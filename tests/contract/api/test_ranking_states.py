@@ -19,7 +19,7 @@ SPENT = BudgetExhausted("The budget of 1.00 US dollars is used up.")
 
 
 async def started(service: Service, call: str, **body: object) -> str:
-    made = await service.machine.post("/v1/rankings", json={"batch": call, "cut": 2} | body)
+    made = await service.machine.post("/v1/rankings", json={"batch": call, "shortlist_size": 2} | body)
     assert made.status_code == 202, made.text
     return str(made.json()["id"])
 

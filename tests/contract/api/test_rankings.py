@@ -23,7 +23,7 @@ from tests.unit.batch_bodies import WORDS, as_jsonl
 
 
 async def test_ranking_is_returned_as_json_html_markdown_and_csv(service: Service, client: httpx2.AsyncClient) -> None:
-    accepted = await submit_ranking(client, cut=2)
+    accepted = await submit_ranking(client, shortlist_size=2)
     check_problem(await client.get(accepted.links.report), 409, "not-finished")
     await finish_ranking(service)
     shown = RankingResource.model_validate_json((await client.get(accepted.links.ranking)).content)
@@ -69,13 +69,13 @@ async def test_comparisons_of_an_earlier_ranking_are_reused(service: Service, cl
     lines = (await client.get(first.links.comparisons)).text.splitlines()
     comparisons = [Comparison.model_validate_json(line) for line in lines]
     more = [*RANKED_IDEAS, {"title": "Plan 9", "text": f"Idea of worth 9. {WORDS}"}]
-    by_name = await submit_ranking(client, ideas=more, earlier=first.id)
+    by_name = await submit_ranking(client, ideas=more, previous_ranking=first.id)
     by_lines = await submit_ranking(client, ideas=more, comparisons=[json.loads(line) for line in lines])
-    assert by_name.known == by_lines.known == len(comparisons) > 0
+    assert by_name.known_comparisons == by_lines.known_comparisons == len(comparisons) > 0
     assert (await finish_ranking(service)).known == tuple(comparisons)
     ranking = Ranking.model_validate_json((await client.get(by_name.links.report)).content)
     assert ranking.ideas[0].title == "Plan 9"
-    assert ranking.judge.handed_in == len(comparisons)
+    assert ranking.judge.submitted_comparisons == len(comparisons)
 
 
 async def test_unblinded_comparisons_are_rejected_for_a_blind_ranking(
@@ -84,9 +84,9 @@ async def test_unblinded_comparisons_are_rejected_for_a_blind_ranking(
     seen = await submit_ranking(client, blind=False)
     assert not seen.blind
     assert not (await finish_ranking(service)).blind
-    assert (await submit_ranking(client, earlier=seen.id, blind=False)).known > 0
-    error = first_error(await client.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "earlier": seen.id}))
-    assert error.pointer == "/earlier"
+    assert (await submit_ranking(client, previous_ranking=seen.id, blind=False)).known_comparisons > 0
+    error = first_error(await client.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "previous_ranking": seen.id}))
+    assert error.pointer == "/previous_ranking"
     assert "judged with the original names" in error.detail
     assert "this ranking is blind" in error.detail
 
@@ -98,10 +98,12 @@ async def test_comparisons_of_another_model_are_refused(service: Service, client
     assert {json.loads(line)["judged_by"]["model"] for line in lines} == {"judge"}
     now = describe_judging(RankingOptions(), "stronger", None)
     async with service.with_services(judging=now).caller() as stronger:
-        error = first_error(await stronger.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "earlier": asked.id}))
+        error = first_error(
+            await stronger.post("/v1/rankings", json={"ideas": RANKED_IDEAS, "previous_ranking": asked.id})
+        )
         assert "judged by judge and not by stronger" in error.detail
     async with service.with_services(judging=now._replace(model="judge")).caller() as same:
-        assert (await submit_ranking(same, earlier=asked.id)).known == len(lines)
+        assert (await submit_ranking(same, previous_ranking=asked.id)).known_comparisons == len(lines)
 
 
 async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
@@ -124,7 +126,7 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
     # A report below a minimum has no total to start from, and says so.
     lacking = ReportRelease(
         state="incomplete",
-        minima=(MeasuredMinimum(name="judged", measured=0.25, minimum=0.5, met=False, basis="Of methods."),),
+        minima=(MeasuredMinimum(name="judged", measured=0.25, minimum=0.5, is_met=False, basis="Of methods."),),
     )
     await service.database.execute(
         "UPDATE evaluations SET report = jsonb_set(report, '{release}', $1::jsonb) "
@@ -139,22 +141,22 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
     named = await client.post("/v1/rankings", json={"batch": batch["id"], "blind": False})
     assert "1 of the 2 reports were created in blind mode" in check_problem(named, 422, "invalid-request").detail
     accepted = AcceptedRanking.model_validate_json(
-        (await client.post("/v1/rankings", json={"batch": batch["id"], "cut": 1})).content
+        (await client.post("/v1/rankings", json={"batch": batch["id"], "shortlist_size": 1})).content
     )
-    assert [(item.row, item.reason) for item in accepted.unscored] == [
+    assert [(item.row, item.reason) for item in accepted.unscored_ideas] == [
         (1, "Its report has no score."),
         (3, "Its report is incomplete (too low for a total: judged)."),
     ]
-    assert (accepted.ideas, [(item.row, item.reason) for item in accepted.left_out]) == (
+    assert (accepted.ideas, [(item.row, item.reason) for item in accepted.excluded_evaluations]) == (
         2,
         [(2, "The budget is spent")],
     )
     assert accepted.blind
     work = (await service.lease()).request
     assert isinstance(work, RankingRequest)
-    assert work.cut == 1
+    assert work.shortlist_size == 1
     assert set(work.scores) <= {idea.id for idea in work.ideas}
-    assert accepted.seeded == len(work.scores)
+    assert accepted.ideas_with_score == len(work.scores)
     assert work.blind
     assert [idea.blinding is not None for idea in work.ideas] == [False, True]
 
@@ -167,8 +169,8 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
         ({"ideas": [RANKED_IDEAS[0], RANKED_IDEAS[1], RANKED_IDEAS[0]]}, "/ideas/2", "same text as /ideas/0"),
         ({"ideas": [RANKED_IDEAS[0], {"title": "no text"}]}, "/ideas/1", "Give either"),
         ({"ideas": [RANKED_IDEAS[0], {"text": "  "}]}, "/ideas/1/text", "is empty"),
-        ({"ideas": RANKED_IDEAS, "cut": 4}, "/cut", "must be lower than the number of ideas (4)"),
-        ({"ideas": RANKED_IDEAS, "cut": 0}, "/cut", "at least 1"),
+        ({"ideas": RANKED_IDEAS, "shortlist_size": 4}, "/shortlist_size", "must be lower than the number of ideas (4)"),
+        ({"ideas": RANKED_IDEAS, "shortlist_size": 0}, "/shortlist_size", "at least 1"),
         ({}, "", "Give either `ideas` or `batch`"),
         ({"ideas": RANKED_IDEAS, "batch": "bt_1"}, "", "Give either `ideas` or `batch`"),
         (
@@ -194,7 +196,7 @@ async def test_batches_and_comparisons_of_another_tenant_are_not_ranked(
     rows = as_jsonl([{"text": idea["text"]} for idea in RANKED_IDEAS])
     batch = (await client.post("/v1/batches", content=rows, headers={"Content-Type": "application/jsonl"})).json()["id"]
     async with service.caller(tenant=OTHER) as stranger:
-        for body in ({"batch": batch}, {"ideas": RANKED_IDEAS, "earlier": accepted.id}):
+        for body in ({"batch": batch}, {"ideas": RANKED_IDEAS, "previous_ranking": accepted.id}):
             check_problem(await stranger.post("/v1/rankings", json=body), 404, "not-found")
         assert (await stranger.get("/v1/rankings")).json()["items"] == []
 

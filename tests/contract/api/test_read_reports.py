@@ -34,11 +34,11 @@ async def test_former_report_reader_is_not_assigned_to_the_call(
     refused = check_problem(await owner.post(f"/v1/batches/{old}/assignments", json=named), 422, "invalid-request")
     assert "Otto Other could read this call's reports in another role until" in refused.detail
     outcome = (await owner.post(f"/v1/batches/{old}/assignments", json={"per_proposal": 2})).json()
-    assert outcome["not_blind"] == [otto.member.id]
-    assert [item["missing"] for item in outcome["unfilled"]] == [1, 1]
+    assert outcome["reviewers_not_blind"] == [otto.member.id]
+    assert [item["missing_reviewers"] for item in outcome["unfilled_proposals"]] == [1, 1]
     assert await _assigned(owner, old) == {ada.member.id}
     later = (await owner.post(f"/v1/batches/{new}/assignments", json={"per_proposal": 2})).json()
-    assert later["not_blind"] == []
+    assert later["reviewers_not_blind"] == []
     assert await _assigned(owner, new) == {ada.member.id, otto.member.id}
     member = (await owner.get(f"/v1/members/{otto.member.id}")).json()
     assert member["read_reports_until"] is not None
@@ -71,7 +71,7 @@ async def test_earlier_assignment_of_a_report_reader_is_withdrawn_and_reassigned
     assert (dry["assigned"], dry["withdrawn"]) == (done["assigned"], done["withdrawn"]) == (1, 1)
     assert await _assigned(owner, batch) == {ada.member.id}
     log = (await owner.get("/v1/audit-log")).json()["items"]
-    (withdrawn,) = [item["content"] for item in log if item["act"] == "assignment withdrawn"]
+    (withdrawn,) = [item["content"] for item in log if item["action"] == "assignment withdrawn"]
     assert withdrawn["reason"] == "could read the reports in another role"
 
 

@@ -53,21 +53,21 @@ async def test_suggested_papers_are_ranked_and_explain_how_each_was_found(
     assert found.corpus == (await corpora.current()).version
     assert [reference.rank for reference in found.references] == [1, 2, 3, 4, 5]
     assert "bumblebees" in found.references[0].title
-    assert all(reference.found for reference in found.references)
+    assert all(reference.search_paths for reference in found.references)
 
 
 async def test_citation_path_to_a_paper_is_reported(client: httpx2.AsyncClient) -> None:
     found = await suggested(client, limit=100)
     (cited,) = (reference for reference in found.references if reference.id == "bee-05")
-    assert ("reference", "bee-02") in {(way.kind, way.from_id) for way in cited.found}
-    assert all(way.from_title for reference in found.references for way in reference.found if way.from_id)
+    assert ("reference", "bee-02") in {(way.kind, way.from_id) for way in cited.search_paths}
+    assert all(way.from_title for reference in found.references for way in reference.search_paths if way.from_id)
     assert found.note is None
 
 
 async def test_papers_named_in_the_idea_or_excluded_by_the_caller_are_omitted(client: httpx2.AsyncClient) -> None:
     assert {"bee-02", "bee-05"} <= {reference.id for reference in (await suggested(client, limit=100)).references}
     named = {"text": f"{TEXT}\n\nAs in “{record(2)['title']}”."}
-    body = {"idea": named, "limit": 100, "without": ["bee-05"]}
+    body = {"idea": named, "limit": 100, "exclude": ["bee-05"]}
     answer = SuggestedReferences.model_validate_json((await client.post("/v1/references", json=body)).content)
     left = {reference.id for reference in answer.references}
     assert left
@@ -82,7 +82,7 @@ async def test_papers_after_the_cutoff_are_excluded(client: httpx2.AsyncClient) 
 
 async def test_papers_are_found_only_by_text_without_citation_hops(client: httpx2.AsyncClient) -> None:
     found = await suggested(client, limit=100, hops=0)
-    assert {way.kind for reference in found.references for way in reference.found} == {"dense"}
+    assert {way.kind for reference in found.references for way in reference.search_paths} == {"dense"}
 
 
 async def test_idea_without_similar_papers_returns_a_note(client: httpx2.AsyncClient) -> None:

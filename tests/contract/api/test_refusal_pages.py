@@ -56,7 +56,7 @@ async def test_rejected_sign_off_or_opinion_keeps_the_entered_text(
         refused = await owners.post(f"/console/calls/{batch}/sign-off", data=form, headers=BROWSER)
         assert f">{ESCAPED}</textarea>" in _is_page(refused, 409)
         opinion = {"csrf_token": await csrf_token(reviewer, review), "score": "4", "note": WORDS}
-        form |= {"despite_missing": "true", "despite_unfinished": "true"}
+        form |= {"allow_missing_opinions": "true", "allow_unfinished_evaluations": "true"}
         signed = await owners.post(f"/console/calls/{batch}/sign-off", data=form, headers=BROWSER)
         assert signed.status_code == 303
         late = _is_page(await reviewer.post(f"{review}/opinion", data=opinion, headers=BROWSER), 409)

@@ -27,7 +27,7 @@ _BODY = {
     "outcome": "fund",
     "templates": {},
     "evaluations": ["ev_none"],
-    "received": "2026-01-31",
+    "received_on": "2026-01-31",
     "answer": "It was read.",
     "open": True,
     "bids": {"ev_none": "eager"},
@@ -49,7 +49,7 @@ _FIELDS = {
     "PUT /v1/batches/{id}/letter-templates": ("templates",),
     "/v1/batches/{id}/letters/sent": ("evaluations",),
     "PUT /v1/evaluations/{id}/released-comments": ("reviewers",),
-    "POST /v1/evaluations/{id}/objections": ("text", "received"),
+    "POST /v1/evaluations/{id}/objections": ("text", "received_on"),
     "/v1/evaluations/{id}/objections/{number}/answer": ("answer",),
     "POST /v1/batches/{id}/decisions": ("proposals", "outcome"),
 }

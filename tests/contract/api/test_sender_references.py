@@ -98,7 +98,7 @@ async def test_ranking_and_comparisons_use_sender_references(service: Service, c
     assert all(names[item["second"]] == item["second_reference"] for item in lines)
     # They are handed in as they came, and the names teach the judge nothing.
     again = await submit_ranking(client, comparisons=lines)
-    assert again.known == len(lines)
+    assert again.known_comparisons == len(lines)
     work = await finish_ranking(service)
     assert "reference" not in "".join(item.model_dump_json() for item in work.known)
 

@@ -55,7 +55,7 @@ async def test_invitation_and_reminder_bring_links_that_are_stored_only_as_hashe
         assert (await _use(browser, path)).headers["location"] == "/console/queue"
         assert "Grace Hopper, reviewer" in (await browser.get("/console/queue")).text
     (grace,) = [item for item in (await officer.get("/v1/members")).json()["items"] if item["name"] == "Grace Hopper"]
-    assert grace["signs_in"], "the officer sees that she has been here"
+    assert grace["can_sign_in"], "the officer sees that she has been here"
 
 
 async def test_link_works_once_and_not_for_others(service: Service, owner: Person, ada: Person) -> None:
@@ -131,7 +131,7 @@ async def test_officer_reminds_reviewers_of_missing_reviews(
     async with signed_in(service, officer.key) as browser:
         assert (await submit_form(browser, f"/console/calls/{batch}/panel", "/reminders")).status_code == 303
     assert len(await service.services.mails.of_member(ada.member.tenant, MemberId(ada.member.id))) == 1
-    acts = [entry.act for entry in await service.services.audit_log.entries(ada.member.tenant)]
+    acts = [entry.action for entry in await service.services.audit_log.entries(ada.member.tenant)]
     assert acts.count("reviewers reminded") == 1
 
 

@@ -18,7 +18,7 @@ async def test_signed_off_panel_keeps_the_old_name_of_a_renamed_member(service: 
     assert (await ada.post(f"/v1/evaluations/{first}/judgements", json=point)).status_code == 200
     conflict = {"reason": "We wrote a paper together."}
     assert (await ada.post(f"/v1/evaluations/{second}/conflicts", json=conflict)).status_code == 200
-    body = {"despite_missing": True, "despite_unfinished": True}
+    body = {"allow_missing_opinions": True, "allow_unfinished_evaluations": True}
     assert (await owner.post(f"/v1/batches/{signed}/sign-off", json=body)).status_code == 200
     before = (await owner.get(f"/v1/batches/{signed}/panel")).json()
     renamed = await owner.patch(f"/v1/members/{ada.member.id}", json={"name": AFTER})
@@ -43,7 +43,7 @@ async def test_signed_names_are_erased_with_the_call_and_the_tenant(service: Ser
     for text in ("# One", "# Two"):
         signed, _ = await call_of(service, text)
         await owner.post(f"/v1/batches/{signed}/assignments", json={"per_proposal": 1})
-        body = {"despite_missing": True, "despite_unfinished": True}
+        body = {"allow_missing_opinions": True, "allow_unfinished_evaluations": True}
         assert (await owner.post(f"/v1/batches/{signed}/sign-off", json=body)).status_code == 200
     assert len(await service.database.fetch("SELECT FROM signed_names WHERE name = $1", BEFORE)) == 2
     async with service.caller("manage") as machine:

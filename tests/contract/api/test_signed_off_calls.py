@@ -22,7 +22,7 @@ _BROKEN = Problem(type="about:blank", title="It failed", detail="It failed.")
 
 async def _sign_off(service: Service, batch: str, owner: Person | None = None) -> int:
     owner = owner or await person(service, "owner", "Olga Owner")
-    signed = await owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True})
+    signed = await owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_unfinished_evaluations": True})
     assert signed.status_code == 200, signed.text
     number: int = signed.json()["audit_number"]
     return number
@@ -66,7 +66,7 @@ async def test_signed_off_call_cannot_be_changed(service: Service, officer: Pers
         before[key] for key in ("rows", "states", "name", "open")
     ]
     log = await service.services.audit_log.entries(ACME)
-    assert (log[-1].act, log[-1].number) == ("signed off", number)
+    assert (log[-1].action, log[-1].number) == ("signed off", number)
     assert (log[-1].content or {}).get("unfinished_evaluations") == (1 if act.startswith("retry") else 2)
 
 
@@ -91,11 +91,11 @@ async def test_concurrent_score_overrides_are_rejected_after_sign_off(service: S
             for i in range(8)
         )
         signed, *_ = await asyncio.gather(
-            owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_unfinished": True}), *sets
+            owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_unfinished_evaluations": True}), *sets
         )
         number = signed.json()["audit_number"]
         late = await service.services.audit_log.entries(ACME, after=number)
-        assert [entry.act for entry in late if entry.about == first] == []
+        assert [entry.action for entry in late if entry.subject == first] == []
 
 
 async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Service, owner: Person) -> None:
@@ -107,8 +107,8 @@ async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Se
     assert (await owner.delete(f"/v1/evaluations/{second}?erase=true")).status_code == 204
     check_problem(await owner.get(f"/v1/evaluations/{second}"), 410, "gone")
     log = await service.services.audit_log.entries(ACME)
-    assert [entry.act for entry in log[-2:]] == ["erased", "erased"]
-    assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
+    assert [entry.action for entry in log[-2:]] == ["erased", "erased"]
+    assert list(audit_faults(log, await service.services.audit_log.head(ACME))) == []
 
 
 async def test_signed_off_pages_hide_unavailable_actions(service: Service) -> None:

@@ -42,7 +42,7 @@ async def judged(service: Service, call: str) -> str:
     """A ranking of the call with all that one may hold: reasons that name both, words about the group, an answer in
     the cache, a lesser one that was handed in."""
     earlier = await rank_call(service, call, blind=False)
-    body = {"batch": call, "cut": 3, "blind": False, "earlier": earlier}
+    body = {"batch": call, "shortlist_size": 3, "blind": False, "previous_ranking": earlier}
     headers = {"Idempotency-Key": f"after-{earlier}"}
     made = await service.machine.post("/v1/rankings", json=body, headers=headers)
     assert made.status_code == 202, made.text
@@ -56,18 +56,20 @@ async def judged(service: Service, call: str) -> str:
     leases = PgLeases(service.database, QueueSettings())
     assert await leases.record_run(lease, run, {})
     ranked_ideas = await rank_ideas(
-        work.ideas, JudgeLlm(right), ranking_run(), RankingOptions(), work.cut, {}, work.known
+        work.ideas, JudgeLlm(right), ranking_run(), RankingOptions(), work.shortlist_size, {}, work.known
     )
     made_of = ranked_ideas.ranking
     names = {idea.id: idea.title for idea in made_of.ideas}
     everybody = f"{WORDS_OF_MODEL}: {', '.join(names.values())}"
     analysis = GroupAnalysis(
         overview=everybody,
-        by_dimension=tuple(
+        dimensions=tuple(
             DimensionAnalysis(dimension=dimension.name, text=everybody) for dimension in made_of.dimensions
         ),
-        ideas=tuple(IdeaAnalysis(id=idea.id, standing=idea.title, to_rise="Try.") for idea in made_of.ideas),
-        close_calls=(CloseCall(higher=made_of.ideas[0].id, lower=made_of.ideas[2].id, decides=everybody),),
+        ideas=tuple(
+            IdeaAnalysis(id=idea.id, rank_explanation=idea.title, changes_needed="Try.") for idea in made_of.ideas
+        ),
+        close_calls=(CloseCall(higher=made_of.ideas[0].id, lower=made_of.ideas[2].id, deciding_fact=everybody),),
     )
     comparisons = tuple(
         comparison.model_copy(
@@ -120,13 +122,13 @@ async def test_ranking_keeps_the_other_proposals_unchanged_after_an_erasure(serv
     after, left = await read(service, ranking)
     assert after.ideas == tuple(idea for idea in before.ideas if idea.id != gone.id)
     assert [idea.rank for idea in after.ideas] == [1, 2, 4, 5, 6]
-    assert (after.cut, after.judge, after.size) == (before.cut, before.judge, ENTRANTS)
+    assert (after.shortlist_size, after.judge, after.size) == (before.shortlist_size, before.judge, ENTRANTS)
     (gap,) = after.erased
-    assert (gap.rank, str(gap.on)) == (3, proof["at"][:10])
+    assert (gap.rank, str(gap.erased_on)) == (3, proof["erased_at"][:10])
     assert left == [answer for answer in answers if gone.id not in (answer.first, answer.second)]
     assert 0 < len(left) < len(answers)
     assert "was erased on" in str(after.analysis)
-    assert (proof["still_stored"], proof["taken_out_of"]) == ([], [ranking])
+    assert (proof["still_stored"], proof["redacted_rankings"]) == ([], [ranking])
     for word in (gone.id, gone.title, WHO, f"{WORDS_OF_MODEL}:"):
         assert await tables_holding(service.database, word) == [], word
     assert await service.database.fetch("SELECT FROM answers") == []  # what was sent stands in them, packed
@@ -145,9 +147,9 @@ async def test_erasure_log_and_proof_name_the_affected_rankings(service: Service
     log = await service.services.audit_log.entries(ACME)
     entry = next(item for item in log if item.number == proof["number"])
     assert entry.content is not None
-    assert (entry.act, entry.content["taken_out_of"]) == ("erased", [ranking])
-    assert ranking not in entry.content["things"]
-    assert list(audit_faults(log, await service.services.audit_log.tip(ACME))) == []
+    assert (entry.action, entry.content["redacted_rankings"]) == ("erased", [ranking])
+    assert ranking not in entry.content["erased_ids"]
+    assert list(audit_faults(log, await service.services.audit_log.head(ACME))) == []
     paper = await service.machine.get(f"/v1/erasures/{proof['number']}?format=pdf")
     assert ranking in pdf_text(paper.content)
     async with signed_in(service, (await person(service, "owner")).key) as owners:
@@ -167,7 +169,7 @@ async def test_erasure_preview_lists_rankings_that_remain(
     would = (await client.post("/v1/erasures", json={"source": WHO, "dry_run": True})).json()
     assert not any(job["warning"] for job in would["jobs"])
     assert ranking not in [item["id"] for item in would["jobs"]]
-    (kept,) = would["taken_out_of"]
+    (kept,) = would["redacted_rankings"]
     assert (kept["id"], kept["taken"], kept["left"]) == (ranking, 1, ENTRANTS - 1)
     async with signed_in(service, await service.key()) as officer:
         page = (await officer.get(f"/console/erase?source={WHO}")).text
@@ -199,7 +201,7 @@ async def test_ranking_pages_and_reports_mention_the_erasure(service: Service) -
         assert said.format("proposal") in page
         assert "Cutoff at 3." in page
         assert "are approximated" not in page  # the ranking's own cut, as it was
-        assert "Cutoff at 4." in (await officer.get(f"{here}/rankings/{ranking}?cut=5")).text
+        assert "Cutoff at 4." in (await officer.get(f"{here}/rankings/{ranking}?shortlist_size=5")).text
         assert f"Rank 6 of {ENTRANTS}" in (await officer.get(f"/console/proposals/{ids[0]}")).text
         assert (await officer.get(f"{here}?ranking={ranking}&sort=rank")).status_code == 200
         assert (await officer.get(f"{here}/plots?ranking={ranking}")).status_code == 200
@@ -238,10 +240,10 @@ async def test_erasing_a_duplicate_keeps_the_ranked_proposal_with_the_same_text(
     call = await evaluated_call(service, texts | {"twin.txt": texts["1.txt"]})
     ranking = await rank_call(service, call, blind=False)
     gone = await erase(service, "twin.txt")
-    assert (gone["taken_out_of"], gone["still_stored"]) == ([], [])
+    assert (gone["redacted_rankings"], gone["still_stored"]) == ([], [])
     assert sorted(idea.source for idea in (await read(service, ranking))[0].ideas) == sorted(texts)
     # No other evaluation has this text any more.
-    assert (await erase(service, "1.txt"))["taken_out_of"] == [ranking]
+    assert (await erase(service, "1.txt"))["redacted_rankings"] == [ranking]
     assert "1.txt" not in [idea.source for idea in (await read(service, ranking))[0].ideas]
 
 
@@ -252,10 +254,10 @@ async def test_erased_duplicate_is_removed_from_the_stored_idempotent_answer(ser
     call = await evaluated_call(service, texts | {"twin.txt": texts["1.txt"]})
     body, headers = {"batch": call, "blind": False}, {"Idempotency-Key": "once"}
     made = await service.machine.post("/v1/rankings", json=body, headers=headers)
-    assert [item["source"] for item in made.json()["left_out"]] == ["twin.txt"]
+    assert [item["source"] for item in made.json()["excluded_evaluations"]] == ["twin.txt"]
     await erase(service, "twin.txt")
     again = await service.machine.post("/v1/rankings", json=body, headers=headers)
-    assert (again.json()["id"], again.json()["left_out"]) == (made.json()["id"], [])
+    assert (again.json()["id"], again.json()["excluded_evaluations"]) == (made.json()["id"], [])
     assert await tables_holding(service.database, "twin.txt") == []
 
 
@@ -291,12 +293,12 @@ async def test_two_proposal_or_running_ranking_is_erased_completely(
     waits = await few(service, 3)
     would = (await client.post("/v1/erasures", json={"source": "1.txt", "dry_run": True})).json()
     assert [item["id"] for item in would["jobs"]] == [two, waits]
-    assert would["taken_out_of"] == []
+    assert would["redacted_rankings"] == []
     said = " ".join(job["warning"] for job in would["jobs"])
     assert "the remaining 1 proposal will have no ranking" in said
     assert "has not finished and will be deleted too" in said
     proof = await erase_and_fetch_proof(client, source="1.txt")
-    assert (proof["things"], proof["taken_out_of"], proof["still_stored"]) == ([two, waits], [], [])
+    assert (proof["erased_ids"], proof["redacted_rankings"], proof["still_stored"]) == ([two, waits], [], [])
     for item in (two, waits):
         check_problem(await client.get(f"/v1/rankings/{item}"), 410, "gone")
 
@@ -368,4 +370,4 @@ async def test_stored_ranking_answer_omits_the_erased_applicant(service: Service
     assert WHO in before["body"], "it names those without a score"
     await erase(service)
     (after,) = await service.database.fetch(told, ranking)
-    assert json.loads(after["body"])["unscored"] == []
+    assert json.loads(after["body"])["unscored_ideas"] == []

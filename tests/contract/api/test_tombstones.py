@@ -66,7 +66,7 @@ async def test_every_route_of_an_erased_resource_returns_410(service: Service, k
             assert strange.status_code == 404, path
             tried += 1
         assert tried > fewest
-        assert thing in (await owner.get(f"/v1/erasures/{proof}")).json()["things"]
+        assert thing in (await owner.get(f"/v1/erasures/{proof}")).json()["erased_ids"]
         other = "batches" if kind == "evaluations" else "evaluations"
         check_problem(await owner.get(f"/v1/{other}/{thing}"), 404, "not-found")
         if kind == "evaluations":

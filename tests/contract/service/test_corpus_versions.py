@@ -83,7 +83,7 @@ async def test_evaluation_restarts_with_the_current_corpus_when_its_version_is_g
     async with AsyncExitStack() as stack:
         report, pinned = await evaluated(await opened(settings, stack), gone)
     assert pinned["corpus"] == report.provenance.corpus_version == current
-    (told,) = [item for item in report.coverage.dropped if item.what == "start of the evaluation"]
+    (told,) = [item for item in report.coverage.dropped if item.item_kind == "start of the evaluation"]
     assert "restarted with the current one" in told.reason
 
 

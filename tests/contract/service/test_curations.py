@@ -10,10 +10,10 @@ from pydantic import SecretStr
 from assayer_client import (
     ApiProblem,
     AsyncClient,
+    CandidateIdeasBody,
     CuratedPaperBody,
     CurationBody,
     IdeaBody,
-    ProposalBody,
     QuestionBody,
     ScoreBody,
     ScoredIdeaBody,
@@ -74,31 +74,33 @@ async def test_curated_papers_have_kind_and_question_and_duplicates_are_paid_onc
     stats = simulator.stats()
     assert seen == {0, 1, 2}
     assert found.items is not None
-    assert [item.same_as for item in found.items] == [None, None, 0]
+    assert [item.duplicate_of for item in found.items] == [None, None, 0]
     assert [item.id for item in found.items[1:]] == ["fourth", "third again"]
     for item in found.items:
         assert item.paper is not None
         assert isinstance(item.paper.question, str) or item.paper.question.reason
     first, _, again = found.items
-    assert (again.paper, again.calls, again.cost_usd) == (first.paper, 0, 0)
+    assert (again.paper, again.llm_requests, again.cost_usd) == (first.paper, 0, 0)
     paid = (stats.prompt_tokens * 1.0 + stats.completion_tokens * 2.0) / 1e6
     assert found.cost_usd == pytest.approx(paid)
     assert found.result is not None
     assert found.result.cost_usd == pytest.approx(paid)
-    assert (found.result.items, found.result.done + found.result.absent, found.result.repeated) == (3, 3, 1)
+    assert (found.result.items, found.result.succeeded + found.result.absent, found.result.repeated) == (3, 3, 1)
     free = await assayer.curations.wait((await assayer.curations.create(body)).id)
     assert free.cost_usd == 0
     assert [item.paper for item in free.items or ()] == [item.paper for item in found.items]
 
 
 async def test_proposed_candidates_are_distinct_ranked_and_can_be_scored(assayer: AsyncClient) -> None:
-    asked = ProposalBody(items=(QuestionBody(question=QUESTION, id="q1"),), candidates=3, best_by="comparisons")
-    proposed = await assayer.proposals.wait((await assayer.proposals.create(asked)).id)
+    asked = CandidateIdeasBody(
+        items=(QuestionBody(question=QUESTION, id="q1"),), candidates=3, ranking_method="comparisons"
+    )
+    proposed = await assayer.candidate_ideas.wait((await assayer.candidate_ideas.create(asked)).id)
     [outcome] = proposed.items or ()
-    assert outcome.proposal is not None
-    candidates = outcome.proposal.candidates
-    assert len(candidates) + len(outcome.proposal.missing) == 3
-    assert [candidate.place for candidate in candidates] == list(range(1, len(candidates) + 1))
+    assert outcome.candidate_ideas is not None
+    candidates = outcome.candidate_ideas.candidates
+    assert len(candidates) + len(outcome.candidate_ideas.missing) == 3
+    assert [candidate.rank for candidate in candidates] == list(range(1, len(candidates) + 1))
     assert {candidate.id for candidate in candidates} <= {"q1-1", "q1-2", "q1-3"}
     assert len({candidate.text for candidate in candidates}) == len(candidates) > 1
 
@@ -136,14 +138,14 @@ async def test_invalid_items_are_named_before_any_payment(assayer: AsyncClient, 
         await assayer.curations.create(CurationBody(items=(paper(3), CuratedPaperBody(title="T", abstract="Short."))))
     assert [error.pointer for error in short.value.errors] == ["/items/1"]
     with pytest.raises(ApiProblem) as empty:
-        await assayer.proposals.create(
-            ProposalBody(items=(QuestionBody(question=QUESTION), QuestionBody(question=" ")))
+        await assayer.candidate_ideas.create(
+            CandidateIdeasBody(items=(QuestionBody(question=QUESTION), QuestionBody(question=" ")))
         )
     assert [error.pointer for error in empty.value.errors] == ["/items/1/question"]
     with pytest.raises(ApiProblem) as wordless:
         await assayer.scores.create(ScoreBody(items=(ScoredIdeaBody(idea=IdeaBody(text=" ")),)))
     assert [error.pointer for error in wordless.value.errors] == ["/items/0/idea/text"]
-    too_many = ProposalBody.model_construct(items=(QuestionBody(question=QUESTION),) * 1_001)
+    too_many = CandidateIdeasBody.model_construct(items=(QuestionBody(question=QUESTION),) * 1_001)
     with pytest.raises(ApiProblem, match="at most 1,000"):
-        await assayer.proposals.create(too_many)
+        await assayer.candidate_ideas.create(too_many)
     assert simulator.stats().requests == 0

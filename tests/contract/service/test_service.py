@@ -117,14 +117,14 @@ async def test_a_pair_is_compared_in_both_orders(settings: Settings) -> None:
     assert job.state == "succeeded"
     assert [(answer.first, answer.second) for answer in result.answers] == [(BEES.id, MOTHS.id), (MOTHS.id, BEES.id)]
     assert {outcome.dimension for outcome in result.outcomes} >= {"novelty", "overall"}
-    assert all(outcome.agreed is not None for outcome in result.outcomes)
+    assert all(outcome.orders_agree is not None for outcome in result.outcomes)
     assert job.cost_usd
     assert job.run_id
 
 
 async def test_ideas_are_ranked(settings: Settings) -> None:
     async with running_service(settings) as world:
-        job = await world.job(RankingRequest(ideas=(BEES, MOTHS, parse_idea(IDEA, "quotes.txt")), cut=1))
+        job = await world.job(RankingRequest(ideas=(BEES, MOTHS, parse_idea(IDEA, "quotes.txt")), shortlist_size=1))
         rankings = PgRankings(world.service.database)
         ranking = await rankings.whole(TENANT, job.id)
         comparisons = await rankings.comparisons(TENANT, job.id)
@@ -150,7 +150,12 @@ async def test_rewards_are_judged_by_debate_and_cost_is_assigned_to_items(
     assert (answer.status_code, again.status_code) == (200, 200), answer.text
     found = answer.json()
     outcomes = found["items"]
-    assert [(outcome["item"], outcome["same_as"]) for outcome in outcomes] == [(0, None), (1, None), (2, None), (3, 0)]
+    assert [(outcome["item"], outcome["duplicate_of"]) for outcome in outcomes] == [
+        (0, None),
+        (1, None),
+        (2, None),
+        (3, 0),
+    ]
     assert outcomes[0]["reward"]["transcript"]
     assert (outcomes[2]["reward"]["value"], outcomes[2]["reward"]["guard"]) == (0, "empty")
     assert outcomes[3]["reward"]["value"] == outcomes[0]["reward"]["value"]
@@ -192,7 +197,7 @@ async def test_word_document_is_read_by_its_job_and_llm_requests_are_stored(
     async with running_service(settings) as world:
         job = await world.job(EvaluationRequest(idea=None, source="proposal.docx"), word(words + hidden))
         report = await world.jobs.report(TENANT, job.id)
-        told = (await world.caller.client.get(f"/v1/evaluations/{job.id}/calls/1")).json()
+        told = (await world.caller.client.get(f"/v1/evaluations/{job.id}/llm-requests/1")).json()
     assert job.state == "succeeded"
     assert report is not None
     assert "abstain where it does not" in " ".join(report.idea.text.split())

@@ -65,7 +65,7 @@ async def test_references_are_classified_as_found_differing_retracted_or_missing
         gateway,
     )
     assert [entry.outcome for entry in own.entries] == ["found", "found", "differs", "retracted", "not_found"]
-    assert own.entries[4].asked == ("corpus", "crossref", "openalex")
+    assert own.entries[4].sources_answered == ("corpus", "crossref", "openalex")
     assert own.entries[3].retraction is not None
 
 
@@ -73,5 +73,5 @@ async def test_source_failure_affects_only_its_own_answers(gateway: SourceGatewa
     world.configure("crossref", down=True)
     own = await checked([entry_text(STANDING[0]), GHOST, GHOST.replace("road", "rail")], gateway)
     assert [entry.outcome for entry in own.entries] == ["found", "not_found", "not_found"]
-    assert own.entries[1].asked == ("corpus", "openalex")
-    assert own.entries[1].unanswered == ("crossref",)
+    assert own.entries[1].sources_answered == ("corpus", "openalex")
+    assert own.entries[1].sources_unanswered == ("crossref",)

@@ -73,7 +73,7 @@ def test_a_client_is_generated_with_a_function_for_every_operation(document: dic
     assert operations > 100
     assert made == {ast.FunctionDef: operations, ast.AsyncFunctionDef: operations}
     functions = {node.name for node in bodies if isinstance(node, ast.FunctionDef)}
-    assert {"create_evaluation", "create_comparison", "list_member_mails"} <= functions
+    assert {"create_evaluation", "create_comparison", "list_member_emails"} <= functions
 
 
 def test_client_generated_by_openapi_python_client_is_not_named_as_ours(document: dict[str, Any]) -> None:

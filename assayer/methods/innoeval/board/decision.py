@@ -153,7 +153,7 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
         name=decision,
         stability=round(sum(agreements) / len(agreements), 3),
         calibration=calibration.name,
-        made_on=calibration.made_on,
+        calibration_date=calibration.made_on,
         provenance=calibration.provenance,
         outcomes=calibration.outcomes,
         thresholds=calibration.thresholds,

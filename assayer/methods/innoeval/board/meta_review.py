@@ -66,7 +66,7 @@ async def write_meta_review(
                 Dispute(
                     dimension=titles[dispute.dimension],
                     positions=strip_citations(dispute.positions),
-                    weighing=strip_citations(dispute.weighing),
+                    evidence_assessment=strip_citations(dispute.weighing),
                 )
                 for dispute in answer.disputes
             ),

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Sequence
 
 from assayer.models import LedgerRow
-from assayer_client.model_calls import ModelCall, ModelCallContents
+from assayer_client.llm_requests import LlmRequest, LlmRequestContents
 from assayer_client.resources import Absent
 from orchestrator.jobs.models import Job, JobEvent
 from orchestrator.jobs.timeline import ledger_rows_of_job
@@ -14,8 +14,8 @@ from orchestrator.store.answer_cache import PgCallContents
 
 
 async def call_contents(
-    stored: PgCallContents, job: Job, calls: Sequence[tuple[ModelCall, str]], number: int
-) -> ModelCallContents:
+    stored: PgCallContents, job: Job, calls: Sequence[tuple[LlmRequest, str]], number: int
+) -> LlmRequestContents:
     """Return one of the job's model requests with its messages and answer. Raises HttpProblem if there is none with
     this number."""
     if number > len(calls):
@@ -31,16 +31,16 @@ async def call_contents(
             if call.outcome == "failed"
             else "The messages and the answer are no longer stored."
         )
-        return ModelCallContents(call=call, messages=missing, answer=missing)
+        return LlmRequestContents(request=call, messages=missing, answer=missing)
     unstored = Absent(
         reason="The messages were not stored, because storing them is disabled or was disabled at the time."
     )
-    return ModelCallContents(call=call, messages=contents.messages or unstored, answer=contents.answer)
+    return LlmRequestContents(request=call, messages=contents.messages or unstored, answer=contents.answer)
 
 
 async def calls_of(
     ledger: PgLedger, job: Job, events: Sequence[JobEvent], now: dt.datetime
-) -> list[tuple[ModelCall, str]]:
+) -> list[tuple[LlmRequest, str]]:
     """Return the job's model requests in the order in which they ended, each with the key of its stored answer.
     `events` holds all of the job's events."""
     rows = await ledger.rows_of_job(job.id)
@@ -50,8 +50,8 @@ async def calls_of(
     ]
 
 
-def _call(number: int, row: LedgerRow) -> ModelCall:
+def _call(number: int, row: LedgerRow) -> LlmRequest:
     record = row.record
     fields = record.model_dump(exclude={"latency_seconds", "redacted"})
     seconds = record.latency_seconds
-    return ModelCall(**fields, number=number, outcome=row.outcome, error=row.error, ended_at=row.at, seconds=seconds)
+    return LlmRequest(**fields, number=number, outcome=row.outcome, error=row.error, ended_at=row.at, seconds=seconds)

@@ -1,4 +1,4 @@
-"""Routes `/v1/proposals`: generate candidate ideas for research questions, and choose the best."""
+"""Routes `/v1/candidate-ideas`: generate candidate ideas for research questions, and choose the best."""
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -7,40 +7,42 @@ from assayer.curation.records import parse_question
 from assayer.errors import InputError
 from assayer.models.curation import ResearchQuestion
 from assayer_client.curation import (
+    CandidateIdeasBody,
+    CandidateIdeasPage,
+    CandidateIdeasResource,
     ItemsResult,
-    ProposalBody,
-    ProposalItems,
-    ProposalResource,
     QuestionBody,
 )
 from assayer_client.item_jobs import AcceptedItems
 from orchestrator.api.item_routes import ItemRoutes, read_items
 from orchestrator.api.job_routes import SubmissionDependency, submission_route
-from orchestrator.jobs.requests import ProposalRequest
+from orchestrator.jobs.requests import CandidateIdeasRequest
 from orchestrator.problems import HttpProblem
 from orchestrator.web.services import UploadLimitDependency
 
-router = APIRouter(prefix="/v1/proposals", tags=["proposals"])
+router = APIRouter(prefix="/v1/candidate-ideas", tags=["candidate_ideas"])
 _ITEMS = ItemRoutes(
     router,
-    "proposal",
+    "candidate_ideas",
     "question",
-    ProposalResource,
-    ProposalItems,
+    CandidateIdeasResource,
+    CandidateIdeasPage,
     ItemsResult,
-    lambda services: services.proposals,
+    lambda services: services.candidate_ideas,
 )
 
 
-@router.post(**submission_route(AcceptedItems, ProposalResource))
-async def create_proposal(
-    body: ProposalBody,
+@router.post(**submission_route(AcceptedItems, CandidateIdeasResource))
+async def create_candidate_ideas(
+    body: CandidateIdeasBody,
     submission: SubmissionDependency,
     uploads: UploadLimitDependency,
 ) -> Response:
     """Generate candidate ideas for each question, each sampled independently."""
     items = await read_items(submission, uploads, _question, body.items)
-    work = ProposalRequest(items=items, candidates=body.candidates, best_by=body.best_by, limits=body.limits)
+    work = CandidateIdeasRequest(
+        items=items, candidates=body.candidates, ranking_method=body.ranking_method, limits=body.limits
+    )
     return await _ITEMS.accept(submission, work, body.priority, AcceptedItems)
 
 

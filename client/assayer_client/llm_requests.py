@@ -35,7 +35,7 @@ class FaultCount(Resource):
 
     task: str
     kind: FaultKind
-    met: int
+    occurrences: int
     recovered: int
     example: str = ""
     """Detail of the first such fault. If the endpoint rejected the request, its words are quoted."""
@@ -46,7 +46,7 @@ class Message(Resource):
     content: str
 
 
-class ModelCall(Resource):
+class LlmRequest(Resource):
     number: int
     """Number of the model call, from 1, in the order in which calls ended."""
     task: str
@@ -71,10 +71,10 @@ class ModelCall(Resource):
     faults: tuple[Fault, ...]
 
 
-class ModelCallContents(Resource):
+class LlmRequestContents(Resource):
     """Model call with its messages and answer."""
 
-    call: ModelCall
+    request: LlmRequest
     messages: tuple[Message, ...] | Absent
     """Messages in the first request. If an answer was unusable, the call's `faults` say what was asked again."""
     answer: str | Absent

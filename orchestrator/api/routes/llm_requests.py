@@ -1,30 +1,30 @@
-"""Routes `/v1/evaluations/{id}/calls`: the language model requests behind a report, including their messages."""
+"""Routes `/v1/evaluations/{id}/llm-requests`: the language model requests behind a report, including their messages."""
 
 from fastapi import APIRouter
 
-from assayer_client.model_calls import ModelCall, ModelCallContents
+from assayer_client.llm_requests import LlmRequest, LlmRequestContents
 from assayer_client.resources import Page
 from orchestrator.jobs.models import Job
-from orchestrator.services.model_calls import call_contents, calls_of
+from orchestrator.services.llm_requests import call_contents, calls_of
 from orchestrator.web.authentication import Reader
 from orchestrator.web.path_parameters import CallNumber
 from orchestrator.web.services import Services
 from orchestrator.web.things_in_paths import EvaluationInPath
 
-router = APIRouter(prefix="/v1/evaluations/{id}/calls", tags=["evaluations"])
+router = APIRouter(prefix="/v1/evaluations/{id}/llm-requests", tags=["evaluations"])
 
 
 @router.get("")
-async def list_model_calls(context: Reader, job: EvaluationInPath) -> Page[ModelCall]:
+async def list_llm_requests(context: Reader, job: EvaluationInPath) -> Page[LlmRequest]:
     """List all of an evaluation's model requests in the order in which they ended."""
     return Page(items=tuple(call for call, _ in await _calls(context.services, job)), next=None)
 
 
 @router.get("/{number}")
-async def get_model_call(number: CallNumber, context: Reader, job: EvaluationInPath) -> ModelCallContents:
+async def get_llm_request(number: CallNumber, context: Reader, job: EvaluationInPath) -> LlmRequestContents:
     """Return a model request with its messages and the response that was used."""
     return await call_contents(context.services.call_contents, job, await _calls(context.services, job), number)
 
 
-async def _calls(services: Services, job: Job) -> list[tuple[ModelCall, str]]:
+async def _calls(services: Services, job: Job) -> list[tuple[LlmRequest, str]]:
     return await calls_of(services.ledger, job, await services.events.all(job.id), services.clock.now())
