@@ -84,8 +84,8 @@ class Curator:
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> CurationWork[ProposedCandidates]:
-        """Propose candidate ideas for the questions, ranked if `best_by` is set."""
-        return await self._run_each_item(self.proposal(questions, best_by), progress, run_request)
+        """Propose candidate ideas for the questions, ranked if `ranking_method` is set."""
+        return await self._run_each_item(self.proposal(questions, ranking_method), progress, run_request)
 
     async def score(
         self,

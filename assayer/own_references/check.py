@@ -112,7 +112,7 @@ def _entry(
         differences=(*match.differences, *filter(None, [match.note])) if match else (),
         record=ReferenceRecord.model_validate(match.paper, from_attributes=True) if match else None,
         retraction=search.retraction,
-        retraction_unanswered=lookup.list_unanswered_for_retraction(search),
+        retraction_sources_unanswered=lookup.list_unanswered_for_retraction(search),
         after_cutoff=bool(cutoff and published and published > cutoff),
         sources_answered=tuple(search.asked),
         sources_unanswered=() if search.settled else unanswered,

@@ -207,17 +207,17 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
         for title, findings in titled_findings
     ]
     closest = []
-    for item in review.closest:
-        if item.named is not None:
-            work = review.named[item.named]
-            near_work = f"{wording.named_work(work.author, work.year)}, {work.title}: {work.why}"
+    for item in review.closest_works:
+        if item.work_from_memory is not None:
+            work = review.works_from_memory[item.work_from_memory]
+            near_work = f"{wording.named_work(work.author, work.year)}, {work.title}: {work.relevance}"
         elif item.evidence is not None:
-            near_work = f"[{review.evidence[item.evidence].label}] {review.evidence[item.evidence].shows}"
+            near_work = f"[{review.evidence[item.evidence].label}] {review.evidence[item.evidence].conclusion}"
         closest.append(_build_plain_point(f"{near_work}. The plan adds: {item.difference}", size))
     named_groups = [
         _group(
             title,
-            [_build_plain_point(_describe_named_work(review.named[number]), size) for number in places],
+            [_build_plain_point(_describe_named_work(review.works_from_memory[number]), size) for number in places],
             2 * size.points,
         )
         for title, places in wording.named_groups(review)
@@ -245,7 +245,7 @@ def _describe_named_work(work: NamedWork) -> str:
 
 def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGroup]:
     """Return the lists of an evidence report."""
-    nearest_passages = sorted(evidence.closest, key=lambda item: -item.similarity)
+    nearest_passages = sorted(evidence.closest_passages, key=lambda item: -item.similarity)
     titled_citations = (
         ("Closest work", [item.paper for item in nearest_passages]),
         ("Limitations stated by these papers", evidence.limitations),

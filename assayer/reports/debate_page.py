@@ -89,7 +89,7 @@ class DebatePage:
 
     @property
     def cost(self) -> str:
-        calls = count(self.reward.calls, "call")
+        calls = count(self.reward.llm_requests, "call")
         cost = self.reward.cost_usd
         tokens = f"{self.reward.prompt_tokens:,} + {self.reward.completion_tokens:,} tokens paid for"
         money = f"cost unknown: {cost.reason}" if isinstance(cost, Absent) else f"${cost:.4f}"

@@ -72,7 +72,7 @@ def own_reference_notices(references: OwnReferences | Absent | None) -> Iterator
     retracted_entries = [entry for entry in references.entries if entry.outcome == "retracted"]
     sentences = []
     if len(missing_entries) >= _MIN_NOT_FOUND:
-        source_names = listing(dict.fromkeys(source for entry in missing_entries for source in entry.asked))
+        source_names = listing(dict.fromkeys(source for entry in missing_entries for source in entry.sources_answered))
         sentences.append(
             f"{len(missing_entries)} of the idea's {len(references.entries)} own references were not found in "
             f"{source_names}. They "

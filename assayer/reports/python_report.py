@@ -147,7 +147,7 @@ class EvaluationReport:
         evidence = self._full.evidence
         if evidence is None:
             return
-        for near_passage in sorted(evidence.closest, key=lambda item: -item.similarity):
+        for near_passage in sorted(evidence.closest_passages, key=lambda item: -item.similarity):
             yield ReportFinding(
                 "closest", near_passage.paper.quote or "", None, (self._titles[near_passage.paper.label],)
             )

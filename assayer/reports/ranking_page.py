@@ -128,7 +128,7 @@ class RankingPage:
     @property
     def evidence(self) -> str | None:
         """Header text that states what the judge saw in addition to the ideas; None if it saw nothing else."""
-        found_count, ideas = self.ranking.evidence, self.ranking.size
+        found_count, ideas = self.ranking.ideas_with_evidence, self.ranking.size
         if found_count is None:
             return None
         extent = "all ideas" if found_count == ideas else f"{found_count:,} of {ideas:,} ideas"
@@ -160,12 +160,12 @@ class RankingPage:
                 f"{judge.pairs_in_both_orders} pairs. Pairs asked twice are close, but even random answers would "
                 "change only half of the verdicts.",
             )
-        asked_count = judge.comparisons - judge.handed_in + judge.failed
+        asked_count = judge.comparisons - judge.submitted_comparisons + judge.failed
         if asked_count and judge.failed / asked_count >= _MANY_FAILED:
             yield Caution(
                 "Answers missing", f"{judge.failed} of {asked_count} comparisons ended without a usable answer."
             )
-        if judge.of_unknown_judge:
+        if judge.comparisons_of_unknown_judge:
             yield Caution(
                 "Comparisons by an unknown judge",
                 f"{judge.comparisons_of_unknown_judge:,} of the {judge.comparisons:,} comparisons were "

@@ -13,7 +13,7 @@ def reading_facts(record: ReadingRecord, flags: Sequence[TextFlag]) -> list[tupl
     """Return facts about how a document was read, as (name, value) pairs in reading order. Hidden text that the flags
     report is listed as left out."""
     hidden_count = sum(flag.kind == "hidden_text" for flag in flags)
-    left_out = [f"{item.part}: {item.why}" for item in record.left_out]
+    left_out = [f"{item.part}: {item.reason}" for item in record.unread_parts]
     left_out += [f"{count(hidden_count, 'passage')} of hidden text: readers cannot see it"] if hidden_count else []
     facts = [
         ("Title", record.title),

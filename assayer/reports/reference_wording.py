@@ -102,7 +102,7 @@ _BORNE_OUT: dict[SupportOutcome, str] = {
 
 def borne_out(entry: OwnReference) -> str:
     """Return, in words, whether a reference's abstract supports the passage that cites it."""
-    support = entry.borne_out
+    support = entry.passage_support
     if isinstance(support, Absent):
         return support.reason
     return f"{_BORNE_OUT[support.outcome]}{f': {support.missing}' if support.missing else ''}"

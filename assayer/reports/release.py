@@ -62,7 +62,7 @@ def measure_release(report: Report, minima: ReleaseMinima) -> ReportRelease:
         _compare(name, _MEASURES[name](report), getattr(minima, name)) for name in get_args(MinimumName)
     )
     return ReportRelease(
-        state="complete" if all(item.met for item in measured_minima) else "incomplete", minima=measured_minima
+        state="complete" if all(item.is_met for item in measured_minima) else "incomplete", minima=measured_minima
     )
 
 
@@ -83,7 +83,7 @@ def _compare(name: MinimumName, measure: _Measure, minimum: Any) -> MeasuredMini
         is_met, basis = _LEVELS.index(value) >= _LEVELS.index(minimum), measure.basis
     else:
         is_met, value, basis = value >= minimum, round(value, 4), measure.basis
-    return MeasuredMinimum(name=name, measured=value, minimum=minimum, met=is_met, basis=basis)
+    return MeasuredMinimum(name=name, measured=value, minimum=minimum, is_met=is_met, basis=basis)
 
 
 def was_made_without_model(report: Report) -> bool:
@@ -103,7 +103,7 @@ def list_judged_parts(report: Report) -> tuple[Part, ...]:
 
 
 def _measure_corpus_fit(report: Report) -> _Measure:
-    fit, level_with_searches = report.coverage.corpus_fit, report.coverage.field_covered
+    fit, level_with_searches = report.coverage.corpus_fit, report.coverage.field_coverage
     if isinstance(fit, Absent):
         return _Measure(fit)
     if report.panel_review is not None:
@@ -134,7 +134,7 @@ def _measure_judged(report: Report) -> _Measure:
 
 
 def _measure_answered(report: Report) -> _Measure:
-    answered_calls, lost_calls = report.coverage.llm_calls, report.coverage.llm_calls_lost
+    answered_calls, lost_calls = report.coverage.llm_requests, report.coverage.llm_requests_failed
     return _share(answered_calls, answered_calls + lost_calls, "questions", "No model was queried.")
 
 

@@ -184,7 +184,7 @@ class ReportPage:
     def evidence_parts(self) -> dict[str, list[NearPassage]]:
         """Closest passages in an evidence report, keyed by the part of the plan."""
         passages_by_part: dict[str, list[NearPassage]] = {}
-        for item in self.report.evidence.closest if self.report.evidence else ():
+        for item in self.report.evidence.closest_passages if self.report.evidence else ():
             passages_by_part.setdefault(item.part, []).append(item)
         return passages_by_part
 

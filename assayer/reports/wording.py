@@ -273,7 +273,7 @@ def masked_by_kind(blinding: Blinding) -> list[tuple[MaskedKind, list[MaskedText
 def masked_counts(blinding: Blinding) -> str:
     """Return how many occurrences of each kind were masked, and whether names may remain: `3 names; names may
     remain`."""
-    counts = [(kind, sum(item.times for item in group)) for kind, group in masked_by_kind(blinding)]
+    counts = [(kind, sum(item.occurrences for item in group)) for kind, group in masked_by_kind(blinding)]
     masked_text = ", ".join(count(times, *MASKED[kind]) for kind, times in counts) or "nothing found to mask"
     return f"{masked_text}; names may remain" if blinding.names_may_remain else masked_text
 

@@ -32,7 +32,7 @@ async def add_ranking(database: Database, tenant: TenantId, ideas: Sequence[Idea
     """Store a ranking of the ideas in the given order; print how long each step took."""
     jobs, leases = PgJobs(database), PgLeases(database, QueueSettings())
     began = time.perf_counter()
-    work = RankingRequest(ideas=tuple(ideas), cut=cutoff)
+    work = RankingRequest(ideas=tuple(ideas), shortlist_size=cutoff)
     job = NewJob(id=JobId(RANKING), request=work, subject=f"large: {len(ideas):,} proposals", priority="batch")
     await jobs.add(tenant, [job])
     submitted = time.perf_counter()
@@ -70,9 +70,9 @@ def _result(ideas: Sequence[Idea], cutoff: int) -> RankingResult:
                 for default_dimension in DEFAULT_DIMENSIONS
             },
             comparisons=times[idea.id],
-            chance_in=min(1.0, max(0.0, (cutoff + 200 - rank) / 400)),
+            shortlist_probability=min(1.0, max(0.0, (cutoff + 200 - rank) / 400)),
             band=_band(rank, cutoff),
-            by_baseline={},
+            baseline_predictions={},
         )
         for rank, idea in enumerate(ideas, start=1)
     )
@@ -92,7 +92,7 @@ def _result(ideas: Sequence[Idea], cutoff: int) -> RankingResult:
         id=RANKING,
         dimension="overall",
         dimensions=DEFAULT_DIMENSIONS,
-        cut=cutoff,
+        shortlist_size=cutoff,
         confidence=0.95,
         ideas=ranked_ideas,
         judge=judge,

@@ -142,7 +142,7 @@ async def _check(idea: Idea, corpus: MemoryCorpus) -> OwnReferences:
     sources = reference_sources(corpus, {}, LiteratureSettings(), run)
     options = OwnReferenceOptions(most=1_000, seconds=600)
     references = await check_own_references(idea, sources, NoLlm(), run, options)
-    return references if isinstance(references, OwnReferences) else OwnReferences(read_by="text", entries=())
+    return references if isinstance(references, OwnReferences) else OwnReferences(parser="text", entries=())
 
 
 class _Silent:

@@ -107,7 +107,7 @@ async def _outcome(file: Path, variant: Variant, crashes: _Crashes) -> tuple[str
     ]
     if len(lost_words) <= max(_FEWEST_LOST, _MOST_LOST * expected_words.total()):
         return "read", ""
-    is_reported = bool(result.rejected) or any(idea.reading and idea.reading.left_out for idea in result.ideas)
+    is_reported = bool(result.rejected) or any(idea.reading and idea.reading.unread_parts for idea in result.ideas)
     return (
         "loss told" if is_reported else "silent loss",
         f"{len(lost_words)} of {expected_words.total()}: {' '.join(lost_words[:12])}",

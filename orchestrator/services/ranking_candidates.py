@@ -12,7 +12,7 @@ from assayer.blinding.blind import RULES
 from assayer.models import Absent, Idea, Report
 from assayer.models.sender_references import get_own_reference
 from assayer.ranking.comparison import sanitise_comparison
-from assayer.ranking.known_comparisons import HandedInComparison, Judging, explain_refused, split_comparisons
+from assayer.ranking.known_comparisons import Judging, SubmittedComparison, explain_refused, split_comparisons
 from assayer.reports.scores import score_of
 from assayer_client import rankings as wire
 from assayer_client.comparisons import Comparison

@@ -23,7 +23,7 @@ def named_report(title: str) -> Report:
     """Return the report of a blind proposal with everything that a report can say of its author."""
     plain_report = report("run_1")
     masked_texts = (
-        MaskedText(kind="name", text="Grace Hopper", times=2),
+        MaskedText(kind="name", text="Grace Hopper", occurrences=2),
         MaskedText(kind="affiliation", text="Yale University"),
         MaskedText(kind="name", text="G. Hopper"),
         MaskedText(kind="orcid", text="ORCID-77"),
@@ -59,5 +59,5 @@ def named_report(title: str) -> Report:
         }
     )
     return plain_report.model_copy(
-        update={"idea": card, "own_references": OwnReferences(read_by="text", entries=(own_reference,))}
+        update={"idea": card, "own_references": OwnReferences(parser="text", entries=(own_reference,))}
     )

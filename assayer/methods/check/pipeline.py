@@ -59,7 +59,7 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
     )
     shown_evidence = [item.evidence for item in shown_passages]
     report = EvidenceReport(
-        closest=tuple(_sort_by_part(shown_passages, listed_papers)),
+        closest_passages=tuple(_sort_by_part(shown_passages, listed_papers)),
         limitations=limitations(shown_evidence, read.texts, options.listed),
         comparisons=comparisons(shown_evidence, options.listed),
         often_cited=often_cited.works,

@@ -92,7 +92,7 @@ def _reward(
         judge=composition.name,
         transcript=transcript,
         decided_in_round=None if outcome.vote is None else outcome.round,
-        calls=len(journal.calls),
+        llm_requests=len(journal.calls),
         prompt_tokens=sum(call.prompt_tokens for call in paid_calls),
         completion_tokens=sum(call.completion_tokens for call in paid_calls),
         cost_usd=cost_of_journal(journal),

@@ -87,7 +87,7 @@ async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJud
         calibration=_calibration_label(judge.calibration),
         choice=judge.choice,
         graph=judge.graph_used,
-        maker=extraction.maker,
+        extractor=extraction.maker,
         viewpoints=len(extraction.viewpoints),
         evidence=explain_verdict(
             extraction.viewpoints, placed_idea, scores, judge, options.explained, options.shown_neighbours
@@ -162,7 +162,7 @@ def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Ab
 def _notices(verdict: Verdict) -> tuple[Notice, ...]:
     """Return the notices that readers need before the verdict."""
     weak_signal = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_describe_quality(verdict.choice)}".strip())
-    if verdict.maker == verdict.graph.maker:
+    if verdict.extractor == verdict.graph.extractor:
         return (weak_signal, *repetition_notice(verdict.repeats))
     text = (
         f"The graph's viewpoints were extracted by {verdict.graph.extractor}, those of this idea by "

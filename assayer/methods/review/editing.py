@@ -176,7 +176,9 @@ def panel_review(
     journal.record_dropped(
         "further point", f"the review is limited to {max_words:,} words", len(further) - len(edited_review.further)
     )
-    journal.record_dropped("work from memory", "no finding refers to it", len(recalled_works) - len(review.named))
+    journal.record_dropped(
+        "work from memory", "no finding refers to it", len(recalled_works) - len(review.works_from_memory)
+    )
     return review
 
 
@@ -245,12 +247,12 @@ def _number_citations(
             kind=kind,
             axis=edited_part.axis,
             severity=severity,
-            lead=full_finding.lead.rstrip(".:") if full_finding else "",
+            headline=full_finding.lead.rstrip(".:") if full_finding else "",
             text=edited_part.text,
             fix=full_finding.fix if full_finding and kind != "strength" else "",
             plan=next((quote for quote in quotes if quote.state == "verified"), _NO_QUOTE),
             evidence=number_passages(edited_part.cites),
-            named=number_works(edited_part.named, *_printed_texts(edited_part)),
+            works_from_memory=number_works(edited_part.named, *_printed_texts(edited_part)),
         )
 
     def build_paragraph(edited_part: EditedParagraph) -> PanelParagraph | None:
@@ -259,22 +261,22 @@ def _number_citations(
         return PanelParagraph(
             text=edited_part.text,
             evidence=number_passages(edited_part.cites),
-            named=number_works(edited_part.named, edited_part.text),
+            works_from_memory=number_works(edited_part.named, edited_part.text),
         )
 
     merged_labels = {label for item in (*findings, *answer.paragraphs) for label in item.labels} | {*answer.dropped}
     return PanelReview(
         verdict=answer.verdict,
-        newness=build_paragraph(answer.newness),
+        novelty=build_paragraph(answer.newness),
         outlook=build_paragraph(answer.outlook),
         redesign=build_paragraph(answer.redesign),
         strengths=tuple(build_finding(item, "strength", None) for item in answer.strengths),
-        major=tuple(build_finding(item, "weakness", item.severity) for item in answer.major),
-        further=tuple(build_finding(item, item.kind, "minor") for item in answer.further),
-        closest=tuple(
+        major_weaknesses=tuple(build_finding(item, "weakness", item.severity) for item in answer.major),
+        minor_points=tuple(build_finding(item, item.kind, "minor") for item in answer.further),
+        closest_works=tuple(
             ClosestWork(
                 evidence=evidence.index(item.work) if item.work in evidence else None,
-                named=referred_works.index(item.work) if item.work in works else None,
+                work_from_memory=referred_works.index(item.work) if item.work in works else None,
                 difference=f"{item.difference.rstrip('.')}.",
             )
             for item in answer.closest

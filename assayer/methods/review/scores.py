@@ -163,7 +163,7 @@ def _score(edited_score: EditedScore, passages: Passages) -> Score | Absent:
 def _soundness(edited_score: EditedScore, review: PanelReview, passages: Passages) -> Score | Absent:
     """Return the soundness score, capped at `_MAX_SCORE_IF_FATAL` if the review has a fatal finding."""
     score = _score(edited_score, passages)
-    fatal = next((finding for finding in review.major if finding.severity == "fatal"), None)
+    fatal = next((finding for finding in review.major_weaknesses if finding.severity == "fatal"), None)
     if isinstance(score, Absent) or fatal is None or score.value <= _MAX_SCORE_IF_FATAL:
         return score
     limit = f"{(fatal.headline or fatal.text).rstrip('.')}. A fatal finding limits soundness to {_MAX_SCORE_IF_FATAL}"
@@ -229,7 +229,7 @@ def _build_points(
 
 def _point(review: PanelReview, finding: PanelFinding, kind: PointKind) -> Point:
     evidence = [review.evidence[number] for number in finding.evidence]
-    lead = f"{finding.lead}: " if finding.lead else ""
+    lead = f"{finding.headline}: " if finding.headline else ""
     fix = f" Fix: {finding.fix}" if finding.fix else ""
     cited_labels = dict.fromkeys(item.label for item in evidence)
     labels = "".join(f" [{label}]" for label in cited_labels)

@@ -163,7 +163,7 @@ class _Editing:
 
     def _note(self, action: Literal["add", "delete", "revise"], subject: str, reason: str, refusal: str | None) -> None:
         self.edits.append(
-            GraphEdit(action=action, subject=_shorten(subject, _SUBJECT_CHARS), reason=reason, refused=refusal)
+            GraphEdit(action=action, subject=_shorten(subject, _SUBJECT_CHARS), reason=reason, refusal_reason=refusal)
         )
 
 

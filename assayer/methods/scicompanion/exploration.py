@@ -143,11 +143,11 @@ def _add_step(
     record = GraphStep(
         number=step,
         queries=queries,
-        found=retrieval.brought,
-        new=len(retrieval.new),
+        papers_found=retrieval.brought,
+        papers_added=len(retrieval.new),
         edits=edits,
-        trace=state.notebook.text_of(step),
-        lost=failure,
+        notebook_entry=state.notebook.text_of(step),
+        failure_reason=failure,
         nodes=tuple(state.graph.nodes),
         edges=tuple(state.graph.edges),
     )

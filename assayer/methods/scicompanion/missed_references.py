@@ -61,13 +61,13 @@ async def find_missed_references(
     found_papers = (await retrieve(queries, graph, FoundPapers(), library, options, step=1)).found
     recommendations = rank_recommended_references(idea, graph, found_papers, options.recommended, known_papers)
     papers = await library.with_retractions([found_papers.papers[paper_of(item.label)] for item in recommendations])
-    intermediate = {paper_of(reason.label) for item in recommendations for reason in item.found if reason.label}
+    intermediate = {paper_of(reason.label) for item in recommendations for reason in item.search_paths if reason.label}
     papers_by_id = {paper.id: paper for paper in await library.papers(sorted(intermediate))}
-    ways = (tuple(_list_ways_found(item.found, papers_by_id)) for item in recommendations)
+    ways = (tuple(_list_ways_found(item.search_paths, papers_by_id)) for item in recommendations)
     return MissedReferences(idea, fit, tuple(MissedReference(*item) for item in zip(papers, ways, strict=True)))
 
 
-def _list_ways_found(reasons: Sequence[ReasonFound], papers_by_id: Mapping[PaperId, Paper]) -> Iterator[WayFound]:
+def _list_ways_found(reasons: Sequence[SearchPath], papers_by_id: Mapping[PaperId, Paper]) -> Iterator[WayFound]:
     for reason in reasons:
         if reason.label is None:
             yield WayFound(reason.kind, None)

@@ -33,7 +33,7 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
     run.report_progress(METHOD, options.steps + 1, options.steps + 1)
     best = rank_recommended_references(idea, state.graph, state.found, options.recommended)
     intermediate = {
-        paper_of(reason.label) for item in best for reason in item.found if reason.label
+        paper_of(reason.label) for item in best for reason in item.search_paths if reason.label
     } - state.found.papers.keys()
     papers = {**state.found.papers, **{paper.id: paper for paper in await library.papers(sorted(intermediate))}}
     recommendations = [keep_known_reasons(item, papers) for item in best]

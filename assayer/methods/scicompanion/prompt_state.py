@@ -132,10 +132,12 @@ def _describe_query(query: str, state: CompanionState) -> AskedQuery:
     return AskedQuery(query=query, brought=tuple(_paper_label(key) for key in paper_nodes))
 
 
-def _was_found_by(reasons: tuple[ReasonFound, ...], query: str) -> bool:
+def _was_found_by(reasons: tuple[SearchPath, ...], query: str) -> bool:
     return any(reason.query == strip_citations(query) for reason in reasons)
 
 
 def _describe_refusals(edits: tuple[GraphEdit, ...]) -> tuple[str, ...]:
-    refusals = [f"{edit.action} {edit.subject}: {edit.refused}" for edit in edits if edit.refused is not None]
+    refusals = [
+        f"{edit.action} {edit.subject}: {edit.refusal_reason}" for edit in edits if edit.refusal_reason is not None
+    ]
     return tuple(refusals[:_MAX_REFUSED])

@@ -121,9 +121,9 @@ def comes_too_early(edge: NewEdge, years: Mapping[NodeKey, int]) -> bool:
     return edge.kind == "cites" and source is not None and target is not None and target > source + _MAX_REPRINT_YEARS
 
 
-def _reason(step_taken: Step, step: int) -> ReasonFound:
+def _reason(step_taken: Step, step: int) -> SearchPath:
     label = None if step_taken.from_paper is None else marker(step_taken.from_paper)
-    return ReasonFound(
+    return SearchPath(
         step=step,
         kind=step_taken.kind,
         label=label,
@@ -155,7 +155,7 @@ def rank_recommended_references(
         RecommendedReference(
             label=marker(paper),
             rank=rank,
-            found=found_papers.reasons[paper],
+            search_paths=found_papers.reasons[paper],
             edges=tuple(edge.key for edge in graph.edges_of(graph.papers[paper])) if paper in graph.papers else (),
         )
         for rank, paper in enumerate(list(titles.values())[:limit], start=1)
@@ -182,6 +182,8 @@ def _find_linked_papers(graph: StateGraph) -> set[PaperId]:
 def keep_known_reasons(recommended_reference: RecommendedReference, papers: Container[PaperId]) -> RecommendedReference:
     """Return the reference without the reasons that name an unknown paper, such as one outside the date window."""
     known_reasons = tuple(
-        reason for reason in recommended_reference.found if reason.label is None or paper_of(reason.label) in papers
+        reason
+        for reason in recommended_reference.search_paths
+        if reason.label is None or paper_of(reason.label) in papers
     )
     return recommended_reference.model_copy(update={"found": known_reasons})

@@ -42,8 +42,8 @@ def shortlist(
     from assayer_client import RankingBody
 
     identify_kind(batch, "batch")
-    if earlier is not None:
-        identify_kind(earlier, "ranking")
+    if previous_ranking is not None:
+        identify_kind(previous_ranking, "ranking")
     with service() as client:
         body = RankingBody(
             batch=batch,

@@ -40,7 +40,7 @@ async def finish_ranking(service: Service, judge: JudgeLlm | None = None) -> Ran
     ideas = [mask_idea(idea) for idea in work.ideas] if work.blind else work.ideas
     scores: dict[Any, float] = {idea.id: work.scores[idea.id] for idea in work.ideas if idea.id in work.scores}
     outcome = await rank_ideas(
-        ideas, judge or JudgeLlm(right), ranking_run(), RankingOptions(), work.cut, scores, work.known
+        ideas, judge or JudgeLlm(right), ranking_run(), RankingOptions(), work.shortlist_size, scores, work.known
     )
     result = RankingResult(ranking=outcome.ranking, comparisons=outcome.comparisons)
     verdict = JobVerdict(state="succeeded", result=result.model_dump(mode="json"))

@@ -93,10 +93,12 @@ def describe_choice(
 
     order = sorted(oriented_scores, key=lambda name: name in {LENGTH, MAJORITY})
     return ScorerChoice(
-        chosen=chosen,
-        held_out=measure(CHOICE, chosen_scores),
-        compared=tuple(measure(name, oriented_scores[name]) for name in order),
-        unbeaten=tuple(simple for simple in (LENGTH, TFIDF) if simple in compared and not is_beaten(simple)),
+        scorer=chosen,
+        held_out_accuracy=measure(CHOICE, chosen_scores),
+        scorer_accuracies=tuple(measure(name, oriented_scores[name]) for name in order),
+        baselines_not_beaten=tuple(
+            simple for simple in (LENGTH, TFIDF) if simple in compared and not is_beaten(simple)
+        ),
         ideas=len(truth),
         split=split,
     )

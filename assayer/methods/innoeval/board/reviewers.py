@@ -65,8 +65,8 @@ def _mask_kind(seed: int, idea: Idea, persona: Persona, kind: EvidenceKind, item
     return Masking(
         kind=kind,
         level=level,
-        shown=len(items) - count,
-        hidden=tuple(source.paper.id for source in items if source.paper.id in hidden_papers),
+        shown_count=len(items) - count,
+        hidden_papers=tuple(source.paper.id for source in items if source.paper.id in hidden_papers),
     )
 
 
@@ -110,7 +110,7 @@ def control_reviewer(model: str | None = None) -> Reviewer:
 
 
 def choose_visible_sources(reviewer: Reviewer, sources: Sequence[ReadSource]) -> list[ReadSource]:
-    hidden_papers: set[PaperId] = {paper for mask in reviewer.masking for paper in mask.hidden}
+    hidden_papers: set[PaperId] = {paper for mask in reviewer.masking for paper in mask.hidden_papers}
     return [item for item in sources if item.paper.id not in hidden_papers]
 
 
