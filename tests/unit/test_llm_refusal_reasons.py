@@ -109,6 +109,7 @@ def test_refusal_has_the_reason_that_the_endpoint_states(reason: str, status: in
         ("server_error", None, 500, _error("The server had an error while processing your request.")),
         ("server_error", None, 200, _error("Overloaded", type="overloaded_error")),
         ("server_error", None, 503, {"error": "server busy, please try again"}),
+        ("server_error", None, 503, {"error": "content moderation is unavailable"}),
         ("server_error", None, 400, {"error": "Model unloaded."}),
         ("server_error", None, 400, {"detail": "Function id '0': DEGRADED function cannot be invoked"}),
         ("server_error", 42.0, 503, _error("Model is warming up. Estimated time: 42s")),

@@ -258,7 +258,7 @@ def _reason_in_content(status: int, body: ErrorBody) -> RejectionReason | None:
         return "too_long" if never_fits else None
     if status in {401, 404, 408} or body.page_title is not None:
         return None
-    if _FILTERED.search(text) and not _FILTER_SETTING.search(text):
+    if status <= 500 and _FILTERED.search(text) and not _FILTER_SETTING.search(text):
         return "filtered"
     concerns_answer = _ANSWER_TOKENS.search(text) or body.mentions(*FORM_WORDS)
     exceeds_window = _CONTEXT.search(text) and not _ANSWER_LIMIT.search(text)
