@@ -136,6 +136,7 @@ def identifying_sections(
         {heading.start for heading in headings if heading.level <= 11 and heading.start not in listed}
         | {m.start() for m in _HEADING_LIKE.finditer(text) if m.start() not in listed}
     )
+    starts_unmarked = sorted({*starts, *_find_lone_lines(text, listed)})
     place = 0
     for match in _TITLE.finditer(text):
         if match.start() < place:
@@ -145,7 +146,7 @@ def identifying_sections(
         if rest and not _begins_on_title_line(match, group, rest):
             continue
         marked = _MARKED_TITLE.match(match[0])
-        following = starts if marked else sorted({*starts, *_find_lone_lines(text, match.end(), listed)})
+        following = starts if marked else starts_unmarked
         end = text.find("\n\n", match.end()) if rest else _section_end(text, match, following, _SORTS[group].max_chars)
         end = len(text) if end < 0 else end
         if group == "authors" or (group == "team" and not marked):
@@ -193,11 +194,11 @@ def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], max_c
     return border if border > 0 else match.end()
 
 
-def _find_lone_lines(text: str, start: int, listed: Container[int]) -> Iterator[int]:
+def _find_lone_lines(text: str, listed: Container[int]) -> Iterator[int]:
     """Yield the offsets of short lines between blank lines that look like headings without marks, in any language.
     `listed` contains the offsets of lines that begin with names."""
     small = frozenset(SMALL_WORD.findall(text))
-    for match in _LONE_LINE.finditer(text, start):
+    for match in _LONE_LINE.finditer(text):
         line = match["line"].strip()
         short = len(line.split()) <= _MAX_HEADING_WORDS and len(line) <= _MAX_HEADING_CHARS
         named = any(may_be_name(person, small) for person in people_in(line))
