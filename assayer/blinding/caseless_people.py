@@ -71,7 +71,7 @@ def _contexts() -> tuple[re.Pattern[str], ...]:
             rf"(?<![{HAN}])(?P<name>[{HAN}]{{2,5}}(?:[ \u3000][{HAN}]{{1,3}})?)(?=氏(?![名族])|さん|様(?![々子式相])|先生)",
             rf"(?<![{HANGUL}])(?P<name>[{korean}][{HANGUL}]{{2}}|남궁[{HANGUL}]{{1,2}})(?=\s?{TITLE_AFTER})",
             rf"(?<!\S)[وبل]?(?:{TITLE_BEFORE}\s{{0,2}}/?\s{{0,2}}){{1,3}}{right_to_left}",
-            rf"(?<!\S){_AFTER_PHRASE}[ :]{{1,3}}(?:{TITLE_BEFORE}\s{{0,2}}){{0,3}}{right_to_left}",
+            rf"(?<!\S){_AFTER_PHRASE}[ :/]{{1,3}}(?:{TITLE_BEFORE}\s{{0,2}}){{0,3}}{right_to_left}",
         )
     )
 

@@ -31,6 +31,12 @@ _OPENERS = split_words(
 """Words that begin sentences, so that they are neither first names nor family names after an initial."""
 _PLACES = split_words(
     """
+    Mer Baie Golfe Océan Lac Mont Rivière Fleuve Île Îles Côte Pays Golfo Mar Río Lago Bahía Sierra Costa Isla Islas Océano
+    Ría Ria Baía Lagoa Serra Ilha Ilhas Mare Fiume Monte Isole Isola Laguna Baia Zatoka Morze Jezioro Rzeka Wyspy Wyspa Zee
+    Meer Baai Eiland Eilanden Rivier Hav Bukt Bucht Union Unión União Unione Unia Unie Estados États Stati Vereinigte
+    Deutsche Deutscher Deutsches Europäische Europäischer Große Neue Neues Altes République República Repubblica Conseil
+    Ministère Ministerio Ministério Ministero Agence Agencia Agência Comisión Commission Comissão Consejo Parc Parque Parco
+    Moře Tenger Tó Folyó Deniz Denizi Körfezi Gölü Nehri Dağı Laut Danau Sungai Teluk Pulau Biển Sông
     Harbor Beach City County Island Islands Mountain Mountains Desert Valley River Bay Ocean Sea Gulf Coast Basin Lake
     Lakes Mount Northwest Southwest Northeast Southeast Pacific Atlantic Arctic Survey Reserve Aquarium Hub Belt Park
     Forest New San Santa Los La Las Saint Fort Port Hill Hills Bridge Field Fields Observatory Station Gardens Zoo
@@ -147,7 +153,7 @@ def _looks_like_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
     person = person_of(match[0])
     if person is None or not _may_be_person(match, small):
         return False
-    return has_given_name(person) or (match.start() < _HEAD and _line(match).strip(" *_#") == match[0])
+    return has_given_name(person) or len(_line(match).split()) <= _SHORT_LINE
 
 
 def _names_authors(match: "re.Match[str]") -> bool:
