@@ -12,7 +12,8 @@ HAN, KANA, HANGUL = "㐀-鿿々", "ぁ-ヿ", "가-힣"
 UNSPACED = f"{HAN}{KANA}{HANGUL}"
 _RIGHT_TO_LEFT = "\u05d0-\u05ea\u0620-\u065f\u066e-\u06d3\u06fa-\u06ff"
 RIGHT_TO_LEFT_WORD = rf"(?:[{_RIGHT_TO_LEFT}](?:[{_RIGHT_TO_LEFT}]|\u200c|['׳״־-](?=[{_RIGHT_TO_LEFT}])){{1,20}})"
-CASELESS = re.compile(r"[\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+CASELESS_LETTER = r"[\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+CASELESS = re.compile(CASELESS_LETTER)
 """Pattern for letters in scripts without capitals."""
 TITLE_AFTER = (
     r"(?:名誉教授|准教授|副教授|教授|助教授|助教|讲师|講師|副研究员|研究员|研究員|博士生|硕士生|博士|硕士|老师|老師|同学|同學|"

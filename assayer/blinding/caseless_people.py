@@ -71,7 +71,7 @@ def _contexts() -> tuple[re.Pattern[str], ...]:
             rf"(?<![{HAN}])(?P<name>[{HAN}]{{2,5}}(?:[ \u3000][{HAN}]{{1,3}})?)(?=氏(?![名族])|さん|様(?![々子式相])|先生)",
             rf"(?<![{HANGUL}])(?P<name>[{korean}][{HANGUL}]{{2}}|남궁[{HANGUL}]{{1,2}})(?=\s?{TITLE_AFTER})",
             rf"(?<!\S)[وبل]?(?:{TITLE_BEFORE}\s{{0,2}}/?\s{{0,2}}){{1,3}}{right_to_left}",
-            rf"(?<!\S){_AFTER_PHRASE}[ :]{{1,3}}(?:{TITLE_BEFORE}\s{{0,2}}){{0,3}}{right_to_left}",
+            rf"(?<!\S){_AFTER_PHRASE}[ :/]{{1,3}}(?:{TITLE_BEFORE}\s{{0,2}}){{0,3}}{right_to_left}",
         )
     )
 
@@ -87,12 +87,12 @@ def find_caseless_people(text: str) -> Iterator[NamedPerson]:
                 yield NamedPerson(MaskSpan(*match.span("name"), "name"), person)
 
 
-def caseless_names_may_remain(text: str, recognised: bool) -> bool:
+def caseless_names_may_remain(title: str, text: str, recognised: bool) -> bool:
     """Return whether the parts of a text in scripts without capitals may name people. If nobody was `recognised`,
     known names anywhere count, and unknown lines below the title; otherwise only known names in short lines."""
     lines = [line.strip(" \t*_>|-•") for line in text.split("\n")]
-    lines = [line for line in lines if line and not line.startswith("#")]
-    if any(_names_people(line) for line in lines if len(line) <= _MAX_NAME_LINE):
+    lines = [line for line in lines if line and not line.startswith("#") and line != title]
+    if any(_names_people(line) for line in (title, *lines) if len(line) <= _MAX_NAME_LINE):
         return True
     if recognised:
         return False

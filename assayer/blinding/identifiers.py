@@ -21,7 +21,7 @@ _MAX_MAILBOX_CHARS = 130
 _DOMAIN = re.compile(rf"[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,6}}", re.I)
 _ORCID = re.compile(
     r"(?:(?:ORCID(?:\siD)?\s?:?\s{0,2})?(?:https?://)?(?:www\.)?orcid\.org/|ORCID(?:\siD)?\s?:?\s{0,2})?"
-    r"(?<!\d)\d{4}-\d{4}-\d{4}-\d{3}[\dX](?![\d-])",
+    r"(?<!\d)\d{4}-\d{4}-\d{4}-\d{3}[\dX](?![\d-])|ORCID(?:\siD)?\s?:?\s{0,2}\d{4} \d{4} \d{4} \d{3}[\dX]\b",
     re.I,
 )
 _PHONE = re.compile(

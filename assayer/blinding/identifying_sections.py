@@ -30,7 +30,11 @@ _LIFE = (
     r"(?:(?:short |author |investigator )?(?:biograph(?:y|ies)|biographical sketch(?:es)?|bio(?:s|"
     r"sketch(?:es)?)?)|(?:short )?curriculum vitae|"
     r"about the (?:authors?|team|applicants?|investigators?)|author (?:contributions?|information)|"
-    r"credit authorship contribution statement|lebenslauf|kurzbiogra(?:ph|f)ie|zur person|"
+    r"credit authorship contribution statement|(?:(?:own|our|selected|key|recent|relevant|related|five|ten|most|important|"
+    r"main|the) ){0,3}publications? (?:of|by|from) (?:the |our )?(?:applicants?|pis?|principal investigators?|team|authors?|"
+    r"investigators?|group|consortium)|publikationen (?:der|des) (?:antragsteller\w*|autor\w*)|eigene (?:publikationen|vorarbeiten)|"
+    r"publications (?:du porteur|des auteurs|de l['’]équipe)|publicaciones (?:del|de la|de los) (?:equipo|investigador\w*|autor\w*)|"
+    r"публикации (?:автор\w*|исполнител\w*|руководител\w*|коллектива)|代表性(?:论文|成果|著作)|대표 ?논문|lebenslauf|kurzbiogra(?:ph|f)ie|zur person|"
     r"über (?:den autor|die autor(?:in|en)|mich)|biogra(?:ph|f)ien?|à propos (?:de l['’]auteure?|des auteurs)|"
     r"currículum(?: vitae)?|currículo|biogra(?:fía|fia)|sobre (?:el autor|la autora|los autores|o autor|a autora|os autores)|"
     r"sull['’](?:autore|autrice)|życiorys|o autor(?:ze|ach|ovi|ech)|životopis|önéletrajz|despre autori?|özgeçmiş|"
@@ -136,6 +140,7 @@ def identifying_sections(
         {heading.start for heading in headings if heading.level <= 11 and heading.start not in listed}
         | {m.start() for m in _HEADING_LIKE.finditer(text) if m.start() not in listed}
     )
+    starts_unmarked = sorted({*starts, *_find_lone_lines(text, listed)})
     place = 0
     for match in _TITLE.finditer(text):
         if match.start() < place:
@@ -145,7 +150,7 @@ def identifying_sections(
         if rest and not _begins_on_title_line(match, group, rest):
             continue
         marked = _MARKED_TITLE.match(match[0])
-        following = starts if marked else sorted({*starts, *_find_lone_lines(text, match.end(), listed)})
+        following = starts if marked else starts_unmarked
         end = text.find("\n\n", match.end()) if rest else _section_end(text, match, following, _SORTS[group].max_chars)
         end = len(text) if end < 0 else end
         if group == "authors" or (group == "team" and not marked):
@@ -176,7 +181,14 @@ def _begins_on_title_line(match: "re.Match[str]", group: str, rest: str) -> bool
     """Return whether the section's text begins on its title line, as in `Acknowledgements. We thank …`."""
     if group == "thanks":
         return bool(match["mark"] or match["bold"]) and len(rest.split()) > 2
-    return group == "life" and match["mark"] == ":" and _names_people(rest)
+    return group == "life" and match["mark"] == ":" and (_names_people(rest) or _begins_with_person(rest))
+
+
+def _begins_with_person(text: str) -> bool:
+    """Return whether a sentence about a person begins with a likely name."""
+    match = _ACTING.match(text)
+    person = person_of(match["name"]) if match else None
+    return person is not None and may_be_name(person, frozenset(SMALL_WORD.findall(text)))
 
 
 def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], max_chars: int) -> int:
@@ -193,11 +205,11 @@ def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], max_c
     return border if border > 0 else match.end()
 
 
-def _find_lone_lines(text: str, start: int, listed: Container[int]) -> Iterator[int]:
+def _find_lone_lines(text: str, listed: Container[int]) -> Iterator[int]:
     """Yield the offsets of short lines between blank lines that look like headings without marks, in any language.
     `listed` contains the offsets of lines that begin with names."""
     small = frozenset(SMALL_WORD.findall(text))
-    for match in _LONE_LINE.finditer(text, start):
+    for match in _LONE_LINE.finditer(text):
         line = match["line"].strip()
         short = len(line.split()) <= _MAX_HEADING_WORDS and len(line) <= _MAX_HEADING_CHARS
         named = any(may_be_name(person, small) for person in people_in(line))

@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from assayer.blinding.caseless_names import CASELESS_LETTER as CASELESS
 from assayer.blinding.caseless_names import is_caseless
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
@@ -62,6 +63,7 @@ _REACHED = (
     r"(?:e-?mail(?: address)?|orcid(?: id)?|phone|telephone|tel|fax|home ?page|linkedin|google scholar|"
     r"contact details|web ?site|web ?page|web|site web|sito web|webseite|blog|telefon|teléfono|téléphone|телефон|тел\.|почта|"
     r"эл(?:ектронная|\.) почта|correo(?: electrónico)?|courriel|sähköposti|e-?posta|邮箱|电子邮件|电话|メール|電話|이메일|전화|"
+    r"联系电话|手机|传真|电子信箱|联系方式|携帯|전화번호|휴대폰|팩스|الهاتف|هاتف|טלפון|تلفن|"
     r"البريد الإلكتروني|דוא[\"״]ל|ایمیل)"
 )
 _ACCOUNTS = (
@@ -99,9 +101,9 @@ _LINE = re.compile(
     re.I | re.M,
 )
 _ANY_LABEL = re.compile(
-    r"^[ \t]{0,8}(?:#{1,6}[ \t]{1,3}|[-*•>|][ \t]{1,3}|\d{1,2}[.)][ \t])?(?:\*\*|__)?(?P<label>[^\n:：|*]{1,60}?)"
-    r"(?:(?:\*\*|__)?[ \t]{0,40}[:：|](?:\*\*|__)?|(?:\*\*|__)(?=[ \t])|[ \t][–—-](?=[ \t])|\t|[ ]{3})[ \t]{0,40}"
-    r"(?P<value>\S[^\n]{0,400})$",
+    r"^[ \t]{0,8}(?:#{1,6}[ \t]{1,3}|[-*•>|][ \t]{1,3}|\d{1,2}[.)][ \t])?(?:\*\*|__|[\[【])?(?P<label>[^\n:：|*】\]]{1,60}?)"
+    r"(?:(?:\*\*|__)?[ \t]{0,40}[:：|](?:\*\*|__)?|(?:\*\*|__)(?=[ \t])|[】\]][:：]?|[ \t][–—-](?=[ \t])|\t|[ ]{3}"
+    rf"|(?<={CASELESS})[ \u3000/]/?(?=\s?{CASELESS}))[ \t\u3000]{{0,40}}(?P<value>\S[^\n]{{0,400}})$",
     re.M,
 )
 _LABEL_ALONE = re.compile(
@@ -193,7 +195,7 @@ def _people_after(label: str, value: str, small: frozenset[str]) -> list[Person]
     first, *others = value.strip(" *_|\t").split(" | ")
     people = people_of_value(first, small)
     if not people and is_label_of_one_person(label):
-        people = _person_of_word(first, small)
+        people = person_of_word(first, small)
     pairs = (other.partition(":") for other in others)
     return people + [
         person for name, _, rest in pairs if is_people_label(name) for person in people_of_value(rest, small)
@@ -219,7 +221,7 @@ def people_of_value(value: str, small: frozenset[str]) -> list[Person]:
     return likely if likely and likely[0] == people[0] else []
 
 
-def _person_of_word(value: str, small: frozenset[str]) -> list[Person]:
+def person_of_word(value: str, small: frozenset[str]) -> list[Person]:
     """Return the person if the value is a single word that is no word of the text or of English."""
     word = cut_value(value)
     if not _ONE_NAME.fullmatch(word) or (word.isupper() and len(word) <= _MAX_ABBREVIATION_CHARS):

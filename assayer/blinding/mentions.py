@@ -18,7 +18,7 @@ from assayer.blinding.names import (
 )
 from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
-from assayer.blinding.word_lists import english_words, eponyms, split_words
+from assayer.blinding.word_lists import english_words, english_words_not_surnames, eponyms, split_words
 from assayer.text.languages import languages_of
 
 SMALL_WORD = re.compile(rf"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[{LOWER}]{{2,20}}(?![^\W\d_])(?![@/_])(?!\.\w)(?! ?[\[({{<] ?at\b)")
@@ -91,8 +91,13 @@ def may_be_name(person: Person, small: Container[str]) -> bool:
     all English."""
     if has_given_name(person) or is_caseless(person):
         return has_given_name(person)
-    words = [word.lower() for word in re.findall(r"[^\W\d_]{2,}", person.full)]
-    return not has_small_word(person, small) and person.family not in eponyms() and english_words().isdisjoint(words)
+    return not has_small_word(person, small) and person.family not in eponyms() and not has_english_word(person)
+
+
+def has_english_word(person: Person) -> bool:
+    """Return whether a word in the person's name is an English word, other than a surname such as `White`."""
+    *given, family = (word.lower() for word in re.findall(r"[^\W\d_]{2,}", person.full) or [""])
+    return family in english_words_not_surnames() or not english_words().isdisjoint(given)
 
 
 def _fold(name: str) -> str:

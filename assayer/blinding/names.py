@@ -107,6 +107,7 @@ _FORMS = tuple(
 )
 """Separators and name forms in bylines: `Roe, Jane; Poe, Tom`, `J. Roe, T. Poe`, `Roe J, Poe T`, `ROE Jane, POE Tom`,
 `Jane ROE, Tom POE`."""
+_IN_BRACKETS = re.compile(r" \([^()\n]{1,40}\)(?=\s*(?:[,;&]|and\b|$))")
 _AFTER_INITIAL = re.compile(rf"(?<=[{UPPER}]\.)(?=[{UPPER}]{LETTER}{{2}})")
 _PATRONYMIC = re.compile(r"(?:вич(?:а|у|ем|е)?|[вч]н(?:а|ы|е|у|ой|і|ою)|оглы|кызы)$")
 _MAX_LIST_CHARS = 600
@@ -160,7 +161,8 @@ def _count_surnames_first(words: Sequence[str]) -> int:
 def people_of_one_form(text: str) -> list[Person]:
     """Return the people in a list of at least two names that all have the same byline form; otherwise an empty list."""
     for separator, form in _FORMS:
-        items = [_MARKS.sub("", _CARETS.sub("", item)).strip(" *_") for item in separator.split(text[:_MAX_LIST_CHARS])]
+        bare = _IN_BRACKETS.sub("", text[:_MAX_LIST_CHARS])
+        items = [_MARKS.sub("", _CARETS.sub("", item)).strip(" *_") for item in separator.split(bare)]
         found = [match for item in items if (match := form.match(item)) and match["family"] not in NO_SURNAMES]
         if 1 < len(found) == len([item for item in items if item]):
             return [Person(match["given"], match["family"]) for match in found]
@@ -206,7 +208,7 @@ def has_titled_person(text: str) -> bool:
 def is_list_of_people(line: str, confirmed: bool) -> bool:
     """Return whether a line contains only names. Unless the surrounding lines confirm this (`confirmed`), a known first
     name or a footnote mark after a name is required."""
-    text = line[:_MAX_LIST_CHARS]
+    text = _IN_BRACKETS.sub("", line[:_MAX_LIST_CHARS])
     items = [item for item in _SEPARATOR.split(_CARETS.sub("", text)) if _MARKS.sub("", item).strip(" *_")]
     items = [item for item in items if _ADDITION.fullmatch(_MARKS.sub("", item).strip(" *_")) is None]
     people = [person_of(item) for item in items]

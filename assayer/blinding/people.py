@@ -19,7 +19,7 @@ from assayer.blinding.names import (
     is_sure_title,
     person_of,
 )
-from assayer.blinding.people_labels import PHRASES, is_people_label
+from assayer.blinding.people_labels import PHRASES, ROLES_IN_PROSE, is_people_label
 from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import split_words
@@ -130,6 +130,7 @@ _OWN_WORK = re.compile(
     re.I,
 )
 _TEXTUAL = rf"{_SURNAME}(?: et al\.?|(?: and| &) {_SURNAME})?,? \((?:19|20)\d\d[a-z]?\)"
+_MADE = r"(?:method|model|approach|system|algorithm|framework|tool|data ?set|study|studies|work|results?|findings|experiments?)"
 _CITED = rf"(?P<cited>[(\[][^)\]\n]{{3,160}}[)\]]|{_TEXTUAL})"
 _REPORTED = r"(?:showed|shown|demonstrated|proved|proposed|introduced|reported|argued|established|developed|presented)"
 _SELF_CITED = (
@@ -142,11 +143,12 @@ _SELF_CITED = (
         rf"\b(?:[Oo]ur|[Mm]y)(?: \w{{1,20}}){{0,2}} (?:paper|article|preprint|thesis|dissertation|manuscript|book)s?"
         rf"(?: on[^.!?\n()\[\]]{{1,60}})?,? {_CITED}"
     ),
+    re.compile(rf"\b(?:[Oo]ur|[Mm]y)(?: [a-z]{{1,20}}){{0,2}} {_MADE},? {_CITED}"),
 )
 _CITED_NAME = re.compile(
-    rf"(?P<name>{_SURNAME})(?= et al\b|,? (?:19|20)\d\d|,? (?:and|&) {_SURNAME},? (?:19|20)\d\d|"
-    rf"(?:,? [{UPPER}]\.)+)|(?<=and )(?P<second>{_SURNAME})(?=,? (?:19|20)\d\d)|"
-    rf"(?<=& )(?P<third>{_SURNAME})(?=,? (?:19|20)\d\d)"
+    rf"(?P<name>{_SURNAME})(?= et al\b|,? \(?(?:19|20)\d\d|,? (?:and|&) {_SURNAME},? \(?(?:19|20)\d\d|"
+    rf"(?:,? [{UPPER}]\.)+)|(?<=and )(?P<second>{_SURNAME})(?=,? \(?(?:19|20)\d\d)|"
+    rf"(?<=& )(?P<third>{_SURNAME})(?=,? \(?(?:19|20)\d\d)"
 )
 _NO_AUTHORS = split_words(
     """
@@ -229,8 +231,9 @@ def _people_by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]
     for pattern in (_LEADS, _RELATED):
         for trigger in pattern.finditer(text):
             yield from people_from(text, trigger.end(), small)
-    for trigger in PHRASES.finditer(text):
-        yield from _people_after_phrase(text, trigger.end(), small)
+    for pattern in (PHRASES, ROLES_IN_PROSE):
+        for trigger in pattern.finditer(text):
+            yield from _people_after_phrase(text, trigger.end(), small)
 
 
 def _people_after_phrase(text: str, place: int, small: frozenset[str]) -> Iterator[NamedPerson]:

@@ -2,10 +2,11 @@
 written."""
 
 import re
+from collections.abc import Iterable
 
 _LABELS = {
     "English": """
-        owner; owners; project owner; proposal owner; page owner; product owner; created by; creator; last edited by;
+        owner; owners; owned by; assign; assigned; support; supported by; project owner; proposal owner; page owner; product owner; created by; creator; last edited by;
         edited by; editor; editors; updated by; modified by; assignee; assignees; assigned to; dri; maintainer;
         maintainers; reviewer; reviewers; people; person; persons; person in charge; in charge; lead; leads; lead author;
         project lead; task lead; wp lead; wp leader; work package lead; work package leader; task leader; responsible;
@@ -33,7 +34,7 @@ _LABELS = {
         project director; director; directors; co-director; deputy; chair; secretary; organiser; organisers; organizer;
         organizers; scientist; lead scientist; chief scientist; senior scientist; scientists; researcher; researchers;
         lead researcher; research lead; principal researcher; developer; developers; contributor; contributors;
-        surname; family name; last name; first name; given name; referees; suggested referees; suggested reviewers;
+        surname; surnames; family name; last name; first name; given name; forename; referees; suggested referees; suggested reviewers;
         excluded reviewers; credits; who; player; players; champion""",
     "German": """
         antragsteller; antragstellerin; antragstellende; antragstellende person; antragstellende personen; verfasser;
@@ -205,6 +206,10 @@ _LABELS = {
 _PHRASES = {
     "English": """
         submitted by; prepared by; written by; authored by; proposed by; presented by; drafted by; compiled by; edited by;
+        created by; updated by; last updated by; last edited by; maintained by; owned by; assigned to; posted by;
+        portrait of; photo of; photograph of; picture of; thanks go to; thanks are due to; thanks are owed to;
+        indebted to; grateful to; thankful to; we thank; we also thank; i thank; i also thank; authors thank;
+        author thanks; we acknowledge; authors acknowledge; would like to thank; wish to thank; want to thank;
         with comments from; with comments by; with input from; with contributions from; with contributions by;
         with help from; with feedback from; with advice from; with assistance from;
         under the supervision of; under the guidance of; under the direction of; please contact;
@@ -256,6 +261,10 @@ _PHRASES = {
 }
 
 
+def _join(phrases: Iterable[str]) -> str:
+    return "|".join(sorted(map(re.escape, phrases), key=len, reverse=True))
+
+
 def _split(texts: dict[str, str]) -> frozenset[str]:
     return frozenset(" ".join(item.casefold().split()) for text in texts.values() for item in text.split(";"))
 
@@ -268,13 +277,42 @@ _ONE_PERSON = _split(
             author; submitted by; prepared by; written by; proposed by; drafted by; contact person; supervisor; advisor;
             applicant; pi; co-pi; principal investigator; reviewer; lead author; person in charge; responsible person;
             co-investigator; submitter; maintainer; project lead; project leader""",
+        "names": """
+            surname; family name; last name; first name; given name; forename; nachname; vorname; familienname; nom;
+            nom de famille; prénom; apellido; apellidos; nombre; nombres; apelido; sobrenome; nome; cognome; achternaam;
+            voornaam; efternamn; förnamn; etternavn; fornavn; efternavn; sukunimi; etunimi; nazwisko; imię; příjmení;
+            jméno; priezvisko; vezetéknév; keresztnév; prenume; nume; soyadı; soyad; adı; ad; prezime; ime; фамилия; имя;
+            прізвище; ім'я; họ; tên""",
         "others": """
+            investigador principal; investigadora principal; pesquisador responsável; pesquisadora responsável;
+            investigadora responsável; investigador responsable; directora de tesis; director de tesis; doctoranda;
+            doctorando; doutoranda; doutorando; doktorand; doktorandin; vastuullinen tutkija; kierowniczka projektu;
+            kierownik projektu; hlavní řešitel; hlavní řešitelka; témavezető; vezető kutató; projektledare; prosjektleder;
+            projektleder; projectleider; hoofdaanvrager; huvudsökande; responsabile scientifico; responsabile scientifica;
+            руководитель проекта; научный руководитель; ответственный исполнитель; керівник проєкту; науковий керівник;
             antragsteller; antragstellerin; verfasser; verfasserin; autor; autorin; betreuer; betreuerin; projektleiter;
             projektleiterin; auteur; auteure; autrice; porteur; porteuse; autora; orientador; orientadora; tutor; tutora;
             autore; relatore; aanvrager; sökande; hakija; tekijä; řešitel; kierownik; автор; исполнитель; руководитель""",
     }
 )
 """Labels after which a single word is a name."""
+ROLES_IN_PROSE = re.compile(
+    rf"(?<![^\W_])(?:{_join(item for item in _ONE_PERSON if len(item) > 6 and (not item.isascii() or ' ' in item))}),? "
+    r"(?=[^\W\d_a-z])",
+    re.IGNORECASE,
+)
+"""Pattern for a role before a person's name in a sentence."""
+FAMILY_LABELS = re.compile(
+    r"surnames?|family names?|last names?|nachname|familienname|nom(?: de famille)?|apellidos?|apelido|sobrenome|cognome|"
+    r"achternaam|efternamn|etternavn|efternavn|sukunimi|nazwisko|příjmení|priezvisko|vezetéknév|nume|soyadı?|prezime|"
+    r"фамилия|прізвище|姓",
+    re.IGNORECASE,
+)
+GIVEN_LABELS = re.compile(
+    r"first names?|given names?|forenames?|vorname|prénoms?|nombres?|nome|voornaam|förnamn|fornavn|etunimi|imię|jméno|meno|"
+    r"keresztnév|prenume|adı?|ime|имя(?: отчество)?|имя, отчество|ім'я|名",
+    re.IGNORECASE,
+)
 _VAGUE = _split(
     {
         "English": """
@@ -296,25 +334,39 @@ COMPANIONS = re.compile(
 )
 """Pattern for labels of columns that stand beside names of people."""
 PHRASES = re.compile(
-    rf"(?<![^\W_])(?:{'|'.join(sorted(map(re.escape, _split(_PHRASES)), key=len, reverse=True))})"
+    rf"(?<![^\W_])(?:{_join(_split(_PHRASES))})"
     r"(?<!')[ \t:*_]{1,4}|(?<=sous la direction d['’])",
     re.IGNORECASE,
 )
 """Pattern for a phrase that a person's name follows."""
 _ENDINGS = re.compile(r"(?<=\w)[(/*·_:-]{1,2}(?:innen|in|e|a|as|es|s|se|trice|ne|rice|euse|ов|ы|и|а|ка)\b\)?")
 """Pattern for the ending for other genders or numbers: `Autor:in`, `Auteur(e)`, `Investigador/a`, `Author(s)`."""
+_JOINED = re.compile(r"\s?[/&,+]\s?|\s(?:and|und|et|y|e|и|i|och|og|ja|ve|en|és)\s")
+_NAME_OF = re.compile(
+    r"^(?:(?:full )?names?(?: and (?:title|position|affiliation))? of (?:the )?|nombres?(?: y apellidos)? (?:del? la |del |de los |de )|"
+    r"noms?(?: et prénoms?)? (?:d['’]|du |de la |des |de )|nome (?:do |da |dos |del |della |dei |de )|name (?:des |der )|"
+    r"naam van (?:de )?|imię i nazwisko |jméno |اسم )|(?:['’]s)? (?:full )?names?$"
+)
+"""Pattern for `name of the` and the like around a label."""
 _IN_BRACKETS = re.compile(r"\s?[(（][^()（）]{0,40}[)）]")
-_AROUND = " \t*_#|>•-–—.:：0123456789)"
+_SYMBOLS = re.compile(r"[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]")
+"""Pattern for arrows, icons and emoji."""
+_AROUND = " \t*_#|>•-–—.:：0123456789)[]【】「」"
 
 
 def _normalise(label: str) -> str:
+    label = _SYMBOLS.sub("", label)
     bare = _IN_BRACKETS.sub("", _ENDINGS.sub("", label)).casefold().replace("\u0307", "").strip(_AROUND)
     return " ".join(bare.split())
 
 
 def is_people_label(label: str) -> bool:
     """Return whether a label, such as that of a line or a column, says that names of people follow."""
-    return _normalise(label) in _ALL_LABELS
+    bare = _normalise(label)
+    if bare in _ALL_LABELS or bare.startswith(("фио ", "ф.и.о")):
+        return True
+    parts = [_NAME_OF.sub("", part) for part in _JOINED.split(bare)]
+    return all(part in _ALL_LABELS for part in parts)
 
 
 def is_vague_label(label: str) -> bool:

@@ -38,6 +38,9 @@ _OUR_PAGE = re.compile(
 _TOKEN = re.compile(r"(?<![\w@./\\~-])(?=[^\s,;]{0,60}[/_\\@.~-])[\w@~/\\][^\s<>()\[\]\"'“”,;，。；、]{2,200}")
 """Pattern for a word that may be an address, path, file or handle."""
 _IS_ADDRESS = re.compile(r"[/_\\@~]|\.[a-z]|^www\.|\d", re.I)
+_LOGIN = re.compile(r"(?<![\w@./\\-])[a-z]{5,30}\d{0,4}(?![\w@./-])")
+"""Pattern for a word that may be a login name."""
+_LIST_OF_NAMES = re.compile(r"[^\W\d_]+(?:[/.~-](?=[^\W\d_a-z])[^\W\d_]+)+")
 _PART = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LOOK_BACK = 120
@@ -64,10 +67,13 @@ def personal_pages(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
     names = _compile_names(people)
     if names is None:
         return
+    for match in _LOGIN.finditer(text):
+        if names.fullmatch(match[0]) and match[0] not in families:
+            yield MaskSpan(*match.span(), "contact")
     for match in _TOKEN.finditer(text):
         token = match[0].rstrip(".:!?")
         parts = _PART.findall(_HUMP.sub(" ", token)) + _PART.findall(token)
-        if _IS_ADDRESS.search(token) and any(names.fullmatch(part.lower()) for part in parts):
+        if _IS_ADDRESS.search(token) and not _LIST_OF_NAMES.fullmatch(token) and any(names.fullmatch(part.lower()) for part in parts):
             yield MaskSpan(match.start(), match.start() + len(token), "contact")
 
 

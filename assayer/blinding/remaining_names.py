@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
-from assayer.blinding.mentions import SMALL_WORD, has_small_word
-from assayer.blinding.names import LETTER, NAME, UPPER, has_given_name, person_of
+from assayer.blinding.caseless_people import caseless_names_may_remain
+from assayer.blinding.inflections import NameForms
+from assayer.blinding.mentions import SMALL_WORD, has_english_word, has_small_word
+from assayer.blinding.names import LETTER, LOWER, NAME, UPPER, has_given_name, person_of
 from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import english_words, eponyms, split_words
+from assayer.text.languages import common_words
 from assayer.text.section_titles import is_known_title
 
 _NAME = re.compile(rf"(?<![\w@/.-]){NAME}")
@@ -27,6 +31,12 @@ _OPENERS = split_words(
 """Words that begin sentences, so that they are neither first names nor family names after an initial."""
 _PLACES = split_words(
     """
+    Mer Baie Golfe Océan Lac Mont Rivière Fleuve Île Îles Côte Pays Golfo Mar Río Lago Bahía Sierra Costa Isla Islas Océano
+    Ría Ria Baía Lagoa Serra Ilha Ilhas Mare Fiume Monte Isole Isola Laguna Baia Zatoka Morze Jezioro Rzeka Wyspy Wyspa Zee
+    Meer Baai Eiland Eilanden Rivier Hav Bukt Bucht Union Unión União Unione Unia Unie Estados États Stati Vereinigte
+    Deutsche Deutscher Deutsches Europäische Europäischer Große Neue Neues Altes République República Repubblica Conseil
+    Ministère Ministerio Ministério Ministero Agence Agencia Agência Comisión Commission Comissão Consejo Parc Parque Parco
+    Moře Tenger Tó Folyó Deniz Denizi Körfezi Gölü Nehri Dağı Laut Danau Sungai Teluk Pulau Biển Sông
     Harbor Beach City County Island Islands Mountain Mountains Desert Valley River Bay Ocean Sea Gulf Coast Basin Lake
     Lakes Mount Northwest Southwest Northeast Southeast Pacific Atlantic Arctic Survey Reserve Aquarium Hub Belt Park
     Forest New San Santa Los La Las Saint Fort Port Hill Hills Bridge Field Fields Observatory Station Gardens Zoo
@@ -34,9 +44,15 @@ _PLACES = split_words(
     """
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_CASELESS = re.compile(r"[\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
-"""Pattern for letters in scripts without capitals, in which names look like other words."""
+_WITHOUT_RULES = re.compile(r"[\u0900-\u109f\u1200-\u139f\u1780-\u17ff]")
+"""Pattern for letters in scripts without capitals for which there are no rules, such as Devanagari and Thai."""
 _MOSTLY = 0.5
+_ABSTRACT = re.compile(r"(?:tion|sion|ment|ness|ity|ism|ics|ology|graphy|isation|ization|ical|ware|ian|ese|ish|ean)s?$")
+"""Pattern for endings of abstract nouns and adjectives of places."""
+_CAMEL_CASE = re.compile(rf"(?<!^Mc)(?<!^Mac)(?<!^De)(?<!^Di)(?<!^La)(?<!^Le)(?<!^Fitz)(?<!^Van)(?<=[{LOWER}])[{UPPER}]")
+_CYRILLIC = re.compile("[а-яёіїєґ]")
+_CYRILLIC_ADJECTIVE = re.compile(r"(?:ск|цк|ов|ев|н)(?:ое|ая|ий|ый|ой|ые|ие|ого|ому|ом|ую|их|ых|ими|ыми|ым|им)$")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s{1,2}|\n[\s*#>-]*)$")
 _CITED = re.compile(
     rf"(?:(?:,|,? (?:and|&)) [{UPPER}][\w.’'-]+(?: [{UPPER}][\w.’'-]+){{0,2}}){{0,8}}(?: et al\.?)?,? [(\[]?(?:\d|n\.d)"
 )
@@ -44,15 +60,18 @@ _CITED = re.compile(
 
 def names_may_remain(title: str, text: str, people: Sequence[Person]) -> bool:
     """Return whether the masked text still seems to name an author. If no person was recognised in the original text,
-    any possible name counts; so does a text in a script without capitals, in which names look like other words.
-    Otherwise, only known first names count, and only where authors are usually named: at the beginning, at the end and
-    in short lines. Names in other sentences usually refer to other people."""
-    if known_names_remain(text, people) or len(_CASELESS.findall(text)) > _MOSTLY * len(text):
+    any possible name counts. Otherwise, only known first names count, and only where authors are usually named: at the
+    beginning, at the end and in short lines. Names in other sentences usually refer to other people. Texts in scripts
+    without capitals for which there are no rules always count."""
+    if known_names_remain(text, people) or caseless_names_may_remain(title, text, bool(people)):
+        return True
+    unknown = len(_WITHOUT_RULES.findall(text))
+    if unknown > _MOSTLY * len(text) or (unknown and not people):
         return True
     small = frozenset(SMALL_WORD.findall(text))
     names = [match for part in (title, text) for match in _NAME.finditer(part)]
     if not people:
-        return _CASELESS.search(text) is not None or any(_may_be_person(match, small) for match in names)
+        return any(_may_be_person(match, small) for match in names)
     return any(_looks_like_person(match, small) and _names_authors(match) for match in names)
 
 
@@ -75,7 +94,7 @@ def find_exact(text: str, names: Sequence[str]) -> Iterator[MaskSpan]:
 
 def _may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
     person = person_of(match[0])
-    if person is None or person.family in eponyms() or _CITED.match(match.string, match.end()):
+    if person is None or _is_eponym(person.family) or _CITED.match(match.string, match.end()):
         return False
     if (
         is_known_title(person.family)
@@ -83,11 +102,32 @@ def _may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
         or (len(person.given) == 2 and person.family in _OPENERS)
     ):
         return False
-    if not has_given_name(person) and (
-        english_words().issuperset(_WORD.findall(person.full.lower())) or _is_term_in_prose(match, person)
-    ):
+    if not has_given_name(person) and (_is_term(person) or _is_term_in_prose(match, person)):
         return False
     return not has_small_word(person, small)
+
+
+def _is_term(person: Person) -> bool:
+    """Return whether a word of a possible name with an unknown first name is an English word, an abstract noun, an
+    adjective of a place, or the name of a program; or the name begins with that of a method."""
+    words = _WORD.findall(person.full)
+    return (
+        has_english_word(person)
+        or any(_ABSTRACT.search(word) for word in words[:-1])
+        or any(_CAMEL_CASE.search(word) for word in words)
+        or words[0].lower() in common_words()
+        or (len(words) > 1 and _is_eponym(words[0]))
+    )
+
+
+@cache
+def _eponym_forms() -> NameForms:
+    return NameForms((name.casefold() for name in eponyms()), ("Polish", "Romanian"))
+
+
+def _is_eponym(word: str) -> bool:
+    """Return whether a word is a surname that is also the name of a method, in any case."""
+    return word.casefold() in _eponym_forms()
 
 
 def _is_term_in_prose(match: "re.Match[str]", person: Person) -> bool:
@@ -97,6 +137,10 @@ def _is_term_in_prose(match: "re.Match[str]", person: Person) -> bool:
         return False
     before = match.string[max(0, match.start() - 5) : match.start()]
     words = re.split(r"[ -]", person.full)
+    if _CYRILLIC.search(person.full):
+        starts = _SENTENCE_START.search(match.string[max(0, match.start() - 20) : match.start()])
+        spelled_out = not any(word.endswith(".") for word in words)
+        return spelled_out and bool(starts or any(_CYRILLIC_ADJECTIVE.search(word) for word in words[:-1]))
     return (
         before.endswith("the ")
         or any(word.isupper() and len(word) > 1 and "." not in word for word in words)
@@ -109,7 +153,7 @@ def _looks_like_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
     person = person_of(match[0])
     if person is None or not _may_be_person(match, small):
         return False
-    return has_given_name(person) or (match.start() < _HEAD and _line(match).strip(" *_#") == match[0])
+    return has_given_name(person) or len(_line(match).split()) <= _SHORT_LINE
 
 
 def _names_authors(match: "re.Match[str]") -> bool:

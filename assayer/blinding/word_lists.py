@@ -31,6 +31,16 @@ def english_words() -> frozenset[str]:
 
 
 @cache
+def english_words_not_surnames() -> frozenset[str]:
+    return english_words() - split_words(
+        """
+        strong rich short field fields bank forest power best little major case chance day early fair free gold good hand
+        head key law light low north page post self small white cross grant root sharp speed
+        """
+    )
+
+
+@cache
 def eponyms() -> frozenset[str]:
     """Return surnames that are also names of methods, laws or units."""
     return frozenset(name for line in _read_lines("eponyms.txt") for name in line.split())

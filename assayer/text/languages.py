@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Collection
 
 _SCRIPTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("Japanese", re.compile(r"[\u3040-\u30ff]")),
@@ -48,6 +49,11 @@ _MIN_SHARE = 0.08
 """Minimum share of a language's common words among all words for the language to be recognised."""
 _SHARE = 0.15
 """Minimum share of a script among all letters for its language to be named."""
+
+
+def common_words() -> Collection[str]:
+    """Return the most common words of all languages that are recognised by words, in lower case."""
+    return _OWNERS.keys()
 
 
 def languages_of(text: str) -> tuple[str, ...]:
