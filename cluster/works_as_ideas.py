@@ -89,7 +89,7 @@ class WorksAsIdeas:
         if self.fetcher is None and not self.sources:
             raise InputError(f"{source} cannot be looked up, because no literature source is enabled.", _REMEDY)
         record, failures = await self._record(work)
-        display_name = address or (f"arXiv:{work.arxiv}" if work.arxiv else work.doi)
+        display_name = address or (f"arXiv:{work.arxiv}" if work.arxiv else work.doi) or source
         if self.fetcher is not None:
             try:
                 return await self._full_text(display_name, record, source)

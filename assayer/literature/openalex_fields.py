@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from assayer.literature.paper_identity import add_arxiv_id, doi, identifiers_in
+from assayer.literature.paper_addresses import identifiers_in
+from assayer.literature.paper_identity import add_arxiv_id, doi
 from assayer.models import Identifiers
 
 _WORK_ID = re.compile(r"(?:https://openalex\.org/)?(W\d{1,12})", re.IGNORECASE)

@@ -18,14 +18,10 @@ _ARXIV = re.compile(
 )
 _TAG = re.compile(r"</?[a-z]|<br|&lt;/|\]\(", re.IGNORECASE)
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(?P<id>.+)", re.IGNORECASE)
-_ACL = re.compile(r"(?:[A-Z]\d{2}-\d{4}|\d{4}\.[a-z0-9]+-[a-z0-9]+\.\d+)", re.IGNORECASE)
 _INITIALS = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]\.?-?){1,4}")
 _SUFFIX = re.compile(r"(?<=\w)[,\s]+(?:jr|sr|ii|iii|iv)\.?\s*$", re.IGNORECASE)
 """Generational suffix after a name."""
 _MARKUP = re.compile(r"<[^<>]*>|\\[a-zA-Z]+")
-_OPENREVIEW_PAPERS = ("/forum", "/pdf", "/attachment")
-"""URL paths of pages and files that belong to one paper."""
-_PMC = re.compile(r"PMC\d+", re.IGNORECASE)
 
 
 def doi(text: str) -> str:
@@ -68,24 +64,6 @@ def _split(url: str) -> SplitResult:
         return urlsplit(url)
     except ValueError:
         return urlsplit("")
-
-
-def identifiers_in(url: str) -> Identifiers:
-    """Return the identifiers that the URL of a landing page or PDF contains."""
-    parts = _split(url.strip())
-    host, path = (parts.hostname or "").removeprefix("www."), parts.path
-    if host == "arxiv.org" or host.endswith(".arxiv.org"):
-        return Identifiers(arxiv=arxiv_id(url))
-    if host == "aclanthology.org":
-        match = _ACL.search(path)
-        return Identifiers(acl=match[0] if match else "")
-    if host == "openreview.net" and path in _OPENREVIEW_PAPERS:
-        forum = dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair).get("id", "")
-        return Identifiers(openreview=forum)
-    if host.endswith("ncbi.nlm.nih.gov"):
-        match = _PMC.search(path)
-        return Identifiers(pmc=match[0].upper() if match else "")
-    return add_arxiv_id(Identifiers(doi=doi(url)))
 
 
 def add_arxiv_id(identifiers: Identifiers) -> Identifiers:

@@ -4,12 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.literature.paper_addresses import identifiers_in
+from assayer.literature.paper_identity import arxiv_id
 from assayer.models import CitedWork, Idea
 from assayer.own_references.kept_words import MaskedNames, keep_words
 from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in
 
-_LINK = re.compile(r"\[(?P<words>[^\[\]\n]{1,300})\]\(<?(?P<address>https?://[^()\s<>]{1,400})>?\)")
+_LINK = re.compile(
+    r"\[(?P<words>[^\[\]\n]{1,300})\]\(<?(?P<address>https?://[^()\s<>]{1,400}(?:\([^()\s]{0,80}\)[^()\s<>]{0,80}){0,2})>?\)"
+)
 _TITLE_WORDS = 4
 """Minimum words in a link text for it to count as the title of the linked paper."""
 
@@ -45,7 +48,8 @@ def _find_linked_works(body: str) -> Iterator[CitedWork]:
     """Yield the works to which the text links by DOI or arXiv id."""
     for match in _LINK.finditer(body):
         words, address = match["words"], match["address"]
-        work = CitedWork(doi=doi(address), arxiv=arxiv_id(address), raw=match[0])
+        found = identifiers_in(address)
+        work = CitedWork(doi=found.doi, arxiv=found.arxiv, raw=match[0])
         if work.doi or work.arxiv:
             yield work.model_copy(update={"title": words if len(words.split()) >= _TITLE_WORDS else ""})
 

@@ -6,12 +6,15 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from assayer.errors import InputError
-from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.literature.paper_addresses import identifiers_in
+from assayer.literature.paper_identity import arxiv_id
 from assayer.models import CitedWork
 from assayer.reference_lists.bibtex import AMSREFS, amsrefs_as_bibtex, format_work, read_bibtex
+from assayer.reference_lists.identifiers import dois_in
 from assayer.reference_lists.tagged_records import (
     MEDLINE,
     WEB_OF_SCIENCE,
@@ -107,15 +110,14 @@ def _entry(key: str, fields: Mapping[str, Any], authors: Sequence[str], date: st
     year = _YEAR.search(date)
     day = _DAY.search(date)
     url = str(fields.get("url") or "")
-    name = doi(str(fields.get("doi") or "")) or doi(url)
+    at_url = identifiers_in(url)
+    name = next(dois_in(str(fields.get("doi") or "")), "") or at_url.doi
     work = CitedWork(
         title=" ".join(strip_markup(str(fields.get("title") or "")).split()).rstrip("."),
         authors=tuple(authors),
         year=int(year[1]) if year else None,
         doi=name,
-        arxiv=arxiv_id(str(fields.get("arxiv") or ""))
-        or (arxiv_id(url) if "arxiv.org" in url else "")
-        or arxiv_id(name),
+        arxiv=arxiv_id(str(fields.get("arxiv") or "")) or at_url.arxiv or arxiv_id(name),
     )
     work = work.model_copy(update={"raw": format_work(work, venue)})
     parts = [part for part in day.groups() if part] if day else []
@@ -152,8 +154,9 @@ def _ris_entries(text: str, source: str) -> Iterator[BibliographyEntry]:
             continue
         names = record.get("authors") or record.get("first_authors") or record.get("secondary_authors") or []
         urls = record.get("urls") or ([record["url"]] if record.get("url") else [])
+        more = takewhile(lambda part: not part.startswith("http"), urls[1:])  # rispy splits addresses at semicolons
         fields = {"title": title, "abstract": record.get("abstract") or record.get("notes_abstract"),
-                  "doi": record.get("doi"), "url": urls[0] if urls else ""}  # fmt: skip
+                  "doi": record.get("doi"), "url": ";".join((*urls[:1], *more))}  # fmt: skip
         date = str(record.get("date") or record.get("year") or record.get("publication_year") or "")
         venue = record.get("secondary_title") or record.get("journal_name") or record.get("publisher") or ""
         authors = [_put_given_name_first(name) for name in names]

@@ -21,7 +21,7 @@ _MAX_ENTRY_CHARS = 1_500
 _MAX_READ_CHARS = 4_000
 """Maximum characters of an entry in which identifiers are looked for."""
 _LINK = re.compile(
-    r"\[(?P<words>[^\[\]]{1,400})\]\(<?(?P<address>[^()\s<>]{1,400}(?:\([^()\s]{0,80}\)[^()\s<>]{0,80})?)>?\)"
+    r"\[(?P<words>[^\[\]]{1,400})\]\(<?(?P<address>[^()\s<>]{1,400}(?:\([^()\s]{0,80}\)[^()\s<>]{0,80}){0,3})>?\)"
 )
 _EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=[^\s_])_{1,3}(?!\w)|`")
 _LINKED_WORDS = 3

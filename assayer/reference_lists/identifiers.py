@@ -3,7 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from assayer.literature.paper_addresses import identifiers_in
 from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.models import Identifiers
 
 _CLOSING = '\\s"“”{}|\\\\^。，；、）（」』'
 DOI = (
@@ -22,14 +24,16 @@ _ARXIV = re.compile(
     rf"(?<![\w-])arxiv(?:\.org/(?:abs|pdf|html)/|[:.\s]{{0,3}}(?:preprint[\s,]{{1,3}})?(?:arxiv[:\s]{{1,2}})?(?:e-?prints?[\s,]{{1,3}})?"
     rf"(?:abs/)?)(?P<new>\d{{4}}\.\d{{4,5}}|[a-z-]{{2,10}}(?:\.[a-z-]{{2,8}})?/\d{{7}})(?:v\d+)?"
     rf"|\babs/(?P<corr>\d{{4}}\.\d{{4,5}})|(?<![\w/.-])(?P<old>{_OLD})(?:v\d+)?(?![\w/])"
-    r"|10\.48550/arxiv\.(?P<registered>\d{4}\.\d{4,5}|[a-z-]{2,10}(?:\.[a-z-]{2,8})?/\d{7})",
+    r"|10\.48550/arxiv\.(?P<registered>\d{4}\.\d{4,5}|[a-z-]{2,10}(?:\.[a-z-]{2,8})?/\d{7})"
+    r"|(?<![\w-])e-?print[:\s]{1,2}(?P<eprint>\d{4}\.\d{4,5})",
     re.IGNORECASE,
 )
 ADDRESS = re.compile(rf"(?:https?://|www\.)\S+|(?:doi:?\s*)?{DOI}|(?:doi|arxiv):\s*\S+|{_ARXIV.pattern}", re.IGNORECASE)
 """Address or identifier, which is not part of a title or a year."""
 _BROKEN_ARXIV = re.compile(r"(?P<start>arxiv:\s?\d{4}\.\d{0,4}) (?P<rest>\d{1,5})(?!\d)", re.IGNORECASE)
-_NEXT_ADDRESS = re.compile(r"[.,;]?(?:https?:|www\.)", re.IGNORECASE)
-"""Beginning of an address printed after a DOI without a space."""
+_AFTER_DOI = re.compile(r"[.;,]?(?:https?:|www\.|arxiv:|(?-i:PMC?ID|Epub|ISSN|ISBN))", re.IGNORECASE)
+"""Beginning of an address or another identifier printed after a DOI without a space."""
+_WEB_ADDRESS = re.compile(r"(?:https?://|(?<![\w.])www\.)(?:[^\s\"'“”]|'(?!>)){4,2000}", re.IGNORECASE)
 _BROKEN_PII = re.compile(r"(?P<start>10\.\d{4,9}/[SB]?\d{4}-?\d{3}[\dX]\(\d\d\)) (?P<rest>\d{5}-[\dX])", re.IGNORECASE)
 """Publisher's item identifier in a DOI, broken by a line end: `10.1016/S1574-0110(02) 80007-8`."""
 _BROKEN_ADDRESS = re.compile(
@@ -41,17 +45,33 @@ _BROKEN_ADDRESS = re.compile(
 
 def dois_in(text: str) -> Iterator[str]:
     """Yield the DOIs of a text, in normal form."""
-    for match in _DOI.finditer(text.replace("%3C", "<").replace("%3E", ">").replace("%3c", "<").replace("%3e", ">")):
-        if name := doi(_NEXT_ADDRESS.split(match[0], maxsplit=1)[0]):
-            yield name
+    for piece, found in _part_addresses(text):
+        if found.doi:
+            yield found.doi
+        plain = piece.replace("%3C", "<").replace("%3E", ">").replace("%3c", "<").replace("%3e", ">")
+        for match in _DOI.finditer(plain):
+            if name := doi(_AFTER_DOI.split(match[0], maxsplit=1)[0]):
+                yield name
 
 
 def arxiv_ids_in(text: str) -> Iterator[str]:
     """Yield the arXiv ids of a text, without version and subject class."""
-    for match in _ARXIV.finditer(text):
-        printed = match["new"] or match["corr"] or match["old"] or match["registered"]
-        if name := arxiv_id(printed):
-            yield name
+    for piece, found in _part_addresses(text):
+        if found.arxiv:
+            yield found.arxiv
+        for match in _ARXIV.finditer(piece):
+            printed = match["new"] or match["corr"] or match["old"] or match["registered"] or match["eprint"]
+            if name := arxiv_id(printed):
+                yield name
+
+
+def _part_addresses(text: str) -> Iterator[tuple[str, Identifiers]]:
+    """Yield the pieces of a text between its web addresses, each with the identifiers in the address above it."""
+    start, found = 0, Identifiers()
+    for match in _WEB_ADDRESS.finditer(text):
+        yield text[start : match.start()], found
+        start, found = match.end(), identifiers_in(match[0])
+    yield text[start:], found
 
 
 def rejoin_identifiers(entry: str) -> str:

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from assayer.literature.paper_identity import doi, family_name, identifiers_in
+from assayer.literature.paper_addresses import identifiers_in
+from assayer.literature.paper_identity import doi, family_name
 from assayer.models import Absent, OwnReference, Paper, ReferenceRecord, Report
 from assayer.own_references.names import is_group
 from assayer.text.folding import fold_text

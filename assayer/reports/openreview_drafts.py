@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from assayer.errors import InputError
-from assayer.literature.paper_identity import identifiers_in
+from assayer.literature.paper_addresses import identifiers_in
 from assayer.models import Report
 from assayer.models.sender_references import reference_of_row
 from assayer.reports.python_report import EvaluationReport, FindingKind

@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from assayer.errors import InputError
-from assayer.literature.paper_identity import arxiv_id, doi, title_key
+from assayer.literature.paper_identity import title_key
 from assayer.models import OPEN, CitedWork, Hit
 from assayer.own_references.matching import find_best_match, remove_identifiers
 from assayer.ports import Literature
 from assayer.reference_lists.bibliography_files import read_bibliography
 from assayer.reference_lists.entry_parser import parse_references
+from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in
 from assayer.text.folding import fold_text
 from assayer_client.expertise import ReviewerPaper
 
@@ -49,7 +50,7 @@ def _work_of_line(line: str) -> CitedWork:
         return parsed[0]
     words = _YEAR_BESIDE.sub(" ", _ADDRESS.sub(" ", remove_identifiers(line)))
     title = " ".join(words.split()).strip(" .,;:-–()[]")
-    return CitedWork(title=title, doi=doi(line), arxiv=arxiv_id(line), raw=line)
+    return CitedWork(title=title, doi=next(dois_in(line), ""), arxiv=next(arxiv_ids_in(line), ""), raw=line)
 
 
 def _paper(work: CitedWork, abstract: str) -> ReviewerPaper:

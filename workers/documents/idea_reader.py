@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assayer.errors import AssayerError
-from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, doi, identifiers_in
+from assayer.literature.paper_addresses import identifiers_in
+from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, doi
 from assayer.models import Idea, Identifiers
 from workers.documents.document_ideas import (
     Bibliography,

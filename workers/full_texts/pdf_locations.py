@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from assayer.errors import SourceError
-from assayer.literature.paper_identity import identifiers_in
+from assayer.literature.paper_addresses import identifiers_in
 from assayer.models import OPEN, Identifiers, Paper, PreprintVersions, Window
 from assayer.run.run import Run
 from workers.full_texts.settings import HostSettings

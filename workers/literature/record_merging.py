@@ -7,11 +7,11 @@ corpus. Links are transitive: a record that shares an identifier with each of tw
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from assayer.literature.paper_addresses import identifiers_in
 from assayer.literature.paper_identity import (
     add_arxiv_id,
     build_work_key,
     identifiers_by_scheme,
-    identifiers_in,
     merge_identifiers,
 )
 from assayer.literature.retractions import choose_gravest_retraction
