@@ -248,8 +248,8 @@ class ApiSettings(Frozen):
     max_waiting_per_tenant: int = Field(default=192, ge=1)
     """Maximum number of a tenant's requests that are waiting, in progress or held open. Further requests get a 429."""
     refusal_seconds: float = Field(default=1.0, ge=0)
-    """Delay in seconds before a 429 response. Without it, clients that retry immediately would cause as much load as if
-    no request were refused."""
+    """Mean delay in seconds before a 429 response. Without it, clients that retry immediately would cause as much load
+    as if no request were refused."""
     max_streams: int = Field(default=512, ge=1)
     """Maximum number of event streams and waiting requests that this process holds open. They do not count against
     `max_requests`."""

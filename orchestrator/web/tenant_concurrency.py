@@ -5,6 +5,7 @@ A request's tenant is unknown until its key or session has been looked up. That 
 cost, so the tenants of known keys and sessions are cached."""
 
 import asyncio
+import random
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -29,6 +30,8 @@ _MAX_WAITING_LOOKUPS = 1_000
 _MAX_DELAYED_REFUSALS = 2_000
 """Maximum number of delayed refusals. Further refusals are sent immediately, so that a flood of requests cannot hold an
 unlimited number of connections open."""
+_DELAY_SHARES = (0.5, 1.5)
+"""Range of a refusal's delay, relative to the mean."""
 _TOO_MANY = 429
 _TENANT_FOUND = "assayer.tenant_found"
 _PAGES, _SIGN_IN, _CALLBACK = "/console", "/console/sign-in", "/console/callback"
@@ -130,12 +133,13 @@ class TenantConcurrency:
             slot.end()
 
     async def _delay_refusal(self) -> None:
-        """Delay a refusal, to slow down clients that retry immediately."""
+        """Delay a refusal, to slow down clients that retry immediately. Delays differ, so that the clients of a flood
+        do not all retry at the same moment."""
         if self._refusals >= _MAX_DELAYED_REFUSALS:
             return
         self._refusals += 1
         try:
-            await asyncio.sleep(self._settings.refusal_seconds)
+            await asyncio.sleep(self._settings.refusal_seconds * random.uniform(*_DELAY_SHARES))  # noqa: S311
         finally:
             self._refusals -= 1
 

@@ -67,6 +67,13 @@ async def test_concurrent_embed_calls_each_get_their_own_vectors(embedder: Embed
     assert all((answer[1] == answers[0][1]).all() for answer in answers)
 
 
+async def test_cached_query_vector_keeps_no_other_vector_of_its_batch(
+    embedding_model: SentenceTransformerEmbedder,
+) -> None:
+    await embedding_model.embed(TEXTS, "query")
+    assert [text for text in TEXTS if embedding_model._memo._rows[text].base is not None] == []
+
+
 async def test_model_leaves_the_event_loop_free(embedding_model: SentenceTransformerEmbedder) -> None:
     gate = Event()
     before = embedding_model._thread.submit(gate.wait, 60)  # so what is embedded in that thread cannot be done yet

@@ -144,6 +144,11 @@ async def test_concurrent_query_embeddings_are_consistent_and_empty_input_is_emp
     assert (await embedder.embed_with_weights([], "passage")).lexical == ()
 
 
+async def test_cached_query_vector_keeps_no_other_vector_of_its_batch(embedder: BgeM3Embedder) -> None:
+    await embedder.embed(["First question.", "Second question."], "query")
+    assert [text for text, row in embedder._memo._rows.items() if row.vector.base is not None] == []
+
+
 def test_settings_select_the_library_without_changing_the_model_name(bge_m3: Path) -> None:
     chosen, usual = local_embedder(embedder_settings(bge_m3)), local_embedder(EmbedderSettings(model=str(bge_m3)))
     assert isinstance(chosen, LexicalEmbedder)

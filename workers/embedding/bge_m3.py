@@ -77,7 +77,7 @@ class BgeM3Model(PaddedModel):
             weights = out["sparse_vecs"].squeeze(-1).float().cpu().numpy()[: len(some)]
         vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         return [
-            WeighedText(vector, self._lexical(item.inputs["input_ids"], text_weights[: item.length]))
+            WeighedText(vector.copy(), self._lexical(item.inputs["input_ids"], text_weights[: item.length]))
             for vector, text_weights, item in zip(vectors, weights, some, strict=True)
         ]
 

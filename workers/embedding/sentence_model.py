@@ -82,7 +82,7 @@ class SentenceModel(PaddedModel):
         return self._passes.tokens if self._encoder else super().capacity(shape)
 
     def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[EmbeddingVector]:
-        """Return unit vectors, one row per text."""
+        """Return unit vectors, one row per text. Rows are copies, so that a row that is kept keeps no others."""
         import torch
 
         if self._most_threads > 1:
@@ -92,7 +92,7 @@ class SentenceModel(PaddedModel):
         with torch.inference_mode():
             vectors = self._encoder.encode(some) if self._encoder else self._encode_padded(shape, some)
             rows = vectors.float().cpu().numpy()
-        return list(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+        return [row.copy() for row in rows / np.linalg.norm(rows, axis=1, keepdims=True)]
 
     def _encode_padded(self, shape: int, some: Sequence[TokenizedText]) -> Any:
         """Return the vectors that sentence-transformers computes for a padded batch."""

@@ -175,6 +175,23 @@ async def test_rejections_beyond_delay_limit_are_sent_immediately(monkeypatch: p
     await crowd.end()
 
 
+async def test_delays_of_rejections_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    delays: list[float] = []
+
+    async def note(seconds: float) -> None:
+        delays.append(seconds)
+
+    crowd = Crowd(Application(), max_waiting_per_tenant=4, refusal_seconds=8.0)
+    with monkeypatch.context() as patched:
+        patched.setattr("orchestrator.web.tenant_concurrency.asyncio.sleep", note)
+        tasks = [asyncio.ensure_future(crowd.turns._delay_refusal()) for _ in range(100)]
+        await asyncio.gather(*tasks)
+    assert min(delays) >= 4
+    assert max(delays) <= 12
+    assert max(delays) - min(delays) > 4
+    await crowd.end()
+
+
 async def test_cancelled_waiting_requests_release_their_slots() -> None:
     application = Application()
     crowd = Crowd(application)
