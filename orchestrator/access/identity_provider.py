@@ -6,22 +6,21 @@ in its response. Specifications: OpenID Connect Core 1.0, sections 3.1 and 5.3; 
 import base64
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlsplit
 
 import aiohttp
-from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
-from authlib.oauth2.rfc7636 import create_s256_code_challenge
-from authlib.oidc.core import CodeIDToken
-from joserfc import jwt
-from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
 from pydantic import ConfigDict, Field, ValidationError
 
 from assayer.errors import AssayerError
 from assayer.models import Frozen
 from assayer.ports import Clock
 from orchestrator.settings import IdentityProviderSettings
+
+if TYPE_CHECKING:
+    from authlib.oidc.core import CodeIDToken
+    from joserfc.jwk import KeySet
+    from joserfc.jwt import Token
 
 T = TypeVar("T", bound=Frozen)
 
@@ -94,6 +93,9 @@ class IdentityProvider:
 
     async def authorization_url(self, state: str, nonce: str, verifier: str) -> str:
         """Return the URL to which a person is redirected to sign in. Raises SignInFailed."""
+        from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
+        from authlib.oauth2.rfc7636 import create_s256_code_challenge
+
         metadata = await self._get_metadata()
         url: str = prepare_grant_uri(
             metadata.authorization_endpoint,
@@ -151,7 +153,10 @@ class IdentityProvider:
             form |= {"client_id": client_id, "client_secret": secret.get_secret_value()}
         return _parse(_Tokens, await self._request("POST", metadata.token_endpoint, data=form, headers=headers))
 
-    async def _verify(self, metadata: ProviderMetadata, tokens: _Tokens, nonce: str) -> CodeIDToken:
+    async def _verify(self, metadata: ProviderMetadata, tokens: _Tokens, nonce: str) -> "CodeIDToken":
+        from authlib.oidc.core import CodeIDToken
+        from joserfc.errors import JoseError
+
         try:
             token = await self._decode(metadata, tokens.id_token)
             claims = CodeIDToken(
@@ -170,9 +175,13 @@ class IdentityProvider:
             raise SignInFailed("The provider's token does not identify an account.")
         return claims
 
-    async def _decode(self, metadata: ProviderMetadata, token: str) -> jwt.Token:
+    async def _decode(self, metadata: ProviderMetadata, token: str) -> "Token":
         """Verify and decode the signed token. If no known key verifies it, fetch the keys again, because providers
         rotate them."""
+        from joserfc import jwt
+        from joserfc.errors import JoseError
+        from joserfc.jwk import KeySet
+
         if self._keys is not None:
             try:
                 return jwt.decode(token, self._keys, algorithms=_SIGNATURES)

@@ -43,6 +43,9 @@ REMOTE = frozenset({"aiohttp", "httpx2", "openai", "assayer.blinding.blind", "wo
 """Modules needed only for requests to models and remote sources, and for blind evaluations: a first report that asks
 nothing over the network is made without them."""
 
+SIGN_IN = frozenset({"authlib", "joserfc"})
+"""Modules needed only for sign-in with an identity provider."""
+
 
 @pytest.mark.parametrize(
     ("modules", "unneeded"),
@@ -58,8 +61,9 @@ nothing over the network is made without them."""
         ("cluster.cli.serve, cluster.cli.doctor, cluster.cli.corpus", LARGE | {"asyncpg", "httpx2"}),
         ("cluster.engine, cluster.job_performer", MODELS),
         ("cluster.engine, cluster.read_proposals, cluster.works_as_ideas", REMOTE | MODELS),
+        ("cluster.service, cluster.http_server", (MODELS - {"fastapi"}) | SIGN_IN),
     ],
-    ids=["help", "settings", "accounts", "client", "others", "engine", "report"],
+    ids=["help", "settings", "accounts", "client", "others", "engine", "report", "service"],
 )
 def test_command_startup_imports_no_unneeded_libraries(modules: str, unneeded: frozenset[str]) -> None:
     program = f"import sys, {modules}; print(*set({sorted(unneeded)}) & sys.modules.keys())"
