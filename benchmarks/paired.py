@@ -88,9 +88,9 @@ class Tree(NamedTuple):
         arguments = [item.format(home=home) for item in figure.arguments]
         command = [sys.executable, "-c", figure.code, *arguments]
         before = _children()
-        ended = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
-        if ended.returncode:
-            print(f"{self.root}: {figure.name} failed: {ended.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+        process = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
+        if process.returncode:
+            print(f"{self.root}: {figure.name} failed: {process.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
             return None
         return _children() - before
 
@@ -128,8 +128,8 @@ def _measured(trees: Sequence[Tree], figures: Sequence[Figure], pairs: int) -> I
     for figure in figures:
         for tree in trees:
             tree.cpu_seconds(figure)  # compiles, and fills the caches of the machine
-        found = [[tree.cpu_seconds(figure) for tree in trees] for _ in range(pairs)]
-        complete = [(old, new) for old, new in found if old and new]
+        seconds_by_pair = [[tree.cpu_seconds(figure) for tree in trees] for _ in range(pairs)]
+        complete = [(old, new) for old, new in seconds_by_pair if old and new]
         if not complete:
             print(f"| {figure.name} | failed | | | |", flush=True)
             yield figure.name, None
