@@ -1,4 +1,4 @@
-"""Resolves assayer's wheel beside other packages of the field, one at a time, and prints a table of conflicts.
+"""Resolves assayer's wheel together with other packages of the field, one at a time, and prints a table of conflicts.
 
     python -m benchmarks.dependency_conflicts dist/assayer_research-*.whl paper-qa inspect-ai -- --offline
 

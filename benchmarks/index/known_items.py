@@ -1,4 +1,4 @@
-"""Whether search finds a known paper by its title and by half its abstract, among all papers of the corpus.
+"""Measure whether search finds a known paper by its title and by half its abstract, among all papers of the corpus.
 
 A paper's title is embedded and indexed with it, so the title finds it too easily. Therefore the benchmark also searches
 for papers whose own titles were withheld from both indexes, while all others keep theirs. The fusion weight is chosen

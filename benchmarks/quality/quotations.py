@@ -64,8 +64,8 @@ SCANNED = [("rn", "m"), ("cl", "d"), ("vv", "w"), ("l", "i"), ("c", "e"), ("n", 
 
 
 def stands_in(quote: str, text: str) -> bool:
-    """Whether the words, numbers and signs of a quote occur in a text in order and in one place, or in several if the
-    quote has an ellipsis. Where an address was removed from the quote, the text must have one."""
+    """Return whether the words, numbers and signs of a quote occur in a text in order and in one place, or in several
+    if the quote has an ellipsis. Where an address was removed from the quote, the text must have one."""
     if LINK_TAKEN_OUT in quote:
         quote = ADDRESS.sub(LINK_WORD, quote.replace(LINK_TAKEN_OUT, LINK_WORD))
         text = ADDRESS.sub(LINK_WORD, text)
@@ -153,7 +153,7 @@ def _joined(quote_tokens: list[str], source_tokens: list[str]) -> tuple[int, int
 
 
 def _is_cut(quote: list[str], source: list[str], start: int, end: int) -> bool:
-    """Whether a number at either end of the quote has lost a sign or a part."""
+    """Return whether a number at either end of the quote has lost a sign or a part."""
     before, after = source[start - 1] if start else "", source[end] if end < len(source) else ""
     first, last = quote[0][0].isdigit(), quote[-1][-1].isdigit()
     if IN_FIGURE.search(f"{before[-1:]}\n{quote[0]}") or IN_FIGURE.search(f"{quote[-1]}\n{after}"):
@@ -164,7 +164,7 @@ def _is_cut(quote: list[str], source: list[str], start: int, end: int) -> bool:
 
 
 def _respelled(text: str, other_text: str) -> bool:
-    """Whether two words differ only in British and American spelling, or by a scanning or typing error."""
+    """Return whether two words differ only in British and American spelling, or by a scanning or typing error."""
     if not (text.isalpha() and other_text.isalpha()) or min(len(text), len(other_text)) < 5:
         return False
     alike = (text[:2], text[-2:]) == (other_text[:2], other_text[-2:]) and min(len(text), len(other_text)) >= 8

@@ -28,7 +28,7 @@ In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 
 _QUIET_SECONDS = 3.0
-"""After this many seconds without a new question and with an idle CPU, all open questions are waiting for answers."""
+"""Seconds without a new question and with an idle CPU after which all open questions count as waiting for answers."""
 _IDLE = 0.1
 """Share of a CPU below which this process counts as idle."""
 

@@ -97,8 +97,8 @@ _COUNTED = ("calls", "prompt_tokens", "completion_tokens")
 
 
 def agreed(cost: Expected, limit_usd: float, yes: bool) -> bool:
-    """Whether the run may start: with a known cost within the limit, with `--yes`, or if the user at the terminal
-    agrees."""
+    """Return whether the run may start: with a known cost within the limit, with `--yes`, or if the user at the
+    terminal agrees."""
     if yes or not cost.items or (cost.usd is not None and cost.usd <= limit_usd):
         return True
     reason = "of unknown cost" if cost.usd is None else f"above the limit of ${limit_usd:,.2f}"

@@ -44,8 +44,7 @@ class WrittenReview(Frozen):
 
     text: str
     papers: dict[str, str] = Field(default_factory=dict)
-    """Titles of cited papers by their label in the text, in brackets, and of works named from memory by author and
-    year."""
+    """Titles by what the text cites: a label in brackets for papers, author and year for works named from memory."""
     scores: dict[Axis, float]
     """Scores out of 10; an axis without a score is absent."""
     spent: Spent

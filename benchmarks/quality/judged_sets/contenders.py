@@ -80,8 +80,8 @@ class Answers(NamedTuple):
 async def ask_everything(
     run_options: RunOptions, settings: Settings, material: Material, absent: dict[str, str]
 ) -> Answers:
-    """Ask everything that has not been asked yet; if `asked.planned` is set, only estimate the cost. What was not or
-    only partly asked is recorded in `absent`."""
+    """Ask everything that has not been asked yet; if `asked.planned` is set, only estimate the cost. Questions
+    that were not asked, or only partly, are recorded in `absent`."""
     absent |= {name: _NOT_CHOSEN for name in CONTENDERS if name not in run_options.contenders}
     pairs = await runs.pairs(run_options, settings, material.innoeval) if "pairs" in run_options.contenders else []
     values, opinions_by_scorer = await _opinions(run_options, settings, material, absent)

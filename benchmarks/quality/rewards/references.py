@@ -94,7 +94,7 @@ def _beside_neighbours(papers: Sequence[Mapping[str, Any]]) -> list[Reference]:
 
 
 def _same_work(mapping: Mapping[str, Any], other_record: Mapping[str, Any]) -> bool:
-    """Whether two papers are the same work; a corpus of many venues contains some papers twice."""
+    """Return whether two papers are the same work; a corpus of many venues contains some papers twice."""
     shared = measure_shared_wording(mapping["abstract"], other_record["abstract"])
     return mapping["title"].casefold() == other_record["title"].casefold() or max(shared) >= _SAME_WORDS
 
