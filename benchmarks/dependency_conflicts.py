@@ -1,4 +1,4 @@
-"""Resolves assayer's wheel beside other packages of the field, one at a time, and prints a table of conflicts.
+"""Resolves assayer's wheel together with other packages of the field, one at a time, and prints a table of conflicts.
 
     python -m benchmarks.dependency_conflicts dist/assayer_research-*.whl paper-qa inspect-ai -- --offline
 
@@ -48,26 +48,30 @@ def resolved(package: str, requirements: str, options: list[str]) -> Resolution:
     """Resolve requirements, one a line, of which the package is one."""
     command = ["uv", "pip", "compile", "--no-header", "--no-annotate", *options, "-"]
     try:
-        ended = subprocess.run(
+        process = subprocess.run(
             command, input=requirements, capture_output=True, text=True, check=False, timeout=_LONGEST_SECONDS
         )
     except subprocess.TimeoutExpired:
         return Resolution("", 0, f"Failed to read an answer of uv within {_LONGEST_SECONDS} s")
-    lines = [line for line in ended.stdout.splitlines() if line]
+    lines = [line for line in process.stdout.splitlines() if line]
     name = re.escape(package).replace(r"\-", "[-_.]")
     version = next((line.partition("==")[2].split()[0] for line in lines if re.match(rf"{name}==", line, re.I)), "")
-    return Resolution(version, len(lines), "" if ended.returncode == 0 else " ".join(ended.stderr.split()))
+    return Resolution(version, len(lines), "" if process.returncode == 0 else " ".join(process.stderr.split()))
 
 
 def verdict(package: str, wheel: str, options: list[str]) -> Verdict:
     """Return whether the newest release of the package that can be had alone can be had with the wheel."""
-    alone = resolved(package, package, options)
-    if alone.error:
-        return Verdict("unresolved", f"without assayer: {alone.error}")
-    both = resolved(package, f"{wheel}\n{package}=={alone.version}", options)
-    if not both.error:
-        return Verdict("fits", "", both.version, both.packages)
-    return Verdict("unresolved" if _INDEX_LACKS.search(both.error) else "conflict", both.error, alone.version)
+    resolution_alone = resolved(package, package, options)
+    if resolution_alone.error:
+        return Verdict("unresolved", f"without assayer: {resolution_alone.error}")
+    resolution_together = resolved(package, f"{wheel}\n{package}=={resolution_alone.version}", options)
+    if not resolution_together.error:
+        return Verdict("fits", "", resolution_together.version, resolution_together.packages)
+    return Verdict(
+        "unresolved" if _INDEX_LACKS.search(resolution_together.error) else "conflict",
+        resolution_together.error,
+        resolution_alone.version,
+    )
 
 
 def main() -> int:
@@ -83,10 +87,10 @@ def main() -> int:
     print("| package | version | packages together | result |\n|---|---|---|---|")
     kinds = []
     for package in arguments.packages or PACKAGES:
-        found = verdict(package, wheel, options)
-        kinds.append(found.kind)
-        result = f"{found.kind}: {found.why}" if found.why else found.kind
-        print(f"| `{package}` | {found.version or '—'} | {found.packages or '—'} | {result} |", flush=True)
+        conflict = verdict(package, wheel, options)
+        kinds.append(conflict.kind)
+        result = f"{conflict.kind}: {conflict.why}" if conflict.why else conflict.kind
+        print(f"| `{package}` | {conflict.version or '—'} | {conflict.packages or '—'} | {result} |", flush=True)
     conflicts = kinds.count("conflict")
     print(f"\n{kinds.count('fits')} fit, {conflicts} conflict, {kinds.count('unresolved')} unresolved.")
     return min(conflicts, 1)

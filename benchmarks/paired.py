@@ -129,13 +129,13 @@ def compare(trees: Sequence[Tree], figures: Sequence[Figure], pairs: int) -> Ite
     for figure in figures:
         for tree in trees:
             tree.cpu_seconds(figure)  # compiles, and fills the caches of the machine
-        measured = [[tree.cpu_seconds(figure) for tree in trees] for _ in range(pairs)]
-        complete = [(old, new) for old, new in measured if old and new]
+        seconds_by_pair = [[tree.cpu_seconds(figure) for tree in trees] for _ in range(pairs)]
+        complete = [(old, new) for old, new in seconds_by_pair if old and new]
         cells = "failed | | "
-        if any(new is None for _, new in measured):
+        if any(new is None for _, new in seconds_by_pair):
             yield f"{figure.name}: failed in this checkout"
         elif not complete:
-            cells = f"| {statistics.median(new for _, new in measured if new):.2f} | no baseline"
+            cells = f"| {statistics.median(new for _, new in seconds_by_pair if new):.2f} | no baseline"
         else:
             ratios = [new / old for old, new in complete]
             old, new = (statistics.median(pair[side] for pair in complete) for side in (0, 1))

@@ -26,12 +26,12 @@ def alive(process: psutil.Process) -> bool:
 
 def family(roots: Iterable[int]) -> list[psutil.Process]:
     """Return these processes and all their descendants that are alive."""
-    found: list[psutil.Process] = []
+    processes_found: list[psutil.Process] = []
     for root in roots:
         with suppress(psutil.NoSuchProcess):
             process = psutil.Process(root)
-            found += [process, *process.children(recursive=True)]
-    return [process for process in found if alive(process)]
+            processes_found += [process, *process.children(recursive=True)]
+    return [process for process in processes_found if alive(process)]
 
 
 def replicas(roots: Iterable[int], kind: str) -> list[psutil.Process]:
@@ -53,9 +53,9 @@ def gcs_server(root: int) -> psutil.Process | None:
 
 def database_server(home: Path) -> psutil.Process | None:
     """Return the embedded PostgreSQL server of a data directory, or None."""
-    found = postmaster.find(home / "postgres" / "pgdata")
+    postmaster_found = postmaster.find(home / "postgres" / "pgdata")
     try:
-        return psutil.Process(found.pid) if found else None
+        return psutil.Process(postmaster_found.pid) if postmaster_found else None
     except psutil.NoSuchProcess:
         return None
 
@@ -73,11 +73,11 @@ def allocated_bytes(processes: Iterable[psutil.Process]) -> int:
 
 def end(processes: Iterable[psutil.Process]) -> None:
     """Kill the processes and wait until they have ended."""
-    those = list(processes)
-    for process in those:
+    process_list = list(processes)
+    for process in process_list:
         with suppress(psutil.NoSuchProcess):
             process.kill()
-    psutil.wait_procs(those, timeout=_END_SECONDS)
+    psutil.wait_procs(process_list, timeout=_END_SECONDS)
 
 
 def free_port() -> int:

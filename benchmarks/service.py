@@ -65,7 +65,7 @@ class Service:
                 return next(iter(replicas(self.roots, kind)), None)
 
     async def answers(self) -> bool:
-        """Whether the service answers a request that needs the database."""
+        """Return whether the service answers a request that needs the database."""
         headers = {"Authorization": f"Bearer {self.key}"}
         try:
             async with httpx2.AsyncClient(timeout=_ASK_SECONDS, headers=headers) as client:
@@ -105,7 +105,7 @@ class Service:
             await self.process.wait()
 
     async def run(self) -> None:
-        """Run the service until this is cancelled."""
+        """Run the service until cancelled."""
         with (self.home / "serve.log").open("ab") as log:
             while True:
                 await self._once(log)

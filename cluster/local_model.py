@@ -23,7 +23,7 @@ from workers.local_model.speed import ModelSpeed, measure_speed, tokens_in_progr
 _LOOK_SECONDS = 2.0
 _ANSWER_SECONDS = 7_200.0
 _MAX_REVIEW_SECONDS = 300.0
-"""If a review of the usual size would take longer than this, a smaller one is made."""
+"""Maximum estimated seconds for a review of the usual size; if it would take longer, a smaller one is made."""
 
 
 @dataclass(frozen=True)

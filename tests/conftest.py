@@ -59,8 +59,9 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Ends the process itself once all is told. The destructors of Ray's, torch's and gRPC's C++ parts, all in one
-    process, jump into freed memory now and then when the interpreter goes; that would make a green run a failed one."""
+    """End the process after all results are reported. The destructors of Ray's, torch's and gRPC's C++ parts, all in
+    one process, jump into freed memory now and then when the interpreter goes; that would make a green run a failed
+    one."""
     close_run_folder(config)
     if hasattr(config, "workerinput") or _EXIT_STATUS not in config.stash:
         return

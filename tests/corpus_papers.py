@@ -1,4 +1,4 @@
-"""Invented records of one narrow topic, and files to build a corpus from."""
+"""Invented records on one narrow topic, and files for building a corpus."""
 
 import gzip
 import json

@@ -65,7 +65,7 @@ def new_idea(number: int, size: int = 3, idea: LabelledIdea | None = None, **cha
 
 
 def graph_contents(plan: GraphPlan, *batches: Sequence[PreparedIdea]) -> GraphContents:
-    """Return the contents of a graph to which the batches of ideas were added in turn, without a database."""
+    """Return the contents of a graph after adding the batches of ideas one by one, without a database."""
     prepared_ideas = tuple(chain.from_iterable(batches))
     idea_of = np.repeat(np.arange(len(prepared_ideas)), [len(item.vectors) for item in prepared_ideas]).astype(np.int32)
     neighbours, edges = FaissNeighbours(), []

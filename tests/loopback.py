@@ -29,7 +29,8 @@ class Outbound:
 
 
 def _stays(host: object, *, numbers_stay: bool = False) -> bool:
-    """Whether it is this machine. Looking up a number (`numbers_stay`) asks nobody."""
+    """Return whether the host is this machine. With `numbers_stay`, any IP address counts, because looking one up sends
+    no request."""
     if isinstance(host, bytes | bytearray):
         host = host.decode("ascii", "replace")
     if host in (None, "", "localhost"):

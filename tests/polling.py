@@ -34,7 +34,7 @@ async def wait_until_async(
     seconds: float = LONGEST_SECONDS,
     interval: float = 0.05,
 ) -> T:
-    """The same on an event loop, which goes on with its other tasks meanwhile."""
+    """Wait like `wait_until`, without blocking the event loop."""
 
     async def asked() -> T:
         return await ask()

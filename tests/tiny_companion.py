@@ -47,7 +47,7 @@ MARKS: Mapping[str, str] = {
     "step": "complete the graph, write into the notebook",
     "judging": "# Task: judge the idea by this question",
 }
-"""Words of the prompt by which each task is known."""
+"""Words in the prompt that identify each task."""
 BROKEN = "{ no answer at all"
 """Cannot be used; as any other answer it is sent back once."""
 _PAPERS = 20
@@ -170,7 +170,7 @@ def companion_tokenizer() -> Any:
 
 
 def task_of(tokenizer: Any, context: Sequence[int]) -> str:
-    """The last one whose mark stands in it."""
+    """Return the last task whose mark occurs in the prompt."""
     marks = {tokenizer.convert_tokens_to_ids(mark): task for task, mark in MARKS.items()}
     return next(marks[item] for item in reversed(context) if item in marks)
 

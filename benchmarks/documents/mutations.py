@@ -37,7 +37,7 @@ class Variant(NamedTuple):
     change: str
     data: bytes
     words: Counter[str] | None
-    """Words before the change, none of which may be lost; None if they are counted in the variant itself."""
+    """Words before the change, which must all be read; None if they are counted in the variant itself."""
 
 
 def main() -> None:

@@ -52,16 +52,19 @@ def invented(count: int, seed: int, first: int = 0) -> Iterator[dict[str, Any]]:
         lengths = _WORDS_OF_TITLE + random.normal(_WORDS_OF_ABSTRACT, 40, len(numbers)).clip(40, 400).astype(int)
         drawn = np.split(_draw(random, topics.repeat(lengths)), np.cumsum(lengths)[:-1])
         days = random.integers(_DAYS, size=len(numbers)).tolist()
-        cited = (random.random((len(numbers), 10)) * numbers[:, None]).astype(int).tolist()
+        cited_numbers = (random.random((len(numbers), 10)) * numbers[:, None]).astype(int).tolist()
         for number, topic, text, day, references in zip(
-            numbers.tolist(), topics.tolist(), drawn, days, cited, strict=True
+            numbers.tolist(), topics.tolist(), drawn, days, cited_numbers, strict=True
         ):
-            said = [words[item] for item in text.tolist()]
+            text_words = [words[item] for item in text.tolist()]
             yield {
                 "id": f"P{number}",
-                "title": " ".join(said[:_WORDS_OF_TITLE]),
-                "abstract": " ".join(said[_WORDS_OF_TITLE:]) + ".",
-                "authors": [f"{said[0].title()} {said[1].title()}", f"{said[2].title()} {said[3].title()}"],
+                "title": " ".join(text_words[:_WORDS_OF_TITLE]),
+                "abstract": " ".join(text_words[_WORDS_OF_TITLE:]) + ".",
+                "authors": [
+                    f"{text_words[0].title()} {text_words[1].title()}",
+                    f"{text_words[2].title()} {text_words[3].title()}",
+                ],
                 "publication_date": (_FIRST_DAY + dt.timedelta(days=day)).isoformat(),
                 "venue": f"Proceedings on {words[topic]}",
                 "fields": [words[topic % 20]],
@@ -74,8 +77,8 @@ def questions(count: int, seed: int) -> list[str]:
     random = np.random.default_rng(seed)
     words = _vocabulary(np.random.default_rng(0))
     topics = random.integers(_TOPICS, size=count)
-    asked = (topics[:, None] * 7919 + random.integers(20, _OF_TOPIC, size=(count, 6))) % _VOCABULARY
-    return [" ".join(words[item] for item in some) for some in asked.tolist()]
+    question_words = (topics[:, None] * 7919 + random.integers(20, _OF_TOPIC, size=(count, 6))) % _VOCABULARY
+    return [" ".join(words[item] for item in word_numbers) for word_numbers in question_words.tolist()]
 
 
 def write_records(path: Path, records: Iterator[dict[str, Any]]) -> Path:
@@ -110,16 +113,16 @@ class InventedEmbedder:
 def _draw(random: np.random.Generator, topics: NDArray[np.int64]) -> NDArray[np.int64]:
     """Draw a word for each topic: about half from the whole vocabulary, half from the topic's own words."""
     common = random.zipf(1.2, len(topics)) % _VOCABULARY
-    own = (topics * 7919 + random.zipf(1.3, len(topics)) % _OF_TOPIC) % _VOCABULARY
-    return np.where(random.random(len(topics)) < 0.5, common, own)
+    topic_words = (topics * 7919 + random.zipf(1.3, len(topics)) % _OF_TOPIC) % _VOCABULARY
+    return np.where(random.random(len(topics)) < 0.5, common, topic_words)
 
 
 def _vocabulary(random: np.random.Generator) -> list[str]:
     lengths = random.integers(2, 6, _VOCABULARY)
     drawn = random.integers(len(_SYLLABLES), size=(_VOCABULARY, 5))
     return [
-        "".join(_SYLLABLES[item] for item in some[:length])
-        for some, length in zip(drawn.tolist(), lengths, strict=True)
+        "".join(_SYLLABLES[item] for item in syllable_numbers[:length])
+        for syllable_numbers, length in zip(drawn.tolist(), lengths, strict=True)
     ]
 
 

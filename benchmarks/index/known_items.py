@@ -1,4 +1,4 @@
-"""Whether search finds a known paper by its title and by half its abstract, among all papers of the corpus.
+"""Measure whether search finds a known paper by its title and by half its abstract, among all papers of the corpus.
 
 A paper's title is embedded and indexed with it, so the title finds it too easily. Therefore the benchmark also searches
 for papers whose own titles were withheld from both indexes, while all others keep theirs. The fusion weight is chosen
@@ -36,31 +36,35 @@ class _Library:
     """The papers of a segment; the papers of some rows have no titles."""
 
     def __init__(
-        self, segment: Segment, untitled: Mapping[int, np.ndarray[tuple[int], np.dtype[np.float32]]], at: Path
+        self, segment: Segment, untitled: Mapping[int, np.ndarray[tuple[int], np.dtype[np.float32]]], directory: Path
     ):
-        own = segment.papers.vectors
-        vectors = create_vectors_file(at, *own.shape)
-        vectors[:] = own
+        paper_vectors = segment.papers.vectors
+        vectors = create_vectors_file(directory, *paper_vectors.shape)
+        vectors[:] = paper_vectors
         for row, vector in untitled.items():
             vectors[row] = vector
-        self._dense = VectorIndex(at, VectorIndexParameters(kind="exact", rows=len(own)), len(own))
-        (at / "words").mkdir()
+        self._dense = VectorIndex(
+            directory, VectorIndexParameters(kind="exact", rows=len(paper_vectors)), len(paper_vectors)
+        )
+        (directory / "words").mkdir()
         texts = (
             record["abstract"] if row in untitled else paper_text(record["title"], record["abstract"])
             for row, record in enumerate(segment.store.all_indexed_columns())
         )
-        write_bm25_index(at / "words", (Bm25Document(row, text, None, "", (), False) for row, text in enumerate(texts)))
-        self._words = Bm25Index(at / "words")
+        write_bm25_index(
+            directory / "words", (Bm25Document(row, text, None, "", (), False) for row, text in enumerate(texts))
+        )
+        self._words = Bm25Index(directory / "words")
 
     def seek(self, rows: Sequence[int], queries: Sequence[str], vectors: Vectors) -> list[_Sought]:
-        every = RowFilter(len(self._dense))
+        no_filter = RowFilter(len(self._dense))
         sought = []
-        nearest = self._dense.nearest(vectors, _DEPTH, every)
-        for row, query, vector, near in zip(rows, queries, vectors, nearest, strict=True):
-            found = HybridMatches(near, self._words.search(query, _DEPTH, NO_FILTERS))
-            named = np.union1d(near.rows, found.by_bm25.documents)
-            cosines = dict(zip(named.tolist(), self._dense.similarities(vector, named).tolist(), strict=True))
-            sought.append(_Sought(row, found, cosines))
+        nearest = self._dense.nearest(vectors, _DEPTH, no_filter)
+        for row, query, vector, vector_matches in zip(rows, queries, vectors, nearest, strict=True):
+            matches = HybridMatches(vector_matches, self._words.search(query, _DEPTH, NO_FILTERS))
+            unit_rows = np.union1d(vector_matches.rows, matches.by_bm25.documents)
+            cosines = dict(zip(unit_rows.tolist(), self._dense.similarities(vector, unit_rows).tolist(), strict=True))
+            sought.append(_Sought(row, matches, cosines))
         return sought
 
 
@@ -81,12 +85,12 @@ async def known_items(segment: Segment, embedder: Embedder, papers: Mapping[int,
     }
     figures = []
     for weight in _WEIGHTS:
-        shares = [_first(some[::2], _fused(weight), 1) for some in tasks.values()]
-        told = ", ".join(f"{share:.4f}" for share in shares)
-        figures.append(Figure(f"tuning half, weight {weight}", f"first {told}; mean {np.mean(shares):.4f}"))
-    for name, some in tasks.items():
+        shares = [_first(task_items[::2], _fused(weight), 1) for task_items in tasks.values()]
+        shares_text = ", ".join(f"{share:.4f}" for share in shares)
+        figures.append(Figure(f"tuning half, weight {weight}", f"first {shares_text}; mean {np.mean(shares):.4f}"))
+    for name, task_items in tasks.items():
         for kind, order in _ORDERS.items():
-            first, tenth = (_first(some[1::2], order, limit) for limit in (1, 10))
+            first, tenth = (_first(task_items[1::2], order, limit) for limit in (1, 10))
             figures.append(Figure(f"paper by {name}, {kind}", f"first {first:.4f}, in the first ten {tenth:.4f}"))
     return figures
 

@@ -50,13 +50,15 @@ def recall(name: str, dense: VectorIndex, queries: Vectors, segment: Segment) ->
     for cutoff in CUTOFFS:
         rows = segment.store.count_until(cutoff)
         shares, start = [], perf_counter()
-        found = dense.nearest(queries, 10, RowFilter(rows))
-        spent = (perf_counter() - start) / len(queries) * 1000
-        for scores, nearest in zip(queries @ vectors[:rows].T, found, strict=True):
+        matches_by_query = dense.nearest(queries, 10, RowFilter(rows))
+        ms_per_query = (perf_counter() - start) / len(queries) * 1000
+        for scores, nearest in zip(queries @ vectors[:rows].T, matches_by_query, strict=True):
             best = np.argsort(-scores)[:10]
             shares.append(len(set(best.tolist()) & set(nearest.rows.tolist())) / 10)
-        when = f"before {cutoff} ({rows:,} papers)" if cutoff else f"no cutoff ({rows:,} papers)"
-        figures.append(Figure(f"recall@10, {name}, {when}", f"{np.mean(shares):.4f} ({spent:.2f} ms a query)"))
+        condition = f"before {cutoff} ({rows:,} papers)" if cutoff else f"no cutoff ({rows:,} papers)"
+        figures.append(
+            Figure(f"recall@10, {name}, {condition}", f"{np.mean(shares):.4f} ({ms_per_query:.2f} ms a query)")
+        )
     return figures
 
 
@@ -65,9 +67,9 @@ def approximate(
 ) -> tuple[VectorIndex, VectorIndexParameters, float]:
     """Build the index that a larger corpus would get, over the same papers. Also return the seconds it took."""
     start = perf_counter()
-    own = np.asarray(segment.papers.vectors)
-    vectors = create_vectors_file(directory, *own.shape)
-    vectors[:] = own
+    paper_vectors = np.asarray(segment.papers.vectors)
+    vectors = create_vectors_file(directory, *paper_vectors.shape)
+    vectors[:] = paper_vectors
     parameters = build_vector_index(vectors, directory, tuning, 0, kind)
     return VectorIndex(directory, parameters, exact_up_to=0), parameters, perf_counter() - start
 
@@ -78,10 +80,10 @@ async def fit(corpus: Corpus, ideas: Sequence[LabelledIdea]) -> list[Figure]:
     covered = np.array([idea.covered for idea in ideas])
     values = np.array([item.value for item in fits])
     figures = [Figure("corpus fit, AUROC covered against other fields", f"{_auroc(values, covered):.4f}")]
-    for name, chosen in (("covered", covered), ("other", ~covered)):
-        levels = [item.level for item, wanted in zip(fits, chosen, strict=True) if wanted]
+    for name, is_chosen in (("covered", covered), ("other", ~covered)):
+        levels = [item.level for item, wanted in zip(fits, is_chosen, strict=True) if wanted]
         counts = ", ".join(f"{levels.count(level)} {level}" for level in ("good", "partial", "poor"))
-        spread = f"{values[chosen].min():.3f} to {values[chosen].max():.3f}"
+        spread = f"{values[is_chosen].min():.3f} to {values[is_chosen].max():.3f}"
         figures.append(Figure(f"corpus fit, {len(levels)} ideas of {name} fields", f"{counts}; {spread}"))
     return [*figures, Figure("corpus fit, criterion", fits[0].criterion)]
 

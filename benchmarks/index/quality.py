@@ -57,15 +57,15 @@ def main() -> None:
 
 
 async def _tell(figures: AsyncIterator[Sequence[Figure]], console: Console) -> None:
-    async for some in figures:
-        for figure in some:
+    async for figure_group in figures:
+        for figure in figure_group:
             console.print(f"{figure.what:<62}{escape(figure.value)}", soft_wrap=True)
 
 
 @contextmanager
-def _directory(given: Path | None) -> Iterator[Path]:
-    if given is not None:
-        yield given
+def _directory(path: Path | None) -> Iterator[Path]:
+    if path is not None:
+        yield path
         return
     with tempfile.TemporaryDirectory() as directory:
         yield Path(directory)
@@ -88,16 +88,18 @@ async def measure(data: Data, known: int, directory: Path, console: Console) -> 
     yield [Figure("memory, corpus open and searched", f"{resident_mb() - before:,.0f} MB more")]
     vectors = await embedder.embed(queries, "query")
     yield recall("served index", segment.papers, vectors, segment)
-    some = sample(segment.store, _SAMPLE)
+    sampled_papers = sample(segment.store, _SAMPLE)
     tuning = await embedder.embed(
-        [fit_passage for paper in some.values() for fit_passage in fit_passages(paper.abstract)], "query"
+        [fit_passage for paper in sampled_papers.values() for fit_passage in fit_passages(paper.abstract)], "query"
     )
     for kind in _APPROXIMATE:
         with tempfile.TemporaryDirectory() as scratch:
             dense, parameters, seconds = approximate(segment, tuning, Path(scratch), kind)
-            how = f"{parameters.probes} of {parameters.lists} lists, {parameters.rescored} scored for each found"
-            told = f"built in {seconds:.1f} s, {how}, recall {parameters.recall_at_10} when tuned"
-            yield [Figure(kind, told), *recall(kind, dense, vectors, segment)]
+            search_text = (
+                f"{parameters.probes} of {parameters.lists} lists, {parameters.rescored} scored for each found"
+            )
+            description = f"built in {seconds:.1f} s, {search_text}, recall {parameters.recall_at_10} when tuned"
+            yield [Figure(kind, description), *recall(kind, dense, vectors, segment)]
     yield await neighbours_of(reader, corpus, read_submissions(data.submissions))
     with tempfile.TemporaryDirectory() as scratch:
         yield await known_items(segment, embedder, sample(segment.store, known), Path(scratch))
@@ -111,10 +113,10 @@ async def _build(
     with console.status("Building the corpus; this takes a few minutes."):
         summary = await build_corpus([papers], directory, embedder)
     manifest = summary.manifest
-    took = f"{perf_counter() - start:.0f} s, {process_time() - cpu:.0f} s of CPU"
+    duration_text = f"{perf_counter() - start:.0f} s, {process_time() - cpu:.0f} s of CPU"
     return [
         Figure("papers, passages besides", f"{manifest.papers:,}, {manifest.total('passages'):,}"),
-        Figure("build", "reused, not measured" if summary.already_built else took),
+        Figure("build", "reused, not measured" if summary.already_built else duration_text),
         Figure("on disk", f"{manifest.bytes / 1e6:,.0f} MB"),
     ]
 

@@ -1,4 +1,4 @@
-"""Queries for the corpus, from the data folder beside the clone."""
+"""Queries for the corpus, from the data folder next to the clone."""
 
 import datetime as dt
 from collections.abc import Sequence

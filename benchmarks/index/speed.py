@@ -59,32 +59,35 @@ def main() -> None:
                 for line in _told(built, asked):
                     console.print(line)
     if arguments.out is not None:
-        kept = [{"built": built.model_dump(), "asked": asked.model_dump()} for built, asked in figures]
-        (arguments.out / "figures.json").write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+        figures_json = [{"built": built.model_dump(), "asked": asked.model_dump()} for built, asked in figures]
+        (arguments.out / "figures.json").write_text(json.dumps(figures_json, indent=1) + "\n", "utf-8")
 
 
-def _apart(work: Callable[..., Out], *given: object) -> Out:
+def _apart(work: Callable[..., Out], *arguments: object) -> Out:
     """Run the work in a fresh process, so that its memory is measured separately."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(work, *given).result()
+        return pool.submit(work, *arguments).result()
 
 
 def _ask(directory: Path) -> Asked:
     load_faiss().omp_get_max_threads()  # loads its libraries before memory is measured
     collection = Collection(directory)
-    whole, _, masked = collection.conditions
+    unfiltered, _, masked = collection.conditions
     _, before = collection.true, memory_mb()
     dense = collection.dense()
-    found = [dense.nearest(collection.judged, LIMIT, allowed) for allowed in collection.conditions]
+    matches_by_condition = [dense.nearest(collection.judged, LIMIT, allowed) for allowed in collection.conditions]
     after = memory_mb()
-    recalls = [collection.recall([item.rows for item in some], number) for number, some in enumerate(found)]
+    recalls = [
+        collection.recall([item.rows for item in batches], number)
+        for number, batches in enumerate(matches_by_condition)
+    ]
     if dense.approximate is None:
         raise SystemExit("There is nothing to compare: so few rows get no approximate index.")
     plain = Plain(dense.approximate.index, collection.vectors, collection.parameters)
     single, batch, masked_single, masked_batch = (
-        in_turn(partial(dense.nearest, limit=LIMIT, row_filter=allowed), partial(plain.ask, allowed=allowed), some)
-        for allowed in (whole, masked)
-        for some in (collection.singles, collection.batches)
+        in_turn(partial(dense.nearest, limit=LIMIT, row_filter=allowed), partial(plain.ask, allowed=allowed), batches)
+        for allowed in (unfiltered, masked)
+        for batches in (collection.singles, collection.batches)
     )
     return Asked(
         recall=(recalls[0], recalls[1], recalls[2]),

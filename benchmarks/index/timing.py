@@ -24,20 +24,20 @@ class Compared(Frozen):
 
 
 def in_turn(
-    ours: Callable[[Vectors], object], theirs: Callable[[Vectors], object], asked: Sequence[Vectors]
+    ours: Callable[[Vectors], object], theirs: Callable[[Vectors], object], query_batches: Sequence[Vectors]
 ) -> Compared:
     """Compare two searches, alternating which runs first so that neither always finds the other's memory warm.
 
     All queries run once before timing, because the first access to each page of a mapped file costs extra."""
-    for some in asked:
-        ours(some)
-        theirs(some)
-    times = np.empty((2, len(asked)))
-    for number, some in enumerate(asked):
+    for query_batch in query_batches:
+        ours(query_batch)
+        theirs(query_batch)
+    times = np.empty((2, len(query_batches)))
+    for number, query_batch in enumerate(query_batches):
         order = ((0, ours), (1, theirs)) if number % 2 else ((1, theirs), (0, ours))
         for place, work in order:
             start = perf_counter()
-            work(some)
+            work(query_batch)
             times[place, number] = (perf_counter() - start) * 1000
     first, second = (Timed(p50=item[0], p95=item[1]) for item in np.quantile(times, [0.5, 0.95], axis=1).T.tolist())
     return Compared(ours=first, theirs=second, overhead=float(np.median(times[0] / times[1])) - 1)

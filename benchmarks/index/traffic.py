@@ -71,31 +71,33 @@ class Traffic:
     answers: list[Answer] = field(default_factory=list)
 
     async def run(self, stop: asyncio.Event) -> None:
-        began, asked = time.monotonic(), 0
-        waiting: set[asyncio.Task[None]] = set()
+        began, query_count = time.monotonic(), 0
+        open_tasks: set[asyncio.Task[None]] = set()
         async with asyncio.TaskGroup() as group:
             while not stop.is_set():
-                if len(waiting) < self.most:
-                    task = group.create_task(self._ask(began, _TOPICS[asked % len(_TOPICS)]))
-                    waiting.add(task)
-                    task.add_done_callback(waiting.discard)
-                asked += 1
-                await asyncio.sleep(max(0.0, began + asked / self.per_second - time.monotonic()))
+                if len(open_tasks) < self.most:
+                    task = group.create_task(self._ask(began, _TOPICS[query_count % len(_TOPICS)]))
+                    open_tasks.add(task)
+                    task.add_done_callback(open_tasks.discard)
+                query_count += 1
+                await asyncio.sleep(max(0.0, began + query_count / self.per_second - time.monotonic()))
 
     async def _ask(self, began: float, query: str) -> None:
         start, version = time.monotonic(), ""
-        seen: set[str] = set()
+        titles: set[str] = set()
         try:
             corpus = await self.corpora.current()
             version = corpus.version
             (hits,) = await corpus.search([query], _LIMIT, OPEN)
             seconds = time.monotonic() - start
-            again = await corpus.papers([PaperId(hit.paper.id) for hit in hits], OPEN)
-            seen = {hit.paper.title for hit in hits} | {paper.title for paper in again.values()}
-            failure = "" if len(hits) == len(again) == _LIMIT else f"{len(hits)} hits, {len(again)} papers"
+            papers_by_id = await corpus.papers([PaperId(hit.paper.id) for hit in hits], OPEN)
+            titles = {hit.paper.title for hit in hits} | {paper.title for paper in papers_by_id.values()}
+            failure = (
+                "" if len(hits) == len(papers_by_id) == _LIMIT else f"{len(hits)} hits, {len(papers_by_id)} papers"
+            )
         except AssayerError as error:
             seconds, failure = time.monotonic() - start, str(error)
-        editions = frozenset(int(title.split(":")[0].split()[1]) for title in seen)
+        editions = frozenset(int(title.split(":")[0].split()[1]) for title in titles)
         self.answers.append(Answer(start - began, seconds, version, editions, failure))
 
     def failed(self) -> list[str]:

@@ -65,40 +65,40 @@ def main() -> None:
         _measure(options.papers, round(options.papers * options.share), options.rate, directory, console)
 
 
-def _measure(papers: int, coming: int, rate: float, directory: Path, console: Console) -> None:
-    records, night, gone = _records(papers, coming, directory)
-    corpus, built = directory / "corpus", directory / "built"
-    if built.is_dir():
+def _measure(papers: int, new_count: int, rate: float, directory: Path, console: Console) -> None:
+    records, update_file, deletions_file = _records(papers, new_count, directory)
+    corpus, build_directory = directory / "corpus", directory / "built"
+    if build_directory.is_dir():
         _tell(console, "built from scratch", "reused, not measured")
     else:
-        cost = _in_a_process(_build, records, built)
+        cost = _in_a_process(_build, records, build_directory)
         _tell(console, f"{papers:,} papers built from scratch", _told(cost))
     shutil.rmtree(corpus, ignore_errors=True)
-    shutil.copytree(built, corpus, copy_function=_link)
+    shutil.copytree(build_directory, corpus, copy_function=_link)
     _in_a_process(_verify, corpus)  # as in a service, whose processes verify only the files that are new
     with search_steadily(corpus, rate) as searching:
-        quiet = searching.so_far(after=10)
-        done = _in_a_process(_update, night, gone, corpus, f"P{papers}")
-        busy = searching.ended()
-    changes = done.changes
-    what = f"{changes.new:,} new, {changes.changed:,} changed, {changes.removed:,} removed"
-    _tell(console, what, _told(done.cost))
-    for stage in done.stages:
+        searches_before = searching.so_far(after=10)
+        update = _in_a_process(_update, update_file, deletions_file, corpus, f"P{papers}")
+        searches_during = searching.ended()
+    changes = update.changes
+    changes_text = f"{changes.new:,} new, {changes.changed:,} changed, {changes.removed:,} removed"
+    _tell(console, changes_text, _told(update.cost))
+    for stage in update.stages:
         _tell(console, f"  {stage.name}", f"{stage.seconds:.1f} s")
-    _tell(console, "searchable after", f"{done.searchable:.1f} s")
-    _tell(console, "searches before", _searches(quiet))
-    _tell(console, "searches during", _searches(busy))
+    _tell(console, "searchable after", f"{update.searchable:.1f} s")
+    _tell(console, "searches before", _searches(searches_before))
+    _tell(console, "searches during", _searches(searches_during))
 
 
-def _records(papers: int, coming: int, directory: Path) -> tuple[Path, Path, Path]:
+def _records(papers: int, new_count: int, directory: Path) -> tuple[Path, Path, Path]:
     """Return the files of the corpus's records, of the incoming records, and of the ids to remove."""
-    records, night, gone = (directory / name for name in ("papers.jsonl", "night.jsonl", "gone.txt"))
+    records, update_file, deletions_file = (directory / name for name in ("papers.jsonl", "night.jsonl", "gone.txt"))
     if not records.is_file():
         write_records(records, invented(papers, _SEED))
-    changed = ({**item, "citation_count": 7} for item in islice(invented(papers, _SEED), coming // 10))
-    write_records(night, chain(changed, invented(coming, _SEED + 1, first=papers)))
-    gone.write_text("".join(f"P{papers - 1 - number}\n" for number in range(coming // 10)))
-    return records, night, gone
+    changed_records = ({**item, "citation_count": 7} for item in islice(invented(papers, _SEED), new_count // 10))
+    write_records(update_file, chain(changed_records, invented(new_count, _SEED + 1, first=papers)))
+    deletions_file.write_text("".join(f"P{papers - 1 - number}\n" for number in range(new_count // 10)))
+    return records, update_file, deletions_file
 
 
 def _build(records: Path, directory: Path) -> Cost:
@@ -107,19 +107,19 @@ def _build(records: Path, directory: Path) -> Cost:
     return watched(manifest.bytes)
 
 
-def _update(night: Path, gone: Path, directory: Path, new: str) -> Updated:
-    """Update the corpus; `new` is the id of an incoming paper."""
+def _update(update_file: Path, deletions_file: Path, directory: Path, new_paper: str) -> Updated:
+    """Update the corpus; `new_paper` is the id of an incoming paper."""
     started, stages = time.perf_counter(), Stopwatch()
     embedder = InventedEmbedder()
     with _watched() as watched:
         with stages.stage("read incoming records"):
-            delta = read_delta([night], gone, embedder)
+            delta = read_delta([update_file], deletions_file, embedder)
         summary = asyncio.run(update_corpus(delta, directory, embedder, watch=stages))
         with stages.stage("open and search"):
-            title = next(upsert.title for upsert in delta.upserts if upsert.id == new)
+            title = next(upsert.title for upsert in delta.upserts if upsert.id == new_paper)
             (hits,) = asyncio.run(_open(directory).search([title], 20, OPEN))
-    if new not in {hit.paper.id for hit in hits} or summary.manifest.changes is None:
-        raise RuntimeError(f"{new} was not found by its title.")
+    if new_paper not in {hit.paper.id for hit in hits} or summary.manifest.changes is None:
+        raise RuntimeError(f"{new_paper} was not found by its title.")
     return Updated(
         watched(summary.manifest.bytes), stages.stages, summary.manifest.changes, time.perf_counter() - started
     )
@@ -136,28 +136,28 @@ def _open(directory: Path) -> Corpus:
 @contextmanager
 def _watched() -> Iterator[Callable[[int], Cost]]:
     """Measure the resources that this process uses in the block; call the yielded function afterwards."""
-    process, most, ended = psutil.Process(), 0, threading.Event()
+    process, peak_bytes, ended = psutil.Process(), 0, threading.Event()
 
     def watch() -> None:
-        nonlocal most
+        nonlocal peak_bytes
         while not ended.wait(_WATCHED_EVERY):
             memory = process.memory_info()
-            most = max(most, memory.rss - memory.shared)
+            peak_bytes = max(peak_bytes, memory.rss - memory.shared)
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     wall, cpu = time.perf_counter(), time.process_time()
-    spent: list[float] = []
-    yield lambda size: Cost(spent[0], spent[1], most, size)
-    spent += [time.perf_counter() - wall, time.process_time() - cpu]
+    times_spent: list[float] = []
+    yield lambda size: Cost(times_spent[0], times_spent[1], peak_bytes, size)
+    times_spent += [time.perf_counter() - wall, time.process_time() - cpu]
     ended.set()
     watcher.join()
 
 
-def _in_a_process(work: Callable[..., Any], *given: Any) -> Any:
+def _in_a_process(work: Callable[..., Any], *arguments: Any) -> Any:
     """Run the work in a fresh process, so that its memory is measured separately."""
     with ProcessPoolExecutor(1, mp.get_context("spawn")) as pool:
-        return pool.submit(work, *given).result()
+        return pool.submit(work, *arguments).result()
 
 
 def _link(source: str, target: str) -> None:
@@ -171,22 +171,22 @@ def _told(cost: Cost) -> str:
     )
 
 
-def _searches(searched: Searched) -> str:
+def _searches(searches: Searched) -> str:
     return (
-        f"{searched.asked:,} asked, {searched.failed:,} failed, p50 {searched.p50:.1f} ms, p95 {searched.p95:.1f} ms, "
-        f"{searched.versions} versions"
+        f"{searches.asked:,} asked, {searches.failed:,} failed, p50 {searches.p50:.1f} ms, p95 {searches.p95:.1f} ms, "
+        f"{searches.versions} versions"
     )
 
 
-def _tell(console: Console, what: str, value: str) -> None:
-    console.print(f"{what:<48}{value}", soft_wrap=True)
+def _tell(console: Console, label: str, value: str) -> None:
+    console.print(f"{label:<48}{value}", soft_wrap=True)
 
 
 @contextmanager
-def _directory(given: Path | None) -> Iterator[Path]:
-    if given is not None:
-        given.mkdir(parents=True, exist_ok=True)
-        yield given
+def _directory(path: Path | None) -> Iterator[Path]:
+    if path is not None:
+        path.mkdir(parents=True, exist_ok=True)
+        yield path
         return
     with tempfile.TemporaryDirectory() as directory:
         yield Path(directory)

@@ -56,8 +56,8 @@ _PARTS: Mapping[str, Callable[[PartInputs], Iterator[str]]] = {
 
 def main(arguments: list[str] | None = None) -> int:
     options = _arguments(arguments)
-    named = {"ASSAYER_LLM__BASE_URL": options.endpoint, "ASSAYER_LLM__MODEL": options.model}
-    os.environ |= {name: value for name, value in named.items() if value}
+    environment = {"ASSAYER_LLM__BASE_URL": options.endpoint, "ASSAYER_LLM__MODEL": options.model}
+    os.environ |= {name: value for name, value in environment.items() if value}
     try:
         _run(options)
     except AssayerError as error:
@@ -68,11 +68,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> None:
     print(f"{heading()}\n", flush=True)
-    recorded: Judge | None = "recorded" if getattr(options, "recorded", None) else None
-    real = options.local_model or load_settings().llm
-    judge: Judge | None = options.judge or recorded or ("endpoint" if real else None)
+    recorded_judge: Judge | None = "recorded" if getattr(options, "recorded", None) else None
+    real_model = options.local_model or load_settings().llm
+    judge: Judge | None = options.judge or recorded_judge or ("endpoint" if real_model else None)
     sets = frozenset(getattr(options, "sets", ()))
-    asked = RunOptions(
+    run_options = RunOptions(
         judge=None if options.no_llm else judge,
         out=options.out,
         seeds=tuple(range(options.seed, options.seed + options.repeats)),
@@ -86,16 +86,16 @@ def _run(options: argparse.Namespace) -> None:
         sets=sets,
     )
     with ExitStack() as stack:
-        graded = {idea_of(paper).text: paper.label for paper in inno_eval().grouped}
+        labels_by_text = {idea_of(paper).text: paper.label for paper in inno_eval().grouped}
         settings = stack.enter_context(
-            settings_for(asked.judge, options.out, options.latency, graded, options.local_model)
+            settings_for(run_options.judge, options.out, options.latency, labels_by_text, options.local_model)
         )
         embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
         vectorise = Vectoriser(embedder, options.vectors)
-        given = PartInputs(asked, settings, embedder, vectorise, options.rounds, options)
-        for line in _PARTS[options.part](given):
+        inputs = PartInputs(run_options, settings, embedder, vectorise, options.rounds, options)
+        for line in _PARTS[options.part](inputs):
             print(line, flush=True)
-        if asked.judge == "endpoint":
+        if run_options.judge == "endpoint":
             print("\nRequests so far, of all parts that use this data directory:\n")
             print("\n".join(answers_table(asyncio.run(answers_in(settings)))))
 
@@ -114,15 +114,17 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def _common(part: argparse.ArgumentParser) -> None:
-    who = part.add_mutually_exclusive_group()
-    who.add_argument("--judge", choices=JUDGES, help="who answers; by default the settings' endpoint")
-    who.add_argument(
+    judge_options = part.add_mutually_exclusive_group()
+    judge_options.add_argument("--judge", choices=JUDGES, help="who answers; by default the settings' endpoint")
+    judge_options.add_argument(
         "--simulate", dest="judge", action="store_const", const="simulator", help="same as --judge simulator"
     )
-    who.add_argument("--no-llm", action="store_true", help="use no language model, whatever the settings say")
+    judge_options.add_argument("--no-llm", action="store_true", help="use no language model, whatever the settings say")
     part.add_argument("--endpoint", help="language model's address; overrides the settings")
     part.add_argument("--model", help="name of the language model; overrides the settings")
-    who.add_argument("--local-model", help="GGUF file, or package that contains one; llama.cpp's server runs it")
+    judge_options.add_argument(
+        "--local-model", help="GGUF file, or package that contains one; llama.cpp's server runs it"
+    )
     part.add_argument("--latency", type=float, default=0.0, help="mean time of a simulated answer in seconds")
     part.add_argument("--out", type=Path, default=Path("build/quality"), help="folder in which outcomes are kept")
     part.add_argument(

@@ -60,18 +60,18 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     checks = check_files(files, options.corpus)
     _print(checks, with_corpus=options.corpus is not None)
-    missing = options.expect is not None and len(checks) != options.expect
-    if missing:
+    has_wrong_count = options.expect is not None and len(checks) != options.expect
+    if has_wrong_count:
         print(f"Expected {options.expect} reports, found {len(checks)}.")
-    return 1 if missing or any(item.violations for item in checks) else 0
+    return 1 if has_wrong_count or any(item.violations for item in checks) else 0
 
 
 def check_files(files: Iterable[Path], corpus: Path | None) -> list[Check]:
     """Check report files, and compare them with the corpus if a path is given."""
     reports = [(file, _load(file)) for file in files]
     ids = {reference["id"] for _, report in reports for reference in _references(report)}
-    known = None if corpus is None else records_of(corpus, ids)
-    return [check(str(file), report, known) for file, report in reports]
+    records = None if corpus is None else records_of(corpus, ids)
+    return [check(str(file), report, records) for file, report in reports]
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
@@ -99,8 +99,10 @@ def _load(file: Path) -> Json | None:
 
 
 def _references(report: Json | None) -> list[Json]:
-    listed = (report or {}).get("references")
-    return [item for item in listed if isinstance(item, dict) and "id" in item] if isinstance(listed, list) else []
+    references = (report or {}).get("references")
+    return (
+        [item for item in references if isinstance(item, dict) and "id" in item] if isinstance(references, list) else []
+    )
 
 
 def check(name: str, report: Json | None, corpus: dict[str, Json] | None = None) -> Check:
@@ -170,26 +172,26 @@ def _check_references(report: Json, result: Check) -> None:
 
 
 def _check_labels(report: Json, result: Check) -> None:
-    known = {item["label"] for item in report["references"]}
-    used: set[str] = set()
+    known_labels = {item["label"] for item in report["references"]}
+    used_labels: set[str] = set()
     for path, text in _strings(report):
         if path.startswith("coverage.faults"):  # quotes from rejected answers
             continue
-        found = [label for group in LABELS.findall(text) for label in re.findall(r"P\d+", group)]
-        result.labels += len(found)
-        used.update(found)
+        text_labels = [label for group in LABELS.findall(text) for label in re.findall(r"P\d+", group)]
+        result.labels += len(text_labels)
+        used_labels.update(text_labels)
         for bracket in BRACKET_WITH_LABEL.findall(text):
             if not LABELS.fullmatch(bracket):
                 result.wrong(f"{bracket} in {path} is not of the form [P3] or [P3, P4]")
-        for label in sorted(set(found) - known):
+        for label in sorted(set(text_labels) - known_labels):
             result.wrong(f"[{label}] in {path} is not a reference")
         if MARKER.search(text) and not path.startswith("idea."):
             result.wrong(f"a paper in {path} was never given its label")
     for item in _objects([report["parts"], report.get("plan_review"), report.get("evidence")], "label"):
-        used.add(item["label"])
-        if item["label"] not in known:
+        used_labels.add(item["label"])
+        if item["label"] not in known_labels:
             result.wrong(f"{item['label']} is cited but is not a reference")
-    for label in sorted(known - used):
+    for label in sorted(known_labels - used_labels):
         result.wrong(f"reference {label} is never cited")
 
 
@@ -197,21 +199,21 @@ def _check_cutoff(report: Json, result: Check) -> None:
     if report["cutoff"] is None:
         return
     cutoff = dt.date.fromisoformat(report["cutoff"])
-    judging = _cited_outside_advice(report)
+    judging_labels = _cited_outside_advice(report)
     for item in report["references"]:
         if item["publication_date"] is None:
             result.wrong(f"reference {item['label']} is undated, and there is a cutoff")
-        elif dt.date.fromisoformat(item["publication_date"]) > cutoff and item["label"] in judging:
+        elif dt.date.fromisoformat(item["publication_date"]) > cutoff and item["label"] in judging_labels:
             result.wrong(f"reference {item['label']} of {item['publication_date']} is after the cutoff {cutoff}")
 
 
 def _cited_outside_advice(report: Json) -> set[str]:
     """Return the labels on which the judgement rests. Only a board's advice may rest on papers after the cutoff."""
     board = {key: value for key, value in (report.get("board") or {}).items() if key != "advice"}
-    judging = [report["summary"], report["parts"], report.get("evidence"), board]
-    texts = (text for _, text in _strings(judging))
-    cited = {label for text in texts for group in LABELS.findall(text) for label in re.findall(r"P\d+", group)}
-    return cited | {item["label"] for item in _objects(judging, "label")}
+    judging_parts = [report["summary"], report["parts"], report.get("evidence"), board]
+    texts = (text for _, text in _strings(judging_parts))
+    cited_labels = {label for text in texts for group in LABELS.findall(text) for label in re.findall(r"P\d+", group)}
+    return cited_labels | {item["label"] for item in _objects(judging_parts, "label")}
 
 
 def _check_addresses(report: Json, result: Check) -> None:
@@ -277,21 +279,25 @@ def _check_counts(report: Json, result: Check) -> None:
     )
     evidence = report.get("evidence") or {}
     states += Counter(item["quote_state"] for item in _objects(evidence, "quote_state") if item["quote"])
-    expected = {
+    expected_counts = {
         "papers_cited": len(report["references"]),
         "quotes_verified": states["verified"],
         "quotes_unverified": states["not_found"],
     }
-    for name, number in expected.items():
+    for name, number in expected_counts.items():
         if coverage[name] != number:
             result.wrong(f"coverage says {name} = {coverage[name]}, the report holds {number}")
     # Papers near a comparison that the plan lacks, and works cited by several papers, are named without being read.
-    named = {item["label"] for item in _objects(report.get("plan_review") or {}, "similarity")}
-    named |= {item["label"] for item in _objects(evidence, "cited_by")}
-    unread = {"papers_cited": len(named)}
-    for less, more in (("papers_cited", "papers_read"), ("papers_read", "papers_found"), ("full_texts", "papers_read")):
-        if coverage[less] > coverage[more] + unread.get(less, 0):
-            result.wrong(f"coverage says {less} = {coverage[less]} of {more} = {coverage[more]}")
+    named_labels = {item["label"] for item in _objects(report.get("plan_review") or {}, "similarity")}
+    named_labels |= {item["label"] for item in _objects(evidence, "cited_by")}
+    unread = {"papers_cited": len(named_labels)}
+    for smaller, larger in (
+        ("papers_cited", "papers_read"),
+        ("papers_read", "papers_found"),
+        ("full_texts", "papers_read"),
+    ):
+        if coverage[smaller] > coverage[larger] + unread.get(smaller, 0):
+            result.wrong(f"coverage says {smaller} = {coverage[smaller]} of {larger} = {coverage[larger]}")
     for item in coverage["faults"]:
         if not 0 <= item["recovered"] <= item["occurrences"]:
             result.wrong(f"{item['task']} recovered {item['recovered']} of {item['occurrences']} {item['kind']} faults")
@@ -315,26 +321,26 @@ def _check_release(report: Json, result: Check) -> None:
     if release is None:
         return
     minima = {item["name"]: item for item in release["minima"]}
-    failed = [name for name, item in minima.items() if not item["is_met"]]
-    result.release = ", ".join(failed) or "complete"
-    if release["state"] != ("incomplete" if failed else "complete"):
-        result.wrong(f"it is {release['state']} and fails {len(failed)} minima")
+    failed_minima = [name for name, item in minima.items() if not item["met"]]
+    result.release = ", ".join(failed_minima) or "complete"
+    if release["state"] != ("incomplete" if failed_minima else "complete"):
+        result.wrong(f"it is {release['state']} and fails {len(failed_minima)} minima")
     coverage = report["coverage"]
     quotes = (coverage["quotes_verified"], coverage["quotes_verified"] + coverage["quotes_unverified"])
     shares = {"quotes_found": quotes}
-    if coverage["llm_requests_failed"] is not None:
-        shares["answered"] = (coverage["llm_requests"], coverage["llm_requests"] + coverage["llm_requests_failed"])
-    for name, (counted, of) in shares.items():
+    if coverage["llm_calls_lost"] is not None:
+        shares["answered"] = (coverage["llm_calls"], coverage["llm_calls"] + coverage["llm_calls_lost"])
+    for name, (part, total) in shares.items():
         measured = minima[name]["measured"]
-        expected = round(counted / of, 4) if of else None
-        if (None if isinstance(measured, dict) else measured) != expected:
-            result.wrong(f"{name} is measured as {measured}, and {counted} of {of} are counted")
+        expected_share = round(part / total, 4) if total else None
+        if (None if isinstance(measured, dict) else measured) != expected_share:
+            result.wrong(f"{name} is measured as {measured}, and {part} of {total} are counted")
     for name, item in minima.items():
-        if isinstance(item["measured"], float) and item["is_met"] != (item["measured"] >= item["minimum"]):
-            result.wrong(f"{name} is {item['measured']} and called {'met' if item['is_met'] else 'missed'}")
-    if failed:
-        for what in _totals(report):
-            result.wrong(f"it is incomplete, and {what} has a total")
+        if isinstance(item["measured"], float) and item["met"] != (item["measured"] >= item["minimum"]):
+            result.wrong(f"{name} is {item['measured']} and called {'met' if item['met'] else 'missed'}")
+    if failed_minima:
+        for score_name in _totals(report):
+            result.wrong(f"it is incomplete, and {score_name} has a total")
 
 
 def _totals(report: Json) -> Iterator[str]:
@@ -385,14 +391,14 @@ def _print(checks: list[Check], with_corpus: bool) -> None:
             print(f"{item.name}: {violation}")
     total = sum((item.quotes for item in checks), Counter[str]())
     if releases := Counter(item.release for item in checks if item.release):
-        said = "; ".join(f"{count} {name}" for name, count in releases.most_common())
-        print(f"Releases, complete or by the minima that are failed: {said}")
-    against = "the corpus" if with_corpus else "no corpus: none was given"
+        release_text = "; ".join(f"{count} {name}" for name, count in releases.most_common())
+        print(f"Releases, complete or by the minima that are failed: {release_text}")
+    checked_against = "the corpus" if with_corpus else "no corpus: none was given"
     print(
         f"{len(checks)} reports, {sum(item.references for item in checks)} references, "
         f"{sum(item.labels for item in checks)} labels in texts, {total['verified']} verified quotes, "
         f"{total['not_found']} not found; {sum(item.compared for item in checks)} references and quotes compared with "
-        f"{against}: {sum(len(item.violations) for item in checks)} violations"
+        f"{checked_against}: {sum(len(item.violations) for item in checks)} violations"
     )
 
 

@@ -12,11 +12,11 @@ from typing import Any
 Json = dict[str, Any]
 
 
-def records_of(path: Path, wanted: set[str]) -> dict[str, Json]:
+def records_of(path: Path, ids: set[str]) -> dict[str, Json]:
     """Return the records with the wanted ids from a corpus's input file."""
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
         records = (json.loads(line) for line in lines if line.strip())
-        return {record["id"]: record for record in records if record.get("id") in wanted}
+        return {record["id"]: record for record in records if record.get("id") in ids}
 
 
 def differences(reference: Json, record: Json) -> Iterator[str]:
@@ -48,6 +48,6 @@ def texts_of(record: Json) -> list[str]:
 
 def _words(text: str) -> list[str]:
     """Return lower-case words without accents and invisible characters; punctuation and spaces only separate."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    kept = (character for character in plain if unicodedata.category(character) not in {"Mn", "Cf"})
-    return re.findall(r"\w+", "".join(kept))
+    normalised = unicodedata.normalize("NFKD", text.casefold())
+    characters = (character for character in normalised if unicodedata.category(character) not in {"Mn", "Cf"})
+    return re.findall(r"\w+", "".join(characters))

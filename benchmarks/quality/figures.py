@@ -46,7 +46,7 @@ class Figure(Frozen):
 
 
 def figure(
-    where: tuple[str, str],
+    part_of_set: tuple[str, str],
     measure: str,
     scorer: tuple[str, Kind],
     estimate: Estimate,
@@ -55,11 +55,11 @@ def figure(
     chance: float | None = None,
     note: str = "",
 ) -> Figure:
-    """Make a figure. `where` is set and part, `scorer` its name and kind; a value of NaN becomes None."""
+    """Make a figure. `part_of_set` is set and part, `scorer` its name and kind; a value of NaN becomes None."""
     value, low, high = (None if math.isnan(item) else round(item, 4) for item in estimate)
     return Figure(
-        set=where[0],
-        part=where[1],
+        set=part_of_set[0],
+        part=part_of_set[1],
         measure=measure,
         scorer=scorer[0],
         kind=scorer[1],
@@ -74,7 +74,7 @@ def figure(
 
 
 def estimated(
-    where: tuple[str, str],
+    part_of_set: tuple[str, str],
     scorer: tuple[str, Kind],
     measures: Iterable[tuple[str, Measure, float | None]],
     truth: Truth,
@@ -87,14 +87,14 @@ def estimated(
     value."""
     unanswered = int(np.isnan(runs[0]).any(axis=1).sum())
     for name, measure, chance in measures:
-        found = bootstrap(measure, truth, runs, rounds, seed)
-        yield figure(where, name, scorer, found, len(truth), unanswered, chance, note)
+        estimate = bootstrap(measure, truth, runs, rounds, seed)
+        yield figure(part_of_set, name, scorer, estimate, len(truth), unanswered, chance, note)
 
 
 def values_of(values: NDArray[np.float64], rounds: int, seed: int = 0) -> Estimate:
     """Estimate the mean of one number per item by bootstrap over items; NaN counts as 0."""
-    told = np.nan_to_num(values)[:, None]
-    return bootstrap(lambda _, drawn: float(drawn.mean()), np.zeros(len(told), np.int16), [told], rounds, seed)
+    column = np.nan_to_num(values)[:, None]
+    return bootstrap(lambda _, sample: float(sample.mean()), np.zeros(len(column), np.int16), [column], rounds, seed)
 
 
 def table(figures: Sequence[Figure]) -> Iterator[str]:
@@ -108,9 +108,9 @@ def table(figures: Sequence[Figure]) -> Iterator[str]:
     lines: dict[tuple[str, str], list[Figure]] = {}
     for item in figures:
         lines.setdefault((item.part, item.scorer), []).append(item)
-    for (part, scorer), found in lines.items():
-        by_measure = {item.measure: item.shown for item in found}
-        name = f"SIMULATED: {scorer}" if any(item.simulated for item in found) else scorer
-        first = found[0]
+    for (part, scorer), line_figures in lines.items():
+        by_measure = {item.measure: item.shown for item in line_figures}
+        name = f"SIMULATED: {scorer}" if any(item.simulated for item in line_figures) else scorer
+        first = line_figures[0]
         cells = (by_measure.get(measure, "–") for measure in measures)
         yield row(part, name, str(first.items), str(first.unanswered), *cells)

@@ -75,8 +75,8 @@ async def order_of(group: Group, llm: Llm, options: RankingOptions, seed: int) -
     """Rank a group by comparing every pair in both orders. Raises MalformedAnswer if no answer of the judge is
     usable."""
     run = Run(EvaluationId(f"rk_{group.name}_{seed}"), None, SystemClock(), NoProgress())
-    every = options.model_copy(update={"comparisons_per_idea": float(len(group.ideas) - 1), "seed": seed})
-    ranking = (await rank_ideas(group.ideas, llm, run, every)).ranking
+    exhaustive_options = options.model_copy(update={"calls_per_idea": float(len(group.ideas) - 1), "seed": seed})
+    ranking = (await rank_ideas(group.ideas, llm, run, exhaustive_options)).ranking
     if not ranking.judge.comparisons:
         raise MalformedAnswer(f"None of the {ranking.judge.failed} comparisons got a usable answer.")
     strengths = {idea.id: round(idea.strength, 6) for idea in ranking.ideas}
@@ -116,8 +116,8 @@ async def ask_groups(
     async def one(group: Group, seed: int) -> GroupOutcome:
         return await order_of(group, llm, options, seed)
 
-    def failed(name: str, seed: int, why: str) -> GroupOutcome:
-        return GroupOutcome(item=name, seed=seed, failure=why)
+    def failed(name: str, seed: int, reason: str) -> GroupOutcome:
+        return GroupOutcome(item=name, seed=seed, failure=reason)
 
     await measure_missing(((group, group.name, seed) for group in groups), outcome_file, one, failed)
 
@@ -135,15 +135,21 @@ def group_rows(
     for scorer in scorers(known):
         values = values_in_groups(scorer, known, data.groups, 0)
         by_id = [{item: values[group.query, item] for item in _ids(group)} for group in groups]
-        yield scorer.name, [_by_values(group, some) for group, some in zip(groups, by_id, strict=True)]
-    scored = [group for group in groups if all(item in scores for item in _ids(group))]
-    if scored:
-        yield f"InnoEval's points, {len(scored)} groups with all four", [_by_values(item, scores) for item in scored]
+        yield (
+            scorer.name,
+            [_by_values(group, values_of_group) for group, values_of_group in zip(groups, by_id, strict=True)],
+        )
+    scored_groups = [group for group in groups if all(item in scores for item in _ids(group))]
+    if scored_groups:
+        yield (
+            f"InnoEval's points, {len(scored_groups)} groups with all four",
+            [_by_values(item, scores) for item in scored_groups],
+        )
     if outcomes:
         repeats: dict[str, list[Measures]] = {}
         for outcome in outcomes:
             repeats.setdefault(outcome.item, []).append(measured(outcome.grades))
-        yield "the judge", [Measures(*np.mean(found, axis=0)) for found in repeats.values()]
+        yield "the judge", [Measures(*np.mean(group_measures, axis=0)) for group_measures in repeats.values()]
 
 
 def _ids(group: Group) -> list[IdeaId]:

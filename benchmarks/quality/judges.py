@@ -29,8 +29,8 @@ def settings_for(
         yield load_settings().model_copy(update={"llm": None})
         return
     if judge == "endpoint":
-        with start_chosen_model("laptop", None, local_model) as chosen:
-            yield chosen.settings
+        with start_chosen_model("laptop", None, local_model) as chosen_model:
+            yield chosen_model.settings
         return
     with ExitStack() as stack:
         if judge in ("simulator", "recorded"):  # the simulator gets no requests if answers are recorded
@@ -41,13 +41,13 @@ def settings_for(
         ours = {"HOME": str(home), "LLM__BASE_URL": address, "LLM__MODEL": "simulated", "LLM__API_KEY": "simulated"}
         if "ASSAYER_CORPUS__PATH" not in os.environ:
             ours["CORPUS__PATH"] = str(load_settings().corpus_path)
-        before = dict(os.environ)
+        environment_before = dict(os.environ)
         os.environ |= {f"ASSAYER_{name}": value for name, value in ours.items()}
         try:
             yield load_settings()
         finally:
             os.environ.clear()
-            os.environ |= before
+            os.environ |= environment_before
 
 
 def _written(grades: Mapping[str, int], folder: Path) -> Path:

@@ -41,9 +41,11 @@ def values_in_groups(
     values: dict[tuple[str, IdeaId], float] = {}
     for start in range(_FOLDS):
         fold = set(names[start::_FOLDS].tolist())
-        hidden = sorted({place[item] for group in fold for item in groups[group]})
-        if hidden:
-            said = scorer.score(data.graph, np.array(hidden, np.int32)) @ np.arange(len(data.graph.classes))
-            found = {data.papers[row].id: float(value) for row, value in zip(hidden, said, strict=True)}
-            values |= {(group, paper): found[paper] for group in fold for paper in groups[group]}
+        hidden_rows = sorted({place[item] for group in fold for item in groups[group]})
+        if hidden_rows:
+            predictions = scorer.score(data.graph, np.array(hidden_rows, np.int32)) @ np.arange(len(data.graph.classes))
+            value_by_paper = {
+                data.papers[row].id: float(value) for row, value in zip(hidden_rows, predictions, strict=True)
+            }
+            values |= {(group, paper): value_by_paper[paper] for group in fold for paper in groups[group]}
     return values

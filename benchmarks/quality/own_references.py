@@ -52,10 +52,10 @@ def own_references(inputs: PartInputs) -> Iterator[str]:
     yield from asyncio.run(_two_readers())
     yield ""
     seed, count = inputs.run_options.seeds[0], inputs.run_options.first or _PROPOSALS
-    made = proposals(DATA, corpus_works(DATA), count, seed)
+    generated = proposals(DATA, corpus_works(DATA), count, seed)
     directory = inputs.run_options.out / "corpus-of-words"
-    judged, seconds = asyncio.run(_checked(made, directory))
-    entries = sum(len(item.entries) for item in made)
+    judged, seconds = asyncio.run(_checked(generated, directory))
+    entries = sum(len(item.entries) for item in generated)
     yield f"{count} proposals, {entries} entries; {seconds:.2f} s per proposal; only the corpus was searched."
     yield from outcome_table(judged)
 
@@ -67,17 +67,17 @@ async def _two_readers() -> list[str]:
     idea = await read_pdf_idea((folder / "paper.pdf").read_bytes(), "the PDF")
     text = read_references(idea).entries
     pairs = paired(text, tei)
-    known = [_as_record(number, work) for number, work in enumerate(tei)]
-    found = [find_best_match(work, known) for work in text]
+    records = [_as_record(number, work) for number, work in enumerate(tei)]
+    matches = [find_best_match(work, records) for work in text]
     return [
         f"Entries in the TEI: {len(tei)}; read from the PDF's text: {len(text)}; with the same title: {len(pairs)}.",
         f"With the same title: same year {sum(a.year == b.year for a, b in pairs)}, "
         f"same first author {sum(_first(a) == _first(b) for a, b in pairs)}, "
         f"DOI in the text {sum(bool(a.doi) for a, _ in pairs)}, in the TEI {sum(bool(b.doi) for _, b in pairs)}.",
         "Entries of the text searched for among those of the TEI: "
-        f"found {sum(bool(item) for item in found)}, of them "
-        f"with differences {sum(bool(item and item.differences) for item in found)}.",
-        *(f"- {difference}" for item in found if item for difference in item.differences),
+        f"found {sum(bool(item) for item in matches)}, of them "
+        f"with differences {sum(bool(item and item.differences) for item in matches)}.",
+        *(f"- {difference}" for item in matches if item for difference in item.differences),
     ]
 
 
@@ -102,17 +102,17 @@ def _as_record(number: int, work: CitedWork) -> Paper:
     )
 
 
-async def _checked(made: Sequence[Proposal], directory: Path) -> tuple[list[Judged], float]:
+async def _checked(generated: Sequence[Proposal], directory: Path) -> tuple[list[Judged], float]:
     embedder = HashingEmbedder()
     if not await asyncio.to_thread(directory.is_dir):
         await build_corpus([DATA / "papers" / "papers.jsonl.gz"], directory, embedder)
     corpus, clock, judged = Corpus.open(directory, embedder), SystemClock(), list[Judged]()
     start = clock.monotonic()
-    for proposal in made:
+    for proposal in generated:
         run = Run(EvaluationId("benchmark"), None, clock, NoProgress())
-        own = await _check(proposal, corpus, run)
-        judged += _judge(proposal, own)
-    seconds = (clock.monotonic() - start) / len(made)
+        references = await _check(proposal, corpus, run)
+        judged += _judge(proposal, references)
+    seconds = (clock.monotonic() - start) / len(generated)
     corpus.close()
     return judged, seconds
 
@@ -120,14 +120,14 @@ async def _checked(made: Sequence[Proposal], directory: Path) -> tuple[list[Judg
 async def _check(proposal: Proposal, corpus: Corpus, run: Run) -> OwnReferences:
     settings = LiteratureSettings()
     sources = reference_sources(corpus, {}, settings, run)
-    own = await check_own_references(proposal.idea, sources, NoLlm(), run, OwnReferenceOptions(seconds=600))
-    return own if isinstance(own, OwnReferences) else OwnReferences(parser="text", entries=())
+    references = await check_own_references(proposal.idea, sources, NoLlm(), run, OwnReferenceOptions(seconds=600))
+    return references if isinstance(references, OwnReferences) else OwnReferences(parser="text", entries=())
 
 
-def _judge(proposal: Proposal, own: OwnReferences) -> Iterator[Judged]:
+def _judge(proposal: Proposal, references: OwnReferences) -> Iterator[Judged]:
     """Yield a judgement of each planted entry, from the entry at its position if that contains the title, else from any
     entry that does."""
-    read = [(title_key(entry.text), entry) for entry in own.entries]
+    read = [(title_key(entry.text), entry) for entry in references.entries]
     for place, planted in enumerate(proposal.entries):
         key = title_key(planted.work.title)
         entry = next((entry for text, entry in [*read[place : place + 1], *read] if key in text), None)
@@ -141,12 +141,12 @@ def outcome_table(judged: Sequence[Judged]) -> Iterator[str]:
     yield row("planted", "entries", *_OUTCOMES)
     yield row(*["---"] * (2 + len(_OUTCOMES)))
     for kind in dict.fromkeys(item.planted.kind for item in judged):
-        some = Counter(item.outcome for item in judged if item.planted.kind == kind)
-        yield row(kind, str(some.total()), *(str(some[outcome]) for outcome in _OUTCOMES))
+        outcome_counts = Counter(item.outcome for item in judged if item.planted.kind == kind)
+        yield row(kind, str(outcome_counts.total()), *(str(outcome_counts[outcome]) for outcome in _OUTCOMES))
     honest = [item for item in judged if item.planted.kind in ("real", "written otherwise")]
     yield ""
     yield f"False alarms (honest entries that are not found or differ): {_share(honest, ('not_found', 'differs'))}."
-    for kind, told in (
+    for kind, reporting_outcomes in (
         ("invented", ("not_found",)),
         ("wrong year", ("differs",)),
         ("wrong first author", ("differs", "not_found")),
@@ -154,18 +154,23 @@ def outcome_table(judged: Sequence[Judged]) -> Iterator[str]:
         ("longer title", ("differs", "not_found")),
     ):
         planted = [item for item in judged if item.planted.kind == kind]
-        yield f"Reported planted entries, {kind}: {_share(planted, told)}."
+        yield f"Reported planted entries, {kind}: {_share(planted, reporting_outcomes)}."
     yield ""
     yield row("style", "honest entries", "false alarms", "unread")
     yield row(*["---"] * 4)
     for style in dict.fromkeys(item.style for item in honest):
-        some = Counter(item.outcome for item in honest if item.style == style)
-        yield row(style, str(some.total()), str(some["not_found"] + some["differs"]), str(some["unread"]))
+        outcome_counts = Counter(item.outcome for item in honest if item.style == style)
+        yield row(
+            style,
+            str(outcome_counts.total()),
+            str(outcome_counts["not_found"] + outcome_counts["differs"]),
+            str(outcome_counts["unread"]),
+        )
 
 
-def _share(some: Sequence[Judged], outcomes: Sequence[str]) -> str:
-    hits = sum(item.outcome in outcomes for item in some)
-    if not some:
+def _share(entries: Sequence[Judged], outcomes: Sequence[str]) -> str:
+    hits = sum(item.outcome in outcomes for item in entries)
+    if not entries:
         return "none planted"
-    low, high = binomtest(hits, len(some)).proportion_ci(method="wilson")
-    return f"{hits} of {len(some)} ({100 * hits / len(some):.1f} %, {100 * low:.1f} to {100 * high:.1f})"
+    low, high = binomtest(hits, len(entries)).proportion_ci(method="wilson")
+    return f"{hits} of {len(entries)} ({100 * hits / len(entries):.1f} %, {100 * low:.1f} to {100 * high:.1f})"

@@ -17,9 +17,9 @@ def gaps(values: Mapping[tuple[str, IdeaId], float], pairs: Sequence[Pair]) -> N
     return np.array([values[pair.group, pair.better] - values[pair.group, pair.worse] for pair in pairs])
 
 
-def right(some: NDArray[np.float64]) -> NDArray[np.float64]:
+def right(gaps_of_pairs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Score gaps: 1 for the right order, 0.5 for a tie, 0 for the wrong order or a missing answer (NaN)."""
-    return np.where(np.isnan(some), 0.0, np.where(np.abs(some) < 1e-12, 0.5, some > 0))
+    return np.where(np.isnan(gaps_of_pairs), 0.0, np.where(np.abs(gaps_of_pairs) < 1e-12, 0.5, gaps_of_pairs > 0))
 
 
 def pair_rows(
@@ -41,11 +41,16 @@ def pair_rows(
     for scorer in scorers(known):
         yield scorer.name, _of_values(data, values_in_groups(scorer, known, data.groups, 0))
     if scores:
-        own = {(group, item): scores.get(item, np.nan) for group, item in _members(data)}
-        covered = {name: np.flatnonzero(~np.isnan(gaps(own, pairs))) for name, pairs in data.pairs.items()}
-        told = ", ".join(f"{len(rows)} {name}" for name, rows in covered.items())
-        values = _of_values(data, own)
-        yield f"InnoEval's points, pairs with both: {told}", {name: values[name][covered[name]] for name in covered}
+        point_scores = {(group, item): scores.get(item, np.nan) for group, item in _members(data)}
+        covered_rows = {
+            name: np.flatnonzero(~np.isnan(gaps(point_scores, pairs))) for name, pairs in data.pairs.items()
+        }
+        counts_text = ", ".join(f"{len(rows)} {name}" for name, rows in covered_rows.items())
+        values = _of_values(data, point_scores)
+        yield (
+            f"InnoEval's points, pairs with both: {counts_text}",
+            {name: values[name][covered_rows[name]] for name in covered_rows},
+        )
     if outcomes:
         yield _judged(data, outcomes, drawn)
 
@@ -58,14 +63,16 @@ def _judged(
     by_name = {pair.name: pair for pair in pairs}
     for outcome in outcomes:
         values.setdefault(outcome.item, []).append(worth(outcome, by_name[outcome.item].pair))
-    found = {
+    values_by_difficulty = {
         difficulty: np.array(
             [np.mean(values[pair.name]) for pair in pairs if pair.difficulty == difficulty and pair.name in values]
         )
         for difficulty in data.pairs
     }
-    asked = ", ".join(f"{len(some)} {difficulty}" for difficulty, some in found.items())
-    return f"the judge, on {asked}", found
+    counts_text = ", ".join(
+        f"{len(pair_values)} {difficulty}" for difficulty, pair_values in values_by_difficulty.items()
+    )
+    return f"the judge, on {counts_text}", values_by_difficulty
 
 
 def _members(data: InnoEval) -> Iterator[tuple[str, IdeaId]]:

@@ -46,14 +46,14 @@ def shown_pairs(data: InnoEval, seed: int) -> list[Shown]:
     """Return all pairs; which paper is shown first is random for each pair and seed and independent of the file's
     order."""
     ideas = {paper.id: idea_of(paper) for paper in data.grouped}
-    found = []
+    shown_list = []
     for difficulty, pairs in data.pairs.items():
         for number, pair in enumerate(pairs):  # one pair occurs twice in the data
             name = f"{difficulty}:{number:03}"
-            both = [pair.better, pair.worse]
-            Random(f"{seed}:{name}").shuffle(both)
-            found.append(Shown(name, difficulty, pair, ideas[both[0]], ideas[both[1]]))
-    return found
+            pair_ids = [pair.better, pair.worse]
+            Random(f"{seed}:{name}").shuffle(pair_ids)
+            shown_list.append(Shown(name, difficulty, pair, ideas[pair_ids[0]], ideas[pair_ids[1]]))
+    return shown_list
 
 
 async def ask_pairs(
@@ -67,21 +67,21 @@ async def ask_pairs(
 
     async def one(shown: Shown, seed: int) -> PairOutcome:
         run = Run(EvaluationId(f"pair_{shown.name}_{seed}"), None, SystemClock(), NoProgress())
-        better = await _verdict(llm, options, run, shown.first, shown.second)
-        other = await _verdict(llm, options, run, shown.second, shown.first)
+        verdict = await _verdict(llm, options, run, shown.first, shown.second)
+        reversed_verdict = await _verdict(llm, options, run, shown.second, shown.first)
         return PairOutcome(
             item=shown.name,
             seed=seed,
             first=IdeaId(shown.first.source),
-            better=better,
-            reversed=other,
+            better=verdict,
+            reversed=reversed_verdict,
             spent=spent_on(run.journal.calls),
         )
 
     firsts = {shown.name: IdeaId(shown.first.source) for shown in pairs}
 
-    def failed(name: str, seed: int, why: str) -> PairOutcome:
-        return PairOutcome(item=name, seed=seed, failure=why, first=firsts[name])
+    def failed(name: str, seed: int, reason: str) -> PairOutcome:
+        return PairOutcome(item=name, seed=seed, failure=reason, first=firsts[name])
 
     await measure_missing(((shown, shown.name, seed) for shown in pairs), outcome_file, one, failed)
 
@@ -93,7 +93,9 @@ async def _verdict(llm: Llm, options: RankingOptions, run: Run, first: Idea, sec
         second=second.text[: options.idea_chars],
     )
     answer = await ask(llm, comparison_task(len(question.dimensions)), question, run)
-    number = next(at for at, dimension in enumerate(options.dimensions, start=1) if dimension.name == options.order_by)
+    number = next(
+        place for place, dimension in enumerate(options.dimensions, start=1) if dimension.name == options.order_by
+    )
     return _SIDES[answer.entry_for(number).better]
 
 

@@ -9,7 +9,7 @@ from benchmarks.quality.grapheval.data import Labelled
 from benchmarks.records import DATA, read_records
 
 EARLIEST = dt.date(2024, 9, 1)
-"""Before the deadlines of both conferences: papers of unknown date are judged only by what was published until then."""
+"""Date before the deadlines of both conferences. Undated papers are judged only by literature published before it."""
 
 
 def idea_of(paper: Labelled, cutoff: dt.date | None = None) -> Idea:

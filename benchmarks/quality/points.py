@@ -27,15 +27,15 @@ async def ask_points(
         (reports / f"{idea.source}-{seed}.json").write_text(as_json(report), "utf-8")
         return outcome_of(report, seed)
 
-    def failed(name: str, seed: int, why: str) -> PointOutcome:
-        return PointOutcome(item=name, seed=seed, failure=why)
+    def failed(name: str, seed: int, reason: str) -> PointOutcome:
+        return PointOutcome(item=name, seed=seed, failure=reason)
 
     await measure_missing(((idea, idea.source, seed) for idea in ideas), outcome_file, one, failed)
 
 
 def outcome_of(report: Report, seed: int) -> PointOutcome:
     score = report.board.score if report.board else Absent(reason="the report has no board")
-    made = report.provenance
+    provenance = report.provenance
     return PointOutcome(
         item=report.idea.source,
         seed=seed,
@@ -43,8 +43,8 @@ def outcome_of(report: Report, seed: int) -> PointOutcome:
         score=None if isinstance(score, Absent) else score.value,
         spent=Spent(
             calls=report.coverage.llm_requests,
-            prompt_tokens=made.prompt_tokens,
-            completion_tokens=made.completion_tokens,
-            usd=usd(made.cost_usd),
+            prompt_tokens=provenance.prompt_tokens,
+            completion_tokens=provenance.completion_tokens,
+            usd=usd(provenance.cost_usd),
         ),
     )

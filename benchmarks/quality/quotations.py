@@ -64,26 +64,26 @@ SCANNED = [("rn", "m"), ("cl", "d"), ("vv", "w"), ("l", "i"), ("c", "e"), ("n", 
 
 
 def stands_in(quote: str, text: str) -> bool:
-    """Whether the words, numbers and signs of a quote occur in a text in order and in one place, or in several if the
-    quote has an ellipsis. Where an address was removed from the quote, the text must have one."""
+    """Return whether the words, numbers and signs of a quote occur in a text in order and in one place, or in several
+    if the quote has an ellipsis. Where an address was removed from the quote, the text must have one."""
     if LINK_TAKEN_OUT in quote:
         quote = ADDRESS.sub(LINK_WORD, quote.replace(LINK_TAKEN_OUT, LINK_WORD))
         text = ADDRESS.sub(LINK_WORD, text)
-    source, whole = _tokens(text), _tokens(quote)
-    if _length(whole) < SHORTEST_QUOTE:
+    source, quote_tokens = _tokens(text), _tokens(quote)
+    if _length(quote_tokens) < SHORTEST_QUOTE:
         return False
-    if _find(whole, source, 0, 0):
+    if _find(quote_tokens, source, 0, 0):
         return True
-    reached = 0
+    position = 0
     for number, piece in enumerate(filter(None, map(_tokens, ELLIPSIS.split(quote)))):
-        found = _find(piece, source, reached, len(piece) // WORDS_PER_SLIP)
-        if found is None or _length(piece) < SHORTEST_QUOTE:
+        token_range = _find(piece, source, position, len(piece) // WORDS_PER_SLIP)
+        if token_range is None or _length(piece) < SHORTEST_QUOTE:
             return False
-        left_out = source[reached : found[0]]
+        left_out = source[position : token_range[0]]
         if number and not NEGATIONS.isdisjoint(left_out[:3] + left_out[-3:]):
             return False
-        reached = found[1]
-    return reached > 0
+        position = token_range[1]
+    return position > 0
 
 
 def _length(tokens: list[str]) -> int:
@@ -105,10 +105,10 @@ def _tokens(text: str) -> list[str]:
     return [re.sub(r"'|-(?=[^\W\d])", "", token) for token in TOKEN.findall(text)]
 
 
-def _find(quote: list[str], source: list[str], since: int, slips: int) -> tuple[int, int] | None:
+def _find(quote: list[str], source: list[str], first_start: int, slips: int) -> tuple[int, int] | None:
     """Return the range of the source's tokens that the quote covers, or None."""
     letters = "".join(quote)
-    for start in range(since, len(source)):
+    for start in range(first_start, len(source)):
         if source[start] and (slips or letters.startswith(source[start]) or source[start].startswith(quote[0])):
             end = _follow(quote, source, start, slips)
             if end is not None and not _is_cut(quote, source, start, end):
@@ -118,39 +118,42 @@ def _find(quote: list[str], source: list[str], since: int, slips: int) -> tuple[
 
 def _follow(quote: list[str], source: list[str], start: int, slips: int) -> int | None:
     """Return where the quote ends in the source if it begins at `start`, or None."""
-    at, index = start, 0
+    position, index = start, 0
     while index < len(quote):
-        if at >= len(source):
+        if position >= len(source):
             return None
-        if quote[index] == source[at]:
-            index, at = index + 1, at + 1
+        if quote[index] == source[position]:
+            index, position = index + 1, position + 1
             continue
-        joined = _joined(quote[index : index + 4], source[at : at + 4])
-        if joined is None:
-            if slips == 0 or not _respelled(quote[index], source[at]):
+        joined_counts = _joined(quote[index : index + 4], source[position : position + 4])
+        if joined_counts is None:
+            if slips == 0 or not _respelled(quote[index], source[position]):
                 return None
-            joined, slips = (1, 1), slips - 1
-        index, at = index + joined[0], at + joined[1]
-    return at
+            joined_counts, slips = (1, 1), slips - 1
+        index, position = index + joined_counts[0], position + joined_counts[1]
+    return position
 
 
-def _joined(quoted: list[str], written: list[str]) -> tuple[int, int] | None:
+def _joined(quote_tokens: list[str], source_tokens: list[str]) -> tuple[int, int] | None:
     """Return how many tokens of each side make up the same letters, or None.
 
     Matches `agree ment` and `agreement`, `not so good` and `not-so-good`; does not match `not able` and `notable`."""
-    for left in range(1, len(quoted) + 1):
-        for right in range(1, len(written) + 1):
-            used = quoted[:left] + written[:right]
-            same = "".join(quoted[:left]) == "".join(written[:right])
-            hyphenated = (len(used) > 3 and min(left, right) == 1) or "non" in {used[0], used[left]}
-            safe = hyphenated or NEGATIONS.isdisjoint(used)
-            if same and safe and all(token.isalpha() for token in used):
+    for left in range(1, len(quote_tokens) + 1):
+        for right in range(1, len(source_tokens) + 1):
+            tokens_used = quote_tokens[:left] + source_tokens[:right]
+            is_same_text = "".join(quote_tokens[:left]) == "".join(source_tokens[:right])
+            is_hyphenated = (len(tokens_used) > 3 and min(left, right) == 1) or "non" in {
+                tokens_used[0],
+                tokens_used[left],
+            }
+            safe = is_hyphenated or NEGATIONS.isdisjoint(tokens_used)
+            if is_same_text and safe and all(token.isalpha() for token in tokens_used):
                 return left, right
     return None
 
 
 def _is_cut(quote: list[str], source: list[str], start: int, end: int) -> bool:
-    """Whether a number at either end of the quote has lost a sign or a part."""
+    """Return whether a number at either end of the quote has lost a sign or a part."""
     before, after = source[start - 1] if start else "", source[end] if end < len(source) else ""
     first, last = quote[0][0].isdigit(), quote[-1][-1].isdigit()
     if IN_FIGURE.search(f"{before[-1:]}\n{quote[0]}") or IN_FIGURE.search(f"{quote[-1]}\n{after}"):
@@ -160,26 +163,26 @@ def _is_cut(quote: list[str], source: list[str], start: int, end: int) -> bool:
     return (first and before in SIGNS_BEFORE_NUMBERS) or (last and after in {"%", "‰"})
 
 
-def _respelled(text: str, other: str) -> bool:
-    """Whether two words differ only in British and American spelling, or by a scanning or typing error."""
-    if not (text.isalpha() and other.isalpha()) or min(len(text), len(other)) < 5:
+def _respelled(text: str, other_text: str) -> bool:
+    """Return whether two words differ only in British and American spelling, or by a scanning or typing error."""
+    if not (text.isalpha() and other_text.isalpha()) or min(len(text), len(other_text)) < 5:
         return False
-    alike = (text[:2], text[-2:]) == (other[:2], other[-2:]) and min(len(text), len(other)) >= 8
-    return _american(text) == _american(other) or (alike and _is_slip(text, other))
+    alike = (text[:2], text[-2:]) == (other_text[:2], other_text[-2:]) and min(len(text), len(other_text)) >= 8
+    return _american(text) == _american(other_text) or (alike and _is_slip(text, other_text))
 
 
-def _is_slip(text: str, other: str) -> bool:
+def _is_slip(text: str, other_text: str) -> bool:
     doubled = re.compile(r"(.)\1")
-    if doubled.sub(r"\1", text) == doubled.sub(r"\1", other) or any(
-        text.replace(seen, printed) == other.replace(seen, printed) for seen, printed in SCANNED
+    if doubled.sub(r"\1", text) == doubled.sub(r"\1", other_text) or any(
+        text.replace(seen, printed) == other_text.replace(seen, printed) for seen, printed in SCANNED
     ):
         return True
-    short, long = sorted((text, other), key=len)
+    short, long = sorted((text, other_text), key=len)
     if len(short) < 10:
         return False
     if len(short) == len(long):
-        swapped = (short[:i] + short[i + 1] + short[i] + short[i + 2 :] for i in range(len(short) - 1))
-        return long in swapped
+        swapped_texts = (short[:i] + short[i + 1] + short[i] + short[i + 2 :] for i in range(len(short) - 1))
+        return long in swapped_texts
     return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
 
 

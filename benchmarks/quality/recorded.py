@@ -28,7 +28,7 @@ In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 
 _QUIET_SECONDS = 3.0
-"""After this many seconds without a new question and with an idle CPU, all open questions are waiting for answers."""
+"""Seconds without a new question and with an idle CPU after which all open questions count as waiting for answers."""
 _IDLE = 0.1
 """Share of a CPU below which this process counts as idle."""
 
@@ -86,13 +86,13 @@ class RecordedLlm:
         text = await self._answer(name, prompt, task, [system.content, user.content])
         value, complaints = _read(text, task, data)
         if complaints:
-            again = "\n".join(f"- {complaint}" for complaint in complaints)
-            prompt += f"\n\n---\n\nYour answer was:\n\n{text}\n\nIt cannot be used:\n{again}\n\nAnswer again, in full."
+            listed = "\n".join(f"- {complaint}" for complaint in complaints)
+            prompt += f"\n\n---\n\nYour answer was:\n\n{text}\n\nIt cannot be used:\n{listed}\n\nAnswer again, in full."
             value, complaints = _read(await self._answer(f"{name}.2", prompt, task, [user.content]), task, data)
         redacted = 0
         if complaints and value is not None:
-            rest = task.redact(data, value)
-            value, redacted = (rest.value, rest.sentences) if rest else (None, 0)
+            redacted_answer = task.redact(data, value)
+            value, redacted = (redacted_answer.value, redacted_answer.sentences) if redacted_answer else (None, 0)
         if value is None:
             raise MalformedAnswer(f"The answer {name} cannot be used: {'; '.join(complaints[:3])}")
         self._progress.steps += 1
@@ -134,15 +134,15 @@ async def as_far_as_answered(
     work: Coroutine[Any, Any, None], llm: RecordedLlm, quiet_seconds: float = _QUIET_SECONDS
 ) -> bool:
     """Run `work` until it ends or until only missing answers delay it, and return whether it ended."""
-    running = asyncio.create_task(work)
-    steps, used = -1, time.process_time()
-    while not running.done():
-        await asyncio.wait([running], timeout=quiet_seconds)
-        idle = time.process_time() - used < _IDLE * quiet_seconds
-        if llm.waiting and idle and steps == llm.steps and not running.done():
-            running.cancel()
-            await asyncio.wait([running])
+    task = asyncio.create_task(work)
+    steps, cpu_seconds = -1, time.process_time()
+    while not task.done():
+        await asyncio.wait([task], timeout=quiet_seconds)
+        idle = time.process_time() - cpu_seconds < _IDLE * quiet_seconds
+        if llm.waiting and idle and steps == llm.steps and not task.done():
+            task.cancel()
+            await asyncio.wait([task])
             return False
-        steps, used = llm.steps, time.process_time()
-    await running
+        steps, cpu_seconds = llm.steps, time.process_time()
+    await task
     return True

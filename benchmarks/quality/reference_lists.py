@@ -67,35 +67,42 @@ def proposals(data: Path, works: Mapping[str, Work], count: int, seed: int) -> l
         for record in read_records(data / "citations_ml" / "references.jsonl.gz")
         if record["id"] in texts
     }
-    citing = sorted(name for name, cited in lists.items() if len(cited) >= _SHORTEST)
-    known = list(works.values())
+    citing_papers = sorted(name for name, cited in lists.items() if len(cited) >= _SHORTEST)
+    all_works = list(works.values())
     return [
-        _proposal(texts[name], [works[item] for item in lists[name]], known, STYLES[place % len(STYLES)], lot)
-        for place, name in enumerate(lot.sample(citing, count))
+        _proposal(texts[name], [works[item] for item in lists[name]], all_works, STYLES[place % len(STYLES)], lot)
+        for place, name in enumerate(lot.sample(citing_papers, count))
     ]
 
 
 def _proposal(
-    paper: Mapping[str, Any], cited: Sequence[Work], known: Sequence[Work], style: Style, lot: random.Random
+    paper: Mapping[str, Any], cited_works: Sequence[Work], all_works: Sequence[Work], style: Style, lot: random.Random
 ) -> Proposal:
-    chosen = list(cited)
-    lot.shuffle(chosen)
-    chosen = chosen[:_LONGEST]
-    tenth = max(1, round(len(chosen) / 10))
-    planted = [Planted("wrong year", _misdated(item, lot)) for item in chosen[:tenth]]
-    planted += [Planted("wrong first author", _misattributed(item, known, lot)) for item in chosen[tenth : 2 * tenth]]
-    planted += [Planted("longer title", _lengthened(item, known, lot)) for item in chosen[2 * tenth : 3 * tenth]]
-    rest = chosen[3 * tenth :]
+    shuffled_works = list(cited_works)
+    lot.shuffle(shuffled_works)
+    shuffled_works = shuffled_works[:_LONGEST]
+    tenth = max(1, round(len(shuffled_works) / 10))
+    planted = [Planted("wrong year", _misdated(item, lot)) for item in shuffled_works[:tenth]]
+    planted += [
+        Planted("wrong first author", _misattributed(item, all_works, lot))
+        for item in shuffled_works[tenth : 2 * tenth]
+    ]
+    planted += [
+        Planted("longer title", _lengthened(item, all_works, lot)) for item in shuffled_works[2 * tenth : 3 * tenth]
+    ]
+    remaining_works = shuffled_works[3 * tenth :]
     if style != "title first":  # this style names only the first author
-        planted += [Planted("added author", _joined_by(item, known, lot)) for item in rest[:tenth]]
-        rest = rest[tenth:]
-    planted += [Planted("written otherwise", _otherwise(item, lot)) for item in rest[: len(rest) // 2]]
-    planted += [Planted("real", item) for item in rest[len(rest) // 2 :]]
-    planted += [Planted("invented", _invented(known, lot)) for _ in range(tenth)]
+        planted += [Planted("added author", _joined_by(item, all_works, lot)) for item in remaining_works[:tenth]]
+        remaining_works = remaining_works[tenth:]
+    planted += [
+        Planted("written otherwise", _otherwise(item, lot)) for item in remaining_works[: len(remaining_works) // 2]
+    ]
+    planted += [Planted("real", item) for item in remaining_works[len(remaining_works) // 2 :]]
+    planted += [Planted("invented", _invented(all_works, lot)) for _ in range(tenth)]
     lot.shuffle(planted)
-    listed = "\n".join(_entry(number, item.work, style, lot) for number, item in enumerate(planted, 1))
+    list_text = "\n".join(_entry(number, item.work, style, lot) for number, item in enumerate(planted, 1))
     problem = f"{paper['abstract']}\n\nWe build on earlier work [1, 2] and test it [3–5]."
-    text = f"# {paper['title']}\n\n## Problem\n\n{problem}\n\n## References\n\n{listed}\n"
+    text = f"# {paper['title']}\n\n## Problem\n\n{problem}\n\n## References\n\n{list_text}\n"
     return Proposal(parse_idea(text, paper["id"]), style, tuple(planted))
 
 
@@ -103,19 +110,19 @@ def _misdated(work: Work, lot: random.Random) -> Work:
     return work._replace(year=work.year + lot.choice((-1, 1)) * lot.randint(2, 6))
 
 
-def _misattributed(work: Work, known: Sequence[Work], lot: random.Random) -> Work:
-    other = lot.choice(known).authors[0]
-    return work._replace(authors=(other, *work.authors[1:]))
+def _misattributed(work: Work, all_works: Sequence[Work], lot: random.Random) -> Work:
+    other_author = lot.choice(all_works).authors[0]
+    return work._replace(authors=(other_author, *work.authors[1:]))
 
 
-def _lengthened(work: Work, known: Sequence[Work], lot: random.Random) -> Work:
+def _lengthened(work: Work, all_works: Sequence[Work], lot: random.Random) -> Work:
     """Return the work with a longer title, like a sequel: `Attention is all you need for video generation`."""
-    return work._replace(title=f"{work.title} for {' '.join(lot.choice(known).title.split()[-2:])}")
+    return work._replace(title=f"{work.title} for {' '.join(lot.choice(all_works).title.split()[-2:])}")
 
 
-def _joined_by(work: Work, known: Sequence[Work], lot: random.Random) -> Work:
+def _joined_by(work: Work, all_works: Sequence[Work], lot: random.Random) -> Work:
     """Return the work with its first author and one author of another work, so that both are printed."""
-    return work._replace(authors=(work.authors[0], lot.choice(known).authors[0]))
+    return work._replace(authors=(work.authors[0], lot.choice(all_works).authors[0]))
 
 
 def _otherwise(work: Work, lot: random.Random) -> Work:
@@ -139,44 +146,50 @@ def _misprinted(title: str, lot: random.Random) -> str:
     return title[:place] + title[place + 1 :]
 
 
-def _invented(known: Sequence[Work], lot: random.Random) -> Work:
+def _invented(all_works: Sequence[Work], lot: random.Random) -> Work:
     """Invent a work from the first words of one real title, the last words of another, real authors and a year."""
-    first, second = lot.choice(known).title.split(), lot.choice(known).title.split()
+    first, second = lot.choice(all_works).title.split(), lot.choice(all_works).title.split()
     title = " ".join([*first[: max(2, len(first) // 2)], *second[-max(2, len(second) // 2) :]])
-    people = lot.choice(known)
+    people = lot.choice(all_works)
     return Work(title, people.authors[:3], lot.randint(2014, 2024), people.venue)
 
 
 def _entry(number: int, work: Work, style: Style, lot: random.Random) -> str:
-    named, year = _people(work.authors, style, lot), work.year
+    authors, year = _people(work.authors, style, lot), work.year
     match style:
         case "numbered":
-            text = f"[{number}] {named}. {work.title}. In {work.venue}, {year}."
+            text = f"[{number}] {authors}. {work.title}. In {work.venue}, {year}."
         case "author-year":
-            text = f"{named} ({year}). {work.title}. {work.venue}."
+            text = f"{authors} ({year}). {work.title}. {work.venue}."
         case "quoted":
-            text = f"[{number}] {named}, “{work.title},” in {work.venue}, {year}, pp. 1–{lot.randint(9, 20)}."
+            text = f"[{number}] {authors}, “{work.title},” in {work.venue}, {year}, pp. 1–{lot.randint(9, 20)}."
         case "title first":
             return f"{number}. {work.title} ({work.authors[0].split()[-1]} et al., {year})"
         case "medical":
-            text = f"{number}. {named}. {work.title}. {work.venue}. {year};{lot.randint(1, 40)}:{lot.randint(1, 99)}."
+            text = f"{number}. {authors}. {work.title}. {work.venue}. {year};{lot.randint(1, 40)}:{lot.randint(1, 99)}."
         case "bullets":
-            return f"- {named}. **{work.title}**. *{work.venue}*, {year}."
+            return f"- {authors}. **{work.title}**. *{work.venue}*, {year}."
     return "\n".join(textwrap.wrap(text, _COLUMNS, subsequent_indent="    ", break_on_hyphens=False))
 
 
 def _people(authors: Sequence[str], style: Style, lot: random.Random) -> str:
-    some, others = (authors[:1], " et al") if len(authors) > 3 and lot.random() < 0.4 else (authors[:6], "")
-    names = [name.split() for name in some]
+    named_authors, et_al = (authors[:1], " et al") if len(authors) > 3 and lot.random() < 0.4 else (authors[:6], "")
+    names = [name.split() for name in named_authors]
     if style == "author-year":
-        listed = [f"{item[-1]}, {' '.join(f'{part[0]}.' for part in item[:-1])}".rstrip(", ") for item in names]
+        formatted_names = [
+            f"{item[-1]}, {' '.join(f'{part[0]}.' for part in item[:-1])}".rstrip(", ") for item in names
+        ]
     elif style == "quoted":
-        listed = [" ".join([*(f"{part[0]}." for part in item[:-1]), item[-1]]) for item in names]
+        formatted_names = [" ".join([*(f"{part[0]}." for part in item[:-1]), item[-1]]) for item in names]
     elif style == "medical":
-        listed = [f"{item[-1]} {''.join(part[0] for part in item[:-1])}".strip() for item in names]
+        formatted_names = [f"{item[-1]} {''.join(part[0] for part in item[:-1])}".strip() for item in names]
     else:
-        listed = [" ".join(item) for item in names]
-    if others:
-        return f"{listed[0]}{others}" + "." * (style in ("author-year", "quoted"))
+        formatted_names = [" ".join(item) for item in names]
+    if et_al:
+        return f"{formatted_names[0]}{et_al}" + "." * (style in ("author-year", "quoted"))
     last = " and " if style not in ("medical", "author-year") else ", & " if style == "author-year" else ", "
-    return last.join([", ".join(listed[:-1]), listed[-1]]) if len(listed) > 1 else listed[0]
+    return (
+        last.join([", ".join(formatted_names[:-1]), formatted_names[-1]])
+        if len(formatted_names) > 1
+        else formatted_names[0]
+    )

@@ -12,15 +12,15 @@ def judgement_text(report: Report) -> str:
     return "\n".join(judgement_lines(report))
 
 
-def pieces(text: str, most: int) -> list[str]:
-    """Split a text into parts of at most `most` characters, between lines if possible."""
-    found, left = [], text
-    while len(left) > most:
-        end = left.rfind("\n", 0, most)
-        end = end if end > 0 else most
-        found.append(left[:end])
-        left = left[end:].lstrip("\n")
-    return [*found, left] if left or not found else found
+def pieces(text: str, max_chars: int) -> list[str]:
+    """Split a text into parts of at most `max_chars` characters, between lines if possible."""
+    text_pieces, remaining_text = [], text
+    while len(remaining_text) > max_chars:
+        end = remaining_text.rfind("\n", 0, max_chars)
+        end = end if end > 0 else max_chars
+        text_pieces.append(remaining_text[:end])
+        remaining_text = remaining_text[end:].lstrip("\n")
+    return [*text_pieces, remaining_text] if remaining_text or not text_pieces else text_pieces
 
 
 def judgement_lines(report: Report) -> Iterator[str]:
@@ -57,9 +57,9 @@ def plan_lines(review: PlanReview, titles: Mapping[Label, str]) -> Iterator[str]
         yield f"Doubt ({flaw.aspect}, {flaw.certainty}): {flaw.text}{change}"
         yield from _plan_quote(flaw.quote.quote)
     for comparator in review.comparators:
-        near = () if isinstance(comparator.papers, Absent) else comparator.papers
-        named = "; ".join(titles.get(paper.label, paper.label) for paper in near)
-        papers = f" Papers on it: {named}." if named else ""
+        near_papers = () if isinstance(comparator.papers, Absent) else comparator.papers
+        paper_titles = "; ".join(titles.get(paper.label, paper.label) for paper in near_papers)
+        papers = f" Papers on it: {paper_titles}." if paper_titles else ""
         yield f"Should be compared with: {comparator.text} ({comparator.purpose}){papers}"
         yield from _plan_quote(comparator.quote.quote)
 
@@ -102,4 +102,6 @@ def quoted_words(citation: Citation) -> str:
     """Return all verified quotes of a citation."""
     if not citation.quote or citation.quote_state != "verified":
         return "no quote"
-    return " and ".join(f'"{quote}"' for quote in (citation.quote, *(more.quote for more in citation.further)))
+    return " and ".join(
+        f'"{quote}"' for quote in (citation.quote, *(further_quote.quote for further_quote in citation.further))
+    )

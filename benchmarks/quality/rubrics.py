@@ -40,9 +40,9 @@ def read_rubrics(folder: Path) -> list[Rubric]:
 def _of_idea(folder: Path) -> Iterator[Rubric]:
     lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.read_text("utf-8").split("\n")]
     for number, line in enumerate(line for line in lines if line.strip()):
-        one = json.loads(line)
+        record = json.loads(line)
         yield Rubric(
-            folder.name, number, *(str(one.get(name) or "") for name in ("statement", "axis", "type", "severity"))
+            folder.name, number, *(str(record.get(name) or "") for name in ("statement", "axis", "type", "severity"))
         )
 
 
@@ -64,12 +64,12 @@ class CoverageAnswer(Frozen):
 
 
 def _check(question: CoverageQuestion, answer: CoverageAnswer) -> list[str]:
-    wanted = [f"S{number}" for number in range(1, len(question.statements) + 1)]
-    given = [judgement.label for judgement in answer.judgements]
+    expected_labels = [f"S{number}" for number in range(1, len(question.statements) + 1)]
+    answered_labels = [judgement.label for judgement in answer.judgements]
     return (
         []
-        if sorted(given) == sorted(wanted)
-        else [f"`judgements` must hold one entry for each of {', '.join(wanted)}."]
+        if sorted(answered_labels) == sorted(expected_labels)
+        else [f"`judgements` must hold one entry for each of {', '.join(expected_labels)}."]
     )
 
 
@@ -86,8 +86,8 @@ COVERAGE = Task(
 
 def said_in(report: Report) -> list[str]:
     """Return the sentences of the judgement, without the idea's own text, quotes and references."""
-    listed = report.summary
-    texts = [point.text for points in (listed.strengths, listed.weaknesses, listed.suggestions) for point in points]
+    summary = report.summary
+    texts = [point.text for points in (summary.strengths, summary.weaknesses, summary.suggestions) for point in points]
     for assessment in (item for part in report.parts for item in part.assessments):
         texts += [point.text for point in assessment.points]
         texts += [reading.text for reading in assessment.readings]
@@ -97,13 +97,13 @@ def said_in(report: Report) -> list[str]:
         flaws, comparators = report.plan_review.flaws, report.plan_review.comparators
         texts += [] if isinstance(flaws, Absent) else [f"{flaw.text} {flaw.change}" for flaw in flaws]
         texts += [f"{comparator.text} {comparator.purpose}" for comparator in comparators]
-    found = (sentence for text in texts for sentence in sentences(text, min_words=4))
-    return list(dict.fromkeys(found))
+    report_sentences = (sentence for text in texts for sentence in sentences(text, min_words=4))
+    return list(dict.fromkeys(report_sentences))
 
 
-def closest(statements: NDArray[np.float32], said: NDArray[np.float32]) -> NDArray[np.float64]:
+def closest(statements: NDArray[np.float32], sentences_said: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return (s,): the cosine of each statement with the nearest sentence; 0 if there are no sentences."""
-    if not len(said):
+    if not len(sentences_said):
         return np.zeros(len(statements))
-    nearest: NDArray[np.float64] = (statements @ said.T).max(axis=1).astype(np.float64)
-    return nearest
+    nearest_cosines: NDArray[np.float64] = (statements @ sentences_said.T).max(axis=1).astype(np.float64)
+    return nearest_cosines

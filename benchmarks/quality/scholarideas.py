@@ -42,17 +42,17 @@ async def ask_reports(
     async def one(idea: Idea, seed: int) -> ReportOutcome:
         report = (await engine.evaluate(idea, method, idea.cutoff, NoProgress())).report
         (folder / f"{idea.source}.json").write_text(as_json(report), "utf-8")
-        made = report.provenance
+        provenance = report.provenance
         spent = Spent(
             calls=report.coverage.llm_requests,
-            prompt_tokens=made.prompt_tokens,
-            completion_tokens=made.completion_tokens,
-            usd=usd(made.cost_usd),
+            prompt_tokens=provenance.prompt_tokens,
+            completion_tokens=provenance.completion_tokens,
+            usd=usd(provenance.cost_usd),
         )
         return ReportOutcome(item=idea.source, seed=seed, spent=spent)
 
-    def failed(name: str, seed: int, why: str) -> ReportOutcome:
-        return ReportOutcome(item=name, seed=seed, failure=why)
+    def failed(name: str, seed: int, reason: str) -> ReportOutcome:
+        return ReportOutcome(item=name, seed=seed, failure=reason)
 
     await measure_missing(((idea, idea.source, 0) for idea in ideas), outcome_file, one, failed)
 
@@ -64,67 +64,78 @@ async def ask_coverage(
         run = Run(EvaluationId(f"coverage_{idea}"), None, SystemClock(), NoProgress())
         ours = [rubric for rubric in rubrics if rubric.idea == idea]
         batches = [ours[start : start + _STATEMENTS] for start in range(0, len(ours), _STATEMENTS)]
-        asked = [(piece, batch) for batch in batches for piece in pieces(reviews[idea], _REVIEW_CHARS)]
+        pieces_and_rubrics = [(piece, batch) for batch in batches for piece in pieces(reviews[idea], _REVIEW_CHARS)]
 
         async def score(item: tuple[str, Sequence[Rubric]]) -> dict[int, int]:
             piece, batch = item
             question = CoverageQuestion(review=piece, statements=tuple(rubric.statement for rubric in batch))
             answer = await ask(llm, COVERAGE, question, run)
-            said = {entry.label: entry.score for entry in answer.judgements}
-            return {rubric.number: said[f"S{place}"] for place, rubric in enumerate(batch, start=1)}
+            score_by_label = {entry.label: entry.score for entry in answer.judgements}
+            return {rubric.number: score_by_label[f"S{place}"] for place, rubric in enumerate(batch, start=1)}
 
-        outcomes = await gather_settled(asked, score)
+        outcomes = await gather_settled(pieces_and_rubrics, score)
         run.keep_successes(outcomes, "rubric")
-        lost = [str(outcome.error) for outcome in outcomes if isinstance(outcome, Failed)]
+        failure_texts = [str(outcome.error) for outcome in outcomes if isinstance(outcome, Failed)]
         scores = highest(
             [None if isinstance(outcome, Failed) else outcome for outcome in outcomes],
-            [[rubric.number for rubric in batch] for _, batch in asked],
+            [[rubric.number for rubric in batch] for _, batch in pieces_and_rubrics],
         )
         return CoverageOutcome(
-            item=idea, seed=seed, failure="; ".join(lost), scores=scores, spent=spent_on(run.journal.calls)
+            item=idea, seed=seed, failure="; ".join(failure_texts), scores=scores, spent=spent_on(run.journal.calls)
         )
 
-    def failed(name: str, seed: int, why: str) -> CoverageOutcome:
-        return CoverageOutcome(item=name, seed=seed, failure=why)
+    def failed(name: str, seed: int, reason: str) -> CoverageOutcome:
+        return CoverageOutcome(item=name, seed=seed, failure=reason)
 
     await measure_missing(((idea, idea, 0) for idea in reviews), outcome_file, one, failed)
 
 
-def highest(answers: Sequence[Mapping[int, int] | None], asked: Sequence[Sequence[int]]) -> dict[int, int]:
+def highest(answers: Sequence[Mapping[int, int] | None], numbers_asked: Sequence[Sequence[int]]) -> dict[int, int]:
     """Return the best score of any part of a review, by rubric. A rubric for which a part has no answer has no
     judgement, since that part might cover it."""
     scores: dict[int, int] = {}
     for answer in answers:
         for number, value in (answer or {}).items():
             scores[number] = max(value, scores.get(number, value))
-    unknown = {number for answer, numbers in zip(answers, asked, strict=True) if answer is None for number in numbers}
+    unknown = {
+        number for answer, numbers in zip(answers, numbers_asked, strict=True) if answer is None for number in numbers
+    }
     return {number: value for number, value in scores.items() if number not in unknown}
 
 
 def proxy(
     rubrics: Sequence[Rubric],
-    said: Mapping[str, Sequence[str]],
+    sentences_by_idea: Mapping[str, Sequence[str]],
     texts: Mapping[str, Sequence[str]],
     vectorise: Callable[[Sequence[str]], NDArray[np.float32]],
 ) -> dict[str, NDArray[np.float64]]:
     """Return the cosine of every rubric with the nearest sentence, by source of the sentences.
 
     The sources are the idea's report, the report of the next idea in the same discipline, and the idea's own text.
-    `said` and `texts` contain sentences by idea."""
-    vectors = {idea: vectorise(list(some)) if some else np.empty((0, 0), np.float32) for idea, some in said.items()}
-    own = {idea: vectorise(list(some)) for idea, some in texts.items()}
-    nothing = np.empty((0, 0), np.float32)
-    found: dict[str, list[float]] = {"its report": [], "the report of another idea": [], "the idea itself": []}
+    `sentences_by_idea` and `texts` contain sentences by idea."""
+    vectors = {
+        idea: vectorise(list(idea_sentences)) if idea_sentences else np.empty((0, 0), np.float32)
+        for idea, idea_sentences in sentences_by_idea.items()
+    }
+    idea_vectors = {idea: vectorise(list(idea_sentences)) for idea, idea_sentences in texts.items()}
+    no_vectors = np.empty((0, 0), np.float32)
+    values_by_source: dict[str, list[float]] = {
+        "its report": [],
+        "the report of another idea": [],
+        "the idea itself": [],
+    }
     for idea in dict.fromkeys(rubric.idea for rubric in rubrics):
         statements = vectorise([rubric.statement for rubric in rubrics if rubric.idea == idea])
-        found["its report"] += closest(statements, vectors.get(idea, nothing)).tolist()
-        found["the report of another idea"] += closest(statements, vectors.get(_other(idea, said), nothing)).tolist()
-        found["the idea itself"] += closest(statements, own[idea]).tolist()
-    return {way: np.array(values) for way, values in found.items()}
+        values_by_source["its report"] += closest(statements, vectors.get(idea, no_vectors)).tolist()
+        values_by_source["the report of another idea"] += closest(
+            statements, vectors.get(_other(idea, sentences_by_idea), no_vectors)
+        ).tolist()
+        values_by_source["the idea itself"] += closest(statements, idea_vectors[idea]).tolist()
+    return {way: np.array(values) for way, values in values_by_source.items()}
 
 
-def _other(idea: str, said: Mapping[str, object]) -> str:
+def _other(idea: str, sentences_by_idea: Mapping[str, object]) -> str:
     """Return the next idea of the same discipline, cyclically."""
-    peers = [item for item in said if item.partition("_")[0] == idea.partition("_")[0]]
-    after = [peer for peer in peers if peer > idea]
-    return (after or peers or [idea])[0]
+    peers = [item for item in sentences_by_idea if item.partition("_")[0] == idea.partition("_")[0]]
+    later_peers = [peer for peer in peers if peer > idea]
+    return (later_peers or peers or [idea])[0]

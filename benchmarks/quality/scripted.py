@@ -32,16 +32,16 @@ def answer(way: Way, question: str, grades: dict[str, int]) -> str:
         return ""
     respects, _, ideas = question.partition("# Idea A")
     first, _, second = ideas.partition("# Idea B")
-    better: Literal["A", "B"] = "A" if way == "first" or _grade(first, grades) > _grade(second, grades) else "B"
+    better_letter: Literal["A", "B"] = "A" if way == "first" or _grade(first, grades) > _grade(second, grades) else "B"
     entries = (
-        PairAnswerEntry(label=label, in_a="-", in_b="-", reason="-", better=better)
+        PairAnswerEntry(label=label, in_a="-", in_b="-", reason="-", better=better_letter)
         for label in _RESPECT.findall(respects)
     )
     return PairAnswer(entries=tuple(entries)).model_dump_json()
 
 
-def _grade(shown: str, grades: dict[str, int]) -> int:
-    return next(grade for text, grade in grades.items() if text in shown)
+def _grade(shown_text: str, grades: dict[str, int]) -> int:
+    return next(grade for text, grade in grades.items() if text in shown_text)
 
 
 class ScriptedEndpoint(Endpoint):
@@ -49,7 +49,7 @@ class ScriptedEndpoint(Endpoint):
         super().__init__(Settings(latency_mean=0.0))
         self._way, self._grades = way, grades
 
-    def compose(self, call: ChatCall, drawn: RandomChoices) -> GeneratedAnswer:
+    def compose(self, call: ChatCall, choices: RandomChoices) -> GeneratedAnswer:
         return GeneratedAnswer(answer(self._way, "\n".join(call.question), self._grades))
 
 
@@ -66,10 +66,10 @@ def main() -> None:
     add_address(parser, 0)
     parser.add_argument("--way", choices=WAYS, required=True)
     parser.add_argument("--grades", type=Path, help="JSON object: the text of each idea and its grade")
-    given = parser.parse_args()
-    grades: dict[str, Any] = json.loads(given.grades.read_text("utf-8")) if given.grades else {}
-    endpoint = ScriptedEndpoint(given.way, grades)
-    asyncio.run(serve(endpoint.application(), given.host, given.port, "/v1", given.until_stdin_closes))
+    options = parser.parse_args()
+    grades: dict[str, Any] = json.loads(options.grades.read_text("utf-8")) if options.grades else {}
+    endpoint = ScriptedEndpoint(options.way, grades)
+    asyncio.run(serve(endpoint.application(), options.host, options.port, "/v1", options.until_stdin_closes))
 
 
 if __name__ == "__main__":

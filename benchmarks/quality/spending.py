@@ -43,14 +43,14 @@ class Expected(NamedTuple):
         )
 
 
-def expected(known: Spent, items: int, outcomes: Sequence[Outcome], llm: LlmSettings | None) -> Expected:
-    """Estimate the cost from the finished items of this run, else from `known`, at the strong model's price."""
-    measured = [outcome.spent for outcome in outcomes if outcome.spent is not None]
-    if measured:
-        mean = [sum(getattr(item, name) for item in measured) / len(measured) for name in _COUNTED]
-        basis = f"the mean of the {len(measured)} item(s) of this run that are done"
+def expected(known_cost: Spent, items: int, outcomes: Sequence[Outcome], llm: LlmSettings | None) -> Expected:
+    """Estimate the cost from the finished items of this run, else from `known_cost`, at the strong model's price."""
+    measured_costs = [outcome.spent for outcome in outcomes if outcome.spent is not None]
+    if measured_costs:
+        mean = [sum(getattr(item, name) for item in measured_costs) / len(measured_costs) for name in _COUNTED]
+        basis = f"the mean of the {len(measured_costs)} item(s) of this run that are done"
     else:
-        mean = [float(getattr(known, name)) for name in _COUNTED]
+        mean = [float(getattr(known_cost, name)) for name in _COUNTED]
         basis = "figures measured earlier with invented answers"
     calls, prompt, completion = (round(item * items) for item in mean)
     price = llm.prices.get(llm.model) if llm else None
@@ -73,23 +73,23 @@ class Plan(NamedTuple):
         return agreed(self.cost, limit_usd, yes)
 
 
-def total(planned: Sequence[tuple[str, Expected]]) -> Plan:
+def total(planned_parts: Sequence[tuple[str, Expected]]) -> Plan:
     """Return the plan of all parts; parts that occur several times are summed."""
     parts: dict[str, Expected] = {}
-    for name, item in planned:
+    for name, item in planned_parts:
         parts[name] = _sum([*([parts[name]] if name in parts else []), item])
     return Plan(parts, _sum([*parts.values()]))
 
 
-def _sum(some: Sequence[Expected]) -> Expected:
-    costs = [item.usd for item in some if item.items]
+def _sum(costs_expected: Sequence[Expected]) -> Expected:
+    costs = [item.usd for item in costs_expected if item.items]
     return Expected(
-        sum(item.items for item in some),
-        sum(item.calls for item in some),
-        sum(item.prompt_tokens for item in some),
-        sum(item.completion_tokens for item in some),
+        sum(item.items for item in costs_expected),
+        sum(item.calls for item in costs_expected),
+        sum(item.prompt_tokens for item in costs_expected),
+        sum(item.completion_tokens for item in costs_expected),
         None if None in costs else sum(cost for cost in costs if cost is not None),
-        "; ".join(dict.fromkeys(item.basis for item in some if item.items)) or "nothing is missing",
+        "; ".join(dict.fromkeys(item.basis for item in costs_expected if item.items)) or "nothing is missing",
     )
 
 
@@ -97,14 +97,15 @@ _COUNTED = ("calls", "prompt_tokens", "completion_tokens")
 
 
 def agreed(cost: Expected, limit_usd: float, yes: bool) -> bool:
-    """Whether the run may start: with a known cost within the limit, with `--yes`, or if the user at the terminal
-    agrees."""
+    """Return whether the run may start: with a known cost within the limit, with `--yes`, or if the user at the
+    terminal agrees."""
     if yes or not cost.items or (cost.usd is not None and cost.usd <= limit_usd):
         return True
-    why = "of unknown cost" if cost.usd is None else f"above the limit of ${limit_usd:,.2f}"
+    reason = "of unknown cost" if cost.usd is None else f"above the limit of ${limit_usd:,.2f}"
     if not sys.stdin.isatty():
         print(
-            f"Not started: {why}. Use --yes to continue, --probe N to measure a few items first, or raise --limit-usd."
+            f"Not started: {reason}. Use --yes to continue, --probe N to measure a few items first, or raise "
+            "--limit-usd."
         )
         return False
-    return input(f"This run is {why}. Continue? [y/N] ").strip().casefold() in {"y", "yes"}
+    return input(f"This run is {reason}. Continue? [y/N] ").strip().casefold() in {"y", "yes"}

@@ -31,27 +31,27 @@ def _options() -> argparse.Namespace:
     parser = command_line("queue", __doc__)
     parser.add_argument("--not-durable", action="store_true", help="do not wait for the disk on commit")
     kinds = parser.add_subparsers(dest="what", required=True)
-    many = kinds.add_parser("crowd", help=crowd.__doc__)
-    many.add_argument("--jobs", type=int, default=10_000)
-    many.add_argument("--weights", type=float, nargs="+", default=[5, 3, 2, 1, 1])
-    many.add_argument("--workers", type=int, default=3, help="processes")
-    many.add_argument("--places", type=int, default=64, help="places of one worker")
-    many.add_argument("--work", type=float, default=0.05, help="mean seconds per job")
-    many.add_argument("--beat", type=float, default=0.1, help="seconds between heartbeats; 10 in the service")
-    many.add_argument("--rows", type=int, default=500, help="rows per submission")
-    many.add_argument("--singles", type=int, default=1_000, help="jobs submitted one by one, by 8 clients")
-    counted = kinds.add_parser("census", help=census.__doc__)
-    counted.add_argument("--jobs", type=int, default=100_000)
-    carried = kinds.add_parser("traffic", help=traffic.__doc__)
-    carried.add_argument("report", type=Path, help="a JSON report as written by `assayer evaluate`")
-    carried.add_argument("--evaluators", type=int, default=40)
-    carried.add_argument("--processes", type=int, default=4, help="processes that share the evaluators")
-    carried.add_argument("--places", type=int, default=1, help="places of one evaluator")
-    carried.add_argument("--calls", type=int, default=68, help="model calls per job")
-    carried.add_argument("--answer-seconds", type=float, default=2.0, help="mean time of an answer in seconds")
-    carried.add_argument("--answer-chars", type=int, default=1_500)
-    carried.add_argument("--warm", type=float, default=30.0, help="seconds of warm-up before measuring")
-    carried.add_argument("--seconds", type=float, default=90.0)
+    crowd_parser = kinds.add_parser("crowd", help=crowd.__doc__)
+    crowd_parser.add_argument("--jobs", type=int, default=10_000)
+    crowd_parser.add_argument("--weights", type=float, nargs="+", default=[5, 3, 2, 1, 1])
+    crowd_parser.add_argument("--workers", type=int, default=3, help="processes")
+    crowd_parser.add_argument("--places", type=int, default=64, help="places of one worker")
+    crowd_parser.add_argument("--work", type=float, default=0.05, help="mean seconds per job")
+    crowd_parser.add_argument("--beat", type=float, default=0.1, help="seconds between heartbeats; 10 in the service")
+    crowd_parser.add_argument("--rows", type=int, default=500, help="rows per submission")
+    crowd_parser.add_argument("--singles", type=int, default=1_000, help="jobs submitted one by one, by 8 clients")
+    census_parser = kinds.add_parser("census", help=census.__doc__)
+    census_parser.add_argument("--jobs", type=int, default=100_000)
+    traffic_parser = kinds.add_parser("traffic", help=traffic.__doc__)
+    traffic_parser.add_argument("report", type=Path, help="a JSON report as written by `assayer evaluate`")
+    traffic_parser.add_argument("--evaluators", type=int, default=40)
+    traffic_parser.add_argument("--processes", type=int, default=4, help="processes that share the evaluators")
+    traffic_parser.add_argument("--places", type=int, default=1, help="places of one evaluator")
+    traffic_parser.add_argument("--calls", type=int, default=68, help="model calls per job")
+    traffic_parser.add_argument("--answer-seconds", type=float, default=2.0, help="mean time of an answer in seconds")
+    traffic_parser.add_argument("--answer-chars", type=int, default=1_500)
+    traffic_parser.add_argument("--warm", type=float, default=30.0, help="seconds of warm-up before measuring")
+    traffic_parser.add_argument("--seconds", type=float, default=90.0)
     return parser.parse_args()
 
 
@@ -77,8 +77,8 @@ async def _measure(options: argparse.Namespace) -> None:
                     _show_traffic(load, await traffic.measure(database, url, load, lambda: _server_cpu(home)))
                     return
                 before = _server_cpu(home)
-                seen = await crowd.measure(database, url, _plan(options))
-                _show(options, seen, _server_cpu(home) - before)
+                results = await crowd.measure(database, url, _plan(options))
+                _show(options, results, _server_cpu(home) - before)
 
 
 def _plan(options: argparse.Namespace) -> crowd.Plan:
@@ -121,52 +121,57 @@ def _server_cpu(home: Path) -> float:
     )
 
 
-def _show(options: argparse.Namespace, seen: crowd.Seen, server_cpu: float) -> None:
-    print(f"{'tenant':<12}{'weight':>8}{'due':>9}{'had':>9}{'off':>9}   of the first {sum(seen.half.values()):,} begun")
-    for (tenant, had), weight in zip(seen.half.items(), options.weights, strict=True):
-        due, share = weight / sum(options.weights), had / sum(seen.half.values())
+def _show(options: argparse.Namespace, results: crowd.Seen, server_cpu: float) -> None:
+    print(
+        f"{'tenant':<12}{'weight':>8}{'due':>9}{'had':>9}{'off':>9}   of the first {sum(results.half.values()):,} begun"
+    )
+    for (tenant, first_half), weight in zip(results.half.items(), options.weights, strict=True):
+        due, share = weight / sum(options.weights), first_half / sum(results.half.values())
         print(f"{tenant:<12}{weight:>8g}{due:>9.2%}{share:>9.2%}{share / due - 1:>+9.2%}")
-    efforts = seen.efforts
+    efforts = results.efforts
     leased, beaten, finished = (
         sum(getattr(effort, name) for effort in efforts) for name in ("leased", "beaten", "finished")
     )
     calls = sum(effort.lease_calls for effort in efforts)
-    each = [seconds for effort in efforts for seconds in effort.lease_seconds]
+    lease_seconds = [seconds for effort in efforts for seconds in effort.lease_seconds]
     ends = [seconds for effort in efforts for seconds in effort.finish_seconds]
-    wall = seen.drain_seconds
+    wall = results.drain_seconds
     durable = "commits do not wait for the disk" if options.not_durable else "commits wait for the disk"
-    print(f"\n{seen.enqueued:,} jobs, {len(efforts)} workers of {options.places} places; {durable}")
-    print(f"enqueued, {options.rows} at once    {seen.enqueued / seen.enqueue_seconds:>8,.0f} jobs/s")
-    print(f"enqueued one by one       {seen.singles / seen.single_seconds:>8,.0f} jobs/s, 8 clients")
+    print(f"\n{results.enqueued:,} jobs, {len(efforts)} workers of {options.places} places; {durable}")
+    print(f"enqueued, {options.rows} at once    {results.enqueued / results.enqueue_seconds:>8,.0f} jobs/s")
+    print(f"enqueued one by one       {results.singles / results.single_seconds:>8,.0f} jobs/s, 8 clients")
     print(f"leased                    {leased / wall:>8,.0f} jobs/s in {calls:,} calls")
     print(f"beaten                    {beaten / wall:>8,.0f} leases/s")
     print(f"finished                  {finished / wall:>8,.0f} jobs/s, a transaction each")
     print(f"together                  {(leased + beaten + finished) / wall:>8,.0f} operations/s over {wall:.1f} s")
-    print(f"a call of lease           {_spread(each)}")
+    print(f"a call of lease           {_spread(lease_seconds)}")
     print(f"a call of finish          {_spread(ends)}")
     print(f"CPU of the workers        {sum(effort.cpu_seconds for effort in efforts):>8.1f} s")
     print(f"CPU of PostgreSQL         {server_cpu:>8.1f} s, all phases")
-    lost = seen.enqueued - seen.done
-    print(f"done {seen.done:,}, lost {lost}, done twice {finished - seen.done}, events {seen.events:,}")
+    lost_count = results.enqueued - results.done
+    print(f"done {results.done:,}, lost {lost_count}, done twice {finished - results.done}, events {results.events:,}")
 
 
-def _show_traffic(load: traffic.Load, seen: traffic.Carried) -> None:
-    hour, day = 3_600 / seen.seconds, 86_400 / seen.seconds
-    waits = [seconds for item in seen.wrote for seconds in item.waits]
-    cpu = sum(item.cpu_seconds for item in seen.wrote)
-    print(f"{load.evaluators} evaluators of {load.places} places in {load.processes} processes, {seen.seconds:.0f} s")
-    print(f"ideas an hour             {seen.jobs * hour:>10,.0f}   done {seen.jobs:,}, {load.calls} calls each")
-    print(f"rows of the ledger        {seen.calls / seen.seconds:>10,.0f} a second")
-    print(f"events                    {seen.events / seen.seconds:>10,.1f} a second")
-    print(f"transactions              {seen.commits / seen.seconds:>10,.0f} a second")
-    print(f"connections               {seen.connections:>10,}")
+def _show_traffic(load: traffic.Load, results: traffic.Carried) -> None:
+    hour, day = 3_600 / results.seconds, 86_400 / results.seconds
+    waits = [seconds for item in results.wrote for seconds in item.waits]
+    cpu = sum(item.cpu_seconds for item in results.wrote)
+    print(
+        f"{load.evaluators} evaluators of {load.places} places in {load.processes} processes, {results.seconds:.0f} s"
+    )
+    print(f"ideas an hour             {results.jobs * hour:>10,.0f}   done {results.jobs:,}, {load.calls} calls each")
+    print(f"rows of the ledger        {results.calls / results.seconds:>10,.0f} a second")
+    print(f"events                    {results.events / results.seconds:>10,.1f} a second")
+    print(f"transactions              {results.commits / results.seconds:>10,.0f} a second")
+    print(f"connections               {results.connections:>10,}")
     print(f"an answer found and kept  {_spread(waits)}")
-    print(f"CPU of PostgreSQL         {seen.server_cpu / seen.seconds:>10.2f} cores")
+    print(f"CPU of PostgreSQL         {results.server_cpu / results.seconds:>10.2f} cores")
     print(f"CPU of the evaluators     {cpu / (load.warm_seconds + load.seconds + 10):>10.2f} cores, start included")
-    if seen.jobs:
-        for what, size in (("database", seen.bytes), ("write-ahead log", seen.wal)):
+    if results.jobs:
+        for label, size in (("database", results.bytes), ("write-ahead log", results.wal)):
             print(
-                f"{what:<26}{size / seen.jobs / 1e3:>10,.0f} kB an idea, {size * day / 1e9:,.1f} GB a day at this rate"
+                f"{label:<26}{size / results.jobs / 1e3:>10,.0f} kB an idea, {size * day / 1e9:,.1f} GB a day at this "
+                "rate"
             )
 
 

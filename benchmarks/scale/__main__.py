@@ -41,7 +41,7 @@ _COLUMNS = (
 def main() -> None:
     options = _options()
     try:
-        have = read_assumptions().replaced(options.set)
+        assumptions = read_assumptions().replaced(options.set)
         counts = [_count(text) for text in options.papers]
     except InputError as error:
         raise SystemExit(str(error)) from None
@@ -50,14 +50,14 @@ def main() -> None:
     ]
     loads = [Load(ideas, papers, idea) for papers in counts for ideas in options.ideas]
     console = Console(highlight=False, soft_wrap=True, width=_WIDTH)
-    console.print(_table([(load, plan_scale(load, have)) for load in loads]))
+    console.print(_table([(load, plan_scale(load, assumptions)) for load in loads]))
     console.print(
         f"One idea with {options.method}: {idea.calls:g} calls, {idea.prompt_tokens:,.0f} tokens read, "
         f"{idea.completion_tokens:,.0f} written (cluster/typical_usage.toml; "
         "answer lengths are the simulator's guess)."
     )
     console.print("This is a plan of the pools, not a measurement. The database, GROBID and head nodes are extra.")
-    for line in _sources(have):
+    for line in _sources(assumptions):
         console.print(escape(line))
 
 
@@ -71,10 +71,10 @@ def _options() -> argparse.Namespace:
 
 
 def _count(text: str) -> int:
-    found = re.fullmatch(r"(\d{1,12})([km]?)", text.lower())
-    if not found or not int(found[1]):
+    match = re.fullmatch(r"(\d{1,12})([km]?)", text.lower())
+    if not match or not int(match[1]):
         raise InputError(f"{text!r} is not a number of papers.", "Write it as 200M, 25k or 1000000.")
-    return int(found[1]) * _TIMES[found[2]]
+    return int(match[1]) * _TIMES[match[2]]
 
 
 def _table(plans: Sequence[tuple[Load, ScalePlan]]) -> Table:

@@ -15,7 +15,7 @@ from cluster.settings import Profile, Settings
 
 
 class RayPlace(NamedTuple):
-    """Where the service runs: on which Ray cluster, and on which address it listens."""
+    """Ray cluster on which the service runs, and the address on which it listens."""
 
     host: str
     port: int

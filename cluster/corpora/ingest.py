@@ -37,8 +37,8 @@ _DAY = dt.timedelta(days=1)
 async def ingest_s2_files(
     to: str, files: str, release: str, settings: Settings, report: ReportProgress
 ) -> IngestSummary:
-    """Ingest downloaded Semantic Scholar files. `release` names the release that the files belong to, on top of which
-    later diffs are applied; empty if unknown."""
+    """Ingest downloaded Semantic Scholar files. `release` names the release of the files, to which later diffs are
+    applied; empty if unknown."""
     with _lock_destination(to):
         return await _ingest(to, "s2", settings, report).run(
             s2_dataset_files(files), StoredFiles(), release, complete=True

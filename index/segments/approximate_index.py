@@ -26,7 +26,7 @@ IndexKind = Literal["exact"] | ApproximateIndexKind
 _PQ_FROM = 500_000
 """Number of rows above which product quantization saves more than its training costs."""
 RESCORED_PER_RESULT: dict[ApproximateIndexKind, int] = {"ivf_sq8": 2, "ivf_pq": 8}
-"""Number of candidates fetched per result, to make up for the codes' rounding; tuning can increase it."""
+"""Number of candidates fetched per result, to compensate for the rounding of codes; tuning can increase it."""
 _SAMPLE, _ITERATIONS, _SEED = 64, 10, 1234
 """Training rows per list, and the iterations and seed of k-means."""
 _ROWS_AT_ONCE = 65_536

@@ -215,7 +215,7 @@ class PaperStore:
         return tuple(Section(**section) for section in self._value("sections", row) or ())
 
     def title_and_abstract(self, row: int) -> tuple[str, str]:
-        """Return the title and abstract in a row."""
+        """Return the title and abstract of the paper in a row."""
         return self._value("title", row), self._value("abstract", row)
 
     def _value(self, column: str, row: int) -> Any:

@@ -1,4 +1,4 @@
-"""The processes of a cluster, found among the children of whoever started it."""
+"""Find a cluster's processes among the children of the process that started it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""`assayer serve --ray` as a process, asked over HTTP, and everything that it started gone afterwards."""
+"""Run `assayer serve --ray` as a process, query it over HTTP, and end everything that it started."""
 
 import asyncio
 import json

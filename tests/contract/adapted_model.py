@@ -78,7 +78,7 @@ def save_adapter(folder: Path, seed: int, **otherwise: object) -> Path:
 
 
 def adapted_folder(folder: Path) -> Path:
-    """The folder `specter2`, with the base model and the adapter for queries beside it."""
+    """Create and return the folder `specter2`, next to the base model and the adapter for queries."""
     base = folder / "specter2_base"
     small_bert().save_pretrained(base)
     (base / "vocab.txt").write_text("\n".join(_WORDS), "utf-8")

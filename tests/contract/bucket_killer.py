@@ -33,7 +33,7 @@ def pull(directory: Path, address: str) -> None:
 
 
 def _stepping(steps: Steps) -> None:
-    """Threads of a pool take steps as well: what they have in hand when one dies is left as it is."""
+    """Count steps in the threads of a pool too. When one dies, the work of the others stays unfinished."""
     for name in _CALLS:
         before = getattr(ObjectStorage, name)
 

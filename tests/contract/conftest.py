@@ -50,7 +50,8 @@ _EMPTY = "; ".join(
         "SET session_replication_role = DEFAULT",
     )
 )
-"""Not TRUNCATE, which makes new files for every table and index and takes twenty times as long. Cascades."""
+"""Statements that empty all tables, with cascades. TRUNCATE would take twenty times as long, because it creates new
+files for every table and index."""
 
 
 @pytest.fixture(scope="session")
@@ -98,7 +99,7 @@ def simulator_process() -> Iterator[Simulator]:
 
 @pytest.fixture
 def simulator(simulator_process: Simulator) -> Simulator:
-    """The simulated language model as new: without latency, faults and history."""
+    """Return the simulated language model, reset: without latency, faults and history."""
     return fresh(simulator_process)
 
 
@@ -140,7 +141,7 @@ def services(datasets_process: SimulatedDatasets) -> SimulatedDatasets:
 
 @pytest.fixture(scope="module")
 def store() -> Iterator[ObjectStore]:
-    """An object store that speaks S3's protocol."""
+    """Start an object store with the S3 protocol."""
     with object_store() as running:
         yield running
 

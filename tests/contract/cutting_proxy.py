@@ -1,4 +1,4 @@
-"""A proxy on loopback that cuts connections: after so many bytes of what the server answers."""
+"""Proxy on loopback that cuts connections after a given number of bytes of the server's answer."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -11,7 +11,7 @@ _PIECE = 4096
 async def cutting(url: str, byte_limits: Sequence[int]) -> AsyncIterator[str]:
     """Run a proxy in front of `url` and yield its address.
 
-    The first connections are cut after the numbers of answer bytes in `byte_limits`, later ones never."""
+    Each of the first connections is cut after the number of bytes in `byte_limits`; later ones are not cut."""
     host, port = url.removeprefix("http://").split(":")
     remaining_limits = list(byte_limits)
     open_tasks: set[asyncio.Task[None]] = set()

@@ -36,7 +36,7 @@ def settings(services: SimulatedDatasets, partitions: int = 4, **transfers: obje
 
 
 def ignore(_stage: str, _done: int, _total: int) -> None:
-    """Progress that nobody watches."""
+    """Ignore the progress."""
 
 
 def read(folder: Path) -> list[RecordWithVector]:

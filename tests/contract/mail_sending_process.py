@@ -18,7 +18,7 @@ from orchestrator.store import Database, DatabaseSettings
 
 
 def mailing(port: int, **changes: object) -> Settings:
-    """Settings of a service that sends to a mail server of this machine, and does not wait long."""
+    """Return settings of a service that sends mail to a server on this machine, with short waits."""
     defaults = {"host": "127.0.0.1", "port": port, "tls": "off", "sender": "assayer@example.org", "tries": 3}
     hasty = {"first_seconds": 0.01, "factor": 1, "poll_seconds": 0.05, "deadline_seconds": 20}
     mail = MailSettings.model_validate(defaults | hasty | changes)

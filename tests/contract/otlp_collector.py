@@ -1,4 +1,4 @@
-"""A collector of traces: takes OTLP over HTTP, and remembers the spans."""
+"""Trace collector that receives OTLP over HTTP and records the spans."""
 
 import asyncio
 import gzip
@@ -35,7 +35,7 @@ class Collector:
         return web.Response(status=self.status)
 
     async def whole(self, name: str) -> Span:
-        """The span of that name, when it has come."""
+        """Wait until a span with this name has arrived, and return it."""
         async with asyncio.timeout(60), self._came:
             await self._came.wait_for(lambda: any(span.name == name for span in self.spans))
         return next(span for span in self.spans if span.name == name)

@@ -1,4 +1,4 @@
-"""Text of a page with too little contrast."""
+"""Find text on a page that has too little contrast."""
 
 POOR_CONTRASTS = """() => {
   const parse = c => c.match(/[\\d.]+/g).map(Number);

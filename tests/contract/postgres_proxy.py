@@ -11,7 +11,7 @@ _PIECE = 65_536
 
 
 def socket_of(url: str) -> Path:
-    """The server's, from the URL of a database that is reached by one."""
+    """Return the server's socket from the URL of a database."""
     parameters = parse_qs(urlsplit(url).query)
     return Path(parameters["host"][0]) / f".s.PGSQL.{parameters.get('port', ['5432'])[0]}"
 

@@ -88,7 +88,7 @@ class LeasedJobs:
         return lease
 
     async def do(self, lease: Lease) -> bool:
-        """Whether its lease held to the end."""
+        """Perform a job. Returns whether its lease was held until the end."""
         assert isinstance(lease.request, RewardsRequest)
 
         async def begun(run: EvaluationId, inputs: dict[str, Any]) -> None:

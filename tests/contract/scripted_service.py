@@ -77,7 +77,7 @@ def problem(slug: str, status: int, **headers: str) -> bytes:
 
 
 def events_begun(*events: bytes) -> bytes:
-    """A stream that breaks off after these."""
+    """Return a stream that ends after these events."""
     return _head(200, {"content_type": "text/event-stream"}) + b"".join(events)
 
 

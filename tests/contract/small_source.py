@@ -1,4 +1,4 @@
-"""A remote source on the loopback interface that answers as it is told, and stamps arrivals by its own clock."""
+"""Remote source on the loopback interface with scripted answers. It timestamps requests with its own clock."""
 
 import asyncio
 import time

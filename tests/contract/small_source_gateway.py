@@ -43,7 +43,7 @@ async def fetch(
 
 
 class Held:
-    """Source that answers no request until it is opened."""
+    """Source that answers no request until it is released."""
 
     def __init__(self) -> None:
         self.opened = asyncio.Event()

@@ -85,7 +85,7 @@ class Queue:
         return batch_found
 
     async def delete(self, job: JobId, tenant: TenantId = ACME) -> bool:
-        """Whether it was there."""
+        """Delete a job. Returns whether it existed."""
         was_known = await self.jobs.get(tenant, job) is not None
         await PgErasures(self.database, PgAuditLog(self.database), self.documents).erase(
             tenant, [job], ActBy(OPERATOR, NOW)
@@ -105,7 +105,7 @@ async def tenant(database: Database, name: TenantId = ACME, **plan: object) -> N
 
 
 class Losing(Database):
-    """Loses the connection once after every piece of work was done: committed, and nobody was told."""
+    """Database that loses its connection once after each commit, before the caller learns of it."""
 
     def __init__(self, database: Database) -> None:
         self._through = database

@@ -1,4 +1,4 @@
-"""Webhook receiver: answers as the test wants, and records the requests received."""
+"""Webhook receiver with scripted answers that records the requests."""
 
 import asyncio
 import json

@@ -28,7 +28,7 @@ from tests.run_folder import made_once
 
 @pytest.fixture(scope="session")
 def homes(run_folder: Path) -> Iterator[Homes]:
-    """Homes of this worker, with the corpus that all workers read and the database that they copy."""
+    """Data directories of this test worker, with the corpus that all workers share and the database that they copy."""
     folder = Path(tempfile.mkdtemp(prefix="homes-", dir=run_folder))
     folder.chmod(0o711)
     homes = Homes(folder, run_folder / "corpus", run_folder / "database")

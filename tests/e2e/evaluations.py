@@ -29,11 +29,11 @@ CASP targets we compare message passing over neighbours with attention over a fe
 contacts are rare, and ask whether diffusion models for molecule design carry over. An ablation leaves contrastive
 pretraining out.
 """
-"""An idea whose literature the services have and the corpus has not."""
+"""Idea whose literature the services know, but the corpus does not contain."""
 SOUND_SEED = 2
 """A seed with which no answer of the simulator fails a check, so that calls and answers are equal in number."""
 SCHOLAREVAL = ("--method", "scholareval")
-"""The method with the most kinds of requests: what is lost, bounded or killed shows in it."""
+"""Method with the most kinds of requests, so that losses, limits and kills affect it most."""
 TWO_IDEAS = (IDEAS / "quote-then-abstain.md", IDEAS / "pairwise-idea-ranking.json")
 
 
@@ -90,17 +90,17 @@ class Boarded(NamedTuple):
     again: Ended
     program: Program
     stats: Stats
-    """After the first."""
+    """Counters after the first run."""
     stats_again: Stats
     outside: Mapping[str, int]
     """Requests that hosts of pages and code were sent in the first."""
     outside_again: Mapping[str, int]
-    """And in both."""
+    """Requests in both runs together, by service."""
 
 
 @pytest.fixture(scope="session")
 def undisturbed(homes: Homes) -> Evaluated:
-    """Two ideas and a model that answers soundly."""
+    """Evaluate two ideas with a model whose answers are all sound."""
     program = homes.fresh("undisturbed")
     with simulator(seed=SOUND_SEED, latency_mean=0.05) as simulated:
         ended = program.asking(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL)

@@ -1,4 +1,4 @@
-"""The installed program as its users run it: a process with an environment and files.
+"""Run the installed program as users do: as a process with an environment and files.
 
 `Program.start` and `Program.run` fork it from a server where that makes no difference; `Program.run_for_real` does not.
 """

@@ -1,4 +1,4 @@
-"""Documents rebuilt from public reports of what programs read wrongly, beside the clone, and their reading."""
+"""Documents rebuilt from public reports of reading errors, stored next to the clone, and how they are read."""
 
 import datetime as dt
 from pathlib import Path

@@ -94,7 +94,7 @@ def judgement(question: BaseModel, dimension: RubricDimension) -> Judgement:
 
 
 def judgements(question: BaseModel, **changed: Any) -> Judgements:
-    """Reviews of all dimensions, with the same fields changed in each."""
+    """Return reviews of all dimensions, with the same fields changed in each."""
     assert isinstance(question, JudgingQuestion)
     reviews = {item.name: judgement(question, item).model_copy(update=changed) for item in question.dimensions}
     return judgements_on(question.dimensions).model_validate(

@@ -17,7 +17,7 @@ from tests.unit.twins import FixedClock, Watcher, call_record
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 Judge = Callable[[int, int], str]
-"""Which of two ideas, given their worth, is better: A, B or tie."""
+"""Function that returns which of two ideas is better, given their worth: A, B or tie."""
 
 
 def ideas_of_worth(count: int) -> list[Idea]:

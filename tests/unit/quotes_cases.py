@@ -1,4 +1,4 @@
-"""Quotes and sources: what must be found, and what must not. Two checkers written apart are held against them."""
+"""Quotes with sources that must or must not contain them, for testing two independent checkers."""
 
 _TRIAL = "the drug did not reduce mortality in the treated group by 12.4 % after one year of follow-up in all centres"
 

@@ -1,4 +1,4 @@
-"""The full report with an attack in front of every text that comes from outside."""
+"""The full report, with an attack in front of every text from an external source."""
 
 from typing import Any
 

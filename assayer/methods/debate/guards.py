@@ -34,7 +34,7 @@ _COPIED_OF_ABSTRACT = 0.3
 
 
 class GuardStop(NamedTuple):
-    """Why an item gets no reward."""
+    """Reason why an item gets no reward."""
 
     name: str
     """The guard's name, reported as the reward's `guard`. It is one of `empty`, `too_long`, `too_short`, `placeholder`,

@@ -19,7 +19,7 @@ class ReadSource(Frozen):
     text: str
     """Sanitised text that was read from the source; quotes must come from it."""
     places: tuple[ShownPlace, ...] = ()
-    """Where in the source the spans of the text come from."""
+    """Places in the source from which the spans of the text were taken."""
     score: float
     """Combined score `α·semantic + (1−α)·judge`, 0 to 10."""
     full_text: bool = False

@@ -129,7 +129,7 @@ class _Editing:
 
     @property
     def _over_limit(self) -> str | None:
-        """Why further additions and revisions are refused, or None below the limit."""
+        """Reason why further additions and revisions are refused; None below the limit."""
         return self._too_many if len(self.edits) >= self._max_edits else None
 
     def _new_edge(self, edge: AddedEdge, source: NodeKey, target: NodeKey) -> NewEdge:

@@ -29,7 +29,7 @@ KINDS_JOINED: Mapping[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]]
     "supports": (_WORKS | {"claim"}, frozenset(("claim",))),
     "contradicts": (_WORKS | {"claim"}, frozenset(("claim",))),
 }
-"""Which kinds of nodes an edge of each kind can lead from, and to."""
+"""Kinds of nodes that an edge of each kind can start from and lead to."""
 
 
 @dataclass(frozen=True)

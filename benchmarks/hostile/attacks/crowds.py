@@ -72,7 +72,7 @@ async def wide_tables(target: Target, seconds: float) -> Counter[str]:
 
 
 async def minted_keys(target: Target, seconds: float) -> Counter[str]:
-    """Send requests with 60 keys of one tenant, each as fast as it is answered."""
+    """Send requests with 60 keys of one tenant, each as soon as its previous one is answered."""
     return await _closed_loop(target, seconds, len(target.attackers), "GET", "/v1/evaluations")
 
 

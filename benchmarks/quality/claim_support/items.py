@@ -31,8 +31,8 @@ class KnownClaim(NamedTuple):
 def known_claims(name: str, first: int | None = None) -> list[KnownClaim]:
     """Return the known claims of a set in hash order, at most `first`."""
     rows = read_records(DATA / "claims" / f"{name}.jsonl.gz")
-    found = [item for row in rows for item in _READERS[name](row)]
-    return sorted(found, key=lambda item: _hash(item.id))[:first]
+    claims = [item for row in rows for item in _READERS[name](row)]
+    return sorted(claims, key=lambda item: _hash(item.id))[:first]
 
 
 def _hash(text: str) -> int:
@@ -40,9 +40,9 @@ def _hash(text: str) -> int:
 
 
 def _known(row: dict[str, Any], group: str, gold: Gold, document: object, passage: str, part: str = "") -> KnownClaim:
-    tuning = _hash(str(document)) % 2 == 0
+    is_tuning = _hash(str(document)) % 2 == 0
     title = row["source"] if row["id"].startswith("scifact") else ""
-    return KnownClaim(f"{row['id']}{part}", group, gold, str(document), _cited(row["claim"]), passage, title, tuning)
+    return KnownClaim(f"{row['id']}{part}", group, gold, str(document), _cited(row["claim"]), passage, title, is_tuning)
 
 
 _CITED = re.compile(r"<\|(multi_|other_)?cit\|>")
@@ -51,16 +51,16 @@ _IN_BRACKETS = re.compile(r"[\[(](\[(?:this|another) source\])[\])]")
 
 def _cited(claim: str) -> str:
     """Write citations as the prompt does; a claim without citations gets one of the source at its end."""
-    marked = _CITED.sub(lambda found: f"[{'another' if found[1] == 'other_' else 'this'} source]", claim)
-    marked = _IN_BRACKETS.sub(r"\1", marked)
-    return marked if "[this source]" in marked else f"{marked.rstrip('. ')} [this source]."
+    marked_claim = _CITED.sub(lambda match: f"[{'another' if match[1] == 'other_' else 'this'} source]", claim)
+    marked_claim = _IN_BRACKETS.sub(r"\1", marked_claim)
+    return marked_claim if "[this source]" in marked_claim else f"{marked_claim.rstrip('. ')} [this source]."
 
 
 def _scifact(row: dict[str, Any]) -> Iterator[KnownClaim]:
     """Yield each rationale, each sentence of a supporting rationale of several sentences, and one sentence outside the
     rationales."""
     sentences: list[str] = row["sentences"]
-    used = {index for rationale in row["rationales"] for index in rationale}
+    rationale_sentences = {index for rationale in row["rationales"] for index in rationale}
     for number, rationale in enumerate(row["rationales"]):
         passage = " ".join(sentences[index] for index in sorted(rationale))
         yield _known(row, f"rationale, {row['label']}", _LABELS[row["label"]], row["doc"], passage, f"-r{number}")
@@ -68,10 +68,16 @@ def _scifact(row: dict[str, Any]) -> Iterator[KnownClaim]:
             for index in rationale:
                 group = "one sentence of a longer rationale"
                 yield _known(row, group, "partly", row["doc"], sentences[index], f"-r{number}s{index}")
-    others = [index for index in range(len(sentences)) if index not in used]
-    if others:
-        group = "another sentence of the same abstract" if used else "a sentence of an abstract that leaves it open"
-        yield _known(row, group, "not", row["doc"], sentences[others[_hash(row["id"]) % len(others)]], "-o")
+    other_sentences = [index for index in range(len(sentences)) if index not in rationale_sentences]
+    if other_sentences:
+        group = (
+            "another sentence of the same abstract"
+            if rationale_sentences
+            else "a sentence of an abstract that leaves it open"
+        )
+        yield _known(
+            row, group, "not", row["doc"], sentences[other_sentences[_hash(row["id"]) % len(other_sentences)]], "-o"
+        )
 
 
 def _citation_integrity(row: dict[str, Any]) -> Iterator[KnownClaim]:

@@ -11,7 +11,7 @@ from assayer.methods.grapheval.scoring.metrics import Estimate
 from assayer.models import SupportOutcome
 from benchmarks.quality.claim_support.items import KnownClaim
 
-Said = Sequence[SupportOutcome | None]
+Outcomes = Sequence[SupportOutcome | None]
 """None if there was no outcome, which counts as missed and never as a false alarm."""
 
 
@@ -27,46 +27,59 @@ class LabelQuality(NamedTuple):
 
 
 def label_quality(
-    claims: Sequence[KnownClaim], said: Said, label: SupportOutcome, rounds: int, seed: int
+    claims: Sequence[KnownClaim], outcomes: Outcomes, label: SupportOutcome, rounds: int, seed: int
 ) -> LabelQuality:
     """Measure one outcome. `flawed` claims count only for `supports`, because their right outcome is not known."""
-    kept = [
+    known_outcomes = [
         (claim, outcome)
-        for claim, outcome in zip(claims, said, strict=True)
+        for claim, outcome in zip(claims, outcomes, strict=True)
         if claim.gold != "flawed" or label == "supports"
     ]
-    documents = sorted({claim.document for claim, _ in kept})
+    documents = sorted({claim.document for claim, _ in known_outcomes})
     place = {document: row for row, document in enumerate(documents)}
     counts = np.zeros((len(documents), 3))
-    for claim, outcome in kept:
-        is_so, is_said = claim.gold == label, outcome == label
-        counts[place[claim.document]] += (is_so and is_said, is_said and not is_so, is_so and not is_said)
-    drawn = np.random.default_rng(seed).multinomial(
+    for claim, outcome in known_outcomes:
+        is_true, is_predicted = claim.gold == label, outcome == label
+        counts[place[claim.document]] += (
+            is_true and is_predicted,
+            is_predicted and not is_true,
+            is_true and not is_predicted,
+        )
+    resample_counts = np.random.default_rng(seed).multinomial(
         len(documents), np.full(len(documents), 1 / len(documents)), size=rounds
     )
-    once, many = _measures(counts.sum(axis=0)[None, :])[0], _measures(drawn @ counts)
-    low, high = np.nanpercentile(many, [2.5, 97.5], axis=0) if not np.isnan(once).any() else (once, once)
-    right, false, missed = counts.sum(axis=0)
+    measures, resampled_measures = _measures(counts.sum(axis=0)[None, :])[0], _measures(resample_counts @ counts)
+    low, high = (
+        np.nanpercentile(resampled_measures, [2.5, 97.5], axis=0)
+        if not np.isnan(measures).any()
+        else (measures, measures)
+    )
+    true_positives, false_positives, false_negatives = counts.sum(axis=0)
     return LabelQuality(
         label,
-        int(right + missed),
-        int(right + false),
-        *(Estimate(*map(float, item)) for item in zip(once, low, high, strict=True)),
+        int(true_positives + false_negatives),
+        int(true_positives + false_positives),
+        *(Estimate(*map(float, item)) for item in zip(measures, low, high, strict=True)),
     )
 
 
 def _measures(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Convert (rounds, 3) of right, false and missed to (rounds, 3) of precision, recall and F1."""
-    right, false, missed = counts.T
+    true_positives, false_positives, false_negatives = counts.T
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.stack(
-            [right / (right + false), right / (right + missed), 2 * right / (2 * right + false + missed)], 1
+            [
+                true_positives / (true_positives + false_positives),
+                true_positives / (true_positives + false_negatives),
+                2 * true_positives / (2 * true_positives + false_positives + false_negatives),
+            ],
+            1,
         )
 
 
-def by_group(claims: Sequence[KnownClaim], said: Said) -> dict[str, Counter[SupportOutcome | None]]:
+def by_group(claims: Sequence[KnownClaim], outcomes: Outcomes) -> dict[str, Counter[SupportOutcome | None]]:
     """Count the outcomes in each group of a set."""
     groups: dict[str, Counter[SupportOutcome | None]] = {}
-    for claim, outcome in zip(claims, said, strict=True):
+    for claim, outcome in zip(claims, outcomes, strict=True):
         groups.setdefault(claim.group, Counter())[outcome] += 1
     return dict(sorted(groups.items()))

@@ -9,7 +9,7 @@ import numpy as np
 from assayer.models import SupportOutcome
 from benchmarks.quality import runs
 from benchmarks.quality.claim_support.items import KnownClaim, known_claims
-from benchmarks.quality.claim_support.measures import Said, by_group, label_quality
+from benchmarks.quality.claim_support.measures import Outcomes, by_group, label_quality
 from benchmarks.quality.claim_support.with_model import in_calls
 from benchmarks.quality.outcome_file import failure_reasons
 from benchmarks.quality.part_inputs import PartInputs
@@ -23,7 +23,7 @@ def support(inputs: PartInputs) -> Iterator[str]:
         name: [claim for claim in known_claims(name, inputs.run_options.first) if not claim.tuning]
         for name in inputs.options.sets
     }
-    outcomes: dict[str, dict[str, Said]] = {
+    outcomes: dict[str, dict[str, Outcomes]] = {
         name: {"always supports": ["supports"] * len(claims)} for name, claims in sets.items()
     }
     if inputs.run_options.judge is None:
@@ -33,9 +33,9 @@ def support(inputs: PartInputs) -> Iterator[str]:
         calls = {call: batch for name, claims in sets.items() for call, batch in in_calls(name, claims).items()}
         answered = asyncio.run(runs.support(inputs.run_options, inputs.settings, calls))
         yield from failure_reasons(answered)
-        ended = {item.item for item in answered}
+        ended_calls = {item.item for item in answered}
         sets = {
-            name: [claim for call, batch in in_calls(name, claims).items() if call in ended for claim in batch]
+            name: [claim for call, batch in in_calls(name, claims).items() if call in ended_calls for claim in batch]
             for name, claims in sets.items()
         }
         outcomes = {name: {"always supports": ["supports"] * len(claims)} for name, claims in sets.items()}
@@ -48,19 +48,21 @@ def support(inputs: PartInputs) -> Iterator[str]:
         yield from _tables(name, claims, outcomes[name], inputs)
 
 
-def _tables(name: str, claims: Sequence[KnownClaim], said: Mapping[str, Said], inputs: PartInputs) -> Iterator[str]:
+def _tables(
+    name: str, claims: Sequence[KnownClaim], outcomes_by_scorer: Mapping[str, Outcomes], inputs: PartInputs
+) -> Iterator[str]:
     documents = len({claim.document for claim in claims})
     yield f"\n## {name}: {len(claims)} claims with passages, {documents} documents (the half not used for tuning)\n"
     yield "| outcome | who | true | said | precision | recall | F1 |\n| --- | --- | --- | --- | --- | --- | --- |"
     labels = [label for label in _OUTCOMES if any(claim.gold == label for claim in claims)]
     for label in labels:
-        for who, outcomes in said.items():
-            one = label_quality(claims, outcomes, label, inputs.rounds, inputs.run_options.seeds[0])
-            figures = " | ".join(map(_with_interval, (one.precision, one.recall, one.f1)))
-            yield f"| {label} | {who} | {one.known} | {one.said} | {figures} |"
-    for who, outcomes in said.items():
-        if who.startswith("the program"):
-            yield f"\n{name}, {who}: how often each group was given each outcome\n"
+        for scorer, outcomes in outcomes_by_scorer.items():
+            quality = label_quality(claims, outcomes, label, inputs.rounds, inputs.run_options.seeds[0])
+            figures = " | ".join(map(_with_interval, (quality.precision, quality.recall, quality.f1)))
+            yield f"| {label} | {scorer} | {quality.known} | {quality.said} | {figures} |"
+    for scorer, outcomes in outcomes_by_scorer.items():
+        if scorer.startswith("the program"):
+            yield f"\n{name}, {scorer}: how often each group was given each outcome\n"
             yield f"| known as | n | {' | '.join(_OUTCOMES)} | none |\n| --- | --- | --- | --- | --- | --- | --- |"
             for group, counts in by_group(claims, outcomes).items():
                 yield f"| {group} | {counts.total()} | {_shares(counts)} |"

@@ -41,20 +41,24 @@ async def ask_support(
         )
         answer = await ask(llm, SUPPORT, SupportQuestion(items=items), run)
         verdicts = {verdict.label: verdict for verdict in answer.verdicts}
-        found = {
+        outcome_by_claim = {
             claim.id: convert_verdict(verdicts[item.label], item.passages).support
             for claim, item in zip(claims, items, strict=True)
         }
         return SupportOutcomes(
             item=name,
             seed=seed,
-            outcomes={claim: got.outcome for claim, got in found.items() if isinstance(got, ClaimSupport)},
+            outcomes={
+                claim: outcome.outcome
+                for claim, outcome in outcome_by_claim.items()
+                if isinstance(outcome, ClaimSupport)
+            },
             spent=spent_on(run.journal.calls),
         )
 
     names = {claims[0].id: name for name, claims in calls.items()}
 
-    def failed(name: str, seed: int, why: str) -> SupportOutcomes:
-        return SupportOutcomes(item=name, seed=seed, failure=why)
+    def failed(name: str, seed: int, reason: str) -> SupportOutcomes:
+        return SupportOutcomes(item=name, seed=seed, failure=reason)
 
     await measure_missing(((claims, name, 0) for name, claims in calls.items()), outcome_file, one, failed)

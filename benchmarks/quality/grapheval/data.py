@@ -46,20 +46,20 @@ class InnoEval(NamedTuple):
 def decisions_by_year(classes: tuple[str, ...] = CLASSES) -> dict[int, list[Labelled]]:
     """Return ICLR submissions by year. With four classes, only years whose decisions distinguish them are included; a
     workshop track counts as reject. `day` is the last day of the previous year: nothing from its own year was known."""
-    found: dict[int, list[Labelled]] = {}
+    papers_by_year: dict[int, list[Labelled]] = {}
     for record in read_records(DATA / "iclr_years" / "submissions.jsonl.gz"):
-        four = {"workshop": "reject"}.get(record["decision"], record["decision"])
+        decision = {"workshop": "reject"}.get(record["decision"], record["decision"])
         if classes == CLASSES:
             label = int(record["accepted"])
-        elif four in classes:
-            label = classes.index(four)
+        elif decision in classes:
+            label = classes.index(decision)
         else:
             continue
         day = dt.date(record["year"] - 1, 12, 31)
-        found.setdefault(record["year"], []).append(
+        papers_by_year.setdefault(record["year"], []).append(
             Labelled(IdeaId(record["id"]), remove_code_links(_text(record)), label, day)
         )
-    return found
+    return papers_by_year
 
 
 def inno_eval() -> InnoEval:
@@ -75,10 +75,10 @@ def inno_eval() -> InnoEval:
         members = [(group["query"]["paper_id"], group["query"], group["query_category"])]
         members += [(item["paper"]["id"], item["paper"], item["category"]) for item in group["matches"].values()]
         for name, paper, category in members:
-            one = Labelled(IdeaId(name), _text(paper), CATEGORIES.index(category), _SUBMITTED)
-            if papers.setdefault(one.id, one).label != one.label:
+            labelled_paper = Labelled(IdeaId(name), _text(paper), CATEGORIES.index(category), _SUBMITTED)
+            if papers.setdefault(labelled_paper.id, labelled_paper).label != labelled_paper.label:
                 raise ValueError(f"{name} has two categories.")
-            groups.setdefault(group["query_internal_id"], set()).add(one.id)
+            groups.setdefault(group["query_internal_id"], set()).add(labelled_paper.id)
     pairs = {
         difficulty: list(_pairs(folder / f"pairs_{name}.jsonl.gz"))
         for difficulty, name in (("easy", "easy"), ("difficult", "diff"))

@@ -25,12 +25,12 @@ def exact_edges(
     for start in range(0, len(vectors), _BLOCK):
         rows = np.arange(start, min(start + _BLOCK, len(vectors)))
         cosines = vectors[rows] @ vectors.T
-        same = idea_of[rows][:, None] == idea_of[None, :]
-        inside = np.where(same, cosines, -np.inf)
-        inside[np.arange(len(rows)), rows] = -np.inf
+        is_same_idea = idea_of[rows][:, None] == idea_of[None, :]
+        inner_cosines = np.where(is_same_idea, cosines, -np.inf)
+        inner_cosines[np.arange(len(rows)), rows] = -np.inf
         if known is None:
-            ends.append(_nearest(rows, inside, intra))
-        ends.append(_nearest(rows, np.where(same | unheard, -np.inf, cosines), inter))
+            ends.append(_nearest(rows, inner_cosines, intra))
+        ends.append(_nearest(rows, np.where(is_same_idea | unheard, -np.inf, cosines), inter))
     if not ends:
         ends = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
     sources, targets, weights = (np.concatenate(parts) for parts in zip(*ends, strict=True))
@@ -38,14 +38,14 @@ def exact_edges(
 
 
 def _nearest(
-    rows: NDArray[np.int64], cosines: NDArray[np.float32], most: int
+    rows: NDArray[np.int64], cosines: NDArray[np.float32], limit: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-    """Return the `most` largest entries of each row; of equal entries, the first."""
-    most = min(most, cosines.shape[1])
-    columns = np.argsort(-cosines, axis=1, kind="stable")[:, :most]
-    found = np.take_along_axis(cosines, columns, axis=1).ravel()
-    kept = np.isfinite(found)
-    return np.repeat(rows, most)[kept], columns.ravel()[kept], found[kept].astype(np.float32)
+    """Return the `limit` largest entries of each row; of equal entries, the first."""
+    limit = min(limit, cosines.shape[1])
+    columns = np.argsort(-cosines, axis=1, kind="stable")[:, :limit]
+    nearest_cosines = np.take_along_axis(cosines, columns, axis=1).ravel()
+    is_kept = np.isfinite(nearest_cosines)
+    return np.repeat(rows, limit)[is_kept], columns.ravel()[is_kept], nearest_cosines[is_kept].astype(np.float32)
 
 
 _BLOCK = 1024

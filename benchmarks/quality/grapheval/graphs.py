@@ -27,15 +27,15 @@ class Vectoriser:
         self._path = folder / f"{_digest(embedder.name)}.npz"
         self._known: dict[str, NDArray[np.float32]] = {}
         if self._path.is_file():
-            with np.load(self._path) as kept:
-                self._known = dict(zip(kept["digests"].tolist(), kept["vectors"], strict=True))
+            with np.load(self._path) as archive:
+                self._known = dict(zip(archive["digests"].tolist(), archive["vectors"], strict=True))
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         digests = [_digest(text) for text in texts]
-        missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in self._known}
-        if missing:
-            vectors = asyncio.run(self._embedder.embed(list(missing.values()), "passage"))
-            self._known |= zip(missing, vectors, strict=True)
+        missing_texts = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in self._known}
+        if missing_texts:
+            vectors = asyncio.run(self._embedder.embed(list(missing_texts.values()), "passage"))
+            self._known |= zip(missing_texts, vectors, strict=True)
             self._path.parent.mkdir(parents=True, exist_ok=True)
             np.savez(self._path, digests=np.array(list(self._known)), vectors=np.stack(list(self._known.values())))
         return np.stack([self._known[digest] for digest in digests])
@@ -69,10 +69,10 @@ def embedded(
     """Embed the papers with the card's edges: 5 within an idea, 10 between ideas.
 
     `asked`, of shape (papers,), marks papers that are never a neighbour."""
-    said = [viewpoints_of(paper.text) for paper in papers]
-    viewpoints = tuple(text for item in said for text in item)
+    viewpoints_by_paper = [viewpoints_of(paper.text) for paper in papers]
+    viewpoints = tuple(text for item in viewpoints_by_paper for text in item)
     vectors = vectorise(viewpoints)
-    idea_of = np.repeat(np.arange(len(papers)), [len(item) for item in said]).astype(np.int32)
+    idea_of = np.repeat(np.arange(len(papers)), [len(item) for item in viewpoints_by_paper]).astype(np.int32)
     graph = GraphArrays(
         vectors=vectors,
         idea_of=idea_of,

@@ -23,7 +23,7 @@ _KINDS: Sequence[Kind] = ("ours", "ours", "simple", "simple", "simple", "simple"
 """Kinds of the scorers in `_scorers`, in order."""
 
 
-class Said(NamedTuple):
+class Prediction(NamedTuple):
     """One scorer's predictions for the test years, learned from the earlier years."""
 
     scorer: str
@@ -38,47 +38,51 @@ class Said(NamedTuple):
 
 
 def forward_in_time(
-    known: Sequence[Labelled],
-    asked: Sequence[Labelled],
+    earlier_papers: Sequence[Labelled],
+    test_papers: Sequence[Labelled],
     vectorise: Vectoriser,
     classes: tuple[str, ...],
     provenance: TrainingProvenance,
-) -> list[Said]:
+) -> list[Prediction]:
     """Score the test papers. Each scorer sees them one at a time: none is another paper's neighbour."""
-    alone = embedded(known, vectorise, classes)
-    is_asked = np.arange(len(known) + len(asked)) >= len(known)
-    together = embedded([*known, *asked], vectorise, classes, is_asked)
-    rows = np.flatnonzero(is_asked).astype(np.int32)
-    hidden = together.graph.hide_labels(rows)
-    found = []
-    for inside, outside, kind in zip(_scorers(alone), _scorers(together), _KINDS, strict=True):
-        raw = outside.score(hidden, rows)
-        found.append(Said(inside.name, kind, raw, _calibrated(inside, alone, raw, provenance)))
-    choosable = candidates(alone.texts).choosable
-    chosen = BestOf(CHOICE, choosable).choose(alone.graph, np.empty(0, np.int32)).name
-    by_choice = next(item for item in found if item.scorer == chosen)
-    return [by_choice._replace(scorer=f"{CHOICE}: {chosen}", kind="ours"), *found, _longer(asked, len(classes))]
+    earlier_data = embedded(earlier_papers, vectorise, classes)
+    is_test = np.arange(len(earlier_papers) + len(test_papers)) >= len(earlier_papers)
+    all_data = embedded([*earlier_papers, *test_papers], vectorise, classes, is_test)
+    rows = np.flatnonzero(is_test).astype(np.int32)
+    hidden_graph = all_data.graph.hide_labels(rows)
+    predictions = []
+    for inside, outside, kind in zip(_scorers(earlier_data), _scorers(all_data), _KINDS, strict=True):
+        raw = outside.score(hidden_graph, rows)
+        predictions.append(Prediction(inside.name, kind, raw, _calibrated(inside, earlier_data, raw, provenance)))
+    choosable_scorers = candidates(earlier_data.texts).choosable
+    chosen_name = BestOf(CHOICE, choosable_scorers).choose(earlier_data.graph, np.empty(0, np.int32)).name
+    by_choice = next(item for item in predictions if item.scorer == chosen_name)
+    return [
+        by_choice._replace(scorer=f"{CHOICE}: {chosen_name}", kind="ours"),
+        *predictions,
+        _longer(test_papers, len(classes)),
+    ]
 
 
-def _longer(asked: Sequence[Labelled], classes: int) -> Said:
+def _longer(test_papers: Sequence[Labelled], classes: int) -> Prediction:
     """Predict a better outcome for a longer text; it learns nothing and gives no probabilities."""
-    lengths = np.log([len(item.text) for item in asked])
+    lengths = np.log([len(item.text) for item in test_papers])
     shares = (lengths - lengths.min()) / max(np.ptp(lengths), 1e-9)
-    raw = np.zeros((len(asked), classes))
+    raw = np.zeros((len(test_papers), classes))
     raw[:, 0], raw[:, -1] = 1 - shares, shares
-    return Said(LONGER, "simple", raw, np.full_like(raw, np.nan))
+    return Prediction(LONGER, "simple", raw, np.full_like(raw, np.nan))
 
 
 def _scorers(data: Embedded) -> Sequence[Scorer]:
     def whole(_: object) -> NDArray[np.float32]:
         return data.whole
 
-    possible = candidates(data.texts)
+    available = candidates(data.texts)
     return (
-        *possible.choosable,
+        *available.choosable,
         IdeaLogistic("embedding + logistic regression", whole),
         NearestIdeas(20, "20 nearest neighbours, embedding", whole),
-        *possible.yardsticks,
+        *available.yardsticks,
     )
 
 
@@ -87,5 +91,5 @@ def _calibrated(
 ) -> NDArray[np.float64]:
     graph = data.graph
     scores = score_held_out(scorer, graph, split_into_folds(graph, _FOLDS, provenance.seed))
-    made = fit_calibration("inside", scorer.name, graph.classes, scores, graph.labels, provenance, replicates=1)
-    return np.array([verdict.probabilities for verdict in made.verdicts(raw)])
+    calibration = fit_calibration("inside", scorer.name, graph.classes, scores, graph.labels, provenance, replicates=1)
+    return np.array([verdict.probabilities for verdict in calibration.verdicts(raw)])

@@ -44,8 +44,7 @@ class WrittenReview(Frozen):
 
     text: str
     papers: dict[str, str] = Field(default_factory=dict)
-    """Titles of cited papers by their label in the text, in brackets, and of works named from memory by author and
-    year."""
+    """Titles by what the text cites: a label in brackets for papers, author and year for works named from memory."""
     scores: dict[Axis, float]
     """Scores out of 10; an axis without a score is absent."""
     spent: Spent
@@ -54,12 +53,12 @@ class WrittenReview(Frozen):
     def words(self) -> int:
         return len(self.text.split())
 
-    def first_words(self, most: int) -> str:
-        """Return the text cut to whole lines of at most `most` words, and after it the titles of the papers cited
+    def first_words(self, max_words: int) -> str:
+        """Return the text cut to whole lines of at most `max_words` words, and after it the titles of the papers cited
         there, which do not count."""
-        text = first_words(self.text, most)
-        cited = [f"{label} {title}" for label, title in self.papers.items() if label in text]
-        return f"{text}\n\nPapers: {'; '.join(cited)}" if cited else text
+        text = first_words(self.text, max_words)
+        cited_papers = [f"{label} {title}" for label, title in self.papers.items() if label in text]
+        return f"{text}\n\nPapers: {'; '.join(cited_papers)}" if cited_papers else text
 
 
 @dataclass(frozen=True)
@@ -115,12 +114,12 @@ class Answering:
         report = (await replace(engine, backends=backends).evaluate(idea, method, idea.cutoff, NoProgress())).report
         for suffix, text in (("json", as_json(report)), ("md", as_markdown(report))):
             (self.reports / f"{idea.source}.{method}.{repetition}.{suffix}").write_text(text, "utf-8")
-        made = report.provenance
+        provenance = report.provenance
         spent = Spent(
             calls=report.coverage.llm_requests,
-            prompt_tokens=made.prompt_tokens,
-            completion_tokens=made.completion_tokens,
-            usd=usd(made.cost_usd),
+            prompt_tokens=provenance.prompt_tokens,
+            completion_tokens=provenance.completion_tokens,
+            usd=usd(provenance.cost_usd),
         )
         scores = {axis: out_of_ten for axis in get_args(Axis) if (out_of_ten := _out_of_ten(report, axis)) is not None}
         papers = {f"[{reference.label}]": reference.title for reference in report.references}
@@ -151,11 +150,11 @@ class Answering:
 async def open_answering(inputs: PartInputs, methods: tuple[str, ...]) -> AsyncIterator[Answering]:
     """Open the resources of the judge's tests, with these methods as contenders."""
     options, settings = inputs.options, inputs.settings
-    recorded = RecordedLlm(options.recorded, options.invented) if options.recorded else None
-    if recorded:
+    recorded_llm = RecordedLlm(options.recorded, options.invented) if options.recorded else None
+    if recorded_llm:
         evaluation = settings.evaluation.model_copy(update={"concurrency": _MANY})
         settings = settings.model_copy(update={"evaluation": evaluation})
-    bounded = inputs.run_options.judge == "endpoint" and not inputs.run_options.yes
+    is_bounded = inputs.run_options.judge == "endpoint" and not inputs.run_options.yes
     reports = (options.recorded or inputs.run_options.out) / "reports"
     reports.mkdir(parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
@@ -164,8 +163,8 @@ async def open_answering(inputs: PartInputs, methods: tuple[str, ...]) -> AsyncI
         answering = Answering(
             engine=engine,
             database=database,
-            recorded=recorded,
-            budget=Budget(max_usd=inputs.run_options.limit_usd if bounded else None),
+            recorded=recorded_llm,
+            budget=Budget(max_usd=inputs.run_options.limit_usd if is_bounded else None),
             words=options.words,
             reports=reports,
             stack=stack,
@@ -174,17 +173,18 @@ async def open_answering(inputs: PartInputs, methods: tuple[str, ...]) -> AsyncI
         yield answering
 
 
-def first_words(text: str, most: int) -> str:
-    """Return the first whole lines of a text with at most `most` words; if even the first line is longer, cut it."""
-    kept: list[str] = []
-    left = most
+def first_words(text: str, max_words: int) -> str:
+    """Return the first whole lines of a text with at most `max_words` words; if even the first line is longer, cut
+    it."""
+    kept_lines: list[str] = []
+    words_left = max_words
     for line in text.split("\n"):
         words = len(line.split())
-        if words > left:
+        if words > words_left:
             break
-        kept.append(line)
-        left -= words
-    return "\n".join(kept).strip() or " ".join(text.split()[:most])
+        kept_lines.append(line)
+        words_left -= words
+    return "\n".join(kept_lines).strip() or " ".join(text.split()[:max_words])
 
 
 def neutral_copy(idea: Idea, text: str) -> Idea:

@@ -40,19 +40,21 @@ class CoverageOutcome(Outcome):
 async def coverage_of(
     reviewer: Answering,
     idea: Idea,
-    other: Idea | None,
+    other_idea: Idea | None,
     contenders: Sequence[str],
     rubrics: Sequence[Rubric],
     seed: int,
 ) -> CoverageOutcome:
-    """Judge the contenders' reviews of a plan, and the first contender's review of the plan `other`, all cut to the
-    same number of words."""
-    made = await gather_all(catch_failure(reviewer.review(name, idea, 1)) for name in contenders)
-    written = dict(zip(contenders, made, strict=True))
-    if other is not None:
-        written[OTHER] = await catch_failure(reviewer.review(contenders[0], other, 1))
+    """Judge the contenders' reviews of a plan, and the first contender's review of the plan `other_idea`, all cut to
+    the same number of words."""
+    outcomes = await gather_all(catch_failure(reviewer.review(name, idea, 1)) for name in contenders)
+    review_by_contender = dict(zip(contenders, outcomes, strict=True))
+    if other_idea is not None:
+        review_by_contender[OTHER] = await catch_failure(reviewer.review(contenders[0], other_idea, 1))
     texts = {
-        name: review.first_words(reviewer.words) for name, review in written.items() if not isinstance(review, Failed)
+        name: review.first_words(reviewer.words)
+        for name, review in review_by_contender.items()
+        if not isinstance(review, Failed)
     }
     statements = tuple(rubric.statement for rubric in rubrics)
     labels = {f"S{place}": rubric.number for place, rubric in enumerate(rubrics, start=1)}
@@ -68,19 +70,19 @@ async def coverage_of(
         scores = {labels[item.label]: item.score for item in answer[0].judgements}
         return reviewed.model_copy(update={"scores": scores})
 
-    reviews, compared = await gather_pair(
-        gather_all(judged(name, review) for name, review in written.items()),
+    reviews, comparison = await gather_pair(
+        gather_all(judged(name, review) for name, review in review_by_contender.items()),
         catch_failure(_compared(reviewer, idea, {name: text for name, text in texts.items() if name != OTHER}, seed)),
     )
-    verdicts = {} if isinstance(compared, Failed) else compared
+    verdicts = {} if isinstance(comparison, Failed) else comparison
     return CoverageOutcome(
         item=idea.source,
         seed=seed,
         reviews={
             name: review.model_copy(update={"verdict": verdicts.get(name)})
-            for name, review in zip(written, reviews, strict=True)
+            for name, review in zip(review_by_contender, reviews, strict=True)
         },
-        failure=str(compared.error) if isinstance(compared, Failed) else "",
+        failure=str(comparison.error) if isinstance(comparison, Failed) else "",
     )
 
 
@@ -91,10 +93,12 @@ async def _compared(reviewer: Answering, idea: Idea, texts: Mapping[str, str], s
     """Return the verdict on each review; they are shown in a random order that depends on plan and seed."""
     order = [*texts]
     Random(f"{seed}:{idea.source}").shuffle(order)
-    shown = tuple(ShownReview(label=f"R{place}", text=texts[name]) for place, name in enumerate(order, start=1))
-    answer, _ = await reviewer.ask(COMPARISON, ComparisonQuestion(plan=idea.text, reviews=shown), idea.source, seed + 1)
+    shown_reviews = tuple(ShownReview(label=f"R{place}", text=texts[name]) for place, name in enumerate(order, start=1))
+    answer, _ = await reviewer.ask(
+        COMPARISON, ComparisonQuestion(plan=idea.text, reviews=shown_reviews), idea.source, seed + 1
+    )
     by_label = {verdict.label: verdict for verdict in answer.reviews}
-    return {name: by_label[review.label] for name, review in zip(order, shown, strict=True)}
+    return {name: by_label[review.label] for name, review in zip(order, shown_reviews, strict=True)}
 
 
 def coverage_table(
@@ -114,21 +118,21 @@ def coverage_table(
             np.array([(review.scores if review else {}).get(number, 0) for number in numbers])
             for review, numbers in zip(reviews, points, strict=True)
         ]
-        full = [(values >= _FULL).astype(float) for values in scores]
+        full_shares = [(values >= _FULL).astype(float) for values in scores]
         partial = [(values == _PARTIAL).astype(float) for values in scores]
-        made = [review for review in reviews if review and not review.failure]
+        completed_reviews = [review for review in reviews if review and not review.failure]
         verdicts = [review.verdict if review else None for review in reviews]
         yield row(
             name,
             str(len(outcomes)),
-            str(len(outcomes) - len(made)),
-            _mean(review.words for review in made),
-            _mean(review.spent.calls for review in made),
-            _mean(review.spent.prompt_tokens for review in made),
+            str(len(outcomes) - len(completed_reviews)),
+            _mean(review.words for review in completed_reviews),
+            _mean(review.spent.calls for review in completed_reviews),
+            _mean(review.spent.prompt_tokens for review in completed_reviews),
             str(sum(map(len, points))),
-            share(full, rounds),
+            share(full_shares, rounds),
             share(partial, rounds),
-            share([1 - a - b for a, b in zip(full, partial, strict=True)], rounds),
+            share([1 - a - b for a, b in zip(full_shares, partial, strict=True)], rounds),
             statistic([None if item is None else float(len(item.wrong)) for item in verdicts], rounds),
             statistic([None if item is None else float(item.readability) for item in verdicts], rounds),
             *(

@@ -13,8 +13,8 @@ def share(values: Sequence[NDArray[np.float64]], rounds: int) -> str:
     """Format the mean over all values; each plan has an array of them."""
 
     def mean(rows: NDArray[np.int64]) -> float:
-        drawn = np.concatenate([values[number] for number in rows])
-        return float(drawn.mean()) if len(drawn) else float("nan")
+        sample = np.concatenate([values[number] for number in rows])
+        return float(sample.mean()) if len(sample) else float("nan")
 
     return _interval(mean, len(values), rounds)
 
@@ -25,8 +25,8 @@ def statistic(
     measure: Callable[[NDArray[np.float64]], float] = lambda drawn: float(drawn.mean()),
 ) -> str:
     """Format a measure, by default the mean, over the plans that have a value."""
-    known = np.array([value for value in values if value is not None], np.float64)
-    return _interval(lambda rows: measure(known[rows]), len(known), rounds)
+    known_values = np.array([value for value in values if value is not None], np.float64)
+    return _interval(lambda rows: measure(known_values[rows]), len(known_values), rounds)
 
 
 def _interval(measure: Callable[[NDArray[np.int64]], float], plans: int, rounds: int) -> str:

@@ -46,13 +46,13 @@ def judge(inputs: PartInputs) -> Iterator[str]:
     yield from inputs.warning()
     if inputs.run_options.judge is None:
         raise InputError("The tests of the judge need a language model.", "Use --endpoint, --simulate or --recorded.")
-    measured, waiting = asyncio.run(_measure(inputs, plans))
+    outcomes_by_test, unanswered_files = asyncio.run(_measure(inputs, plans))
     if inputs.options.recorded:
-        listed = inputs.options.recorded / "waiting.txt"
-        files = [str(inputs.options.recorded / "prompts" / f"{name}.md") for name in sorted(waiting)]
-        listed.write_text("".join(f"{file}\n" for file in files), "utf-8")
-        yield f"\n{len(waiting)} prompts are waiting for an answer. They are listed in {listed}."
-    for name, outcomes in measured.items():
+        list_path = inputs.options.recorded / "waiting.txt"
+        files = [str(inputs.options.recorded / "prompts" / f"{name}.md") for name in sorted(unanswered_files)]
+        list_path.write_text("".join(f"{file}\n" for file in files), "utf-8")
+        yield f"\n{len(unanswered_files)} prompts are waiting for an answer. They are listed in {list_path}."
+    for name, outcomes in outcomes_by_test.items():
         yield f"\n## {name.capitalize()}: {len(outcomes)} of {len(plans) * len(inputs.run_options.seeds)} done\n"
         if outcomes:
             yield from _tests(inputs, plans)[name].table(outcomes)
@@ -61,12 +61,12 @@ def judge(inputs: PartInputs) -> Iterator[str]:
 
 def _plans(names: Sequence[str]) -> list[Idea]:
     """Return the named plans from the data folder or from files; by default, all plans on which nothing was tuned."""
-    known = {idea.source: idea for idea in scholar_ideas(DATA)}
+    plans_by_source = {idea.source: idea for idea in scholar_ideas(DATA)}
     for record in read_records(DATA / "ai_researcher" / "ideas.jsonl.gz"):
-        known[record["id"]] = parse_idea(record["text"], record["id"])
+        plans_by_source[record["id"]] = parse_idea(record["text"], record["id"])
     if not names:
-        return [idea for name, idea in known.items() if name not in _USED_UP]
-    return [known[name] if name in known else _from_file(Path(name)) for name in names]
+        return [idea for name, idea in plans_by_source.items() if name not in _USED_UP]
+    return [plans_by_source[name] if name in plans_by_source else _from_file(Path(name)) for name in names]
 
 
 def _from_file(path: Path) -> Idea:
@@ -84,27 +84,29 @@ def _tests(inputs: PartInputs, plans: Sequence[Idea]) -> dict[str, _Test]:
     copies.mkdir(parents=True, exist_ok=True)
 
     def coverage(reviewer: Answering, idea: Idea, seed: int) -> Awaitable[CoverageOutcome]:
-        own = [rubric for rubric in rubrics if rubric.idea == idea.source]
-        other = plans[(numbers[idea.source] + 1) % len(plans)] if len(plans) > 1 else None
-        return coverage_of(reviewer, idea, other, contenders, own, seed)
+        plan_rubrics = [rubric for rubric in rubrics if rubric.idea == idea.source]
+        other_plan = plans[(numbers[idea.source] + 1) % len(plans)] if len(plans) > 1 else None
+        return coverage_of(reviewer, idea, other_plan, contenders, plan_rubrics, seed)
 
     def sensitivity(reviewer: Answering, idea: Idea, seed: int) -> Awaitable[SensitivityOutcome]:
         return sensitivity_of(reviewer, idea, numbers[idea.source] + seed, contenders, copies, seed)
 
     tests = {
-        "coverage": _Test(CoverageOutcome, coverage, lambda found: coverage_table(found, rubrics, contenders, rounds)),
+        "coverage": _Test(
+            CoverageOutcome, coverage, lambda outcomes: coverage_table(outcomes, rubrics, contenders, rounds)
+        ),
         "sensitivity": _Test(
-            SensitivityOutcome, sensitivity, lambda found: sensitivity_table(found, contenders, rounds)
+            SensitivityOutcome, sensitivity, lambda outcomes: sensitivity_table(outcomes, contenders, rounds)
         ),
         "persuasion": _Test(
             StabilityOutcome,
             lambda answering, idea, seed: persuasion_of(answering, idea, contenders, seed),
-            lambda found: persuasion_table(found, contenders, rounds),
+            lambda outcomes: persuasion_table(outcomes, contenders, rounds),
         ),
         "repeatability": _Test(
             StabilityOutcome,
             lambda answering, idea, seed: repeatability_of(answering, idea, contenders, seed),
-            lambda found: repeatability_table(found, contenders, rounds),
+            lambda outcomes: repeatability_table(outcomes, contenders, rounds),
         ),
     }
     return {name: tests[name] for name in inputs.options.tests or TESTS}
@@ -113,19 +115,19 @@ def _tests(inputs: PartInputs, plans: Sequence[Idea]) -> dict[str, _Test]:
 async def _measure(inputs: PartInputs, plans: Sequence[Idea]) -> tuple[dict[str, list[Any]], set[str]]:
     """Return the outcomes by test, and the names of the prompts waiting for a reader."""
     methods = tuple(name for name in inputs.options.contenders if name != PARAGRAPH_NAME)
-    measured: dict[str, list[Any]] = {}
+    outcomes_by_test: dict[str, list[Any]] = {}
     async with open_answering(inputs, methods) as answering:
         for name, test in _tests(inputs, plans).items():
             kept = _kept(inputs, name, test, methods)
             if name == "coverage":
-                chosen = [idea for idea in plans if (inputs.options.rubrics / idea.source).is_dir()]
+                selected_plans = [idea for idea in plans if (inputs.options.rubrics / idea.source).is_dir()]
             else:
-                chosen = [*plans]
-            items = [(idea, idea.source, seed) for seed in inputs.run_options.seeds for idea in chosen]
+                selected_plans = [*plans]
+            items = [(idea, idea.source, seed) for seed in inputs.run_options.seeds for idea in selected_plans]
             await _do(inputs, answering, test, kept, items, name)
             names = {idea.source for idea in plans}
-            measured[name] = [outcome for outcome in kept.outcomes if outcome.item in names]
-        return measured, answering.recorded.waiting if answering.recorded else set()
+            outcomes_by_test[name] = [outcome for outcome in kept.outcomes if outcome.item in names]
+        return outcomes_by_test, answering.recorded.waiting if answering.recorded else set()
 
 
 async def _do(
@@ -136,12 +138,14 @@ async def _do(
     items: Sequence[tuple[Idea, str, int]],
     name: str,
 ) -> None:
-    def failed(item: str, seed: int, why: str) -> Outcome:
-        return test.kind(item=item, seed=seed, failure=why)
+    def failed(item: str, seed: int, reason: str) -> Outcome:
+        return test.kind(item=item, seed=seed, failure=reason)
 
-    async def work(wanted: Sequence[tuple[str, int]]) -> None:
-        chosen = [item for item in items if item[1:] in set(wanted)]
-        rest = measure_missing(chosen, outcome_file, lambda idea, seed: test.of_plan(reviewer, idea, seed), failed)
+    async def work(missing_items: Sequence[tuple[str, int]]) -> None:
+        selected_items = [item for item in items if item[1:] in set(missing_items)]
+        rest = measure_missing(
+            selected_items, outcome_file, lambda idea, seed: test.of_plan(reviewer, idea, seed), failed
+        )
         if reviewer.recorded:
             await as_far_as_answered(rest, reviewer.recorded)
         else:
@@ -154,11 +158,11 @@ async def _do(
 def _kept(inputs: PartInputs, name: str, test: _Test, methods: Sequence[str]) -> OutcomeFile[Any]:
     options = inputs.options
     tasks = (COVERAGE, COMPARISON, FLAW, FLAW_CHECK, PARAGRAPH)
-    made = {
+    parameters = {
         "methods": [of_method(inputs.settings, method) for method in methods],
         "contenders": options.contenders,
         "words": options.words,
         "tasks": {task.name: task.digest for task in tasks},
         "recorded": str(options.recorded.absolute()) if options.recorded else None,
     }
-    return open_outcome_file(inputs.run_options, inputs.settings, f"judge-{name}", test.kind, made)
+    return open_outcome_file(inputs.run_options, inputs.settings, f"judge-{name}", test.kind, parameters)

@@ -81,11 +81,11 @@ async def flawed_copy(reviewer: Answering, idea: Idea, first: int, folder: Path)
     file = folder / f"{idea.source}-{first}.json"
     if file.is_file():
         try:
-            cached = FlawedCopy.model_validate_json(file.read_text("utf-8"))
+            cached_copy = FlawedCopy.model_validate_json(file.read_text("utf-8"))
         except ValidationError:
-            cached = None
-        if cached and cached.made_with == made_with:
-            return cached
+            cached_copy = None
+        if cached_copy and cached_copy.made_with == made_with:
+            return cached_copy
     flaw, _ = await reviewer.ask(FLAW, FlawQuestion(plan=idea.text, kinds=offered_kinds(first)), idea.source)
     question = FlawCheckQuestion(plan=idea.text, edits=tuple(flaw.edits), statement=flaw.statement)
     check, _ = await reviewer.ask(FLAW_CHECK, question, idea.source)
@@ -99,18 +99,18 @@ async def sensitivity_of(
 ) -> SensitivityOutcome:
     """Plant a flaw in a plan, and check the contenders' reviews of both versions for it."""
     copy = await flawed_copy(reviewer, idea, first, folder)
-    altered = neutral_copy(idea, with_edits(idea.text, copy.flaw.edits))
+    altered_idea = neutral_copy(idea, with_edits(idea.text, copy.flaw.edits))
     outcome = SensitivityOutcome(
         item=idea.source,
         seed=seed,
         kind=copy.flaw.kind,
         statement=copy.flaw.statement,
         words=len(idea.text.split()),
-        words_of_copy=len(altered.text.split()),
+        words_of_copy=len(altered_idea.text.split()),
     )
     if not copy.check.passed:
         return outcome.model_copy(update={"rejected": copy.check.reason or "the check failed"})
-    reviews = await gather_all(_pair(reviewer, name, (idea, altered), copy.flaw) for name in contenders)
+    reviews = await gather_all(_pair(reviewer, name, (idea, altered_idea), copy.flaw) for name in contenders)
     return outcome.model_copy(update={"reviews": dict(zip(contenders, reviews, strict=True))})
 
 
@@ -151,9 +151,17 @@ def sensitivity_table(outcomes: Sequence[SensitivityOutcome], contenders: Sequen
     yield row("kind", "pairs", "flaw named", "named in the original too", "score falls")
     yield row(*["---"] * 5)
     for kind in FLAW_KINDS:
-        some = [outcome.reviews[contenders[0]] for outcome in pairs if outcome.kind == kind]
-        counts = (sum(bool(item.named) for item in some), sum(bool(item.named_in_original) for item in some))
-        yield row(kind, str(len(some)), *map(str, counts), str(sum((_change(item) or 0) < -_SAME for item in some)))
+        pair_reviews = [outcome.reviews[contenders[0]] for outcome in pairs if outcome.kind == kind]
+        counts = (
+            sum(bool(item.named) for item in pair_reviews),
+            sum(bool(item.named_in_original) for item in pair_reviews),
+        )
+        yield row(
+            kind,
+            str(len(pair_reviews)),
+            *map(str, counts),
+            str(sum((_change(item) or 0) < -_SAME for item in pair_reviews)),
+        )
 
 
 def _row(name: str, reviews: Sequence[PairReview], rounds: int) -> str:

@@ -48,13 +48,13 @@ class StabilityOutcome(Outcome):
 async def persuasion_of(reviewer: Answering, idea: Idea, contenders: Sequence[str], seed: int) -> StabilityOutcome:
     """Review a plan and a copy that only sounds better."""
     copy = await reword_persuasively(idea.text, await reviewer.llm(idea.source), reviewer.run(idea.source))
-    altered = neutral_copy(idea, copy.text)
+    altered_idea = neutral_copy(idea, copy.text)
     outcome = StabilityOutcome(
-        item=idea.source, seed=seed, words=len(idea.text.split()), words_of_copy=len(altered.text.split())
+        item=idea.source, seed=seed, words=len(idea.text.split()), words_of_copy=len(altered_idea.text.split())
     )
     if copy.objection:
         return outcome.model_copy(update={"rejected": copy.objection})
-    return await _reviewed_twice(reviewer, contenders, outcome, ((idea, 1), (altered, 1)))
+    return await _reviewed_twice(reviewer, contenders, outcome, ((idea, 1), (altered_idea, 1)))
 
 
 async def repeatability_of(reviewer: Answering, idea: Idea, contenders: Sequence[str], seed: int) -> StabilityOutcome:
@@ -73,11 +73,11 @@ async def _reviewed_twice(
     failures: dict[str, str] = {}
 
     async def review(name: str) -> None:
-        made = await gather_all(catch_failure(reviewer.review(name, idea, run)) for idea, run in versions)
-        first, second = ({} if isinstance(item, Failed) else item.scores for item in made)
+        outcomes = await gather_all(catch_failure(reviewer.review(name, idea, run)) for idea, run in versions)
+        first, second = ({} if isinstance(item, Failed) else item.scores for item in outcomes)
         scores[name] = (first, second)
-        if failed := [str(item.error) for item in made if isinstance(item, Failed)]:
-            failures[name] = "; ".join(failed)
+        if failure_texts := [str(item.error) for item in outcomes if isinstance(item, Failed)]:
+            failures[name] = "; ".join(failure_texts)
 
     await gather_all(review(name) for name in contenders)
     return outcome.model_copy(update={"scores": scores, "failures": failures})
@@ -95,15 +95,15 @@ def persuasion_table(outcomes: Sequence[StabilityOutcome], contenders: Sequence[
     yield row(*["---"] * 8)
     for name, axis, first, second in _columns(pairs, contenders):
         shifts = second - first
-        known = shifts[~np.isnan(shifts)]
+        known_shifts = shifts[~np.isnan(shifts)]
         yield row(
             name,
             axis,
             str(len(pairs)),
             str(int(np.isnan(shifts).sum())),
-            statistic([*known], rounds),
-            statistic([*np.abs(known)], rounds),
-            f"{np.abs(known).max():.2f}" if len(known) else "–",
+            statistic([*known_shifts], rounds),
+            statistic([*np.abs(known_shifts)], rounds),
+            f"{np.abs(known_shifts).max():.2f}" if len(known_shifts) else "–",
             statistic([*(np.nan_to_num(shifts) > 0).astype(float)], rounds),
         )
 
@@ -119,21 +119,23 @@ def repeatability_table(outcomes: Sequence[StabilityOutcome], contenders: Sequen
     yield row(*["---"] * len(_HEADS))
     words = np.array([outcome.words for outcome in outcomes], np.float64)
     for name, axis, first, second in _columns(outcomes, contenders):
-        both = ~np.isnan(first) & ~np.isnan(second)
-        known = first[~np.isnan(first)]
+        has_both = ~np.isnan(first) & ~np.isnan(second)
+        known_scores = first[~np.isnan(first)]
         numbers = [*range(len(outcomes))]
         yield row(
             name,
             axis,
             str(len(outcomes)),
-            str(int((~both).sum())),
-            statistic([*known], rounds),
-            statistic([*known], rounds, lambda drawn: float(drawn.std(ddof=1)) if len(drawn) > 1 else float("nan")),
-            f"{known.min():.1f} to {known.max():.1f}" if len(known) else "–",
-            _commonest(known),
-            statistic(numbers, rounds, _correlation(first, second)) if both.any() else "–",
-            statistic([*np.abs(second - first)[both]], rounds),
-            statistic(numbers, rounds, _correlation(first, words)) if len(known) else "–",
+            str(int((~has_both).sum())),
+            statistic([*known_scores], rounds),
+            statistic(
+                [*known_scores], rounds, lambda drawn: float(drawn.std(ddof=1)) if len(drawn) > 1 else float("nan")
+            ),
+            f"{known_scores.min():.1f} to {known_scores.max():.1f}" if len(known_scores) else "–",
+            _commonest(known_scores),
+            statistic(numbers, rounds, _correlation(first, second)) if has_both.any() else "–",
+            statistic([*np.abs(second - first)[has_both]], rounds),
+            statistic(numbers, rounds, _correlation(first, words)) if len(known_scores) else "–",
         )
     yield "\nA score that is the same for every plan would have a deviation of 0 and no rank correlation."
     for name in contenders:

@@ -139,17 +139,19 @@ def _check_flaw(question: FlawQuestion, answer: PlantedFlaw) -> list[str]:
         return [f"{error} Copy it exactly, line breaks included."]
     if copy == question.plan:
         return ["The edits change nothing."]
-    changed = sum(max(len(edit.quote), len(edit.replacement)) for edit in answer.edits)
-    return ["The edits rewrite the plan: change less."] if changed > _WORST_SHARE * len(question.plan) else []
+    changed_chars = sum(max(len(edit.quote), len(edit.replacement)) for edit in answer.edits)
+    return ["The edits rewrite the plan: change less."] if changed_chars > _WORST_SHARE * len(question.plan) else []
 
 
 def _check_comparison(question: ComparisonQuestion, answer: ComparisonAnswer) -> list[str]:
-    shown = [review.label for review in question.reviews]
-    return check_each_once(shown, (review.label for review in answer.reviews), "review")
+    shown_labels = [review.label for review in question.reviews]
+    return check_each_once(shown_labels, (review.label for review in answer.reviews), "review")
 
 
-def _task(name: str, prompt: str, output: type[Any], most: int, check: Any) -> Task[Any, Any]:
-    return Task(f"quality.{name}", Prompts("benchmarks.quality.judge"), prompt, output, "judge", None, most, check)
+def _task(name: str, prompt: str, output: type[Any], max_tokens: int, check: Any) -> Task[Any, Any]:
+    return Task(
+        f"quality.{name}", Prompts("benchmarks.quality.judge"), prompt, output, "judge", None, max_tokens, check
+    )
 
 
 FLAW: Task[FlawQuestion, PlantedFlaw] = _task("flaw", "flaw.v1.md", PlantedFlaw, 3_000, _check_flaw)

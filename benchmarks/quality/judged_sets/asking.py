@@ -62,8 +62,8 @@ class RememberedTitles(Frozen):
     titles: Annotated[list[str], TextRole.QUERY] = Field(max_length=20)
 
 
-def _task(name: str, prompt: str, output: type[Frozen], most: int) -> Task[Any, Any]:
-    return Task(f"quality.{name}", _PROMPTS, prompt, output, tier="strong", max_tokens=most)
+def _task(name: str, prompt: str, output: type[Frozen], max_tokens: int) -> Task[Any, Any]:
+    return Task(f"quality.{name}", _PROMPTS, prompt, output, tier="strong", max_tokens=max_tokens)
 
 
 OPINIONS: Mapping[str, Task[OpinionQuestion, Opinion]] = {
@@ -106,12 +106,14 @@ async def ask_opinions(
 
     async def one(item: JudgedItem, seed: int) -> OpinionOutcome:
         run = _run(item.id, budget)
-        asked = OpinionQuestion(question=question, text=item.text[:_TEXT_CHARS], context=item.context[:_TEXT_CHARS])
-        answer = await ask(llm, task, asked, run)
+        opinion_question = OpinionQuestion(
+            question=question, text=item.text[:_TEXT_CHARS], context=item.context[:_TEXT_CHARS]
+        )
+        answer = await ask(llm, task, opinion_question, run)
         return OpinionOutcome(item=item.id, seed=seed, value=answer.value, spent=spent_on(run.journal.calls))
 
-    def failed(name: str, seed: int, why: str) -> OpinionOutcome:
-        return OpinionOutcome(item=name, seed=seed, failure=why)
+    def failed(name: str, seed: int, reason: str) -> OpinionOutcome:
+        return OpinionOutcome(item=name, seed=seed, failure=reason)
 
     await measure_missing(((item, item.id, 0) for item in items), outcome_file, one, failed)
 
@@ -122,11 +124,11 @@ async def opinions(
     """Return the values by item id, or None if the run stopped before the last item; items without a value are
     absent."""
     task = OPINIONS[scorer]
-    made = {"question": question, "task": [task.name, task.version], "set": name}
-    kept = open_outcome_file(run_options, settings, "opinions", OpinionOutcome, made)
+    parameters = {"question": question, "task": [task.name, task.version], "set": name}
+    kept = open_outcome_file(run_options, settings, "opinions", OpinionOutcome, parameters)
 
-    async def work(llm: Llm, wanted: set[str], budget: Budget) -> None:
-        await ask_opinions(llm, question, [item for item in items if item.id in wanted], task, budget, kept)
+    async def work(llm: Llm, missing_ids: set[str], budget: Budget) -> None:
+        await ask_opinions(llm, question, [item for item in items if item.id in missing_ids], task, budget, kept)
 
     await _with_model(run_options, settings, "opinions", [item.id for item in items], kept, work)
     if kept.count_left(item.id for item in items):
@@ -142,16 +144,16 @@ async def reviews(
     task = REVIEWS[scorer]
     kept = open_outcome_file(run_options, settings, "reviews", ReviewOutcome, {"task": [task.name, task.version]})
 
-    async def work(llm: Llm, wanted: set[str], budget: Budget) -> None:
+    async def work(llm: Llm, missing_ids: set[str], budget: Budget) -> None:
         async def one(name: str, seed: int) -> ReviewOutcome:
             run = _run(name, budget)
             answer = await ask(llm, task, ReviewQuestion(text=ideas[name][:_TEXT_CHARS]), run)
             return ReviewOutcome(item=name, seed=seed, review=answer.review, spent=spent_on(run.journal.calls))
 
-        def failed(name: str, seed: int, why: str) -> ReviewOutcome:
-            return ReviewOutcome(item=name, seed=seed, failure=why)
+        def failed(name: str, seed: int, reason: str) -> ReviewOutcome:
+            return ReviewOutcome(item=name, seed=seed, failure=reason)
 
-        await measure_missing(((name, name, 0) for name in ideas if name in wanted), kept, one, failed)
+        await measure_missing(((name, name, 0) for name in ideas if name in missing_ids), kept, one, failed)
 
     await _with_model(run_options, settings, "reviews", [*ideas], kept, work)
     if kept.count_left(ideas):
@@ -165,7 +167,7 @@ async def titles(
     """Return the titles that a model remembers, by query, or None if the run stopped before the last query."""
     kept = open_outcome_file(run_options, settings, "titles", TitlesOutcome, {"task": [TITLES.name, TITLES.version]})
 
-    async def work(llm: Llm, wanted: set[str], budget: Budget) -> None:
+    async def work(llm: Llm, missing_ids: set[str], budget: Budget) -> None:
         async def one(query: Query, seed: int) -> TitlesOutcome:
             run = _run(query.id, budget)
             question = TitlesQuestion(request=query.text, until=query.until.isoformat())
@@ -174,10 +176,10 @@ async def titles(
                 item=query.id, seed=seed, titles=tuple(answer.titles), spent=spent_on(run.journal.calls)
             )
 
-        def failed(name: str, seed: int, why: str) -> TitlesOutcome:
-            return TitlesOutcome(item=name, seed=seed, failure=why)
+        def failed(name: str, seed: int, reason: str) -> TitlesOutcome:
+            return TitlesOutcome(item=name, seed=seed, failure=reason)
 
-        await measure_missing(((item, item.id, 0) for item in queries if item.id in wanted), kept, one, failed)
+        await measure_missing(((item, item.id, 0) for item in queries if item.id in missing_ids), kept, one, failed)
 
     await _with_model(run_options, settings, "titles", [item.id for item in queries], kept, work)
     if kept.count_left(item.id for item in queries):
@@ -194,9 +196,9 @@ async def _with_model(
     work: Callable[[Llm, set[str], Budget], Awaitable[None]],
 ) -> None:
     async def some(items: Sequence[tuple[str, int]]) -> None:
-        bounded = run_options.judge == "endpoint" and not run_options.yes
+        is_bounded = run_options.judge == "endpoint" and not run_options.yes
         async with open_ranker(settings) as ranker:
-            budget = Budget(max_usd=run_options.limit_usd if bounded else None)
+            budget = Budget(max_usd=run_options.limit_usd if is_bounded else None)
             await work(ranker.llm, {name for name, _ in items}, budget)
 
     await measure_within_limits(run_options, settings, part, [(name, 0) for name in names], outcome_file, some)

@@ -80,18 +80,20 @@ class Answers(NamedTuple):
 async def ask_everything(
     run_options: RunOptions, settings: Settings, material: Material, absent: dict[str, str]
 ) -> Answers:
-    """Ask everything that has not been asked yet; if `asked.planned` is set, only estimate the cost. What was not or
-    only partly asked is recorded in `absent`."""
+    """Ask everything that has not been asked yet; if `asked.planned` is set, only estimate the cost. Questions
+    that were not asked, or only partly, are recorded in `absent`."""
     absent |= {name: _NOT_CHOSEN for name in CONTENDERS if name not in run_options.contenders}
     pairs = await runs.pairs(run_options, settings, material.innoeval) if "pairs" in run_options.contenders else []
-    values, grouped = await _opinions(run_options, settings, material, absent)
+    values, opinions_by_scorer = await _opinions(run_options, settings, material, absent)
     groups = await runs.groups(run_options, settings, {0: read_groups()}) if "groups" in run_options.contenders else []
-    remembered = await titles(run_options, settings, material.queries) if "titles" in run_options.contenders else None
-    if remembered is None:
+    remembered_titles = (
+        await titles(run_options, settings, material.queries) if "titles" in run_options.contenders else None
+    )
+    if remembered_titles is None:
         absent.setdefault("titles", _UNFINISHED)
     coverage, reports = await reviewed(run_options, settings, material, absent)
     scores = await _board(run_options, settings, material, values, absent) if "board" in run_options.contenders else {}
-    return Answers(values, grouped, pairs, groups, scores, remembered, coverage, reports)
+    return Answers(values, opinions_by_scorer, pairs, groups, scores, remembered_titles, coverage, reports)
 
 
 async def _opinions(
@@ -99,25 +101,27 @@ async def _opinions(
 ) -> tuple[dict[tuple[str, str], Values], dict[str, dict[str, float]]]:
     """Return values by set and part, and those of InnoEval's group papers by scorer."""
     values: dict[tuple[str, str], Values] = {item.where: {} for item in (*material.sets, material.altered)}
-    grouped: dict[str, dict[str, float]] = {}
+    opinions_by_scorer: dict[str, dict[str, float]] = {}
     papers = [JudgedItem(item.id, item.text, 0.0) for item in material.innoeval.grouped][: run_options.first]
     for scorer in OPINIONS if "opinions" in run_options.contenders else ():
         for judged in (*material.sets, *([material.altered] if "flaws" in run_options.sets else [])):
-            told = await opinions(run_options, settings, judged.name, judged.question, judged.items, scorer)
-            if told is None:
+            opinion_values = await opinions(run_options, settings, judged.name, judged.question, judged.items, scorer)
+            if opinion_values is None:
                 absent[f"{scorer}: {judged.name}, {judged.part}"] = _UNFINISHED
             else:
-                values[judged.where][scorer, "prompt"] = np.array([told.get(item.id, np.nan) for item in judged.items])
-        told = (
+                values[judged.where][scorer, "prompt"] = np.array(
+                    [opinion_values.get(item.id, np.nan) for item in judged.items]
+                )
+        opinion_values = (
             await opinions(run_options, settings, "innoeval", ACCEPTED, papers, scorer)
             if "innoeval" in run_options.sets
             else {}
         )
-        if told is None:
+        if opinion_values is None:
             absent[f"{scorer}: innoeval, pairs and groups"] = _UNFINISHED
-        elif told:
-            grouped[scorer] = {paper.id: told.get(paper.id, np.nan) for paper in papers}
-    return values, grouped
+        elif opinion_values:
+            opinions_by_scorer[scorer] = {paper.id: opinion_values.get(paper.id, np.nan) for paper in papers}
+    return values, opinions_by_scorer
 
 
 async def _board(
@@ -128,10 +132,10 @@ async def _board(
     absent: dict[str, str],
 ) -> dict[IdeaId, float]:
     """Return InnoEval's scores of its points and of `ai_researcher`'s proposals, and add them to `values`."""
-    scored = [entry for entry in material.sets if entry.name in {"innoeval", "ai_researcher"}]
+    scored_sets = [entry for entry in material.sets if entry.name in {"innoeval", "ai_researcher"}]
     papers, days = {point.id: point for point in material.innoeval.points}, cutoffs()
     ideas = {}
-    for item in (item for judged in scored for item in judged.items):
+    for item in (item for judged in scored_sets for item in judged.items):
         paper = papers.get(IdeaId(item.id))
         day = days.get(IdeaId(item.id), EARLIEST)
         ideas[item.id] = parse_idea(item.text, item.id, "") if paper is None else idea_of(paper, day)
@@ -142,15 +146,15 @@ async def _board(
     except CorpusError as error:
         absent[BOARD] = f"it searches a corpus, and there is none ({error.message})"
         return {}
-    told: dict[str, list[float]] = {}
+    scores_by_item: dict[str, list[float]] = {}
     if len({outcome.item for outcome in outcomes} & {*ideas}) < len(ideas):
         absent[BOARD] = _UNFINISHED
         return {}
     for outcome in outcomes:
         if outcome.score is not None:
-            told.setdefault(outcome.item, []).append(outcome.score)
-    means = {item: float(np.mean(some)) for item, some in told.items()}
-    for judged in scored:
+            scores_by_item.setdefault(outcome.item, []).append(outcome.score)
+    means = {item: float(np.mean(scores)) for item, scores in scores_by_item.items()}
+    for judged in scored_sets:
         values[judged.where][BOARD, "ours"] = np.array([means.get(entry.id, np.nan) for entry in judged.items])
     return {IdeaId(item): value for item, value in means.items()}
 
@@ -160,15 +164,15 @@ async def reviewed(
 ) -> tuple[dict[tuple[str, Kind], Covered], dict[str, Report]]:
     """Return the rubric coverage of reviews by contender, and ScholarEval's reports, with or without a model."""
     texts = {idea.source: idea.text for idea in material.ideas}
-    written: dict[tuple[str, Kind], dict[str, str]] = {}
+    reviews_by_scorer: dict[tuple[str, Kind], dict[str, str]] = {}
     reports: dict[str, Report] = {}
     folder = Path()
     for scorer in REVIEWS if run_options.judge and "reviews" in run_options.contenders else ():
-        told = await reviews(run_options, settings, texts, scorer)
-        if told is None:
+        written_reviews = await reviews(run_options, settings, texts, scorer)
+        if written_reviews is None:
             absent[f"{scorer}: reviews"] = _UNFINISHED
         else:
-            written[scorer, "prompt"] = told
+            reviews_by_scorer[scorer, "prompt"] = written_reviews
     try:
         if run_options.judge is None or "report" in run_options.contenders:
             outcomes, folder = await runs.reports(run_options, settings, _METHOD, material.ideas)
@@ -180,7 +184,7 @@ async def reviewed(
             if len({outcome.item for outcome in outcomes} & {*texts}) < len(texts):
                 absent[_REPORT] = _UNFINISHED
             else:
-                written[_REPORT, "ours"] = {name: judgement_text(report) for name, report in reports.items()}
+                reviews_by_scorer[_REPORT, "ours"] = {name: judgement_text(report) for name, report in reports.items()}
     except CorpusError as error:
         absent[_REPORT] = f"it searches a corpus, and there is none ({error.message})"
     if run_options.judge is None:
@@ -190,37 +194,47 @@ async def reviewed(
         cost = expected(KNOWN["coverage"], len(texts) * reviewers, [], settings.llm)
         run_options.planned.append(("coverage", cost))
         return {}, reports
-    found = {}
-    for (scorer, kind), some in written.items():
-        made_by = f"{scorer}, {folder.name}" if kind == "ours" else f"{scorer}, version {REVIEWS[scorer].version}"
-        judged = await runs.coverage(run_options, settings, some, material.rubrics, made_by)
-        if len({outcome.item for outcome in judged} & {*some}) < len(some):
+    coverage = {}
+    for (scorer, kind), reviews_by_idea in reviews_by_scorer.items():
+        origin = f"{scorer}, {folder.name}" if kind == "ours" else f"{scorer}, version {REVIEWS[scorer].version}"
+        judged = await runs.coverage(run_options, settings, reviews_by_idea, material.rubrics, origin)
+        if len({outcome.item for outcome in judged} & {*reviews_by_idea}) < len(reviews_by_idea):
             absent[f"{scorer}: coverage"] = _UNFINISHED
         else:
-            found[scorer, kind] = {
+            coverage[scorer, kind] = {
                 (outcome.item, number): value for outcome in judged for number, value in outcome.scores.items()
             }
-    return found, reports
+    return coverage, reports
 
 
-def opinion_figures(data: InnoEval, grouped: Mapping[str, Mapping[str, float]], rounds: int) -> Iterator[Figure]:
+def opinion_figures(
+    data: InnoEval, opinions_by_scorer: Mapping[str, Mapping[str, float]], rounds: int
+) -> Iterator[Figure]:
     """Yield figures of InnoEval's pairs and groups from opinions on single papers, where position has no influence.
     Only pairs and groups whose papers were all asked about are included."""
-    for scorer, told in grouped.items():
-        values = {(group, item): told.get(item, np.nan) for group, some in data.groups.items() for item in some}
+    for scorer, opinion_values in opinions_by_scorer.items():
+        values = {
+            (group, item): opinion_values.get(item, np.nan) for group, some in data.groups.items() for item in some
+        }
         for difficulty, pairs in data.pairs.items():
-            if asked := [pair for pair in pairs if pair.better in told and pair.worse in told]:
+            if pairs_asked := [
+                pair for pair in pairs if pair.better in opinion_values and pair.worse in opinion_values
+            ]:
                 yield named(
-                    ("innoeval", f"pairs, {difficulty}"), (scorer, "prompt"), right(gaps(values, asked)), rounds
+                    ("innoeval", f"pairs, {difficulty}"), (scorer, "prompt"), right(gaps(values, pairs_asked)), rounds
                 )
-        whole = [group for group in read_groups() if all(idea.source in told for idea in group.ideas)]
-        if whole:
-            yield from group_figures((scorer, "prompt"), [_order(group, told) for group in whole], rounds)
+        complete_groups = [
+            group for group in read_groups() if all(idea.source in opinion_values for idea in group.ideas)
+        ]
+        if complete_groups:
+            yield from group_figures(
+                (scorer, "prompt"), [_order(group, opinion_values) for group in complete_groups], rounds
+            )
 
 
-def _order(group: Group, told: Mapping[str, float]) -> Measures:
+def _order(group: Group, opinion_values: Mapping[str, float]) -> Measures:
     """Measure a group's order; a group with an unanswered paper has none."""
-    values = {idea.id: told[idea.source] for idea in group.ideas}
+    values = {idea.id: opinion_values[idea.source] for idea in group.ideas}
     return measured(None if np.isnan([*values.values()]).any() else in_order_of(group, values))
 
 

@@ -19,20 +19,23 @@ _SAID = 4
 def proxy_figures(
     rubrics: Sequence[Rubric],
     ideas: Mapping[str, str],
-    said: Mapping[str, Sequence[str]],
+    sentences_by_idea: Mapping[str, Sequence[str]],
     vectorise: Vectoriser,
     rounds: int,
 ) -> Iterator[Figure]:
-    """Yield similarity figures. `said` are the sentences of reports by idea; it is empty if there are no reports."""
+    """Yield similarity figures. `sentences_by_idea` are the sentences of reports by idea; it is empty if there are no
+    reports."""
     texts = {name: sentences(text, min_words=4) for name, text in ideas.items()}
-    for way, values in proxy(rubrics, said, texts, vectorise).items():
-        if not said and way != "the idea itself":
+    for way, values in proxy(rubrics, sentences_by_idea, texts, vectorise).items():
+        if not sentences_by_idea and way != "the idea itself":
             continue
-        who = f"ScholarEval without a language model: {way}" if way != "the idea itself" else way
+        scorer = f"ScholarEval without a language model: {way}" if way != "the idea itself" else way
         kind: Kind = "ours" if way == "its report" else "simple"
         note = "cosine with the nearest sentence: the same subject is not the same statement"
-        found = values_of(values, rounds)
-        yield figure((_SET, "likeness of sentences"), "nearest cosine", (who, kind), found, len(values), note=note)
+        estimate = values_of(values, rounds)
+        yield figure(
+            (_SET, "likeness of sentences"), "nearest cosine", (scorer, kind), estimate, len(values), note=note
+        )
 
 
 def judged_coverage(
@@ -44,15 +47,17 @@ def judged_coverage(
     parts = {"all": rubrics} | {
         kind: [rubric for rubric in rubrics if rubric.type == kind] for kind in ("strength", "weakness")
     }
-    for part, some in parts.items():
-        if some:
-            covered = covered_rubrics(some, scores)
-            unjudged = int(np.isnan(covered).sum())
-            where = (_SET, f"coverage as judged, {part}")
-            yield figure(where, "statements said", scorer, values_of(covered, rounds), len(some), unjudged)
+    for part, part_rubrics in parts.items():
+        if part_rubrics:
+            is_covered = covered_rubrics(part_rubrics, scores)
+            unjudged_count = int(np.isnan(is_covered).sum())
+            part_of_set = (_SET, f"coverage as judged, {part}")
+            yield figure(
+                part_of_set, "statements said", scorer, values_of(is_covered, rounds), len(part_rubrics), unjudged_count
+            )
 
 
 def covered_rubrics(rubrics: Sequence[Rubric], scores: Mapping[tuple[str, int], int]) -> NDArray[np.float64]:
     """Return (rubrics,): 1 if the rubric is covered, 0 if not, NaN without a judgement."""
-    told = [scores.get((rubric.idea, rubric.number)) for rubric in rubrics]
-    return np.array([np.nan if score is None else float(score >= _SAID) for score in told])
+    judged_scores = [scores.get((rubric.idea, rubric.number)) for rubric in rubrics]
+    return np.array([np.nan if score is None else float(score >= _SAID) for score in judged_scores])

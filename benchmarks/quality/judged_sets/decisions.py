@@ -22,19 +22,21 @@ def past_decisions(
 ) -> tuple[dict[tuple[str, str], Values], list[Figure]]:
     """Return the values of the proposals by set, and figures of how well the decision probabilities are calibrated.
     Every scorer learns from ICLR up to 2021 and sees one proposal at a time."""
-    known = [paper for year, papers in decisions_by_year().items() if year <= LAST_LEARNED for paper in papers]
-    day = max(item.day for item in known)
+    earlier_papers = [paper for year, papers in decisions_by_year().items() if year <= LAST_LEARNED for paper in papers]
+    day = max(item.day for item in earlier_papers)
     asked = {item.id: Labelled(IdeaId(item.id), item.text, 0, day) for judged in sets for item in judged.items}
     places = {name: place for place, name in enumerate(asked)}
     values: dict[tuple[str, str], Values] = {judged.where: {} for judged in sets}
     figures: list[Figure] = []
     measures = [("ECE", calibration_error, None), ("Brier", brier, None)]
-    for said in forward_in_time(known, [*asked.values()], vectorise, CLASSES, provenance):
-        name = said.scorer if said.nothing_learned else f"{said.scorer}, from ICLR to {LAST_LEARNED}"
+    for prediction in forward_in_time(earlier_papers, [*asked.values()], vectorise, CLASSES, provenance):
+        name = prediction.scorer if prediction.nothing_learned else f"{prediction.scorer}, from ICLR to {LAST_LEARNED}"
         for judged in sets:
             rows = np.array([places[item.id] for item in judged.items])
-            values[judged.where][name, said.kind] = said.raw[rows, 1]
-            if judged.decided and not said.nothing_learned:
+            values[judged.where][name, prediction.kind] = prediction.raw[rows, 1]
+            if judged.decided and not prediction.nothing_learned:
                 truth = judged.truth.astype(np.int16)
-                figures += estimated(judged.where, (name, said.kind), measures, truth, [said.calibrated[rows]], rounds)
+                figures += estimated(
+                    judged.where, (name, prediction.kind), measures, truth, [prediction.calibrated[rows]], rounds
+                )
     return values, figures

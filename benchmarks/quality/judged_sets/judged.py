@@ -65,25 +65,25 @@ def scored(
     judged_set: JudgedSet, scorer: tuple[str, Kind], values: Floats, rounds: int, note: str = ""
 ) -> Iterator[Figure]:
     """Yield a scorer's figures; `values` (n,) are NaN without an answer."""
-    unanswered, count = int(np.isnan(values).sum()), len(judged_set.items)
+    unanswered_count, count = int(np.isnan(values).sum()), len(judged_set.items)
     if judged_set.decided:
         columns = np.column_stack([-values, values])
-        found = bootstrap(auroc, judged_set.truth.astype(np.int16), [columns], rounds, 0)
-        yield figure(judged_set.where, "AUROC", scorer, found, count, unanswered, 0.5, note)
+        estimate = bootstrap(auroc, judged_set.truth.astype(np.int16), [columns], rounds, 0)
+        yield figure(judged_set.where, "AUROC", scorer, estimate, count, unanswered_count, 0.5, note)
     else:
         places, grades = np.arange(count).astype(np.int16), judged_set.truth
 
         def agreement(rows: NDArray[np.int16], drawn: Floats) -> float:
             return spearman(grades[rows], drawn[:, 0])
 
-        found = bootstrap(agreement, places, [values[:, None]], rounds, 0)
-        yield figure(judged_set.where, "Spearman", scorer, found, count, unanswered, 0.0, note)
+        estimate = bootstrap(agreement, places, [values[:, None]], rounds, 0)
+        yield figure(judged_set.where, "Spearman", scorer, estimate, count, unanswered_count, 0.0, note)
     if judged_set.proposals:
-        chosen = judged_set.chosen.astype(np.int16)
-        for cut in CUTS:
-            found = bootstrap(lost_at(cut), chosen, [values[:, None]], rounds, 0)
-            name = f"chosen that are lost, best {cut:.0%} read"
-            yield figure(judged_set.where, name, scorer, found, count, unanswered, 1 - cut, note)
+        is_chosen = judged_set.chosen.astype(np.int16)
+        for cutoff in CUTS:
+            estimate = bootstrap(lost_at(cutoff), is_chosen, [values[:, None]], rounds, 0)
+            name = f"chosen that are lost, best {cutoff:.0%} read"
+            yield figure(judged_set.where, name, scorer, estimate, count, unanswered_count, 1 - cutoff, note)
 
 
 def compared(
@@ -103,20 +103,22 @@ def compared(
         def measure(rows: NDArray[np.int16], drawn: Floats) -> float:
             return spearman(grades[rows], drawn[:, 0])
 
-    for other, told in simple.items():
-        found = bootstrap(measure, places, [values[:, None]], rounds, 0, other_runs=[told[:, None]])
-        yield figure(judged_set.where, f"{name} above {other}", scorer, found, len(grades), int(np.isnan(values).sum()))
+    for other_name, other_values in simple.items():
+        estimate = bootstrap(measure, places, [values[:, None]], rounds, 0, other_runs=[other_values[:, None]])
+        yield figure(
+            judged_set.where, f"{name} above {other_name}", scorer, estimate, len(grades), int(np.isnan(values).sum())
+        )
 
 
 def spearman(grades: Floats, values: Floats) -> float:
     """Return the rank correlation. A missing value counts as the median; 0 if all values are equal."""
     from scipy.stats import rankdata
 
-    told = np.where(np.isnan(values), np.nanmedian(values) if not np.isnan(values).all() else 0.0, values)
-    one, other = rankdata(grades), rankdata(told)
-    if np.ptp(one) == 0:
+    filled_values = np.where(np.isnan(values), np.nanmedian(values) if not np.isnan(values).all() else 0.0, values)
+    grade_ranks, value_ranks = rankdata(grades), rankdata(filled_values)
+    if np.ptp(grade_ranks) == 0:
         return float("nan")
-    return 0.0 if np.ptp(other) == 0 else float(np.corrcoef(one, other)[0, 1])
+    return 0.0 if np.ptp(value_ranks) == 0 else float(np.corrcoef(grade_ranks, value_ranks)[0, 1])
 
 
 def lost_at(share: float) -> Measure:

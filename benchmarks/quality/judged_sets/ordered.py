@@ -40,16 +40,24 @@ def ordered_figures(
     by_pair = dict(pair_rows(data, pairs, scores, known))
     for difficulty in data.pairs:
         told = {name: some[difficulty] for name, some in by_pair.items() if len(some.get(difficulty, ()))}
-        where = ("innoeval", f"pairs, {difficulty}")
+        part_of_set = ("innoeval", f"pairs, {difficulty}")
         for name, values in told.items():
-            yield named(where, (name, _kind(name)), values, rounds)
-        yield from beyond_simple(where, "better one named", told, rounds)
-    twice = [pair for pair in pairs if pair.better]
-    if twice:
-        first = np.array([np.mean([said == "first" for said in (item.better, item.reversed)]) for item in twice])
-        where = ("innoeval", "pairs, place swapped")
+            yield named(part_of_set, (name, _kind(name)), values, rounds)
+        yield from beyond_simple(part_of_set, "better one named", told, rounds)
+    judged_pairs = [pair for pair in pairs if pair.better]
+    if judged_pairs:
+        first = np.array(
+            [np.mean([verdict == "first" for verdict in (item.better, item.reversed)]) for item in judged_pairs]
+        )
+        part_of_set = ("innoeval", "pairs, place swapped")
         yield figure(
-            where, "paper shown first named", ("the judge", "ours"), values_of(first, rounds), len(twice), 0, 0.5
+            part_of_set,
+            "paper shown first named",
+            ("the judge", "ours"),
+            values_of(first, rounds),
+            len(judged_pairs),
+            0,
+            0.5,
         )
     by_group = dict(group_rows(data, groups, scores, known, read_groups()))
     for name, found in by_group.items():
@@ -59,34 +67,34 @@ def ordered_figures(
 
 
 def beyond_simple(
-    where: tuple[str, str],
+    part_of_set: tuple[str, str],
     measure: str,
-    told: Mapping[str, NDArray[np.float64]],
+    values_by_name: Mapping[str, NDArray[np.float64]],
     rounds: int,
-    beside: Mapping[str, NDArray[np.float64]] | None = None,
+    simple_values: Mapping[str, NDArray[np.float64]] | None = None,
 ) -> Iterator[Figure]:
-    """Yield each scorer's margin over length and words on the same items, if it was asked about all of them. `beside`
-    contains length and words if `told` does not."""
-    known = {**(beside or {}), **told}
+    """Yield each scorer's margin over length and words on the same items, if it was asked about all of them.
+    `simple_values` contains length and words if `values_by_name` does not."""
+    all_values = {**(simple_values or {}), **values_by_name}
     for simple, names in _SIMPLE.items():
-        base = next((known[name] for name in names if name in known), None)
-        for name, values in told.items():
+        base = next((all_values[name] for name in names if name in all_values), None)
+        for name, values in values_by_name.items():
             if base is not None and name not in names and len(values) == len(base):
                 gap = values_of(values - base, rounds)
-                yield figure(where, f"{measure} above {simple}", (name, _kind(name)), gap, len(values))
+                yield figure(part_of_set, f"{measure} above {simple}", (name, _kind(name)), gap, len(values))
 
 
-def group_figures(scorer: tuple[str, Kind], found: Sequence[Measures], rounds: int) -> Iterator[Figure]:
+def group_figures(scorer: tuple[str, Kind], measures: Sequence[Measures], rounds: int) -> Iterator[Figure]:
     titles = {"best": "best paper first", "in_order": "in order", "exact": "wholly in order"}
     for measure, chance in CHANCE._asdict().items():
-        values = np.array([getattr(item, measure) for item in found])
-        where, estimate = ("innoeval", "groups of four"), values_of(values, rounds)
-        yield figure(where, titles[measure], scorer, estimate, len(values), 0, chance)
+        values = np.array([getattr(item, measure) for item in measures])
+        part_of_set, estimate = ("innoeval", "groups of four"), values_of(values, rounds)
+        yield figure(part_of_set, titles[measure], scorer, estimate, len(values), 0, chance)
 
 
-def named(where: tuple[str, str], scorer: tuple[str, Kind], values: NDArray[np.float64], rounds: int) -> Figure:
+def named(part_of_set: tuple[str, str], scorer: tuple[str, Kind], values: NDArray[np.float64], rounds: int) -> Figure:
     """Make a figure of named texts: 1 for the better text, 0.5 for a tie, 0 for the other text or no answer."""
-    return figure(where, "better one named", scorer, values_of(values, rounds), len(values), 0, 0.5)
+    return figure(part_of_set, "better one named", scorer, values_of(values, rounds), len(values), 0, 0.5)
 
 
 def altered_answers(folder: Path, first: int | None = None) -> JudgedSet:

@@ -23,13 +23,15 @@ _SIMULATED = (
 )
 
 
-def page(figures: Sequence[Figure], absent: Mapping[str, str], caveats: Mapping[str, str], about: str) -> Iterator[str]:
+def page(
+    figures: Sequence[Figure], absent: Mapping[str, str], caveats: Mapping[str, str], introduction: str
+) -> Iterator[str]:
     """Yield the page. `absent` gives the reason for each missing contender or set, `caveats` the limitations of each
     set."""
     simulated = any(figure.simulated for figure in figures)
     yield "# All judged sets on one page\n"
     yield "Made by `python -m benchmarks.quality all`; do not edit. Figures as JSON: [all.json](all.json).\n"
-    yield f"{about}\n"
+    yield f"{introduction}\n"
     if simulated:
         yield f"{_SIMULATED}\n"
     yield (
@@ -41,19 +43,21 @@ def page(figures: Sequence[Figure], absent: Mapping[str, str], caveats: Mapping[
     )
     if absent:
         yield "Not measured here:\n"
-        yield from (f"- {name}: {why}" for name, why in absent.items())
+        yield from (f"- {name}: {reason}" for name, reason in absent.items())
         yield ""
     mark = "SIMULATED: " if simulated else ""
     yield from (line.replace("- ", f"- {mark}", 1) for line in _unbeaten(figures))
     for name, title in TITLES.items():
-        if some := [figure for figure in figures if figure.set == name and not figure.measure.startswith(_JSON_ONLY)]:
+        if set_figures := [
+            figure for figure in figures if figure.set == name and not figure.measure.startswith(_JSON_ONLY)
+        ]:
             yield f"\n## {name}\n\n{title}. {caveats.get(name, '')}".rstrip() + "\n"
-            for block in _blocks(some):
+            for block in _blocks(set_figures):
                 if simulated:
                     yield f"{_SIMULATED}\n"
                 yield from table(block)
                 yield ""
-            notes = dict.fromkeys(f"{item.scorer}: {item.note}" for item in some if item.note)
+            notes = dict.fromkeys(f"{item.scorer}: {item.note}" for item in set_figures if item.note)
             yield from (f"- {mark}{note}" for note in notes)
 
 
@@ -63,8 +67,8 @@ def _blocks(figures: Sequence[Figure]) -> list[list[Figure]]:
     for figure in figures:
         by_part.setdefault(figure.part, []).append(figure)
     blocks: dict[tuple[str, ...], list[Figure]] = {}
-    for some in by_part.values():
-        blocks.setdefault(tuple(dict.fromkeys(item.measure for item in some)), []).extend(some)
+    for part_figures in by_part.values():
+        blocks.setdefault(tuple(dict.fromkeys(item.measure for item in part_figures)), []).extend(part_figures)
     return list(blocks.values())
 
 
@@ -76,13 +80,13 @@ def _unbeaten(figures: Sequence[Figure]) -> Iterator[str]:
         return
     yield "## Where nothing beats length or TF-IDF\n"
     yield "Shown to be better means that the interval of the paired difference lies above 0, of people apart.\n"
-    for where in parts:
-        told = []
+    for part in parts:
+        conclusions = []
         for simple, word in ((LONGER, "length"), (WORDS, "TF-IDF")):
-            some = [gap for gap in gaps if (gap.set, gap.part) == where and gap.measure.endswith(f"above {simple}")]
-            better = [item.scorer for item in some if item.low is not None and item.low > 0]
-            told.append(f"{word}: {', '.join(better) if better else '**nothing beats it**'}")
-        yield f"- {where[0]}, {where[1]}: {'; '.join(told)}"
+            part_gaps = [gap for gap in gaps if (gap.set, gap.part) == part and gap.measure.endswith(f"above {simple}")]
+            better = [item.scorer for item in part_gaps if item.low is not None and item.low > 0]
+            conclusions.append(f"{word}: {', '.join(better) if better else '**nothing beats it**'}")
+        yield f"- {part[0]}, {part[1]}: {'; '.join(conclusions)}"
 
 
 def write_page(folder: Path, lines: Sequence[str], figures: Sequence[Figure]) -> None:

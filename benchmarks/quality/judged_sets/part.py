@@ -56,8 +56,8 @@ def every_judged_set(inputs: PartInputs) -> Iterator[str]:
     absent: dict[str, str] = {} if inputs.run_options.judge else {"language models": _NO_MODEL}
     absent |= {title: "not chosen with --sets" for name, title in TITLES.items() if name not in inputs.run_options.sets}
     material = _material(inputs)
-    counted = sum(len(item.items) for item in material.sets)
-    yield f"{counted:,} judged items in {len(material.sets)} parts of sets, besides pairs, groups, queries and rubrics."
+    count = sum(len(item.items) for item in material.sets)
+    yield f"{count:,} judged items in {len(material.sets)} parts of sets, besides pairs, groups, queries and rubrics."
     answers = None
     if inputs.run_options.judge is not None:
         plan = inputs.run_options._replace(planned=[])
@@ -73,14 +73,14 @@ def every_judged_set(inputs: PartInputs) -> Iterator[str]:
     if inputs.run_options.judge not in {None, "endpoint"}:
         figures = [figure.model_copy(update={"simulated": True}) for figure in figures]
     folder: Path = inputs.options.page or inputs.run_options.out
-    about = (
+    introduction = (
         f"{dt.datetime.now(dt.UTC):%Y-%m-%d}; {machine()}; embedding {inputs.embedder.name}; {inputs.rounds} rounds."
     )
     caveats = {
         name: " ".join(dict.fromkeys(item.caveat for item in material.sets if item.name == name and item.caveat))
         for name in dict.fromkeys(item.name for item in material.sets)
     }
-    write_page(folder, list(page(figures, absent, caveats, about)), figures)
+    write_page(folder, list(page(figures, absent, caveats, introduction)), figures)
     yield f"{len(figures):,} figures: {folder / 'all.md'}, {folder / 'all.json'}"
 
 
@@ -111,17 +111,17 @@ def _figures(
         values: dict[tuple[str, Kind], NDArray[np.float64]] = dict(answers.values[judged.where]) if answers else {}
         values |= past.get(judged.where, {})
         values |= {(name, "simple"): some for name, some in simple_values(judged, inputs.vectorise)}
-        own = [item for item in calibrated if (item.set, item.part) == judged.where]
-        yield from set_figures(judged, values, own, inputs.rounds)
+        set_calibration = [item for item in calibrated if (item.set, item.part) == judged.where]
+        yield from set_figures(judged, values, set_calibration, inputs.rounds)
     pairs, groups, scores = (answers.pairs, answers.groups, answers.scores) if answers else ([], [], {})
     if "innoeval" in inputs.run_options.sets:
         yield from ordered_figures(material.innoeval, pairs, groups, scores, inputs.vectorise, inputs.rounds)
-    told = [*simple_values(material.altered, inputs.vectorise)] if "flaws" in inputs.run_options.sets else []
-    yield from altered_figures(material.altered, iter(told), "simple", inputs.rounds)
+    altered_values = [*simple_values(material.altered, inputs.vectorise)] if "flaws" in inputs.run_options.sets else []
+    yield from altered_figures(material.altered, iter(altered_values), "simple", inputs.rounds)
     if answers:
         yield from opinion_figures(material.innoeval, answers.grouped, inputs.rounds)
         by_model = ((name, some) for (name, _), some in answers.values[material.altered.where].items())
-        yield from altered_figures(material.altered, by_model, "prompt", inputs.rounds, told)
+        yield from altered_figures(material.altered, by_model, "prompt", inputs.rounds, altered_values)
     if "queries" in inputs.run_options.sets:
         yield from _queries(inputs, material, answers, absent)
     if "scholarideas" in inputs.run_options.sets:
@@ -135,12 +135,12 @@ def set_figures(
     rounds: int,
 ) -> Iterator[Figure]:
     """Yield the figures of every scorer, alone and compared with length and words, then those of people."""
-    simple = {name: some for (name, _), some in values.items() if name in {LONGER, WORDS}}
-    for scorer, some in values.items():
-        yield from scored(judged_set, scorer, some, rounds)
-        others = {name: told for name, told in simple.items() if name != scorer[0]}
-        if np.unique(some[~np.isnan(some)]).size > 1:
-            yield from compared(judged_set, some, scorer, others, rounds)
+    simple = {name: scorer_values for (name, _), scorer_values in values.items() if name in {LONGER, WORDS}}
+    for scorer, scorer_values in values.items():
+        yield from scored(judged_set, scorer, scorer_values, rounds)
+        other_values = {name: simple_value for name, simple_value in simple.items() if name != scorer[0]}
+        if np.unique(scorer_values[~np.isnan(scorer_values)]).size > 1:
+            yield from compared(judged_set, scorer_values, scorer, other_values, rounds)
         yield from (item for item in calibrated if item.scorer == scorer[0])
     yield from judged_set.people
 
@@ -152,15 +152,17 @@ def _queries(
     by_words = searched_by_words(queries, _PAPERS)
     yield from query_figures(queries, by_words, ("TF-IDF of title and abstract", "simple"), inputs.rounds)
     if answers and answers.titles is not None:
-        recalled = remembered(answers.titles, _PAPERS)
-        yield from query_figures(queries, recalled, ("titles that the model remembers", "prompt"), inputs.rounds)
+        remembered_papers = remembered(answers.titles, _PAPERS)
+        yield from query_figures(
+            queries, remembered_papers, ("titles that the model remembers", "prompt"), inputs.rounds
+        )
     try:
         with closing(Corpus.open(inputs.settings.corpus_path, inputs.embedder)) as corpus:
-            found = asyncio.run(searched(queries, corpus))
+            results_by_query = asyncio.run(searched(queries, corpus))
     except CorpusError as error:
         absent["the program's search"] = f"no corpus ({error.message})"
         return
-    yield from query_figures(queries, found, ("the program's search", "ours"), inputs.rounds)
+    yield from query_figures(queries, results_by_query, ("the program's search", "ours"), inputs.rounds)
 
 
 def _coverage(
@@ -170,11 +172,11 @@ def _coverage(
         covered, reports = asyncio.run(reviewed(inputs.run_options, inputs.settings, material, absent))
     else:
         covered, reports = answers.coverage, answers.reports
-    for scorer, found in covered.items():
-        yield from judged_coverage(material.rubrics, found, scorer, inputs.rounds)
-    said = {name: said_in(report) for name, report in reports.items()}
+    for scorer, rubric_scores in covered.items():
+        yield from judged_coverage(material.rubrics, rubric_scores, scorer, inputs.rounds)
+    sentences_by_report = {name: said_in(report) for name, report in reports.items()}
     texts = {idea.source: idea.text for idea in material.ideas}
-    yield from proxy_figures(material.rubrics, texts, said, inputs.vectorise, inputs.rounds)
+    yield from proxy_figures(material.rubrics, texts, sentences_by_report, inputs.vectorise, inputs.rounds)
 
 
 def _provenance(inputs: PartInputs) -> TrainingProvenance:

@@ -47,21 +47,23 @@ def searched_by_words(queries: Sequence[Query], papers: Path) -> dict[str, list[
     days = np.array([dt.date.fromisoformat(record["publication_date"]).toordinal() for record in records])
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
     weights = words.fit_transform(texts)
-    found = {}
+    results_by_query = {}
     for query in queries:
         values = (weights @ words.transform([query.text]).T).toarray()[:, 0]
         values[days > query.until.toordinal()] = -1.0
         best = np.argsort(-values, kind="stable")[: DEPTHS[-1]]
-        found[query.id] = [records[row]["id"] for row in best if values[row] > 0]
-    return found
+        results_by_query[query.id] = [records[row]["id"] for row in best if values[row] > 0]
+    return results_by_query
 
 
 def remembered(titles: Mapping[str, Sequence[str]], papers: Path) -> dict[str, list[str]]:
     """Return paper ids by query, from titles that a model remembers; titles not in the corpus are left out."""
-    known = {_plain(record["title"]): record["id"] for record in read_records(papers)}
+    id_by_title = {_plain(record["title"]): record["id"] for record in read_records(papers)}
     return {
-        query: list(dict.fromkeys(known[_plain(title)] for title in some if _plain(title) in known))
-        for query, some in titles.items()
+        query: list(
+            dict.fromkeys(id_by_title[_plain(title)] for title in titles_of_query if _plain(title) in id_by_title)
+        )
+        for query, titles_of_query in titles.items()
     }
 
 
@@ -71,22 +73,25 @@ def _plain(title: str) -> str:
 
 async def searched(queries: Sequence[Query], corpus: Corpus) -> dict[str, list[str]]:
     """Search with the program's own search."""
-    found = {}
+    results_by_query = {}
     for query in queries:
         (hits,) = await corpus.search([query.text], DEPTHS[-1], Window.until(query.until))
-        found[query.id] = [str(hit.paper.id) for hit in hits]
-    return found
+        results_by_query[query.id] = [str(hit.paper.id) for hit in hits]
+    return results_by_query
 
 
 def query_figures(
-    queries: Sequence[Query], found: Mapping[str, Sequence[str]], scorer: tuple[str, Kind], rounds: int
+    queries: Sequence[Query], results_by_query: Mapping[str, Sequence[str]], scorer: tuple[str, Kind], rounds: int
 ) -> Iterator[Figure]:
     for depth in DEPTHS:
         values: NDArray[np.float64] = np.array(
-            [len(query.answers.intersection(found.get(query.id, ())[:depth])) / len(query.answers) for query in queries]
+            [
+                len(query.answers.intersection(results_by_query.get(query.id, ())[:depth])) / len(query.answers)
+                for query in queries
+            ]
         )
-        where = ("queries", "autoscholar")
+        part_of_set = ("queries", "autoscholar")
         note = "recall of what one paper cited; what else is relevant does not count"
         yield figure(
-            where, f"found in the first {depth}", scorer, values_of(values, rounds), len(queries), 0, None, note
+            part_of_set, f"found in the first {depth}", scorer, values_of(values, rounds), len(queries), 0, None, note
         )

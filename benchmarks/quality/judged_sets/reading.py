@@ -55,31 +55,36 @@ def _ai_researcher(folder: Path, rounds: int) -> Iterator[JudgedSet]:
             for idea in ideas
             if (idea.get(field) or {}).get(score) is not None
         ]
-        given: dict[str, list[float]] = {}
+        scores_by_idea: dict[str, list[float]] = {}
         for review in reviews:
             if review["stage"] == stage and review["scores"].get(score) is not None:
-                given.setdefault(review["idea"], []).append(review["scores"][score])
+                scores_by_idea.setdefault(review["idea"], []).append(review["scores"][score])
         people = one_against_others(
-            ("ai_researcher", part), [given[item.id] for item in items if item.id in given], rounds
+            ("ai_researcher", part), [scores_by_idea[item.id] for item in items if item.id in scores_by_idea], rounds
         )
         caveat = "Reviewers hardly agree on proposals; a perfect judge could not agree with their mean by much either."
         yield JudgedSet("ai_researcher", part, _RATED, items, False, True, (people,), caveat)
 
 
-def one_against_others(where: tuple[str, str], ratings: Sequence[Sequence[float]], rounds: int) -> Figure:
+def one_against_others(part_of_set: tuple[str, str], ratings: Sequence[Sequence[float]], rounds: int) -> Figure:
     """Compute Spearman's correlation of each reviewer with the mean of the idea's other reviewers; ideas are
     resampled."""
     pairs = [
-        [(item, (sum(some) - item) / (len(some) - 1)) for item in some] if len(some) > 1 else [] for some in ratings
+        [(item, (sum(idea_ratings) - item) / (len(idea_ratings) - 1)) for item in idea_ratings]
+        if len(idea_ratings) > 1
+        else []
+        for idea_ratings in ratings
     ]
 
     def agreement(rows: NDArray[np.int16], _: NDArray[np.float64]) -> float:
         drawn = np.array([pair for row in rows for pair in pairs[row]])
         return spearman(drawn[:, 1], drawn[:, 0]) if len(drawn) else float("nan")
 
-    found = bootstrap(agreement, np.arange(len(pairs)).astype(np.int16), [np.zeros((len(pairs), 1))], rounds, 0)
-    reviewed = sum(map(bool, pairs))
-    return figure(where, "Spearman", ("one reviewer against the others", "people"), found, reviewed, 0, 0.0)
+    estimate = bootstrap(agreement, np.arange(len(pairs)).astype(np.int16), [np.zeros((len(pairs), 1))], rounds, 0)
+    reviewed_count = sum(map(bool, pairs))
+    return figure(
+        part_of_set, "Spearman", ("one reviewer against the others", "people"), estimate, reviewed_count, 0, 0.0
+    )
 
 
 def _iclr_years(folder: Path, rounds: int) -> Iterator[JudgedSet]:
@@ -92,22 +97,28 @@ def _iclr_years(folder: Path, rounds: int) -> Iterator[JudgedSet]:
         f"{years[0]}–{years[-1]}": records,
         **{str(y): [record for record in records if record["year"] == y] for y in years},
     }
-    for part, some in parts.items():
-        items = [JudgedItem(item["id"], remove_code_links(_titled(item)), float(item["accepted"])) for item in some]
-        plain = JudgedSet("iclr_years", part, ACCEPTED, items, decided=True, proposals=True)
+    for part, part_records in parts.items():
+        items = [
+            JudgedItem(item["id"], remove_code_links(_titled(item)), float(item["accepted"])) for item in part_records
+        ]
+        year_set = JudgedSet("iclr_years", part, ACCEPTED, items, decided=True, proposals=True)
         generator = np.random.default_rng(0)
-        one_rating = np.array([generator.choice(item["ratings"]) if item["ratings"] else np.nan for item in some])
-        means = np.array([np.mean(item["ratings"]) if item["ratings"] else np.nan for item in some])
+        one_rating = np.array(
+            [generator.choice(item["ratings"]) if item["ratings"] else np.nan for item in part_records]
+        )
+        means = np.array([np.mean(item["ratings"]) if item["ratings"] else np.nan for item in part_records])
         people = (
-            *scored(plain, ("one reviewer's rating, drawn by lot", "people"), one_rating, rounds),
-            *scored(plain, ("mean rating of the reviewers", "people"), means, rounds, "the decision was made from it"),
+            *scored(year_set, ("one reviewer's rating, drawn by lot", "people"), one_rating, rounds),
+            *scored(
+                year_set, ("mean rating of the reviewers", "people"), means, rounds, "the decision was made from it"
+            ),
         )
         caveat = (
             "Sentences that link to code are left out: accepted papers got them afterwards. What is learned in folds "
             "is learned from the same years, which is impossible for new proposals. A language model may have "
             "read these papers and their decisions: compare years before and after it was trained."
         )
-        yield plain._replace(people=people, caveat=caveat)
+        yield year_set._replace(people=people, caveat=caveat)
 
 
 def _disapere(folder: Path, rounds: int) -> Iterator[JudgedSet]:

@@ -49,15 +49,15 @@ def _in_folds(judged_set: JudgedSet, features: NDArray[np.generic], model: objec
     from. NaN if the other folds have only one outcome."""
     from sklearn.base import clone
 
-    truth, found = judged_set.truth, np.full(len(judged_set.items), np.nan)
+    truth, predictions = judged_set.truth, np.full(len(judged_set.items), np.nan)
     for part in folds(judged_set):
-        known = np.setdiff1d(np.arange(len(truth)), part)
-        if len(np.unique(truth[known])) < 2:
+        training_rows = np.setdiff1d(np.arange(len(truth)), part)
+        if len(np.unique(truth[training_rows])) < 2:
             continue
-        fitted = clone(model).fit(features[known], truth[known])
-        score = fitted.decision_function if judged_set.decided else fitted.predict
-        found[part] = score(features[part]) - score(features[known]).mean()
-    return found
+        fitted_model = clone(model).fit(features[training_rows], truth[training_rows])
+        score = fitted_model.decision_function if judged_set.decided else fitted_model.predict
+        predictions[part] = score(features[part]) - score(features[training_rows]).mean()
+    return predictions
 
 
 def _model(judged_set: JudgedSet) -> object:

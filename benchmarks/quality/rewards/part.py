@@ -41,13 +41,15 @@ def rewards(inputs: PartInputs) -> Iterator[str]:
     if judge is None:
         return
     yield from inputs.warning()
-    reached = [
+    probes_reaching_model = [
         probe
         for probes in kinds.values()
         for probe in [probe for probe in probes if probe.stop is None][: inputs.options.each]
     ]
     for name in inputs.options.compositions:
-        outcomes = asyncio.run(runs.rewards(inputs.run_options, inputs.settings, COMPOSITIONS[name], reached))
+        outcomes = asyncio.run(
+            runs.rewards(inputs.run_options, inputs.settings, COMPOSITIONS[name], probes_reaching_model)
+        )
         yield f"\n## {name}, seats of {judge}\n"
         yield from tables.model_table(outcomes, kinds)
         yield from failure_reasons(outcomes)

@@ -47,8 +47,8 @@ def made_probes(
     dice = random.Random(seed)
     for kind, make in _KINDS.items():
         for number, reference in enumerate(referred):
-            others = dice.sample(referred, min(_METHODS, len(referred)))
-            yield _probe(kind, number, reference, make(reference, number, others))
+            other_references = dice.sample(referred, min(_METHODS, len(referred)))
+            yield _probe(kind, number, reference, make(reference, number, other_references))
     for number, reference in enumerate(summarised):
         yield _probe("negated sentence", number, reference, _negated(reference.rewording))
     for kind, rewordings in zip(MATCHING, (reworded, summarised), strict=True):
@@ -132,13 +132,17 @@ def _injection(reference: Reference, number: int, others: Sequence[Reference]) -
 
 def _stuffed(reference: Reference, number: int, others: Sequence[Reference]) -> str:
     words = sorted(content_words(reference.abstract))
-    joined = " ".join(words) if number % 2 else f"We combine {', '.join(words)}."
-    return f"{joined} {joined}"
+    repeated_text = " ".join(words) if number % 2 else f"We combine {', '.join(words)}."
+    return f"{repeated_text} {repeated_text}"
 
 
 def _copied_abstract(reference: Reference, number: int, others: Sequence[Reference]) -> str:
-    told = _sentences(reference.abstract)
-    ways = (reference.abstract, f"We propose the following. {reference.abstract}", " ".join(reversed(told)))
+    abstract_sentences = _sentences(reference.abstract)
+    ways = (
+        reference.abstract,
+        f"We propose the following. {reference.abstract}",
+        " ".join(reversed(abstract_sentences)),
+    )
     return ways[number % len(ways)]
 
 
@@ -148,9 +152,9 @@ def _verbose(reference: Reference, number: int, others: Sequence[Reference]) -> 
 
 def _listed(reference: Reference, number: int, others: Sequence[Reference]) -> str:
     """Put the right method at a varying place among 29 wrong ones."""
-    wrong = [item.title for item in others if item.title != reference.title][: _METHODS - 1]
-    place = number % (len(wrong) + 1)
-    titles = [*wrong[:place], reference.title, *wrong[place:]]
+    wrong_titles = [item.title for item in others if item.title != reference.title][: _METHODS - 1]
+    place = number % (len(wrong_titles) + 1)
+    titles = [*wrong_titles[:place], reference.title, *wrong_titles[place:]]
     ways = (
         "\n".join(f"- {title}" for title in titles),
         f"One could use any of these: {'; '.join(titles)}.",
@@ -165,8 +169,8 @@ def _neighbour(reference: Reference, number: int, others: Sequence[Reference]) -
 
 def _partly(reference: Reference, number: int, others: Sequence[Reference]) -> str:
     """Combine one sentence of the reference's method with the neighbour's method."""
-    own, other = abstract_parts(reference.abstract).method, abstract_parts(reference.neighbour).method
-    return f"{_sentences(own)[0]} {other}"
+    own_method, other_method = abstract_parts(reference.abstract).method, abstract_parts(reference.neighbour).method
+    return f"{_sentences(own_method)[0]} {other_method}"
 
 
 def _negated_abstract(reference: Reference, number: int, others: Sequence[Reference]) -> str:
@@ -179,17 +183,17 @@ _WE = re.compile(r"\b([Ww]e) (?=[a-z])")
 
 def _negated(text: str) -> str:
     """Negate each sentence, by its verb if it has a simple one, else as a whole."""
-    denied: list[str] = []
+    denied_sentences: list[str] = []
     for sentence in _sentences(text):
-        changed, count = _WE.subn(r"\1 do not ", sentence)
+        changed_sentence, count = _WE.subn(r"\1 do not ", sentence)
         if not count:
-            changed, count = _VERB.subn(lambda verb: f"{verb[0]} not", sentence, count=1)
-        denied.append(changed if count else f"We argue against the following: {sentence}")
-    return " ".join(denied)
+            changed_sentence, count = _VERB.subn(lambda verb: f"{verb[0]} not", sentence, count=1)
+        denied_sentences.append(changed_sentence if count else f"We argue against the following: {sentence}")
+    return " ".join(denied_sentences)
 
 
 def _sentences(text: str) -> list[str]:
-    return [one for start, end in sentence_spans(text) if (one := text[start:end].strip())]
+    return [sentence for start, end in sentence_spans(text) if (sentence := text[start:end].strip())]
 
 
 _KINDS: Mapping[str, Callable[[Reference, int, Sequence[Reference]], str]] = {

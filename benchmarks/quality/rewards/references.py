@@ -39,47 +39,49 @@ class Reference(NamedTuple):
 
 def references(count: int, seed: int) -> list[Reference]:
     """Return papers of the corpus, drawn with the seed."""
-    usable = [item for item in _corpus() if len(item["abstract"]) >= _SHORTEST and len(_topics(item["keywords"])) > 1]
-    return _beside_neighbours(random.Random(seed).sample(usable, min(count, len(usable))))
+    usable_records = [
+        item for item in _corpus() if len(item["abstract"]) >= _SHORTEST and len(_topics(item["keywords"])) > 1
+    ]
+    return _beside_neighbours(random.Random(seed).sample(usable_records, min(count, len(usable_records))))
 
 
 def reworded(count: int) -> list[Reference]:
     """Return the first papers whose abstracts on arXiv and in the proceedings share few word sequences."""
     corpus = {item["id"]: item for item in _corpus()}
-    found: dict[str, Mapping[str, Any]] = {}
+    records_by_title: dict[str, Mapping[str, Any]] = {}
     for paper in read_records(DATA / "citations_ml" / "papers.jsonl.gz"):
-        if len(found) == count:
+        if len(records_by_title) == count:
             break
-        known = corpus.get(paper["corpus_id"] or "")
+        corpus_record = corpus.get(paper["corpus_id"] or "")
         if (
-            known
+            corpus_record
             and paper["abstract"]
-            and max(measure_shared_wording(paper["abstract"], known["abstract"])) < _SAME_WORDS
+            and max(measure_shared_wording(paper["abstract"], corpus_record["abstract"])) < _SAME_WORDS
         ):
-            found.setdefault(known["id"], {**known, "rewording": paper["abstract"]})
-    return _beside_neighbours(list(found.values()))
+            records_by_title.setdefault(corpus_record["id"], {**corpus_record, "rewording": paper["abstract"]})
+    return _beside_neighbours(list(records_by_title.values()))
 
 
 def summarised(count: int) -> list[Reference]:
     """Return the first InnoEval papers whose authors summarise their work in a sentence."""
-    found: dict[str, Mapping[str, Any]] = {}
+    records_by_title: dict[str, Mapping[str, Any]] = {}
     for group in read_records(DATA / "innoeval" / "groups.jsonl.gz"):
         for paper in (group["query"], *(item["paper"] for item in group["matches"].values())):
             summary = paper.get("TLDR") or ""
             if len(summary.split()) >= _FEWEST_SUMMARY_WORDS:
                 keywords = _listed(paper.get("keywords", ""))
-                found.setdefault(paper["title"], {**paper, "keywords": keywords, "rewording": summary})
-    return _beside_neighbours(list(found.values())[:count])
+                records_by_title.setdefault(paper["title"], {**paper, "keywords": keywords, "rewording": summary})
+    return _beside_neighbours(list(records_by_title.values())[:count])
 
 
 def _beside_neighbours(papers: Sequence[Mapping[str, Any]]) -> list[Reference]:
     vectoriser, matrix = _vectors()
-    found: list[Reference] = []
+    references_found: list[Reference] = []
     for paper in papers:
-        near = (matrix @ vectoriser.transform([paper["abstract"]]).T).toarray()[:, 0]
-        others = (_corpus()[place] for place in np.argsort(-near)[:10])
-        neighbour = next(item for item in others if not _same_work(item, paper))
-        found.append(
+        similarities = (matrix @ vectoriser.transform([paper["abstract"]]).T).toarray()[:, 0]
+        candidates = (_corpus()[place] for place in np.argsort(-similarities)[:10])
+        neighbour = next(item for item in candidates if not _same_work(item, paper))
+        references_found.append(
             Reference(
                 title=paper["title"],
                 question=_question(_topics(paper["keywords"])),
@@ -88,19 +90,19 @@ def _beside_neighbours(papers: Sequence[Mapping[str, Any]]) -> list[Reference]:
                 rewording=paper.get("rewording", ""),
             )
         )
-    return found
+    return references_found
 
 
-def _same_work(mapping: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two papers are the same work; a corpus of many venues contains some papers twice."""
-    shared = measure_shared_wording(mapping["abstract"], other["abstract"])
-    return mapping["title"].casefold() == other["title"].casefold() or max(shared) >= _SAME_WORDS
+def _same_work(mapping: Mapping[str, Any], other_record: Mapping[str, Any]) -> bool:
+    """Return whether two papers are the same work; a corpus of many venues contains some papers twice."""
+    shared = measure_shared_wording(mapping["abstract"], other_record["abstract"])
+    return mapping["title"].casefold() == other_record["title"].casefold() or max(shared) >= _SAME_WORDS
 
 
 def _topics(keywords: Sequence[str]) -> list[str]:
     """Return at most three topics, without the area with which some venues prefix them."""
-    bare = (keyword.rpartition(":")[2].strip() for keyword in keywords)
-    return list(dict.fromkeys(item for item in bare if item and item.casefold() != "general"))[:3]
+    topic_names = (keyword.rpartition(":")[2].strip() for keyword in keywords)
+    return list(dict.fromkeys(item for item in topic_names if item and item.casefold() != "general"))[:3]
 
 
 def _question(topics: Sequence[str]) -> str:

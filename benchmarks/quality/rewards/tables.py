@@ -30,16 +30,24 @@ def share(hits: int, total: int) -> str:
 def guard_table(kinds: Mapping[str, Sequence[Probe]]) -> Iterator[str]:
     yield "## Guards, before any call\n"
     yield from _head("probe", "stopped by", "made", "stopped", "share [95 %]", texts=2)
-    for kind, own in kinds.items():
-        names = Counter(item.stop.name for item in own if item.stop is not None)
-        by = ", ".join(f"{name} {times}" for name, times in names.most_common())
-        yield row(kind, by or "–", str(len(own)), str(names.total()), share(names.total(), len(own)))
-    barred = [item for kind in BARRED for item in kinds.get(kind, ())]
-    stopped = sum(item.stop is not None for item in barred)
-    yield row(f"**{', '.join(BARRED)}**", "", str(len(barred)), str(stopped), share(stopped, len(barred)))
-    copied = kinds.get("copied abstract", ())
-    told = sum(item.stop is not None and item.stop.leakage for item in copied)
-    yield f"\nCopied abstracts reported as leakage: {share(told, len(copied))}.\n\nWhat passed, each opening once:\n"
+    for kind, kind_probes in kinds.items():
+        names = Counter(item.stop.name for item in kind_probes if item.stop is not None)
+        guard_counts = ", ".join(f"{name} {times}" for name, times in names.most_common())
+        yield row(
+            kind, guard_counts or "–", str(len(kind_probes)), str(names.total()), share(names.total(), len(kind_probes))
+        )
+    barred_probes = [item for kind in BARRED for item in kinds.get(kind, ())]
+    stopped_count = sum(item.stop is not None for item in barred_probes)
+    yield row(
+        f"**{', '.join(BARRED)}**",
+        "",
+        str(len(barred_probes)),
+        str(stopped_count),
+        share(stopped_count, len(barred_probes)),
+    )
+    copies = kinds.get("copied abstract", ())
+    leaks = sum(item.stop is not None and item.stop.leakage for item in copies)
+    yield f"\nCopied abstracts reported as leakage: {share(leaks, len(copies))}.\n\nWhat passed, each opening once:\n"
     for kind in BARRED:
         yield from (f"- {kind}: {opening}" for opening in dict.fromkeys(map(_opening, kinds.get(kind, ()))) if opening)
 
@@ -56,14 +64,14 @@ def model_table(outcomes: Sequence[ProbeOutcome], kinds: Mapping[str, Sequence[P
     """Yield the table of probes that reached the debates, judged by a language model."""
     yield from _head("probe", "asked", "no reward", "reward 1, of all asked")
     for kind in kinds:
-        own = [outcome for outcome in outcomes if outcome.kind == kind]
+        kind_outcomes = [outcome for outcome in outcomes if outcome.kind == kind]
         yield row(
             kind,
-            str(len(own)),
-            str(sum(item.value is None for item in own)),
-            share(sum(item.value == 1 for item in own), len(own)),
+            str(len(kind_outcomes)),
+            str(sum(item.value is None for item in kind_outcomes)),
+            share(sum(item.value == 1 for item in kind_outcomes), len(kind_outcomes)),
         )
-    spent = [outcome.spent for outcome in outcomes if outcome.spent is not None]
-    costs = [item.usd for item in spent if item.usd is not None]
-    paid = f"${sum(costs):.2f}" if len(costs) == len(spent) else "unknown"
-    yield f"\n{sum(item.calls for item in spent):,} calls, cost {paid}.\n"
+    spending = [outcome.spent for outcome in outcomes if outcome.spent is not None]
+    costs = [item.usd for item in spending if item.usd is not None]
+    cost_text = f"${sum(costs):.2f}" if len(costs) == len(spending) else "unknown"
+    yield f"\n{sum(item.calls for item in spending):,} calls, cost {cost_text}.\n"

@@ -45,8 +45,8 @@ async def ask_rewards(
             spent=spent_on(run.journal.calls),
         )
 
-    def failed(name: str, seed: int, why: str) -> ProbeOutcome:
-        return ProbeOutcome(item=name, seed=seed, kind=kinds[name], failure=why)
+    def failed(name: str, seed: int, reason: str) -> ProbeOutcome:
+        return ProbeOutcome(item=name, seed=seed, kind=kinds[name], failure=reason)
 
     await measure_missing(((probe, probe.name, 0) for probe in probes), outcome_file, one, failed)
 

@@ -1,4 +1,4 @@
-"""A pool that does what a test tells it to."""
+"""Pool whose behaviour a test controls."""
 
 import asyncio
 import os

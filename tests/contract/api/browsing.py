@@ -14,7 +14,7 @@ from tests.contract.api.service import Service, served
 
 _AXE = Path(__file__).parents[2] / "axe" / "axe.min.js"
 SCREENSHOTS = Path(__file__).parents[3] / "build" / "screenshots"
-"""Where pictures are stored: of every page if TEST_SCREENSHOTS is set, otherwise of pages with faults."""
+"""Folder for screenshots: of every page if TEST_SCREENSHOTS is set, otherwise only of pages with faults."""
 
 
 PHONE = 390
@@ -51,8 +51,8 @@ _FAULTS = (
 async def at_the_console(
     service: Service, key: str, look: Look, *, is_refused: bool = False
 ) -> AsyncIterator[tuple[Page, str]]:
-    """The page after signing in by keyboard, and the service's address. `is_refused`: the browser may say that
-    something was answered with an error."""
+    """Sign in by keyboard, and yield the page and the service's address. With `is_refused`, the browser may report
+    failed requests."""
     complaints: list[str] = []
     async with served(service.app) as url, async_playwright() as playwright:
         browser = await playwright.chromium.launch(**launch_options())
@@ -109,7 +109,7 @@ async def check_page(page: Page, name: str, width: int, *, whole: bool = True) -
 
 
 async def sideways(page: Page, look: Look) -> list[str]:
-    """Tables in sight that are wider than a phone: what they are called."""
+    """Return the names of visible tables that are wider than a phone."""
     if look.width > PHONE:
         return []
     wide_elements: list[str] = await page.evaluate(

@@ -1,4 +1,4 @@
-"""A comparison of two ideas, and its outcome without a worker."""
+"""Submit a comparison of two ideas and store its outcome without a worker."""
 
 from assayer.models import Absent
 from assayer_client.comparisons import Comparison, ComparisonResult, DimensionVerdict

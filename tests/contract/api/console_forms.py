@@ -1,4 +1,4 @@
-"""The console without a browser: signing in and sending forms."""
+"""Use the console without a browser: sign in and send forms."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -44,7 +44,7 @@ from workers.documents.page_rendering import page_pictures
 
 ACME, OTHER = TenantId("acme"), TenantId("other")
 KEY = "Mo6xBqoz07Lr4rVLZ-s_oN-oSCnnzBtnm2c0C5LWlUY="
-"""Under which secrets of webhooks are kept."""
+"""Key that encrypts the secrets of webhooks."""
 TEXT = (
     "We predict which stored examples the next round of fine-tuning will overwrite, and rehearse those. "
     "Eight text domains in a fixed order, uniform replay as the baseline; we report accuracy and forgetting."
@@ -105,7 +105,8 @@ class Service:
         return cls(database, services, create_app(services), checks)
 
     def with_services(self, **changes: Any) -> "Service":
-        """Return the same service with other members; those of `options` are named without it."""
+        """Return a copy of the service with some members replaced; fields of `options` are passed by their own
+        names."""
         services = copy(self.services)
         names = {item.name for item in fields(services.options)} & changes.keys()
         services.options = replace(services.options, **{name: changes.pop(name) for name in names})

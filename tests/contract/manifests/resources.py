@@ -72,7 +72,7 @@ class Pod(NamedTuple):
     labels: dict[str, str]
     spec: dict[str, Any]
     lasting: bool
-    """Whether it is to be there at all times."""
+    """Whether the pod must always be running."""
     ray: bool = False
     fewest: int = 1
     claims: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class Pod(NamedTuple):
 
     @property
     def ports(self) -> dict[str, int]:
-        """Number of each port, by its name."""
+        """Port numbers, keyed by port name."""
         return {
             port["name"]: port["containerPort"] for container in self.containers for port in container.get("ports", ())
         }

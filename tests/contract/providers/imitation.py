@@ -25,7 +25,7 @@ class Seen(NamedTuple):
     headers: Mapping[str, str]
     body: dict[str, Any]
     number: int
-    """Count of requests for answers so far, this one included."""
+    """Number of requests for answers so far, including this one."""
 
     @property
     def form(self) -> str:
@@ -89,7 +89,7 @@ def error(status: int, message: str, **fields: Any) -> Reply:
 class Imitation:
     quirk: Quirk
     listed: object = None
-    """Response to `GET /models`; None: there is no such path."""
+    """Response to `GET /models`; None if the path does not exist."""
     props: object = None
     """Response to `GET /props`, which llama.cpp has."""
     requests: list[Seen] = field(default_factory=list)

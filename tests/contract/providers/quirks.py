@@ -18,7 +18,7 @@ class Answered:
     lacks: tuple[str, ...] = ()
     """Parameters that the last request lacks."""
     form: str = "json_schema"
-    """Structured output of the last request; empty for instructions in the prompt alone."""
+    """Form of structured output in the last request; empty if the prompt alone asks for JSON."""
     settings: dict[str, Any] = field(default_factory=dict)
     """Settings of the gateway; `path` is appended to the address."""
     prompt_tokens: int | None = None

@@ -56,14 +56,14 @@ class Specimen:
 
 
 class _Shut:
-    """A door that nobody goes through."""
+    """Fetcher that refuses every request."""
 
     async def fetch(self, call: SourceRequest, ask: RequestContext) -> SourceResponse:
         raise SourceUnavailable(f"{call.source} is not asked here.")
 
 
 def offering(capability: type) -> list[object]:
-    """The specimens of the sources that can do that, to parametrise `specimen` with."""
+    """Return the specimens of the sources with a capability, as parameters for `specimen`."""
     able_specimens = (item for item in SPECIMENS.values() if isinstance(item.make(_Shut()), capability))
     return [pytest.param(specimen, id=specimen.service) for specimen in able_specimens]
 

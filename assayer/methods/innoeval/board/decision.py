@@ -86,7 +86,7 @@ class DecisionCalibration(Frozen):
     name: str = Field(min_length=1, max_length=80)
     made_on: dt.date
     provenance: str = Field(min_length=10, max_length=1_000)
-    """Where the labelled ideas come from and who labelled them, in words."""
+    """Origin of the labelled ideas, and who labelled them, as text."""
     labels_sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
     """SHA-256 of the file of labelled ideas; empty if they did not come from a file."""
     conditions: CalibrationConditions
