@@ -165,9 +165,12 @@ class _HtmlReader:
             self._inline(element, name, bold, depth)
 
     def _inline(self, element: etree._Element, name: str, bold: bool, depth: int) -> None:
-        outer, self._script = self._script, self._script_of(element, name) or self._script
+        script, self._script = self._script, self._script_of(element, name) or self._script
+        link = self.text.set_link(element.get("href") or "") if name == "a" else None
         self._inside(element, bold=bold or name in _BOLD, depth=depth)
-        self._script = outer
+        self._script = script
+        if link is not None:
+            self.text.set_link(link)
 
     def _script_of(self, element: etree._Element, name: str) -> Script:
         if name in _SCRIPTS or self._styles is None:
