@@ -12,6 +12,7 @@ from assayer.ideas.front_matter import split_front_matter
 from assayer.ideas.record_vocabulary import PEOPLE_BY_LANGUAGE
 from assayer.models import Document, Idea, IdeaId, Note, Section, TextFlag
 from assayer.reference_lists.entry_parser import parse_references
+from assayer.reference_lists.link_targets import inline_links
 from assayer.reference_lists.list_end import find_end_of_entries
 from assayer.reference_lists.list_titles import list_title
 from assayer.reference_lists.note_entries import NoteEntry, entries_of_note, number_notes, part_note_entries, split_note
@@ -169,7 +170,7 @@ def parse_idea(
     if looks_like_tex(text):
         raise InputError(f"{source} is the source of a TeX document.", "Submit it as a .tex file.")
     front_matter, rest = split_front_matter(text)
-    clean, flags = _sanitise_and_strip(number_notes(rewrite_script_marks(rest)))
+    clean, flags = _sanitise_and_strip(number_notes(inline_links(rewrite_script_marks(rest))))
     without_notes, noted = part_note_entries(clean)
     parted = part_lists(without_notes.text)
     _check_word_count(parted.text, source)

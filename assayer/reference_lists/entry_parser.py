@@ -7,7 +7,7 @@ from assayer.reference_lists.bibliography_files import has_tagged_entries, read_
 from assayer.reference_lists.bibtex import has_bibtex_entry, read_bibtex
 from assayer.reference_lists.entry_fields import fields_of
 from assayer.reference_lists.entry_names import authors_in
-from assayer.reference_lists.entry_shape import year_of
+from assayer.reference_lists.entry_shape import is_published, year_of
 from assayer.reference_lists.entry_splitting import split_entries
 from assayer.reference_lists.entry_title import EntryFields
 from assayer.reference_lists.identifiers import ADDRESS, arxiv_ids_in, dois_in, rejoin_identifiers
@@ -56,7 +56,8 @@ def parse_entry(entry: str, above: tuple[str, ...] = ()) -> CitedWork:
     stand."""
     entry = rejoin_identifiers(entry[:_MAX_READ_CHARS])
     linked = _LINK.search(entry)
-    entry = _EMPHASIS.sub("", _LINK.sub(r"\g<words> \g<address>", entry))
+    addresses = dict.fromkeys(match["address"] for match in _LINK.finditer(entry) if match["address"] != match["words"])
+    entry = _EMPHASIS.sub("", " ".join([_LINK.sub(r"\g<words>", entry), *addresses]))
     same = _SAME_NAMES.match(entry) if above else None
     named = entry[same.end() :] if same else entry
     plain = ADDRESS.sub("", _ARXIV_AND_YEAR.sub("", named))
@@ -65,7 +66,7 @@ def parse_entry(entry: str, above: tuple[str, ...] = ()) -> CitedWork:
         fields = fields_of(f"{above[0]}. {plain.lstrip(' ,')}" if same else plain)
     if same:
         fields = fields._replace(authors=_resolve_dashes(plain, above, fields.authors))
-    if linked and len(linked["words"].split()) >= _LINKED_WORDS:
+    if linked and len(linked["words"].split()) >= _LINKED_WORDS and not is_published(linked["words"]):
         fields = fields._replace(title=_EMPHASIS.sub("", linked["words"]).strip(" .,"))
     return CitedWork(
         title=clean_text(fields.title),

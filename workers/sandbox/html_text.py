@@ -166,8 +166,11 @@ class _HtmlReader:
 
     def _read_inline(self, element: etree._Element, name: str, bold: bool, depth: int) -> None:
         outer, self._script = self._script, self._find_script(element, name) or self._script
+        link = self.text.set_link(element.get("href") or "") if name == "a" else None
         self._read_inside(element, bold=bold or name in _BOLD, depth=depth)
         self._script = outer
+        if link is not None:
+            self.text.set_link(link)
 
     def _find_script(self, element: etree._Element, name: str) -> Script:
         if name in _SCRIPTS or self._styles is None:

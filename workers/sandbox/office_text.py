@@ -3,10 +3,12 @@
 Runs in the sandboxed process. Unlike a PDF page, an office file cannot be rendered here for comparison, so the
 formatting stated in the file decides whether text is visible."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Literal, NamedTuple, TypeVar
 
+from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in
+from assayer.reference_lists.link_targets import link_address
 from assayer.text.raised_text import Script, join_scripts
 from workers.sandbox.refusal import Refused
 
@@ -97,6 +99,8 @@ class _Piece(NamedTuple):
     text: str
     bold: bool
     script: Script = ""
+    link: str = ""
+    """Address of the work that the text is linked to; empty if there is none."""
 
 
 class OfficeParagraphs:
@@ -119,6 +123,8 @@ class OfficeParagraphs:
         """Metadata fields above the text, such as its authors."""
         self.reference_lines: list[str] = []
         """Reference list entries that the document marks as such, each with its number."""
+        self._link = ""
+        """Address of the work that the text being added is linked to."""
         self.tables = 0
         self.in_row = False
         self.title = ""
@@ -137,11 +143,17 @@ class OfficeParagraphs:
         if self._left < 0:
             raise Refused("too_much_text")
         if reason is None:
-            self._shown.append(_Piece(text.replace("\n", " "), bold, script or ""))
+            self._shown.append(_Piece(text.replace("\n", " "), bold, script or "", self._link))
         elif self._unseen and self._unseen[-1][0] == reason:
             self._unseen[-1] = reason, self._unseen[-1][1] + text
         else:
             self._unseen.append((reason, text))
+
+    def set_link(self, target: str) -> str:
+        """Set the target of the link in which text is added from now on, or none if it identifies no work. Return the
+        target before."""
+        outer, self._link = self._link, link_address(target)
+        return outer
 
     def take_rest(self, part: "OfficeParagraphs") -> None:
         """Add everything except the text from a part that was read separately."""
@@ -237,6 +249,26 @@ class OfficeParagraphs:
             self.hidden.append((reason, line))
 
 
+def _write_links(line: Sequence[_Piece]) -> Iterator[tuple[str, Script]]:
+    """Yield the pieces of a line, with links to works written as in Markdown, each work once."""
+    seen = {""}
+    for link, group in groupby(line, key=lambda piece: piece.link):
+        pieces = list(group)
+        words = "".join(piece.text for piece in pieces)
+        before, after = ("", "") if link in seen or not words.strip() else _link_marks(words, link)
+        seen.add(link)
+        yield before, ""
+        yield from ((piece.text, piece.script) for piece in pieces)
+        yield after, ""
+
+
+def _link_marks(words: str, address: str) -> tuple[str, str]:
+    """Return what stands before and after the words of a link; nothing if the words print the address."""
+    if {*dois_in(address), *arxiv_ids_in(address)} & {*dois_in(words), *arxiv_ids_in(words)}:
+        return "", ""
+    return ("", f" ({address})") if "[" in words or "]" in words else ("[", f"]({address})")
+
+
 def _split_lines(pieces: Iterable[_Piece]) -> list[tuple[str, bool]]:
     """Return (line, is_bold) pairs. A line is bold if all its letters are; blank lines are not bold."""
     lines: list[list[_Piece]] = [[]]
@@ -245,5 +277,5 @@ def _split_lines(pieces: Iterable[_Piece]) -> list[tuple[str, bool]]:
             lines.append([])
         else:
             lines[-1].append(piece)
-    found = ((" ".join(join_scripts((piece.text, piece.script) for piece in line).split()), line) for line in lines)
+    found = ((" ".join(join_scripts(_write_links(line)).split()), line) for line in lines)
     return [(text, bool(text) and all(piece.bold for piece in line if piece.text.strip())) for text, line in found]

@@ -158,6 +158,14 @@ class _OpenDocumentReader:
         elif folder:
             self._text.left_out.append((f"the embedded object {folder!r}", "only formulas are read from objects"))
 
+    def _read_span(self, span: etree._Element, look: Look, reason: OfficeHiding | None) -> None:
+        """Read a span with a style of its own, or a link."""
+        own_look = self._styles.look("text", attribute(span, "style-name"))
+        outer = self._text.set_link(attribute(span, "href") or "") if get_local_name(span) == "a" else None
+        self._inline(span, own_look.over(look), reason)
+        if outer is not None:
+            self._text.set_link(outer)
+
     def _read_within(
         self, child: etree._Element, look: Look, reason: OfficeHiding | None, hiding: OfficeHiding | None
     ) -> None:
@@ -166,9 +174,8 @@ class _OpenDocumentReader:
                 self._text.end_line()
             case "s" | "tab" | "line-break":
                 self._text.add(" " * _count(attribute(child, "c")), hiding)
-            case "span":
-                own_look = self._styles.look("text", attribute(child, "style-name"))
-                self._inline(child, own_look.over(look), reason)
+            case "span" | "a":
+                self._read_span(child, look, reason)
             case "annotation":
                 self._text.hide("in a comment", _join_words(child))
             case "hidden-text":

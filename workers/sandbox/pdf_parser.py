@@ -13,6 +13,7 @@ import pypdfium2.raw as pdfium
 
 from workers.sandbox.hidden_pdf_text import PdfHiding, find_hidden_characters
 from workers.sandbox.office_text import HIDDEN_LENGTH, MAX_HIDDEN
+from workers.sandbox.pdf_links import find_linked_works
 from workers.sandbox.refusal import Refused
 from workers.sandbox.replacement_text import remove_false_replacements
 
@@ -153,13 +154,14 @@ def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> di
         unseen += ((number, "different from what is drawn", text[:HIDDEN_LENGTH]) for text in false)
         if hidden:
             unseen += ((number, reason, text) for reason, text in collect_hidden_texts(page, hidden))
+        linked = find_linked_works(document, sheet, page)
         for text, visible in read_lines(page, hidden):
             if visible:
+                works = [address for index, address in linked.items() if visible[0] <= index <= visible[-1]]
                 samples = [style_of(page, visible[i]) for i in (len(visible) // 2, 0, -1)]
                 style = styles.setdefault(samples[0], len(styles))
-                lines.append(
-                    (number, style, len(set(samples)) == 1, get_left_edge(page, visible[0]), " ".join(text.split()))
-                )
+                shown = " ".join([*text.split(), *works])
+                lines.append((number, style, len(set(samples)) == 1, get_left_edge(page, visible[0]), shown))
         page.close()
         sheet.close()
     if unreadable == len(document):

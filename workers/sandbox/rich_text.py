@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from striprtf.striprtf import rtf_to_text
 
+from assayer.reference_lists.link_targets import link_address
 from assayer.text.raised_text import Script
 from workers.sandbox.office_text import BODY, OfficeHiding, OfficeParagraphs
 from workers.sandbox.refusal import Refused
@@ -18,6 +19,8 @@ _TOKEN = re.compile(
 )
 _STYLE_HEADING = re.compile(r"\{[^{}]*?\\s(\d+)\b[^{}]*?heading (\d)[^{}]*;\}", re.IGNORECASE)
 _TITLE_STYLE = re.compile(r"\{[^{}]*?\\s(\d+)\b[^{}]*?[ }]Title;\}", re.IGNORECASE)
+_LINK_FIELD = re.compile(r"\{\\\*\\fldinst(?:[^{}]++|\{[^{}]*+\}){0,20}\}")
+_LINK_TARGET = re.compile(r"HYPERLINK\s+\"?(?P<target>[^\"\s{}\\]{1,2000})", re.IGNORECASE)
 _COLOURS = re.compile(r"\{\\colortbl(?P<table>[^{}]*)\}")
 _WHITE = re.compile(r"\\red25[0-5]\\green25[0-5]\\blue25[0-5]")
 _AUTHOR = re.compile(r"\{\\author ([^{}]{1,400})\}")
@@ -27,9 +30,8 @@ _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _MAX_HEAD_CHARS = 20_000
 """Maximum length in characters of a header or footer in the file. Longer ones hold pictures and are not read."""
 _FIRST = 0xE100
-_PLAIN, _HIDDEN, _DELETED, _TINY, _WHITE_TEXT, _BOLD, _NOTE, _NOTE_END, _CELL, _ON_LINE, _RAISED, _LOWERED, _LEVEL = (
-    range(_FIRST, _FIRST + 13)
-)
+_PLAIN, _HIDDEN, _DELETED, _TINY, _WHITE_TEXT, _BOLD, _NOTE, _NOTE_END, _CELL = range(_FIRST, _FIRST + 9)
+_ON_LINE, _RAISED, _LOWERED, _LINK, _LINK_END, _LEVEL = range(_FIRST + 9, _FIRST + 15)
 _SCRIPTS: dict[int, Script] = {_ON_LINE: "", _RAISED: "^", _LOWERED: "_"}
 _REASONS: dict[int, OfficeHiding] = {
     _HIDDEN: "marked as hidden",
@@ -51,6 +53,7 @@ class _State(NamedTuple):
     bold: bool = False
     in_note: bool = False
     script: int = _ON_LINE
+    linked: bool = False
 
     def mark(self) -> int:
         if self.hidden or self.deleted:
@@ -102,6 +105,7 @@ def _insert_marks(source: str) -> Iterator[str]:
     levels = {number: int(level) for number, level in _STYLE_HEADING.findall(source)}
     levels |= dict.fromkeys(_TITLE_STYLE.findall(source), _TITLE_LEVEL)
     whites = _white_colours(source)
+    source = _LINK_FIELD.sub(_mark_link, source)
     stack = [_State()]
     consumed = 0
     for token in _TOKEN.finditer(source):
@@ -113,7 +117,8 @@ def _insert_marks(source: str) -> Iterator[str]:
         elif token["brace"] == "}":
             if len(stack) > 1:
                 stack.pop()
-            extra = _character(_NOTE_END) if before.in_note and not stack[-1].in_note else ""
+            extra = _character(_LINK_END) if before.linked and not stack[-1].linked else ""
+            extra += _character(_NOTE_END) if before.in_note and not stack[-1].in_note else ""
         elif token["word"] in ("cell", "nestcell"):
             yield source[consumed:start] + _character(_CELL)
             consumed = start
@@ -134,6 +139,13 @@ def _insert_marks(source: str) -> Iterator[str]:
     yield source[consumed:]
 
 
+def _mark_link(field: re.Match[str]) -> str:
+    """Return the target of a link to a work, between marks; the field's instruction itself if it is no such link."""
+    match = _LINK_TARGET.search(field[0])
+    address = link_address(match["target"]) if match else ""
+    return f"{_character(_LINK)}{address}{_character(_LINK)}" if address else field[0]
+
+
 def _character(code: int) -> str:
     return f"{{\\uc1\\u{code - 0x10000}?}}"
 
@@ -149,13 +161,14 @@ def _change_state(state: _State, word: str, number: str | None, whites: set[str]
         "v": {"hidden": number != "0"},
         "deleted": {"deleted": number != "0"},
         "b": {"bold": number != "0"},
+        "fldrslt": {"linked": True},
         "fs": {"tiny": number is not None and int(number) <= _TINY_HALF_POINTS},
         "cf": {"white": number in whites},
     }
     if word in _SCRIPT_WORDS:
         return state._replace(script=_ON_LINE if number == "0" else _SCRIPT_WORDS[word])
     if word == "plain":
-        return _State(in_note=state.in_note)
+        return _State(in_note=state.in_note, linked=state.linked)
     return state._replace(**changes.get(word, {}))
 
 
@@ -174,6 +187,7 @@ def _paragraphs(shown: str, most_characters: int) -> OfficeParagraphs:
     text = OfficeParagraphs(most_characters)
     outer: OfficeParagraphs | None = None
     level, look, script = BODY, _PLAIN, _ON_LINE
+    is_target = False
     for number, line in enumerate(shown.split("\n")):
         if number:
             _end(text, level)
@@ -187,6 +201,10 @@ def _paragraphs(shown: str, most_characters: int) -> OfficeParagraphs:
                 text.add(f"[^{mark}]" if mark else "")
             elif code >= _LEVEL and code <= _LEVEL + _TITLE_LEVEL:
                 level = code - _LEVEL
+            elif code == _LINK:
+                is_target = not is_target
+            elif is_target or code == _LINK_END:
+                text.set_link(piece if is_target else "")
             elif code in _SCRIPTS:
                 script = code
             elif _FIRST <= code < _NOTE:

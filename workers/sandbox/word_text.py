@@ -12,6 +12,7 @@ from workers.sandbox.formula_text import formula_text
 from workers.sandbox.office_package import OfficePackage, attribute, children, get_local_name
 from workers.sandbox.office_text import BODY, Look, OfficeHiding, OfficeParagraphs
 from workers.sandbox.refusal import Refused
+from workers.sandbox.word_links import WordLinks
 from workers.sandbox.word_styles import TITLE_LEVEL, WordStyles, look_of, shading_of
 
 _RELATIONS = "_rels/.rels"
@@ -43,19 +44,21 @@ def read_word(package: OfficePackage, most_characters: int) -> OfficeParagraphs:
     root = package.part(name) if name else None
     if name is None or root is None:
         raise Refused("damaged")
-    return _WordReader(package, name.rpartition("/")[0], most_characters).read(root)
+    return _WordReader(package, name, most_characters).read(root)
 
 
 class _WordReader:
-    def __init__(self, package: OfficePackage, folder: str, most_characters: int) -> None:
+    def __init__(self, package: OfficePackage, name: str, most_characters: int) -> None:
+        """Create a reader; `name` is the name of the package's main part."""
         self._package = package
-        self._folder = folder
+        folder = self._folder = name.rpartition("/")[0]
         self._styles = WordStyles(package.part(f"{folder}/styles.xml"))
         self._text = OfficeParagraphs(most_characters)
         self._in_list = False
         """Whether the preceding paragraph was an entry in a reference list."""
         self._boxes: list[etree._Element] = []
         """Text boxes anchored in the current paragraph, which are read after it."""
+        self._links = WordLinks(package, name)
         self._notes = {
             (name, attribute(note, "id")): note
             for name in ("footnote", "endnote")
@@ -89,10 +92,11 @@ class _WordReader:
         element = self._notes.pop(note, None)
         if element is None:
             return ""
-        text, boxes = self._text, self._boxes
+        text, boxes, links = self._text, self._boxes, self._links
         self._text, self._boxes = OfficeParagraphs(text.characters_left), []
+        self._links = WordLinks(self._package, f"{self._folder}/{note[0]}s.xml")
         self._blocks(element, Look(), reason)
-        outer_text, self._text, self._boxes = self._text, text, boxes
+        outer_text, self._text, self._boxes, self._links = self._text, text, boxes, links
         return text.add_note(outer_text)
 
     def _shows_background(self) -> bool:
@@ -172,6 +176,10 @@ class _WordReader:
                     self._formula(child, look, reason)
                 case "p" | "tbl" | "txbxContent":
                     pass
+                case "hyperlink" | "fldSimple":
+                    outer = self._text.set_link(self._links.target_of(child))
+                    self._runs(child, look, reason)
+                    self._text.set_link(outer)
                 case name if name in _DELETED:
                     self._runs(child, look, reason or "deleted as a tracked change")
                 case name if name not in _NOT_TEXT:
@@ -193,6 +201,8 @@ class _WordReader:
         hiding = reason or run_look.explain_unseen()
         for child in run.iterchildren("*"):
             match get_local_name(child):
+                case "fldChar" | "instrText":
+                    self._text.set_link(self._links.read_field(child))
                 case "t":
                     self._text.add(child.text or "", hiding, bold=bool(run_look.bold), script=run_look.script)
                 case "delText":
