@@ -122,6 +122,7 @@ NO_SURNAMES = split_words(
     Prize Award Fellowship Programme Program Street Road Avenue Facility Section Site Core Service Services
     Initiative Undertaking Nations Investigator Investigators Plains Spectrometer Microscopy Proteomics Chemistry
     Physics Biology Mathematics User Admin Administrator Owner Author Microsoft Windows Writer Page
+    Commission Fund Funds Trust Authority Alliance Forum Partnership Partners Platform Ltd Inc GmbH
     Computing Network Consortium Office Agency Board Committee Society Association Union Company Museum Library
     """
 )

@@ -298,7 +298,7 @@ _ONE_PERSON = _split(
 """Labels after which a single word is a name."""
 ROLES_IN_PROSE = re.compile(
     rf"(?<![^\W_])(?:{_join(item for item in _ONE_PERSON if len(item) > 6 and (not item.isascii() or ' ' in item))}),? "
-    r"(?=[^\W\d_a-z])",
+    r"(?-i:(?=[^\W\d_a-z]))",
     re.IGNORECASE,
 )
 """Pattern for a role before a person's name in a sentence."""

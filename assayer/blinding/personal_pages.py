@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from assayer.blinding.names import is_given_name
 from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
-from assayer.blinding.word_lists import split_words
+from assayer.blinding.word_lists import english_words, split_words
 from assayer.text.folding import fold_text, german_folded
 
 _PAGE = re.compile(
@@ -68,7 +68,7 @@ def personal_pages(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
     if names is None:
         return
     for match in _LOGIN.finditer(text):
-        if names.fullmatch(match[0]) and match[0] not in families:
+        if names.fullmatch(match[0]) and match[0] not in families | english_words():
             yield MaskSpan(*match.span(), "contact")
     for match in _TOKEN.finditer(text):
         token = match[0].rstrip(".:!?")

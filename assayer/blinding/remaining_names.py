@@ -69,7 +69,9 @@ def names_may_remain(title: str, text: str, people: Sequence[Person]) -> bool:
     if unknown > _MOSTLY * len(text) or (unknown and not people):
         return True
     small = frozenset(SMALL_WORD.findall(text))
-    names = [match for part in (title, text) for match in _NAME.finditer(part)]
+    names = [match for match in _NAME.finditer(text) if _line(match).strip(" *_#") != title]
+    if any(has_given_name(person) for match in _NAME.finditer(title) if (person := person_of(match[0]))):
+        return True
     if not people:
         return any(_may_be_person(match, small) for match in names)
     return any(_looks_like_person(match, small) and _names_authors(match) for match in names)
