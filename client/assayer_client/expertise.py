@@ -99,4 +99,4 @@ class ReviewerBid(Resource):
     evaluation: JobId
     member: MemberId
     bid: Bid
-    at: dt.datetime
+    bid_at: dt.datetime

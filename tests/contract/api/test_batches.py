@@ -234,8 +234,10 @@ async def test_batch_sent_in_parts_finishes_after_the_last_part(service: Service
     assert (first.rows, first.next_row) == (2, 3)
     await service.finish()
     assert (await shown(client, first)).finished_at is None
-    second = await more(client, first, as_form({"c.txt": words(3).encode()}), first=3, open="true")
-    third = await more(client, first, as_form({"d.pdf": b"none", "e.txt": words(5).encode()}), first=second.next_row)
+    second = await more(client, first, as_form({"c.txt": words(3).encode()}), first_row=3, open="true")
+    third = await more(
+        client, first, as_form({"d.pdf": b"none", "e.txt": words(5).encode()}), first_row=second.next_row
+    )
     assert (second.id, third.id, third.name) == (first.id, first.id, "Call")
     assert [(item.row, item.source) for item in third.rejected] == [(4, "d.pdf")]
     for _ in range(2):
@@ -266,7 +268,9 @@ async def more(
 async def test_repeated_part_is_stored_once_and_misplaced_part_is_rejected(client: httpx2.AsyncClient) -> None:
     first = await submit(client, open="true")
     part = as_form({"d.txt": words(4).encode()})
-    assert await more(client, first, part, key="k", first=4) == await more(client, first, part, key="k", first=4)
+    assert await more(client, first, part, key="k", first_row=4) == await more(
+        client, first, part, key="k", first_row=4
+    )
     assert (await shown(client, first)).rows == 4
     closed = await client.post(first.links.rows, content=part, headers=FORM, params={"first": 5})
     assert "does not accept rows from number 5 on" in check_problem(closed, 409, "conflict").detail

@@ -64,7 +64,7 @@ async def test_call_submission_is_a_single_entry_with_rules_but_without_titles(s
 async def test_added_parts_and_cancellation_of_a_call_are_logged(service: Service, owner: Person) -> None:
     before = len(await _log(service))
     made = (await owner.post("/v1/batches?open=true", content=ROWS, headers=JSON_LINES)).json()
-    more = f"/v1/batches/{made['id']}/rows?first={made['next_row']}&open=true"
+    more = f"/v1/batches/{made['id']}/rows?first_row={made['next_row']}&open=true"
     assert (await owner.post(more, content=ROWS.splitlines()[0], headers=JSON_LINES)).status_code == 202
     for _ in range(2):
         assert (await owner.delete(f"/v1/batches/{made['id']}")).status_code == 200

@@ -77,7 +77,7 @@ async def test_row_added_during_an_erasure_is_erased_with_its_call(
 
     async def more() -> None:
         part = as_jsonl([{"id": "A-4", "title": f"Late plan of {NAME}", "text": words(4)}])
-        where = {"first": made.json()["next_row"], "open": "true"}
+        where = {"first_row": made.json()["next_row"], "open": "true"}
         sent = await client.post(f"/v1/batches/{batch}/rows", content=part, headers=JSONL_HEADERS, params=where)
         assert sent.status_code == 202, sent.text
         for _ in range(3):
@@ -120,7 +120,7 @@ async def test_rejected_rows_of_a_part_added_during_an_erasure_are_kept(service:
         holder = await service.database.connect_unpooled()
         async with holder.transaction():
             await holder.fetch("SELECT FROM batches WHERE id = $1 FOR UPDATE", made["id"])
-            where = {"first": made["next_row"], "open": "true"}
+            where = {"first_row": made["next_row"], "open": "true"}
             sending = asyncio.create_task(
                 caller.post(f"/v1/batches/{made['id']}/rows", content=part, headers=JSONL_HEADERS, params=where)
             )

@@ -143,7 +143,7 @@ async def test_letters_carry_the_number_that_a_column_of_the_table_gives(service
     rows = "\n".join(f'Forgetting {number},"{WORDS} {number}",NSF 26/{number},2026' for number in (7, 8))
     table = f"title,abstract,Award ID,reference\n{rows}\n".encode()
     form = [("file", ("table.csv", table))]
-    added = await officer.post(f"/v1/batches/{batch}/rows", params={"first": "1", "reopen": "true"}, files=form)
+    added = await officer.post(f"/v1/batches/{batch}/rows", params={"first_row": "1", "reopen": "true"}, files=form)
     assert added.status_code == 202, added.text
     proposals = [{"evaluation": id} for id in await proposals_of(officer, batch)]
     await officer.post(f"/v1/batches/{batch}/decisions", json={"proposals": proposals, "outcome": "decline"})
@@ -190,10 +190,11 @@ async def test_officer_releases_comments_sends_letters_and_answers_an_objection(
     assert [(item["text"], item["answer"]) for item in found] == [
         ("The budget was misread.", "It was read as submitted.")
     ]
-    again = await officer.post(f"/v1/evaluations/{first}/objections/1/answer", json={"answer": "It was read."})
+    number = found[0]["id"]
+    again = await officer.post(f"/v1/evaluations/{first}/objections/{number}/answer", json={"answer": "It was read."})
     assert (again.status_code, again.json()["detail"]) == (
         409,
-        "Objection 1 already has an answer. An answer cannot be changed.",
+        f"Objection {number} already has an answer. An answer cannot be changed.",
     )
-    missing = await officer.post(f"/v1/evaluations/{first}/objections/99/answer", json={"answer": "It was read."})
-    assert (missing.status_code, missing.json()["detail"]) == (404, "The proposal has no objection 99.")
+    missing = await officer.post(f"/v1/evaluations/{first}/objections/999/answer", json={"answer": "It was read."})
+    assert (missing.status_code, missing.json()["detail"]) == (404, "The proposal has no objection 999.")

@@ -30,7 +30,7 @@ async def _sign_off(service: Service, batch: str, owner: Person | None = None) -
 
 _LATE: dict[str, Late] = {
     "rows": lambda c, batch, _: c.post(
-        f"/v1/batches/{batch}/rows?first=9&open=false",
+        f"/v1/batches/{batch}/rows?first_row=9&open=false",
         content=as_jsonl([{"title": "Moss", "text": words(2)}]),
         headers=JSONL_HEADERS,
     ),
@@ -74,7 +74,7 @@ async def test_repeated_rows_request_is_answered_identically_after_sign_off(serv
     made = await officer.post(
         "/v1/batches?open=true", content=as_jsonl([{"title": "Reeds", "text": words(1)}]), headers=JSONL_HEADERS
     )
-    batch, at = made.json()["id"], f"/v1/batches/{made.json()['id']}/rows?first={made.json()['next_row']}&open=true"
+    batch, at = made.json()["id"], f"/v1/batches/{made.json()['id']}/rows?first_row={made.json()['next_row']}&open=true"
     part, headers = as_jsonl([{"title": "Moss", "text": words(2)}]), JSONL_HEADERS | {"Idempotency-Key": "2"}
     taken = await officer.post(at, content=part, headers=headers)
     await _sign_off(service, batch)

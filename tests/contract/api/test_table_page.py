@@ -40,7 +40,7 @@ async def test_table_warns_that_scores_have_different_bases(service: Service, of
     first = (await officer.get(f"/v1/batches/{batch}")).json()["next_row"]
     form = [("file", ("more.txt", f"# More\n\n{WORDS}".encode()))]
     added = await officer.post(
-        f"/v1/batches/{batch}/rows", params={"first": first, "reopen": "true", "method": "innoeval"}, files=form
+        f"/v1/batches/{batch}/rows", params={"first_row": first, "reopen": "true", "method": "innoeval"}, files=form
     )
     assert added.status_code == 202, added.text
     await finish_with_report(service, await service.lease(), report())
