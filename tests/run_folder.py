@@ -1,4 +1,4 @@
-"""Folder shared by the workers of a test run; its contents are made once, by the worker that comes first."""
+"""Folder shared by the workers of a test run; each part is created once, by the first worker that needs it."""
 
 import fcntl
 import os

@@ -205,7 +205,8 @@ def fitted_policy(
 
 
 def chance(tokenizer: Any, seed: int, seen_contexts: list[tuple[int, ...]] | None = None) -> Generate:
-    """Writes what a fitted policy would, without one: any answer of the task. `seen_contexts` gets the contexts."""
+    """Return a function that gives random answers to each task, as a fitted policy would. Contexts are appended to
+    `seen_contexts`."""
     generator = random.Random(seed)  # noqa: S311 - answers drawn, the same each time
 
     def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:

@@ -1,4 +1,4 @@
-"""Works in OpenAlex's form.
+"""Simulated works in OpenAlex's JSON form.
 
 Simulated peculiarities: the arXiv id is only in the locations, not in the ids; the DOI is the publisher's if there is
 one, otherwise arXiv's; a missing month and day are written as 1; a few works have no title; some have no abstract, the

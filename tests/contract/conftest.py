@@ -148,7 +148,7 @@ def store() -> Iterator[ObjectStore]:
 
 @pytest.fixture(scope="session")
 def embedding_model() -> Iterator[SentenceTransformerEmbedder]:
-    """The packaged one."""
+    """Return the packaged embedding model."""
     with closing(SentenceTransformerEmbedder(EmbedderSettings())) as embedder:
         yield embedder
 

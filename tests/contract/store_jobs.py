@@ -105,7 +105,7 @@ async def tenant(database: Database, name: TenantId = ACME, **plan: object) -> N
 
 
 class Losing(Database):
-    """Database that loses its connection once after each commit, before the caller learns of it."""
+    """Database that behaves as if the connection were lost after each commit: every piece of work runs twice."""
 
     def __init__(self, database: Database) -> None:
         self._through = database

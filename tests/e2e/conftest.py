@@ -1,4 +1,4 @@
-"""The program with a built corpus, and evaluations, each made when the first test asks for it."""
+"""Fixtures: the program with a built corpus, and evaluations, each created when first requested."""
 
 import asyncio
 import tempfile

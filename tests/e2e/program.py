@@ -60,7 +60,7 @@ class Program:
 
     home: Path
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables beyond the machine's own."""
+    """Environment variables added to the machine's own."""
 
     def having(self, **settings: object) -> "Program":
         """Return a copy with more settings; `LLM__MODEL` sets ASSAYER_LLM__MODEL."""

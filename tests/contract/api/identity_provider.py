@@ -24,7 +24,7 @@ CALLBACK = f"{BASE}/console/callback"
 class Provider:
     url: str = ""
     verified: list[str] = field(default_factory=list)
-    """Codes whose verifier was right."""
+    """Codes whose PKCE verifier was correct."""
 
     async def knows(self, subject: str, **claims: Any) -> None:
         """Create an account with these claims at the provider."""

@@ -1,1 +1,1 @@
-"""Imitations of what providers of language models do differently, each with what a user must see."""
+"""Imitations of the peculiarities of language model providers, each with what the user must see."""

@@ -163,7 +163,7 @@ class ScriptedPerformer:
 
 
 class EndlessJob:
-    """A job that begins and never ends by itself; it knows whether it was stopped."""
+    """Job that never ends by itself. It records whether it was stopped."""
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()
