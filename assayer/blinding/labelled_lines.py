@@ -137,13 +137,13 @@ def find_labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]
     """Yield whole labelled lines, including the label. Any value after `Institution:` is accepted in the author block,
     which ends at `block_end`, and beside a person's line. Elsewhere it must look like an institution."""
     small = frozenset(SMALL_WORD.findall(text))
-    named = list(_find_lines_of_people(text, small))
-    yield from named
+    lines_of_people = list(_find_lines_of_people(text, small))
+    yield from lines_of_people
     found = ((match, next(group for group in _LABELS if match[group])) for match in _LINE.finditer(text))
     lines = [_Line(match, group, match["value"].strip(" *_|\t")) for match, group in found]
     lines = [line for line in lines if len(line.value.split()) <= _LABELS[line.group].max_words]
     people = sorted(
-        [line.start for line in named]
+        [line.start for line in lines_of_people]
         + [line.match.start() for line in lines if line.group == "people" and _matches_label("people", line.value, False)]
     )
     for line in lines:
@@ -153,8 +153,8 @@ def find_labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]
         if _matches_label(line.group, line.value, beside):
             is_email = line.group == "reached" and CONTACT.search(line.value)
             kind = "email" if is_email else _LABELS[line.group].kind
-            named = people_in(cut_value(line.value)) if kind == "name" else ()
-            yield LabelledLine(start, end + (end < len(text)), kind, tuple(named))
+            people_named = people_in(cut_value(line.value)) if kind == "name" else ()
+            yield LabelledLine(start, end + (end < len(text)), kind, tuple(people_named))
 
 
 def _find_lines_of_people(text: str, small: frozenset[str]) -> Iterator[LabelledLine]:

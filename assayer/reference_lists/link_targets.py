@@ -4,7 +4,7 @@ linked, as a link in Markdown."""
 import re
 from urllib.parse import unquote
 
-from assayer.literature.paper_identity import identifiers_in
+from assayer.literature.paper_addresses import identifiers_in
 
 _TAIL = re.compile(
     r"(?:/(?:full|abstract|abs|pdf|epdf|pdfdirect|epub|html|meta|summary|references|citations?|suppl\w*|tab-\w+)|\.pdf)*$"
