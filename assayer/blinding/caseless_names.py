@@ -25,12 +25,15 @@ TITLE_BEFORE = (
     r"פרופ['׳]|פרופסור|ד[\"״]ר|גב['׳]|מר)"
 )
 """Pattern for a title before an Arabic, Persian or Hebrew name."""
+_RAISED = "¹²³⁴⁵⁶⁷⁸⁹⁰ᵃᵇᶜᵈ*†‡ \t"
 _TITLES = re.compile(rf"^(?:{TITLE_BEFORE}\s{{0,2}}/?\s{{0,2}}){{1,3}}(?=[{_RIGHT_TO_LEFT}])|\s?{TITLE_AFTER}$")
 _IN_BRACKETS = re.compile(r"\s?[(（][^()（）]{0,60}[)）]")
 _UNSPACED_NAME = re.compile(
     rf"(?=..)(?P<family>[{UNSPACED}]{{1,6}})(?:[ \u3000](?P<given>[{UNSPACED}]{{1,4}}))?"
 )
 _RIGHT_TO_LEFT_NAME = re.compile(rf"{RIGHT_TO_LEFT_WORD}(?: {RIGHT_TO_LEFT_WORD}){{1,4}}")
+_KANA_AFTER_HAN = re.compile(rf"(?P<family>[{HAN}]{{1,3}})(?P<given>[ぁ-んァ-ヶー]{{2,5}})")
+"""Pattern for a Japanese name whose first name is written in kana: `樫尾みなみ`."""
 _JOINED = split_words("عبد أبو ابو بن ابن بنت آل אבו בן בר")
 """Words that form a name together with the next one."""
 _NO_NAMES = re.compile(
@@ -46,7 +49,9 @@ _AFTER_JAPANESE_SURNAME = r"(?=[がはをのとにへもらや、。，）)]|氏
 def parse_caseless_name(text: str) -> Person | None:
     """Parse a name in a script without capitals, which may have titles. Returns None if it does not have the form of a
     name."""
-    bare = _TITLES.sub("", _IN_BRACKETS.sub("", text.strip())).strip()
+    bare = _TITLES.sub("", _IN_BRACKETS.sub("", text.strip(_RAISED))).strip(_RAISED)
+    if kana := _KANA_AFTER_HAN.fullmatch(bare):
+        return Person(kana["given"], kana["family"])
     if parts := _UNSPACED_NAME.fullmatch(bare):
         return None if _NO_NAMES.search(bare) else Person(parts["given"] or "", parts["family"])
     if _RIGHT_TO_LEFT_NAME.fullmatch(bare) is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.mentions import SMALL_WORD, has_small_word
+from assayer.blinding.mentions import SMALL_WORD, has_small_word, person_of_word
 from assayer.blinding.names import (
     DEGREE,
     MARKS,
@@ -51,9 +51,11 @@ _BIOGRAPHY_AFTER = re.compile(
     r"(?:,? \([^)\n]{0,60}\))? (?:(?:received|earned|obtained|holds|completed) (?:the|an?|his|her|their) [^.\n]{0,40}?"
     r"(?:degree|Ph\.? ?D|[BM]\. ?[A-Z]|diploma|doctorate)|was born (?:in|on)|"
     rf"(?:is|has been|was) (?:currently )?(?i:{_POST}))"
+    r"|,? (?:\(?(?:née?|nacid[oa]|nascid[oa]|nat[oa] (?:a|il|nel)|geb\.|geboren|född|født|syntynyt|ur\.|urodzon[ya]|narozen[aá]?|"
+    r"doğumlu|született|родил(?:ся|ась)|г\.р\.|\* ?\d))"
 )
 _ET_AL = re.compile(r"([^\W\d_a-z][\w'’-]{2,30}) et al\b")
-_BULLET = re.compile(r"(?:^|(?<=; ))- ")
+_BULLET = re.compile(r"(?:^|(?<=; ))- |\*\*\w{1,30}\*\*: ")
 _PARTS = re.compile(r"[:|–—]")
 _DOCTOR = re.compile(r",? (?:Ph\.? ?D|M\.? ?D|MPH|DPhil|Dr\.-Ing)\b(?! (?:student|candidate|thesis|program))")
 _LABEL = re.compile(
@@ -157,4 +159,5 @@ def people_in_fields(fields: Sequence[str], text: str) -> list[Person]:
         found += [*people_of_front(field, frozenset()), *(Person("", name) for name in _ET_AL.findall(field))]
         field = _BULLET.sub("", field)
         found += [person for part in (field, *_PARTS.split(field)) for person in people_in(part.strip())]
+        found += person_of_word(field, small)
     return [person for person in dict.fromkeys(found) if is_name(person)]

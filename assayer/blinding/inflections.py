@@ -67,6 +67,8 @@ _FINNISH_WEAK = (
     ("t", "d"), ("k", ""), ("p", "v"),
 )  # fmt: skip
 _FLEETING_VOWEL = re.compile(r"(?<=[^\W\d_])[eоеёo](?=[ckкц]$)")
+_RAISED_VOWEL = re.compile(r"[óąů](?=[^\W\d_]$)")
+"""Pattern for the last vowel of a name that changes before endings: `Chwalibóg`, `Chwaliboga`."""
 
 
 class NameForms:
@@ -100,6 +102,7 @@ def _stems(name: str, strip: str) -> Iterator[str]:
     if strip:
         yield re.sub(rf"(?:{strip})$", "", name)
         yield _FLEETING_VOWEL.sub("", name)
+        yield _RAISED_VOWEL.sub(lambda vowel: {"ó": "o", "ą": "ę", "ů": "o"}[vowel[0]], name)
 
 
 def _finnish_stems(name: str) -> Iterator[str]:

@@ -9,11 +9,10 @@ from assayer.blinding.caseless_names import CASELESS_LETTER as CASELESS
 from assayer.blinding.caseless_names import is_caseless
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.mentions import SMALL_WORD, may_be_name
-from assayer.blinding.names import LETTER, ROLE, UPPER, people_in, people_of_one_form
+from assayer.blinding.mentions import SMALL_WORD, may_be_name, person_of_word
+from assayer.blinding.names import ROLE, UPPER, people_in, people_of_one_form
 from assayer.blinding.people_labels import is_label_of_one_person, is_people_label
 from assayer.blinding.person import Person
-from assayer.blinding.word_lists import english_words, eponyms
 from assayer.models import MaskedKind
 
 
@@ -117,8 +116,6 @@ _STAGE = re.compile(r"(?:early|mid|late|junior|senior|first[- ]stage|established
 _IN_BRACKETS = re.compile(r"\s?[(（][^()（）]{0,60}[)）]")
 _NEXT_LABEL = re.compile(r"[ \t\u3000]+[^\W\d_]{1,12}[:：]|\s\|\s|[ \t]{4,}")
 _FIRST_ITEM = re.compile(r"\s?[;,、，；·・،؛&/]|\s(?:and|und|et|y|e|и|та|i|och|og|ja|ve|en|és)\s")
-_ONE_NAME = re.compile(rf"[{UPPER}]{LETTER}{{2,20}}")
-_MAX_ABBREVIATION_CHARS = 4
 _MAX_VALUE_WORDS = 40
 _MAX_LINE_BELOW = 160
 _MAX_BELOW = 30
@@ -195,7 +192,7 @@ def _people_after(label: str, value: str, small: frozenset[str]) -> list[Person]
     first, *others = value.strip(" *_|\t").split(" | ")
     people = people_of_value(first, small)
     if not people and is_label_of_one_person(label):
-        people = person_of_word(first, small)
+        people = person_of_word(cut_value(first), small)
     pairs = (other.partition(":") for other in others)
     return people + [
         person for name, _, rest in pairs if is_people_label(name) for person in people_of_value(rest, small)
@@ -219,15 +216,6 @@ def people_of_value(value: str, small: frozenset[str]) -> list[Person]:
         return []
     likely = [person for person in people if is_caseless(person) or may_be_name(person, small)]
     return likely if likely and likely[0] == people[0] else []
-
-
-def person_of_word(value: str, small: frozenset[str]) -> list[Person]:
-    """Return the person if the value is a single word that is no word of the text or of English."""
-    word = cut_value(value)
-    if not _ONE_NAME.fullmatch(word) or (word.isupper() and len(word) <= _MAX_ABBREVIATION_CHARS):
-        return []
-    low = word.lower()
-    return [] if low in small or low in english_words() or word in eponyms() else [Person("", word)]
 
 
 def _matches_label(group: str, value: str, beside_people: bool) -> bool:

@@ -28,11 +28,13 @@ _WORD = re.compile(rf"(?:[DO]['’](?=[{UPPER}]))?[{UPPER}]{LETTER}{{1,24}}(?:[-
 _ENDING = re.compile(
     r"(?<=\w{2})(?:['’][^\W\d_]{1,8}$|-(?:[Gg]ruppe|Labor|Team|[Gg]roup|[Ll]ab|[Tt]eam|ryhmä\w*|gruppen?|groep)$)"
 )
+_GROUP_AFTER = re.compile(r"-(?:gruppe|labor|team|group|lab|ryhm|groep)", re.I)
 """Pattern for a case ending after an apostrophe (`Taşkıran'ın`), or a noun that belongs to people (`Roe-Gruppe`)."""
 _BEFORE = re.compile(r"[^\s()\[\],;:]{1,30}[ ]")
 _INITIALS_OR_TITLE = re.compile(rf"^(?:(?:[{UPPER}]\.-?)+|{PERSONAL_TITLE})$")
 _MAX_GIVEN_CHARS = 60
 _MAX_ABBREVIATION_CHARS = 4
+_ONE_NAME = re.compile(rf"[{UPPER}]{LETTER}{{2,20}}")
 _INITIALS_AFTER = re.compile(rf",? (?:[{UPPER}]\.[ -]?){{1,3}}(?![\w])|, (?P<given>[{UPPER}][^\W\d_]{{1,20}})")
 _CITED_AFTER = re.compile(
     rf"(?:['’]s? (?:group|lab|team|work|research|stud|paper|result|earlier|previous|prior|own|expertise|"
@@ -98,6 +100,14 @@ def has_english_word(person: Person) -> bool:
     """Return whether a word in the person's name is an English word, other than a surname such as `White`."""
     *given, family = (word.lower() for word in re.findall(r"[^\W\d_]{2,}", person.full) or [""])
     return family in english_words_not_surnames() or not english_words().isdisjoint(given)
+
+
+def person_of_word(word: str, small: frozenset[str]) -> list[Person]:
+    """Return the person if the text is a single capitalised word that is no word of the document or of English."""
+    if not _ONE_NAME.fullmatch(word) or (word.isupper() and len(word) <= _MAX_ABBREVIATION_CHARS):
+        return []
+    low = word.lower()
+    return [] if low in small or low in english_words() or word in eponyms() else [Person("", word)]
 
 
 def _fold(name: str) -> str:
@@ -176,9 +186,10 @@ def _is_alone(text: str, end: int, word: str) -> bool:
 
 def _mention_at(text: str, start: int, end: int, known: _Known) -> Iterator[MaskSpan]:
     begin = _find_name_start(text, start, known)
+    is_group = _GROUP_AFTER.match(text, end) is not None
     following = _INITIALS_AFTER.match(text, end)
     given_after = following is not None and (following["given"] is None or known.is_given(following["given"]))
-    if begin == start and _TERM_AFTER.match(text, end):
+    if begin == start and not is_group and _TERM_AFTER.match(text, end):
         return
     whole = begin < start or given_after
     if not whole and _is_something_else(text, start, end, known):

@@ -44,7 +44,7 @@ _CYRILLIC_TITLE = (
 PERSONAL_TITLE = (
     r"(?:(?:(?:Assistant|Associate|Adjunct|Full|Distinguished|Visiting)[ ])?(?:Professors?|Profs?\.?|Drs?\.?|Doctor)|"
     r"Mr\.?|Mrs\.?|Ms\.?|Miss|Mx\.?|PD|Priv\.-Doz\.?|Dipl\.-Ing\.?|Ing\.?|Sir|Dame|Herrn?|Frau|Mme|Mlle|Sra?\.|Srta\.|Lic\.|"
-    r"Profa\.?|Prof\.ª|Dra\.|Dott\.(?:ssa)?|Prof\.ssa|(?:Univ|Jun|apl)\.-? ?Prof\.|Mgr\.|RNDr\.|MUDr\.|PhDr\.|JUDr\.|"
+    r"Profa\.?|Prof[ªº]\.?|Prof\.[ªº]|Dr[ªº]\.?|Dr\.[ªº]|Dra\.|Mtr[oa]\.|Mg\.|Lcd[oa]\.|Licd[oa]\.|Arq\.|Eng\.ª?|Dott\.(?:ssa)?|Prof\.ssa|(?:Univ|Jun|apl)\.-? ?Prof\.|Mgr\.|RNDr\.|MUDr\.|PhDr\.|JUDr\.|"
     rf"Doç\.|Öğr\.(?: Gör\.)?|Arş\. Gör\.|Pr\.|{_CYRILLIC_TITLE})"
 )
 _LOCAL_TITLE = r"(?:dr hab\.|dr|mgr|lic\.|inż\.|prof\.|doc\.|doç\.|ir\.|ing\.|drs\.|dott\.(?:ssa)?|prof\.ssa|dhr\.|mevr\.)"
@@ -172,6 +172,7 @@ def people_of_one_form(text: str) -> list[Person]:
 
 def people_in(text: str) -> list[Person]:
     """Return the people named in a byline or a labelled line, in order."""
+    text = _IN_BRACKETS.sub("", text)
     if listed := people_of_one_form(text):
         return listed
     items = [item for item in _SEPARATOR.split(text[:_MAX_LIST_CHARS]) if item.strip()]

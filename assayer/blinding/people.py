@@ -52,7 +52,8 @@ _SURE = re.compile(
     rf"\(?(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})"
 )
 _MADE_BY = (
-    r"(?:(?:written|edited|prepared|drafted|compiled|posted|presented|submitted|authored|proposed)\b[^.:\n]{0,100} )"
+    r"(?:(?:(?:an? |the )?(?:\w+ ){0,2}(?:proposal|plan|project|idea|report|draft|application|note|memo|paper|thesis|study)|"
+    r"(?:\w+ )?[a-z]{2,15}(?:ed|en))\b[^.:\n]{0,100} )"
 )
 _BYLINES = (
     re.compile(
@@ -68,6 +69,9 @@ _BYLINES = (
     ),
     re.compile(
         rf"(?:©|\([cC]\)|Copyright) ?(?:\d{{4}}(?:[-–,] ?\d{{4}})?,? )?(?:by )?(?={NAME}(?:[.,;\n]|$| \d| and ))", re.M
+    ),
+    re.compile(
+        rf"\b(?:[Cc]all|[Pp]hone|[Ee]-?mail|[Rr]each|[Nn]otify|[Vv]isit) (?={NAME} ?(?:on |at |via |by |under |[(<:]))"
     ),
     re.compile(rf"\b(?:[Cc]ontact|[Ww]rite to|[Aa]sk)(?: person)?:? (?={NAME} ?(?:at |via |by |[(<:,]| and | or |[.;\n]|$))"),
     re.compile(rf"^[ \t]{{0,4}}[—–~][ \t]?(?={NAME}$)", re.M),
@@ -104,6 +108,19 @@ _RELATED = re.compile(
     r"\b[Mm]y (?:Ph\.?D\.?|doctorate|thesis|post-?doc|studies)\b[^.!?\n]{0,80}? with "
 )
 """Pattern for phrases that apply only to people, or that express a relation to a person."""
+_POSSESSIVE = re.compile(
+    r"\b(?:notre|nos|mon|ma|mes|unser\w{0,2}|mein\w{0,2}|nuestr[oa]s?|mis?|noss[oa]s?|meus?|minhas?|nostr[oaie]|mi[oae]|ons|onze|"
+    r"mijn|vår|våre|våra|vores|nasz\w{0,4}|naš\w{0,3}|наш\w{0,3}|мо[йюяегмиу]{1,3}) (?:[^\W\d_]{2,20} ){0,2}?"
+    rf"(?P<role>[^\W\d_]{{4,30}}) (?={NAME})",
+    re.I,
+)
+_ROLE_STEMS = (
+    *("stagiair", "étudiant", "doctorant", "collègue", "technicien", "ingénieur", "directeur", "directrice", "encadrant"),
+    *("doktorand", "student", "kolleg", "mitarbeiter", "techniker", "betreuer", "praktikant", "hilfskr", "chef"),
+    *("estudiante", "técnic", "becari", "compañer", "colega", "alumn", "directora", "estagiári", "orientador", "bolsist"),
+    *("collega", "tecnic", "tirocinante", "dottorand", "stagiaire", "promovend", "medewerker", "handledar", "kollega"),
+    *("współpracowni", "kierowni", "opiekun", "doktorant", "kolega", "коллег", "аспирант", "студент", "руководител", "лаборант"),
+)
 _IN_ITS_SCRIPT = re.compile(r" ?[(（](?P<name>[^\x00-\u2fff()（）]{2,6})[)）]")
 _NAME = re.compile(rf"(?:{PERSONAL_TITLE},? ){{0,3}}(?P<name>{NAME})")
 _TITLE = re.compile(rf"{PERSONAL_TITLE},? ")
@@ -144,6 +161,7 @@ _SELF_CITED = (
         rf"(?: on[^.!?\n()\[\]]{{1,60}})?,? {_CITED}"
     ),
     re.compile(rf"\b(?:[Oo]ur|[Mm]y)(?: [a-z]{{1,20}}){{0,2}} {_MADE},? {_CITED}"),
+    re.compile(rf"\b(?:by|from|of|in) (?:our|my)(?: own)? (?:group|team|lab|laboratory|institute)[^.!?\n()\[\]]{{0,20}} {_CITED}"),
 )
 _CITED_NAME = re.compile(
     rf"(?P<name>{_SURNAME})(?= et al\b|,? \(?(?:19|20)\d\d|,? (?:and|&) {_SURNAME},? \(?(?:19|20)\d\d|"
@@ -234,6 +252,14 @@ def _people_by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]
     for pattern in (PHRASES, ROLES_IN_PROSE):
         for trigger in pattern.finditer(text):
             yield from _people_after_phrase(text, trigger.end(), small)
+    yield from _people_after_possessive(text, small)
+
+
+def _people_after_possessive(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
+    """Yield the people named after `our` and a role in other languages, as in `notre stagiaire Jeanne Roe`."""
+    for trigger in _POSSESSIVE.finditer(text):
+        if is_people_label(trigger["role"]) or trigger["role"].lower().startswith(_ROLE_STEMS):
+            yield from people_from(text, trigger.end(), small)
 
 
 def _people_after_phrase(text: str, place: int, small: frozenset[str]) -> Iterator[NamedPerson]:

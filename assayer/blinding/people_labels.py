@@ -37,7 +37,8 @@ _LABELS = {
         surname; surnames; family name; last name; first name; given name; forename; referees; suggested referees; suggested reviewers;
         excluded reviewers; credits; who; player; players; champion""",
     "German": """
-        antragsteller; antragstellerin; antragstellende; antragstellende person; antragstellende personen; verfasser;
+        antragsteller; antragstellerin; mitantragsteller; mitantragstellerin; mitantragstellende; mitverfasser; koautor;
+        koautorin; koautoren; antragstellende; antragstellende person; antragstellende personen; verfasser;
         verfasserin; autor; autorin; autoren; autorinnen und autoren; betreuer; betreuerin; betreuung; erstbetreuer;
         erstbetreuerin; zweitbetreuer; zweitbetreuerin; erstgutachter; erstgutachterin; zweitgutachter; gutachter;
         gutachterin; projektleiter; projektleiterin; projektleitung; leiter; leiterin; leitung; ansprechpartner;
@@ -217,35 +218,35 @@ _PHRASES = {
     "German": """
         vorgelegt von; eingereicht von; verfasst von; erstellt von; geschrieben von; bearbeitet von; unter leitung von;
         unter der leitung von; unter betreuung von; unter der betreuung von; unter anleitung von; betreut von;
-        geleitet von; wir danken; ich danke""",
+        geleitet von; wir danken; ich danke; dank gilt; gedankt sei; danken möchten wir; bedanken uns bei""",
     "French": """
         présenté par; présentée par; soumis par; soumise par; rédigé par; rédigée par; préparé par; proposé par; porté par;
         sous la direction de; sous la direction d'; sous la responsabilité de; encadré par; dirigé par; coordonné par;
-        nous remercions; je remercie""",
+        nous remercions; je remercie; remercier; remercient; remerciements vont à; exprimons notre gratitude à""",
     "Spanish": """
         presentado por; presentada por; elaborado por; elaborada por; preparado por; redactado por; escrito por;
         propuesto por; realizado por; dirigido por; dirigida por; coordinado por; bajo la dirección de;
-        bajo la supervisión de; agradecemos a; agradezco a""",
+        bajo la supervisión de; agradecemos a; agradezco a; agradecer a; agradecen a; agradecimiento a""",
     "Portuguese": """
         apresentado por; apresentada por; elaborado por; elaborada por; submetido por; preparado por; escrito por;
         redigido por; proposto por; coordenado por; orientado por; orientada por; sob orientação de; sob a orientação de;
-        sob a supervisão de; sob a coordenação de; agradecemos a; agradeço a""",
+        sob a supervisão de; sob a coordenação de; agradecemos a; agradeço a; agradecer a; agradecem a; agradecimento a""",
     "Italian": """
         presentato da; presentata da; redatto da; a cura di; elaborato da; scritto da; proposto da; diretto da;
-        coordinato da; sotto la guida di; sotto la supervisione di; ringraziamo; ringrazio""",
+        coordinato da; sotto la guida di; sotto la supervisione di; ringraziamo; ringrazio; ringraziare; ringraziano; un ringraziamento a; si ringrazia; si ringraziano""",
     "Dutch": """
         ingediend door; opgesteld door; geschreven door; voorgesteld door; onder leiding van; onder begeleiding van;
-        wij danken; met dank aan""",
+        wij danken; met dank aan; willen bedanken; bedanken""",
     "Scandinavian": """
-        inlämnad av; skriven av; framlagd av; under ledning av; under handledning av; vi tackar; skrevet av;
-        levert av; utarbeidet av; under ledelse av; vi takker; udarbejdet af; indsendt af;
+        inlämnad av; skriven av; framlagd av; under ledning av; under handledning av; vi tackar; vill tacka; tackar; skrevet av;
+        levert av; utarbeidet av; under ledelse av; vi takker; vil takke; takker; udarbejdet af; indsendt af;
         skrevet af; under ledelse af""",
-    "Finnish": "laatinut; kirjoittanut; tekijä; kiitämme",
+    "Finnish": "laatinut; kirjoittanut; tekijä; kiitämme; kiittää; kiittävät; haluamme kiittää",
     "Polish": """
-        przygotował; przygotowała; opracował; opracowała; pod kierunkiem; pod kierownictwem; pod opieką; dziękujemy;
+        przygotował; przygotowała; opracował; opracowała; pod kierunkiem; pod kierownictwem; pod opieką; dziękujemy; podziękować; podziękowania dla; dziękują;
         dziękuję; złożony przez""",
     "Czech and Slovak": """
-        předkládá; předložil; předložila; vypracoval; vypracovala; zpracoval; zpracovala; pod vedením; děkujeme;
+        předkládá; předložil; předložila; vypracoval; vypracovala; zpracoval; zpracovala; pod vedením; děkujeme; poděkovat; děkují;
         predkladá; ďakujeme""",
     "Southern Slavic": "izradio; izradila; pod vodstvom; pod mentorstvom; zahvaljujemo; pripravil; pripravila; pod vođstvom",
     "Hungarian": "készítette; írta; benyújtotta; köszönjük",
@@ -256,8 +257,10 @@ _PHRASES = {
     "Greek": "συντάχθηκε από; υποβλήθηκε από; υπό την επίβλεψη; υπό την καθοδήγηση; ευχαριστούμε",
     "Russian": """
         выполнил; выполнила; выполнили; подготовил; подготовила; подготовили; составил; составила; разработал;
-        разработала; под руководством; под научным руководством; под редакцией; при участии; благодарим; благодарю""",
-    "Ukrainian": "виконав; виконала; підготував; підготувала; під керівництвом; дякуємо",
+        разработала; под руководством; под научным руководством; под редакцией; при участии; благодарим; благодарю; благодарит; благодарят; благодарен;
+        благодарна; благодарны; признателен; признательны; выражаем благодарность; выражает благодарность;
+        выражают благодарность""",
+    "Ukrainian": "виконав; виконала; підготував; підготувала; під керівництвом; дякуємо; дякую; вдячні; висловлюємо подяку",
 }
 
 
@@ -349,13 +352,14 @@ _NAME_OF = re.compile(
 )
 """Pattern for `name of the` and the like around a label."""
 _IN_BRACKETS = re.compile(r"\s?[(（][^()（）]{0,40}[)）]")
+_ABBREVIATION_AFTER = re.compile(r"(?<=[a-zà-ÿ]) [A-Z]{1,4}\d?$")
 _SYMBOLS = re.compile(r"[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]")
 """Pattern for arrows, icons and emoji."""
 _AROUND = " \t*_#|>•-–—.:：0123456789)[]【】「」"
 
 
 def _normalise(label: str) -> str:
-    label = _SYMBOLS.sub("", label)
+    label = _SYMBOLS.sub("", _ABBREVIATION_AFTER.sub("", label))
     bare = _IN_BRACKETS.sub("", _ENDINGS.sub("", label)).casefold().replace("\u0307", "").strip(_AROUND)
     return " ".join(bare.split())
 
@@ -365,8 +369,7 @@ def is_people_label(label: str) -> bool:
     bare = _normalise(label)
     if bare in _ALL_LABELS or bare.startswith(("фио ", "ф.и.о")):
         return True
-    parts = [_NAME_OF.sub("", part) for part in _JOINED.split(bare)]
-    return all(part in _ALL_LABELS for part in parts)
+    return all(part in _ALL_LABELS or _NAME_OF.sub("", part) in _ALL_LABELS for part in _JOINED.split(bare))
 
 
 def is_vague_label(label: str) -> bool:

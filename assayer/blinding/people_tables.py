@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assayer.blinding.labelled_lines import people_of_value, person_of_word
-from assayer.blinding.mentions import SMALL_WORD
+from assayer.blinding.labelled_lines import people_of_value
+from assayer.blinding.mentions import SMALL_WORD, person_of_word
 from assayer.blinding.names import has_given_name
 from assayer.blinding.people import NamedPerson
 from assayer.blinding.people_labels import COMPANIONS, FAMILY_LABELS, GIVEN_LABELS, is_people_label, is_vague_label

@@ -8,6 +8,7 @@ from assayer.blinding.caseless_people import caseless_names_may_remain
 from assayer.blinding.inflections import NameForms
 from assayer.blinding.mentions import SMALL_WORD, has_english_word, has_small_word
 from assayer.blinding.names import LETTER, LOWER, NAME, UPPER, has_given_name, person_of
+from assayer.blinding.people_labels import is_people_label
 from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import english_words, eponyms, split_words
@@ -104,9 +105,18 @@ def _may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
         or (len(person.given) == 2 and person.family in _OPENERS)
     ):
         return False
-    if not has_given_name(person) and (_is_term(person) or _is_term_in_prose(match, person)):
+    if not has_given_name(person) and (
+        _is_term(person) or _is_term_in_prose(match, person) or _has_other_label(_line(match))
+    ):
         return False
     return not has_small_word(person, small)
+
+
+def _has_other_label(line: str) -> bool:
+    """Return whether a line begins with a label of English words that does not name people, such as `Study area:`."""
+    label, colon, _ = line.partition(":")
+    words = _WORD.findall(label.lower())
+    return bool(colon and words and english_words().issuperset(words)) and not is_people_label(label)
 
 
 def _is_term(person: Person) -> bool:
@@ -155,7 +165,10 @@ def _looks_like_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
     person = person_of(match[0])
     if person is None or not _may_be_person(match, small):
         return False
-    return has_given_name(person) or len(_line(match).split()) <= _SHORT_LINE
+    if has_given_name(person):
+        return True
+    line = _line(match)
+    return len(line.split()) <= _SHORT_LINE or (_CYRILLIC.search(person.full) is not None and match[0].count(".") > 1)
 
 
 def _names_authors(match: "re.Match[str]") -> bool:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from assayer.blinding.names import person_of
+from assayer.blinding.names import LETTER, UPPER, person_of
 from assayer.blinding.person import Person
 from assayer.models import CitedWork
 
@@ -21,7 +21,7 @@ _REST = r"[^.!?\n()\[\],;A-Z]{0,40}"
 _OWN = tuple(
     re.compile(pattern)
     for pattern in (
-        rf"\b(?:[Oo]ur|[Mm]y)(?: own)?(?: (?:previous|prior|earlier|recent|preliminary|past|first|published|pilot|own)){{0,2}} {_WORK}\b"
+        rf"\b(?:[Oo]ur|[Mm]y)(?: [a-z-]{{2,20}}){{0,3}} {_WORK}\b"
         rf"{_REST} ?{_MARK}",
         rf"\b[Ii]n {_MARK},? (?:we|I)(?: have| had)?(?: {_EARLIER})? {_REPORTED}\b",
         rf"\b(?:[Ww]e|I)(?: have| had)?(?: {_EARLIER})? {_REPORTED}(?: {_EARLIER})?{_REST} (?:in )?{_MARK}",
@@ -31,6 +31,11 @@ _OTHERS = re.compile(r"\b(?:from|by|of|follow\w*|like|unlike|than|use[sd]?|using
 """Pattern for words which show that a number after `our model` cites somebody else's work."""
 _NUMBERS = re.compile(r"(\d{1,3})(?:\s?[–-]\s?(\d{1,3}))?")
 _MAX_RANGE = 20
+_MAX_NAMES_CHARS = 300
+_WITH_INITIALS = re.compile(
+    rf"(?:[{UPPER}]\.[ -]?){{1,3}}[{UPPER}]{LETTER}{{1,20}}(?:-{LETTER}{{2,20}})?"
+    rf"|[{UPPER}]{LETTER}{{1,20}}(?:-{LETTER}{{2,20}})?, (?:[{UPPER}]\.[ -]?){{1,3}}"
+)
 
 
 def authors_of_own_works(text: str, references: Sequence[CitedWork]) -> list[Person]:
@@ -39,7 +44,8 @@ def authors_of_own_works(text: str, references: Sequence[CitedWork]) -> list[Per
     if not entries:
         return []
     numbers = dict.fromkeys(number for cited in _own_citations(text) for number in _numbers_in(cited))
-    names = (name for number in numbers if number in entries for name in entries[number].authors)
+    works = [entries[number] for number in numbers if number in entries]
+    names = (name for work in works for name in work.authors or _names_in_entry(work.raw))
     return [person for name in names if (person := _person_of_entry(name)) is not None]
 
 
@@ -54,6 +60,12 @@ def _numbers_in(cited: str) -> Iterator[int]:
     for match in _NUMBERS.finditer(cited):
         first, last = int(match[1]), int(match[2] or match[1])
         yield from range(first, min(last, first + _MAX_RANGE) + 1)
+
+
+def _names_in_entry(entry: str) -> Iterator[str]:
+    """Yield the names with initials at the beginning of an entry whose authors were not parsed."""
+    for match in _WITH_INITIALS.finditer(entry[:_MAX_NAMES_CHARS]):
+        yield match[0]
 
 
 def _person_of_entry(name: str) -> Person | None:

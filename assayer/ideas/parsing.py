@@ -53,7 +53,7 @@ _EMPHASIS = re.compile(r"\*\*|__|`|^#+\s+|\[\^[\w-]+\]")
 
 _NAMES_PEOPLE = re.compile(
     r"author|creator|byline|(?:^|[ _])by$|^names?$|applicant|investigator|\bpis?\b|contact|supervisor|advis[eo]r|people|team|"
-    r"committee|director|promotor|examiner|studentname|owner|assignee|submitter|proposer|mentor|researcher|personnel|"
+    r"committee|director|promotor|examiner|studentname|owner|assign(?:ee)?s?$|submitter|reviewer|proposer|mentor|researcher|personnel|"
     r"thanks|headers and footers",
     re.IGNORECASE,
 )

@@ -112,7 +112,7 @@ def why_unread(field: str, value: Any) -> str | None:
     reason = None
     if not isinstance(value, str | list | Mapping):
         reason = "a number" if isinstance(value, int | float) and not isinstance(value, bool) else "not text"
-    elif name in REMARKS or (name.startswith("review") and find_part_of_field(field) is None):
+    elif name in REMARKS or (name.startswith("review") and not words & PEOPLE and find_part_of_field(field) is None):
         reason = "a remark about the proposal"
     elif (words & PEOPLE or name.endswith("_by")) and not words & KEYWORDS:
         reason = PEOPLE_NAMED

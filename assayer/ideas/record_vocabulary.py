@@ -80,7 +80,8 @@ _PEOPLE_WORDS = """
     applicant applicants submitter leader leaders surname firstname lastname person people readers writers signatures
     nonreaders officer manager signatories researcher researchers principal team bibtex paperhash pdpi fellow
     supervisor supervisors owner owners assignee assignees creator creators submitters proposer proposers coauthor
-    coauthors mentor mentors advisor advisors adviser postdoc postdocs"""
+    coauthors mentor mentors advisor advisors adviser postdoc postdocs
+    assign reviewer reviewers"""
 _PEOPLE_BY_LANGUAGE = """
     antragsteller antragstellerin projektleiter projektleitung projektleiterin verantwortlich
     coordinateur coordinatrice porteur responsable auteur auteurs investigador investigadora coordinador solicitante
