@@ -19,13 +19,27 @@ _NAME = re.compile(r"(?P<name>[^,={}()\"#]{1,80}?)\s*=\s*")
 _BARE = {"}": re.compile(r"[^,#}\n]*"), ")": re.compile(r"[^,#)\n]*")}
 _NEXT_PART = re.compile(r"\s*#\s*")
 _BRACKETS = re.compile(r"\\.|[{}\"]", re.DOTALL)
-AMSREFS = re.compile(r"\\bib\s*\{(?P<key>[^{}\s]{1,200})\}\s*\{(?P<type>\w{3,20})\}\s*\{")
+AMSREFS = re.compile(r"\\bib\*?\s*\{(?P<key>[^{}\s]{1,200})\}\s*\{(?P<type>\w{3,20})\}\s*\{")
 """Pattern for the beginning of an entry of the LaTeX package amsrefs."""
 _AMSREFS_AUTHOR = re.compile(r"\b(?P<field>author|editor)\s*=\s*\{(?P<name>(?:[^{}]|\{[^{}]*\})*)\}\s*,?")
+_INHERITED = re.compile(r"[,\s]+")
+_MAX_PARENTS = 5
+"""Maximum number of entries from which an entry takes fields, one from another."""
+_NAME_PARTS = re.compile(
+    r"(?P<part>family|given|prefix|suffix)\s*=\s*(?:\{(?P<braced>[^{}]*)\}|(?P<bare>[^,]*))", re.IGNORECASE
+)
+_AMSREFS_BOOK = re.compile(
+    r"\b(?:book|conference)\s*=\s*\{(?P<inner>(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){1,2000})\}\s*,?"
+)
 _AND = re.compile(r"\s+and\s+(?![^{]*\})", re.IGNORECASE)
-VENUES = ("journal", "journaltitle", "booktitle", "publisher")
+VENUES = (
+    "journal", "journaltitle", "booktitle", "maintitle", "publisher", "school", "institution", "organization",
+)  # fmt: skip
 """Fields that name the venue in which a work appeared."""
+_ANGLES = re.compile(r"\{?\\text(less|greater)\b\s*(?:\{\})?\}?")
 _OTHERS = ("others", "et al", "et al.")
+_OWN_FIELDS = ("title", "subtitle", "author", "editor", "doi", "eprint", "url", "crossref", "xdata", "note", "abstract")
+"""Fields that an entry does not take from another."""
 _MAX_CHARS = 5_000_000
 _SHOWN = 80
 
@@ -54,26 +68,56 @@ def amsrefs_as_bibtex(text: str) -> str:
         for match in _AMSREFS_AUTHOR.finditer(body):
             names.setdefault(match["field"], []).append(match["name"])
         listed = "".join(f"{field}={{{' and '.join(people)}}},\n" for field, people in names.items())
-        written.append(f"\n@{kind}{{{key},\n{listed}{_AMSREFS_AUTHOR.sub('', body)}")
+        book = _AMSREFS_BOOK.search(body)
+        rest = _AMSREFS_BOOK.sub(_format_book, body) if book else body
+        written.append(f"\n@{kind}{{{key},\n{listed}{_AMSREFS_AUTHOR.sub('', rest)}")
     return "".join(written)
+
+
+def _format_book(match: re.Match[str]) -> str:
+    """Return the fields of the book in which a work appeared: of its own, or of another entry that it names."""
+    inner = match["inner"]
+    if "=" not in inner:
+        return f"crossref = {{{inner}}},"
+    return re.sub(r"\btitle(?=\s*=)", "booktitle", _AMSREFS_AUTHOR.sub("", inner)).rstrip(", \n") + ","
 
 
 def read_bibtex(text: str) -> BibtexEntries:
     """Read BibTeX entries. Text around them is ignored; a broken entry does not affect the others. If several entries
     have the same key, the first is kept."""
-    works: dict[str, CitedWork] = {}
-    fields: dict[str, Mapping[str, str]] = {}
+    entries: dict[str, _Entry] = {}
     unread: list[str] = []
     for number, entry in enumerate(_entries(text[:_MAX_CHARS]), 1):
         if isinstance(entry, str):
             unread.append(" ".join(entry.split())[:_SHOWN])
-            continue
-        key = entry.key or f"entry-{number}"
-        if key in works:
-            continue
-        fields[key] = {name: strip_tex(value) for name, value in entry.fields.items()} | {"entrytype": entry.kind}
-        works[key] = _work(entry.fields, fields[key])
+        else:
+            entries.setdefault(entry.key or f"entry-{number}", entry)
+    by_key = {key.casefold(): entry for key, entry in entries.items()}
+    works: dict[str, CitedWork] = {}
+    fields: dict[str, Mapping[str, str]] = {}
+    for key, entry in entries.items():
+        if entry.kind != "xdata":
+            raw = _inherit(entry, by_key)
+            fields[key] = {name: strip_tex(value) for name, value in raw.items()} | {"entrytype": entry.kind}
+            works[key] = _work(raw, fields[key])
     return BibtexEntries(works, fields, tuple(unread))
+
+
+def _inherit(entry: "_Entry", by_key: Mapping[str, "_Entry"]) -> Mapping[str, str]:
+    """Return the fields of an entry with those that it takes from the entries named in `crossref` and `xdata`. The
+    title of a book becomes the `booktitle` of its chapters."""
+    fields, parent = dict(entry.fields), entry
+    for _ in range(_MAX_PARENTS):
+        for name in filter(None, _INHERITED.split(parent.fields.get("xdata", ""))):
+            fields = {**(by_key[name.casefold()].fields if name.casefold() in by_key else {}), **fields}
+        above = by_key.get(parent.fields.get("crossref", "").strip().casefold())
+        if above is None or above is parent:
+            break
+        taken = {name: value for name, value in above.fields.items() if name not in _OWN_FIELDS}
+        if "title" in above.fields:
+            taken.setdefault("booktitle", above.fields["title"])
+        fields, parent = {**taken, **fields}, above
+    return fields
 
 
 class _Entry(NamedTuple):
@@ -161,10 +205,14 @@ def _work(raw: Mapping[str, str], plain: Mapping[str, str]) -> CitedWork:
     year = _YEAR.search(plain.get("year", "")) or _YEAR.search(plain.get("date", ""))
     addresses = " ".join(plain.get(name, "") for name in ("url", "howpublished", "note", "journal"))
     authors = parse_bibtex_names(raw.get("author") or raw.get("editor") or "")
+    title, subtitle = plain.get("title", "").rstrip("."), plain.get("subtitle", "").rstrip(".")
+    if subtitle:
+        title = f"{title}{'' if title[-1:] in ('?', '!', ':') else ':'} {subtitle}".strip()
     eprint = plain.get("eprint", "")
-    identified = f"{plain.get('doi', '')} {addresses}".replace("\\_", "_")
+    name = _ANGLES.sub(lambda match: "<" if match[1] == "less" else ">", raw.get("doi", ""))
+    identified = f"{strip_tex(name)} {addresses}".replace("\\_", "_")
     work = CitedWork(
-        title=plain.get("title", "").rstrip("."),
+        title=title,
         authors=authors,
         year=int(year[1]) if year else None,
         doi=next(dois_in(identified), ""),
@@ -183,8 +231,17 @@ def format_work(work: CitedWork, venue: str) -> str:
 
 def parse_bibtex_names(field: str) -> tuple[str, ...]:
     """Return the names of an `author` field, each with the family name last as in running text."""
-    names = (strip_tex(name) for name in _AND.split(" ".join(field.split())))
+    names = (strip_tex(_join_name_parts(name)) for name in _AND.split(" ".join(field.split())))
     return tuple(_put_given_name_first(name) for name in names if name and name.casefold() not in _OTHERS)
+
+
+def _join_name_parts(name: str) -> str:
+    """Turn `given=Ann, family=Lee`, as biblatex also accepts, into `Lee, Ann`; other names are unchanged."""
+    parts = {match["part"].lower(): match["braced"] or match["bare"] or "" for match in _NAME_PARTS.finditer(name)}
+    if "family" not in parts:
+        return name
+    family = f"{parts.get('prefix', '')} {parts['family'].strip()}".strip()
+    return ", ".join(filter(None, (family, parts.get("suffix", "").strip(), parts.get("given", "").strip())))
 
 
 def _put_given_name_first(name: str) -> str:

@@ -14,12 +14,12 @@ from assayer.text.tex import is_tex_document
 TEX_SUFFIXES = (".tex", ".ltx")
 
 _NAMED = re.compile(
-    rb"\\(?:input|include|subfile|subfileinclude|bibliography|addbibresource|addglobalbib)(?![a-zA-Z])\*?\s*"
+    rb"\\(?:input|InputIfFileExists|include|usepackage|RequirePackage|subfile|subfileinclude|bibliography|addbibresource|addglobalbib)(?![a-zA-Z])\*?\s*"
     rb"(?:\[[^\]]*\])?\s*(?:\{([^{}]*)\}|([\w./-]+))"
     rb"|\\(?:import|subimport|includefrom|inputfrom)\*?\s*\{([^{}]*)\}\s*\{([^{}]*)\}"
 )
-_SUFFIXES = ("", ".tex", ".bib", ".ltx")
-_READ = (".tex", ".ltx", ".bib", ".bbl", ".txt")
+_SUFFIXES = ("", ".tex", ".bib", ".ltx", ".sty")
+_READ = (".tex", ".ltx", ".bib", ".bbl", ".txt", ".sty")
 _MAX_FILES = 500
 _MAX_BYTES = 50_000_000
 

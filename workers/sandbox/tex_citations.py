@@ -12,15 +12,16 @@ from assayer.models import CitedWork
 from assayer.reference_lists.bibtex import read_bibtex
 from assayer.reference_lists.entry_parser import parse_references
 
-CITATION_MACROS = (
-    "cite", "citep", "citet", "citealp", "citealt", "citeauthor", "citeyear", "citeyearpar", "citenum", "parencite",
-    "textcite", "autocite", "footcite", "fullcite", "supercite", "smartcite", "Citet", "Citep", "Cite", "Textcite",
-    "Parencite", "Autocite", "citefullauthor", "shortcite", "onlinecite", "citetext", "footcitetext", "citeA", "citeN",
-    "footfullcite",
+_IN_SENTENCES = (
+    "citet", "textcite", "citeauthor", "Citet", "Textcite", "citealt", "citefullauthor", "citeA", "Citeauthor",
+    "shortciteA", "fullciteA", "citeasnoun", "possessivecite", "citepos",
 )  # fmt: skip
-_IN_SENTENCES = ("citet", "textcite", "citeauthor", "Citet", "Textcite", "citealt", "citefullauthor", "citeA")
+_FIELDS = {"citeyear": "year", "citeyearpar": "year", "citedate": "year", "citetitle": "title", "Citetitle": "title"}
+"""Field of the cited work that a macro prints instead of a mark."""
+_LETTERS = re.compile(r"[^\W\d_]{2}")
 _OLD_ARXIV = re.compile(r"(?<![\w/])[a-z]{2,8}-[a-z]{2,4}/\d{7}(?!\d)")
-_ITEM = re.compile(r"\\bibitem\s*(?:\[(?P<label>(?:[^\[\]{}]|\{[^{}]*\})*)\])?\s*\{(?P<key>[^{}]*)\}")
+_GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
+_ITEM = re.compile(rf"\\bibitem\s*(?:\[(?P<label>(?:[^\[\]{{}}]|{_GROUP})*)\])?\s*\{{(?P<key>[^{{}}]*)\}}")
 _BIBLATEX = re.compile(r"\\entry\{(?P<key>[^{}]+)\}\{[^{}]*\}\{[^{}]*\}(?P<body>.*?)\\endentry", re.DOTALL)
 _BIBLATEX_FIELD = re.compile(
     r"\\field\{(\w+)\}\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}|\\verb\{(\w+)\}\s*\\verb (.*?)\s*\\endverb"
@@ -65,6 +66,10 @@ class TexCitations:
         cited_keys = [key.strip() for key in keys if key.strip()]
         if not cited_keys:
             return ""
+        if (field := _FIELDS.get(macro)) and (work := self.works.get(cited_keys[0])):
+            self.number(cited_keys[0])
+            value = str(getattr(work, field) or "")
+            return f"({value})" if value and macro == "citeyearpar" else value
         before = notes[0] if len(notes) > 1 else ""
         after = notes[-1] if notes else ""
         numbers = ", ".join(str(self.number(key)) for key in cited_keys)
@@ -138,9 +143,11 @@ def _blocks(entry: Sequence[Any]) -> list[list[Any]]:
 
 
 def _parse_printed_work(printed_text: str, blocks: Sequence[str]) -> CitedWork:
-    """Parse a printed entry into a work. If BibTeX marked blocks in the entry, the second block is the title."""
+    """Parse a printed entry into a work. If BibTeX marked blocks in the entry, the second block is the title, or the
+    third if the second is the date."""
     parsed = next(iter(parse_references(printed_text)), CitedWork())
-    title = blocks[1].rstrip("., ") if len(blocks) > 1 else parsed.title
+    worded = (block for block in blocks[1:] if _LETTERS.search(block))
+    title = next(worded, parsed.title).rstrip("., ")
     old_arxiv = _OLD_ARXIV.search(printed_text)
     arxiv = parsed.arxiv or (old_arxiv[0] if old_arxiv else "")
     return parsed.model_copy(update={"title": title, "arxiv": arxiv, "raw": printed_text, "number": None})

@@ -22,7 +22,7 @@ from workers.sandbox.tex_citations import TexCitations
 from workers.sandbox.tex_source import find_file, join_source, main_file
 from workers.sandbox.tex_text import read_tex
 
-_READ = (".tex", ".ltx", ".bib", ".bbl", ".txt")
+_READ = (".tex", ".ltx", ".bib", ".bbl", ".txt", ".sty")
 _MAX_FILES = 5_000
 _ZIP = b"PK\x03\x04"
 _GZIP = b"\x1f\x8b"
@@ -103,7 +103,9 @@ def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficePa
         raise Refused("no_tex")
     files = _from_folder_of(files, main)
     main = posixpath.basename(main)
-    source = join_source({name: text for name, text in files.items() if name.endswith((".tex", ".ltx", ".txt"))}, main)
+    source = join_source(
+        {name: text for name, text in files.items() if name.endswith((".tex", ".ltx", ".txt", ".sty"))}, main
+    )
     all_source = source.preamble + source.body
     bibtex, missing = _bibliographies(files, main, all_source)
     list_file = _list_file(files, main) if _OWN_LIST not in source.body else ""

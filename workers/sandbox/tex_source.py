@@ -4,18 +4,25 @@ Runs in the sandboxed process. Included files are looked up only among the docum
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from assayer.text.tex import escape_tex
+from workers.sandbox.tex_acronyms import Acronyms, expand_acronyms, take_acronyms
+from workers.sandbox.tex_citation_lists import expand_citation_lists
+from workers.sandbox.tex_groups import find_group_end, read_option, skip_spaces
+from workers.sandbox.tex_units import declared_units, expand_units
+from workers.sandbox.tex_vocabulary import CITATION_MACROS, FRONT, IGNORED, LEVELS, REFERENCES, TITLES
 
 _INPUT = re.compile(
-    r"\\(?P<macro>input|include|subfile|subfileinclude|import|subimport|includefrom|inputfrom)(?![a-zA-Z])\*?"
+    r"\\(?P<macro>input|InputIfFileExists|include|subfile|subfileinclude|import|subimport|includefrom|inputfrom)(?![a-zA-Z])\*?"
     r"(?:\s*\{(?P<first>[^{}]*)\}(?:\s*\{(?P<second>[^{}]*)\})?|[ \t]+(?P<bare>[\w./-]+))"
 )
 _TWO_ARGUMENTS = ("import", "subimport", "includefrom", "inputfrom")
 _VERBATIM = re.compile(
-    r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim)\}.*?\\end\{\1\}|\\verb\*?([^\w\s*]).*?\2", re.DOTALL
+    r"\\begin\{(verbatim\*?|lstlisting|minted|Verbatim)\}.*?\\end\{\1\}|\\verb\*?([^\w\s*]).*?\2"
+    r"|\\(?:url|href|nolinkurl|path)\s*\{[^{}\n]*\}",
+    re.DOTALL,
 )
 _VERB = re.compile(r"\\verb\*?(?:([^\w\s*])([^\n]*?)\1|(?![a-zA-Z]))")
 _COMMENT_BLOCK = re.compile(r"\\begin\{comment\}.*?\\end\{comment\}", re.DOTALL)
@@ -27,6 +34,18 @@ _DEFINITION = re.compile(
     r"\s*(?:\[(?P<count>\d)\])?\s*(?:\[(?P<default>[^\[\]]*)\])?\s*(?=\{)"
     r"|\\[egx]?def\s*\\(?P<plain>[a-zA-Z@]+)(?P<parameters>(?:\s*#\d)*)\s*(?=\{)"
     r"|\\DeclareMathOperator\*?\s*\{?\s*\\(?P<operator>[a-zA-Z@]+)\s*\}?\s*(?=\{)"
+    r"|\\(?:New|Renew|Provide|Declare)DocumentCommand\s*\{?\s*\\(?P<document>[a-zA-Z@]+)\s*\}?"
+    r"\s*\{(?P<arguments>(?:[^{}]|\{[^{}]*\}){0,200})\}\s*(?=\{)"
+    r"|\\let\s*\\(?P<alias>[a-zA-Z@]+)\s*=?\s*(?P<meaning>\\[a-zA-Z@]+)"
+)
+_ARGUMENT_KIND = re.compile(r"\+?(?:(?P<star>s)|(?P<required>[mrv])|O\s*\{(?P<default>[^{}]*)\}|(?P<optional>o))")
+_ADDRESS = re.compile(r"(?P<macro>\\(?:url|href|nolinkurl|path)\s*\{)(?P<address>[^{}\n]*)\}")
+_ESCAPED = re.compile(r"\\(?=[%#&_~$^])")
+_PACKAGES = re.compile(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
+_MAX_ABBREVIATION = 200
+"""Maximum characters of the definition of an abbreviation in a package."""
+_OF_LATEX = frozenset(
+    {*LEVELS, *FRONT, *TITLES, *IGNORED, *CITATION_MACROS, *REFERENCES, "caption", "footnote", "item"}
 )
 _DOCUMENT_CLASS = re.compile(r"^[^%\n]*\\document(?:class|style)\b", re.MULTILINE)
 _MAX_DEPTH = 20
@@ -34,9 +53,6 @@ _MAX_EXPANSIONS = 200_000
 _MAX_CHARACTERS = 5_000_000
 _RULE = re.compile(r"\\cmidrule\s*(?:\[[^\]]*\])?\s*(?:\([lr{}\d.pt]*\))?\s*\{[^{}]*\}")
 _LINE_ENDS = "\r\n"
-_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
-_OPTIONAL = re.compile(r"\s*\[([^\[\]]*)\]")
-_SPACES = re.compile(r"\s*")
 _ARGUMENT = re.compile(r"#([1-9])")
 
 
@@ -50,9 +66,8 @@ class TexSource(NamedTuple):
 
 
 class _Macro(NamedTuple):
-    arguments: int
-    default: str | None
-    """Default value of the first argument; None if that argument is required."""
+    arguments: tuple[str | None, ...]
+    """Default value of each argument; None if it is required, `*` if it is a star."""
     text: str
 
 
@@ -80,15 +95,28 @@ def join_source(files: Mapping[str, str], main: str) -> TexSource:
         head, rest = "", text
     body, _, after = rest.partition("\\end{document}")
     body = _VERB.sub(lambda match: escape_tex(match[2]) if match[2] is not None else "", body)
+    body = _ADDRESS.sub(lambda match: f"{match['macro']}{escape_tex(_ESCAPED.sub('', match['address']))}}}", body)
+    macros = _take_package_definitions(files, head)
+    preamble = _expand_macros(_take_definitions(head, macros), macros)
+    body = _expand_macros(_take_definitions(body, macros), macros)
+    acronyms: Acronyms = {}
+    take_acronyms(preamble, acronyms, printed=False)
+    body = expand_acronyms(take_acronyms(body, acronyms, printed=True), acronyms)
+    body = expand_citation_lists(expand_units(body, declared_units(preamble)))
+    return TexSource(preamble, body, after.strip(), tuple(dict.fromkeys(missing_files)))
+
+
+def _take_package_definitions(files: Mapping[str, str], preamble: str) -> dict[str, _Macro]:
+    """Return the abbreviations that the document's own packages define. Other definitions in them change the layout."""
     macros: dict[str, _Macro] = {}
-    preamble = _take_definitions(head, macros)
-    body = _take_definitions(body, macros)
-    return TexSource(
-        _expand_macros(preamble, macros),
-        _expand_macros(body, macros),
-        after.strip(),
-        tuple(dict.fromkeys(missing_files)),
-    )
+    for match in _PACKAGES.finditer(preamble):
+        for name in match[1].split(","):
+            _take_definitions(_strip_comments(files.get(f"{name.strip()}.sty", "")), macros)
+    return {
+        name: macro
+        for name, macro in macros.items()
+        if "@" not in name + macro.text and len(macro.text) <= _MAX_ABBREVIATION and name not in _OF_LATEX
+    }
 
 
 def _join(files: Mapping[str, str], name: str, missing_files: list[str], depth: int) -> str:
@@ -169,29 +197,30 @@ def _take_definitions(text: str, macros: dict[str, _Macro]) -> str:
     pieces: list[str] = []
     consumed = 0
     while match := _DEFINITION.search(text, consumed):
-        end = _find_group_end(text, match.end())
+        end = match.end() if match["alias"] else find_group_end(text, match.end())
         if end is None:
             break
         pieces.append(text[consumed : match.start()])
-        meaning = text[match.end() + 1 : end - 1]
+        meaning = match["meaning"] or text[match.end() + 1 : end - 1]
         if match["operator"]:
-            macros[match["operator"]] = _Macro(0, None, f"\\operatorname{{{meaning}}}")
+            macros[match["operator"]] = _Macro((), f"\\operatorname{{{meaning}}}")
         elif match["plain"]:
-            macros[match["plain"]] = _Macro((match["parameters"] or "").count("#"), None, meaning)
+            macros[match["plain"]] = _Macro((None,) * (match["parameters"] or "").count("#"), meaning)
+        elif match["document"]:
+            macros[match["document"]] = _Macro(tuple(_argument_defaults(match["arguments"])), meaning)
+        elif match["alias"]:
+            macros[match["alias"]] = _Macro((), meaning)
         else:
-            macros[match["name"]] = _Macro(int(match["count"] or 0), match["default"], meaning)
+            count, default = int(match["count"] or 0), match["default"]
+            macros[match["name"]] = _Macro((default, *(None,) * (count - 1)) if count else (), meaning)
         consumed = end
     return "".join([*pieces, text[consumed:]])
 
 
-def _find_group_end(text: str, start: int) -> int | None:
-    """Return the position after the group that begins at a brace; None if the group is not closed."""
-    depth = 0
-    for match in _BRACE.finditer(text, start):
-        depth += {"{": 1, "}": -1}.get(match[0], 0)
-        if depth == 0:
-            return match.end()
-    return None
+def _argument_defaults(kinds: str) -> Iterator[str | None]:
+    """Yield the default values of the arguments in the notation of `\\NewDocumentCommand`: `s O{a} m`."""
+    for match in _ARGUMENT_KIND.finditer(kinds):
+        yield "*" if match["star"] else None if match["required"] else match["default"] or ""
 
 
 def _expand_macros(text: str, macros: Mapping[str, _Macro]) -> str:
@@ -222,14 +251,17 @@ def _replacement(text: str, match: re.Match[str], macro: _Macro) -> tuple[str, i
     """Return a macro's definition with its arguments inserted, and the position after them."""
     arguments: list[str] = []
     place = match.end()
-    if macro.default is not None:
-        optional = _OPTIONAL.match(text, place)
-        arguments.append(optional[1] if optional else macro.default)
-        place = optional.end() if optional else place
-    while len(arguments) < macro.arguments:
-        found = _SPACES.match(text, place)
-        start = found.end() if found else place
-        end = _find_group_end(text, start) if text[start : start + 1] == "{" else start + 1
+    for default in macro.arguments:
+        if default == "*":
+            arguments.append("")
+            place += text.startswith("*", place)
+            continue
+        if default is not None:
+            option, place = read_option(text, place)
+            arguments.append(default if option is None else option)
+            continue
+        start = skip_spaces(text, place)
+        end = find_group_end(text, start) if text[start : start + 1] == "{" else start + 1
         if end is None or start >= len(text):
             break
         arguments.append(text[start + 1 : end - 1] if text[start] == "{" else text[start])

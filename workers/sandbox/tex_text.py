@@ -11,13 +11,15 @@ from pylatexenc.latex2text import LatexNodes2Text
 from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 
 from assayer.text.raised_text import Script
+from workers.sandbox.apacite import APACITE, format_apacite
 from workers.sandbox.office_text import BODY, OfficeParagraphs
-from workers.sandbox.tex_citations import CITATION_MACROS, TexCitations
+from workers.sandbox.tex_citations import TexCitations
 from workers.sandbox.tex_math import math_text, symbol_of
 from workers.sandbox.tex_source import TexSource
 from workers.sandbox.tex_vocabulary import (
     ABSTRACTS,
     BIBLIOGRAPHIES,
+    CITATION_MACROS,
     DRAWINGS,
     ENVIRONMENT_ARGUMENTS,
     FORMULAS,
@@ -28,6 +30,8 @@ from workers.sandbox.tex_vocabulary import (
     LINKS,
     LISTS,
     NOTES_TO_AUTHORS,
+    PRINTED,
+    QUOTES,
     REFERENCES,
     STATEMENTS,
     TABLES,
@@ -54,6 +58,9 @@ def _context() -> Any:
     macros += [MacroSpec(name, "*{") for name in (*REFERENCES, *HIDDEN, *LINKS, *_SCRIPTS)]
     macros += [*(MacroSpec(name, "{{") for name in _SECOND_ARGUMENT)]
     macros += [MacroSpec("textcolor", "[{{"), MacroSpec("href", "{{"), MacroSpec("footnotetext", "[{")]
+    macros += [MacroSpec(name, arguments) for name, arguments in QUOTES.items()]
+    macros += [MacroSpec(name, "{" * count) for name, count in APACITE.items()]
+    macros += [MacroSpec("texorpdfstring", "{{"), MacroSpec("ce", "{")]
     macros += [MacroSpec("captionof", "{{"), MacroSpec("bibitem", "[{"), MacroSpec("item", "[")]
     environments = [EnvironmentSpec(name, arguments) for name, arguments in ENVIRONMENT_ARGUMENTS.items()]
     context.add_context_category("assayer", macros=macros, environments=environments, prepend=True)
@@ -75,7 +82,7 @@ class _TexReader:
         self._context = _context()
         self._mark = ""
         """Mark of the list item that is about to begin."""
-        self._list_depth = 0
+        self._quote_depth = 0
         self._unread: dict[str, int] = {}
         self._depth = 0
 
@@ -244,10 +251,26 @@ class _TexReader:
         address, label = self._read_plain(arguments[0]), self._read_plain(arguments[-1])
         self.text.add(label if address in label or label in address else f"{label} ({address})")
 
+    def _quote(self, quoted: Sequence[Any] | None) -> None:
+        opening, closing = "‘’" if self._quote_depth % 2 else "“”"
+        self._quote_depth += 1
+        self.text.add(opening)
+        self._read(quoted)
+        self.text.add(closing)
+        self._quote_depth -= 1
+
     def _read_other_macro(self, node: Any, arguments: Sequence[Sequence[Any]]) -> None:
         """Add the character that a macro prints, or its arguments."""
-        symbol = symbol_of(node.macroname)
-        if symbol is not None and not arguments:
+        name, symbol = node.macroname.rstrip("*"), symbol_of(node.macroname)
+        if name in QUOTES:
+            self._quote(arguments[-1] if arguments else None)
+        elif name in APACITE:
+            self.text.add(format_apacite(name, [self._read_plain(argument) for argument in arguments]))
+        elif name in PRINTED and not arguments:
+            self.text.add(PRINTED[name])
+        elif name == "texorpdfstring" and arguments:
+            self._read(arguments[0])
+        elif symbol is not None and not arguments:
             self.text.add(symbol)
         elif node.macroname in "'`^\"~=.cvuHkrbd" and arguments:
             self.text.add(LatexNodes2Text().nodelist_to_text([node]))

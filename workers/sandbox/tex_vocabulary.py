@@ -10,7 +10,16 @@ FRONT = (
     "promotor", "copromotor", "reader", "examiner", "studentname", "authorname",
 )  # fmt: skip
 TITLES = ("title", "icmltitle", "Title")
+CITATION_MACROS = (
+    "cite", "citep", "citet", "citealp", "citealt", "citeauthor", "citeyear", "citeyearpar", "citenum", "parencite",
+    "textcite", "autocite", "footcite", "fullcite", "supercite", "smartcite", "Citet", "Citep", "Cite", "Textcite",
+    "Parencite", "Autocite", "citefullauthor", "shortcite", "onlinecite", "citetext", "footcitetext", "citeA",
+    "citeN", "footfullcite", "citetitle", "Citetitle", "citedate", "Citeauthor", "Smartcite", "Footcite", "Supercite",
+    "volcite", "notecite", "pnotecite", "citeNP", "shortciteA", "shortciteNP", "fullciteA", "maskcite", "citeasnoun",
+    "citeaffixed", "possessivecite", "citepos",
+)  # fmt: skip
 IGNORED = {
+    "includeonly": "{",
     "label": "{", "vspace": "*{", "hspace": "*{", "includegraphics": "*[[{", "bibliographystyle": "{",
     "setlength": "{{",
     "usepackage": "[{", "pagestyle": "{", "thispagestyle": "{", "input": "{", "include": "{", "addtolength": "{{",
@@ -22,6 +31,9 @@ IGNORED = {
     "linespread": "{", "color": "{", "nocite": "{", "icmltitlerunning": "{", "titlerunning": "{", "authorrunning": "{",
     "footnotemark": "[", "newif": "", "raisebox": "{[[", "columnwidth": "", "multirow": "{{", "multicolumn": "{{",
     "rowcolor": "{", "cellcolor": "{", "ccsdesc": "[{", "keywordsname": "", "protect": "",
+    "APACinsertmetastar": "{", "PrintBackRefs": "{", "BCBT": "", "BCBL": "", "APACmetastar": "", "CurrentBib": "",
+    "bibcomputerbelow": "", "glsaddall": "", "makeglossaries": "", "printglossary": "[", "printglossaries": "",
+    "printacronyms": "[", "acsetup": "{", "sisetup": "{", "MR": "{", "printnoidxglossary": "[", "relax": "",
     "BibitemOpen": "", "BibitemShut": "{", "bibAnnoteFile": "{", "bibAnnote": "{{",
     "lstset": "{", "tikzset": "{", "pgfplotsset": "{", "usetikzlibrary": "{", "makeatletter": "", "makeatother": "",
 }  # fmt: skip
@@ -29,13 +41,28 @@ IGNORED = {
 NOTES_TO_AUTHORS = ("todo", "fixme", "missingfigure", "marginpar")
 HIDDEN = ("phantom", "hphantom", "vphantom")
 LINKS = ("url", "nolinkurl", "path")
+PRINTED = {
+    "BBA": "&", "BBACOMMA": ",", "BBOP": "(", "BBCP": ")", "BBOQ": "", "BBCQ": "", "BED": "Ed.", "BEDS": "Eds.",
+    "BIn": "In", "BPG": "p.", "BPGS": "pp.", "BVOL": "Vol.", "BVOLS": "Vols.", "BNUM": "No.", "BCHAP": "chap.",
+    "BAvailFrom": "Retrieved from ", "BRetrieved": "Retrieved ", "BRetrievedFrom": "Retrieved from",
+    "BPhD": "Doctoral dissertation",
+    "BUMTh": "Unpublished master’s thesis", "BUPhD": "Unpublished doctoral dissertation", "BTR": "Tech. Rep.",
+    "BOthers": "et al", "BOthersPeriod": "et al.", "DOIprefix": "doi:", "textmu": "µ", "textdegree": "°",
+    "degree": "°", "celsius": "°C", "textordmasculine": "º",
+}  # fmt: skip
+"""Macros without arguments and what they print; most are those of reference lists in the style apacite."""
+QUOTES = {
+    "enquote": "*{", "say": "{", "textquote": "*[[{", "blockquote": "*[[{", "foreignquote": "*{{",
+    "foreigntextquote": "*{[[{", "textcquote": "*[[{[{", "blockcquote": "*[[{[{",
+}  # fmt: skip
+"""Macros that print quotation marks around their last argument."""
 REFERENCES = ("ref", "eqref", "autoref", "cref", "Cref", "pageref", "nameref", "vref")
 FORMULAS = (
     "equation", "align", "gather", "multline", "displaymath", "eqnarray", "math", "flalign", "alignat", "dmath",
 )  # fmt: skip
 VERBATIM = ("verbatim", "lstlisting", "minted", "Verbatim", "alltt")
 DRAWINGS = ("tikzpicture", "pgfpicture", "picture", "CCSXML", "axis", "filecontents")
-LISTS = ("itemize", "enumerate", "description", "compactitem", "compactenum", "inparaenum")
+LISTS = ("itemize", "enumerate", "description", "compactitem", "compactenum", "inparaenum", "acronym")
 TABLES = ("tabular", "tabularx", "tabulary", "longtable", "array", "tblr")
 BIBLIOGRAPHIES = ("thebibliography", "references")
 STATEMENTS = frozenset(
@@ -46,7 +73,8 @@ STATEMENTS = frozenset(
 )  # fmt: skip
 ABSTRACTS = {"abstract": "Abstract", "summary": "Summary", "keywords": "Keywords", "keyword": "Keywords"}
 ENVIRONMENT_ARGUMENTS = {
-    "minipage": "[[[{", "wrapfigure": "[{[{", "wraptable": "[{[{", "multicols": "{", "thebibliography": "{",
+    "minipage": "[[[{", "acronym": "[", "wrapfigure": "[{[{", "wraptable": "[{[{", "multicols": "{",
+    "thebibliography": "{",
     "tabular": "[{", "tabular*": "{[{", "tabularx": "{[{", "tabulary": "{{", "longtable": "[{", "array": "[{",
     "adjustbox": "{", "subfigure": "[[[{", "subtable": "[[[{", "figure": "[", "table": "[", "figure*": "[",
     "table*": "[",

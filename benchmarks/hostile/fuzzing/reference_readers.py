@@ -1,4 +1,4 @@
-"""Readers of reference lists and of the names and titles in them."""
+"""Readers of reference lists and of the names and titles in them, and of the TeX around them."""
 
 from collections.abc import Callable
 
@@ -10,10 +10,12 @@ from assayer.reference_lists import (
     entry_names,
     entry_shape,
     identifiers,
+    list_tables,
     note_entries,
     parting,
     tagged_records,
 )
+from workers.sandbox import apacite, tex_acronyms, tex_groups, tex_units
 
 _ENTRY = 4_000
 """Length to which the parser cuts an entry before reading it."""
@@ -38,6 +40,9 @@ REFERENCE_READERS: dict[str, Callable[[str], object]] = {
     "assayer.reference_lists.identifiers.rejoin_identifiers": lambda text: identifiers.rejoin_identifiers(
         text[:_ENTRY]
     ),
+    "assayer.reference_lists.list_tables.convert_table_rows": lambda text: list_tables.convert_table_rows(
+        ["| Author | Title |", "|---|---|", *(f"| {line} | {line} |" for line in text.split("\n"))]
+    ),
     "assayer.reference_lists.note_entries.entries_of_note": lambda text: list(
         note_entries.entries_of_note("1", (text[:_ENTRY],))
     ),
@@ -50,4 +55,16 @@ REFERENCE_READERS: dict[str, Callable[[str], object]] = {
     "assayer.reference_lists.tagged_records.web_of_science_records": lambda text: list(
         tagged_records.web_of_science_records(f"PT J\nTI {text}\nER")
     ),
+    "workers.sandbox.apacite.format_apacite": lambda text: apacite.format_apacite(
+        "APACjournalVolNumPages", text.split("\n")
+    ),
+    "workers.sandbox.tex_acronyms.expand_acronyms": lambda text: tex_acronyms.expand_acronyms(
+        text, {"a": tex_acronyms.Acronym("A", "all")}
+    ),
+    "workers.sandbox.tex_acronyms.take_acronyms": lambda text: tex_acronyms.take_acronyms(text, {}, printed=True),
+    "workers.sandbox.tex_groups.find_group_end": lambda text: tex_groups.find_group_end(f"{{{text}}}", 0),
+    "workers.sandbox.tex_groups.read_groups": lambda text: tex_groups.read_groups(f"{{{text}", 0, 3),
+    "workers.sandbox.tex_groups.read_option": lambda text: tex_groups.read_option(f"[{text}]", 0),
+    "workers.sandbox.tex_groups.skip_spaces": lambda text: tex_groups.skip_spaces(text, 0),
+    "workers.sandbox.tex_units.expand_units": lambda text: tex_units.expand_units(text, {}),
 }
