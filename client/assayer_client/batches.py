@@ -82,7 +82,7 @@ class MoreRowsQuery(RowsQuery):
     first_row: int = Field(ge=1, le=1_000_000_000)
     """Number of this part's first row: `next_row` in the response to the previous part."""
     reopen: bool = False
-    """Add the rows even if the batch is closed, unless it is signed off. `first` must then be the batch's
+    """Add the rows even if the batch is closed, unless it is signed off. `first_row` must then be the batch's
     `next_row`."""
     replaced_rows: str = Field(default="", max_length=2_000, pattern=r"^(\d{1,9}(,\d{1,9})*)?$")
     """Comma-separated numbers of rejected rows that these rows replace. They are no longer listed as rejected."""
@@ -148,7 +148,7 @@ class AcceptedBatch(ReadRows):
 
 class ExpectedFit(Resource):
     """Expected degree to which the corpus covers the proposals' fields. Proposals in a field that it covers poorly
-    (`poor`) get no score that depends on it."""
+    (`poorly_covered`) get no score that depends on it."""
 
     checked_proposals: int
     """Number of proposals checked. They are sampled evenly from those whose text is available, as many as time allows.
@@ -285,7 +285,7 @@ def add_rows(
     rows: Iterable[dict[str, Any]] | None = None,
     key: str | None = None,
 ) -> ApiCall[AcceptedBatch]:
-    """Send another part of an open batch; `first` must be `next_row` from the response to the previous part."""
+    """Send another part of an open batch; `first_row` must be `next_row` from the response to the previous part."""
     return _upload(path("batches", batch, "rows"), AcceptedBatch, files, rows, options, key)
 
 

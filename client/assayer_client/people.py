@@ -71,7 +71,7 @@ class EmailDelivery(Resource):
     batch: BatchId | None
     """Batch (call for proposals) that the email is about."""
     state: EmailState
-    """Delivery state. failed: no further attempts will be made; `said` describes the last attempt."""
+    """Delivery state. failed: no further attempts will be made; `last_result` describes the last attempt."""
     attempt: int
     """Number of delivery attempts."""
     next_at: dt.datetime | None

@@ -67,7 +67,7 @@ class RankedIdea(Resource):
     """Strength in each judged dimension, keyed by dimension."""
     comparisons: int
     shortlist_probability: float | None
-    """Probability of being among the best `cut` ideas; None without a cut."""
+    """Probability of being among the best `shortlist_size` ideas; None without a shortlist size."""
     band: Band | None
     baseline_predictions: dict[str, float]
     """Each baseline's prediction: mean position of the predicted outcome, from 0 (worst) to 1 (best)."""

@@ -123,7 +123,7 @@ class CallReviewers(Resource):
     """Whether reviewers were chosen for the call; if not, all reviewers are asked."""
     reviewers: tuple[Member, ...]
     """Reviewers to whom proposals can be assigned, ordered by name, except those who could read the reports in another
-    role (`not_blind` in an assignment). Chosen members who are no longer reviewers are omitted."""
+    role (`reviewers_not_blind` in an assignment). Chosen members who are no longer reviewers are omitted."""
 
 
 class WithdrawnAssignment(Resource):

@@ -51,7 +51,7 @@ async def assign_reviewers(body: AssignBody, context: Assigner, call: CallInPath
     and co-authors. Existing assignments are kept, with one exception: if there is no opinion yet and the reviewer has a
     conflict or no longer reviews, the proposal goes to another reviewer. An opinion from a reviewer with a conflict
     does not count. First opinions are blind, so reviewers who could read the call's reports in an earlier role get no
-    assignments (`not_blind`); naming one in the request is an error (422)."""
+    assignments (`reviewers_not_blind`); naming one in the request is an error (422)."""
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body)
     loads, missing_by_proposal = Counter(draft.loads), Counter(draft.plan.short)
     if body.dry_run:

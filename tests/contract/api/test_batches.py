@@ -272,10 +272,10 @@ async def test_repeated_part_is_stored_once_and_misplaced_part_is_rejected(clien
         client, first, part, key="k", first_row=4
     )
     assert (await shown(client, first)).rows == 4
-    closed = await client.post(first.links.rows, content=part, headers=FORM, params={"first": 5})
+    closed = await client.post(first.links.rows, content=part, headers=FORM, params={"first_row": 5})
     assert "does not accept rows from number 5 on" in check_problem(closed, 409, "conflict").detail
     other = await submit(client, open="true")
-    early = await client.post(other.links.rows, content=part, headers=FORM, params={"first": 3})
+    early = await client.post(other.links.rows, content=part, headers=FORM, params={"first_row": 3})
     assert "does not accept rows from number 3 on" in check_problem(early, 409, "conflict").detail
     assert (await shown(client, other)).rows == 3
 
