@@ -72,12 +72,12 @@ class CorpusRelease:
             )
         self.address = source
         self._directory = settings.corpus_path
-        self._verified = VerificationCache(settings.verified_path)
+        self._verification_cache = VerificationCache(settings.verified_path)
         self._keep = keep
         grace = dt.timedelta(hours=settings.corpus.grace_hours)
         options = PublishOptions(keep=keep, grace=grace, publisher=f"{socket.gethostname()}, process {os.getpid()}")
         self._publisher = CorpusPublisher(source, lambda: dt.datetime.now(dt.UTC), options)
-        self._after: int | None = None
+        self._expected_number: int | None = None
 
     @classmethod
     def from_settings(cls, settings: Settings, keep: int = 3) -> "CorpusRelease | None":
@@ -87,14 +87,14 @@ class CorpusRelease:
     def begin(self) -> None:
         """Record the number of the newest publication, before a build from scratch. Raises CorpusError if it cannot be
         read."""
-        self._after = self._publisher.number()
+        self._expected_number = self._publisher.number()
 
     def begin_update(self, *, repeats: bool = False) -> PullSummary | None:
         """Pull the newest published version for updating, unless the local version is an update of it. Returns None if
         nothing was pulled. A local version that was never published and is not based on the published one is discarded
         if `repeats` is set; otherwise, it raises CorpusError."""
         newest = self._publisher.log.newest()
-        self._after = newest.number if newest else 0
+        self._expected_number = newest.number if newest else 0
         if newest is None:
             return None
         local = VersionStore(self._directory).current_version()
@@ -109,16 +109,18 @@ class CorpusRelease:
                     "empty directory.",
                 )
         inventory = self._publisher.log.inventory_of(newest.current)
-        return LocalCopy(self._directory, self._verified, self._keep).pull(inventory, self._publisher.log.storage)
+        return LocalCopy(self._directory, self._verification_cache, self._keep).pull(
+            inventory, self._publisher.log.storage
+        )
 
     def publish(self, *, force: bool = False) -> PublishSummary:
         """Publish the local version. Unless `begin` or `begin_update` was called, a version that was published earlier
         and has since been replaced is refused, except with `force`. Raises CorpusError, or its subclass
         PublicationConflict if another version has been published since this release began."""
-        if self._after is None and not force:
+        if self._expected_number is None and not force:
             self._refuse_older()
-        summary = self._publisher.publish(self._directory, self._verified, self._after)
-        self._after = summary.number
+        summary = self._publisher.publish(self._directory, self._verification_cache, self._expected_number)
+        self._expected_number = summary.number
         return summary
 
     def _refuse_older(self) -> None:

@@ -68,7 +68,7 @@ class Engine:
     _slots: asyncio.Semaphore
     _overnight_slots: asyncio.Semaphore
     """Slots for overnight evaluations, which spend most of their time waiting for the provider's batches."""
-    _running: Counter[str]
+    _running_counts: Counter[str]
     """Number of running evaluations by method."""
     bibliography: GrobidBibliography | None = None
     """Parser of the references in an idea's PDF; None if GROBID is not configured."""
@@ -113,7 +113,7 @@ class Engine:
             if run_request.corpus not in ("", corpus.version):
                 run.journal.record_dropped(*_CORPUS_VERSION_GONE)
             await run_request.begin(run.id, request)
-            self._running[method] += 1
+            self._running_counts[method] += 1
             try:
                 inputs = self._build_inputs(entry, run, corpus)
                 idea = await mask_remaining_names(idea, inputs.backends.llm, run)
@@ -125,7 +125,7 @@ class Engine:
                 message = f"An internal error occurred while evaluating this idea: {type(error).__name__}: {error}."
                 raise Defect(message, "Please report it.") from error
             finally:
-                self._running[method] -= 1
+                self._running_counts[method] -= 1
             await self.evaluations.keep(evaluation.report)
             return evaluation
 
@@ -328,7 +328,7 @@ async def open_engine(
             corpora=corpora,
             _slots=asyncio.Semaphore(settings.evaluation.concurrency),
             _overnight_slots=asyncio.Semaphore(settings.overnight_places),
-            _running=running,
+            _running_counts=running,
             bibliography=await stack.enter_async_context(open_bibliography(settings.grobid)),
         )
 

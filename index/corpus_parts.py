@@ -68,7 +68,7 @@ class CorpusPart:
         self.whole = info
         self.days = reader.reader.publication_days()
         """Publication days of the part's papers, unique and sorted."""
-        self._opened = reader
+        self._reader = reader
         self._finish = weakref.finalize(self, close)
 
     @classmethod
@@ -93,7 +93,7 @@ class CorpusPart:
     async def call(
         self, function: Callable[Concatenate[VersionReader, P], Out], *args: P.args, **kwargs: P.kwargs
     ) -> Out:
-        return await self._opened.call(function, *args, **kwargs)
+        return await self._reader.call(function, *args, **kwargs)
 
     def close(self) -> None:
         """Cancel pending calls. Calling this is optional: a part closes itself once nothing refers to it."""

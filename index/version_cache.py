@@ -44,12 +44,12 @@ class VersionCache(Generic[T]):
         self._clock = clock
         self._idle_seconds = idle_seconds
         self._open: WeakValueDictionary[str, T] = WeakValueDictionary()
-        self._kept: dict[str, tuple[T, float]] = {}
+        self._idle_versions: dict[str, tuple[T, float]] = {}
         """Open versions with the time of their last use."""
         self._opening: dict[str, asyncio.Task[T]] = {}
         self._latest = ""
         """The most recent version that was current and could be opened."""
-        self._refused: tuple[str, float] = ("", 0.0)
+        self._refused_version: tuple[str, float] = ("", 0.0)
         """Version that could not be opened, and the time of the attempt."""
 
     async def current(self) -> T:
@@ -87,7 +87,7 @@ class VersionCache(Generic[T]):
     async def aclose(self) -> None:
         """Wait for versions that are being opened, and release all versions."""
         await self.wait_until_open()
-        self._kept.clear()
+        self._idle_versions.clear()
 
     async def wait_until_open(self) -> None:
         """Wait until no version is being opened."""
@@ -100,16 +100,18 @@ class VersionCache(Generic[T]):
     def _keep(self, version: str, opened: T) -> T:
         """Record the use of a version, drop those that are no longer needed, and return the version."""
         now = self._clock()
-        self._kept[version] = (opened, now)
+        self._idle_versions[version] = (opened, now)
         oldest_use = now - self._idle_seconds
         for name in [
-            name for name, (_, last_use) in self._kept.items() if last_use <= oldest_use and name != self._latest
+            name
+            for name, (_, last_use) in self._idle_versions.items()
+            if last_use <= oldest_use and name != self._latest
         ]:
-            del self._kept[name]
+            del self._idle_versions[name]
         return opened
 
     def _prepare(self, name: str) -> None:
-        refused_version, refused_at = self._refused
+        refused_version, refused_at = self._refused_version
         if name not in self._opening and (name != refused_version or self._clock() - refused_at > _AGAIN_SECONDS):
             self._start_opening(name).add_done_callback(lambda task: self._finish_preparing(name, task))
 
@@ -122,7 +124,7 @@ class VersionCache(Generic[T]):
                 self._latest = name
             self._keep(name, task.result())
             return
-        self._refused = (name, self._clock())
+        self._refused_version = (name, self._clock())
         _LOG.warning("cannot open corpus version %s; still using %s: %s", name, self._latest or "none", error)
 
     def _start_opening(self, version: str) -> "asyncio.Task[T]":

@@ -15,7 +15,7 @@ class AdmittedLiterature:
 
     def __init__(self, literature: Literature, window: Window, admit: Callable[[Paper], bool]) -> None:
         self._literature, self._window, self._judge = literature, window, admit
-        self._refused: set[PaperId] = set()
+        self._refused_papers: set[PaperId] = set()
 
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
         answers = await self._literature.search(queries, limit, self._window)
@@ -40,8 +40,8 @@ class AdmittedLiterature:
     def _admit(self, paper: Paper) -> bool:
         admitted = self._judge(paper)
         if not admitted:
-            self._refused.add(paper.id)
+            self._refused_papers.add(paper.id)
         return admitted
 
     def _remove_refused(self, papers: Sequence[PaperId]) -> list[PaperId]:
-        return [paper for paper in papers if paper not in self._refused]
+        return [paper for paper in papers if paper not in self._refused_papers]

@@ -42,7 +42,7 @@ class Library:
         self._full_texts = full_texts
         self._run = run
         self._window = Window.until(run.cutoff)
-        self._later = Window.later_than(run.cutoff) if run.cutoff else None
+        self._window_after_cutoff = Window.later_than(run.cutoff) if run.cutoff else None
         self._title = idea.own_words.title
         self._shingles = shingles(idea.own_words.text)
         self._verdicts: dict[PaperId, bool] = {}
@@ -67,7 +67,11 @@ class Library:
         return True
 
     def _admit_later(self, paper: Paper) -> bool:
-        if self._later is None or not admits(self._later, paper.publication_date) or self._is_own(paper):
+        if (
+            self._window_after_cutoff is None
+            or not admits(self._window_after_cutoff, paper.publication_date)
+            or self._is_own(paper)
+        ):
             return False
         self._run.journal.found.add(paper.id)
         return True
@@ -90,9 +94,9 @@ class Library:
     async def search_after_cutoff(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
         """Search papers published after the cutoff, for revision advice and never for judging. Returns empty lists if
         there is no cutoff."""
-        if self._later is None:
+        if self._window_after_cutoff is None:
             return [[] for _ in queries]
-        answers = await self._literature.search(queries, limit, self._later)
+        answers = await self._literature.search(queries, limit, self._window_after_cutoff)
         return [keep_one_hit_per_work([hit for hit in hits if self._admit_later(hit.paper)]) for hits in answers]
 
     async def snippets(self, queries: Sequence[str], limit: int) -> list[list[Passage]]:
@@ -123,7 +127,7 @@ class Library:
     async def full_texts(self, papers: Sequence[Paper], *, later: bool = False) -> dict[PaperId, FullText]:
         """Return the available full texts, as of the cutoff or, if `later`, as of today. The journal records why each
         of the others is unavailable."""
-        window = self._later if later and self._later else self._window
+        window = self._window_after_cutoff if later and self._window_after_cutoff else self._window
         answers = await self._full_texts.get(papers, window)
         texts: dict[PaperId, FullText] = {}
         for paper in papers:

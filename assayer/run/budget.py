@@ -33,7 +33,7 @@ class Budget:
     spent_prompt_tokens: int = 0
     has_unknown_cost: bool = False
     """Whether a request with an unknown price was charged; `spent_usd` does not include it."""
-    _held: int = field(default=0, init=False)
+    _reserved_calls: int = field(default=0, init=False)
     """Number of reservations that are not yet settled."""
     _held_usd: float = field(default=0.0, init=False)
     _held_prompt_tokens: int = field(default=0, init=False)
@@ -73,7 +73,7 @@ class Budget:
             return False
         if self.max_prompt_tokens is not None and tokens + self._held_prompt_tokens > self.max_prompt_tokens:
             return False
-        self._held += 1
+        self._reserved_calls += 1
         self._held_usd += reservation.usd
         self._held_prompt_tokens += reservation.prompt_tokens
         return True
@@ -98,10 +98,10 @@ class Budget:
 
     def settle(self, reservation: Reservation, usd: float | None = 0.0, prompt_tokens: int = 0) -> None:
         """Release a reservation and charge the actual cost, by default zero."""
-        self._held -= 1
+        self._reserved_calls -= 1
         self._held_prompt_tokens -= reservation.prompt_tokens
         # Reset to zero when no reservation is held, so that rounding errors do not accumulate.
-        self._held_usd = self._held_usd - reservation.usd if self._held else 0.0
+        self._held_usd = self._held_usd - reservation.usd if self._reserved_calls else 0.0
         self.charge(usd, prompt_tokens)
         self._serve()
 

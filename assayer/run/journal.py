@@ -52,7 +52,7 @@ class Journal:
     version."""
     unchecked_for_retraction: Counter[str] = field(default_factory=Counter)
     """Number of papers that could not be checked for retraction before being cited, keyed by the unavailable source."""
-    _dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _dropped_counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     _missing_full_texts: dict[PaperId, str] = field(default_factory=dict)
     _sources: dict[tuple[str, Operation], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
     _source_failures: Counter[tuple[str, Operation, str]] = field(default_factory=Counter)
@@ -68,7 +68,7 @@ class Journal:
 
     def record_dropped(self, what: str, reason: str, count: int = 1) -> None:
         if count:
-            self._dropped[what, reason] += count
+            self._dropped_counts[what, reason] += count
 
     def record_failure(self, what: str, error: AssayerError, count: int = 1) -> None:
         """Record that an error caused `count` items to be lost."""
@@ -105,10 +105,10 @@ class Journal:
         self.calls += other.calls
         self.failed_calls += other.failed_calls
         self.prompt_digests |= other.prompt_digests
-        self._dropped += other._dropped
+        self._dropped_counts += other._dropped_counts
 
     def dropped(self) -> tuple[Dropped, ...]:
-        dropped = self._dropped + Counter(("full text", reason) for reason in self._missing_full_texts.values())
+        dropped = self._dropped_counts + Counter(("full text", reason) for reason in self._missing_full_texts.values())
         return tuple(
             Dropped(item_kind=what, count=count, reason=reason) for (what, reason), count in sorted(dropped.items())
         )

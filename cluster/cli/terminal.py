@@ -180,7 +180,7 @@ class EvaluationProgress(_Bars):
         self._steps = self._progress.add_task("Steps", total=None)
         self._stages: dict[tuple[str, str], tuple[int, int]] = {}
         """Finished and total steps of each stage in progress, keyed by run and stage name."""
-        self._done = self._total = 0
+        self._done_count = self._total = 0
         self._model: TaskID | None = None
 
     def show_model(self, tokens_read: int, tokens_written: int) -> None:
@@ -192,12 +192,12 @@ class EvaluationProgress(_Bars):
 
     def report(self, event: "ProgressEvent") -> None:
         done, total = self._stages.get((event.run_id, event.stage), (0, 0))
-        self._done += event.done - done
+        self._done_count += event.done - done
         self._total += event.total - total
         self._stages[event.run_id, event.stage] = (event.done, event.total)
         if event.done == event.total:
             del self._stages[event.run_id, event.stage]
-        self._progress.update(self._steps, completed=self._done, total=self._total)
+        self._progress.update(self._steps, completed=self._done_count, total=self._total)
 
     def idea_done(self) -> None:
         self._progress.advance(self._ideas)

@@ -62,13 +62,13 @@ class AcceptedKeys:
 
     def __init__(self, url: str | None) -> None:
         self._url = url
-        self._until: OrderedDict[str, float] = OrderedDict()
+        self._expiry_by_key: OrderedDict[str, float] = OrderedDict()
 
     async def has(self, key: str, digest: str) -> bool:
         """Return whether the service accepts the key. Also returns True if the service is unreachable, because every
         tool call checks the key again. `digest` is a hash of the key."""
         now = time.monotonic()
-        if self._until.get(digest, 0.0) > now:
+        if self._expiry_by_key.get(digest, 0.0) > now:
             return True
         try:
             async with AsyncClient(self._url, key, retries=RetryPolicy(attempts=1)) as client:
@@ -80,10 +80,10 @@ class AcceptedKeys:
                 return False
         except ClientError:
             return True
-        self._until[digest] = now + _ACCEPTED_SECONDS
-        self._until.move_to_end(digest)
-        if len(self._until) > _MAX_CACHED_KEYS:
-            self._until.popitem(last=False)
+        self._expiry_by_key[digest] = now + _ACCEPTED_SECONDS
+        self._expiry_by_key.move_to_end(digest)
+        if len(self._expiry_by_key) > _MAX_CACHED_KEYS:
+            self._expiry_by_key.popitem(last=False)
         return True
 
 

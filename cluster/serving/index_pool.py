@@ -59,10 +59,10 @@ class IndexReplica(Replica):
         """Open the shard with this number, or the whole corpus if it has no shards. With `sharing`, open this process's
         share of the shards instead."""
         self._settings = self.begin(config)
-        self._verified = VerificationCache(self._settings.verified_path)
+        self._verification_cache = VerificationCache(self._settings.verified_path)
         self._bucket = get_followed_bucket(self._settings)
         self._shards: dict[int, VersionCache[CorpusPart]] = {}
-        self._shared = None if sharing is None else SharedShards(sharing)
+        self._shared_shards = None if sharing is None else SharedShards(sharing)
         if sharing is None:
             self._versions(number)
 
@@ -91,7 +91,7 @@ class IndexReplica(Replica):
 
     async def held(self) -> tuple[str, list[int]]:
         """Return this process's name in its pool (empty if each shard has its own pool), and its open shards."""
-        return (self._shared.name if self._shared else ""), self._list_open_shards()
+        return (self._shared_shards.name if self._shared_shards else ""), self._list_open_shards()
 
     async def process_id(self) -> int:
         return os.getpid()
@@ -103,10 +103,10 @@ class IndexReplica(Replica):
     async def check_health(self) -> None:
         """Open new corpus versions, even without queries, and open and close shards as processes join and leave the
         pool."""
-        if self._shared is not None:
-            for number in await self._shared.mine():
+        if self._shared_shards is not None:
+            for number in await self._shared_shards.mine():
                 self._versions(number)
-            for number in self._shared.let_go(self._shards):
+            for number in self._shared_shards.let_go(self._shards):
                 await self._shards.pop(number).aclose()
         for versions in self._shards.values():
             versions.open_current()
@@ -120,8 +120,8 @@ class IndexReplica(Replica):
 
     def _record_request(self, number: int) -> VersionCache[CorpusPart]:
         """Record a request for a shard, and return that shard's versions."""
-        if self._shared is not None:
-            self._shared.note_asked(number)
+        if self._shared_shards is not None:
+            self._shared_shards.note_asked(number)
         return self._versions(number)
 
     def _versions(self, number: int) -> VersionCache[CorpusPart]:
@@ -133,12 +133,12 @@ class IndexReplica(Replica):
         directory, device = self._settings.corpus_path, self._settings.corpus.device
         origin: CorpusOrigin = FolderOrigin(directory)
         if self._bucket is not None:
-            origin = bucket_origin(self._bucket, self._settings, self._verified, [number])
+            origin = bucket_origin(self._bucket, self._settings, self._verification_cache, [number])
 
         def open_version(version: str) -> CorpusPart:
             def open_part(name: str) -> CorpusPart:
                 whole = describe_corpus(directory, name or None)
-                return CorpusPart.open(directory, whole, number, self._verified, device)
+                return CorpusPart.open(directory, whole, number, self._verification_cache, device)
 
             return open_or_download(origin, version, open_part)
 
@@ -181,10 +181,10 @@ class PooledCorpora:
         self._latest: Corpus | None = None
         self._record_request = 0.0
         """Clock time of the last request for the current version."""
-        self._previous: tuple[str, float] = ("", 0.0)
+        self._previous_version: tuple[str, float] = ("", 0.0)
         """Previous version, and the time until which reports that it is current are ignored. Such reports come from
         processes that have not opened the latest version yet."""
-        self._refused: tuple[str, float] = ("", 0.0)
+        self._refused_version: tuple[str, float] = ("", 0.0)
         """Version that could not be opened, and the time before which it is not retried."""
         self._opening: asyncio.Task[None] | None = None
 
@@ -205,16 +205,19 @@ class PooledCorpora:
             self._opening = asyncio.create_task(self._open_next(version))
 
     def _is_ignored(self, version: str) -> bool:
-        return any(version == item and self._clock() < expiry for item, expiry in (self._previous, self._refused))
+        return any(
+            version == item and self._clock() < expiry
+            for item, expiry in (self._previous_version, self._refused_version)
+        )
 
     async def _open_next(self, version: str) -> None:
         try:
             corpus = await self.at(version)
             if self._latest is not None:
-                self._previous = (self._latest.version, self._clock() + _IGNORE_PREVIOUS_SECONDS)
+                self._previous_version = (self._latest.version, self._clock() + _IGNORE_PREVIOUS_SECONDS)
             self._latest = corpus
         except AssayerError as error:
-            self._refused = (version, self._clock() + _RETRY_SECONDS)
+            self._refused_version = (version, self._clock() + _RETRY_SECONDS)
             _LOG.warning("corpus version %s cannot be searched yet; the previous one stays in use: %s", version, error)
         finally:
             self._opening = None

@@ -37,7 +37,7 @@ class BackgroundContext(Generic[T]):
     entered them."""
 
     def __init__(self, context: AbstractAsyncContextManager[T]) -> None:
-        self._opened: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._value_future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._stop = asyncio.Event()
         self._task = asyncio.create_task(self._keep_open(context))
 
@@ -45,15 +45,15 @@ class BackgroundContext(Generic[T]):
     async def open(cls, context: AbstractAsyncContextManager[T]) -> Self:
         """Enter the context. Raises its errors."""
         background = cls(context)
-        either: set[asyncio.Future[Any]] = {background._opened, background._task}
+        either: set[asyncio.Future[Any]] = {background._value_future, background._task}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if not background._opened.done():
+        if not background._value_future.done():
             await background._task
         return background
 
     @property
     def value(self) -> T:
-        return self._opened.result()
+        return self._value_future.result()
 
     @property
     def task(self) -> "asyncio.Task[None]":
@@ -67,7 +67,7 @@ class BackgroundContext(Generic[T]):
 
     async def _keep_open(self, context: AbstractAsyncContextManager[T]) -> None:
         async with context as value:
-            self._opened.set_result(value)
+            self._value_future.set_result(value)
             await self._stop.wait()
 
 

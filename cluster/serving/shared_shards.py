@@ -41,9 +41,9 @@ class SharedShards:
         self.name = context.replica_id.unique_id
         self._pool, self._application = context.deployment, context.app_name
         self._sharing, self._clock = sharing, clock
-        self._asked: dict[int, float] = {}
-        self._known: tuple[str, ...] = ()
-        self._since = clock()
+        self._last_request_times: dict[int, float] = {}
+        self._known_members: tuple[str, ...] = ()
+        self._members_since = clock()
         self._own_pool: DeploymentHandle[Any] | None = None
 
     async def mine(self) -> list[int]:
@@ -56,7 +56,7 @@ class SharedShards:
         return self._compute_assigned() if self._is_stable() else []
 
     def note_asked(self, number: int) -> None:
-        self._asked[number] = self._clock()
+        self._last_request_times[number] = self._clock()
 
     def let_go(self, open_shards: Iterable[int]) -> list[int]:
         """Return the open shards to close: those assigned only to other processes and not requested for a while."""
@@ -67,7 +67,7 @@ class SharedShards:
         return [
             item
             for item in open_shards
-            if item not in assigned_shards and self._asked.get(item, -math.inf) < close_before
+            if item not in assigned_shards and self._last_request_times.get(item, -math.inf) < close_before
         ]
 
     def _compute_assigned(self) -> list[int]:
@@ -77,10 +77,10 @@ class SharedShards:
     def _is_stable(self) -> bool:
         """Return whether the set of processes has been unchanged for a while."""
         members, now = pool_members(self._pool), self._clock()
-        if members != self._known:
-            self._known, self._since = members, now
+        if members != self._known_members:
+            self._known_members, self._members_since = members, now
         complete = len(members) >= self._sharing.processes
-        return bool(members) and now - self._since >= (_STABLE_SECONDS if complete else _INCOMPLETE_SECONDS)
+        return bool(members) and now - self._members_since >= (_STABLE_SECONDS if complete else _INCOMPLETE_SECONDS)
 
 
 async def _call_once(pool: DeploymentHandle[Any]) -> None:

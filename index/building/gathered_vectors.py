@@ -47,10 +47,10 @@ class GatheredVectors:
     def __init__(self, directory: Path | None = None, wanted_hashes: Hashes | None = None) -> None:
         """Create the files in a directory, by default the system's temporary directory. `wanted_hashes` contains the
         sorted, unique hashes of the texts to gather; None gathers all."""
-        self._wanted = wanted_hashes
+        self._wanted_hashes = wanted_hashes
         self._texts = array("Q")
         self._dimensions = 0
-        self._weighed = True
+        self._has_weights = True
         self._lengths: list[NDArray[np.int64]] = []
         with ExitStack() as stack:
             self._vectors, self._tokens, self._weights = (
@@ -66,14 +66,18 @@ class GatheredVectors:
 
     def add(self, texts: Hashes, vectors: Vectors, lexical: LexicalRows | None) -> None:
         """Copy the vectors and weights of the wanted texts. Raises OSError if the disk is full."""
-        rows = np.arange(len(texts)) if self._wanted is None else np.flatnonzero(_is_wanted(texts, self._wanted))
+        rows = (
+            np.arange(len(texts))
+            if self._wanted_hashes is None
+            else np.flatnonzero(_is_wanted(texts, self._wanted_hashes))
+        )
         if not len(rows):
             return
         self._texts.frombytes(texts[rows].tobytes())
         self._dimensions = vectors.shape[1]
         self._vectors.append(vectors[rows])
-        self._weighed &= lexical is not None
-        if self._weighed and lexical is not None:
+        self._has_weights &= lexical is not None
+        if self._has_weights and lexical is not None:
             for row_slice in _slices(lexical, rows):
                 self._tokens.append(lexical.tokens[row_slice])
                 self._weights.append(lexical.weights[row_slice])
@@ -86,7 +90,7 @@ class GatheredVectors:
             return KnownVectors([])
         texts = np.frombuffer(self._texts, np.uint64)
         lexical = None
-        if self._weighed:
+        if self._has_weights:
             offsets = np.concatenate([[0], *self._lengths]).cumsum(dtype=np.int64)
             lexical = LexicalRows(offsets, self._tokens.array(), self._weights.array())
         vectors = self._vectors.array().reshape(len(texts), self._dimensions)

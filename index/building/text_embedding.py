@@ -124,14 +124,14 @@ class TextEmbedding:
         self.lexical = lexical
         self.embedded = 0
         """Number of texts embedded by the model so far."""
-        self._known = [item for item in known_vectors if lexical is None or item.weighed]
+        self._known_vectors = [item for item in known_vectors if lexical is None or item.weighed]
         self._progress = progress
-        self._done = self._total = 0
+        self._done_count = self._total = 0
 
     @property
     def signature(self) -> str:
         """Signature of the known vectors that cannot be recomputed from the texts."""
-        return "".join(vectors.signature for vectors in self._known)
+        return "".join(vectors.signature for vectors in self._known_vectors)
 
     async def fill(self, vectors: Vectors, texts: Iterator[str], spool: LexicalSpool | None = None) -> None:
         """Write the texts' passage vectors into `vectors`, which must have one row per text. Lexical weights are
@@ -153,8 +153,8 @@ class TextEmbedding:
     async def _fill(self, vectors: Vectors, texts: Sequence[str]) -> dict[int, LexicalWeights]:
         """Fill `vectors`, and return lexical weights keyed by row, if they are computed."""
         missing_rows, weights = np.arange(len(texts)), dict[int, LexicalWeights]()
-        keys = hash64(texts if self._known else ())
-        for known_vectors in self._known:
+        keys = hash64(texts if self._known_vectors else ())
+        for known_vectors in self._known_vectors:
             missing_rows = known_vectors.fill(vectors, keys, missing_rows, weights if self.lexical else None)
         self._advance(len(texts) - len(missing_rows))
         await self._embed(vectors, texts, missing_rows.tolist(), "passage", weights)
@@ -182,6 +182,6 @@ class TextEmbedding:
             self._advance(len(batch_rows))
 
     def _advance(self, texts: int) -> None:
-        self._done += texts
+        self._done_count += texts
         if texts:
-            self._progress(self._done, self._total)
+            self._progress(self._done_count, self._total)

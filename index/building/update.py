@@ -88,27 +88,29 @@ class Stopwatch:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Start the stopwatch; `clock` returns seconds since any fixed time."""
         self._clock = clock
-        self._started = clock()
-        self._spent: dict[str, float] = {}
+        self._start = clock()
+        self._seconds_by_stage: dict[str, float] = {}
 
     @property
     def seconds(self) -> float:
         """Seconds since the stopwatch was created."""
-        return round(self._clock() - self._started, 1)
+        return round(self._clock() - self._start, 1)
 
     @property
     def stages(self) -> tuple[StageTime, ...]:
         """Stages in the order they first started."""
-        return tuple(StageTime(name=name, seconds=round(seconds, 2)) for name, seconds in self._spent.items())
+        return tuple(
+            StageTime(name=name, seconds=round(seconds, 2)) for name, seconds in self._seconds_by_stage.items()
+        )
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        self._spent.setdefault(name, 0.0)
+        self._seconds_by_stage.setdefault(name, 0.0)
         start = self._clock()
         try:
             yield
         finally:
-            self._spent[name] += self._clock() - start
+            self._seconds_by_stage[name] += self._clock() - start
 
 
 async def update_corpus(

@@ -106,7 +106,7 @@ class LookupEmbedder:
     def __init__(self, embedder: Embedder, known_vectors: KnownVectors) -> None:
         """Wrap an embedder; `known_vectors` must be passage vectors of its model."""
         self._embedder = embedder
-        self._known = known_vectors
+        self._known_vectors = known_vectors
 
     @property
     def name(self) -> str:
@@ -120,7 +120,7 @@ class LookupEmbedder:
         if kind == "query" or not texts:
             return await self._embedder.embed(texts, kind)
         vectors = np.full((len(texts), self.dimensions), np.nan, np.float32)
-        missing_rows = self._known.fill(vectors, hash64(texts), np.arange(len(texts))).tolist()
+        missing_rows = self._known_vectors.fill(vectors, hash64(texts), np.arange(len(texts))).tolist()
         if missing_rows:
             vectors[missing_rows] = await self._embedder.embed([texts[row] for row in missing_rows], kind)
         return _require_finite(vectors)
@@ -138,7 +138,7 @@ class LexicalLookupEmbedder(LookupEmbedder):
         if kind == "query" or not texts:
             return await self._lexical.embed_with_weights(texts, kind)
         vectors, weights = np.full((len(texts), self.dimensions), np.nan, np.float32), dict[int, LexicalWeights]()
-        missing_rows = self._known.fill(vectors, hash64(texts), np.arange(len(texts)), weights).tolist()
+        missing_rows = self._known_vectors.fill(vectors, hash64(texts), np.arange(len(texts)), weights).tolist()
         if missing_rows:
             weighed_texts = await self._lexical.embed_with_weights([texts[row] for row in missing_rows], kind)
             vectors[missing_rows] = weighed_texts.vectors

@@ -86,7 +86,7 @@ class RawFileWriter:
         self._files: dict[int, pq.ParquetWriter] = {}
         self._rows: list[Sequence[Any]] = []
         self._ids: list[str | None] = []
-        self._held = 0
+        self._held_bytes = 0
 
     @property
     def parts(self) -> tuple[int, ...]:
@@ -97,8 +97,8 @@ class RawFileWriter:
         partition. `size` is the number of bytes in its text."""
         self._rows.append((*row, *stamp))
         self._ids.append(paper)
-        self._held += size
-        if self._held >= _FLUSH:
+        self._held_bytes += size
+        if self._held_bytes >= _FLUSH:
             self._flush()
 
     def __enter__(self) -> Self:
@@ -121,7 +121,7 @@ class RawFileWriter:
         for part in range(self._partitions) if everywhere.any() else np.unique(parts).tolist():
             rows = np.flatnonzero((parts == part) | everywhere)
             self._file(part).write_table(table.take(rows))
-        self._rows, self._ids, self._held = [], [], 0
+        self._rows, self._ids, self._held_bytes = [], [], 0
 
     def _file(self, part: int) -> pq.ParquetWriter:
         if part not in self._files:
@@ -171,7 +171,7 @@ class SourceWriter:
         self._folder = source_folder(root, source)
         remove_source(self._folder)  # leftovers of an interrupted attempt
         self._stack = ExitStack()
-        self._rejected = self._stack.enter_context((self._folder / REJECTED_FILE).open_atomic())
+        self._rejections_file = self._stack.enter_context((self._folder / REJECTED_FILE).open_atomic())
         writer = RawFileWriter(self._folder, SOURCE_FORMATS[source.kind].schema, partitions)
         self._writer = self._stack.enter_context(writer)
         self._reasons: Counter[str] = Counter()
@@ -216,7 +216,7 @@ class SourceWriter:
         self._reasons[reason] += 1
         if self._reasons.total() <= _LISTED:
             rejection = {"source": self._source.name, "line": line, "reason": reason}
-            self._rejected.write(json.dumps(rejection, ensure_ascii=False).encode() + b"\n")
+            self._rejections_file.write(json.dumps(rejection, ensure_ascii=False).encode() + b"\n")
 
 
 def ingest_file(source: IngestSource, address: str, root: str, partitions: int) -> IngestedSource:

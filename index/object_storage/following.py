@@ -24,22 +24,22 @@ class FollowedBucket:
         """Open the bucket. Raises ConfigurationError if no installed library supports its URL."""
         self.storage = ObjectStorage(address)
         self.log = PublicationLog(self.storage)
-        self._look_seconds = look_seconds
+        self._check_seconds = look_seconds
         self._clock = clock
         self._lock = threading.Lock()
-        self._looking = False
-        self._looked: float | None = None
+        self._is_checking = False
+        self._last_check: float | None = None
         self._newest: Publication | None = None
-        self._trouble = ""
+        self._last_problem = ""
         """Problem that the last check found; kept so that each problem is logged only once."""
 
     def get_newest_known(self) -> Publication | None:
         """Return the newest known publication without blocking, and start a background check if the last one is too
         old."""
         with self._lock:
-            is_check_due = self._looked is None or self._clock() - self._looked >= self._look_seconds
-            if is_check_due and not self._looking:
-                self._looking = True
+            is_check_due = self._last_check is None or self._clock() - self._last_check >= self._check_seconds
+            if is_check_due and not self._is_checking:
+                self._is_checking = True
                 threading.Thread(target=self._check_in_background, name="corpus bucket", daemon=True).start()
             return self._newest
 
@@ -49,7 +49,7 @@ class FollowedBucket:
         if newest is None:
             raise self.log.build_not_published_error()
         with self._lock:
-            self._newest, self._looked, self._trouble = newest, self._clock(), ""
+            self._newest, self._last_check, self._last_problem = newest, self._clock(), ""
         return newest
 
     def inventory(self, version: str) -> VersionInventory:
@@ -60,12 +60,12 @@ class FollowedBucket:
         try:
             self.look()
         except CorpusError as error:
-            if str(error) != self._trouble:
-                self._trouble = str(error)
+            if str(error) != self._last_problem:
+                self._last_problem = str(error)
                 _LOG.warning("cannot check for a newer version of the corpus: %s", error)
         finally:
             with self._lock:
-                self._looked, self._looking = self._clock(), False
+                self._last_check, self._is_checking = self._clock(), False
 
 
 class BucketOrigin:
@@ -82,7 +82,7 @@ class BucketOrigin:
         self.bucket = bucket
         self.copy = LocalCopy(directory, verification_cache, keep)
         self._parts = parts
-        self._settled: set[str] = set()
+        self._settled_versions: set[str] = set()
 
     def newest(self) -> str:
         publication = self.bucket.get_newest_known()
@@ -106,10 +106,10 @@ class BucketOrigin:
                 )
         if not self.copy.holds(version, self._parts):
             self.pull(version)
-        elif version not in self._settled:
+        elif version not in self._settled_versions:
             with suppress(CorpusError):  # another process builds in this directory, or it cannot be written
                 self.copy.settle(version, self._is_newest(version))
-        self._settled.add(version)
+        self._settled_versions.add(version)
         return version
 
     def pull(self, version: str) -> PullSummary:

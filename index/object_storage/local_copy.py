@@ -53,7 +53,7 @@ class LocalCopy:
     def __init__(self, directory: Path, verification_cache: VerificationCache, keep: int = 2) -> None:
         """Create a local copy that keeps `keep` versions, in addition to versions in use."""
         self.directory = directory
-        self._verified = verification_cache
+        self._verification_cache = verification_cache
         self._keep = keep
         self._root = VersionStore(directory)
 
@@ -247,7 +247,7 @@ class LocalCopy:
         """Record for all processes on this machine that the part is verified."""
         if part == _WHOLE:
             return
-        self._verified.verify(*_open_part(self.directory, version, int(part)), fresh_digests)
+        self._verification_cache.verify(*_open_part(self.directory, version, int(part)), fresh_digests)
 
     def _by_age(self) -> list[str]:
         """Return the current version, then the other versions, most recent first."""

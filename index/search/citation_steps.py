@@ -23,7 +23,7 @@ class CitationSteps:
         contains the unit of each segment's first paper."""
         self._segments = [(int(start), segment) for start, segment in zip(first_units, segments, strict=False)]
         self._filters = filters
-        self._excluded = np.array(sorted(excluded_units), np.int64)
+        self._excluded_units = np.array(sorted(excluded_units), np.int64)
 
     def find_cited(self, lists: Sequence[Hashes], limit: int) -> list[Units]:
         """Return the papers for each list of hashed ids: up to `limit` distinct papers, in list order."""
@@ -46,7 +46,7 @@ class CitationSteps:
         for start, segment in self._segments:
             first, last = segment.citations.citing_rows.ranges(hashes)
             for place in np.flatnonzero(last > first).tolist():
-                rows = segment.newest_citing(int(hashes[place]), limit + len(self._excluded), self._filters)
+                rows = segment.newest_citing(int(hashes[place]), limit + len(self._excluded_units), self._filters)
                 units = self._drop_excluded(rows + start)
                 units_by_place[place].append(units)
                 days[place].append(segment.store.day_numbers(units - start))
@@ -67,11 +67,11 @@ class CitationSteps:
         row_filter = segment.row_filter(self._filters)
         passes = row_filter.allows(rows)
         units = rows[passes] + start
-        is_kept = ~np.isin(units, self._excluded)
+        is_kept = ~np.isin(units, self._excluded_units)
         return places[passes][is_kept], units[is_kept]
 
     def _drop_excluded(self, units: Units) -> Units:
-        return units[~np.isin(units, self._excluded)] if len(self._excluded) else units
+        return units[~np.isin(units, self._excluded_units)] if len(self._excluded_units) else units
 
 
 def _merge_newest(units: Sequence[Units], days: Sequence[NDArray[np.int32]], limit: int) -> Units:

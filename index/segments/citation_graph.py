@@ -58,17 +58,17 @@ class CitationGraph:
 
     def __init__(self, directory: Path) -> None:
         self._starts: NDArray[np.int64] = load_array(directory / _STARTS)
-        self._cited: Hashes = load_array(directory / _CITED)
+        self._cited_hashes: Hashes = load_array(directory / _CITED)
         self.citing_rows = HashedRows(directory, _CITING)
         """Rows of citing papers, keyed by the hash of the cited id; one entry per citation."""
 
     def __len__(self) -> int:
         """Return the number of citations, including citations of papers that are not in the corpus."""
-        return len(self._cited)
+        return len(self._cited_hashes)
 
     def cited_by(self, row: int) -> Hashes:
         """Return the hashed ids that the paper in a row cites, in the order of its reference list."""
-        return self._cited[self._starts[row] : self._starts[row + 1]]
+        return self._cited_hashes[self._starts[row] : self._starts[row + 1]]
 
     def citing(self, cited_hash: int) -> NDArray[np.uint32]:
         """Return the distinct rows of the papers that cite the paper with this hashed id, ascending."""

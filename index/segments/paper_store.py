@@ -108,7 +108,7 @@ class PaperStore:
         self._batches: list[Any] = [reader.get_batch(i) for i in range(reader.num_record_batches)]
         self.by_hash = HashedRows(directory, _IDS)
         """Rows, keyed by the hashes of their ids."""
-        self._cited = CitedInTextFile(directory)
+        self._cited_in_text = CitedInTextFile(directory)
         self._days: NDArray[np.int32] = load_array(directory / _DAYS)
         self.paper = cache_method(self._paper, _REMEMBERED)
 
@@ -148,11 +148,11 @@ class PaperStore:
     @property
     def rows_citing_in_text(self) -> NDArray[np.uint32]:
         """Rows of papers that cite works in their texts, ascending."""
-        return self._cited.rows
+        return self._cited_in_text.rows
 
     def cited_in_text(self, row: int) -> tuple[CitedInText, ...]:
         """Return the works that a paper cites in its text, according to its record."""
-        return self._cited.works(row)
+        return self._cited_in_text.works(row)
 
     def all_indexed_columns(self) -> Iterator[dict[str, Any]]:
         """Yield, for each row, the columns needed for indexed texts and filters."""

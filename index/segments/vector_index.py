@@ -82,7 +82,7 @@ class VectorIndex:
         """Open the index. Up to `exact_up_to` rows are searched exactly."""
         self.vectors: Vectors = load_array(directory / _VECTORS)
         self._exact_up_to = exact_up_to
-        self._probes, self._rescored = parameters.probes or 0, parameters.rescored or 1
+        self._probes, self._rescored_per_result = parameters.probes or 0, parameters.rescored or 1
         self.approximate: ApproximateIndex | None = None
         if parameters.kind != "exact":
             self.approximate = ApproximateIndex.open(directory / INDEX_FILE, self.vectors)
@@ -136,7 +136,7 @@ class VectorIndex:
             return self._search_exactly(queries, count + _SPARE, row_filter)
         # Each list contains fewer allowed rows than tuning assumed, so proportionally more lists are probed.
         probes = math.ceil(self._probes * len(self) / row_filter.count)
-        return self.approximate.nearest(queries, count + _SPARE, count * self._rescored, probes, row_filter)
+        return self.approximate.nearest(queries, count + _SPARE, count * self._rescored_per_result, probes, row_filter)
 
     def _search_exactly(self, queries: Vectors, limit: int, row_filter: RowFilter) -> Candidates:
         if row_filter.bits is None:

@@ -36,7 +36,7 @@ class VersionStore:
         self._versions = directory / "versions"
         self._segments = directory / "segments"
         self._current = directory / "current"
-        self._next = directory / "current.next"
+        self._next_path = directory / "current.next"
 
     def version_path(self, version: str) -> Path:
         return self._versions / version
@@ -92,7 +92,7 @@ class VersionStore:
                 ) from None
             for leftover in self.directory.glob(f"*/{_UNFINISHED}*"):
                 shutil.rmtree(leftover)
-            self._next.unlink(missing_ok=True)
+            self._next_path.unlink(missing_ok=True)
             yield
 
     @contextmanager
@@ -137,9 +137,9 @@ class VersionStore:
         _sync(place.parent)
 
     def set_current(self, version: str) -> None:
-        self._next.write_text(version + "\n", "ascii")
-        _sync(self._next)
-        self._next.replace(self._current)
+        self._next_path.write_text(version + "\n", "ascii")
+        _sync(self._next_path)
+        self._next_path.replace(self._current)
         _sync(self.directory)
 
     def hold_version(self, version: str) -> int:

@@ -34,7 +34,7 @@ class DatasetServices:
         self._editions = {number: Edition(library, number) for number in RELEASES}
         self._edition = self._editions[1]
         self._faults = frozenset(faults)
-        self._seen: Counter[str] = Counter()
+        self._request_counts: Counter[str] = Counter()
         self._links: Counter[str] = Counter()
         self._s2_file = cache(self._pack_s2_file)
         self._openalex_file = cache(self._pack_works)
@@ -102,8 +102,8 @@ class DatasetServices:
 
     async def oai(self, request: web.Request) -> web.Response:
         token = request.query.get("resumptionToken", "")
-        if token and "forgotten" in self._faults and not self._seen["token"]:
-            self._seen["token"] += 1
+        if token and "forgotten" in self._faults and not self._request_counts["token"]:
+            self._request_counts["token"] += 1
             return _xml(oai.error("badResumptionToken", "The value of the resumptionToken argument is invalid"))
         window, _, start = token.partition("|") if token else (_window(request.query), "", "0")
         first, last = (date.fromisoformat(day) for day in window.split("--"))
@@ -130,19 +130,19 @@ class DatasetServices:
         return web.json_response({"edition": self._edition.number})
 
     async def requests(self, _: web.Request) -> web.Response:
-        return web.json_response(dict(self._seen))
+        return web.json_response(dict(self._request_counts))
 
     async def reset(self, _: web.Request) -> web.Response:
         self._edition = self._editions[1]
-        self._seen.clear()
+        self._request_counts.clear()
         self._links.clear()
         return web.json_response({"edition": self._edition.number})
 
     @web.middleware
     async def _busy(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         path = "/".join(("", "s3", *request.path.split("/")[3:])) if request.path.startswith("/s3/") else request.path
-        self._seen[path] += 1
-        if "busy" in self._faults and self._seen[path] == 1 and not path.startswith("/_datasets"):
+        self._request_counts[path] += 1
+        if "busy" in self._faults and self._request_counts[path] == 1 and not path.startswith("/_datasets"):
             return web.Response(status=503, headers={"Retry-After": "0"}, text="Retry after 0 seconds")
         return await handler(request)
 
@@ -166,8 +166,8 @@ class DatasetServices:
             headers["Content-Range"] = f"bytes {begin}-{len(body) - 1}/{len(body)}"
         response = web.StreamResponse(status=206 if begin else 200, headers=headers)
         await response.prepare(request)
-        is_cut = "cut" in self._faults and not self._seen[f"delivered {name}"]
-        self._seen[f"delivered {name}"] += 1
+        is_cut = "cut" in self._faults and not self._request_counts[f"delivered {name}"]
+        self._request_counts[f"delivered {name}"] += 1
         await response.write(body[begin : len(body) // 2] if is_cut else body[begin:])
         if is_cut and request.transport is not None:
             request.transport.close()

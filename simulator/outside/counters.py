@@ -50,7 +50,7 @@ class Counters:
     by_operation: Counter[str] = field(default_factory=Counter)
     injected: Counter[str] = field(default_factory=Counter)
     arrivals: list[float] = field(default_factory=list)
-    _answered: set[bytes] = field(default_factory=set)
+    _answered_keys: set[bytes] = field(default_factory=set)
     _last: dict[str, float] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
 
@@ -72,8 +72,8 @@ class Counters:
     def answered(self, status: int, key: bytes) -> None:
         self.by_status[status] += 1
         if status == 200:
-            self.repeated += key in self._answered
-            self._answered.add(key)
+            self.repeated += key in self._answered_keys
+            self._answered_keys.add(key)
 
     def stats(self) -> Stats:
         counter_values = {name: getattr(self, name) for name in Stats.model_fields}

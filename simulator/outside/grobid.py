@@ -55,7 +55,7 @@ class Grobid(SimulatedService):
     def __init__(self, library: Library) -> None:
         super().__init__(library)
         self._engines = 0
-        self._asked: Counter[bytes] = Counter()
+        self._request_counts: Counter[bytes] = Counter()
         self.knobs = type(self).knobs
 
     def routes(self) -> Sequence[web.RouteDef]:
@@ -79,8 +79,8 @@ class Grobid(SimulatedService):
         if pdf is None:
             return web.Response(status=400)
         key = blake2b(pdf, digest_size=16).digest()
-        random = Random(key + b"%s/%d/%d" % (self.prefix.encode(), self.knobs.seed, self._asked[key]))
-        self._asked[key] += 1
+        random = Random(key + b"%s/%d/%d" % (self.prefix.encode(), self.knobs.seed, self._request_counts[key]))
+        self._request_counts[key] += 1
         if random.random() < self.knobs.busy_rate or not await self._reserve_engine():
             return web.Response(status=503)
         try:

@@ -84,7 +84,7 @@ class Repository(NamedTuple):
 class Repositories:
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._made: set[str] = set()
+        self._created_names: set[str] = set()
 
     @cached_property
     def by_name(self) -> dict[str, Repository]:
@@ -104,9 +104,9 @@ class Repositories:
 
     def folder(self, repository: Repository) -> Path:
         path = self.root / f"{repository.name}.git"
-        if repository.name not in self._made:
+        if repository.name not in self._created_names:
             self._make(repository, path)
-            self._made.add(repository.name)
+            self._created_names.add(repository.name)
         return path
 
     def git(self, repository: Repository, *arguments: str) -> bytes:

@@ -93,7 +93,7 @@ async def test_reader_keeps_its_version_when_the_next_is_damaged(tmp_path: Path)
 
     async def refused() -> bool:
         assert (await corpora.current()).version == first
-        return bool(corpora._refused[0])
+        return bool(corpora._refused_version[0])
 
     await wait_until_async(refused)
     assert await (await corpora.current()).search(["bees"], 5, OPEN)

@@ -55,7 +55,7 @@ async def test_unpriced_board_model_is_rejected_before_a_budgeted_job_starts(job
         corpora=UNUSED,
         _slots=asyncio.Semaphore(1),
         _overnight_slots=asyncio.Semaphore(1),
-        _running=Counter(),
+        _running_counts=Counter(),
         bibliography=UNUSED,
     )
     idea = Idea(id=IdeaId("i1"), title="Masks", text="We learn masks.", sections=(), source="ideas.jsonl:1")

@@ -88,36 +88,36 @@ class BatchQueue(Generic[Item, Prepared, Out]):
     At most `held` non-urgent items are prepared ahead, so that a long queue takes little memory."""
 
     def __init__(self, held: int) -> None:
-        self._most_held = held
-        self._pending: dict[Item, _PendingItem[Item, Out]] = {}
-        self._arrived: dict[bool, deque[_PendingItem[Item, Out]]] = {True: deque(), False: deque()}
+        self._max_held = held
+        self._pending_items: dict[Item, _PendingItem[Item, Out]] = {}
+        self._arrival_queues: dict[bool, deque[_PendingItem[Item, Out]]] = {True: deque(), False: deque()}
         """Arrival queues, keyed by whether the items are urgent."""
-        self._prepared: list[_PreparedItem[Item, Prepared, Out]] = []
+        self._prepared_items: list[_PreparedItem[Item, Prepared, Out]] = []
         self._arrivals = 0
         self._urgent_in_a_row = 0
 
     def __bool__(self) -> bool:
-        return bool(self._pending)
+        return bool(self._pending_items)
 
     def add(self, item: Item, result: "asyncio.Future[Out]", urgent: bool) -> None:
         """Add an item. An item that is already pending is computed once for all callers."""
-        pending = self._pending.get(item)
+        pending = self._pending_items.get(item)
         if pending is None:
-            pending = self._pending[item] = _PendingItem(item, self._arrivals)
+            pending = self._pending_items[item] = _PendingItem(item, self._arrivals)
             self._arrivals += 1
-            self._arrived[urgent].append(pending)
+            self._arrival_queues[urgent].append(pending)
         elif urgent and not pending.urgent:
-            self._arrived[urgent].append(pending)
+            self._arrival_queues[urgent].append(pending)
         pending.urgent |= urgent
         pending.results.append(result)
 
     def take_unprepared(self, limit: int) -> list[_PendingItem[Item, Out]]:
         """Take at most `limit` items to prepare now; `add_prepared` returns them to the queue."""
         items: list[_PendingItem[Item, Out]] = []
-        prepared_not_urgent = sum(not item.pending.urgent for item in self._prepared)
+        prepared_not_urgent = sum(not item.pending.urgent for item in self._prepared_items)
         for urgent in (self._urgent_first, not self._urgent_first):
-            queue = self._arrived[urgent]
-            max_items = limit if urgent else min(limit, self._most_held - prepared_not_urgent)
+            queue = self._arrival_queues[urgent]
+            max_items = limit if urgent else min(limit, self._max_held - prepared_not_urgent)
             while queue and len(items) < max_items:
                 pending = queue.popleft()
                 if pending.dequeued:
@@ -130,37 +130,37 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         return items
 
     def add_prepared(self, pending: _PendingItem[Item, Out], shape: int, prepared: Prepared) -> None:
-        self._prepared.append(_PreparedItem(pending, shape, prepared))
+        self._prepared_items.append(_PreparedItem(pending, shape, prepared))
 
     def forget(self, pending: _PendingItem[Item, Out]) -> None:
         """Remove a pending item. A later request for the same item is computed again."""
-        del self._pending[pending.item]
+        del self._pending_items[pending.item]
 
     def take_batch(
         self, capacity: Callable[[int], int], size: Callable[[Prepared], int]
     ) -> _Batch[Item, Prepared, Out] | None:
         """Take the next batch, of items of one shape whose sizes sum to at most `capacity(shape)`; return None if no
         item is prepared. Items that do not fit are skipped, so that smaller ones fill the batch."""
-        for item in self._prepared:
+        for item in self._prepared_items:
             if not item.pending.wanted:
                 self.forget(item.pending)
-        self._prepared = [item for item in self._prepared if item.pending.wanted]
-        if not self._prepared:
+        self._prepared_items = [item for item in self._prepared_items if item.pending.wanted]
+        if not self._prepared_items:
             return None
         urgent_first = self._urgent_first
 
         def order(prepared_item: _PreparedItem[Item, Prepared, Out]) -> tuple[bool, int]:
             return prepared_item.pending.urgent != urgent_first, prepared_item.pending.number
 
-        lead = min(self._prepared, key=order)
+        lead = min(self._prepared_items, key=order)
         self._count(lead.pending.urgent)
         batch_items, free = dict[int, _PreparedItem[Item, Prepared, Out]](), capacity(lead.shape)
-        for item in sorted((item for item in self._prepared if item.shape == lead.shape), key=order):
+        for item in sorted((item for item in self._prepared_items if item.shape == lead.shape), key=order):
             if (item_size := size(item.prepared)) <= free:
                 batch_items[id(item)] = item
                 free -= item_size
                 self.forget(item.pending)
-        self._prepared = [item for item in self._prepared if id(item) not in batch_items]
+        self._prepared_items = [item for item in self._prepared_items if id(item) not in batch_items]
         return _Batch(lead.shape, list(batch_items.values()))
 
     @property
@@ -168,7 +168,7 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         return self._urgent_in_a_row < URGENT_IN_A_ROW
 
     def _count(self, urgent: bool) -> None:
-        others_wait = bool(self._arrived[False]) or any(not item.pending.urgent for item in self._prepared)
+        others_wait = bool(self._arrival_queues[False]) or any(not item.pending.urgent for item in self._prepared_items)
         self._urgent_in_a_row = self._urgent_in_a_row + 1 if urgent and others_wait and self._urgent_first else 0
 
 

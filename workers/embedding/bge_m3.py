@@ -45,7 +45,7 @@ class BgeM3Model(PaddedModel):
         self._model: Any = None
         self._tokenizer: Any = None
         self._device = "cpu"
-        self._unweighed: NDArray[np.int32] = np.empty(0, np.int32)
+        self._unweighed_tokens: NDArray[np.int32] = np.empty(0, np.int32)
         """Special tokens, which get no lexical weight."""
         self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
 
@@ -83,7 +83,7 @@ class BgeM3Model(PaddedModel):
 
     def _lexical(self, tokens: NDArray[np.int32], weights: NDArray[np.float32]) -> LexicalWeights:
         """Return each distinct token's weight; if the token occurs several times, the largest."""
-        counts = (weights > 0) & ~np.isin(tokens, self._unweighed)
+        counts = (weights > 0) & ~np.isin(tokens, self._unweighed_tokens)
         distinct, places = np.unique(tokens[counts], return_inverse=True)
         largest = np.zeros(len(distinct), np.float32)
         np.maximum.at(largest, places, weights[counts])
@@ -111,7 +111,7 @@ class BgeM3Model(PaddedModel):
         tokenizer, model = flag.tokenizer, flag.model
         flag.model = None  # otherwise, its destructor would move the model to the CPU
         special = (tokenizer.cls_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id)
-        self._unweighed = np.array([item for item in special if item is not None], np.int32)
+        self._unweighed_tokens = np.array([item for item in special if item is not None], np.int32)
         readable = model.config.max_position_embeddings - 2  # position numbers begin after that of the padding
         limits = (self._profile.max_tokens, tokenizer.model_max_length, readable)
         tokens = _GPU_TOKENS if device == "cuda" else _CPU_TOKENS

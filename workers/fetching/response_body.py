@@ -18,18 +18,18 @@ class ThroughputMonitor:
     make up for a later slow one."""
 
     def __init__(self, started: float, min_bytes_per_second: float, grace_seconds: float) -> None:
-        self._least = min_bytes_per_second * grace_seconds
+        self._min_bytes = min_bytes_per_second * grace_seconds
         self._patience = grace_seconds
-        self._since = started
-        self._received = 0
+        self._period_start = started
+        self._received_bytes = 0
 
     def is_too_slow(self, now: float, received: int) -> bool:
         """Return whether the body is too slow. `received` bytes arrived since the last call, up to time `now`."""
-        self._received += received
-        if now - self._since < self._patience:
+        self._received_bytes += received
+        if now - self._period_start < self._patience:
             return False
-        too_slow = self._received < self._least
-        self._since, self._received = now, 0
+        too_slow = self._received_bytes < self._min_bytes
+        self._period_start, self._received_bytes = now, 0
         return too_slow
 
 

@@ -63,13 +63,13 @@ class Robots:
         self._seconds = hours * 3600
         self._clock = clock
         self._reading = HostSlots(1)
-        self._known: OrderedDict[URL, _Rules] = OrderedDict()
+        self._rules_by_site: OrderedDict[URL, _Rules] = OrderedDict()
 
     async def check_allowed(self, url: URL) -> None:
         """Raise DownloadRefused if robots.txt disallows the page, AddressRefused if the host is not allowed."""
         origin = url.origin()
         async with self._reading.slot(str(origin)):
-            cached_rules = self._known.get(origin)
+            cached_rules = self._rules_by_site.get(origin)
             if cached_rules is None or cached_rules.until <= self._clock.monotonic():
                 cached_rules = await self._read_rules(origin)
         if cached_rules.rules is None:
@@ -89,8 +89,8 @@ class Robots:
         # Rules that could not be read are requested again soon, because the host may only have been slow.
         seconds = self._seconds if rules is not None else min(self._seconds, 600.0)
         cached_rules = _Rules(rules, self._clock.monotonic() + seconds)
-        self._known[origin] = cached_rules
-        self._known.move_to_end(origin)
-        while len(self._known) > _MAX_HOSTS:
-            self._known.popitem(last=False)
+        self._rules_by_site[origin] = cached_rules
+        self._rules_by_site.move_to_end(origin)
+        while len(self._rules_by_site) > _MAX_HOSTS:
+            self._rules_by_site.popitem(last=False)
         return cached_rules

@@ -32,7 +32,7 @@ class CachingDocumentReader:
         self._archive = archive
         self._grobid = grobid
         self._teis = teis
-        self._embedded = embedded
+        self._embedded_parser = embedded
         self._clock = clock
 
     async def read(self, sha256: str, source: str, seconds: float) -> ParsedPaper:
@@ -91,7 +91,7 @@ class CachingDocumentReader:
         """Remove hidden text from the paper as parsed by GROBID. Return it unchanged if the embedded parser cannot read
         the document."""
         try:
-            pages = await self._embedded.pages(await self._document(sha256, source), source)
+            pages = await self._embedded_parser.pages(await self._document(sha256, source), source)
         except Unreadable as error:
             _LOG.warning("hidden text cannot be removed from GROBID's output: %s", error)
             return paper
@@ -103,7 +103,7 @@ class CachingDocumentReader:
         return await self._archive.paper(sha256, max(names, key=build_version_key)) if names else None
 
     async def _by_embedded_parser(self, sha256: str, source: str, parsed_names: list[str]) -> ParsedPaper:
-        name = _name("pypdfium2", self._embedded.version)
+        name = _name("pypdfium2", self._embedded_parser.version)
         paper = await self._archive.paper(sha256, name) if name in parsed_names else None
         if paper is not None:
             return paper
@@ -113,7 +113,7 @@ class CachingDocumentReader:
         pdf = await self._document(sha256, source)
         started = self._clock.monotonic()
         try:
-            paper = await self._embedded.parse(pdf, source)
+            paper = await self._embedded_parser.parse(pdf, source)
         except Unreadable as error:
             PARSE_FAILURES.labels("pypdfium2", error.cause).inc()
             await self._archive.add_failure(sha256, name, error)

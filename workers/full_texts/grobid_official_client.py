@@ -66,19 +66,19 @@ class _Request:
 
     def __init__(self) -> None:
         self._connection: _Connection | None = None
-        self._ended = False
+        self._has_ended = False
 
     def takes(self, connection: "_Connection") -> None:
         with _OWNERS:
             self._connection, connection.owner = connection, self
-            if self._ended:
+            if self._has_ended:
                 _shut_down(connection)
 
     def end(self) -> None:
         """Abort the request by closing its connection, unless it is already answered or the connection now belongs to
         another request."""
         with _OWNERS:
-            self._ended = True
+            self._has_ended = True
             if self._connection is not None and self._connection.owner is self:
                 _shut_down(self._connection)
 

@@ -118,7 +118,7 @@ class _RunFullTexts:
         self._run = run
         self._first = first
         self._locators = locators
-        self._until: float | None = None
+        self._deadline: float | None = None
 
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         papers_by_id = {paper.id: paper for paper in papers}
@@ -158,6 +158,6 @@ class _RunFullTexts:
     def _seconds_left(self) -> float:
         """Return the seconds left for this evaluation, counted from its first request."""
         now = asyncio.get_running_loop().time()
-        if self._until is None:
-            self._until = now + self._settings.run_seconds
-        return min(self._settings.paper_seconds, self._until - now)
+        if self._deadline is None:
+            self._deadline = now + self._settings.run_seconds
+        return min(self._settings.paper_seconds, self._deadline - now)

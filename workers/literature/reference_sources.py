@@ -70,7 +70,7 @@ class RemoteReferenceSource:
     def __init__(self, source: LiteratureSource, settings: LiteratureSettings, run: Run) -> None:
         self._source = source
         self._run = run
-        self._left = settings.own_references
+        self._requests_left = settings.own_references
         self._slots = asyncio.Semaphore(_AT_ONCE)
         # A separate owner, so that the evaluation's searches do not wait behind its references.
         self._context = RequestContext(f"{run.id}/references", settings.patience_seconds)
@@ -103,9 +103,9 @@ class RemoteReferenceSource:
         """Search for a reference's text. Raises SourceBusy if the limit for one idea is used up."""
         if not isinstance(self._source, SearchesPapers):
             return []
-        if self._left <= 0:
+        if self._requests_left <= 0:
             raise SourceBusy(f"The limit on reference searches in {self.name} for one idea has been reached.")
-        self._left -= 1
+        self._requests_left -= 1
         async with self._slots:
             records = await self._source.search(reference[:_MAX_CHARS], _FEW, OPEN, self._context)
         self._record_results(len(records))

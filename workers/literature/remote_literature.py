@@ -43,33 +43,33 @@ class SourceBudget:
         self._queries = queries
         self._seconds = seconds
         self._clock = clock
-        self._used: Counter[Operation] = Counter()
+        self._used_counts: Counter[Operation] = Counter()
         self._in_flight = 0
-        self._since = 0.0
+        self._waiting_since = 0.0
 
     def take(self, operation: Operation, requested: int) -> int:
         """Take up to `requested` queries from the budget; return how many may be sent."""
-        granted = min(requested, self._queries - self._used[operation])
-        self._used[operation] += granted
+        granted = min(requested, self._queries - self._used_counts[operation])
+        self._used_counts[operation] += granted
         return granted
 
     @property
     def seconds_left(self) -> float:
-        in_flight_seconds = self._clock.monotonic() - self._since if self._in_flight else 0.0
+        in_flight_seconds = self._clock.monotonic() - self._waiting_since if self._in_flight else 0.0
         return max(0.0, self._seconds - in_flight_seconds)
 
     @contextmanager
     def count_waiting(self) -> Iterator[None]:
         """Count the time while the context is open. Time shared by concurrent queries counts only once."""
         if not self._in_flight:
-            self._since = self._clock.monotonic()
+            self._waiting_since = self._clock.monotonic()
         self._in_flight += 1
         try:
             yield
         finally:
             self._in_flight -= 1
             if not self._in_flight:
-                self._seconds -= self._clock.monotonic() - self._since
+                self._seconds -= self._clock.monotonic() - self._waiting_since
 
 
 Item = TypeVar("Item")

@@ -86,7 +86,7 @@ class AdaptiveLimit:
     epoch: int = 0
     """Counter that increases with every change of the limit. Each request records the epoch in which it was sent."""
     paused_until: float = 0.0
-    _quick: bool = True
+    _is_doubling: bool = True
     """Whether the limit still doubles each round, which it does until the first requests are turned away or slow."""
     _round: _Round = field(default_factory=_Round)
     _baselines: dict[Hashable, _Baseline] = field(default_factory=dict)
@@ -132,9 +132,11 @@ class AdaptiveLimit:
         if this.slowness > MUCH_SLOWER:
             self._back_off(SLOW_FACTOR)
             return
-        self._quick = self._quick and (this.turned_away <= 1 or this.turned_away <= CALM_SHARE * this.requests)
+        self._is_doubling = self._is_doubling and (
+            this.turned_away <= 1 or this.turned_away <= CALM_SHARE * this.requests
+        )
         if this.peak >= self.value and this.slowness < SLOWER:
-            step = self.value if self._quick else max(1, self.start // 4)
+            step = self.value if self._is_doubling else max(1, self.start // 4)
             self._change(min(self.maximum, self.value + step))
         else:
             self._round = _Round()
@@ -142,7 +144,7 @@ class AdaptiveLimit:
     def _back_off(self, factor: float) -> None:
         """Multiply the limit by `factor`. If the peak of requests in flight is lower than the limit, start from the
         peak, because reducing a limit far above it would have no effect."""
-        self._quick = False
+        self._is_doubling = False
         self._change(max(1, math.floor(min(self.value, self._round.peak) * factor)))
 
     def _change(self, limit: int) -> None:
@@ -244,7 +246,7 @@ class Admission:
         self.in_flight = self.peak = 0
         """Requests in flight now, and the highest number so far."""
         self._share = share
-        self._started = False
+        self._has_started = False
         self._gate = PriorityGate(self)
 
     @property
@@ -289,8 +291,8 @@ class Admission:
     def _share_changed(self) -> None:
         """Admit waiting requests within the new share. The first time, also scale the limit's start value by the
         share."""
-        if not self._started and self._share is not None:
-            self._started = True
+        if not self._has_started and self._share is not None:
+            self._has_started = True
             self.limit.start = self.limit.value = max(1, int(self.limit.start * self._share.part))
         self._gate.admit()
 

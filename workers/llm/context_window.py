@@ -42,18 +42,18 @@ class ContextWindows:
     """Context windows of an endpoint's models, in tokens, as far as they are known."""
 
     def __init__(self, configured: int | None) -> None:
-        self._configured = configured
-        self._listed: Mapping[str, int] = {}
+        self._configured_window = configured
+        self._listed_windows: Mapping[str, int] = {}
         self._learnt: dict[str, int] = {}
         """Context windows stated in refusals, by model."""
 
     def get_window(self, model: str) -> int | None:
-        listed_tokens = self._listed.get(model) or self._listed.get(_ANY_MODEL)
-        return self._learnt.get(model) or self._configured or listed_tokens
+        listed_tokens = self._listed_windows.get(model) or self._listed_windows.get(_ANY_MODEL)
+        return self._learnt.get(model) or self._configured_window or listed_tokens
 
     def add(self, tokens_by_model: Mapping[str, int]) -> None:
         """Add the context windows that the endpoint lists."""
-        self._listed = tokens_by_model or self._listed
+        self._listed_windows = tokens_by_model or self._listed_windows
 
     def learn(self, model: str, refusal: RequestRefused, asked_with: int | None) -> bool:
         """Update the window after a question that was cut to `asked_with` tokens was refused. Return whether a shorter

@@ -87,7 +87,7 @@ class LlmEndpoint:
         self._dialects: dict[str, Dialect] = {}
         """Dialects found out from refusals, by model."""
         self._chat = self._address_of("/chat/completions")
-        self._answering: set[str] = set()
+        self._models_that_answered: set[str] = set()
         """Models that have answered at least once."""
         self.admission = self._new_admission(state)
 
@@ -213,15 +213,15 @@ class LlmEndpoint:
             try:
                 completion = self._completion(response)
             except PermanentLlmFailure as failure:
-                adapted_dialect = dialect.adapt(failure, max_tokens, guess=model not in self._answering)
+                adapted_dialect = dialect.adapt(failure, max_tokens, guess=model not in self._models_that_answered)
                 if adapted_dialect is None:
-                    raise (failure.of_question() if model in self._answering else failure) from None
+                    raise (failure.of_question() if model in self._models_that_answered else failure) from None
                 # Another request in flight may have changed the dialect in the meantime.
                 if self.dialect(model) == dialect:
                     self._dialects[model] = adapted_dialect
                     _LOG.info("model %s refused a request: %s; new dialect: %s", model, failure, adapted_dialect)
             else:
-                self._answering.add(model)
+                self._models_that_answered.add(model)
                 return completion
 
     def _completion(self, response: HttpResponse) -> Completion:

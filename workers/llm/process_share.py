@@ -69,8 +69,8 @@ class ProcessShare:
         self._target = 1
         self.part = 1.0
         """Fraction of the whole limit that this process may use, for limits that do not count requests."""
-        self._until = -math.inf
-        self._wanted = asyncio.Event()
+        self._lease_end = -math.inf
+        self._is_wanted = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def require(self) -> None:
@@ -83,7 +83,7 @@ class ProcessShare:
     @property
     def value(self) -> int:
         """Return the number of requests that may be in flight; 0 after the lease has expired."""
-        return self._share if self._monotonic() < self._until else 0
+        return self._share if self._monotonic() < self._lease_end else 0
 
     def want(self, in_flight: Callable[[], int], is_waiting: Callable[[], bool], on_change: Callable[[], None]) -> None:
         """Hold a share until no request has been in flight or waiting for `_IDLE_SECONDS`."""
@@ -91,7 +91,7 @@ class ProcessShare:
             self._task = asyncio.create_task(
                 self._renew(in_flight, is_waiting, on_change), name="share of LLM requests"
             )
-        self._wanted.set()
+        self._is_wanted.set()
 
     async def aclose(self) -> None:
         """Stop renewing the share and, if the shared state is reachable, release it."""
@@ -115,13 +115,13 @@ class ProcessShare:
                     busy_at = renewed_at
                 try:
                     if renewed_at - busy_at > _IDLE_SECONDS:
-                        self._wanted.clear()
+                        self._is_wanted.clear()
                         await self._leave()
-                        await self._wanted.wait()
+                        await self._is_wanted.wait()
                         busy_at = self._monotonic()
                         continue
                     await self._divide(in_flight())
-                    self._until = renewed_at + LEASE_SECONDS
+                    self._lease_end = renewed_at + LEASE_SECONDS
                 except StorageError as error:
                     _LOG.warning("this process's share of the LLM request limit could not be renewed: %s", error)
                 on_change()
@@ -145,5 +145,5 @@ class ProcessShare:
             holders.pop(self._process, None)
             return _HOLDERS.dump_json(holders).decode(), None
 
-        self._until = -math.inf
+        self._lease_end = -math.inf
         await self._state.change(self._key, work)

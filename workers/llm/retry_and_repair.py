@@ -94,8 +94,8 @@ class Asking:
 
     def __post_init__(self) -> None:
         initial_seconds, longest = self.settings.backoff_initial_seconds, self.settings.backoff_max_seconds
-        self._spread = wait_random(0, initial_seconds)
-        self._backoff = wait_exponential(multiplier=initial_seconds, max=longest) + self._spread
+        self._jitter = wait_random(0, initial_seconds)
+        self._backoff = wait_exponential(multiplier=initial_seconds, max=longest) + self._jitter
 
     def may_pass(self, error: BaseException) -> bool:
         """Return whether to retry. A transient failure is not retried if the endpoint asks for a longer wait than the
@@ -110,7 +110,7 @@ class Asking:
         exponential backoff with jitter."""
         failure = state.outcome.exception() if state.outcome is not None else None
         requested_seconds = failure.retry_after if isinstance(failure, TransientLlmFailure) else None
-        return self._backoff(state) if requested_seconds is None else requested_seconds + self._spread(state)
+        return self._backoff(state) if requested_seconds is None else requested_seconds + self._jitter(state)
 
 
 class Conversation(Generic[In, Out]):

@@ -97,8 +97,8 @@ class ClaimKeeper:
         """Create a keeper for claims that last `seconds`. If their process dies, other processes can then take over."""
         self._claims = claims
         self.seconds = seconds
-        self._held: set[str] = set()
-        self._waiting: dict[str, set[asyncio.Future[None]]] = {}
+        self._held_keys: set[str] = set()
+        self._waiters_by_key: dict[str, set[asyncio.Future[None]]] = {}
         self._some_wait = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -106,12 +106,12 @@ class ClaimKeeper:
     def claimant(self) -> Iterator[str]:
         """Yield a claimant name whose claims are renewed while the context is open."""
         name = uuid.uuid4().hex
-        self._held.add(name)
+        self._held_keys.add(name)
         self._start()
         try:
             yield name
         finally:
-            self._held.discard(name)
+            self._held_keys.discard(name)
 
     async def find_or_claim(self, key: str, look: Callable[[], Awaitable[Found | Claimed]]) -> Found | None:
         """Call `look` until it returns a result or claims the key, waiting in between while another process holds the
@@ -142,9 +142,9 @@ class ClaimKeeper:
     async def _renew(self) -> None:
         while True:
             await asyncio.sleep(self.seconds / 3)
-            if self._held:
+            if self._held_keys:
                 try:
-                    await self._claims.renew(list(self._held), self.seconds)
+                    await self._claims.renew(list(self._held_keys), self.seconds)
                 except AssayerError as error:  # at worst a request is sent twice
                     _LOG.warning("claims on requests could not be renewed: %s", error)
 
@@ -153,23 +153,23 @@ class ClaimKeeper:
         Raises the poll's errors, such as StorageError if the store is unreachable."""
         self._start()
         unclaimed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(key, set()).add(unclaimed)
+        self._waiters_by_key.setdefault(key, set()).add(unclaimed)
         self._some_wait.set()
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.seconds):
                     await unclaimed
         finally:
-            self._waiting[key].discard(unclaimed)
-            if not self._waiting[key]:
-                del self._waiting[key]
+            self._waiters_by_key[key].discard(unclaimed)
+            if not self._waiters_by_key[key]:
+                del self._waiters_by_key[key]
 
     async def _poll(self) -> None:
         """Poll other processes' claims, with one query for all keys."""
         while True:
             await self._some_wait.wait()
             await asyncio.sleep(_POLL_SECONDS)
-            keys = tuple(self._waiting)
+            keys = tuple(self._waiters_by_key)
             if not keys:
                 self._some_wait.clear()
                 continue
@@ -180,7 +180,7 @@ class ClaimKeeper:
 
     def _resolve(self, keys: Sequence[str], error: AssayerError | None) -> None:
         for key in keys:
-            for future in self._waiting.get(key, ()):
+            for future in self._waiters_by_key.get(key, ()):
                 if future.done():
                     continue
                 if error is None:

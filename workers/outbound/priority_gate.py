@@ -31,17 +31,17 @@ class FixedSlots:
     """Fixed number of numbered slots."""
 
     def __init__(self, count: int) -> None:
-        self._free = list(range(count))
+        self._free_slots = list(range(count))
 
     def acquire(self, avoid: Collection[int]) -> int | None:
-        if not self._free:
+        if not self._free_slots:
             return None
-        slot = next((number for number in self._free if number not in avoid), self._free[0])
-        self._free.remove(slot)
+        slot = next((number for number in self._free_slots if number not in avoid), self._free_slots[0])
+        self._free_slots.remove(slot)
         return slot
 
     def release(self, slot: int) -> None:
-        self._free.append(slot)
+        self._free_slots.append(slot)
 
     def next_change(self) -> float | None:
         return None
@@ -56,7 +56,7 @@ class Place(Generic[Slot]):
         self.owners = [owner]
         self.avoid = avoid
         self._gate: PriorityGate[Slot] | None = None
-        self._admitted: asyncio.Future[Slot] | None = None
+        self._slot_future: asyncio.Future[Slot] | None = None
 
     def prioritise(self, priority: int) -> None:
         """Move to the end of the line for another priority, unless already admitted."""
@@ -129,7 +129,7 @@ class PriorityGate(Generic[Slot]):
         self._lines: dict[int, _Line[Slot]] = {}
         """Non-empty queues, keyed by priority."""
         self._timer: asyncio.TimerHandle | None = None
-        self._closed = False
+        self._is_closed = False
 
     def __len__(self) -> int:
         """Return the number of waiting callers."""
@@ -156,7 +156,7 @@ class PriorityGate(Generic[Slot]):
     async def acquire(self, place: Place[Slot]) -> Slot:
         """Wait for a slot. Each place can be used only once."""
         slot_future: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
-        place._admitted = slot_future
+        place._slot_future = slot_future
         self._enter(place)
         try:
             return await slot_future
@@ -176,7 +176,7 @@ class PriorityGate(Generic[Slot]):
         while self._lines:
             line = self._lines[min(self._lines)]
             place = line.first()
-            slot_future = place._admitted
+            slot_future = place._slot_future
             assert slot_future is not None, "set before the place is added"  # noqa: S101 - for the type checker
             try:
                 slot = self._slots.acquire(place.avoid)
@@ -196,19 +196,19 @@ class PriorityGate(Generic[Slot]):
 
     def close(self) -> None:
         """Stop the timer: from now on, callers are admitted only when a slot is released."""
-        self._closed = True
+        self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _enter(self, place: Place[Slot]) -> None:
-        if place._admitted is not None and not place._admitted.done():
+        if place._slot_future is not None and not place._slot_future.done():
             place._gate = self
             self._lines.setdefault(place.priority, _Line()).add(place)
             self.admit()
 
     def _set_timer(self) -> None:
-        seconds = self._slots.next_change() if self._lines and not self._closed else None
+        seconds = self._slots.next_change() if self._lines and not self._is_closed else None
         if seconds is None:
             return
         loop = asyncio.get_running_loop()

@@ -116,21 +116,21 @@ class SourceGateway:
         self._in_flight: SingleFlight[str, _RequestWaiter] = SingleFlight()
         self._lines: dict[InFlight[_RequestWaiter], _Line] = {}
         self._cache_slots = asyncio.Semaphore(_CACHE_CALLS)
-        self._purging: asyncio.Task[None] | None = None
+        self._purge_task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         for name, settings in self._sources.items():
             self._clients[name] = SourceClient(name, settings, self._state, self._clock)
-        self._purging = asyncio.create_task(self._purge(), name="purge of source responses")
+        self._purge_task = asyncio.create_task(self._purge(), name="purge of source responses")
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._in_flight.aclose(_STOPPING)
-        if self._purging is not None:
-            self._purging.cancel()
-            await asyncio.gather(self._purging, return_exceptions=True)
+        if self._purge_task is not None:
+            self._purge_task.cancel()
+            await asyncio.gather(self._purge_task, return_exceptions=True)
         await self._claims.aclose()
         for client in self._clients.values():
             await client.aclose()

@@ -144,7 +144,7 @@ class CircuitBreaker:
         self._threshold = threshold
         self._pause = pause
         self._opened_at: float | None = None
-        self._probing = False
+        self._is_probing = False
         self.failures = 0
         """Number of consecutive failures."""
 
@@ -156,15 +156,15 @@ class CircuitBreaker:
     def attempt(self, now: float) -> Iterator[bool | None]:
         """Yield whether the attempt within the block is a probe; None if no attempt is admitted."""
         probe = self._opened_at is not None
-        is_refused = self.seconds_until_open(now) > 0 or (probe and self._probing)
+        is_refused = self.seconds_until_open(now) > 0 or (probe and self._is_probing)
         if is_refused:
             yield None
             return
-        self._probing = self._probing or probe
+        self._is_probing = self._is_probing or probe
         try:
             yield probe
         finally:
-            self._probing = self._probing and not probe
+            self._is_probing = self._is_probing and not probe
 
     def record_success(self) -> None:
         self.failures, self._opened_at = 0, None

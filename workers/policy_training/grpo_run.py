@@ -72,10 +72,10 @@ class GrpoRun:
 
 class _Points(TrainerCallback):  # type: ignore[misc] # types of TRL are ignored, see pyproject.toml
     def __init__(self, on_points: Callable[[list[LearningPoint]], None]) -> None:
-        self._told = on_points
+        self._on_points = on_points
 
     def on_log(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: Any) -> None:
-        self._told(_extract_points(state))
+        self._on_points(_extract_points(state))
 
 
 def _extract_points(state: TrainerState) -> list[LearningPoint]:

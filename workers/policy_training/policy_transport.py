@@ -34,33 +34,33 @@ class GenerationWaves:
     def __init__(self, generate: Generate, rollouts: Sequence[str], at_once: int) -> None:
         """Create the sampler. `at_once` is the maximum number of contexts per batch."""
         self._generate, self._at_once = generate, at_once
-        self._going = set(rollouts)
+        self._active_rollouts = set(rollouts)
         self._place = {name: number for number, name in enumerate(rollouts)}
-        self._waiting: list[_Waiting] = []
-        self._changed = asyncio.Event()
+        self._waiting_requests: list[_Waiting] = []
+        self._change_event = asyncio.Event()
 
     async def serve(self) -> None:
         """Sample until all rollouts have ended. Exceptions from `generate` propagate."""
-        while self._going:
-            await self._changed.wait()
-            self._changed.clear()
-            self._waiting = [item for item in self._waiting if not item.written.done()]
-            if self._waiting and self._going <= {item.rollout for item in self._waiting}:
+        while self._active_rollouts:
+            await self._change_event.wait()
+            self._change_event.clear()
+            self._waiting_requests = [item for item in self._waiting_requests if not item.written.done()]
+            if self._waiting_requests and self._active_rollouts <= {item.rollout for item in self._waiting_requests}:
                 self._sample()
 
     async def generate(self, rollout: str, context: tuple[int, ...]) -> WrittenTokens:
         future: asyncio.Future[WrittenTokens] = asyncio.get_running_loop().create_future()
-        self._waiting.append(_Waiting(rollout, context, future))
-        self._changed.set()
+        self._waiting_requests.append(_Waiting(rollout, context, future))
+        self._change_event.set()
         return await future
 
     def remove(self, rollout: str) -> None:
         """Remove a rollout that has ended, so that sampling no longer waits for it."""
-        self._going.discard(rollout)
-        self._changed.set()
+        self._active_rollouts.discard(rollout)
+        self._change_event.set()
 
     def _sample(self) -> None:
-        wave, self._waiting = sorted(self._waiting, key=lambda item: self._place[item.rollout]), []
+        wave, self._waiting_requests = sorted(self._waiting_requests, key=lambda item: self._place[item.rollout]), []
         for start in range(0, len(wave), self._at_once):
             batch = wave[start : start + self._at_once]
             for item, text in zip(batch, self._generate([item.context for item in batch]), strict=True):
@@ -73,7 +73,7 @@ class PolicyTransport:
     address = "the policy in training"
 
     def __init__(self, template: PolicyTemplate, waves: GenerationWaves, most_prompt_tokens: int) -> None:
-        self._template, self._waves, self._most = template, waves, most_prompt_tokens
+        self._template, self._waves, self._max_prompt_tokens = template, waves, most_prompt_tokens
         self._calls: dict[str, dict[tuple[object, ...], PolicyConversation]] = {}
         self.too_long: dict[str, str] = {}
         """Error message, by rollout, for rollouts with a prompt that was too long."""
@@ -87,8 +87,8 @@ class PolicyTransport:
         window, so that the gateway does not cut the question."""
         call = self._call(request, requester.run)
         context = call.context
-        if len(context) > self._most:
-            reason = f"a prompt has {len(context):,} tokens; the limit is {self._most:,}."
+        if len(context) > self._max_prompt_tokens:
+            reason = f"a prompt has {len(context):,} tokens; the limit is {self._max_prompt_tokens:,}."
             self.too_long[requester.run] = reason
             raise RequestRefused(reason, "", (Fault(kind="refused_request", detail=reason),))
         requester.note_sent(0.0)

@@ -107,8 +107,8 @@ class OfficeParagraphs:
     """A document's paragraphs, collected in order."""
 
     def __init__(self, most_characters: int) -> None:
-        self._left = most_characters
-        self._shown: list[_Piece] = []
+        self._characters_left = most_characters
+        self._shown_pieces: list[_Piece] = []
         """Visible text of the current paragraph. Lines end with `\\n`."""
         self._unseen: list[tuple[OfficeHiding, str]] = []
         self.paragraphs: list[tuple[int, str]] = []
@@ -133,17 +133,17 @@ class OfficeParagraphs:
 
     @property
     def characters_left(self) -> int:
-        return self._left
+        return self._characters_left
 
     def add(
         self, text: str, reason: OfficeHiding | None = None, *, bold: bool = False, script: Script | None = None
     ) -> None:
         """Add text to the current paragraph. Raises Refused if the document has too much text."""
-        self._left -= len(text)
-        if self._left < 0:
+        self._characters_left -= len(text)
+        if self._characters_left < 0:
             raise Refused("too_much_text")
         if reason is None:
-            self._shown.append(_Piece(text.replace("\n", " "), bold, script or "", self._link))
+            self._shown_pieces.append(_Piece(text.replace("\n", " "), bold, script or "", self._link))
         elif self._unseen and self._unseen[-1][0] == reason:
             self._unseen[-1] = reason, self._unseen[-1][1] + text
         else:
@@ -188,11 +188,11 @@ class OfficeParagraphs:
 
     def end_line(self) -> None:
         """End a line within the current paragraph."""
-        self._shown.append(_Piece(" " if self.in_row else "\n", True))
+        self._shown_pieces.append(_Piece(" " if self.in_row else "\n", True))
 
     def add_note(self, note: "OfficeParagraphs") -> str:
         """Add a note's paragraphs and hidden texts; return its mark, or an empty string if it has no visible text."""
-        self._left = min(self._left, note.characters_left)
+        self._characters_left = min(self._characters_left, note.characters_left)
         self.hidden += note.hidden[: MAX_HIDDEN - len(self.hidden)]
         text = " ".join(text for _, text in note.paragraphs)
         if text:
@@ -202,7 +202,7 @@ class OfficeParagraphs:
     def end_paragraph(self, level: int = BODY, mark: str = "", is_title: bool = False) -> None:
         """End the current paragraph. `mark` is put before its visible text, if any. The first title becomes the
         document's title."""
-        lines = _split_lines(self._shown)
+        lines = _split_lines(self._shown_pieces)
         shown = " ".join(text for text, _ in lines if text)
         if shown and is_title and not self.title:
             self.title = shown
@@ -212,7 +212,7 @@ class OfficeParagraphs:
             self._add_lines(lines, mark)
         for reason, text in self._unseen:
             self.hide(reason, text)
-        self._shown, self._unseen = [], []
+        self._shown_pieces, self._unseen = [], []
 
     def _add_lines(self, lines: list[tuple[str, bool]], mark: str) -> None:
         """Add a text paragraph's lines, split at blank lines. Each bold line becomes a separate paragraph, because it

@@ -49,7 +49,7 @@ class _OpenDocumentReader:
         self._package = package
         self._styles = styles
         self._text = OfficeParagraphs(most_characters)
-        self._later: list[tuple[etree._Element, Look, OfficeHiding | None]] = []
+        self._postponed: list[tuple[etree._Element, Look, OfficeHiding | None]] = []
         """Text boxes in the current paragraph, which are read after it."""
 
     def read(self, text: etree._Element) -> OfficeParagraphs:
@@ -86,7 +86,7 @@ class _OpenDocumentReader:
         self._follow()
 
     def _follow(self) -> None:
-        later, self._later = self._later, []
+        later, self._postponed = self._postponed, []
         for element, look, hiding in later:
             self._blocks(element, look, hiding)
 
@@ -141,11 +141,11 @@ class _OpenDocumentReader:
 
     def _note(self, note: etree._Element, reason: OfficeHiding | None) -> str:
         """Read a footnote or endnote; return its mark, or an empty string if it has no visible text."""
-        text, later = self._text, self._later
-        self._text, self._later = OfficeParagraphs(text.characters_left), []
+        text, later = self._text, self._postponed
+        self._text, self._postponed = OfficeParagraphs(text.characters_left), []
         for body in children(note, "note-body"):
             self._blocks(body, Look(), reason)
-        outer_text, self._text, self._later = self._text, text, later
+        outer_text, self._text, self._postponed = self._text, text, later
         return text.add_note(outer_text)
 
     def _object(self, element: etree._Element) -> None:
@@ -181,7 +181,7 @@ class _OpenDocumentReader:
             case "hidden-text":
                 self._text.add(attribute(child, "string-value") or child.text or "", reason or "marked as hidden")
             case "text-box":
-                self._later.append((child, Look(), reason))
+                self._postponed.append((child, Look(), reason))
             case "note":
                 if mark := self._note(child, hiding):
                     self._text.add(f"[^{mark}]")

@@ -60,7 +60,7 @@ class TextPicture:
         for text in texts:
             pdfium.FPDFPageObj_SetIsActive(text, False)
         try:
-            self._without = self._render()
+            self._picture_without_text = self._render()
         finally:
             for text in texts:
                 pdfium.FPDFPageObj_SetIsActive(text, True)
@@ -85,13 +85,13 @@ class TextPicture:
         across, down = self._device(*box.middle)
         across, down = min(max(across, 0), self._width - 1), min(max(down, 0), self._height - 1)
         offset = down * self._stride + across * self._depth
-        blue, green, red = self._without[offset : offset + 3]
+        blue, green, red = self._picture_without_text[offset : offset + 3]
         return red, green, blue
 
     def _differs(self, row: int, left: int, right: int) -> bool:
         """Return whether the text changes the rendering between two columns in a row of pixels."""
         start, end = row * self._stride + left * self._depth, row * self._stride + right * self._depth
-        old, new = self._without[start:end], self._with[start:end]
+        old, new = self._picture_without_text[start:end], self._with[start:end]
         return old != new and any(abs(a - b) >= _CONTRAST for a, b in zip(old, new, strict=True))
 
     def _pixels(self, box: Box) -> tuple[int, int, int, int]:

@@ -61,14 +61,14 @@ class WordStyles:
         defaults = next(children(styles, "docDefaults"), None)
         of_runs = next(children(defaults, "rPrDefault"), None)
         self._look = look_of(next(children(of_runs, "rPr"), None))
-        self._known: dict[str | None, ParagraphStyle] = {}
+        self._styles_by_id: dict[str | None, ParagraphStyle] = {}
 
     def paragraph(self, properties: etree._Element | None) -> ParagraphStyle:
         """Return the style that applies to a paragraph with these properties (`pPr`)."""
         name = attribute(next(children(properties, "pStyle"), None), "val") or self._default
-        if name not in self._known:
-            self._known[name] = self._read(name)
-        style = self._known[name]
+        if name not in self._styles_by_id:
+            self._styles_by_id[name] = self._read(name)
+        style = self._styles_by_id[name]
         paragraph_own_look = paragraph_look(properties)
         level = _outline(properties)
         return ParagraphStyle(paragraph_own_look.over(style.look), style.level if level is None else level, *style[2:])

@@ -37,7 +37,7 @@ class MemberTrainer:
         self._device = device
         self._seed = settings.seed * 1000 + member
         self._draw = np.random.default_rng(self._seed)
-        self._learned, self._validation = _parts(graph, settings.validation, self._draw)
+        self._training_parts, self._validation = _parts(graph, settings.validation, self._draw)
         architecture, classes = settings.architecture, len(graph.classes)
         with torch.random.fork_rng():
             torch.manual_seed(self._seed)
@@ -46,8 +46,8 @@ class MemberTrainer:
             ).to(device)
         self._tensors: GraphTensors = graph_tensors(graph, architecture, epoch, device)
         self._labels = torch.from_numpy(graph.labels.astype(np.int64)).to(device)
-        self._seen = self._labels.clone()
-        self._seen[torch.from_numpy(self._validation.astype(np.int64)).to(device)] = UNKNOWN
+        self._visible_labels = self._labels.clone()
+        self._visible_labels[torch.from_numpy(self._validation.astype(np.int64)).to(device)] = UNKNOWN
 
     def train(self) -> tuple[MemberRecord, dict[str, Tensor]]:
         settings, best, best_epoch, weights = self._settings, float("inf"), 0, self._weights()
@@ -79,7 +79,7 @@ class MemberTrainer:
         return member, weights
 
     def _batches(self) -> Iterator[NDArray[np.int32]]:
-        shuffled = self._draw.permutation(self._learned)
+        shuffled = self._draw.permutation(self._training_parts)
         for start in range(0, len(shuffled), self._settings.batch):
             yield np.sort(shuffled[start : start + self._settings.batch])
 
@@ -100,7 +100,7 @@ class MemberTrainer:
         """Return a batch's loss, with the labels of its ideas masked in the input."""
 
         asked = torch.from_numpy(rows.astype(np.int64)).to(self._device)
-        seen = self._seen.clone()
+        seen = self._visible_labels.clone()
         seen[asked] = UNKNOWN
         architecture, classes = self._settings.architecture, len(self._graph.classes)
         nodes, owners = (

@@ -15,19 +15,19 @@ class SoundnessReadings:
     them."""
 
     def __init__(self) -> None:
-        self._published = asyncio.Event()
+        self._is_published = asyncio.Event()
         self._papers: tuple[Paper, ...] = ()
 
     def publish(self, papers: Sequence[Paper] = ()) -> None:
         """Publish the papers that are relevant to a method, nearest first, and wake waiting tasks. Only the first call
         with papers counts. A call without papers just wakes the tasks, so that they do not wait for a failed module."""
         self._papers = self._papers or tuple(papers)
-        self._published.set()
+        self._is_published.set()
 
     async def select_excluding(self, compared_papers: Sequence[Paper]) -> list[Paper]:
         """Wait for the papers, and return up to `MAX_COMPARED` of them, nearest to their methods first, leaving out
         works that were already compared."""
-        await self._published.wait()
+        await self._is_published.wait()
         ids = {paper.id for paper in compared_papers}
         other_papers = [paper for paper in self._papers if paper.id not in ids]
         chosen_papers: list[Paper] = []

@@ -77,19 +77,19 @@ class _Editing:
         self.edits: list[GraphEdit] = []
         self.replaced: list[Removal] = []
         """Deletions that were already carried out because the deleted item was added again."""
-        self._added: dict[str, NodeKey] = {}
+        self._added_nodes: dict[str, NodeKey] = {}
         self._papers, self._max_edits, self._step = papers, max_edits, step
-        self._too_many = f"too many: a step may add and revise {max_edits} times"
+        self._limit_message = f"too many: a step may add and revise {max_edits} times"
 
     def add_node(self, node: AddedNode, same_node: NodeKey | None) -> None:
         subject, refusal = f"{node.kind} “{strip_citations(node.name)}”", self._over_limit
-        if refusal is None and node.key in self._added:
+        if refusal is None and node.key in self._added_nodes:
             refusal = f"{node.key} is given twice"
         if refusal is None:
             self.graph, refusal, key = self.graph.with_node(
                 node.kind, strip_citations(node.name), strip_citations(node.note), self._step, same_node
             )
-            self._added |= {} if key is None else {node.key: key}
+            self._added_nodes |= {} if key is None else {node.key: key}
         self._note("add", subject, "", refusal)
 
     def add_edge(self, edge: AddedEdge, deletions: Sequence[Removal]) -> None:
@@ -130,7 +130,7 @@ class _Editing:
     @property
     def _over_limit(self) -> str | None:
         """Reason why further additions and revisions are refused; None below the limit."""
-        return self._too_many if len(self.edits) >= self._max_edits else None
+        return self._limit_message if len(self.edits) >= self._max_edits else None
 
     def _new_edge(self, edge: AddedEdge, source: NodeKey, target: NodeKey) -> NewEdge:
         paper = self._papers.get(edge.label or "")
@@ -148,7 +148,7 @@ class _Editing:
         )
 
     def _node_key(self, label: str) -> NodeKey:
-        return self._added.get(label, NodeKey(label))
+        return self._added_nodes.get(label, NodeKey(label))
 
     def _name(self, key: NodeKey) -> str:
         node = self.graph.nodes.get(key)

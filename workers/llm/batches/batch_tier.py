@@ -43,13 +43,13 @@ class BatchTier:
         clock: Clock,
     ) -> None:
         self._settings = settings
-        self._live = live
+        self._endpoint = live
         self._book = book
         self._dispatcher = dispatcher
         self._clock = clock
-        self._waiting: dict[str, set[asyncio.Future[None]]] = {}
+        self._waiters_by_key: dict[str, set[asyncio.Future[None]]] = {}
         self._task: asyncio.Task[None] | None = None
-        self._stopped: ComponentUnavailable | None = None
+        self._stop_error: ComponentUnavailable | None = None
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.create_task(self._work_until_cancelled(), name="batches of calls to the LLM")
@@ -68,8 +68,8 @@ class BatchTier:
         If the caller is cancelled, the call stays in the book without being billed, and the next identical call
         collects it. Raises StorageError, TransientLlmFailure or PermanentLlmFailure."""
         if self._clock.now() >= until:
-            return await self._live.complete(request, requester)
-        body = to_json(request.body(self._live.dialect(request.model))).decode()
+            return await self._endpoint.complete(request, requester)
+        body = to_json(request.body(self._endpoint.dialect(request.model))).decode()
         key = request_key(request)
         call = BatchCall(key=key, run_id=requester.run, model=request.model, body=body, until=until)
         began = self._clock.monotonic()
@@ -77,7 +77,7 @@ class BatchTier:
         result = self._result(collected)
         BATCH_CALLS.labels(request.model, "returned" if result is None else "answered").inc()
         if result is None:
-            result = await self._live.complete(request, requester)
+            result = await self._endpoint.complete(request, requester)
             return result._replace(waited=WaitedFor(key, None))
         requester.note_sent(began)
         return result._replace(waited=WaitedFor(key, self._settings.price_share))
@@ -97,8 +97,8 @@ class BatchTier:
         await self._book.enqueue(call)
         collected = await self._book.collect(call.key)
         while collected is None:
-            if self._stopped is not None:
-                raise self._stopped
+            if self._stop_error is not None:
+                raise self._stop_error
             await self._wait_until_ended(call.key)
             collected = await self._book.collect(call.key)
             if collected is None:  # deleted together with the job whose run asked first
@@ -108,14 +108,14 @@ class BatchTier:
     async def _wait_until_ended(self, key: str) -> None:
         """Wait until the call can be collected."""
         ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(key, set()).add(ended)
+        self._waiters_by_key.setdefault(key, set()).add(ended)
         try:
             with WAITING_FOR_BATCH.track_inprogress():
                 await ended
         finally:
-            self._waiting[key].discard(ended)
-            if not self._waiting[key]:
-                del self._waiting[key]
+            self._waiters_by_key[key].discard(ended)
+            if not self._waiters_by_key[key]:
+                del self._waiters_by_key[key]
 
     def _result(self, collected: CollectedCall) -> ChatResult | None:
         if collected.answer is None:
@@ -131,10 +131,10 @@ class BatchTier:
         try:
             await self._work()
         except Exception as error:
-            self._stopped = ComponentUnavailable(
+            self._stop_error = ComponentUnavailable(
                 f"Sending and monitoring of batches stopped: {error!r}.", "Please report this."
             )
-            self._resolve(list(self._waiting))
+            self._resolve(list(self._waiters_by_key))
             raise
 
     async def _work(self) -> None:
@@ -147,12 +147,12 @@ class BatchTier:
             await asyncio.sleep(self._settings.poll_seconds)
 
     async def _wake(self) -> None:
-        if self._waiting:
-            self._resolve(await self._book.find_ended(list(self._waiting)))
+        if self._waiters_by_key:
+            self._resolve(await self._book.find_ended(list(self._waiters_by_key)))
 
     def _resolve(self, keys: Sequence[str]) -> None:
         for key in keys:
-            for ended in self._waiting.get(key, ()):
+            for ended in self._waiters_by_key.get(key, ()):
                 if not ended.done():
                     ended.set_result(None)
 

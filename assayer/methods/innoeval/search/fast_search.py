@@ -55,7 +55,7 @@ class FastSearch:
         self._datasets = {source.source: source for source in backends.datasets}
         self._run, self._options = context.run, context.options
         self._title, self._shingles = words.title, shingles(words.text)
-        self._admitted_before: dict[tuple[PaperId, CutoffSide], bool] = {}
+        self._is_admitted: dict[tuple[PaperId, CutoffSide], bool] = {}
 
     @property
     def kinds(self) -> tuple[EvidenceKind, ...]:
@@ -140,9 +140,9 @@ class FastSearch:
         admitted_candidates = []
         for item in candidates:
             key = item.paper.id, side
-            if key not in self._admitted_before:
-                self._admitted_before[key] = self.admits(item.paper, side)
-            if self._admitted_before[key]:
+            if key not in self._is_admitted:
+                self._is_admitted[key] = self.admits(item.paper, side)
+            if self._is_admitted[key]:
                 admitted_candidates.append(self._as_of_cutoff(item, side))
         return admitted_candidates
 
