@@ -11,13 +11,15 @@ from assayer.errors import InputError
 from assayer.ideas.record_forms import holds_idea
 from assayer.ideas.records import idea_of_record
 from assayer.ideas.reference_column import reference_column, with_reference
-from assayer.ideas.tables import MAX_COLUMNS, IdeaOfRow, TableIdeas, check_columns
+from assayer.ideas.tables import IdeaOfRow, TableIdeas, check_column_count, check_columns
 from assayer.models import Idea
 from assayer.text.bounded_lines import BoundedLine, TooManyLines, check_readable
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR_LINE = re.compile(r"\s*\"?sep=(?P<delimiter>[^\r\n\"])\"?\s*", re.IGNORECASE)
 """Pattern for a line that tells Excel which separator the file uses; it is not part of the table."""
+_BEGINNING = 20_000
+"""Characters of a longer header whose columns are counted first."""
 _LINES_ABOVE = 10
 """Maximum lines above the header, such as the title of an export."""
 
@@ -102,10 +104,11 @@ def _header(line: BoundedLine, delimiters: Sequence[str], what: str, encoding: s
     if not line.whole:
         raise InputError(f"{what} has a first line that is too long to be a header.", "Name the columns: title,text.")
     check_readable(line.text, encoding, f"The header of {what}")
-    parsed = [_Header(delimiter, _cells(line.text, delimiter)) for delimiter in delimiters]
-    widest = max(parsed, key=lambda item: len(item.names))
-    if len(widest.names) > MAX_COLUMNS:
-        check_columns(widest.names, what)
+    if len(line.text) > _BEGINNING:  # most headers with far too many columns are refused at a tenth of the cost
+        check_column_count(max(len(_cells(line.text[:_BEGINNING], item, strict=False)) for item in delimiters), what)
+    present = [delimiter for delimiter in delimiters if delimiter in line.text] or delimiters[:1]
+    parsed = [_Header(delimiter, _cells(line.text, delimiter)) for delimiter in present]
+    check_column_count(max(len(item.names) for item in parsed), what)
     return max(parsed, key=lambda item: (holds_idea(item.names), len(item.names)))
 
 
@@ -192,9 +195,9 @@ class _Records:
         return InputError(f"The row is not valid CSV: {error}.", "Check its quotes.")
 
 
-def _cells(line: str, delimiter: str) -> list[str]:
+def _cells(line: str, delimiter: str, strict: bool = True) -> list[str]:
     try:
-        return next(csv.reader([line], delimiter=delimiter, strict=True))
+        return next(csv.reader([line], delimiter=delimiter, strict=strict))
     except csv.Error:
         return []
 

@@ -54,14 +54,19 @@ class TableIdeas(NamedTuple):
     rows: Iterator[IdeaOfRow]
 
 
+def check_column_count(columns: int, what: str) -> None:
+    """Raise InputError if a table has at least this number of columns, and that is too many."""
+    if columns > MAX_COLUMNS:
+        raise InputError(
+            f"{what} has at least {columns:,} columns; the maximum is {MAX_COLUMNS:,}.",
+            "Remove columns that do not describe ideas.",
+        )
+
+
 def check_columns(names: Sequence[str], what: str) -> None:
     """Raise InputError unless a header with these names is valid for a table of ideas."""
     # This comes first, because inspecting the names takes a hundred times as long as counting them.
-    if len(names) > MAX_COLUMNS:
-        raise InputError(
-            f"{what} has {len(names):,} columns; the maximum is {MAX_COLUMNS:,}.",
-            "Remove columns that do not describe ideas.",
-        )
+    check_column_count(len(names), what)
     named = ", ".join(_format_name(name) for name in names[:_MAX_NAMED])
     if not holds_idea(names):
         raise InputError(

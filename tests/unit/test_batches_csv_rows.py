@@ -3,12 +3,14 @@
 import csv
 import datetime as dt
 import io
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import InputError
+from assayer.ideas import csv_table
 from assayer_client.batches import RowError
 from orchestrator.batches.body_reader import BatchIntake, collect_rows
 from orchestrator.batches.csv_rows import csv_rows
@@ -140,7 +142,8 @@ def test_duplicate_rows_are_accepted_and_reported() -> None:
         (b"title,text\n", "is empty"),
         (b"title,label\nA,B\n", "has no column that holds ideas; its columns are: title, label"),
         (b"title,Text,text\nA,B,C\n", "more than one column named text"),
-        (("text," + ",".join(map(str, range(1_000)))).encode(), "has 1,001 columns; the maximum is 1,000"),
+        (("text," + ",".join(map(str, range(1_000)))).encode(), "has at least 1,001 columns; the maximum is 1,000"),
+        (("text," + '"a,b",' * 1_000).encode(), "has at least 1,002 columns; the maximum is 1,000"),
         (b"title,text\n" + b"\n" * 1_001, "has more than 1,000 lines of text"),
         (b'title,text\nA,"' + b"\n" * 1_001, "has more than 1,000 lines of text"),
         (b"PK\x03\x04...", "is a ZIP or Office file"),
@@ -151,6 +154,20 @@ def test_duplicate_rows_are_accepted_and_reported() -> None:
 def test_invalid_table_is_rejected(data: bytes, says: str) -> None:
     with pytest.raises(InputError, match=says):
         read(data)
+
+
+def test_header_with_far_too_many_columns_is_refused_by_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: list[int] = []
+    split = csv_table._cells
+
+    def noted(line: str, *others: Any, **more: Any) -> list[str]:
+        lengths.append(len(line))
+        return split(line, *others, **more)
+
+    monkeypatch.setattr(csv_table, "_cells", noted)
+    with pytest.raises(InputError, match="columns; the maximum is 1,000"):
+        read(("text," + "a," * 40_000).encode())
+    assert sum(lengths) <= 80_000
 
 
 @given(st.binary(max_size=400))
