@@ -45,7 +45,7 @@ _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
 def blind_idea(idea: Idea) -> Idea:
     """Mask text that identifies the idea's authors, and record what was masked. The idea keeps the id of its original
     text. Raises InputError if masking leaves too little text to evaluate."""
-    known = [*people_in_fields(idea.named_above, idea.text), *authors_of_own_works(idea.text, idea.references)]
+    known = [*people_in_fields(idea.people_fields, idea.text), *authors_of_own_works(idea.text, idea.references)]
     spans, people = spans_to_mask(idea.text, idea.title, known)
     in_title = _spans_of_title(idea.title, people)
     masked = _apply_masks(idea, spans, in_title, people)
@@ -55,7 +55,7 @@ def blind_idea(idea: Idea) -> Idea:
         names_may_remain=names_may_remain(masked.title, masked.text, people),
     )
     words = UnblindedWords(title=idea.title, text=idea.text)
-    masked = masked.model_copy(update={"named_above": (), "blinding": record, "unblinded": words})
+    masked = masked.model_copy(update={"people_fields": (), "blinding": record, "unblinded": words})
     if spans:
         _check_words_left(masked, idea)
     return masked
@@ -208,7 +208,7 @@ def _mask_sections(idea: Idea, spans: Sequence[MaskSpan], people: Sequence[Perso
 def _list_masked(idea: Idea, spans: Sequence[MaskSpan], in_title: Sequence[MaskSpan]) -> tuple[MaskedText, ...]:
     """List the masked texts in full, each on one line, with its number of occurrences."""
     found = Counter((span.kind, " ".join(idea.title[span.start : span.end].split())) for span in in_title)
-    fields = (" ".join(field.split()) for field in idea.named_above)
+    fields = (" ".join(field.split()) for field in idea.people_fields)
     found.update(("name", field) for field in fields if people_in_fields([field], idea.text))
     found.update((span.kind, " ".join(idea.text[span.start : span.end].split())) for span in spans)
     return tuple(MaskedText(kind=kind, text=text, occurrences=times) for (kind, text), times in found.items() if text)

@@ -277,7 +277,7 @@ def _idea(
         reference_list="\n\n".join(lists),
         references=references,
         references_reader=document.references_reader,
-        named_above=tuple(field.value for field in document.front_matter if _names_people(field.name)),
+        people_fields=tuple(field.value for field in document.front_matter if _names_people(field.name)),
         reading=build_reading_record(document, name, text, len(references)),
     )
 

@@ -46,7 +46,7 @@ class Idea(Frozen):
     references_reader: ReferencesReader = "text"
     reading: ReadingRecord | None = None
     """Record of the parts of the document that were read; None if the idea did not come from a document."""
-    named_above: tuple[str, ...] = ()
+    people_fields: tuple[str, ...] = ()
     """Fields above the text that name people, such as `author`. They are used for masking and never shown to a
     model."""
     blinding: Blinding | None = None

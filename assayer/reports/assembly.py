@@ -137,7 +137,7 @@ async def assemble_report(
             text=idea.text,
             flags=idea.flags,
             blinding=idea.blinding,
-            people_fields=idea.named_above,
+            people_fields=idea.people_fields,
             reference_list=idea.reference_list,
             reading=idea.reading,
         ),

@@ -328,8 +328,8 @@ def _check_release(report: Json, result: Check) -> None:
     coverage = report["coverage"]
     quotes = (coverage["quotes_verified"], coverage["quotes_verified"] + coverage["quotes_unverified"])
     shares = {"quotes_found": quotes}
-    if coverage["llm_calls_lost"] is not None:
-        shares["answered"] = (coverage["llm_calls"], coverage["llm_calls"] + coverage["llm_calls_lost"])
+    if coverage["llm_requests_failed"] is not None:
+        shares["answered"] = (coverage["llm_requests"], coverage["llm_requests"] + coverage["llm_requests_failed"])
     for name, (part, total) in shares.items():
         measured = minima[name]["measured"]
         expected_share = round(part / total, 4) if total else None

@@ -75,7 +75,7 @@ async def order_of(group: Group, llm: Llm, options: RankingOptions, seed: int) -
     """Rank a group by comparing every pair in both orders. Raises MalformedAnswer if no answer of the judge is
     usable."""
     run = Run(EvaluationId(f"rk_{group.name}_{seed}"), None, SystemClock(), NoProgress())
-    exhaustive_options = options.model_copy(update={"calls_per_idea": float(len(group.ideas) - 1), "seed": seed})
+    exhaustive_options = options.model_copy(update={"comparisons_per_idea": float(len(group.ideas) - 1), "seed": seed})
     ranking = (await rank_ideas(group.ideas, llm, run, exhaustive_options)).ranking
     if not ranking.judge.comparisons:
         raise MalformedAnswer(f"None of the {ranking.judge.failed} comparisons got a usable answer.")

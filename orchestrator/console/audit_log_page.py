@@ -104,7 +104,7 @@ async def _show(
         acts=ACTS_IN_THE_LOG,
         actor=query.actor,
         act=query.act,
-        introduction=about,
+        about=about,
         before=query.before,
         next=page[-1].number if len(newest) > _ROWS else None,
         head=await context.services.audit_log.head(context.tenant),

@@ -43,7 +43,7 @@ _NAMED = f"""
         strpos(lower(applicants.name), $2) > 0 OR strpos(lower(columns::text), $2) > 0
         OR strpos(lower(source_name), $2) > 0
         OR EXISTS (
-            SELECT FROM jsonb_array_elements(coalesce(request #> '{{idea,named_above}}', '[]')) AS above
+            SELECT FROM jsonb_array_elements(coalesce(request #> '{{idea,people_fields}}', '[]')) AS above
             WHERE strpos(lower(above #>> '{{}}'), $2) > 0
         )
         OR EXISTS (
@@ -51,7 +51,7 @@ _NAMED = f"""
             WHERE strpos(lower(masked #>> '{{}}'), $2) > 0
         )
         OR EXISTS (
-            SELECT FROM jsonb_array_elements(coalesce(report #> '{{idea,named_above}}', '[]')) AS above
+            SELECT FROM jsonb_array_elements(coalesce(report #> '{{idea,people_fields}}', '[]')) AS above
             WHERE strpos(lower(above #>> '{{}}'), $2) > 0
         )
         OR strpos(lower(left(coalesce(report #>> '{{idea,text}}', request #>> '{{idea,text}}', ''), 2000)), $2) > 0

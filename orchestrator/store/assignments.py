@@ -58,10 +58,10 @@ _PROPOSALS = f"""
                ) ELSE concat_ws(E'\\n', request #>> '{{idea,title}}', request #>> '{{idea,text}}')
            END AS text, array(SELECT jsonb_array_elements_text(CASE
                WHEN request ->> 'idea' IS NULL THEN (
-                   SELECT coalesce(report #> '{{idea,named_above}}', '[]')
+                   SELECT coalesce(report #> '{{idea,people_fields}}', '[]')
                           || jsonb_path_query_array(report, '$.idea.blinding.masked[*].text')
                    FROM evaluations WHERE evaluations.id = jobs.run_id
-               ) ELSE request #> '{{idea,named_above}}'
+               ) ELSE request #> '{{idea,people_fields}}'
            END)) || array_remove(ARRAY[applicants.name, applicants.institution], NULL) AS beside
     FROM jobs LEFT JOIN applicants ON applicants.evaluation = jobs.id
     WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' AND {READABLE}

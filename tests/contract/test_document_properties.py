@@ -67,7 +67,7 @@ async def test_author_properties_and_heads_are_no_text_and_are_masked_in_it(name
     masked = blind_idea(idea)
     for word_left in ("Dvorakova", "Zwqx"):
         assert word_left not in masked.text
-    assert masked.named_above == ()
+    assert masked.people_fields == ()
     assert masked.blinding is not None
     assert any("Tereza Dvorakova" in item.text for item in masked.blinding.masked)
 
@@ -76,7 +76,7 @@ async def test_author_properties_and_heads_are_no_text_and_are_masked_in_it(name
 async def test_conflict_with_the_author_is_found_before_and_after_masking(name: str) -> None:
     search = ConflictSearch([Interest(MemberId("mb_1"), "Tereza Dvorakova", "")])
     idea = await _read(name)
-    assert [item.source for item in search.found(idea.title, idea.text, idea.named_above)] == ["name"]
+    assert [item.source for item in search.found(idea.title, idea.text, idea.people_fields)] == ["name"]
     masked = blind_idea(idea)
     record = [item.text for item in masked.blinding.masked] if masked.blinding else []
     assert [item.source for item in search.found(masked.title, masked.text, record)] == ["name"]
@@ -98,4 +98,4 @@ async def test_author_and_footer_of_rtf_are_masked() -> None:
         rf"\pard {BODY}\par}}"
     )
     idea = await read_document_idea(rtf.encode("latin-1"), "a.rtf")
-    assert idea.named_above == ("Ada Zwüqx", "Rehearsal in gardens; Bo Kwyx, page 1")
+    assert idea.people_fields == ("Ada Zwüqx", "Rehearsal in gardens; Bo Kwyx, page 1")

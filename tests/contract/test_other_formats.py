@@ -44,7 +44,7 @@ async def _read(folder: Path, name: str, content: str | bytes) -> Idea:
 
 async def test_jats_article_is_read_with_formulas_tables_authors_and_works(tmp_path: Path) -> None:
     idea = await _read(tmp_path, "article.xml", JATS)
-    assert (idea.title, idea.named_above) == ("Water of lakes", ("Ify Okonedo",))
+    assert (idea.title, idea.people_fields) == ("Water of lakes", ("Ify Okonedo",))
     assert [section.title for section in idea.sections] == ["Abstract", "Plan"]
     assert BODY in idea.text
     assert "then x^2." in idea.text

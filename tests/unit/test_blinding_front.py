@@ -95,7 +95,7 @@ def test_authors_above_the_text_are_masked_in_it() -> None:
     )
     for item in (masked, blind_idea(idea_of_document(document, "idea.tex"))):
         assert "Zorvath" not in item.text
-        assert item.named_above == ()
+        assert item.people_fields == ()
 
 
 @pytest.mark.parametrize(

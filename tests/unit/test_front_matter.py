@@ -22,7 +22,7 @@ BODY = (
 )
 def test_front_matter_gives_title_and_authors_and_is_not_judged(block: str) -> None:
     idea = parse_idea(block + BODY, "idea.md")
-    assert (idea.title, idea.named_above) == ("Scoring plans", ("Ada Verne",))
+    assert (idea.title, idea.people_fields) == ("Scoring plans", ("Ada Verne",))
     assert idea.text == BODY.strip()
 
 

@@ -203,7 +203,7 @@ def test_markup_hiding_text_in_record_field_is_flagged() -> None:
 def test_columns_in_other_languages_are_read(title: str, text: str, person: str) -> None:
     assert holds_idea([title, person, text])
     idea = idea_of_record({title: "Scoring plans", person: "Ada Verne", text: ABSTRACT}, "file")
-    assert (idea.title, idea.named_above) == ("Scoring plans", ("Ada Verne",))
+    assert (idea.title, idea.people_fields) == ("Scoring plans", ("Ada Verne",))
     assert list(sections(idea).values()) == [ABSTRACT]
 
 
@@ -226,7 +226,7 @@ def test_exports_of_literature_services_are_read() -> None:
     assert crossref.title == "Scoring plans"
     assert holds_idea(["Key", "Author", "Title", "Abstract Note"])
     scopus = idea_of_record({"Title": "Scoring plans", "Abstract": ABSTRACT, "Author Keywords": "memory"}, "file")
-    assert scopus.named_above == ()
+    assert scopus.people_fields == ()
 
 
 def test_json_in_a_fence_is_decoded() -> None:

@@ -29,7 +29,7 @@ async def pages_with_content(
     ended_call = await evaluated_call_of_six(service)
     reviewed_call, *_ = await call_with_opinions(service, others=1)
     decided_evaluation = (await owner.get(f"/v1/batches/{reviewed_call}/evaluations")).json()["items"][0]["id"]
-    ranking = (await owner.post("/v1/rankings", json={"batch": ended_call, "cut": 2})).json()["id"]
+    ranking = (await owner.post("/v1/rankings", json={"batch": ended_call, "shortlist_size": 2})).json()["id"]
     await finish_ranking(service)
     tags_answer = await owner.patch(f"/v1/batches/{ended_call}", json={"tags": ["A" + "-tag-of-many-letters" * 4]})
     assert tags_answer.status_code == 200, tags_answer.text

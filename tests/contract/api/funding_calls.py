@@ -52,7 +52,7 @@ async def add_proposals(officer: Person, batch: str, *texts: str, **query: str) 
     """Add proposals to a call that is closed."""
     first = (await officer.get(f"/v1/batches/{batch}")).json()["next_row"]
     form = [("file", (f"{number}.txt", text.encode())) for number, text in enumerate(texts)]
-    parameters = {"first": str(first), "reopen": "true", **query}
+    parameters = {"first_row": str(first), "reopen": "true", **query}
     return await officer.post(f"/v1/batches/{batch}/rows", params=parameters, files=form)
 
 

@@ -50,7 +50,7 @@ async def finish_ranking(service: Service, judge: JudgeLlm | None = None) -> Ran
 
 async def rank_call(service: Service, call: str, **body: Any) -> str:
     """Rank the proposals of a call over the API and return the id of the finished ranking."""
-    answer = await service.machine.post("/v1/rankings", json={"batch": call, "cut": 2} | body)
+    answer = await service.machine.post("/v1/rankings", json={"batch": call, "shortlist_size": 2} | body)
     assert answer.status_code == 202, answer.text
     await finish_ranking(service)
     return str(answer.json()["id"])
