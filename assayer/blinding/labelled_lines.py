@@ -10,7 +10,7 @@ from assayer.blinding.caseless_names import is_caseless
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import SMALL_WORD, may_be_name, person_of_word
-from assayer.blinding.names import ROLE, UPPER, people_in, people_of_one_form
+from assayer.blinding.names import PARTICLES, ROLE, UPPER, people_in, people_of_one_form
 from assayer.blinding.people_labels import is_label_of_one_person, is_people_label
 from assayer.blinding.person import Person
 from assayer.models import MaskedKind
@@ -214,8 +214,14 @@ def people_of_value(value: str, small: frozenset[str]) -> list[Person]:
     first = people_in(_FIRST_ITEM.split(bare, maxsplit=1)[0]) or people_of_one_form(bare)
     if not first and not (bare.count(",") == len(people) == 1):
         return []
-    likely = [person for person in people if is_caseless(person) or may_be_name(person, small)]
+    likely = [person for person in people if is_caseless(person) or may_be_name(person, small) or _is_long(person, small)]
     return likely if likely and likely[0] == people[0] else []
+
+
+def _is_long(person: Person, small: frozenset[str]) -> bool:
+    """Return whether a name has at least three words, of which at most one, not the first, is a word of the text."""
+    first, *others = (word for word in re.findall(r"[^\W\d_]{2,}", person.full) if word not in PARTICLES)
+    return len(others) > 1 and first.lower() not in small and sum(word.lower() in small for word in others) < 2
 
 
 def _matches_label(group: str, value: str, beside_people: bool) -> bool:

@@ -17,7 +17,7 @@ LOWER = ranges(code for code in _CASED if chr(code).islower() and chr(code).isal
 LETTER = r"(?:[^\W\d_][\u0300-\u036f]?)"
 """Pattern for a letter, optionally with a separate combining accent, as in many PDFs."""
 _WORD = (
-    rf"(?:(?:[DO]['’]|Mc|Mac|al-|Al-|El-)?[{UPPER}]{LETTER}{{1,20}}(?:[-'’](?!s\b){LETTER}{{1,20}}){{0,2}}(?![\w-]))"
+    rf"(?:(?:[{UPPER}]['’](?=[{UPPER}])|Mc|Mac|al-|Al-|El-)?[{UPPER}]{LETTER}{{1,20}}(?:[-'’](?!s\b){LETTER}{{1,20}}){{0,2}}(?![\w-]))"
 )
 _INITIAL = rf"(?:[{UPPER}]\.(?:[ -]?[{UPPER}]\.){{0,2}})"
 PARTICLE = (
@@ -108,6 +108,7 @@ _FORMS = tuple(
 """Separators and name forms in bylines: `Roe, Jane; Poe, Tom`, `J. Roe, T. Poe`, `Roe J, Poe T`, `ROE Jane, POE Tom`,
 `Jane ROE, Tom POE`."""
 _IN_BRACKETS = re.compile(r" \([^()\n]{1,40}\)(?=\s*(?:[,;&]|and\b|$))")
+_AMOUNT = re.compile(r"(?<![\w,])\d{1,3}[.,]\d{3}\b")
 _AFTER_INITIAL = re.compile(rf"(?<=[{UPPER}]\.)(?=[{UPPER}]{LETTER}{{2}})")
 _PATRONYMIC = re.compile(r"(?:вич(?:а|у|ем|е)?|[вч]н(?:а|ы|е|у|ой|і|ою)|оглы|кызы)$")
 _MAX_LIST_CHARS = 600
@@ -216,7 +217,7 @@ def is_list_of_people(line: str, confirmed: bool) -> bool:
     people = [person_of(item) for item in items]
     named = [person for person in people if person is not None]
     titles = sum(bool(re.fullmatch(PERSONAL_TITLE, item.strip(" *_"))) for item in items)
-    if not named or len(named) + titles < len(items):
+    if not named or len(named) + titles < len(items) or _AMOUNT.search(text):
         return False
     marked = any(re.search(r"[^\W\d_][¹²³⁴⁵*†‡∗]|[^\W\d_]\d{1,2}(?:,\d{1,2})*\s*$", item) for item in items)
     return confirmed or (marked and len(items) > 1) or any(map(has_given_name, named))
