@@ -1,6 +1,6 @@
 """A report as a reviewer of a blind call may read it."""
 
-from assayer.models import OwnReferences, Report
+from assayer.models import MaskedText, OwnReferences, Report
 from assayer.reports.json_and_csv import as_json
 from orchestrator.reviewing.shown_reports import numbered_title, report_for_reviewer
 from tests.contract.store_records import report
