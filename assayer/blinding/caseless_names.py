@@ -71,7 +71,7 @@ def has_known_part(person: Person) -> bool:
     if not re.match(f"[{UNSPACED}]", person.family):
         return person.given.split(" ")[0] in load_given_names()
     whole = person.family + person.given
-    return 2 <= len(whole) <= 5 and any(whole[:length] in load_surnames() for length in (1, 2, 3) if length < len(whole))
+    return any(whole[:length] in load_surnames() and 0 < len(whole) - length < 3 for length in (1, 2, 3))
 
 
 def find_caseless_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:

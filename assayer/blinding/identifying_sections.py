@@ -107,7 +107,7 @@ _ACTING = re.compile(
     re.M,
 )
 """Pattern for a name at the beginning of a sentence about a person."""
-_LONE_LINE = re.compile(r"(?<=\n\n)(?P<line>[^\W\d_#|>*-][^\n\d|@]{1,60}[^\s.,;:!?。，；：！？、])(?=\n)")
+_LONE_LINE = re.compile(r"(?<=\n\n)(?P<line>[^\W\d_#|>*-][^\n\d|@:：]{1,60}[^\s.,;:!?。，；：！？、])(?=\n)")
 _MAX_HEADING_WORDS, _MAX_HEADING_CHARS = 6, 60
 _MAX_CONTACT_CHARS = 400
 _CV_LINE = re.compile(

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from assayer.blinding.caseless_names import find_caseless_mentions, is_caseless
@@ -93,7 +94,17 @@ def may_be_name(person: Person, small: Container[str]) -> bool:
     all English."""
     if has_given_name(person) or is_caseless(person):
         return has_given_name(person)
-    return not has_small_word(person, small) and person.family not in eponyms() and not has_english_word(person)
+    return not has_small_word(person, small) and not is_eponym(person.family) and not has_english_word(person)
+
+
+@cache
+def _eponym_forms() -> NameForms:
+    return NameForms((name.casefold() for name in eponyms()), ("Polish", "Romanian"))
+
+
+def is_eponym(surname: str) -> bool:
+    """Return whether a surname, or a part of a double one, also names methods, in any case."""
+    return any(part in _eponym_forms() for part in re.split("[-–]", surname.casefold()))
 
 
 def has_english_word(person: Person) -> bool:

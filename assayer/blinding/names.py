@@ -29,7 +29,7 @@ RUN_OF_NAMES = re.compile(rf"{_WORD}(?:[ \t]{{1,2}}(?:{PARTICLE}[ \t])?(?:{_WORD
 """Pattern for four or more capitalised words, which may be several names without separators."""
 _BARE_INITIAL = rf"(?:[{UPPER}](?=[ \t][{UPPER}][^\W\d_A-Z]))"
 _NEXT = rf"(?:[ \t]{{1,2}}|(?<=[{UPPER}]\.))(?:{PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})"
-_SECOND_SURNAME = rf"(?:[ \t][yei][ \t]{_WORD}(?![ \t](?:{PARTICLE}[ \t])?[{UPPER}]))"
+_SECOND_SURNAME = rf"(?:[ \t][yei][ \t](?!Dr|Prof|Lic|Ing|Sr|Mtr|Mg)(?:(?:{PARTICLE})[ \t])?{_WORD}(?![ \t](?:{PARTICLE}[ \t])?[{UPPER}]))"
 """Pattern for the second surname in `Zubiaurre y Larrondo`. In `Ana Roe y Eva Poe`, another name follows."""
 NAME = rf"(?:{_WORD}|{_INITIAL})(?:[ \t]{{1,2}}{_BARE_INITIAL})?(?:{_NEXT}){{1,4}}{_SECOND_SURNAME}?"
 """Pattern for a name: two to five capitalised words or initials on one line. Particles may stand between them, and an
@@ -78,7 +78,8 @@ _CARETS = re.compile(r"\^[\w ,*†‡∗]{1,12}\^\*?|\[\^\w{1,4}\]")
 _MARKS = re.compile(r"[\d*†‡§¶#,;∗⋆^{}$\\()✉\s¹²³⁴⁵⁶⁷⁸⁹⁰ᵃᵇᶜᵈ]+$")
 _SEPARATOR = re.compile(
     r"\s{0,3}(?:[;,·•|&/\n、，；・،؛]|\b(?:and|und|et(?! al)|oraz|och|og|ja|ve|en|és|și|dan|và|и|та|και)\b"
-    r"|\b[yeia]\b(?= [^\s,;]{2,30} [^\s(]{2}))\s{0,3}"
+    r"|\b[yeia]\b(?= [^\s,;]{2,30} [^\s(]{2})"
+    r"|(?<=[\u0590-\u06ff]{3})\s+[وו](?=[\u0590-\u06ff]{2,20} [\u0590-\u06ff]{2}))\s{0,3}"
 )
 _TITLES = re.compile(rf"^(?:(?:{PERSONAL_TITLE}|{_LOCAL_TITLE}),?\s{{1,2}}){{1,4}}")
 _DEGREE = re.compile(rf",?\s*\b{DEGREE}\s*$")

@@ -59,8 +59,8 @@ _LABELS = {
     "Spanish": """
         autor; autora; autores; autoras; coautores; investigador; investigadora; investigadores; investigador principal;
         investigadora principal; investigadores principales; investigador responsable; investigadora responsable;
-        coinvestigador; coinvestigadora; coinvestigadores; co-investigadores; ip; director; directora; codirector;
-        codirectora; director de tesis; directora de tesis; director del proyecto; directora del proyecto; tutor; tutora;
+        coinvestigador; coinvestigadora; coinvestigadores; co-investigadores; ip; director; directora; directores; directoras; codirector;
+        codirectora; codirectores; tutores; asesores; director de tesis; directora de tesis; director del proyecto; directora del proyecto; tutor; tutora;
         asesor; asesora; responsable; responsables; responsable del proyecto; coordinador; coordinadora; solicitante;
         solicitantes; persona de contacto; contacto; equipo; equipo investigador; equipo de investigación; integrantes;
         miembros; miembros del equipo; participantes; colaboradores; colaboradora; colaborador; estudiante; doctorando;
@@ -319,13 +319,29 @@ GIVEN_LABELS = re.compile(
 _VAGUE = _split(
     {
         "English": """
-            name; names; full name; who; host; head; contact; contacts; partner; partners; participants;
+            name; names; full name; host; head; contact; contacts; partner; partners; participants;
             members; people; person; team; from; to; by; player; players; champion; staff; chair; author;
             student; students; candidate; reviewer; reviewers; director; scientist; researcher; speaker""",
         "others": "nom; nombre; nome; naam; namn; navn; nimi; kontakt; имя; 姓名; 氏名; 성명; الاسم; שם",
     }
 )
 """Labels of columns that may also name things."""
+_OTHER_LABELS = re.compile(
+    r"\b(?:areas?|regions?|sites?|locations?|places?|city|country|state|calls?|programmes?|programs?|funds?|funders?|scheme|track|"
+    r"topics?|titles?|keywords?|key words|methods?|models?|data|datasets?|software|tools?|species|materials?|instruments?|"
+    r"venue|journal|conference|river|lake|sea|stud(?:y|ies)|fields?|disciplines?|subjects?|languages?|licen[cs]e|version|status|"
+    r"stage|phase|theme|category|type|project|proposal|date|deadline|duration|budget|vessel|ship|station|host organism|"
+    r"institution|organi[sz]ation|university|department|institute|laborator(?:y|ies)|lab|faculty|address|affiliation|"
+    r"note|summary|abstract|aims?|goals?|hypothes[ie]s|questions?|outputs?|outcomes?|results?|risks?|impact|scope|setting|"
+    r"ort|region|gebiet|thema|titel|projekt|untersuchungsgebiet|stichwörter|schlagwörter|lugar|zona|área|tema|título|proyecto|"
+    r"palabras clave|lieu|région|sujet|titre|projet|mots[- ]clés|luogo|titolo|progetto|parole chiave|local|projeto|"
+    r"palavras-chave|plaats|gebied|onderwerp|trefwoorden|plats|område|ämne|sted|emne|nøgleord|nyckelord|stikkord|paikka|alue|"
+    r"aihe|avainsanat|miejsce|obszar|temat|tytuł|słowa kluczowe|místo|oblast|téma|název|klíčová slova|hely|terület|cím|"
+    r"kulcsszavak|loc|zonă|temă|titlu|cuvinte cheie|yer|bölge|konu|başlık|anahtar kelimeler|lokasi|judul|tempat|kata kunci|"
+    r"địa điểm|đề tài|từ khóa|тема|место|район|область|название|регион|проект|ключевые слова|місце|назва|ключові слова)\b",
+    re.IGNORECASE,
+)
+"""Pattern for words of labels that do not name people."""
 COMPANIONS = re.compile(
     r"\b(?:role|rôle|rolle|rol|ruolo|papel|affiliation|institution|institut\w*|organi[sz]ation|position|e-?mail|expertise|"
     r"(?:person[- ])?months?|fte|orcid|department|university|universit\w+|responsibilit\w+|qualification|degree|phone|"
@@ -352,6 +368,11 @@ _NAME_OF = re.compile(
 )
 """Pattern for `name of the` and the like around a label."""
 _IN_BRACKETS = re.compile(r"\s?[(（][^()（）]{0,40}[)）]")
+_CASELESS_LABEL = re.compile(
+    r"[\u4e00-\u9fff]{0,8}(?:负责人|負責人|主持人|申请人|申請人|申报人|参与人|人员|人員|成员|成員|作者|导师|導師|教师|教師|联系人|聯絡人|姓名|氏名|者|担当|教員|教授)"
+    r"|[\uac00-\ud7af ]{0,8}(?:책임자|연구원|연구자|교수|저자|성명|이름|담당자|신청자|참여자)"
+)
+"""Pattern for Chinese, Japanese and Korean labels that end with a word for people."""
 _ABBREVIATION_AFTER = re.compile(r"(?<=[a-zà-ÿ]) [A-Z]{1,4}\d?$")
 _SYMBOLS = re.compile(r"[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]")
 """Pattern for arrows, icons and emoji."""
@@ -367,14 +388,25 @@ def _normalise(label: str) -> str:
 def is_people_label(label: str) -> bool:
     """Return whether a label, such as that of a line or a column, says that names of people follow."""
     bare = _normalise(label)
-    if bare in _ALL_LABELS or bare.startswith(("фио ", "ф.и.о")):
+    if bare in _ALL_LABELS or bare.startswith(("фио ", "ф.и.о")) or _CASELESS_LABEL.fullmatch(bare):
         return True
     return all(part in _ALL_LABELS or _NAME_OF.sub("", part) in _ALL_LABELS for part in _JOINED.split(bare))
 
 
 def is_vague_label(label: str) -> bool:
     """Return whether the label of a column may also stand above names of things."""
-    return _normalise(label) in _VAGUE
+    return _normalise(label) in _VAGUE or is_guessed_label(label)
+
+
+def is_guessed_label(label: str) -> bool:
+    """Return whether a Chinese, Japanese or Korean label is recognised only by its ending."""
+    bare = _normalise(label)
+    return bare not in _ALL_LABELS and _CASELESS_LABEL.fullmatch(bare) is not None
+
+
+def is_other_label(label: str) -> bool:
+    """Return whether a label says that something else than people follows."""
+    return not is_people_label(label) and _OTHER_LABELS.search(label) is not None
 
 
 def is_label_of_one_person(label: str) -> bool:

@@ -84,7 +84,8 @@ def _compile_names(people: Iterable[Person]) -> "re.Pattern[str] | None":
     for person in people:
         for family in _letters_of(person.family.split(" ")[-1]):
             given = [form for part in person.given.split(" ") for form in _letters_of(part)]
-            first = "|".join(dict.fromkeys([*given, *(form[:1] for form in given), *_join_initials(given)]))
+            short = (form[:length] for form in given for length in (1, *range(4, len(form))))
+            first = "|".join(dict.fromkeys([*given, *short, *_join_initials(given)]))
             around = rf"(?:{first})?" if first else "[a-z]?"
             if len(family) >= _MIN_PART_LETTERS:
                 forms.add(rf"{_AROUND_NAME}{around}{family}{around}{_AROUND_NAME}")
