@@ -20,9 +20,7 @@ from assayer.blinding.people import NamedPerson
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import load_given_names, load_surnames, split_words
 
-_COMMON_SURNAMES = (
-    "李刘劉陈陳赵趙吴吳徐孙孫朱胡郭邓鄧冯馮韩韓曹彭肖蕭潘袁董蔡蒋蔣魏吕呂姚崔谭譚廖汪邹鄒秦邱尹薛闫侯黎贺郝龚邵戴郑鄭宋阚樊欧歐"
-)
+_COMMON_SURNAMES = "李刘劉陈陳赵趙吴吳徐孙孫朱胡郭邓鄧冯馮韩韓曹彭肖蕭潘袁董蔡蒋蔣魏吕呂姚崔谭譚廖汪邹鄒秦邱尹薛闫侯黎贺郝龚邵戴郑鄭宋阚樊欧歐"
 """First characters of Chinese surnames that rarely begin other words."""
 _NO_CHINESE_NAMES = (
     r"(?!薛定谔|黎曼|黎明|黎巴|冯[·诺]|李雅普|李群|李代数|[徐郑宋赵][州代朝]|韩[国语方日]|秦[岭皇淮朝代]|吴[淞语越]|董事|孙子|戴[维帽]|蒋家|陈[述列旧设年腐皮]|"

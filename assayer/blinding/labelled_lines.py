@@ -76,6 +76,8 @@ _PAID = (
     r"financial support|grant|award|"
     r"(?:grant|award|funding|contract|project) (?:agreement )?(?:nos?\.?|nr\.?|numbers?|id|reference|ref\.?))"
 )
+
+
 class _Label(NamedTuple):
     pattern: str
     kind: MaskedKind
@@ -157,7 +159,11 @@ def find_labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]
     lines = [line for line in lines if len(line.value.split()) <= _LABELS[line.group].max_words]
     people = sorted(
         [line.start for line in named]
-        + [line.match.start() for line in lines if line.group == "people" and _matches_label("people", line.value, False)]
+        + [
+            line.match.start()
+            for line in lines
+            if line.group == "people" and _matches_label("people", line.value, False)
+        ]
     )
     for line in lines:
         start, end = line.match.span()
@@ -245,7 +251,9 @@ def people_of_value(value: str, small: frozenset[str]) -> list[Person]:
     first = people_in(_FIRST_ITEM.split(bare, maxsplit=1)[0]) or people_of_one_form(bare)
     if not first and not (bare.count(",") == len(people) == 1):
         return []
-    likely = [person for person in people if is_caseless(person) or may_be_name(person, small) or _is_long(person, small)]
+    likely = [
+        person for person in people if is_caseless(person) or may_be_name(person, small) or _is_long(person, small)
+    ]
     return likely if likely and likely[0] == people[0] else []
 
 

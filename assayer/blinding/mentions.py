@@ -22,7 +22,9 @@ from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import english_words, english_words_not_surnames, eponyms, split_words
 from assayer.text.languages import languages_of
 
-SMALL_WORD = re.compile(rf"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[{LOWER}]{{2,20}}(?![^\W\d_])(?![@/_])(?!\.\w)(?! ?[\[({{<] ?at\b)")
+SMALL_WORD = re.compile(
+    rf"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[{LOWER}]{{2,20}}(?![^\W\d_])(?![@/_])(?!\.\w)(?! ?[\[({{<] ?at\b)"
+)
 """Pattern for a lower-case word. Parts of names and addresses do not match, such as `woo` in `Ji-woo` and `roe` in
 `jane.roe@example.org`."""
 _WORD = re.compile(rf"(?:[{UPPER}]['’](?=[{UPPER}]))?[{UPPER}]{LETTER}{{1,24}}(?:[-'’](?!s\b){LETTER}{{1,24}}){{0,3}}")

@@ -16,9 +16,7 @@ LOWER = ranges(code for code in _CASED if chr(code).islower() and chr(code).isal
 """Capitals and lower-case letters of scripts that have both, for a regular expression class."""
 LETTER = r"(?:[^\W\d_][\u0300-\u036f]?)"
 """Pattern for a letter, optionally with a separate combining accent, as in many PDFs."""
-_WORD = (
-    rf"(?:(?:[{UPPER}]['’](?=[{UPPER}])|Mc|Mac|al-|Al-|El-)?[{UPPER}]{LETTER}{{1,20}}(?:[-'’](?!s\b){LETTER}{{1,20}}){{0,2}}(?![\w-]))"
-)
+_WORD = rf"(?:(?:[{UPPER}]['’](?=[{UPPER}])|Mc|Mac|al-|Al-|El-)?[{UPPER}]{LETTER}{{1,20}}(?:[-'’](?!s\b){LETTER}{{1,20}}){{0,2}}(?![\w-]))"
 _INITIAL = rf"(?:[{UPPER}]\.(?:[ -]?[{UPPER}]\.){{0,2}})"
 PARTICLE = (
     r"(?:van der|van den|van de|van 't|von der|von dem|de las|de los|de la|van|von|vom|zum|zur|dos|das|de|der|den|"
@@ -47,7 +45,9 @@ PERSONAL_TITLE = (
     r"Profa\.?|Prof[ªº]\.?|Prof\.[ªº]|Dr[ªº]\.?|Dr\.[ªº]|Dra\.|Mtr[oa]\.|Mg\.|Lcd[oa]\.|Licd[oa]\.|Arq\.|Eng\.ª?|Dott\.(?:ssa)?|Prof\.ssa|(?:Univ|Jun|apl)\.-? ?Prof\.|Mgr\.|RNDr\.|MUDr\.|PhDr\.|JUDr\.|"
     rf"Doç\.|Öğr\.(?: Gör\.)?|Arş\. Gör\.|Pr\.|{_CYRILLIC_TITLE})"
 )
-_LOCAL_TITLE = r"(?:dr hab\.|dr|mgr|lic\.|inż\.|prof\.|doc\.|doç\.|ir\.|ing\.|drs\.|dott\.(?:ssa)?|prof\.ssa|dhr\.|mevr\.)"
+_LOCAL_TITLE = (
+    r"(?:dr hab\.|dr|mgr|lic\.|inż\.|prof\.|doc\.|doç\.|ir\.|ing\.|drs\.|dott\.(?:ssa)?|prof\.ssa|dhr\.|mevr\.)"
+)
 """Pattern for a title in lower case. Outside of labelled lines, it may also end a sentence."""
 ROLE = (
     r"(?:(?:(?:assistant|associate|full|adjunct|visiting|distinguished|endowed|chaired|emeritus|tenured|tenure-track|"
@@ -102,8 +102,14 @@ _FORMS = tuple(
         ),
         (r"\s*(?:[;,&]|\band\b)\s*", rf"(?P<given>{_INITIAL})\s(?P<family>(?:{PARTICLE}\s)?{_WORD})"),
         (r"\s*(?:[;,&]|\band\b)\s*", rf"(?P<family>(?:{PARTICLE}\s)?{_WORD})\s(?P<given>[{UPPER}]{{1,3}})"),
-        (_AND, rf"(?P<family>{_CAPITALS}(?:\s{_CAPITALS}){{0,2}})\s(?P<given>{_MIXED}(?:\s(?:{_MIXED}|{_INITIAL})){{0,2}})"),
-        (_AND, rf"(?P<given>{_MIXED}(?:\s(?:{_MIXED}|{_INITIAL})){{0,2}})\s(?P<family>{_CAPITALS}(?:\s{_CAPITALS}){{0,2}})"),
+        (
+            _AND,
+            rf"(?P<family>{_CAPITALS}(?:\s{_CAPITALS}){{0,2}})\s(?P<given>{_MIXED}(?:\s(?:{_MIXED}|{_INITIAL})){{0,2}})",
+        ),
+        (
+            _AND,
+            rf"(?P<given>{_MIXED}(?:\s(?:{_MIXED}|{_INITIAL})){{0,2}})\s(?P<family>{_CAPITALS}(?:\s{_CAPITALS}){{0,2}})",
+        ),
     )
 )
 """Separators and name forms in bylines: `Roe, Jane; Poe, Tom`, `J. Roe, T. Poe`, `Roe J, Poe T`, `ROE Jane, POE Tom`,

@@ -77,7 +77,9 @@ _BYLINES = (
     re.compile(
         rf"\b(?:[Cc]all|[Pp]hone|[Ee]-?mail|[Rr]each|[Nn]otify|[Vv]isit) (?={NAME} ?(?:on |at |via |by |under |[(<:]))"
     ),
-    re.compile(rf"\b(?:[Cc]ontact|[Ww]rite to|[Aa]sk)(?: person)?:? (?={NAME} ?(?:at |via |by |[(<:,]| and | or |[.;\n]|$))"),
+    re.compile(
+        rf"\b(?:[Cc]ontact|[Ww]rite to|[Aa]sk)(?: person)?:? (?={NAME} ?(?:at |via |by |[(<:,]| and | or |[.;\n]|$))"
+    ),
     re.compile(rf"^[ \t]{{0,4}}[—–~][ \t]?(?={NAME}$)", re.M),
 )
 """Patterns for text before a name. They also check the name's form, so its first name need not be known."""
@@ -119,11 +121,43 @@ _POSSESSIVE = re.compile(
     re.I,
 )
 _ROLE_STEMS = (
-    *("stagiair", "étudiant", "doctorant", "collègue", "technicien", "ingénieur", "directeur", "directrice", "encadrant"),
+    *(
+        "stagiair",
+        "étudiant",
+        "doctorant",
+        "collègue",
+        "technicien",
+        "ingénieur",
+        "directeur",
+        "directrice",
+        "encadrant",
+    ),
     *("doktorand", "student", "kolleg", "mitarbeiter", "techniker", "betreuer", "praktikant", "hilfskr", "chef"),
-    *("estudiante", "técnic", "becari", "compañer", "colega", "alumn", "directora", "estagiári", "orientador", "bolsist"),
+    *(
+        "estudiante",
+        "técnic",
+        "becari",
+        "compañer",
+        "colega",
+        "alumn",
+        "directora",
+        "estagiári",
+        "orientador",
+        "bolsist",
+    ),
     *("collega", "tecnic", "tirocinante", "dottorand", "stagiaire", "promovend", "medewerker", "handledar", "kollega"),
-    *("współpracowni", "kierowni", "opiekun", "doktorant", "kolega", "коллег", "аспирант", "студент", "руководител", "лаборант"),
+    *(
+        "współpracowni",
+        "kierowni",
+        "opiekun",
+        "doktorant",
+        "kolega",
+        "коллег",
+        "аспирант",
+        "студент",
+        "руководител",
+        "лаборант",
+    ),
 )
 _IN_ITS_SCRIPT = re.compile(r" ?[(（](?P<name>[^\x00-\u2fff()（）]{2,6})[)）]")
 _NAME = re.compile(rf"(?:{PERSONAL_TITLE},? ){{0,3}}(?P<name>{NAME})")
@@ -166,7 +200,9 @@ _SELF_CITED = (
     ),
     re.compile(rf"\b(?:[Oo]ur|[Mm]y)(?: [a-z]{{1,20}}){{0,2}} {_MADE},? {_CITED}"),
     re.compile(rf"{_CITED},? (?:where|in which) (?:we|I) "),
-    re.compile(rf"\b(?:by|from|of|in) (?:our|my)(?: own)? (?:group|team|lab|laboratory|institute)[^.!?\n()\[\]]{{0,20}} {_CITED}"),
+    re.compile(
+        rf"\b(?:by|from|of|in) (?:our|my)(?: own)? (?:group|team|lab|laboratory|institute)[^.!?\n()\[\]]{{0,20}} {_CITED}"
+    ),
 )
 _CITED_NAME = re.compile(
     rf"(?P<name>{_SURNAME})(?= et al\b|,? \(?(?:19|20)\d\d|,? (?:and|&) {_SURNAME},? \(?(?:19|20)\d\d|"

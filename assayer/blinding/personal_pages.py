@@ -73,7 +73,11 @@ def personal_pages(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
     for match in _TOKEN.finditer(text):
         token = match[0].rstrip(".:!?")
         parts = _PART.findall(_HUMP.sub(" ", token)) + _PART.findall(token)
-        if _IS_ADDRESS.search(token) and not _LIST_OF_NAMES.fullmatch(token) and any(names.fullmatch(part.lower()) for part in parts):
+        if (
+            _IS_ADDRESS.search(token)
+            and not _LIST_OF_NAMES.fullmatch(token)
+            and any(names.fullmatch(part.lower()) for part in parts)
+        ):
             yield MaskSpan(match.start(), match.start() + len(token), "contact")
 
 

@@ -48,7 +48,9 @@ _WITHOUT_RULES = re.compile(r"[\u0900-\u109f\u1200-\u139f\u1780-\u17ff]")
 _MOSTLY = 0.5
 _ABSTRACT = re.compile(r"(?:tion|sion|ment|ness|ity|ism|ics|ology|graphy|isation|ization|ical|ware|ian|ese|ish|ean)s?$")
 """Pattern for endings of abstract nouns and adjectives of places."""
-_CAMEL_CASE = re.compile(rf"(?<!^Mc)(?<!^Mac)(?<!^De)(?<!^Di)(?<!^La)(?<!^Le)(?<!^Fitz)(?<!^Van)(?<=[{LOWER}])[{UPPER}]")
+_CAMEL_CASE = re.compile(
+    rf"(?<!^Mc)(?<!^Mac)(?<!^De)(?<!^Di)(?<!^La)(?<!^Le)(?<!^Fitz)(?<!^Van)(?<=[{LOWER}])[{UPPER}]"
+)
 _CYRILLIC = re.compile("[а-яёіїєґ]")
 _CYRILLIC_ADJECTIVE = re.compile(r"(?:ск|цк|ов|ев|н)(?:ое|ая|ий|ый|ой|ые|ие|ого|ому|ом|ую|их|ых|ими|ыми|ым|им)$")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s{1,2}|\n[\s*#>-]*)$")

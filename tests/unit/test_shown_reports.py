@@ -53,7 +53,10 @@ def test_reviewer_is_told_that_names_may_remain() -> None:
 def test_masked_lines_with_labels_hide_names_and_not_labels_in_references() -> None:
     whole = named_report("Rehearsal")
     assert whole.idea.blinding is not None
-    masked = (MaskedText(kind="name", text="Owner: Grace Hopper"), MaskedText(kind="name", text="作者：欧阳晓岚、蒲德馨"))
+    masked = (
+        MaskedText(kind="name", text="Owner: Grace Hopper"),
+        MaskedText(kind="name", text="作者：欧阳晓岚、蒲德馨"),
+    )
     idea = whole.idea.model_copy(update={"blinding": whole.idea.blinding.model_copy(update={"masked": masked})})
     assert isinstance(whole.own_references, OwnReferences)
     entry = whole.own_references.entries[0].model_copy(update={"text": "Hopper, G. Owner surveys. 2020. 蒲德馨, 2019."})
