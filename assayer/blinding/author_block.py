@@ -94,7 +94,7 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
         if sort == "unclear" and is_front_matter(line.text, small) and _begins_with_people(line.text, small):
             sort = "front"
         if sort != "unclear":
-            yield BlockLine(line.start, line.end, KINDS[sort], line.text)
+            yield BlockLine(line.start, line.end, KINDS[sort], _BY.sub("", line.text))
 
 
 def _begins_with_people(line: str, small: frozenset[str]) -> bool:

@@ -139,7 +139,9 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
             introduced += find_likely_people(text, section.span.start, section.span.end)
     people = [*known, *(person for line in block if line.kind == "name" for person in people_in(line.text))]
     people += [person for line in block for person in people_of_front(line.text, small)]
-    people += [item for line in block if line.kind in ("affiliation", "email") for item in _people_before_place(line.text)]
+    people += [
+        item for line in block if line.kind in ("affiliation", "email") for item in _people_before_place(line.text)
+    ]
     people += [person for line in labelled for person in line.people]
     abstract = _ABSTRACT.search(text, 0, _MAX_FRONT_CHARS)
     people += people_of_front(text[: abstract.start()], small) if abstract else []

@@ -28,9 +28,7 @@ TITLE_BEFORE = (
 _RAISED = "¹²³⁴⁵⁶⁷⁸⁹⁰ᵃᵇᶜᵈ*†‡ \t"
 _TITLES = re.compile(rf"^(?:{TITLE_BEFORE}\s{{0,2}}/?\s{{0,2}}){{1,3}}(?=[{_RIGHT_TO_LEFT}])|\s?{TITLE_AFTER}$")
 _IN_BRACKETS = re.compile(r"\s?[(（][^()（）]{0,60}[)）]")
-_UNSPACED_NAME = re.compile(
-    rf"(?=..)(?P<family>[{UNSPACED}]{{1,6}})(?:[ \u3000](?P<given>[{UNSPACED}]{{1,4}}))?"
-)
+_UNSPACED_NAME = re.compile(rf"(?=..)(?P<family>[{UNSPACED}]{{1,6}})(?:[ \u3000](?P<given>[{UNSPACED}]{{1,4}}))?")
 _RIGHT_TO_LEFT_NAME = re.compile(rf"{RIGHT_TO_LEFT_WORD}(?: {RIGHT_TO_LEFT_WORD}){{1,4}}")
 _KANA_AFTER_HAN = re.compile(rf"(?P<family>[{HAN}]{{1,3}})(?P<given>[ぁ-んァ-ヶー]{{2,5}})")
 """Pattern for a Japanese name whose first name is written in kana: `樫尾みなみ`."""
@@ -71,7 +69,7 @@ def has_known_part(person: Person) -> bool:
     if not re.match(f"[{UNSPACED}]", person.family):
         return person.given.split(" ")[0] in load_given_names()
     whole = person.family + person.given
-    return 2 <= len(whole) <= 5 and any(whole[:length] in load_surnames() for length in (1, 2, 3) if length < len(whole))
+    return any(whole[:length] in load_surnames() and 0 < len(whole) - length < 3 for length in (1, 2, 3))
 
 
 def find_caseless_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:

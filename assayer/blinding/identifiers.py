@@ -25,7 +25,9 @@ _ORCID = re.compile(
     re.I,
 )
 _PHONE = re.compile(
-    r"(?:(?:tel|phone|fax|mobile)\.?:?\s?)?(?<![\w+])\+\d{1,3}[ (./-]{1,2}\d[\d ()./-]{6,18}\d(?!\w)", re.I
+    r"(?:(?:tel|phone|fax|mobile)\.?:?\s?)?(?<![\w+])\+\d{1,3}[ (./-]{1,2}\d[\d ()./-]{6,18}\d(?!\w)"
+    r"|\b(?:tel|phone|fax|mobile|telefon|handy|tél|teléfono|telemóvel|тел)\.?:?\s?\(?\d[\d ()./-]{4,18}\d(?!\w)",
+    re.I,
 )
 CONTACT = re.compile(rf"[\w.+}}-]@[\w-]{{1,63}}\.[^\W\d_]|{_ORCID.pattern}", re.I)
 """Cheap test for whether text contains an email address or ORCID iD. It does not find where the address begins."""

@@ -12,58 +12,40 @@ from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import SMALL_WORD, may_be_name
 from assayer.blinding.names import NAME, ROLE_WORDS, has_given_name, has_titled_person, people_in, person_of
 from assayer.blinding.spans import MaskSpan
+from assayer.blinding.word_lists import load_groups
 from assayer.models import MaskedKind
 from assayer.text.headings import Heading
 
+_TITLES = load_groups("personal_section_titles.txt")
+"""Patterns for titles in other languages, keyed by the kind of section."""
 _THANKS = (
-    r"(?:acknowledge?ments?|thanks|conflicts? of interests?|competing interests?|declaration of interests?|"
-    r"danksagung|remerciements|agradecimientos|agradecimentos|agraïments|ringraziamenti|dankwoord|dankbetuiging|"
-    r"kiitokset|podziękowania|poděkování|poďakovanie|zahvala|köszönetnyilvánítás|mulțumiri|teşekkür(?:ler)?|padėka|"
-    r"благодарност[ьи]|подяк[аи]|ευχαριστίες|ucapan terima kasih|lời cảm ơn|致谢|致謝|谢辞|謝辞|감사의 (?:글|말씀|말)|"
-    r"شكر وتقدير|شكر|سپاسگزاری|תודות)"
+    r"acknowledge?ments?|thanks|conflicts? of interests?|competing interests?|declaration of interests?|"
+    rf"{_TITLES['thanks']}"
 )
 _PAID = (
     r"(?:funding(?: (?:statement|sources?|information|acknowledge?ments?))?|financial support|"
     r"results from prior (?:nsf )?support|prior (?:nsf )?support|current and pending support)"
 )
 _LIFE = (
-    r"(?:(?:short |author |investigator )?(?:biograph(?:y|ies)|biographical sketch(?:es)?|bio(?:s|"
+    r"(?:short |author |investigator )?(?:biograph(?:y|ies)|biographical sketch(?:es)?|bio(?:s|"
     r"sketch(?:es)?)?)|(?:short )?curriculum vitae|"
     r"about the (?:authors?|team|applicants?|investigators?)|author (?:contributions?|information)|"
     r"credit authorship contribution statement|(?:(?:own|our|selected|key|recent|relevant|related|five|ten|most|important|"
-    r"main|the) ){0,3}publications? (?:of|by|from) (?:the |our )?(?:applicants?|pis?|principal investigators?|team|authors?|"
-    r"investigators?|group|consortium)|publikationen (?:der|des) (?:antragsteller\w*|autor\w*)|eigene (?:publikationen|vorarbeiten)|"
-    r"publications (?:du porteur|des auteurs|de l['’]équipe)|publicaciones (?:del|de la|de los) (?:equipo|investigador\w*|autor\w*)|"
-    r"публикации (?:автор\w*|исполнител\w*|руководител\w*|коллектива)|代表性(?:论文|成果|著作)|대표 ?논문|lebenslauf|kurzbiogra(?:ph|f)ie|zur person|"
-    r"über (?:den autor|die autor(?:in|en)|mich)|biogra(?:ph|f)ien?|à propos (?:de l['’]auteure?|des auteurs)|"
-    r"currículum(?: vitae)?|currículo|biogra(?:fía|fia)|sobre (?:el autor|la autora|los autores|o autor|a autora|os autores)|"
-    r"sull['’](?:autore|autrice)|życiorys|o autor(?:ze|ach|ovi|ech)|životopis|önéletrajz|despre autori?|özgeçmiş|"
-    r"yazar(?:lar)? hakkında|ansioluettelo|meritförteckning|om (?:författaren|forfatteren|forfatterne)|(?:авто)?биография|"
-    r"об автор(?:е|ах)|(?:краткие )?сведения об автор(?:е|ах)|про автор(?:а|ів)|відомості про авторів|"
-    r"riwayat hidup|tentang penulis|tiểu sử|lý lịch(?: khoa học)?|作者简介|作者介绍|个人简介|申请人简介|申请人介绍|简历|个人简历|略歴|経歴|"
-    r"著者紹介|研究業績|저자 소개|이력|약력|السيرة الذاتية|نبذة عن (?:الباحث|المؤلف)|קורות חיים|על המחבר(?:ים)?|درباره نویسنده|سوابق)"
+    r"main|the) ){0,3}publications? (?:of|by|from) (?:the |our )?(?:applicants?|pis?|principal investigators?|team|"
+    rf"authors?|investigators?|group|consortium)|{_TITLES['life']}"
 )
 _AUTHORS = r"(?:authors?(?: and affiliations)?|affiliations?)"
 _TEAM = (
-    r"(?:(?:the |our |research |project |core )?team(?: members?| and expertise| qualifications?| description|"
+    r"(?:the |our |research |project |core )?team(?: members?| and expertise| qualifications?| description|"
     r" composition)?|"
     r"(?:key|senior|project) personnel|personnel|(?:principal )?investigators?(?: and qualifications?|"
     r" qualifications?)?|"
     r"qualifications?(?: of the (?:applicants?|team|investigators?|pi))?|(?:(?:the )?(?:applicant|pi|team|investigator)"
     r"['’]?s?['’]? (?:track record|profile|background)|track record)|"
-    r"(?:applicants?|own) publications?|list of own publications|projektteam|das team|arbeitsgruppe|beteiligte|"
-    r"mitarbeiter(?:innen)?|(?:l['’])?équipe(?: du projet| de recherche)?|equipo(?: de investigación| investigador| de trabajo)?|"
-    r"equip[ea](?: executora| de investigação| de pesquisa)?|gruppo di (?:ricerca|lavoro)|onderzoeksteam|projectteam|"
-    r"projektgrupp|forskergruppe|prosjektgruppe|tutkimusryhmä|työryhmä|zespół(?: badawczy)?|(?:řešitelský |riešiteľský )?tým|"
-    r"kutatócsoport|résztvevők|echipa(?: de cercetare)?|(?:proje )?ekibi?|исполнители(?: проекта)?|"
-    r"(?:научный |состав )?коллектива?(?: исполнителей)?|команда(?: проекта| проєкту)?|участники(?: проекта)?|виконавці|"
-    r"(?:ερευνητική )?ομάδα|tim peneliti|nhóm nghiên cứu|研究团队|团队(?:介绍|成员)?|项目组(?:成员)?|课题组(?:成员)?|研究組織|研究体制|"
-    r"研究チーム|연구진|연구팀|참여연구진|فريق (?:البحث|العمل)|צוות(?: המחקר)?|تیم (?:پژوهش|تحقیق))"
+    r"(?:applicants?|own) publications?|list of own publications|"
+    rf"{_TITLES['team']}"
 )
-_CONTACT = (
-    r"(?:(?:short )?cvs?|contact(?: details| information)?|kontakt|contacto|contato|contatti?|coordonnées|yhteystiedot|"
-    r"iletişim|контакты|контактная информация|контакти|联系方式|連絡先|연락처|للتواصل|יצירת קשר)"
-)
+_CONTACT = rf"(?:short )?cvs?|contact(?: details| information)?|{_TITLES['contact']}"
 _AROUND = (
     r"(?:(?:host|research) (?:institution|environment)|collaborat(?:ors?|ions?)|partners?|consortium|"
     r"facilities(?:,? equipment,? and (?:other )?resources)?)"
@@ -107,7 +89,7 @@ _ACTING = re.compile(
     re.M,
 )
 """Pattern for a name at the beginning of a sentence about a person."""
-_LONE_LINE = re.compile(r"(?<=\n\n)(?P<line>[^\W\d_#|>*-][^\n\d|@]{1,60}[^\s.,;:!?。，；：！？、])(?=\n)")
+_LONE_LINE = re.compile(r"(?<=\n\n)(?P<line>[^\W\d_#|>*-][^\n\d|@:：]{1,60}[^\s.,;:!?。，；：！？、])(?=\n)")
 _MAX_HEADING_WORDS, _MAX_HEADING_CHARS = 6, 60
 _MAX_CONTACT_CHARS = 400
 _CV_LINE = re.compile(

@@ -20,7 +20,9 @@ _TASK = (
 )
 _LIST = rf"(?:(?:,| and|, and| &) [{UPPER}]{{2,4}}(?![\w-]))*"
 _TASK_AFTER = re.compile(rf"{_LIST}(?:,? (?:both |jointly |also )?{_TASK}|: ?[^\W\d_])", re.I)
-_TASK_BEFORE = re.compile(rf"(?:(?:conceived|designed|written|performed|supervised|drafted|led|checked) by|—|–) (?:[{UPPER}]{{2,4}},? (?:and )?)*$")
+_TASK_BEFORE = re.compile(
+    rf"(?:(?:conceived|designed|written|performed|supervised|drafted|led|checked) by|—|–) (?:[{UPPER}]{{2,4}},? (?:and )?)*$"
+)
 _NO_INITIALS = split_words("US UK EU UN DC USA AM PM")
 
 
@@ -46,7 +48,12 @@ def _initials_of(person: Person) -> Iterator[str]:
     given = [part[0] for part in re.split(r"[ .-]+", person.given) if part[:1].isupper()]
     family = [part[0] for part in re.split(r"[ -]", person.family) if part[:1].isupper()]
     if given and family:
-        yield from {f"{given[0]}{family[0]}", "".join(given + family[:1]), "".join(given[:1] + family), "".join(given + family)}
+        yield from {
+            f"{given[0]}{family[0]}",
+            "".join(given + family[:1]),
+            "".join(given[:1] + family),
+            "".join(given + family),
+        }
 
 
 def _belongs_to_other_name(text: str, start: int, end: int) -> bool:
@@ -58,7 +65,9 @@ def _belongs_to_other_name(text: str, start: int, end: int) -> bool:
     return before is not None and before[0][:1].isupper() and before[0].rstrip(" ,").lower() not in _OPENERS
 
 
-_OPENERS = split_words("the we in it this that they he she both here then for and with our their to of by a an on at as")
+_OPENERS = split_words(
+    "the we in it this that they he she both here then for and with our their to of by a an on at as"
+)
 
 
 def _has_task(text: str, start: int, end: int) -> bool:

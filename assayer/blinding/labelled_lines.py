@@ -2,17 +2,17 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from assayer.blinding.caseless_names import CASELESS_LETTER as CASELESS
-from assayer.blinding.caseless_names import is_caseless
+from assayer.blinding.caseless_names import CASELESS_LETTER, is_caseless
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.mentions import SMALL_WORD, may_be_name, person_of_word
-from assayer.blinding.names import ROLE, UPPER, people_in, people_of_one_form
-from assayer.blinding.people_labels import is_label_of_one_person, is_people_label
+from assayer.blinding.mentions import SMALL_WORD, has_english_word, may_be_name, person_of_word
+from assayer.blinding.names import PARTICLES, PERSONAL_TITLE, ROLE, UPPER, has_given_name, people_in, people_of_one_form
+from assayer.blinding.people_labels import is_guessed_label, is_label_of_one_person, is_other_label, is_people_label
 from assayer.blinding.person import Person
+from assayer.blinding.word_lists import english_words
 from assayer.models import MaskedKind
 
 
@@ -63,6 +63,7 @@ _REACHED = (
     r"contact details|web ?site|web ?page|web|site web|sito web|webseite|blog|telefon|teléfono|téléphone|телефон|тел\.|почта|"
     r"эл(?:ектронная|\.) почта|correo(?: electrónico)?|courriel|sähköposti|e-?posta|邮箱|电子邮件|电话|メール|電話|이메일|전화|"
     r"联系电话|手机|传真|电子信箱|联系方式|携帯|전화번호|휴대폰|팩스|الهاتف|هاتف|טלפון|تلفن|"
+    r"student (?:id|no\.?|number)|matrikelnummer|matr\.-nr\.|dni|nif|cpf|pesel|学号|工号|学籍番号|학번|табельный номер|"
     r"البريد الإلكتروني|דוא[\"״]ל|ایمیل)"
 )
 _ACCOUNTS = (
@@ -75,6 +76,8 @@ _PAID = (
     r"financial support|grant|award|"
     r"(?:grant|award|funding|contract|project) (?:agreement )?(?:nos?\.?|nr\.?|numbers?|id|reference|ref\.?))"
 )
+
+
 class _Label(NamedTuple):
     pattern: str
     kind: MaskedKind
@@ -102,9 +105,20 @@ _LINE = re.compile(
 _ANY_LABEL = re.compile(
     r"^[ \t]{0,8}(?:#{1,6}[ \t]{1,3}|[-*•>|][ \t]{1,3}|\d{1,2}[.)][ \t])?(?:\*\*|__|[\[【])?(?P<label>[^\n:：|*】\]]{1,60}?)"
     r"(?:(?:\*\*|__)?[ \t]{0,40}[:：|](?:\*\*|__)?|(?:\*\*|__)(?=[ \t])|[】\]][:：]?|[ \t][–—-](?=[ \t])|\t|[ ]{3}"
-    rf"|(?<={CASELESS})[ \u3000/]/?(?=\s?{CASELESS})(?=[^\n:：|]*$))[ \t\u3000]{{0,40}}(?P<value>\S[^\n]{{0,400}})$",
+    rf"|(?<={CASELESS_LETTER})[ \u3000/]/?(?=\s?{CASELESS_LETTER})(?=[^\n:：|]*$))[ \t\u3000]{{0,40}}(?P<value>\S[^\n]{{0,400}})$",
     re.M,
 )
+_UNKNOWN_LABEL = re.compile(
+    r"^[ \t]{0,8}(?:[-*•>|][ \t]{1,3})?(?:\*\*|__)?(?P<label>[^\n:：|*.,;!?()]{3,50}?)(?:\*\*|__)?[ \t]{0,10}[:：|](?:\*\*|__)?"
+    r"[ \t]{1,10}(?P<value>[^\n:：]{5,160})$",
+    re.M,
+)
+_TITLES = re.compile(rf"{PERSONAL_TITLE},? ")
+_WORD = re.compile(r"[^\W\d_]+")
+_ONLY = 0.7
+"""Minimum share of letters in a value that belong to names."""
+_HEAD = 800
+"""Number of characters at the start of a text in which a line with an unknown label may name people."""
 _LABEL_ALONE = re.compile(
     r"^[ \t]{0,8}(?:#{1,6}[ \t]{1,3}|\d{1,2}[.)][ \t])?(?:\*\*|__)?(?P<label>[^\n:：|*]{1,60}?)(?:\*\*|__)?[ \t]{0,3}"
     r"(?P<colon>[:：])?(?:\*\*|__)?[ \t]*$",
@@ -135,13 +149,23 @@ def find_labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]
     which ends at `block_end`, and beside a person's line. Elsewhere it must look like an institution."""
     small = frozenset(SMALL_WORD.findall(text))
     lines_of_people = list(_find_lines_of_people(text, small))
+    places = sorted(line.start for line in lines_of_people)
+    lines_of_people += [
+        names_line
+        for names_line in _find_lines_with_names_only(text, small)
+        if names_line.start < max(block_end, _HEAD) or _is_near(names_line.start, places)
+    ]
     yield from lines_of_people
     found = ((match, next(group for group in _LABELS if match[group])) for match in _LINE.finditer(text))
     lines = [_Line(match, group, match["value"].strip(" *_|\t")) for match, group in found]
     lines = [line for line in lines if len(line.value.split()) <= _LABELS[line.group].max_words]
     people = sorted(
-        [line.start for line in lines_of_people]
-        + [line.match.start() for line in lines if line.group == "people" and _matches_label("people", line.value, False)]
+        [people_line.start for people_line in lines_of_people]
+        + [
+            line.match.start()
+            for line in lines
+            if line.group == "people" and _matches_label("people", line.value, False)
+        ]
     )
     for line in lines:
         start, end = line.match.span()
@@ -152,6 +176,12 @@ def find_labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]
             kind = "email" if is_email else _LABELS[line.group].kind
             people_named = people_in(cut_value(line.value)) if kind == "name" else ()
             yield LabelledLine(start, end + (end < len(text)), kind, tuple(people_named))
+
+
+def _is_near(start: int, places: Sequence[int]) -> bool:
+    """Return whether a place, in ascending order, lies within `_NEAR` characters of `start`."""
+    following = bisect_left(places, start)
+    return any(abs(start - place) < _NEAR for place in places[max(following - 1, 0) : following + 1])
 
 
 def _find_lines_of_people(text: str, small: frozenset[str]) -> Iterator[LabelledLine]:
@@ -165,6 +195,19 @@ def _find_lines_of_people(text: str, small: frozenset[str]) -> Iterator[Labelled
             if below and match["colon"]:
                 yield LabelledLine(match.start(), match.end() + 1, "name")
             yield from below
+
+
+def _find_lines_with_names_only(text: str, small: frozenset[str]) -> Iterator[LabelledLine]:
+    """Yield the lines with an unknown label, possibly in another language, whose value consists only of names."""
+    for match in _UNKNOWN_LABEL.finditer(text):
+        label, value = match["label"], match["value"].strip(" *_")
+        if len(value) > _MAX_LINE_BELOW or is_people_label(label) or is_other_label(label):
+            continue
+        people = people_of_value(value, small)
+        bare = _TITLES.sub("", cut_value(value))
+        only = people and len("".join(person.full for person in people)) >= _ONLY * len(bare.replace(" ", ""))
+        if only and (any(map(has_given_name, people)) or not english_words().issuperset(_WORD.findall(label.lower()))):
+            yield LabelledLine(match.start(), match.end() + (match.end() < len(text)), "name", tuple(people))
 
 
 def _lines_below(text: str, place: int, small: frozenset[str]) -> Iterator[LabelledLine]:
@@ -191,6 +234,8 @@ def _people_after(label: str, value: str, small: frozenset[str]) -> list[Person]
     """Return the people named in the value after a label, and after other labels of people on the same line."""
     first, *others = value.strip(" *_|\t").split(" | ")
     people = people_of_value(first, small)
+    if is_guessed_label(label) and not all(map(has_given_name, people)):
+        return []
     if not people and is_label_of_one_person(label):
         people = person_of_word(cut_value(first), small)
     pairs = (other.partition(":") for other in others)
@@ -214,8 +259,18 @@ def people_of_value(value: str, small: frozenset[str]) -> list[Person]:
     first = people_in(_FIRST_ITEM.split(bare, maxsplit=1)[0]) or people_of_one_form(bare)
     if not first and not (bare.count(",") == len(people) == 1):
         return []
-    likely = [person for person in people if is_caseless(person) or may_be_name(person, small)]
+    likely = [
+        person for person in people if is_caseless(person) or may_be_name(person, small) or _is_long(person, small)
+    ]
     return likely if likely and likely[0] == people[0] else []
+
+
+def _is_long(person: Person, small: frozenset[str]) -> bool:
+    """Return whether a name has at least three words, of which at most one, not the first, is a word of the text, and
+    none is an English word."""
+    first, *others = (word for word in re.findall(r"[^\W\d_]{2,}", person.full) if word not in PARTICLES)
+    known = first.lower() in small or sum(word.lower() in small for word in others) > 1
+    return len(others) > 1 and not known and not has_english_word(person)
 
 
 def _matches_label(group: str, value: str, beside_people: bool) -> bool:

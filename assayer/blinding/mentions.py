@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from assayer.blinding.caseless_names import find_caseless_mentions, is_caseless
@@ -21,10 +22,12 @@ from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import english_words, english_words_not_surnames, eponyms, split_words
 from assayer.text.languages import languages_of
 
-SMALL_WORD = re.compile(rf"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[{LOWER}]{{2,20}}(?![^\W\d_])(?![@/_])(?!\.\w)(?! ?[\[({{<] ?at\b)")
+SMALL_WORD = re.compile(
+    rf"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[{LOWER}]{{2,20}}(?![^\W\d_])(?![@/_])(?!\.\w)(?! ?[\[({{<] ?at\b)"
+)
 """Pattern for a lower-case word. Parts of names and addresses do not match, such as `woo` in `Ji-woo` and `roe` in
 `jane.roe@example.org`."""
-_WORD = re.compile(rf"(?:[DO]['’](?=[{UPPER}]))?[{UPPER}]{LETTER}{{1,24}}(?:[-'’](?!s\b){LETTER}{{1,24}}){{0,3}}")
+_WORD = re.compile(rf"(?:[{UPPER}]['’](?=[{UPPER}]))?[{UPPER}]{LETTER}{{1,24}}(?:[-'’](?!s\b){LETTER}{{1,24}}){{0,3}}")
 _ENDING = re.compile(
     r"(?<=\w{2})(?:['’][^\W\d_]{1,8}$|-(?:[Gg]ruppe|Labor|Team|[Gg]roup|[Ll]ab|[Tt]eam|ryhmä\w*|gruppen?|groep)$)"
 )
@@ -46,7 +49,7 @@ _ACTS_AFTER = re.compile(
     r"|(?:gratefully |kindly )?(?:acknowledges?|thanks?|declares?|designed|conceived)\b)"
 )
 _TERM_AFTER = re.compile(
-    r"[- –](?:[a-z]+[- ])?(?:equilibri\w+|distribution\w*|process\w*|theorem\w*|models?|filters?|inequalit\w+|"
+    r"[- –](?:(?!will |can |has |have |is |was |may |must |would |could )[a-z]+[- ])?(?:equilibri\w+|distribution\w*|process\w*|theorem\w*|models?|filters?|inequalit\w+|"
     r"kernels?|tests?|networks?|algorithms?|methods?|"
     r"transforms?|criteri\w+|numbers?|equations?|laws?|sampl\w+|optimi[sz]\w+|loss\w*|function\w*|spaces?|"
     r"matri\w+|divergence|distance|"
@@ -93,7 +96,17 @@ def may_be_name(person: Person, small: Container[str]) -> bool:
     all English."""
     if has_given_name(person) or is_caseless(person):
         return has_given_name(person)
-    return not has_small_word(person, small) and person.family not in eponyms() and not has_english_word(person)
+    return not has_small_word(person, small) and not is_eponym(person.family) and not has_english_word(person)
+
+
+@cache
+def _eponym_forms() -> NameForms:
+    return NameForms((name.casefold() for name in eponyms()), ("Polish", "Romanian"))
+
+
+def is_eponym(surname: str) -> bool:
+    """Return whether a surname, or a part of a double one, also names methods, in any case."""
+    return any(part in _eponym_forms() for part in re.split("[-–]", surname.casefold()))
 
 
 def has_english_word(person: Person) -> bool:
@@ -189,7 +202,7 @@ def _mention_at(text: str, start: int, end: int, known: _Known) -> Iterator[Mask
     is_group = _GROUP_AFTER.match(text, end) is not None
     following = _INITIALS_AFTER.match(text, end)
     given_after = following is not None and (following["given"] is None or known.is_given(following["given"]))
-    if begin == start and not is_group and _TERM_AFTER.match(text, end):
+    if begin == start and not is_group and _is_before_term(text, start, end):
         return
     whole = begin < start or given_after
     if not whole and _is_something_else(text, start, end, known):
@@ -197,6 +210,15 @@ def _mention_at(text: str, start: int, end: int, known: _Known) -> Iterator[Mask
     if given_after and following is not None and begin == start:
         end = following.end()
     yield MaskSpan(begin, end, "name")
+
+
+def _is_before_term(text: str, start: int, end: int) -> bool:
+    """Return whether a surname stands before a technical term. If it is not known to name methods, the term must follow
+    directly, and may not be a plural, which can also be a verb: `Roe models the flow`."""
+    term = _TERM_AFTER.match(text, end)
+    if term is None or text[start:end].capitalize() in eponyms():
+        return term is not None
+    return term[0][-1] != "s" and len(re.findall("[ –-]", term[0])) < 2
 
 
 def _is_something_else(text: str, start: int, end: int, known: _Known) -> bool:

@@ -16,9 +16,7 @@ LOWER = ranges(code for code in _CASED if chr(code).islower() and chr(code).isal
 """Capitals and lower-case letters of scripts that have both, for a regular expression class."""
 LETTER = r"(?:[^\W\d_][\u0300-\u036f]?)"
 """Pattern for a letter, optionally with a separate combining accent, as in many PDFs."""
-_WORD = (
-    rf"(?:(?:[DO]['’]|Mc|Mac|al-|Al-|El-)?[{UPPER}]{LETTER}{{1,20}}(?:[-'’](?!s\b){LETTER}{{1,20}}){{0,2}}(?![\w-]))"
-)
+_WORD = rf"(?:(?:[{UPPER}]['’](?=[{UPPER}])|Mc|Mac|al-|Al-|El-)?[{UPPER}]{LETTER}{{1,20}}(?:[-'’](?!s\b){LETTER}{{1,20}}){{0,2}}(?![\w-]))"
 _INITIAL = rf"(?:[{UPPER}]\.(?:[ -]?[{UPPER}]\.){{0,2}})"
 PARTICLE = (
     r"(?:van der|van den|van de|van 't|von der|von dem|de las|de los|de la|van|von|vom|zum|zur|dos|das|de|der|den|"
@@ -29,7 +27,7 @@ RUN_OF_NAMES = re.compile(rf"{_WORD}(?:[ \t]{{1,2}}(?:{PARTICLE}[ \t])?(?:{_WORD
 """Pattern for four or more capitalised words, which may be several names without separators."""
 _BARE_INITIAL = rf"(?:[{UPPER}](?=[ \t][{UPPER}][^\W\d_A-Z]))"
 _NEXT = rf"(?:[ \t]{{1,2}}|(?<=[{UPPER}]\.))(?:{PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})"
-_SECOND_SURNAME = rf"(?:[ \t][yei][ \t]{_WORD}(?![ \t](?:{PARTICLE}[ \t])?[{UPPER}]))"
+_SECOND_SURNAME = rf"(?:[ \t][yei][ \t](?!Dr|Prof|Lic|Ing|Sr|Mtr|Mg)(?:(?:{PARTICLE})[ \t])?{_WORD}(?![ \t](?:{PARTICLE}[ \t])?[{UPPER}]))"
 """Pattern for the second surname in `Zubiaurre y Larrondo`. In `Ana Roe y Eva Poe`, another name follows."""
 NAME = rf"(?:{_WORD}|{_INITIAL})(?:[ \t]{{1,2}}{_BARE_INITIAL})?(?:{_NEXT}){{1,4}}{_SECOND_SURNAME}?"
 """Pattern for a name: two to five capitalised words or initials on one line. Particles may stand between them, and an
@@ -47,7 +45,9 @@ PERSONAL_TITLE = (
     r"Profa\.?|Prof[ªº]\.?|Prof\.[ªº]|Dr[ªº]\.?|Dr\.[ªº]|Dra\.|Mtr[oa]\.|Mg\.|Lcd[oa]\.|Licd[oa]\.|Arq\.|Eng\.ª?|Dott\.(?:ssa)?|Prof\.ssa|(?:Univ|Jun|apl)\.-? ?Prof\.|Mgr\.|RNDr\.|MUDr\.|PhDr\.|JUDr\.|"
     rf"Doç\.|Öğr\.(?: Gör\.)?|Arş\. Gör\.|Pr\.|{_CYRILLIC_TITLE})"
 )
-_LOCAL_TITLE = r"(?:dr hab\.|dr|mgr|lic\.|inż\.|prof\.|doc\.|doç\.|ir\.|ing\.|drs\.|dott\.(?:ssa)?|prof\.ssa|dhr\.|mevr\.)"
+_LOCAL_TITLE = (
+    r"(?:dr hab\.|dr|mgr|lic\.|inż\.|prof\.|doc\.|doç\.|ir\.|ing\.|drs\.|dott\.(?:ssa)?|prof\.ssa|dhr\.|mevr\.)"
+)
 """Pattern for a title in lower case. Outside of labelled lines, it may also end a sentence."""
 ROLE = (
     r"(?:(?:(?:assistant|associate|full|adjunct|visiting|distinguished|endowed|chaired|emeritus|tenured|tenure-track|"
@@ -78,7 +78,8 @@ _CARETS = re.compile(r"\^[\w ,*†‡∗]{1,12}\^\*?|\[\^\w{1,4}\]")
 _MARKS = re.compile(r"[\d*†‡§¶#,;∗⋆^{}$\\()✉\s¹²³⁴⁵⁶⁷⁸⁹⁰ᵃᵇᶜᵈ]+$")
 _SEPARATOR = re.compile(
     r"\s{0,3}(?:[;,·•|&/\n、，；・،؛]|\b(?:and|und|et(?! al)|oraz|och|og|ja|ve|en|és|și|dan|và|и|та|και)\b"
-    r"|\b[yeia]\b(?= [^\s,;]{2,30} [^\s(]{2}))\s{0,3}"
+    r"|\b[yeia]\b(?= [^\s,;]{2,30} [^\s(]{2})"
+    r"|(?<=[\u0590-\u06ff]{3})\s+[وו](?=[\u0590-\u06ff]{2,20} [\u0590-\u06ff]{2}))\s{0,3}"
 )
 _TITLES = re.compile(rf"^(?:(?:{PERSONAL_TITLE}|{_LOCAL_TITLE}),?\s{{1,2}}){{1,4}}")
 _DEGREE = re.compile(rf",?\s*\b{DEGREE}\s*$")
@@ -101,13 +102,20 @@ _FORMS = tuple(
         ),
         (r"\s*(?:[;,&]|\band\b)\s*", rf"(?P<given>{_INITIAL})\s(?P<family>(?:{PARTICLE}\s)?{_WORD})"),
         (r"\s*(?:[;,&]|\band\b)\s*", rf"(?P<family>(?:{PARTICLE}\s)?{_WORD})\s(?P<given>[{UPPER}]{{1,3}})"),
-        (_AND, rf"(?P<family>{_CAPITALS}(?:\s{_CAPITALS}){{0,2}})\s(?P<given>{_MIXED}(?:\s(?:{_MIXED}|{_INITIAL})){{0,2}})"),
-        (_AND, rf"(?P<given>{_MIXED}(?:\s(?:{_MIXED}|{_INITIAL})){{0,2}})\s(?P<family>{_CAPITALS}(?:\s{_CAPITALS}){{0,2}})"),
+        (
+            _AND,
+            rf"(?P<family>{_CAPITALS}(?:\s{_CAPITALS}){{0,2}})\s(?P<given>{_MIXED}(?:\s(?:{_MIXED}|{_INITIAL})){{0,2}})",
+        ),
+        (
+            _AND,
+            rf"(?P<given>{_MIXED}(?:\s(?:{_MIXED}|{_INITIAL})){{0,2}})\s(?P<family>{_CAPITALS}(?:\s{_CAPITALS}){{0,2}})",
+        ),
     )
 )
 """Separators and name forms in bylines: `Roe, Jane; Poe, Tom`, `J. Roe, T. Poe`, `Roe J, Poe T`, `ROE Jane, POE Tom`,
 `Jane ROE, Tom POE`."""
 _IN_BRACKETS = re.compile(r" \([^()\n]{1,40}\)(?=\s*(?:[,;&]|and\b|$))")
+_AMOUNT = re.compile(r"(?<![\w,])\d{1,3}[.,]\d{3}\b")
 _AFTER_INITIAL = re.compile(rf"(?<=[{UPPER}]\.)(?=[{UPPER}]{LETTER}{{2}})")
 _PATRONYMIC = re.compile(r"(?:вич(?:а|у|ем|е)?|[вч]н(?:а|ы|е|у|ой|і|ою)|оглы|кызы)$")
 _MAX_LIST_CHARS = 600
@@ -216,7 +224,7 @@ def is_list_of_people(line: str, confirmed: bool) -> bool:
     people = [person_of(item) for item in items]
     named = [person for person in people if person is not None]
     titles = sum(bool(re.fullmatch(PERSONAL_TITLE, item.strip(" *_"))) for item in items)
-    if not named or len(named) + titles < len(items):
+    if not named or len(named) + titles < len(items) or _AMOUNT.search(text):
         return False
     marked = any(re.search(r"[^\W\d_][¹²³⁴⁵*†‡∗]|[^\W\d_]\^?\d{1,2}(?:,\d{1,2})*\s*$", item) for item in items)
     return confirmed or (marked and len(items) > 1) or any(map(has_given_name, named))

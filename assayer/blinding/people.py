@@ -71,9 +71,15 @@ _BYLINES = (
         rf"(?:©|\([cC]\)|Copyright) ?(?:\d{{4}}(?:[-–,] ?\d{{4}})?,? )?(?:by )?(?={NAME}(?:[.,;\n]|$| \d| and ))", re.M
     ),
     re.compile(
+        rf"\b(?:prepared|submitted|written|drafted|compiled|proposed) (?:for|to|at|in|on) [^.:\n]{{0,80}}? by (?={NAME})"
+        rf"|(?<=, and )by (?={NAME})"
+    ),
+    re.compile(
         rf"\b(?:[Cc]all|[Pp]hone|[Ee]-?mail|[Rr]each|[Nn]otify|[Vv]isit) (?={NAME} ?(?:on |at |via |by |under |[(<:]))"
     ),
-    re.compile(rf"\b(?:[Cc]ontact|[Ww]rite to|[Aa]sk)(?: person)?:? (?={NAME} ?(?:at |via |by |[(<:,]| and | or |[.;\n]|$))"),
+    re.compile(
+        rf"\b(?:[Cc]ontact|[Ww]rite to|[Aa]sk)(?: person)?:? (?={NAME} ?(?:at |via |by |[(<:,]| and | or |[.;\n]|$))"
+    ),
     re.compile(rf"^[ \t]{{0,4}}[—–~][ \t]?(?={NAME}$)", re.M),
 )
 """Patterns for text before a name. They also check the name's form, so its first name need not be known."""
@@ -115,16 +121,48 @@ _POSSESSIVE = re.compile(
     re.I,
 )
 _ROLE_STEMS = (
-    *("stagiair", "étudiant", "doctorant", "collègue", "technicien", "ingénieur", "directeur", "directrice", "encadrant"),
+    *(
+        "stagiair",
+        "étudiant",
+        "doctorant",
+        "collègue",
+        "technicien",
+        "ingénieur",
+        "directeur",
+        "directrice",
+        "encadrant",
+    ),
     *("doktorand", "student", "kolleg", "mitarbeiter", "techniker", "betreuer", "praktikant", "hilfskr", "chef"),
-    *("estudiante", "técnic", "becari", "compañer", "colega", "alumn", "directora", "estagiári", "orientador", "bolsist"),
+    *(
+        "estudiante",
+        "técnic",
+        "becari",
+        "compañer",
+        "colega",
+        "alumn",
+        "directora",
+        "estagiári",
+        "orientador",
+        "bolsist",
+    ),
     *("collega", "tecnic", "tirocinante", "dottorand", "stagiaire", "promovend", "medewerker", "handledar", "kollega"),
-    *("współpracowni", "kierowni", "opiekun", "doktorant", "kolega", "коллег", "аспирант", "студент", "руководител", "лаборант"),
+    *(
+        "współpracowni",
+        "kierowni",
+        "opiekun",
+        "doktorant",
+        "kolega",
+        "коллег",
+        "аспирант",
+        "студент",
+        "руководител",
+        "лаборант",
+    ),
 )
 _IN_ITS_SCRIPT = re.compile(r" ?[(（](?P<name>[^\x00-\u2fff()（）]{2,6})[)）]")
 _NAME = re.compile(rf"(?:{PERSONAL_TITLE},? ){{0,3}}(?P<name>{NAME})")
 _TITLE = re.compile(rf"{PERSONAL_TITLE},? ")
-_WORD_BEFORE_NAME = re.compile(r"([^\W\d_][\w.’'-]{0,30}),? ")
+_WORD_BEFORE_NAME = re.compile(r"([^\W\d_][\w’'-]{0,30}\.?),? ")
 _MAX_WORDS_BEFORE_NAME = 5
 _NAME_WITH_ROLE = re.compile(
     rf"\b(?P<name>{NAME})(?P<link>, (?:an? )?| \((?:an? )?| is an? )(?:the )?"
@@ -161,7 +199,10 @@ _SELF_CITED = (
         rf"(?: on[^.!?\n()\[\]]{{1,60}})?,? {_CITED}"
     ),
     re.compile(rf"\b(?:[Oo]ur|[Mm]y)(?: [a-z]{{1,20}}){{0,2}} {_MADE},? {_CITED}"),
-    re.compile(rf"\b(?:by|from|of|in) (?:our|my)(?: own)? (?:group|team|lab|laboratory|institute)[^.!?\n()\[\]]{{0,20}} {_CITED}"),
+    re.compile(rf"{_CITED},? (?:where|in which) (?:we|I) "),
+    re.compile(
+        rf"\b(?:by|from|of|in) (?:our|my)(?: own)? (?:group|team|lab|laboratory|institute)[^.!?\n()\[\]]{{0,20}} {_CITED}"
+    ),
 )
 _CITED_NAME = re.compile(
     rf"(?P<name>{_SURNAME})(?= et al\b|,? \(?(?:19|20)\d\d|,? (?:and|&) {_SURNAME},? \(?(?:19|20)\d\d|"
@@ -268,7 +309,9 @@ def _people_after_phrase(text: str, place: int, small: frozenset[str]) -> Iterat
         people = list(people_from(text, place, small))
         yield from people
         word = _WORD_BEFORE_NAME.match(text, place)
-        if people or word is None or not (word[1].islower() or is_people_label(word[1]) or _TITLE.match(word[0])):
+        if people or word is None:
+            return
+        if not _TITLE.match(word[0]) and (word[1][-1] == "." or not (word[1].islower() or is_people_label(word[1]))):
             return
         place = word.end()
 

@@ -73,7 +73,11 @@ def personal_pages(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
     for match in _TOKEN.finditer(text):
         token = match[0].rstrip(".:!?")
         parts = _PART.findall(_HUMP.sub(" ", token)) + _PART.findall(token)
-        if _IS_ADDRESS.search(token) and not _LIST_OF_NAMES.fullmatch(token) and any(names.fullmatch(part.lower()) for part in parts):
+        if (
+            _IS_ADDRESS.search(token)
+            and not _LIST_OF_NAMES.fullmatch(token)
+            and any(names.fullmatch(part.lower()) for part in parts)
+        ):
             yield MaskSpan(match.start(), match.start() + len(token), "contact")
 
 
@@ -84,7 +88,8 @@ def _compile_names(people: Iterable[Person]) -> "re.Pattern[str] | None":
     for person in people:
         for family in _letters_of(person.family.split(" ")[-1]):
             given = [form for part in person.given.split(" ") for form in _letters_of(part)]
-            first = "|".join(dict.fromkeys([*given, *(form[:1] for form in given), *_join_initials(given)]))
+            short = (form[:length] for form in given for length in (1, *range(4, len(form))))
+            first = "|".join(dict.fromkeys([*given, *short, *_join_initials(given)]))
             around = rf"(?:{first})?" if first else "[a-z]?"
             if len(family) >= _MIN_PART_LETTERS:
                 forms.add(rf"{_AROUND_NAME}{around}{family}{around}{_AROUND_NAME}")

@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 from assayer.blinding.caseless_people import caseless_names_may_remain
-from assayer.blinding.inflections import NameForms
-from assayer.blinding.mentions import SMALL_WORD, has_english_word, has_small_word
+from assayer.blinding.mentions import SMALL_WORD, has_english_word, has_small_word, is_eponym
 from assayer.blinding.names import LETTER, LOWER, NAME, UPPER, has_given_name, person_of
-from assayer.blinding.people_labels import is_people_label
+from assayer.blinding.people_labels import is_other_label
 from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
-from assayer.blinding.word_lists import english_words, eponyms, split_words
+from assayer.blinding.word_lists import english_words, split_words
 from assayer.text.languages import common_words
 from assayer.text.section_titles import is_known_title
 
@@ -50,7 +48,9 @@ _WITHOUT_RULES = re.compile(r"[\u0900-\u109f\u1200-\u139f\u1780-\u17ff]")
 _MOSTLY = 0.5
 _ABSTRACT = re.compile(r"(?:tion|sion|ment|ness|ity|ism|ics|ology|graphy|isation|ization|ical|ware|ian|ese|ish|ean)s?$")
 """Pattern for endings of abstract nouns and adjectives of places."""
-_CAMEL_CASE = re.compile(rf"(?<!^Mc)(?<!^Mac)(?<!^De)(?<!^Di)(?<!^La)(?<!^Le)(?<!^Fitz)(?<!^Van)(?<=[{LOWER}])[{UPPER}]")
+_CAMEL_CASE = re.compile(
+    rf"(?<!^Mc)(?<!^Mac)(?<!^De)(?<!^Di)(?<!^La)(?<!^Le)(?<!^Fitz)(?<!^Van)(?<=[{LOWER}])[{UPPER}]"
+)
 _CYRILLIC = re.compile("[а-яёіїєґ]")
 _CYRILLIC_ADJECTIVE = re.compile(r"(?:ск|цк|ов|ев|н)(?:ое|ая|ий|ый|ой|ые|ие|ого|ому|ом|ую|их|ых|ими|ыми|ым|им)$")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s{1,2}|\n[\s*#>-]*)$")
@@ -97,7 +97,7 @@ def find_exact(text: str, names: Sequence[str]) -> Iterator[MaskSpan]:
 
 def _may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
     person = person_of(match[0])
-    if person is None or _is_eponym(person.family) or _CITED.match(match.string, match.end()):
+    if person is None or is_eponym(person.family) or _CITED.match(match.string, match.end()):
         return False
     if (
         is_known_title(person.family)
@@ -113,10 +113,9 @@ def _may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
 
 
 def _has_other_label(line: str) -> bool:
-    """Return whether a line begins with a label of English words that does not name people, such as `Study area:`."""
+    """Return whether a line begins with a label that does not name people, such as `Study area:`."""
     label, colon, _ = line.partition(":")
-    words = _WORD.findall(label.lower())
-    return bool(colon and words and english_words().issuperset(words)) and not is_people_label(label)
+    return bool(colon) and is_other_label(label)
 
 
 def _is_term(person: Person) -> bool:
@@ -128,18 +127,8 @@ def _is_term(person: Person) -> bool:
         or any(_ABSTRACT.search(word) for word in words[:-1])
         or any(_CAMEL_CASE.search(word) for word in words)
         or words[0].lower() in common_words()
-        or (len(words) > 1 and _is_eponym(words[0]))
+        or (len(words) > 1 and is_eponym(words[0]))
     )
-
-
-@cache
-def _eponym_forms() -> NameForms:
-    return NameForms((name.casefold() for name in eponyms()), ("Polish", "Romanian"))
-
-
-def _is_eponym(word: str) -> bool:
-    """Return whether a word is a surname that is also the name of a method, in any case."""
-    return word.casefold() in _eponym_forms()
 
 
 def _is_term_in_prose(match: "re.Match[str]", person: Person) -> bool:

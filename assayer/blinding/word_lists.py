@@ -14,6 +14,23 @@ def split_words(text: str) -> frozenset[str]:
 
 
 @cache
+def load_phrases(name: str) -> frozenset[str]:
+    """Return the phrases of a file, which are separated by semicolons, casefolded."""
+    return frozenset(phrase.strip().casefold() for line in _read_lines(name) for phrase in line.split(";"))
+
+
+@cache
+def load_groups(name: str) -> dict[str, str]:
+    """Return the patterns of a file whose lines begin with the name of a group, joined into one alternation for each
+    group."""
+    groups: dict[str, list[str]] = {}
+    for line in _read_lines(name):
+        group, _, patterns = line.partition(": ")
+        groups.setdefault(group, []).extend(patterns.split("; "))
+    return {group: "|".join(patterns) for group, patterns in groups.items()}
+
+
+@cache
 def load_given_names() -> frozenset[str]:
     return frozenset(name for line in _read_lines("given_names.txt") for name in line.split())
 

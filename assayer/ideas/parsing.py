@@ -9,7 +9,7 @@ from itertools import islice
 from assayer.errors import InputError
 from assayer.ideas.documents import build_reading_record, insert_notes
 from assayer.ideas.front_matter import split_front_matter
-from assayer.ideas.record_vocabulary import PEOPLE_BY_LANGUAGE
+from assayer.ideas.record_vocabulary import PEOPLE
 from assayer.models import Document, Idea, IdeaId, Note, Section, TextFlag
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.link_targets import inline_links
@@ -284,4 +284,4 @@ def _idea(
 
 def _names_people(field: str) -> bool:
     """Return whether the name of a field above the text says that it holds names of people."""
-    return bool(_NAMES_PEOPLE.search(field)) or not PEOPLE_BY_LANGUAGE.isdisjoint(re.split(r"[\W_]+", field))
+    return bool(_NAMES_PEOPLE.search(field)) or not PEOPLE.isdisjoint(re.split(r"[\W_]+", field))

@@ -10,7 +10,9 @@ from typing import Any
 from assayer.models import Blinding, MaskedText, OwnReferences, Report
 
 _MASK = "[masked]"
-_WORD = re.compile(r"[^\W\d_]{3,}")
+_WORD = re.compile(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]{2}")
+_LABEL = re.compile(r"^[^:：]{1,60}[:：]\s*(?=\S)")
+"""Pattern for the label of a masked line: `Owner: Jane Roe`."""
 _WITH_NAMES = {"text", "passage", "differences", "authors"}
 """Fields that can contain names, in an entry of the proposal's own references and in the record found for it."""
 
@@ -29,7 +31,7 @@ def report_for_reviewer(report: Report, name: str) -> Report:
     flags = tuple(
         flag if flag.excerpt in idea.text else flag.model_copy(update={"excerpt": _MASK}) for flag in idea.flags
     )
-    blinding_counts = Blinding(rules=idea.blinding.rules, masked=tuple(_kinds(idea.blinding)))
+    blinding_counts = idea.blinding.model_copy(update={"masked": tuple(_kinds(idea.blinding))})
     card = idea.model_copy(update={"source": name, "flags": flags, "blinding": blinding_counts})
     own_references = report.own_references
     if isinstance(own_references, OwnReferences) and (names := _names(idea.blinding)):
@@ -48,10 +50,10 @@ def _kinds(blinding: Blinding) -> Iterator[MaskedText]:
 
 
 def _names(blinding: Blinding) -> list[str]:
-    """Return the masked names and their capitalised words, from longest to shortest. Single words are included because
-    lists of references reorder and shorten names."""
-    names = [item.text for item in blinding.masked if item.kind == "name"]
-    words = {word for name in names for word in _WORD.findall(name) if word[0].isupper()}
+    """Return the masked names without labels, and their words other than lower-case ones, from longest to shortest.
+    Single words are included because lists of references reorder and shorten names."""
+    names = [_LABEL.sub("", item.text) for item in blinding.masked if item.kind == "name"]
+    words = {word for name in names for word in _WORD.findall(name) if not word[0].islower()}
     return sorted({*names, *words}, key=len, reverse=True)
 
 

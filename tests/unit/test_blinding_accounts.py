@@ -14,10 +14,19 @@ AUTHORS = "Jacomine Verhaeghen and Maeve Lorrimer"
 IDENTIFYING = {
     "page": ("See https://jverhaeghen.example.org and www.maeve-lorrimer.example.", ["jverh", "lorrimer"]),
     "handles": ("Follow @jverhaeghen or @maeve@social.example.", ["jverh", "@maeve"]),
-    "labelled handles": ("GitHub: snowqueen42\nTwitter: @snowqueen\nWebsite: www.snow-queen.example", ["snow-queen", "snowqueen"]),
+    "labelled handles": (
+        "GitHub: snowqueen42\nTwitter: @snowqueen\nWebsite: www.snow-queen.example",
+        ["snow-queen", "snowqueen"],
+    ),
     "code": ("The code is at github.com/jverhaeghen/snow and gitlab.com/mlorrimer.", ["jverh", "mlorr"]),
-    "profile": ("See linkedin.com/in/jacomine-v-4b2 or https://bsky.app/profile/jverhaeghen.example.", ["jacomine", "jverh"]),
-    "file": ("Data: snow_verhaeghen_v2.csv, Verhaeghen-draft.docx, /home/verhaeghen/snow.", ["verhaeghen", "Verhaeghen"]),
+    "profile": (
+        "See linkedin.com/in/jacomine-v-4b2 or https://bsky.app/profile/jverhaeghen.example.",
+        ["jacomine", "jverh"],
+    ),
+    "file": (
+        "Data: snow_verhaeghen_v2.csv, Verhaeghen-draft.docx, /home/verhaeghen/snow.",
+        ["verhaeghen", "Verhaeghen"],
+    ),
     "server": ("Get it from ftp://data.example.org/verhaeghen/snow.", ["verhaeghen"]),
     "address": ("Write to verhaeghen (at) example.org.", ["verhaeghen"]),
     "initials": ("J. V. and M. L. will weigh; J.V. will draw.", ["J. V.", "M. L.", "J.V."]),

@@ -122,5 +122,7 @@ def _idea(text: str) -> Idea:
 
 @pytest.mark.parametrize("field", ["Owner", "Assignee", "Created by", "Submitted by", "PI", "Mentor"])
 def test_people_in_columns_of_a_table_are_masked_in_its_texts(field: str) -> None:
-    idea = idea_of_record({"Title": TITLE, field: "Ilka Zorvath", "Abstract": f"{BODY} Zorvath will count."}, "ideas.csv:2")
+    idea = idea_of_record(
+        {"Title": TITLE, field: "Ilka Zorvath", "Abstract": f"{BODY} Zorvath will count."}, "ideas.csv:2"
+    )
     assert "Zorvath" not in blind_idea(idea).text

@@ -13,20 +13,16 @@ RUSSIAN = (
     "Снег на крышах взвешивают реже, чем снег на полях. Мы сравним оба ряда и построим карту нагрузки. Фильтр Калмана "
     "соединяет ряды, а критерий Байеса выбирает модель (Осей и Брандт, 2018). Белое море лежит вне района."
 )
-CHINESE = (
-    "屋顶积雪的重量很少测量，而田野上的积雪每天都有记录。本项目将比较两种数据，并绘制荷载图。卡尔曼滤波用于合并两个序列，贝叶斯因子用于选择模型。"
-)
-JAPANESE = (
-    "屋根に積もる雪の重さはほとんど測定されていない。本研究では二つの系列を比較し、荷重の地図を作成する。カルマンフィルタで系列を結合する。"
-)
-KOREAN = (
-    "지붕에 쌓인 눈의 무게는 거의 측정되지 않는다. 본 연구는 두 자료를 비교하고 하중 지도를 작성한다. 칼만 필터로 두 자료를 결합한다."
-)
+CHINESE = "屋顶积雪的重量很少测量，而田野上的积雪每天都有记录。本项目将比较两种数据，并绘制荷载图。卡尔曼滤波用于合并两个序列，贝叶斯因子用于选择模型。"
+JAPANESE = "屋根に積もる雪の重さはほとんど測定されていない。本研究では二つの系列を比較し、荷重の地図を作成する。カルマンフィルタで系列を結合する。"
+KOREAN = "지붕에 쌓인 눈의 무게는 거의 측정되지 않는다. 본 연구는 두 자료를 비교하고 하중 지도를 작성한다. 칼만 필터로 두 자료를 결합한다."
 ARABIC = (
     "لا يقاس وزن الثلج على الأسطح إلا نادرا بينما يقاس في الحقول كل يوم. سنقارن السلسلتين ونرسم خريطة للأحمال. "
     "يجمع مرشح كالمان بين السلسلتين في كل موقع من المواقع."
 )
-HEBREW = "משקל השלג על הגגות נמדד לעתים רחוקות. נשווה את שתי הסדרות ונצייר מפה של העומסים. מסנן קלמן מחבר את הסדרות בכל אתר."
+HEBREW = (
+    "משקל השלג על הגגות נמדד לעתים רחוקות. נשווה את שתי הסדרות ונצייר מפה של העומסים. מסנן קלמן מחבר את הסדרות בכל אתר."
+)
 GERMAN = "Das Gewicht von Schnee auf Dächern wird selten gemessen. Wir vergleichen es mit dem Schnee auf den Feldern und werden eine Karte zeichnen, die für die Planung von Häusern und auch von Hallen nützlich ist."  # noqa: E501
 FINNISH = "Katoilla olevan lumen paino mitataan harvoin, mutta pelloilla se mitataan joka päivä. Se on tässä se asia, joka ei ole vielä selvä, ja siksi olemme tässä. Vertaamme sarjoja ja piirrämme kartan."  # noqa: E501
 TURKISH = "Çatılardaki karın ağırlığı çok az ölçülür, ama tarlalarda bu her gün için ölçülür. Bu iki seri ile bir harita çizilecek ve daha iyi bir plan olarak sunulacak ve bu da gibi."  # noqa: E501
@@ -34,7 +30,11 @@ POLISH = "Ciężar śniegu na dachach mierzy się rzadko, a na polach codziennie
 CZECH = "Hmotnost sněhu na střechách se měří jen zřídka, ale na polích je to každý den. Porovnáme obě řady a nakreslíme mapu, které jsou pro plánování nebo tak, jako by se to v tom mělo."  # noqa: E501
 
 INTRODUCED = {
-    "Spanish particles": (ENGLISH, "María del Pilar Urrutikoetxea de la Vega\nUniversity of Elmsea", ["Urrutiko", "Vega"]),
+    "Spanish particles": (
+        ENGLISH,
+        "María del Pilar Urrutikoetxea de la Vega\nUniversity of Elmsea",
+        ["Urrutiko", "Vega"],
+    ),
     "Spanish double name": (ENGLISH, "Presented by José Ignacio Zubiaurre y Larrondo", ["Zubiaurre", "Larrondo"]),
     "Portuguese particles": (
         ENGLISH,
@@ -58,16 +58,28 @@ INTRODUCED = {
     "Chinese labels": (CHINESE, "作者：欧阳晓岚、蒲德馨 单位：东湖大学\n\n蒲德馨负责采样。", ["晓岚", "蒲德馨"]),
     "Chinese titles": (CHINESE, "导师：樊志恒教授\n课题组成员：阚佩琳 蒲德馨", ["樊志恒", "阚佩琳", "蒲德馨"]),
     "Chinese byline": (CHINESE, "阚佩琳 樊志恒\n（东湖大学 海洋学院，江城 430000）", ["阚佩琳", "樊志恒"]),
-    "Chinese sentence": (CHINESE, "项目由阚佩琳负责，采样由樊志恒教授主持。感谢蒲德馨老师。", ["阚佩琳", "樊志恒", "蒲德馨"]),
+    "Chinese sentence": (
+        CHINESE,
+        "项目由阚佩琳负责，采样由樊志恒教授主持。感谢蒲德馨老师。",
+        ["阚佩琳", "樊志恒", "蒲德馨"],
+    ),
     "Japanese labels": (JAPANESE, "研究分担者：蓼沼 圭吾、汐見 千尋\n\n蓼沼が担当する。", ["蓼沼", "圭吾", "汐見"]),
     "Japanese byline": (JAPANESE, "鴻巣弥生・蓼沼圭吾（東湖大学）\n\n鴻巣が担当する。", ["鴻巣", "蓼沼"]),
-    "Korean labels": (KOREAN, "공동연구원: 옥가람, 탁빛솔\n지도교수: 편나래 교수\n\n옥가람이 맡는다.", ["옥가람", "탁빛솔", "편나래"]),
+    "Korean labels": (
+        KOREAN,
+        "공동연구원: 옥가람, 탁빛솔\n지도교수: 편나래 교수\n\n옥가람이 맡는다.",
+        ["옥가람", "탁빛솔", "편나래"],
+    ),
     "Arabic labels": (
         ARABIC,
         "إعداد: سلمى الزهراوي\nإشراف: أ.د. مروان القحطبي\n\nوسيتولى القحطبي العمل، ويعود للزهراوي الفضل.",
         ["الزهراوي", "للزهراوي", "القحطبي"],
     ),
-    "Arabic list": (ARABIC, "الباحثون: سلمى الزهراوي، هيثم البشتاوي وقاسم الدرغامي", ["الزهراوي", "البشتاوي", "الدرغامي"]),
+    "Arabic list": (
+        ARABIC,
+        "الباحثون: سلمى الزهراوي، هيثم البشتاوي وقاسم الدرغامي",
+        ["الزهراوي", "البشتاوي", "الدرغامي"],
+    ),
     "Hebrew labels": (HEBREW, "מגישה: אביטל שדמון-כרמי\nבהנחיית פרופ' נדב אורפז", ["שדמון", "אורפז"]),
     "Persian labels": (ARABIC, "مجری طرح: دکتر نگار فراهانی‌پور\nهمکاران: بهزاد ایزدیار", ["فراهانی", "ایزدیار"]),
     "German genitive": (GERMAN, "Antragstellerin: Prof. Dr. Rike Hasenmöhl\n\nHasenmöhls Gruppe misst.", ["Hasenmöhl"]),
@@ -77,7 +89,11 @@ INTRODUCED = {
         ["Väänttisen", "Lumikan"],
     ),
     "Turkish": (TURKISH, "Hazırlayan: Sevgi Taşkıran\n\nTaşkıran'ın ekibi, Taşkıran’a göre, Sevgi'den.", ["Taşkıran"]),
-    "Polish": (POLISH, "Kierownik projektu: Bogumiła Wrześniewska\n\nZespół Wrześniewskiej z Wrześniewską.", ["Wrześniew"]),
+    "Polish": (
+        POLISH,
+        "Kierownik projektu: Bogumiła Wrześniewska\n\nZespół Wrześniewskiej z Wrześniewską.",
+        ["Wrześniew"],
+    ),
     "Czech": (CZECH, "Řešitel: Květoslav Hrdličný\n\nHrdličného práce s Hrdličným.", ["Hrdličn"]),
 }
 

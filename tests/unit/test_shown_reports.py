@@ -1,6 +1,6 @@
 """A report as a reviewer of a blind call may read it."""
 
-from assayer.models import OwnReferences, Report
+from assayer.models import MaskedText, OwnReferences, Report
 from assayer.reports.json_and_csv import as_json
 from orchestrator.reviewing.shown_reports import numbered_title, report_for_reviewer
 from tests.contract.store_records import report
@@ -37,3 +37,30 @@ def test_masked_items_are_counted_by_kind_and_other_content_is_kept() -> None:
 def test_report_of_non_blind_evaluation_is_unchanged() -> None:
     plain = report("run_1")
     assert report_for_reviewer(plain, numbered_title(7)) is plain
+
+
+def test_reviewer_is_told_that_names_may_remain() -> None:
+    whole = named_report("Rehearsal")
+    assert whole.idea.blinding is not None
+    blinding = whole.idea.blinding.model_copy(update={"names_may_remain": True, "asked_model": True})
+    shown = report_for_reviewer(
+        whole.model_copy(update={"idea": whole.idea.model_copy(update={"blinding": blinding})}), numbered_title(7)
+    )
+    assert shown.idea.blinding is not None
+    assert (shown.idea.blinding.names_may_remain, shown.idea.blinding.checked_by_model) == (True, True)
+
+
+def test_masked_lines_with_labels_hide_names_and_not_labels_in_references() -> None:
+    whole = named_report("Rehearsal")
+    assert whole.idea.blinding is not None
+    masked = (
+        MaskedText(kind="name", text="Owner: Grace Hopper"),
+        MaskedText(kind="name", text="作者：欧阳晓岚、蒲德馨"),
+    )
+    idea = whole.idea.model_copy(update={"blinding": whole.idea.blinding.model_copy(update={"masked": masked})})
+    assert isinstance(whole.own_references, OwnReferences)
+    entry = whole.own_references.entries[0].model_copy(update={"text": "Hopper, G. Owner surveys. 2020. 蒲德馨, 2019."})
+    own = whole.own_references.model_copy(update={"entries": (entry,)})
+    shown = report_for_reviewer(whole.model_copy(update={"idea": idea, "own_references": own}), numbered_title(7))
+    assert isinstance(shown.own_references, OwnReferences)
+    assert shown.own_references.entries[0].text == "[masked], G. Owner surveys. 2020. [masked], 2019."
