@@ -1,5 +1,5 @@
 """Front matter of a text: the fields above it, written as in Markdown programs (YAML, TOML or `Title: …` lines), as
-pandoc's `% title` block, or as Org's `#+TITLE:` lines."""
+pandoc's `% title` block, or as in Org, reStructuredText or AsciiDoc."""
 
 import re
 import tomllib
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import yaml
 
+from assayer.ideas.light_markup import READERS
 from assayer.models import FrontMatterField
 
 _YAML = re.compile(r"\A\ufeff?\s*---[ \t]*\r?\n(?P<block>.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
@@ -17,11 +18,10 @@ _LINES = re.compile(
     re.IGNORECASE,
 )
 """Pattern for MultiMarkdown's `Name: value` lines; a title alone is not enough, because plans also begin with one."""
-_ORG = re.compile(r"\A\ufeff?\s*(?P<block>(?:#\+[A-Za-z_]{2,30}:[^\n]*(?:\n|\Z)){1,30})")
 _PERCENT = re.compile(
     r"\A\ufeff?(?P<block>%[ \t]+[^\n]+\n(?:[ \t]+[^\n]+\n){0,3}(?:%[^\n]*\n(?:[ \t]+[^\n]+\n){0,8}){1,2})[ \t]*\r?\n"
 )
-_FIELD = re.compile(r"^(?:#\+)?(?P<name>[\w-]{2,30}):[ \t]*(?P<value>[^\n]*?)[ \t\r]*$", re.MULTILINE)
+_FIELD = re.compile(r"^(?P<name>[\w-]{2,30}):[ \t]*(?P<value>[^\n]*?)[ \t\r]*$", re.MULTILINE)
 _MAX_BLOCK_CHARS = 8_000
 _MAX_BRACKETS = 100
 """Maximum number of opening brackets in a block. PyYAML's running time grows with the square of the nesting depth."""
@@ -29,8 +29,8 @@ _MAX_VALUE_CHARS = 2_000
 
 
 def split_front_matter(text: str) -> tuple[tuple[FrontMatterField, ...], str]:
-    """Return the fields of a block at the beginning of a text, and the text below it. A block that cannot be parsed, or
-    is nested too deeply, counts as text."""
+    """Return the fields of a block at the beginning of a text, and the text below it, in Markdown. A block that cannot
+    be parsed, or is nested too deeply, counts as text."""
     for pattern, parse in _FORMS:
         match = pattern.match(text[:_MAX_BLOCK_CHARS])
         if match is None or sum(map(match["block"].count, "[{")) > _MAX_BRACKETS:
@@ -44,6 +44,13 @@ def split_front_matter(text: str) -> tuple[tuple[FrontMatterField, ...], str]:
                 FrontMatterField(name=name.strip().casefold(), value=_value(item)) for name, item in fields.items()
             )
             return tuple(found), text[match.end() :]
+    for reader in READERS:
+        if read := reader(text.removeprefix("\ufeff")):
+            named, body = read
+            fields_read = tuple(
+                FrontMatterField(name=name, value=value[:_MAX_VALUE_CHARS]) for name, value in named.items()
+            )
+            return fields_read, body
     return (), text
 
 
@@ -66,7 +73,6 @@ _FORMS = (
     (_YAML, _yaml),
     (_TOML, tomllib.loads),
     (_LINES, _read_field_lines),
-    (_ORG, _read_field_lines),
     (_PERCENT, _percent),
 )
 

@@ -10,6 +10,15 @@ from assayer.errors import InputError
 from assayer.ideas.documents import build_reading_record, insert_notes
 from assayer.ideas.front_matter import split_front_matter
 from assayer.ideas.record_vocabulary import PEOPLE
+from assayer.ideas.titles import (
+    MAX_TITLE_CHARS,
+    find_announcing_sentence,
+    find_labelled_title,
+    find_opening_line,
+    find_title_heading,
+    is_generic_title,
+    strip_kind,
+)
 from assayer.models import Document, Idea, IdeaId, Note, Section, TextFlag
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.link_targets import inline_links
@@ -17,17 +26,16 @@ from assayer.reference_lists.list_end import find_end_of_entries
 from assayer.reference_lists.list_titles import list_title
 from assayer.reference_lists.note_entries import NoteEntry, entries_of_note, number_notes, part_note_entries, split_note
 from assayer.reference_lists.parting import PartedText, part_lists
-from assayer.text.headings import Heading, find_headings, split_at
+from assayer.text.headings import find_headings, split_at
 from assayer.text.raised_text import rewrite_script_marks
 from assayer.text.sanitise import sanitise
 from assayer.text.scripts import count_unspaced_letters
-from assayer.text.section_titles import is_known_title
-from assayer.text.sentences import sentences
 from assayer.text.tex import looks_like_tex
 
 MIN_WORDS = 20
 MAX_CHARACTERS = 400_000
-MAX_TITLE_CHARS = 200
+_MIN_TITLE_WORDS = 3
+"""Minimum words of an opening line in a document with styles that is its title."""
 UNTITLED = "Overview"
 """Name of a section without its own heading."""
 
@@ -36,19 +44,6 @@ _TOKEN = re.compile(r"[぀-ヿ㐀-鿿가-힯]|[^\s぀-ヿ㐀-鿿가-힯]++")
 _LOOKED_AT = 1_000
 """Characters in which the letters of scripts without spaces are counted."""
 _WORD_CHARACTER = re.compile(r"\w")
-_KIND = re.compile(r"^(?:research\s+)?(?:plan|proposal|idea|project(?:\s+proposal)?|title)\b\s*[:–—-]?\s*", re.I)
-_TITLE_LINE = re.compile(
-    r"\A\s*(?:\*\*|__)?(?:\d{1,2}[.)] ?)?(?:(?:full |short )?(?:project |proposal |research )?title(?: of "
-    r"(?:the |this |your )?"
-    r"(?:project|proposal|research))?|titel|titre(?: du projet)?|título(?: del proyecto| do projeto)?|titolo)"
-    r"(?:\*\*|__)?(?::| \|)(?:\*\*|__)?\s*(?P<title>\S.*)$",
-    re.I | re.M,
-)
-_ANNOUNCES = re.compile(
-    r"\b(?:we|this (?:study|project|proposal|research|work|plan)|our (?:aim|goal|hypothesis|idea))\b[^.]{0,40}"
-    r"\b(?:aims?|hypothesi[sz]es?|propos\w+|investigat\w+|develop\w*|introduc\w+|examin\w+|test\w*|is|will)\b",
-    re.I,
-)
 _EMPHASIS = re.compile(r"\*\*|__|`|^#+\s+|\[\^[\w-]+\]")
 
 _NAMES_PEOPLE = re.compile(
@@ -108,42 +103,18 @@ def idea_id(title: str, text: str) -> IdeaId:
     return IdeaId(hashlib.sha256(words.encode()).hexdigest()[:16])
 
 
-def _find_title_heading(text: str, headings: Sequence[Heading]) -> Heading | None:
-    """Return the heading that is the title of the whole text and not of a section, or None."""
-    if not headings or is_known_title(_KIND.sub("", headings[0].title) or "-"):
-        return None
-    first, rest = headings[0], headings[1:]
-    outermost = all(first.level < heading.level for heading in rest)
-    without_own_text = bool(rest) and not text[first.end : rest[0].start].strip()
-    opens = not text[: first.start].strip()
-    return first if opens and (outermost or without_own_text) else None
-
-
-def _opening_line(text: str) -> str:
-    """Return the first line if it stands alone and is not a sentence."""
-    line, _, rest = text.strip().partition("\n")
-    alone = rest.startswith("\n") and len(line) <= MAX_TITLE_CHARS and not line.rstrip().endswith((".", ":", ";", ","))
-    return line if alone else ""
-
-
-def _find_announcing_sentence(sections: Sequence[Section]) -> str:
-    """Return the sentence that announces the work, or the first sentence if there is none."""
-    opening = [sentence for section in sections[:2] for sentence in sentences(section.text[:5_000], min_words=4)]
-    announcing = (item for item in opening if _ANNOUNCES.search(item))
-    return next(announcing, next(iter(opening), sections[0].text))
-
-
 def _title_and_sections(text: str) -> tuple[str, tuple[Section, ...]]:
     """Return the title, which may be empty, and at least one section."""
     headings = find_headings(text)
     start, title = 0, ""
-    if titling := _find_title_heading(text, headings):
-        start, title = titling.end, _KIND.sub("", titling.title)
-    elif match := _TITLE_LINE.match(text):
-        start, title = match.end(), match["title"]
+    if titling := find_title_heading(text, headings):
+        start, title = titling.end, strip_kind(titling.title)
     elif not headings or headings[0].start > 0:
-        title = _opening_line(text)
+        title = find_opening_line(text)
         start = len(title)
+    if labelled := find_labelled_title(text):
+        line = text.strip().partition("\n")[0]
+        title, start = labelled, text.index(line) + len(line) if labelled in line else start
     within = [h._replace(start=h.start - start, end=h.end - start) for h in headings if h.start >= start]
     sections = split_at(text[start:], within, UNTITLED)
     return title, sections or (Section(title=UNTITLED, text=text),)
@@ -213,8 +184,11 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
         if parted.text:
             sections.append(Section(title=name, text=parted.text))
     _check_word_count(text, source)
-    draft = document.model_copy(update={"title": title or document.title, "sections": tuple(sections)})
-    return _idea(draft, "", text, lists, tuple(flags), source, cutoff, noted)
+    labelled = find_labelled_title(text, named=bool(document.title) and not is_generic_title(document.title))
+    draft = document.model_copy(update={"title": title or labelled or document.title, "sections": tuple(sections)})
+    opening = "" if text.startswith("## ") else find_opening_line(text)
+    own = opening if len(opening.split()) >= _MIN_TITLE_WORDS else ""
+    return _idea(draft, own, text, lists, tuple(flags), source, cutoff, noted)
 
 
 def _part_notes(document: Document) -> tuple[Document, list[NoteEntry], list[TextFlag]]:
@@ -258,7 +232,7 @@ def _idea(
     name = (
         _shorten_title(named)
         or _shorten_title(own_title)
-        or _shorten_title(_find_announcing_sentence(document.sections))
+        or _shorten_title(find_announcing_sentence(document.sections))
     )
     references = document.references or tuple(work for listed in lists for work in parse_references(listed))
     is_numbered = any(work.number for work in references)

@@ -65,7 +65,8 @@ TITLES = (
     "title", "project_title", "proposal_title", "award_title", "idea_title", "paper_title", "research_title",
 )  # fmt: skip
 _TITLE_NAMES = """
-    title titl titel titre titulo título titolo tittel títol tytuł název názov başlık otsikko cím titlu název название
+    title titl titel titre intitulé projekttitel prosjekttittel projecttitel arbeitstitel titulo título titolo tittel
+    títol tytuł název názov başlık otsikko cím titlu název название
     назва τίτλος 题目 标题 項目名稱 项目名称 课题名称 計畫名稱 研究課題名 研究課題 課題名 題目
     タイトル 과제명 연구과제명 제목"""
 TITLE_WORDS = frozenset(_TITLE_NAMES.split())

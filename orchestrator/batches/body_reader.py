@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import BinaryIO, Literal, TypeAlias
 
 from assayer.errors import InputError
+from assayer.ideas.light_markup import PLAIN_TEXT
 from assayer.ideas.parsing import parse_idea
 from assayer.ideas.tables import IdeaTable, table_ideas
 from assayer.text.decoding import decode_text
@@ -34,8 +35,8 @@ MEDIA_TYPES: dict[str, BodyKind] = {
 """Media types accepted for a batch."""
 _ARCHIVE_SUFFIX = ".zip"
 _KINDS = (
-    ".pdf, .docx, .odt, .txt, .md, .tex, .html, .rtf, .json, .jsonl, .csv, .tsv or .xlsx, a .zip of them, or a .zip "
-    "of the files of a TeX document"
+    ".pdf, .docx, .odt, .txt, .md, .org, .rst, .adoc, .tex, .html, .rtf, .json, .jsonl, .csv, .tsv or .xlsx, a .zip "
+    "of them, or a .zip of the files of a TeX document"
 )
 _MAX_UNREAD_NAMED = 20
 """Maximum number of unread fields named in the notices of a batch."""
@@ -144,7 +145,7 @@ class _FileReader:
                 yield AcceptedRow(first_row, name, None, _office_document(name, part.data))
             case ".xlsx":
                 yield from self._table_rows(name, _office_document(name, part.data), first_row)
-            case ".txt" | ".md":
+            case suffix if suffix in PLAIN_TEXT:
                 yield _text_row(name, part.data, first_row)
             case ".tex" | ".html" | ".htm" | ".rtf":
                 yield AcceptedRow(first_row, name, None, _markup(name, part.data))

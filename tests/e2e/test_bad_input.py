@@ -58,7 +58,7 @@ def test_each_unusable_file_is_reported_with_its_reason(program: Program) -> Non
         "Check quotes and commas.",
         "No report: slides.pptx has an unsupported format. "
         "Supported formats: .txt, .md, .tex, .html, .htm, .xml, .rtf, .ipynb, .pdf,"
-        " .docx, .odt, .json, .jsonl, .ndjson, .csv, .tsv, .xlsx.",
+        " .docx, .odt, .json, .jsonl, .ndjson, .csv, .tsv, .xlsx, .org, .rst, .adoc, .asciidoc.",
         "No report: nowhere/idea.txt does not exist.",
     ]
     assert not (program.home / "out").exists()

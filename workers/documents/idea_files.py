@@ -12,6 +12,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 from assayer.errors import AssayerError, FullTextError, InputError
 from assayer.ideas.csv_table import csv_ideas, csv_reference_column
 from assayer.ideas.front_matter import split_front_matter
+from assayer.ideas.light_markup import LIGHT_MARKUP, PLAIN_TEXT
 from assayer.ideas.parsing import parse_idea
 from assayer.ideas.record_forms import records_in
 from assayer.ideas.records import decode_json, idea_of_record
@@ -31,7 +32,7 @@ from workers.sandbox.documents import DocumentKind
 _TABLE = ".xlsx"
 IDEA_FILE_SUFFIXES = (
     ".txt", ".md", ".tex", ".html", ".htm", ".xml", ".rtf", ".ipynb", ".pdf", ".docx", ".odt", ".json", ".jsonl",
-    ".ndjson", ".csv", ".tsv", _TABLE,
+    ".ndjson", ".csv", ".tsv", _TABLE, *LIGHT_MARKUP,
 )  # fmt: skip
 """Suffixes of the files that are read from a folder."""
 _MAX_BIBLIOGRAPHY_BYTES = 20_000_000
@@ -121,7 +122,7 @@ class IdeaFileReader:
     async def _document(self, file: InputFile, suffix: str) -> Idea:
         """Read a file that contains one idea."""
         path = file.path
-        if suffix in (".txt", ".md"):
+        if suffix in PLAIN_TEXT:
             return await self._read_text_file(path)
         if suffix == ".ipynb":
             return await asyncio.to_thread(self._notebook, path)

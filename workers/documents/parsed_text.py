@@ -1,16 +1,29 @@
 """Output of the processes that parse documents, and its conversion to a document or an idea."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from assayer.errors import InputError
 from assayer.ideas.parsing import UNTITLED, idea_of_document, parse_idea
 from assayer.ideas.tables import IdeaTable
+from assayer.ideas.titles import find_opening_line, is_file_name, is_generic_title
 from assayer.models import CitedWork, Document, FrontMatterField, Frozen, Idea, Note, Section, UnreadPart
 from assayer.reference_lists.entry_shape import reads_like_entry
 from assayer.text.sanitise import build_hidden_flags
 from assayer.text.section_titles import is_known_title, strip_number
 
 _MAIN_HEADINGS = 2
+_MIN_TITLE_WORDS, _OPENING = 3, 10
+"""Minimum words of a title in a file's properties, and number of paragraphs that may print it."""
+
+
+def _begins_with_title(paragraphs: Sequence[tuple[int, str]]) -> bool:
+    """Return whether the first paragraph is a heading of a higher level than all others, or one without text of its
+    own, and does not name a standard section."""
+    levels = [level for level, _ in paragraphs if level > 0]
+    if len(levels) < _MAIN_HEADINGS or paragraphs[0][0] <= 0 or is_known_title(strip_number(paragraphs[0][1])):
+        return False
+    return levels[0] < min(levels[1:]) or (paragraphs[1][0] == levels[0] == min(levels))
 
 
 class ParsedTable(IdeaTable):
@@ -22,7 +35,9 @@ class ParsedText(Frozen):
 
     kind: Literal["text"]
     title: str
-    """Text styled as the document's title; may be empty."""
+    """Text styled as the document's title, with a line for each paragraph; may be empty."""
+    named: str = ""
+    """Title in the properties of the file, which may be out of date."""
     paragraphs: tuple[tuple[int, str], ...]
     """Paragraphs with their heading level, which is 0 for text and -1 for a line in bold."""
     hidden: tuple[tuple[str, str], ...]
@@ -65,12 +80,27 @@ class ParsedText(Frozen):
 
     def _split_title(self) -> tuple[str, tuple[tuple[int, str], ...]]:
         """Return the title and the other paragraphs. Unless a style marks the title, the first heading is the title if
-        its level is higher than all others and it does not name a standard section."""
-        levels = [level for level, _ in self.paragraphs if level > 0]
-        heads_all = len(levels) > 1 and self.paragraphs[0][0] == levels[0] < min(levels[1:])
-        if self.title or not heads_all or is_known_title(strip_number(self.paragraphs[0][1])):
-            return self.title, self.paragraphs
-        return self.paragraphs[0][1], self.paragraphs[1:]
+        it heads the others and does not name a standard section. The title in the file's properties comes last."""
+        titles = [title for title in self.title.split("\n") if title and not is_generic_title(title)]
+        if titles:
+            return " ".join(titles), self.paragraphs
+        paragraphs = self.paragraphs
+        while (
+            len(paragraphs) > 1 and is_generic_title(paragraphs[0][1]) and min(paragraphs[0][0], paragraphs[1][0]) > 0
+        ):
+            paragraphs = paragraphs[1:]
+        if _begins_with_title(paragraphs):
+            return paragraphs[0][1], paragraphs[1:]
+        return self.title or self._title_in_properties(), self.paragraphs
+
+    def _title_in_properties(self) -> str:
+        """Return the title in the file's properties if it is one: if the text prints it, or begins without a title."""
+        title = " ".join(self.named.split())
+        if len(title.split()) < _MIN_TITLE_WORDS or is_file_name(title) or is_generic_title(title):
+            return ""
+        opening = [text for _, text in self.paragraphs[:_OPENING]]
+        has_own = self.paragraphs[0][0] <= 0 and find_opening_line(self.to_markdown()) if self.paragraphs else ""
+        return title if title in opening or not has_own else ""
 
     def document(self) -> Document:
         lines = self.reference_lines or tuple(f"[{work.number}] {work.raw}" for work in self.works)
@@ -112,5 +142,5 @@ class ParsedText(Frozen):
         if self.has_styled_headings() or document.references or self.reference_lines:
             idea = idea_of_document(document, source)
         else:
-            idea = parse_idea(self.to_markdown(), source, self.title or None, known=document)
+            idea = parse_idea(self.to_markdown(), source, document.title or None, known=document)
         return idea.model_copy(update={"flags": (*idea.flags, *build_hidden_flags(self.hidden))})

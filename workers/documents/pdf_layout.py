@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 from typing import NamedTuple
 
+from assayer.ideas.titles import is_file_name
 from assayer.models import Note, Section
 from assayer.reference_lists.entry_shape import begins_entry, begins_with_names, reads_like_entry
 from assayer.reference_lists.list_end import FOLLOWS
@@ -102,9 +103,6 @@ _NO_HEADING = re.compile(
 _NAME_END = re.compile(r"[^\W\d_]{3}\. |^\w+,")
 _UNENDED = re.compile(r"(?:[,;:&–-]|\b(?-i:[a-z])[\w'’]*|\b[A-Z]\.)$")
 """End of a line on which an entry does not end: a comma, a word in lower case, or an initial."""
-_JUNK_TITLE = re.compile(
-    r"^(?:untitled|microsoft word|document\d*|.*\.(?:docx?|tex|dvi|pdf|indd|qxd))\b", re.IGNORECASE
-)
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"})
 
 
@@ -130,7 +128,7 @@ def _title(lines: Sequence[PdfLine], body: TextStyle, metadata: str) -> str:
         if len(title.split()) >= 3 and len(title) <= 400:
             return title
     title = " ".join(metadata.split())
-    return title if len(title.split()) >= 3 and not _JUNK_TITLE.match(title) else ""
+    return title if len(title.split()) >= 3 and not is_file_name(title) else ""
 
 
 def _heading(line: PdfLine, body: TextStyle) -> _Heading | None:

@@ -9,6 +9,7 @@ from typing import cast
 import lxml.html
 from lxml import etree
 
+from assayer.ideas.titles import strip_site
 from assayer.text.raised_text import Script
 from workers.sandbox.hidden_html_text import remove_hidden_text
 from workers.sandbox.mathml_text import mathml_text
@@ -32,6 +33,12 @@ _SCRIPTS: dict[str, Script] = {"sup": "^", "sub": "_", "super": "^"}
 _LIST_MARK, _LIST_ENTRY = "csl-left-margin", "csl-right-inline"
 """Classes that citation processors give to an entry's number and to the entry next to it."""
 _AUTHORS = "//meta[@name='author' or @name='citation_author' or @name='dcterms.creator' or @name='DC.creator']/@content"
+_TITLES = (
+    "//meta[@name='citation_title' or @name='DC.title' or @name='dc.title' or @name='dcterms.title']/@content",
+    "//meta[@property='og:title']/@content",
+    "//title/text()",
+)
+"""Places of a page's title, in order of preference."""
 _NOTE = re.compile(r"_?(?:ftn|ftnt|fn|footnote|note|edn)[-_:]?(?:text-?)?\d{1,3}")
 _BACK = re.compile(r"_?(?:ftn|ftnt|fn|footnote|note|edn)[-_:]?ref[-_:]?\d{1,3}(?:[:-]\d{1,2})?")
 """Names of a footnote and of the place that refers to it: `ftnt1` and `ftnt_ref1`, `_ftn1` and `_ftnref1`, `fn:1`."""
@@ -43,7 +50,7 @@ _MAX_DEPTH = 200
 def read_html(data: bytes, most_characters: int) -> OfficeParagraphs:
     """Read an HTML file. Raises Refused if it cannot be read."""
     tree = parse_page(data)
-    title = " ".join((tree.findtext(".//title") or "").split())
+    title = next((" ".join(item.split()) for place in _TITLES for item in tree.xpath(place) if item.strip()), "")
     styles = PageStyles(tree) if b"vertical-align" in data else None
     hidden = remove_hidden_text(tree)
     reader = _HtmlReader(most_characters, styles)
@@ -55,8 +62,9 @@ def read_html(data: bytes, most_characters: int) -> OfficeParagraphs:
         text.hidden.append((item.why, item.text))
     if not text.paragraphs:
         raise Refused("no_text")
+    text.named = strip_site(title)
     if not text.title and not any(level == 1 for level, _ in text.paragraphs):
-        text.title = title
+        text.title = text.named
     return text
 
 

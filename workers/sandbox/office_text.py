@@ -3,6 +3,7 @@
 Runs in the sandboxed process. Unlike a PDF page, an office file cannot be rendered here for comparison, so the
 formatting stated in the file decides whether text is visible."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Literal, NamedTuple, TypeVar
@@ -37,6 +38,11 @@ HIDDEN_LENGTH = 1_000
 """Maximum length of each reported hidden text, in characters."""
 _MAX_TITLE_CHARS = 60
 """Maximum length in characters of a line that may be a list's heading."""
+_TITLE_STYLE = re.compile(
+    r"(?:(?:paper|document|doc|proposal|project|manuscript|article|main|thesis)[ _-]?)?"
+    r"(?:title|titel|titre|título|titulo|titolo|tytuł|tittel|rubrik)",
+    re.IGNORECASE,
+)
 _TINY = 2.0
 """Size, in points, at or below which text is too small to read."""
 _SQUEEZED = 10.0
@@ -80,6 +86,11 @@ class Look(NamedTuple):
         if self.colour and _look_alike(self.colour, self.behind or _WHITE):
             return "in the background colour"
         return None
+
+
+def is_title_style(name: str) -> bool:
+    """Return whether a paragraph style with this name is for the document's title."""
+    return _TITLE_STYLE.fullmatch(name) is not None
 
 
 def _look_alike(first: str, second: str) -> bool:
@@ -128,6 +139,9 @@ class OfficeParagraphs:
         self.tables = 0
         self.in_row = False
         self.title = ""
+        """Text styled as the document's title, with a line for each paragraph."""
+        self.named = ""
+        """Title in the properties of the file, which may be out of date."""
         self.parts_unread = 0
         """Number of embedded documents, which are not read."""
 
@@ -200,12 +214,12 @@ class OfficeParagraphs:
         return self.notes[-1][0] if text else ""
 
     def end_paragraph(self, level: int = BODY, mark: str = "", is_title: bool = False) -> None:
-        """End the current paragraph. `mark` is put before its visible text, if any. The first title becomes the
-        document's title."""
+        """End the current paragraph. `mark` is put before its visible text, if any. The first titles, if nothing stands
+        between them, become the document's title."""
         lines = _split_lines(self._shown_pieces)
         shown = " ".join(text for text, _ in lines if text)
-        if shown and is_title and not self.title:
-            self.title = shown
+        if shown and is_title and (not self.title or not self.paragraphs):
+            self.title = f"{self.title}\n{shown}".strip()
         elif shown and level > BODY:
             self.paragraphs.append((level, mark + shown))
         elif shown:
@@ -232,6 +246,7 @@ class OfficeParagraphs:
         return {
             "kind": "text",
             "title": self.title,
+            "named": self.named,
             "paragraphs": self.paragraphs,
             "hidden": self.hidden,
             "notes": self.notes,

@@ -9,7 +9,7 @@ from lxml import etree
 
 from assayer.text.raised_text import Script
 from workers.sandbox.office_package import attribute, get_local_name
-from workers.sandbox.office_text import Look
+from workers.sandbox.office_text import Look, is_title_style
 
 _MAX_STYLE_CHAIN = 20
 _POINTS = {"pt": 1.0, "px": 0.75, "in": 72.0, "cm": 28.35, "mm": 2.835, "pc": 12.0}
@@ -48,7 +48,7 @@ class OpenDocumentStyles:
                 name = attribute(style, "name") or ""
                 called = attribute(style, "display-name") or name
                 self._styles[family, name] = _Style(
-                    _look(style), attribute(style, "parent-style-name"), called == "Title", _is_collapsed(style)
+                    _look(style), attribute(style, "parent-style-name"), is_title_style(called), _is_collapsed(style)
                 )
 
     def look(self, family: str, name: str | None) -> Look:

@@ -15,9 +15,10 @@ _CONTENT = "content.xml"
 _KIND = b"application/vnd.oasis.opendocument.text"
 _NOT_TEXT = (
     "table-of-content", "illustration-index", "table-index", "object-index", "user-index", "alphabetical-index",
-    "bibliography-source", "title", "desc", "forms", "sequence-decls", "variable-decls", "user-field-decls",
+    "bibliography-source", "desc", "forms", "sequence-decls", "variable-decls", "user-field-decls",
     "note-citation", "event-listeners", "soft-page-break",
 )  # fmt: skip
+_TITLE_FIELD = "{*}title"
 _HEADS = ("header", "header-left", "header-first", "footer", "footer-left", "footer-first")
 _MAX_SPACES = 100
 _MAX_HEADING_LEVEL = 10
@@ -40,6 +41,7 @@ def read_open_document(package: OfficePackage, most_characters: int) -> OfficePa
         (name for tag in ("initial-creator", "creator") if (name := properties.findtext(f".//{{*}}{tag}"))), ""
     )  # fmt: skip
     heads = [] if styles is None else [head for tag in _HEADS for head in styles.iter(f"{{*}}{tag}")]
+    read.named = "" if properties is None else properties.findtext(".//{*}meta/{*}title") or ""
     read.add_properties(author, (_join_words(line) for head in heads for line in head.iter("{*}p")))
     return read
 
@@ -72,7 +74,7 @@ class _OpenDocumentReader:
                     self._blocks(child, outer_look, reason or ("marked as hidden" if _is_hidden(child) else None))
                 case "annotation":
                     self._text.hide("in a comment", _join_words(child))
-                case name if name not in _NOT_TEXT:
+                case _ if _is_text(child):
                     self._blocks(child, outer_look, reason, mark)
 
     def _paragraph(self, paragraph: etree._Element, outer_look: Look, reason: OfficeHiding | None, mark: str) -> None:
@@ -82,7 +84,8 @@ class _OpenDocumentReader:
             reason = reason or "marked as hidden"
         self._inline(paragraph, look, reason)
         level = _level(paragraph)
-        self._text.end_paragraph(level, "" if level else mark, is_title=self._styles.is_title(name))
+        is_title = self._styles.is_title(name) or _is_title_field(paragraph)
+        self._text.end_paragraph(level, "" if level else mark, is_title=is_title)
         self._follow()
 
     def _follow(self) -> None:
@@ -115,7 +118,7 @@ class _OpenDocumentReader:
                 self._text.add(" ")
             elif get_local_name(child) == "annotation":
                 self._text.hide("in a comment", _join_words(child))
-            elif get_local_name(child) not in _NOT_TEXT:
+            elif _is_text(child):
                 self._cell(child, outer_look, reason)
 
     def _unseen_columns(self, table: etree._Element) -> set[int]:
@@ -190,8 +193,26 @@ class _OpenDocumentReader:
             case "frame":
                 for part in child.iterchildren("*"):
                     self._read_within(part, look, reason, hiding)
-            case name if name not in _NOT_TEXT:
+            case _ if _is_text(child):
                 self._inline(child, look, reason)
+
+
+def _is_title_field(paragraph: etree._Element) -> bool:
+    """Return whether a paragraph consists of the field that shows the document's title."""
+    fields = [field for field in paragraph.iter(_TITLE_FIELD) if not _is_description(field)]
+    words = "".join(map(str, paragraph.itertext(with_tail=False))).strip()
+    return len(fields) == 1 and words == "".join(map(str, fields[0].itertext(with_tail=False))).strip() != ""
+
+
+def _is_text(element: etree._Element) -> bool:
+    """Return whether an element may hold text of the document."""
+    name = get_local_name(element)
+    return name not in _NOT_TEXT and not (name == "title" and _is_description(element))
+
+
+def _is_description(title: etree._Element) -> bool:
+    """Return whether an element named `title` describes a picture or a shape."""
+    return "svg" in (etree.QName(title).namespace or "")
 
 
 def _level(paragraph: etree._Element) -> int:

@@ -9,7 +9,7 @@ from lxml import etree
 
 from assayer.text.raised_text import Script
 from workers.sandbox.office_package import attribute, children, get_local_name
-from workers.sandbox.office_text import BODY, Look
+from workers.sandbox.office_text import BODY, Look, is_title_style
 
 TITLE_LEVEL = -1
 _MAX_STYLE_CHAIN = 20
@@ -96,7 +96,7 @@ class WordStyles:
             if level is None:
                 heading = _HEADING.fullmatch(called)
                 outline = _outline(next(children(style, "pPr"), None))
-                level = TITLE_LEVEL if called == "title" else int(heading[1]) if heading else outline
+                level = TITLE_LEVEL if is_title_style(called) else int(heading[1]) if heading else outline
         look = self._chain_look(name).over(self._look)
         return ParagraphStyle(look, BODY if level is None else level, contents, reference)
 

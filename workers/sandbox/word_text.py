@@ -10,7 +10,7 @@ from lxml import etree
 
 from workers.sandbox.formula_text import formula_text
 from workers.sandbox.office_package import OfficePackage, attribute, children, get_local_name
-from workers.sandbox.office_text import BODY, Look, OfficeHiding, OfficeParagraphs
+from workers.sandbox.office_text import BODY, Look, OfficeHiding, OfficeParagraphs, is_title_style
 from workers.sandbox.refusal import Refused
 from workers.sandbox.word_links import WordLinks
 from workers.sandbox.word_styles import TITLE_LEVEL, WordStyles, look_of, shading_of
@@ -54,6 +54,8 @@ class _WordReader:
         folder = self._folder = name.rpartition("/")[0]
         self._styles = WordStyles(package.part(f"{folder}/styles.xml"))
         self._text = OfficeParagraphs(most_characters)
+        self._in_title = False
+        """Whether a content control for the document's title is being read."""
         self._in_list = False
         """Whether the preceding paragraph was an entry in a reference list."""
         self._boxes: list[etree._Element] = []
@@ -73,6 +75,7 @@ class _WordReader:
         self._blocks(root, Look(behind=None if colour == "auto" else colour))
         for note in list(self._notes):
             self._note(note)
+        self._text.named = _property(self._package.part("docProps/core.xml"), "title")
         self._text.add_properties(self._author(), self._heads())
         for comment in children(self._package.part(f"{self._folder}/comments.xml"), "comment"):
             self._text.hide("in a comment", _join_words(comment))
@@ -111,6 +114,10 @@ class _WordReader:
                     self._paragraph(child, outer_look, reason)
                 case "tbl":
                     self._read_table(child, outer_look, reason)
+                case "sdt" if _is_title_control(child):
+                    self._in_title = True
+                    self._blocks(child, outer_look, reason)
+                    self._in_title = False
                 case "altChunk":
                     self._text.parts_unread += 1
                 case name if name in _DELETED:
@@ -127,8 +134,9 @@ class _WordReader:
             self._text.open_list()
         self._in_list = style.is_reference
         self._runs(paragraph, style.look.over(outer_look), reason)
+        is_title = style.level == TITLE_LEVEL or self._in_title
         is_item = next(children(properties, "numPr"), None) is not None and style.level == BODY
-        self._text.end_paragraph(style.level, "- " if is_item else "", is_title=style.level == TITLE_LEVEL)
+        self._text.end_paragraph(style.level, "- " if is_item else "", is_title=is_title)
         self._boxes_of_paragraph(outer_look, reason)
 
     def _boxes_of_paragraph(self, outer_look: Look, reason: OfficeHiding | None) -> None:
@@ -234,6 +242,14 @@ class _WordReader:
                 self._text.hide("off the page", _join_words(box))
             else:
                 self._boxes.append(box)
+
+
+def _is_title_control(control: etree._Element) -> bool:
+    """Return whether a content control shows the document's title, as on a cover page."""
+    properties = next(children(control, "sdtPr"), None)
+    binding = attribute(next(children(properties, "dataBinding"), None), "xpath") or ""
+    names = (attribute(next(children(properties, name), None), "val") or "" for name in ("alias", "tag"))
+    return any(map(is_title_style, names)) or ("coreProperties" in binding and ":title" in binding)
 
 
 def _property(properties: etree._Element | None, name: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
+from assayer.ideas.light_markup import PLAIN_TEXT
 from assayer.methods.criteria_file import parse_criteria
 from assayer.methods.toml_files import read_text_file
 from cluster.cli.batch.estimate import duplicate_in_words, estimate_bundles, show_estimate
@@ -84,7 +85,6 @@ def upload_batches(files: Sequence[Path], max_bytes: int = MAX_BYTES) -> Iterato
         yield bundle
 
 
-_ONE_IDEA = (".txt", ".md")
 _NAMED = 20
 """Maximum number of duplicates printed one by one."""
 
@@ -191,7 +191,7 @@ def _submit_files(
     from assayer.text.tex import looks_like_tex
 
     options = {key: value for key, value in fields.items() if value is not None}
-    if len(files) == 1 and not from_folder and files[0].suffix.lower() in _ONE_IDEA:
+    if len(files) == 1 and not from_folder and files[0].suffix.lower() in PLAIN_TEXT:
         text = decode_text(files[0].read_bytes(), str(files[0]))
         if not looks_like_tex(text):
             yield _submit_evaluation(client, files[0].name, text, options)
