@@ -147,7 +147,7 @@ OPERATIONS: dict[str, str] = {
     "snippets": "passage search",
     "neighbours": "similar papers",
     "references": "cited papers",
-    "own_references": "the idea's own references",
+    "own_references": "look-ups of cited works",
     "citations": "citing papers",
     "papers": "paper records",
     "retractions": "checks for retraction",
