@@ -33,7 +33,7 @@ async def place_candidates(
     fails."""
     shuffled_candidates = shuffle_candidates(candidates, options.seed)
     if len(shuffled_candidates) < 2:
-        return tuple(item.model_copy(update={"place": 1}) for item in shuffled_candidates)
+        return tuple(item.model_copy(update={"rank": 1}) for item in shuffled_candidates)
     ideas = [to_idea(item) for item in shuffled_candidates]
     if criterion == "comparisons":
         worth = await _score_by_comparisons(ideas, llm, run, options, ranking)
@@ -50,7 +50,7 @@ async def place_candidates(
     places += [
         (item, value) for item, value in zip(shuffled_candidates, worth, strict=True) if isinstance(value, Absent)
     ]
-    return tuple(item.model_copy(update={"place": place}) for item, place in places)
+    return tuple(item.model_copy(update={"rank": place}) for item, place in places)
 
 
 def shuffle_candidates(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:

@@ -5,7 +5,8 @@ that the service can add fields. Times are in UTC, money is in US dollars, and n
 ranges."""
 
 import datetime as dt
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NewType, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NewType, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -74,13 +75,23 @@ Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_print
 """Display name of a tenant, a key or a member."""
 
 
-class Resource(BaseModel):
+class CheckedCopy(BaseModel):
+    """Base model whose copies have no unknown fields."""
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with the changed fields. Raises ValueError for an unknown field, which pydantic ignores."""
+        if unknown := set(update or ()) - type(self).model_fields.keys():
+            raise ValueError(f"{type(self).__name__} has no field {', '.join(sorted(unknown))}")
+        return super().model_copy(update=update, deep=deep)
+
+
+class Resource(CheckedCopy):
     """Response from the service. The model is built at first use, because most of the many responses are never used."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True, defer_build=True)
 
 
-class Body(BaseModel):
+class Body(CheckedCopy):
     """Request body sent to the service."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

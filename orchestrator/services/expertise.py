@@ -104,7 +104,7 @@ def _of_hit(hit: Hit, *, listed: bool) -> ReviewerPaper:
         title=paper.title, authors=paper.authors, year=paper.year, doi=paper.identifiers.doi, raw=paper.title
     )
     found = _paper(work, paper.abstract if listed else "")
-    return found.model_copy(update={"listed": listed, "in_corpus": True})
+    return found.model_copy(update={"listed_by_person": listed, "in_corpus": True})
 
 
 def coauthors(name: str, papers: Iterable[ReviewerPaper], since: int) -> dict[str, str]:

@@ -42,7 +42,7 @@ def test_report_of_non_blind_evaluation_is_unchanged() -> None:
 def test_reviewer_is_told_that_names_may_remain() -> None:
     whole = named_report("Rehearsal")
     assert whole.idea.blinding is not None
-    blinding = whole.idea.blinding.model_copy(update={"names_may_remain": True, "asked_model": True})
+    blinding = whole.idea.blinding.model_copy(update={"names_may_remain": True, "checked_by_model": True})
     shown = report_for_reviewer(
         whole.model_copy(update={"idea": whole.idea.model_copy(update={"blinding": blinding})}), numbered_title(7)
     )

@@ -186,4 +186,4 @@ def keep_known_reasons(recommended_reference: RecommendedReference, papers: Cont
         for reason in recommended_reference.search_paths
         if reason.label is None or paper_of(reason.label) in papers
     )
-    return recommended_reference.model_copy(update={"found": known_reasons})
+    return recommended_reference.model_copy(update={"search_paths": known_reasons})
