@@ -9,7 +9,8 @@ from itertools import islice
 from assayer.errors import InputError
 from assayer.ideas.documents import build_reading_record, insert_notes
 from assayer.ideas.front_matter import split_front_matter
-from assayer.ideas.record_vocabulary import PEOPLE_BY_LANGUAGE
+from assayer.ideas.record_fields import asks_for_person, normalise_field_name
+from assayer.ideas.record_vocabulary import PEOPLE
 from assayer.ideas.titles import (
     MAX_TITLE_CHARS,
     find_announcing_sentence,
@@ -48,7 +49,8 @@ _WORD_CHARACTER = re.compile(r"\w")
 _EMPHASIS = re.compile(r"\*\*|__|`|^#+\s+|\[\^[\w-]+\]")
 
 _NAMES_PEOPLE = re.compile(
-    r"author|creator|byline|^by$|^names?$|applicant|investigator|\bpis?\b|contact|supervisor|advis[eo]r|people|team|"
+    r"author|creator|byline|(?:^|[ _])by$|^names?$|applicant|investigator|\bpis?\b|contact|supervisor|advis[eo]r|"
+    r"people|team|"
     r"committee|director|promotor|examiner|studentname|"
     r"thanks|headers and footers",
     re.IGNORECASE,
@@ -272,4 +274,5 @@ def _idea(
 
 def _names_people(field: str) -> bool:
     """Return whether the name of a field above the text says that it holds names of people."""
-    return bool(_NAMES_PEOPLE.search(field)) or not PEOPLE_BY_LANGUAGE.isdisjoint(re.split(r"[\W_]+", field))
+    in_words = not PEOPLE.isdisjoint(re.split(r"[\W_]+", field))
+    return bool(_NAMES_PEOPLE.search(field)) or in_words or asks_for_person(normalise_field_name(field))

@@ -193,8 +193,15 @@ class _HtmlReader:
         return _SCRIPTS.get(self._styles.of(element).get("vertical-align", ""), "")
 
     def _table(self, table: etree._Element, depth: int) -> None:
-        """Add a table, with one line per row."""
+        """Add a table, with one line per row. The properties of a page exported from Notion are set apart."""
         self._end()
+        if "properties" in (table.get("class") or "").split():
+            for row in table.iter("tr"):
+                name, *values = [
+                    " ".join("".join(map(str, cell.itertext())).split()) for cell in row.iterchildren()
+                ] or [""]
+                self.text.front_matter += [(name.casefold(), "; ".join(values))] if name and values else []
+            return
         self.text.tables += 1
         for row in table.iter("tr", "caption"):
             for cell in self.text.row(list(row.iterchildren("td", "th")) or [row]):
