@@ -8,7 +8,9 @@ from collections.abc import Mapping
 import yaml
 
 from assayer.ideas.light_markup import READERS
+from assayer.ideas.record_fields import normalise_field_name
 from assayer.models import FrontMatterField
+from assayer.text.section_titles import is_known_title
 
 _YAML = re.compile(r"\A\ufeff?\s*---[ \t]*\r?\n(?P<block>.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _TOML = re.compile(r"\A\ufeff?\s*\+\+\+[ \t]*\r?\n(?P<block>.*?)\r?\n\+\+\+[ \t]*(?:\r?\n|\Z)", re.DOTALL)
@@ -21,7 +23,18 @@ _LINES = re.compile(
 _PERCENT = re.compile(
     r"\A\ufeff?(?P<block>%[ \t]+[^\n]+\n(?:[ \t]+[^\n]+\n){0,3}(?:%[^\n]*\n(?:[ \t]+[^\n]+\n){0,8}){1,2})[ \t]*\r?\n"
 )
-_FIELD = re.compile(r"^(?P<name>[\w-]{2,30}):[ \t]*(?P<value>[^\n]*?)[ \t\r]*$", re.MULTILINE)
+_FIELD = re.compile(r"^(?P<name>[\w /()-]{2,42}):[ \t]*(?P<value>[^\n]*?)[ \t\r]*$", re.MULTILINE)
+_PROPERTIES = re.compile(
+    r"\A\ufeff?\s*(?P<title>#[ \t]+[^\n]+\n\s*\n)"
+    r"(?P<block>(?:[^\W\d_][\w /()-]{0,40}:[ \t]+[^\n]*\n){1,40})[ \t]*(?:\n|\Z)"
+)
+"""Title and properties of a page exported from Notion."""
+_NOTION = frozenset({
+    "owner", "status", "tags", "assign", "assignee", "assigned_to", "created", "created_time", "created_by", "date",
+    "last_edited_time", "last_edited_by", "priority", "person", "people", "due", "due_date", "stage", "done", "url",
+})  # fmt: skip
+_MAX_PROPERTY_WORDS = 15
+"""Maximum number of words of a property; longer values are text."""
 _MAX_BLOCK_CHARS = 8_000
 _MAX_BRACKETS = 100
 """Maximum number of opening brackets in a block. PyYAML's running time grows with the square of the nesting depth."""
@@ -44,6 +57,8 @@ def split_front_matter(text: str) -> tuple[tuple[FrontMatterField, ...], str]:
                 FrontMatterField(name=name.strip().casefold(), value=_value(item)) for name, item in fields.items()
             )
             return tuple(found), text[match.end() :]
+    if properties := _split_properties(text):
+        return properties
     for reader in READERS:
         if read := reader(text.removeprefix("\ufeff")):
             named, body = read
@@ -52,6 +67,23 @@ def split_front_matter(text: str) -> tuple[tuple[FrontMatterField, ...], str]:
             )
             return fields_read, body
     return (), text
+
+
+def _split_properties(text: str) -> tuple[tuple[FrontMatterField, ...], str] | None:
+    """Return the properties between the title and the text of a page exported from Notion, and the page without them;
+    None if there are none."""
+    match = _PROPERTIES.match(text[:_MAX_BLOCK_CHARS])
+    fields = [(line["name"], line["value"]) for line in _FIELD.finditer(match["block"])] if match else []
+    if match is None or not any(normalise_field_name(name) in _NOTION for name, _ in fields):
+        return None
+    read = tuple((name, value) for name, value in fields if not _is_text_property(name, value))
+    kept = "".join(f"{name}: {value}\n\n" for name, value in fields if (name, value) not in read)
+    found = tuple(FrontMatterField(name=name.casefold(), value=value[:_MAX_VALUE_CHARS]) for name, value in read)
+    return found, f"{match['title']}{kept}{text[match.end() :]}"
+
+
+def _is_text_property(name: str, value: str) -> bool:
+    return len(value.split()) > _MAX_PROPERTY_WORDS or is_known_title(name)
 
 
 def _yaml(block: str) -> object:

@@ -36,6 +36,9 @@ _RST_TARGET = re.compile(r"[ \t]*\.\. _[^:\n]{1,100}:[ \t]*$")
 _RST_OPTION = re.compile(r"[ \t]+:[\w-]{2,30}:(?:[ \t].*)?$")
 _RST_FIELD = re.compile(r":(?P<name>[A-Za-z][\w -]{1,30}):[ \t]+(?P<value>\S.*)$")
 _RST_LINK = re.compile(r"`(?P<words>[^`<>\n]{1,300}?)\s?<(?P<target>https?://[^`<>\s]{4,400})>`_{1,2}")
+_RST_NOTE = re.compile(r"^\.\. \[(?P<mark>[\w#*.:-]{1,40})\][ \t]+")
+_RST_MARK = re.compile(r"\[(?P<mark>[\w#*.:-]{1,40})\]_(?!\w)")
+"""Footnote or citation of reStructuredText, and the mark that refers to it: `.. [Lee19] …`, `[Lee19]_`."""
 _RST_UNREAD = frozenset({
     "contents", "figure", "image", "include", "literalinclude", "raw", "toctree", "only", "meta", "highlight",
     "default-role", "role",
@@ -134,8 +137,13 @@ def read_rst(text: str) -> tuple[Fields, str] | None:
         elif _RST_COMMENT.match(line) or _RST_TARGET.match(line):
             unread_until = _end_of_block(lines, place)
         elif not _RST_OPTION.match(line):
-            found.append(_RST_LINK.sub(r"[\g<words>](\g<target>)", line))
+            found.append(_write_rst_inline(line))
     return fields, "\n".join(found)
+
+
+def _write_rst_inline(line: str) -> str:
+    line = _RST_LINK.sub(r"[\g<words>](\g<target>)", line)
+    return _RST_MARK.sub(r"[^\g<mark>]", _RST_NOTE.sub(r"[^\g<mark>]: ", line))
 
 
 def _rst_headings(lines: Sequence[str]) -> Iterator[tuple[int, tuple[str, int]]]:

@@ -9,6 +9,7 @@ from itertools import islice
 from assayer.errors import InputError
 from assayer.ideas.documents import build_reading_record, insert_notes
 from assayer.ideas.front_matter import split_front_matter
+from assayer.ideas.record_fields import asks_for_person, normalise_field_name
 from assayer.ideas.record_vocabulary import PEOPLE
 from assayer.ideas.titles import (
     MAX_TITLE_CHARS,
@@ -26,6 +27,7 @@ from assayer.reference_lists.list_end import find_end_of_entries
 from assayer.reference_lists.list_titles import list_title
 from assayer.reference_lists.note_entries import NoteEntry, entries_of_note, number_notes, part_note_entries, split_note
 from assayer.reference_lists.parting import PartedText, part_lists
+from assayer.text.form_fields import merge_left_out, remove_form_fields
 from assayer.text.headings import find_headings, split_at
 from assayer.text.raised_text import rewrite_script_marks
 from assayer.text.sanitise import sanitise
@@ -47,8 +49,9 @@ _WORD_CHARACTER = re.compile(r"\w")
 _EMPHASIS = re.compile(r"\*\*|__|`|^#+\s+|\[\^[\w-]+\]")
 
 _NAMES_PEOPLE = re.compile(
-    r"author|creator|byline|(?:^|[ _])by$|^names?$|applicant|investigator|\bpis?\b|contact|supervisor|advis[eo]r|people|team|"
-    r"committee|director|promotor|examiner|studentname|owner|assign(?:ee)?s?$|submitter|reviewer|proposer|mentor|researcher|personnel|"
+    r"author|creator|byline|(?:^|[ _])by$|^names?$|applicant|investigator|\bpis?\b|contact|supervisor|advis[eo]r|"
+    r"people|team|committee|director|promotor|examiner|studentname|owner|assign(?:ee)?s?$|submitter|reviewer|proposer|"
+    r"mentor|researcher|personnel|"
     r"thanks|headers and footers",
     re.IGNORECASE,
 )
@@ -141,7 +144,8 @@ def parse_idea(
     if looks_like_tex(text):
         raise InputError(f"{source} is the source of a TeX document.", "Submit it as a .tex file.")
     front_matter, rest = split_front_matter(text)
-    clean, flags = _sanitise_and_strip(number_notes(inline_links(rewrite_script_marks(rest))))
+    filled, form_fields = remove_form_fields(rest)
+    clean, flags = _sanitise_and_strip(number_notes(inline_links(rewrite_script_marks(filled))))
     without_notes, noted = part_note_entries(clean)
     parted = part_lists(without_notes.text)
     _check_word_count(parted.text, source)
@@ -149,7 +153,10 @@ def parse_idea(
     named = title or next((field.value for field in front_matter if field.name == "title"), "")
     known = known or Document()
     above = (*known.front_matter, *front_matter)
-    draft = known.model_copy(update={"title": named, "front_matter": above, "sections": sections, "notes": ()})
+    left_out = merge_left_out((*known.left_out, *form_fields))
+    draft = known.model_copy(
+        update={"title": named, "front_matter": above, "sections": sections, "notes": (), "left_out": left_out}
+    )
     moved = tuple(flag.model_copy(update={"offset": parted.moved(without_notes.moved(flag.offset))}) for flag in flags)
     return _idea(draft, own, parted.text, parted.lists, moved, source, cutoff, noted)
 
@@ -158,10 +165,13 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
     """Create an idea from a document as parsed by a reader. Raises the same errors as `parse_idea`."""
     sections, lists, text = list[Section](), list[str](), ""
     document, noted, flags = _part_notes(document)
+    left_out = list(document.left_out)
     _check("\n\n".join(f"{section.title}\n\n{section.text}" for section in document.sections), source)
     titled = any(list_title(section.title) == "certain" for section in document.sections)
     for section in insert_notes(document):
-        (heading, heading_flags), (words, found) = _sanitise_and_strip(section.title), _sanitise_and_strip(section.text)
+        filled, form_fields = remove_form_fields(section.text)
+        left_out += form_fields
+        (heading, heading_flags), (words, found) = _sanitise_and_strip(section.title), _sanitise_and_strip(filled)
         name = _shorten_title(heading)
         if section.title != UNTITLED and list_title(section.title) == "certain" and parse_references(words):
             end = find_end_of_entries(words)
@@ -185,7 +195,13 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
             sections.append(Section(title=name, text=parted.text))
     _check_word_count(text, source)
     labelled = find_labelled_title(text, named=bool(document.title) and not is_generic_title(document.title))
-    draft = document.model_copy(update={"title": title or labelled or document.title, "sections": tuple(sections)})
+    draft = document.model_copy(
+        update={
+            "title": title or labelled or document.title,
+            "sections": tuple(sections),
+            "left_out": merge_left_out(left_out),
+        }
+    )
     opening = "" if text.startswith("## ") else find_opening_line(text)
     own = opening if len(opening.split()) >= _MIN_TITLE_WORDS else ""
     return _idea(draft, own, text, lists, tuple(flags), source, cutoff, noted)
@@ -258,4 +274,5 @@ def _idea(
 
 def _names_people(field: str) -> bool:
     """Return whether the name of a field above the text says that it holds names of people."""
-    return bool(_NAMES_PEOPLE.search(field)) or not PEOPLE.isdisjoint(re.split(r"[\W_]+", field))
+    in_words = not PEOPLE.isdisjoint(re.split(r"[\W_]+", field))
+    return bool(_NAMES_PEOPLE.search(field)) or in_words or asks_for_person(normalise_field_name(field))

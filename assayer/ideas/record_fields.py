@@ -9,14 +9,20 @@ from functools import lru_cache
 from typing import Any
 
 from assayer.ideas.record_vocabulary import (
+    ENGLISH,
     FILLERS,
+    FUNDING,
     GENERIC_TEXTS,
     INDEX_TERMS,
     KEYWORDS,
+    LANGUAGES,
+    NAME_WORDS,
+    NAMED_THINGS,
     ORGANISATIONS,
     OTHER_TITLES,
     PARTS,
     PEOPLE,
+    QUESTION_WORDS,
     REMARKS,
     SHOWN,
     SYNONYMS,
@@ -34,6 +40,8 @@ _MAX_DEPTH = 8
 _TEXT_WORDS = 6
 """Minimum number of words for the value of an unknown field to count as prose."""
 _LONG_TEXT_WORDS = 25
+_MIN_QUESTION_WORDS = 3
+_PERSON_NAME = re.compile(r"(?:[^\W\d_a-z][\w.'’-]{0,30},? ){1,3}[^\W\d_a-z][\w.'’-]{0,30}")
 _LINK = re.compile(r"(?:https?|ftp)://\S+|www\.\S+|/(?:pdf|attachment)/\S+", re.IGNORECASE)
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ].*)?|\w{3,9} \d{1,2},? \d{4}")
 _NUMBER = re.compile(r"[-+$€£]?\d[\d,. ]*%?")
@@ -48,7 +56,7 @@ def normalise_field_name(field: str) -> str:
     """Return a field's name in lower case with underscores between its words: `Abstract Text`, `abstractText` and
     `abstract-text` give the same name."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", field.strip())
-    return re.sub(r"[\s_\-/.:()]+", "_", spaced).strip("_").casefold()
+    return re.sub(r"[\s_\-/.:()?!*,;\"“”’']+", "_", spaced).strip("_").casefold()
 
 
 def format_field_name(field: str) -> str:
@@ -68,7 +76,7 @@ def find_part_of_field(field: str) -> str | None:
     name = normalise_field_name(field)
     if name in _ORDER:
         return name
-    for candidate in (name, "_".join(word for word in name.split("_") if word not in FILLERS)):
+    for candidate in (name, "_".join(word for word in name.split("_") if word not in FILLERS | LANGUAGES)):
         if part := SYNONYMS.get(candidate, candidate if candidate in _ORDER else None):
             return part
     return None
@@ -97,7 +105,35 @@ def title_field(fields: Iterable[str]) -> str | None:
     for title in TITLES:
         if title in names:
             return names[title]
-    return next((field for name, field in names.items() if _is_title(name)), None)
+    titles = [(name, field) for name, field in names.items() if _is_title(name)]
+    english = (field for name, field in titles if not ENGLISH.isdisjoint(name.split("_")))
+    return next(english, next((field for _, field in titles), None))
+
+
+def is_question(field: str) -> bool:
+    """Return whether a column's name is a question of a form, such as `Why is it needed?`."""
+    words = normalise_field_name(field).split("_")
+    return len(words) >= _MIN_QUESTION_WORDS and words[0] in QUESTION_WORDS
+
+
+def without_language(field: str) -> str:
+    """Return a field's normal name without the words that say in which language its text is."""
+    return "_".join(word for word in normalise_field_name(field).split("_") if word not in LANGUAGES)
+
+
+def asks_for_person(name: str) -> bool:
+    """Return whether a field asks for the name of a person: `Your name`. A field `name` alone may name anything."""
+    words = set(name.split("_"))
+    return len(words) > 1 and bool(words & NAME_WORDS) and not words & NAMED_THINGS
+
+
+def _names_person(name: str, value: Any) -> bool:
+    return asks_for_person(name) and len(normalise_words(extract_field_text(value))) < _LONG_TEXT_WORDS
+
+
+def is_person_name(value: Any) -> bool:
+    """Return whether a value has the form of a person's name: two to four capitalised words."""
+    return isinstance(value, str) and _PERSON_NAME.fullmatch(value.strip()) is not None
 
 
 def _is_title(name: str) -> bool:
@@ -114,8 +150,12 @@ def why_unread(field: str, value: Any) -> str | None:
         reason = "a number" if isinstance(value, int | float) and not isinstance(value, bool) else "not text"
     elif name in REMARKS or (name.startswith("review") and not words & PEOPLE and find_part_of_field(field) is None):
         reason = "a remark about the proposal"
-    elif (words & PEOPLE or name.endswith("_by")) and not words & KEYWORDS:
+    elif (words & PEOPLE or name.endswith("_by") or _names_person(name, value)) and not words & KEYWORDS:
         reason = PEOPLE_NAMED
+    elif name in FUNDING:
+        reason = "the funding"
+    elif words & TITLE_WORDS and find_part_of_field(field) is None:
+        reason = "another title"
     elif name in INDEX_TERMS:
         reason = "index terms"
     elif find_part_of_field(field) is not None or (

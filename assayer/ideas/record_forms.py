@@ -4,7 +4,15 @@ Records are recognised by shape, so that unknown export formats are read too."""
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assayer.ideas.record_fields import is_generic_text, is_text_field, normalise_field_name, title_field, why_unread
+from assayer.ideas.exports import flatten_grant, is_form
+from assayer.ideas.record_fields import (
+    is_generic_text,
+    is_question,
+    is_text_field,
+    normalise_field_name,
+    title_field,
+    why_unread,
+)
 from assayer.text.scripts import normalise_words
 
 _MAX_DEPTH = 5
@@ -22,7 +30,10 @@ _REVIEW_FIELDS = frozenset({"rating", "review", "recommendation", "decision", "m
 
 def holds_idea(fields: Any) -> bool:
     """Return whether any of the columns can hold the text of an idea; a title alone cannot."""
-    return any(is_text_field(str(field)) or is_generic_text(str(field)) for field in fields)
+    names = [str(field) for field in fields]
+    if any(is_text_field(name) or is_generic_text(name) for name in names):
+        return True
+    return is_form({normalise_field_name(name) for name in names}) and any(map(is_question, names))
 
 
 def records_in(content: Any) -> list[Any]:
@@ -72,6 +83,7 @@ def flatten_record(record: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the fields of a record by name. A note's content, or the only object that holds an idea, is replaced by
     its fields, and wrapped values are unwrapped."""
     fields = {str(name): _unwrap(value) for name, value in record.items()}
+    fields = flatten_grant(fields) or fields
     if isinstance(fields.get(_INVERTED), Mapping):
         fields = {"abstract": _rebuild_text(fields.pop(_INVERTED)), **fields}
     inner = next((name for name in fields if normalise_field_name(name) == _CONTENT), None)

@@ -72,7 +72,7 @@ _TITLE_NAMES = """
 TITLE_WORDS = frozenset(_TITLE_NAMES.split())
 OTHER_TITLES = frozenset({
     "short", "running", "journal", "venue", "container", "job", "series", "book", "call", "programme", "program",
-    "person", "en", "alternative",
+    "person", "alternative", "position", "degree", "publication",
 })  # fmt: skip
 """Words that, beside `title` in a field's name, show that the field holds the title of something else."""
 
@@ -91,7 +91,35 @@ _PEOPLE_BY_LANGUAGE = """
     řešitel navrhovatel yürütücü başvuran руководитель заявитель автор авторы 负责人 项目负责人 主持人 申请人 作者 姓名
     計畫主持人 研究代表者 研究分担者 研究者 代表者 氏名 연구책임자 책임자 저자 성명"""
 PEOPLE_BY_LANGUAGE = frozenset(_PEOPLE_BY_LANGUAGE.split())
-PEOPLE = frozenset(_PEOPLE_WORDS.split()) | PEOPLE_BY_LANGUAGE
+PEOPLE = frozenset(_PEOPLE_WORDS.split()) | PEOPLE_BY_LANGUAGE | {"editor", "editors", "translator", "contributors"}
+_NAME_WORDS_TEXT = """
+    name names fullname nachname vorname nom prénom prenom noms apellido apellidos nome sobrenome cognome naam voornaam
+    achternaam namn navn imię nazwisko orcid"""
+NAME_WORDS = frozenset(_NAME_WORDS_TEXT.split())
+"""Words in the name of a field that asks for a person's name."""
+_NAMED_THINGS_TEXT = """
+    project projects proposal proposals title file dataset data acronym organisation organization institution university
+    department company team group product method model idea programme program call fund grant award experiment column
+    domain species tool system software variable field projekt projekts projet projets proyecto proyectos projeto
+    progetto projektu antrag vorhaben organisme institut school lab laboratory centre center city country faculty funder
+    journal"""
+NAMED_THINGS = frozenset(_NAMED_THINGS_TEXT.split())
+"""Words which show that a field asks for the name of a thing."""
+LANGUAGES = frozenset({
+    "francais", "français", "française", "anglais", "anglaise", "english", "french", "german", "deutsch", "deutsche",
+    "englisch", "englische", "spanish", "español", "espanol", "inglés", "ingles", "inglese", "italiano", "portuguese",
+    "português", "dutch", "nederlands", "en", "fr", "es", "it", "pt", "nl", "eng", "fra", "deu",
+})  # fmt: skip
+"""Words in a field's name that say in which language its text is."""
+ENGLISH = frozenset(
+    {"anglais", "anglaise", "english", "englisch", "englische", "inglés", "ingles", "inglese", "en", "eng"}
+)
+_QUESTION_TEXT = """
+    what why how which describe explain summarise summarize outline please tell give state provide briefly was warum
+    wie welche welches welchen welcher beschreiben erklären quel quelle quels pourquoi comment décrivez expliquez qué
+    cuál cómo describa explique o_que qual como descreva che quale perché come descriva wat waarom hoe beschrijf"""
+QUESTION_WORDS = frozenset(_QUESTION_TEXT.split())
+"""First words of a question in a form."""
 _ORGANISATION_WORDS = """
     organization organisation org orgs organizations organisations institution institutions university department
     awardee funder agency company affiliation affiliations coordinator participants participant ro ic institute address
@@ -107,4 +135,5 @@ _REMARK_NAMES = """
 REMARKS = frozenset(_REMARK_NAMES.split())
 """Fields that contain judgements of the proposal by reviewers or by the creator of the record."""
 INDEX_TERMS = frozenset({"terms", "pref_terms", "project_terms", "spending_categorization", "spending_categories"})
+FUNDING = frozenset({"funding", "funders", "award_amount"})
 KEYWORDS = frozenset({"keywords", "keyword", "topics", "topic", "subject_areas", "research_area", "research_areas"})

@@ -8,19 +8,22 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from assayer.errors import InputError
+from assayer.ideas.exports import METADATA, find_export, is_form, metadata_fields, person_names
 from assayer.ideas.parsing import idea_of_document, parse_idea
 from assayer.ideas.record_fields import (
     PEOPLE_NAMED,
     extract_field_text,
     find_part_of_field,
     format_field_name,
+    is_person_name,
     normalise_field_name,
     part_order,
     title_field,
     why_unread,
+    without_language,
 )
 from assayer.ideas.record_forms import flatten_record, is_review
-from assayer.ideas.record_vocabulary import LISTS, TEXTS
+from assayer.ideas.record_vocabulary import ENGLISH, LISTS, TEXTS
 from assayer.models import CitedWork, Document, FrontMatterField, Idea, Section, UnreadPart
 from assayer.reference_lists.bibliography_files import object_entries
 from assayer.reference_lists.list_titles import list_title
@@ -98,7 +101,7 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
     cutoff = _cutoff(
         next((fields[name] for name in fields if normalise_field_name(name) == "cutoff"), None), source, latest_cutoff
     )
-    titled = title_field(fields)
+    titled = title_field(fields) or _find_name_as_title(fields)
     title = fields[titled] if titled is not None else None
     title = title[0] if isinstance(title, list) and len(title) == 1 else title
     if title is not None and not isinstance(title, str):
@@ -110,7 +113,10 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
             front_matter=tuple(read.people), references=tuple(read.references), left_out=tuple(read.left_out)
         )
         return parse_idea(read.text, source, title, cutoff, known)
-    if not read.sections or (not any(find_part_of_field(name) for name in fields) and is_review(fields)):
+    has_parts = any(find_part_of_field(name) for name in fields)
+    is_export = not is_form({normalise_field_name(name) for name in fields}) and find_export(record) is not None
+    is_refused = not has_parts and (is_review(fields) or is_export)
+    if not read.sections or is_refused:
         raise _refusal(record, fields, source)
     document = Document(
         front_matter=tuple(read.people),
@@ -121,6 +127,12 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
     return idea_of_document(document, source, title, cutoff)
 
 
+def _find_name_as_title(fields: Mapping[str, Any]) -> str | None:
+    """Return the field `name` if it can be the title: in a record without a title, unless a person is named."""
+    named = (name for name in fields if normalise_field_name(name) == "name")
+    return next((name for name in named if isinstance(fields[name], str) and not is_person_name(fields[name])), None)
+
+
 def _refusal(record: Mapping[Any, Any], fields: Mapping[str, Any], source: str) -> InputError:
     named = ", ".join(map(repr, list(record)[:_MAX_NAMED])) or "none"
     if is_review(fields):
@@ -128,6 +140,8 @@ def _refusal(record: Mapping[Any, Any], fields: Mapping[str, Any], source: str) 
             f"{source} looks like a review or decision, not a proposal; its fields are: {named}.",
             "Use the record of the submission itself.",
         )
+    if export := find_export(record):
+        return InputError(f"{source} looks like {export.name}; its fields are: {named}.", export.remedy)
     return InputError(
         f"{source} does not contain the text of an idea; its fields are: {named}.",
         "Add a `text`, or fields such as `title` and `abstract`, or `problem`, `method` and `experiment`.",
@@ -150,6 +164,8 @@ def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
     people: list[FrontMatterField] = []
     references: list[CitedWork] = []
     place = 0
+    metadata = metadata_fields(fields)
+    repeated = _find_repeated_fields(fields)
     for name, value in fields.items():
         if normalise_field_name(name) in (*_READ_ELSEWHERE, *TEXTS) or value in (None, "", [], {}):
             continue
@@ -160,14 +176,19 @@ def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
                     UnreadPart(part=f'{untitled} entries of the field "{name}"', reason="they have no title")
                 )
             continue
-        reason = why_unread(name, value)
+        reason = METADATA if name in metadata else why_unread(name, value)
+        if normalise_field_name(name) == "name" and is_person_name(value):
+            reason = PEOPLE_NAMED
+        elif reason is None and name in repeated:
+            reason = f'it is the field "{repeated[name]}" in another language'
         words = "" if reason else extract_field_text(value)
         if text and words:
             reason = "the record has a separate text field"
         if reason == PEOPLE_NAMED:
             people.append(
                 FrontMatterField(
-                    name=normalise_field_name(name), value="; ".join(extract_field_text(value).split("\n"))
+                    name=normalise_field_name(name),
+                    value="; ".join(person_names(value)) or "; ".join(extract_field_text(value).split("\n")),
                 )
             )
         elif reason or not words:
@@ -179,6 +200,20 @@ def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
     return _ReadFields(
         text, [section for _, section in sorted(placed, key=lambda item: item[0])], left_out, people, references
     )
+
+
+def _find_repeated_fields(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields that say in another language what another field says, each with the field that is read: the
+    English one, or else the first."""
+    groups: dict[str, list[str]] = {}
+    for name, value in fields.items():
+        if isinstance(value, str) and value.strip():
+            groups.setdefault(without_language(name), []).append(name)
+    repeated: dict[str, str] = {}
+    for names in groups.values():
+        read = next((name for name in names if not ENGLISH.isdisjoint(normalise_field_name(name).split("_"))), names[0])
+        repeated |= {name: read for name in names if name != read}
+    return repeated
 
 
 def _read_listed_works(name: str, value: Any) -> list[CitedWork]:

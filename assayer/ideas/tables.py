@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.errors import InputError
+from assayer.ideas.exports import export_of
 from assayer.ideas.record_forms import holds_idea
 from assayer.ideas.records import idea_of_record
 from assayer.ideas.reference_column import reference_column, with_reference
@@ -68,6 +69,8 @@ def check_columns(names: Sequence[str], what: str) -> None:
     # This comes first, because inspecting the names takes a hundred times as long as counting them.
     check_column_count(len(names), what)
     named = ", ".join(_format_name(name) for name in names[:_MAX_NAMED])
+    if not holds_idea(names) and (export := export_of(names)):
+        raise InputError(f"{what} looks like {export.name}; its columns are: {named}.", export.remedy)
     if not holds_idea(names):
         raise InputError(
             f"{what} has no column that holds ideas; its columns are: {named}.",

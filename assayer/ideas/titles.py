@@ -50,14 +50,18 @@ _FILE_NAME = re.compile(
 )
 _SITE = re.compile(r"(?:\s[|·»]\s|\s::\s)[^|·»]{1,80}$|\s[–—-]\s(?:[A-Z0-9][\w.&’'-]*\s?){1,4}$")
 """Name of a website after the title of a page."""
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _MIN_WORDS = 3
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
 
 def is_generic_title(title: str) -> bool:
-    """Return whether a title names only the kind of document, such as `Research proposal` or `Application form`."""
+    """Return whether a title names only the kind of document, such as `Research proposal` or `Application form 2025`.
+    A number other than a year tells documents apart: `Proposal 17`."""
     words = _WORD.findall(title.casefold())
-    return bool(words) and all(word in _GENERIC or word.isdecimal() or len(word) == 1 for word in words)
+    return bool(words) and all(
+        word in _GENERIC or _YEAR.fullmatch(word) or (word.isalpha() and len(word) == 1) for word in words
+    )
 
 
 def is_file_name(title: str) -> bool:

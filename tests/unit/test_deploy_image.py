@@ -100,5 +100,5 @@ def test_image_contains_only_installed_packages_and_runs_as_unprivileged_user() 
 
 
 def test_image_bounds_the_number_of_glibcs_memory_pools() -> None:
-    """By default each thread gets a pool, up to eight per core, each of which keeps what is freed in it."""
+    """glibc gives each thread a pool by default, up to eight per core, each of which keeps what is freed in it."""
     assert re.findall(r"(?m)^ENV MALLOC_ARENA_MAX=(\d+)$", STAGES["image"][1]) == ["2"]

@@ -23,7 +23,7 @@ def without_database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     async def database(_: Settings) -> Finding:
         return Finding("database", "ok", "")
 
-    monkeypatch.setattr(health_checks, "_database", database)
+    monkeypatch.setattr(health_checks, "_check_database", database)
     monkeypatch.setenv("ASSAYER_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
 
@@ -47,7 +47,7 @@ def test_check_that_fails_unexpectedly_is_broken_and_the_others_go_on(
     def corpus(_: Settings) -> Finding:
         raise error
 
-    monkeypatch.setattr(health_checks, "_corpus", corpus)
+    monkeypatch.setattr(health_checks, "_check_corpus", corpus)
     found = _findings()
     assert found["corpus"] == ("broken", text)
     assert list(found)[-1] == "GROBID"

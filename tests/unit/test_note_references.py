@@ -109,6 +109,15 @@ def test_notes_of_markdown_are_told_apart() -> None:
     )
 
 
+def test_notes_of_rst_and_org_are_told_apart() -> None:
+    rst = f"On meadows\n~~~~~~~~~~\n\n{BODY}. [Lee19]_ Then. [#]_\n\n.. [Lee19] {LEE}\n.. [#] For a reason.\n"
+    org = f"#+TITLE: On meadows\n\n{BODY}.[fn:lee] Then.[fn:2]\n\n[fn:lee] {LEE}\n[fn:2] For a reason.\n"
+    for text in (rst, org):
+        idea = parse_idea(text, "a.txt")
+        assert [(work.number, work.doi) for work in idea.references] == [(1, "10.1000/fens.1")]
+        assert "[^2]: For a reason." in idea.text
+
+
 def test_named_notes_of_markdown_get_numbers() -> None:
     idea = parse_idea(f"# On meadows\n\n{BODY}.[^lee] Then.[^why]\n\n[^lee]: {LEE}\n[^why]: For a reason.\n", "a.md")
     assert [work.number for work in idea.references] == [1]

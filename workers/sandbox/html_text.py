@@ -10,6 +10,7 @@ import lxml.html
 from lxml import etree
 
 from assayer.ideas.titles import strip_site
+from assayer.text.form_fields import UNTICKED
 from assayer.text.raised_text import Script
 from workers.sandbox.hidden_html_text import remove_hidden_text
 from workers.sandbox.mathml_text import mathml_text
@@ -97,6 +98,12 @@ def _formula(element: etree._Element, name: str) -> str | None:
     return "" if _REPEATED_FORMULA in (element.get("class") or "") else None
 
 
+def _box(element: etree._Element) -> str:
+    """Return the box of an option in a form; empty for other elements and for the tasks of a list."""
+    is_option = element.get("type", "").lower() in ("checkbox", "radio") and "disabled" not in element.attrib
+    return "" if not is_option else "☒" if "checked" in element.attrib else UNTICKED
+
+
 class _HtmlReader:
     def __init__(self, most_characters: int, styles: PageStyles | None) -> None:
         """Create a reader. `styles` are those of a page that sets `vertical-align`."""
@@ -145,7 +152,7 @@ class _HtmlReader:
         elif (formula := _formula(element, name)) is not None:
             self.text.add(formula)
         elif name in _UNREAD:
-            pass
+            self.text.add(_box(element) if name == "input" else "")
         elif name == "br":
             self.text.end_line()
         elif name == "table" and not self.text.in_row:
@@ -186,8 +193,15 @@ class _HtmlReader:
         return _SCRIPTS.get(self._styles.of(element).get("vertical-align", ""), "")
 
     def _read_table(self, table: etree._Element, depth: int) -> None:
-        """Add a table, with one line per row."""
+        """Add a table, with one line per row. The properties of a page exported from Notion are set apart."""
         self._end()
+        if "properties" in (table.get("class") or "").split():
+            for row in table.iter("tr"):
+                name, *values = [
+                    " ".join("".join(map(str, cell.itertext())).split()) for cell in row.iterchildren()
+                ] or [""]
+                self.text.front_matter += [(name.casefold(), "; ".join(values))] if name and values else []
+            return
         self.text.tables += 1
         for row in table.iter("tr", "caption"):
             for cell in self.text.row(list(row.iterchildren("td", "th")) or [row]):

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in
 from assayer.reference_lists.link_targets import link_address
+from assayer.text.form_fields import EMPTY_FIELD
 from assayer.text.raised_text import Script, join_scripts
 from workers.sandbox.refusal import Refused
 
@@ -32,6 +33,7 @@ BOLD_LINE = -1
 AUTHOR_PROPERTY, HEADS = "author of the file", "headers and footers"
 """Names of fields above the text: the author in the file's properties, and the lines of headers and footers."""
 _MAX_HEADS, _MAX_HEAD_CHARS = 12, 200
+_SHOWN_INSTRUCTION = 60
 MAX_HIDDEN = 200
 """Maximum number of hidden texts reported."""
 HIDDEN_LENGTH = 1_000
@@ -41,6 +43,11 @@ _MAX_TITLE_CHARS = 60
 _TITLE_STYLE = re.compile(
     r"(?:(?:paper|document|doc|proposal|project|manuscript|article|main|thesis)[ _-]?)?"
     r"(?:title|titel|titre|título|titulo|titolo|tytuł|tittel|rubrik)",
+    re.IGNORECASE,
+)
+_INSTRUCTION_STYLE = re.compile(
+    r"(?:form |template |grant |applicant )?(?:instructions?|guidance|guidelines?|help ?text|hinweise?|"
+    r"ausfüllhinweise?|consignes?|instrucci(?:ón|ones)|istruzioni|toelichting)\b",
     re.IGNORECASE,
 )
 _TINY = 2.0
@@ -86,6 +93,11 @@ class Look(NamedTuple):
         if self.colour and _look_alike(self.colour, self.behind or _WHITE):
             return "in the background colour"
         return None
+
+
+def is_instruction_style(name: str) -> bool:
+    """Return whether a style with this name is for the instructions of a form."""
+    return _INSTRUCTION_STYLE.match(name) is not None
 
 
 def is_title_style(name: str) -> bool:
@@ -136,6 +148,10 @@ class OfficeParagraphs:
         """Reference list entries that the document marks as such, each with its number."""
         self._link = ""
         """Address of the work that the text being added is linked to."""
+        self.empty_fields = 0
+        """Number of fields of a form that hold only a prompt, which is not read."""
+        self.instructions: list[str] = []
+        """Instructions of a form, in a style of their own, which are not read."""
         self.tables = 0
         self.in_row = False
         self.title = ""
@@ -175,6 +191,7 @@ class OfficeParagraphs:
         self.notes += part.notes
         self.left_out += part.left_out
         self.front_matter += part.front_matter
+        self.empty_fields += part.empty_fields
 
     def add_properties(self, author: str, heads: Iterable[str]) -> None:
         """Add what names the authors but is not part of the text: the author in the file's properties, and the lines of
@@ -208,6 +225,7 @@ class OfficeParagraphs:
         """Add a note's paragraphs and hidden texts; return its mark, or an empty string if it has no visible text."""
         self._characters_left = min(self._characters_left, note.characters_left)
         self.hidden += note.hidden[: MAX_HIDDEN - len(self.hidden)]
+        self.empty_fields += note.empty_fields
         text = " ".join(text for _, text in note.paragraphs)
         if text:
             self.notes.append((str(len(self.notes) + 1), text))
@@ -250,12 +268,20 @@ class OfficeParagraphs:
             "paragraphs": self.paragraphs,
             "hidden": self.hidden,
             "notes": self.notes,
-            "left_out": self.left_out,
+            "left_out": [*self.left_out, *self._unread_form_parts()],
             "front_matter": self.front_matter,
             "reference_lines": self.reference_lines,
             "tables": self.tables,
             "parts_unread": self.parts_unread,
         }
+
+    def _unread_form_parts(self) -> Iterator[tuple[str, str]]:
+        if self.empty_fields:
+            yield f"{self.empty_fields} empty field{'s' * (self.empty_fields > 1)}", EMPTY_FIELD
+        if self.instructions:
+            count, first = len(self.instructions), self.instructions[0][:_SHOWN_INSTRUCTION]
+            what = f"the instruction {first!r}" if count == 1 else f"{count} instructions, the first {first!r}"
+            yield what, "the style marks it as an instruction of the form"
 
     def hide(self, reason: OfficeHiding, text: str) -> None:
         """Record hidden text that is not part of a paragraph."""

@@ -169,6 +169,15 @@ class _OpenDocumentReader:
         if outer is not None:
             self._text.set_link(outer)
 
+    def _read_unseen(self, element: etree._Element, name: str, reason: OfficeHiding | None) -> None:
+        """Set apart a comment or hidden text; count the empty field of a form."""
+        if name == "placeholder":
+            self._text.empty_fields += 1
+        elif name == "annotation":
+            self._text.hide("in a comment", _join_words(element))
+        else:
+            self._text.add(attribute(element, "string-value") or element.text or "", reason or "marked as hidden")
+
     def _read_within(
         self, child: etree._Element, look: Look, reason: OfficeHiding | None, hiding: OfficeHiding | None
     ) -> None:
@@ -179,10 +188,8 @@ class _OpenDocumentReader:
                 self._text.add(" " * _count(attribute(child, "c")), hiding)
             case "span" | "a":
                 self._read_span(child, look, reason)
-            case "annotation":
-                self._text.hide("in a comment", _join_words(child))
-            case "hidden-text":
-                self._text.add(attribute(child, "string-value") or child.text or "", reason or "marked as hidden")
+            case "annotation" | "hidden-text" | "placeholder" as name:
+                self._read_unseen(child, name, reason)
             case "text-box":
                 self._postponed.append((child, Look(), reason))
             case "note":

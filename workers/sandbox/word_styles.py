@@ -9,7 +9,7 @@ from lxml import etree
 
 from assayer.text.raised_text import Script
 from workers.sandbox.office_package import attribute, children, get_local_name
-from workers.sandbox.office_text import BODY, Look, is_title_style
+from workers.sandbox.office_text import BODY, Look, is_instruction_style, is_title_style
 
 TITLE_LEVEL = -1
 _MAX_STYLE_CHAIN = 20
@@ -45,6 +45,8 @@ class ParagraphStyle(NamedTuple):
     """Whether the style belongs to a table of contents, which repeats the headings."""
     is_reference: bool
     """Whether the style is for entries in a reference list."""
+    is_instruction: bool
+    """Whether the style is for the instructions of a form."""
 
 
 class WordStyles:
@@ -77,6 +79,11 @@ class WordStyles:
         """Return the look defined by a character style alone."""
         return self._chain_look(name) if name in self._styles else Look()
 
+    def is_prompt(self, name: str | None) -> bool:
+        """Return whether a character style is for the prompts in empty fields, or for instructions of a form."""
+        names = (attribute(next(children(style, "name"), None), "val") or "" for style in self._chain(name))
+        return any(called.lower() == "placeholder text" or is_instruction_style(called) for called in names)
+
     def cells(self, name: str | None) -> tuple[str | None, str | None]:
         """Return the background that a table style sets for the first row and for the other rows."""
         every = first = None
@@ -88,17 +95,18 @@ class WordStyles:
         return first or every, every
 
     def _read(self, name: str | None) -> ParagraphStyle:
-        level, contents, reference = None, False, False
+        level, contents, reference, instruction = None, False, False, False
         for style in self._chain(name):
             called = (attribute(next(children(style, "name"), None), "val") or "").lower()
             contents = contents or bool(_CONTENTS.fullmatch(called))
             reference = reference or called in _LISTS
+            instruction = instruction or is_instruction_style(called)
             if level is None:
                 heading = _HEADING.fullmatch(called)
                 outline = _outline(next(children(style, "pPr"), None))
                 level = TITLE_LEVEL if is_title_style(called) else int(heading[1]) if heading else outline
         look = self._chain_look(name).over(self._look)
-        return ParagraphStyle(look, BODY if level is None else level, contents, reference)
+        return ParagraphStyle(look, BODY if level is None else level, contents, reference, instruction)
 
     def _chain_look(self, name: str | None) -> Look:
         look = Look()

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 
 from lxml import etree
 
+from assayer.text.form_fields import UNTICKED
 from workers.sandbox.formula_text import formula_text
 from workers.sandbox.office_package import OfficePackage, attribute, children, get_local_name
 from workers.sandbox.office_text import BODY, Look, OfficeHiding, OfficeParagraphs, is_title_style
 from workers.sandbox.refusal import Refused
 from workers.sandbox.word_links import WordLinks
 from workers.sandbox.word_styles import TITLE_LEVEL, WordStyles, look_of, shading_of
+from workers.sandbox.word_symbols import symbol_of
 
 _RELATIONS = "_rels/.rels"
 _DELETED = ("del", "moveFrom")
@@ -114,6 +116,8 @@ class _WordReader:
                     self._paragraph(child, outer_look, reason)
                 case "tbl":
                     self._read_table(child, outer_look, reason)
+                case "sdt" if self._is_empty_field(child):
+                    pass
                 case "sdt" if _is_title_control(child):
                     self._in_title = True
                     self._blocks(child, outer_look, reason)
@@ -129,6 +133,9 @@ class _WordReader:
         properties = next(children(paragraph, "pPr"), None)
         style = self._styles.paragraph(properties)
         if style.is_contents:
+            return
+        if style.is_instruction:
+            self._text.instructions += filter(None, [_join_words(paragraph).strip()])
             return
         if style.is_reference and not self._in_list:
             self._text.open_list()
@@ -170,6 +177,8 @@ class _WordReader:
                 style = self._styles.paragraph(next(children(child, "pPr"), None))
                 self._runs(child, style.look.over(outer_look), reason)
                 self._text.add(" ")
+            elif self._is_empty_field(child):
+                pass
             elif get_local_name(child) in _DELETED:
                 self._cell(child, outer_look, reason or "deleted as a tracked change")
             elif get_local_name(child) not in _NOT_TEXT:
@@ -184,6 +193,10 @@ class _WordReader:
                     self._formula(child, look, reason)
                 case "p" | "tbl" | "txbxContent":
                     pass
+                case "sdt" if self._is_empty_field(child):
+                    pass
+                case "sdt" if (box := _check_box(child)) is not None:
+                    self._text.add(box)
                 case "hyperlink" | "fldSimple":
                     outer = self._text.set_link(self._links.target_of(child))
                     self._runs(child, look, reason)
@@ -192,6 +205,13 @@ class _WordReader:
                     self._runs(child, look, reason or "deleted as a tracked change")
                 case name if name not in _NOT_TEXT:
                     self._runs(child, look, reason)
+
+    def _is_empty_field(self, control: etree._Element) -> bool:
+        """Return whether an element is a content control that shows only its prompt; count it if it is one."""
+        properties = next(children(control, "sdtPr"), None)
+        shows_prompt = next(children(properties, "showingPlcHdr"), None) is not None
+        self._text.empty_fields += shows_prompt
+        return shows_prompt
 
     def _formula(self, formula: etree._Element, look: Look, reason: OfficeHiding | None) -> None:
         def is_seen(run: etree._Element) -> bool:
@@ -204,12 +224,19 @@ class _WordReader:
 
     def _run(self, run: etree._Element, look: Look, reason: OfficeHiding | None) -> None:
         properties = next(children(run, "rPr"), None)
-        style = self._styles.characters(attribute(next(children(properties, "rStyle"), None), "val"))
+        style_name = attribute(next(children(properties, "rStyle"), None), "val")
+        if self._styles.is_prompt(style_name):
+            self._text.empty_fields += 1
+            return
+        style = self._styles.characters(style_name)
         run_look = look_of(properties).over(style).over(look)
         hiding = reason or run_look.explain_unseen()
         for child in run.iterchildren("*"):
             match get_local_name(child):
+                case "sym":
+                    self._text.add(symbol_of(child), hiding, script=run_look.script)
                 case "fldChar" | "instrText":
+                    self._text.add(_form_field(child), hiding)
                     self._text.set_link(self._links.read_field(child))
                 case "t":
                     self._text.add(child.text or "", hiding, bold=bool(run_look.bold), script=run_look.script)
@@ -242,6 +269,29 @@ class _WordReader:
                 self._text.hide("off the page", _join_words(box))
             else:
                 self._boxes.append(box)
+
+
+def _check_box(control: etree._Element) -> str | None:
+    """Return the box of a content control that is one; None for other controls."""
+    properties = next(children(control, "sdtPr"), None)
+    box = next(children(properties, "checkbox"), None)
+    return None if box is None else _box(attribute(next(children(box, "checked"), None), "val"))
+
+
+def _box(checked: str | None) -> str:
+    return "☒" if checked in ("1", "true", "on") else UNTICKED
+
+
+def _form_field(field: etree._Element) -> str:
+    """Return what a field of an old form shows, if it is a box or a list: the box, or the chosen entry."""
+    data = next(children(field, "ffData"), None)
+    box, entries = (next(children(data, name), None) for name in ("checkBox", "ddList"))
+    if box is not None:
+        state = next(children(box, "checked"), next(children(box, "default"), None))
+        return _box("1" if state is not None and attribute(state, "val") is None else attribute(state, "val"))
+    chosen = attribute(next(children(entries, "result"), None), "val") or ""
+    names = [attribute(entry, "val") or "" for entry in children(entries, "listEntry")]
+    return names[int(chosen)] if chosen.isdecimal() and int(chosen) < len(names) else ""
 
 
 def _is_title_control(control: etree._Element) -> bool:

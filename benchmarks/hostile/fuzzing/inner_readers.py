@@ -27,7 +27,7 @@ from assayer.blinding import (
 from assayer.citing import claim_numbers, claim_quotes, labels
 from assayer.citing import evidence as citing_evidence
 from assayer.citing.excerpts import excerpt, join_excerpts
-from assayer.ideas import front_matter, record_fields, tables
+from assayer.ideas import exports, front_matter, record_fields, tables
 from assayer.ideas.titles import find_title_heading
 from assayer.methods.debate import turns
 from assayer.methods.grapheval.scoring import choice
@@ -206,6 +206,8 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.methods.innoeval.search.excerpts.excerpt": lambda text: excerpts.excerpt((text,), {"plan"}, 2_000),
     "assayer.own_references.titles.is_other_title": lambda text: titles.is_other_title(_WORK, text),
     "assayer.own_references.titles.title_agreement": lambda text: titles.title_agreement(_WORK, text),
+    "assayer.ideas.exports.export_of": lambda text: exports.export_of(text.split(",")),
+    "assayer.ideas.exports.is_form": lambda text: exports.is_form(text.split(",")),
     "assayer.ideas.titles.find_title_heading": lambda text: find_title_heading(text, headings.find_headings(text)),
     "assayer.text.raised_text.join_scripts": lambda text: raised_text.join_scripts(
         (piece, "^" if place % 2 else "") for place, piece in enumerate(text.split(" "))
