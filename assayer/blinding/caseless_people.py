@@ -41,7 +41,7 @@ _HEADINGS_RIGHT_TO_LEFT = re.compile(
 )
 _PLACE_AFTER = "(?![市県町村区川湾湖島駅山港池沼浜式半地平大空海高線道街])"
 _CITED_AFTER = r"(?!(?:等|ら|らの|他| et al| 등)?[^。\n]{0,12}[（(,，、 ]{1,2}(?:19|20)\d\d)"
-_FRONT_LINES = 5
+_FRONT_LINES, _HEAD_CHARS = 5, 1_500
 _MAX_NAME_LINE, _MAX_FRONT_LINE = 40, 60
 _LINE_ITEMS = re.compile(r"[、，,；;・·/|]|\s{2,}|(?<=\S)\s(?=\S)")
 
@@ -58,7 +58,7 @@ def _contexts() -> tuple[re.Pattern[str], ...]:
     name = f"(?P<name>{_chinese_name()})"
     korean = "".join(sorted(item for item in load_surnames() if re.fullmatch(f"[{HANGUL}]", item)))
     word = RIGHT_TO_LEFT_WORD
-    right_to_left = rf"(?P<name>{word} (?:ال\S{{2,20}}|{word}(?: ال\S{{2,20}}(?=[\s.,،]|$))?))"
+    right_to_left = rf"(?P<name>{word} (?:ال{word}|{word}(?: ال{word})?))"
     return tuple(
         re.compile(pattern)
         for pattern in (
@@ -87,13 +87,14 @@ def find_caseless_people(text: str) -> Iterator[NamedPerson]:
 
 def caseless_names_may_remain(title: str, text: str, recognised: bool) -> bool:
     """Return whether the parts of a text in scripts without capitals may name people. If nobody was `recognised`,
-    known names anywhere count, and unknown lines below the title; otherwise only known names in short lines."""
+    known names anywhere count, and unknown lines below the title; otherwise only known names in short lines, at the
+    beginning and at the end."""
     lines = [line.strip(" \t*_>|-•") for line in text.split("\n")]
     lines = [line for line in lines if line and not line.startswith("#") and line != title]
     if any(_names_people(line) for line in (title, *lines) if len(line) <= _MAX_NAME_LINE):
         return True
     if recognised:
-        return False
+        return any(_unknown_people().search(part) for part in (text[:_HEAD_CHARS], text[-_HEAD_CHARS:]))
     front = islice(takewhile(lambda line: len(line) <= _MAX_FRONT_LINE, lines), _FRONT_LINES)
     return any(map(_may_be_byline, front)) or _unknown_people().search(text) is not None
 

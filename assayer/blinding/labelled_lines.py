@@ -151,7 +151,8 @@ def find_labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]
     named = list(_find_lines_of_people(text, small))
     places = [line.start for line in named]
     for line in _find_lines_with_names_only(text, small):
-        if line.start < max(block_end, _HEAD) or any(abs(line.start - place) < _NEAR for place in places):
+        at_border = line.start < max(block_end, _HEAD) or len(text) - line.end < _NEAR
+        if at_border or any(abs(line.start - place) < _NEAR for place in places):
             named.append(line)
     yield from named
     found = ((match, next(group for group in _LABELS if match[group])) for match in _LINE.finditer(text))
@@ -197,7 +198,8 @@ def _find_lines_with_names_only(text: str, small: frozenset[str]) -> Iterator[La
             continue
         people = people_of_value(value, small)
         bare = _TITLES.sub("", cut_value(value))
-        only = people and len("".join(person.full for person in people)) >= _ONLY * len(bare.replace(" ", ""))
+        letters = sum(len(word) for person in people for word in _WORD.findall(person.full))
+        only = people and letters >= _ONLY * sum(map(len, _WORD.findall(bare)))
         if only and (any(map(has_given_name, people)) or not english_words().issuperset(_WORD.findall(label.lower()))):
             yield LabelledLine(match.start(), match.end() + (match.end() < len(text)), "name", tuple(people))
 

@@ -79,6 +79,7 @@ _MARKS = re.compile(r"[\d*†‡§¶#,;∗⋆^{}$\\()✉\s¹²³⁴⁵⁶⁷⁸�
 _SEPARATOR = re.compile(
     r"\s{0,3}(?:[;,·•|&/\n、，；・،؛]|\b(?:and|und|et(?! al)|oraz|och|og|ja|ve|en|és|și|dan|và|и|та|και)\b"
     r"|\b[yeia]\b(?= [^\s,;]{2,30} [^\s(]{2})"
+    r"|(?<=[\u3040-\u9fff\uac00-\ud7af])[ \u3000]{2,}"
     r"|(?<=[\u0590-\u06ff]{3})\s+[وו](?=[\u0590-\u06ff]{2,20} [\u0590-\u06ff]{2}))\s{0,3}"
 )
 _TITLES = re.compile(rf"^(?:(?:{PERSONAL_TITLE}|{_LOCAL_TITLE}),?\s{{1,2}}){{1,4}}")

@@ -72,6 +72,7 @@ _BYLINES = (
     ),
     re.compile(
         rf"\b(?:prepared|submitted|written|drafted|compiled|proposed) (?:for|to|at|in|on) [^.:\n]{{0,80}}? by (?={NAME})"
+        rf"|\b(?:proposal|application|research plan|project idea|concept note)\b[^.:\n]{{0,80}}? by (?={NAME})"
         rf"|(?<=, and )by (?={NAME})"
     ),
     re.compile(
@@ -185,7 +186,7 @@ _OWN_WORK = re.compile(
     re.I,
 )
 _TEXTUAL = rf"{_SURNAME}(?: et al\.?|(?: and| &) {_SURNAME})?,? \((?:19|20)\d\d[a-z]?\)"
-_MADE = r"(?:method|model|approach|system|algorithm|framework|tool|data ?set|study|studies|work|results?|findings|experiments?)"
+_MADE = r"(?:method|model|approach|system|algorithm|framework|tool|data ?set|study|studies|work|results?|findings|experiments?|reports?|notes?|analys[ei]s)"
 _CITED = rf"(?P<cited>[(\[][^)\]\n]{{3,160}}[)\]]|{_TEXTUAL})"
 _REPORTED = r"(?:showed|shown|demonstrated|proved|proposed|introduced|reported|argued|established|developed|presented)"
 _SELF_CITED = (

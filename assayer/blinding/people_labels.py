@@ -64,6 +64,8 @@ _CASELESS_LABEL = re.compile(
 )
 """Pattern for Chinese, Japanese and Korean labels that end with a word for people."""
 _ABBREVIATION_AFTER = re.compile(r"(?<=[a-zà-ÿ]) [A-Z]{1,4}\d?$")
+_MAX_MORE_WORDS = 2
+"""Maximum number of words in a label before or after a known label, as in `Автор идеи`."""
 _SYMBOLS = re.compile(r"[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]")
 """Pattern for arrows, icons and emoji."""
 _AROUND = " \t*_#|>•-–—.:：0123456789)[]【】「」"
@@ -80,7 +82,15 @@ def is_people_label(label: str) -> bool:
     bare = _normalise(label)
     if bare in _ALL_LABELS or bare.startswith(("фио ", "ф.и.о")) or _CASELESS_LABEL.fullmatch(bare):
         return True
-    return all(part in _ALL_LABELS or _NAME_OF.sub("", part) in _ALL_LABELS for part in _JOINED.split(bare))
+    if all(part in _ALL_LABELS or _NAME_OF.sub("", part) in _ALL_LABELS for part in _JOINED.split(bare)):
+        return True
+    words = bare.split()
+    parts = (
+        " ".join(part)
+        for number in range(1, min(len(words), _MAX_MORE_WORDS + 1))
+        for part in (words[:-number], words[number:])
+    )
+    return not _OTHER_LABELS.search(bare) and any(part in _ALL_LABELS and part not in _VAGUE for part in parts)
 
 
 def is_vague_label(label: str) -> bool:
