@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from assayer.blinding.author_block import author_block
-from assayer.blinding.front_people import people_beside_marks, people_in_fields, people_of_front
 from assayer.blinding.caseless_people import find_caseless_people
+from assayer.blinding.front_people import people_beside_marks, people_in_fields, people_of_front
 from assayer.blinding.funding_mentions import funding_mentions
 from assayer.blinding.identifiers import contacts
 from assayer.blinding.identifying_sections import identifying_sections

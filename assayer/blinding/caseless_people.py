@@ -20,7 +20,10 @@ from assayer.blinding.people import NamedPerson
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import load_given_names, load_surnames, split_words
 
-_COMMON_SURNAMES = "李刘劉陈陳赵趙吴吳徐孙孫朱胡郭邓鄧冯馮韩韓曹彭肖蕭潘袁董蔡蒋蔣魏吕呂姚崔谭譚廖汪邹鄒秦邱尹薛闫侯黎贺郝龚邵戴郑鄭宋阚樊欧歐"
+_COMMON_SURNAMES = (
+    "李刘劉陈陳赵趙吴吳徐孙孫朱胡郭邓鄧冯馮韩韓曹彭肖蕭潘袁董蔡蒋蔣魏吕呂姚崔谭譚廖汪"
+    "邹鄒秦邱尹薛闫侯黎贺郝龚邵戴郑鄭宋阚樊欧歐"
+)
 """First characters of Chinese surnames that rarely begin other words."""
 _NO_CHINESE_NAMES = (
     r"(?!薛定谔|黎曼|黎明|黎巴|冯[·诺]|李雅普|李群|李代数|[徐郑宋赵][州代朝]|韩[国语方日]|秦[岭皇淮朝代]|吴[淞语越]|董事|孙子|戴[维帽]|蒋家|陈[述列旧设年腐皮]|"
@@ -66,7 +69,8 @@ def _contexts() -> tuple[re.Pattern[str], ...]:
             rf"(?:^|[，。；、：:\n]){name}(?={_CHINESE_VERBS})",
             rf"(?:感谢|感謝|致谢|师从|導師|导师为|导师是){name}{_NO_LAST}(?=[，。、的和及]|{TITLE_AFTER}|$)",
             rf"{name}{_NO_LAST}(?=\s?{TITLE_AFTER})",
-            rf"(?<![{HAN}])(?P<name>[{HAN}]{{2,5}}(?:[ \u3000][{HAN}]{{1,3}})?)(?=氏(?![名族])|さん|様(?![々子式相])|先生)",
+            rf"(?<![{HAN}])(?P<name>[{HAN}]{{2,5}}(?:[ \u3000][{HAN}]{{1,3}})?)(?=氏(?![名族])|さん|"
+            rf"様(?![々子式相])|先生)",
             rf"(?<![{HANGUL}])(?P<name>[{korean}][{HANGUL}]{{2}}|남궁[{HANGUL}]{{1,2}})(?=\s?{TITLE_AFTER})",
             rf"(?<!\S)[وبلולבהמש]{{0,2}}(?:{TITLE_BEFORE}\s{{0,2}}/?\s{{0,2}}){{1,3}}{right_to_left}",
             rf"(?<!\S){_AFTER_PHRASE}[ :/]{{1,3}}(?:{TITLE_BEFORE}\s{{0,2}}){{0,3}}{right_to_left}",

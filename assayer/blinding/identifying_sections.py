@@ -30,7 +30,8 @@ _LIFE = (
     r"(?:short |author |investigator )?(?:biograph(?:y|ies)|biographical sketch(?:es)?|bio(?:s|"
     r"sketch(?:es)?)?)|(?:short )?curriculum vitae|"
     r"about the (?:authors?|team|applicants?|investigators?)|author (?:contributions?|information)|"
-    r"credit authorship contribution statement|(?:(?:own|our|selected|key|recent|relevant|related|five|ten|most|important|"
+    r"credit authorship contribution statement|(?:(?:own|our|selected|key|recent|relevant|related|five|ten|most|"
+    r"important|"
     r"main|the) ){0,3}publications? (?:of|by|from) (?:the |our )?(?:applicants?|pis?|principal investigators?|team|"
     rf"authors?|investigators?|group|consortium)|{_TITLES['life']}"
 )

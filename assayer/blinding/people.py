@@ -52,7 +52,8 @@ _SURE = re.compile(
     rf"\(?(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})"
 )
 _MADE_BY = (
-    r"(?:(?:(?:an? |the )?(?:\w+ ){0,2}(?:proposal|plan|project|idea|report|draft|application|note|memo|paper|thesis|study)|"
+    r"(?:(?:(?:an? |the )?(?:\w+ ){0,2}(?:proposal|plan|project|idea|report|draft|application|note|memo|paper|"
+    r"thesis|study)|"
     r"(?:\w+ )?[a-z]{2,15}(?:ed|en))\b[^.:\n]{0,100} )"
 )
 _BYLINES = (
@@ -71,7 +72,8 @@ _BYLINES = (
         rf"(?:©|\([cC]\)|Copyright) ?(?:\d{{4}}(?:[-–,] ?\d{{4}})?,? )?(?:by )?(?={NAME}(?:[.,;\n]|$| \d| and ))", re.M
     ),
     re.compile(
-        rf"\b(?:prepared|submitted|written|drafted|compiled|proposed) (?:for|to|at|in|on) [^.:\n]{{0,80}}? by (?={NAME})"
+        rf"\b(?:prepared|submitted|written|drafted|compiled|proposed) (?:for|to|at|in|on) [^.:\n]{{0,80}}? by "
+        rf"(?={NAME})"
         rf"|\b(?:proposal|application|research plan|project idea|concept note)\b[^.:\n]{{0,80}}? by (?={NAME})"
         rf"|(?<=, and )by (?={NAME})"
     ),
@@ -186,7 +188,10 @@ _OWN_WORK = re.compile(
     re.I,
 )
 _TEXTUAL = rf"{_SURNAME}(?: et al\.?|(?: and| &) {_SURNAME})?,? \((?:19|20)\d\d[a-z]?\)"
-_MADE = r"(?:method|model|approach|system|algorithm|framework|tool|data ?set|study|studies|work|results?|findings|experiments?|reports?|notes?|analys[ei]s)"
+_MADE = (
+    r"(?:method|model|approach|system|algorithm|framework|tool|data ?set|study|studies|work|results?|findings|"
+    r"experiments?|reports?|notes?|analys[ei]s)"
+)
 _CITED = rf"(?P<cited>[(\[][^)\]\n]{{3,160}}[)\]]|{_TEXTUAL})"
 _REPORTED = r"(?:showed|shown|demonstrated|proved|proposed|introduced|reported|argued|established|developed|presented)"
 _SELF_CITED = (
@@ -202,7 +207,8 @@ _SELF_CITED = (
     re.compile(rf"\b(?:[Oo]ur|[Mm]y)(?: [a-z]{{1,20}}){{0,2}} {_MADE},? {_CITED}"),
     re.compile(rf"{_CITED},? (?:where|in which) (?:we|I) "),
     re.compile(
-        rf"\b(?:by|from|of|in) (?:our|my)(?: own)? (?:group|team|lab|laboratory|institute)[^.!?\n()\[\]]{{0,20}} {_CITED}"
+        rf"\b(?:by|from|of|in) (?:our|my)(?: own)? (?:group|team|lab|laboratory|institute)[^.!?\n()\[\]]{{0,20}} "
+        rf"{_CITED}"
     ),
 )
 _CITED_NAME = re.compile(

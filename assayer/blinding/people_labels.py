@@ -22,20 +22,23 @@ ROLES_IN_PROSE = re.compile(
 )
 """Pattern for a role before a person's name in a sentence."""
 FAMILY_LABELS = re.compile(
-    r"surnames?|family names?|last names?|nachname|familienname|nom(?: de famille)?|apellidos?|apelido|sobrenome|cognome|"
+    r"surnames?|family names?|last names?|nachname|familienname|nom(?: de famille)?|apellidos?|apelido|sobrenome|"
+    r"cognome|"
     r"achternaam|efternamn|etternavn|efternavn|sukunimi|nazwisko|příjmení|priezvisko|vezetéknév|nume|soyadı?|prezime|"
     r"фамилия|прізвище|姓",
     re.IGNORECASE,
 )
 GIVEN_LABELS = re.compile(
-    r"first names?|given names?|forenames?|vorname|prénoms?|nombres?|nome|voornaam|förnamn|fornavn|etunimi|imię|jméno|meno|"
+    r"first names?|given names?|forenames?|vorname|prénoms?|nombres?|nome|voornaam|förnamn|fornavn|etunimi|imię|"
+    r"jméno|meno|"
     r"keresztnév|prenume|adı?|ime|имя(?: отчество)?|имя, отчество|ім'я|名",
     re.IGNORECASE,
 )
 COMPANIONS = re.compile(
     r"\b(?:role|rôle|rolle|rol|ruolo|papel|affiliation|institution|institut\w*|organi[sz]ation|position|e-?mail|expertise|"
     r"(?:person[- ])?months?|fte|orcid|department|university|universit\w+|responsibilit\w+|qualification|degree|phone|"
-    r"tasks?|work ?packages?|wps?|milestones?|deliverables?|aufgabe|arbeitspaket|tarea|tâche|tarefa|attività|zadanie|úkol|"
+    r"tasks?|work ?packages?|wps?|milestones?|deliverables?|aufgabe|arbeitspaket|tarea|tâche|tarefa|attività|"
+    r"zadanie|úkol|"
     r"tehtävä|görev|задача|работы?|"
     r"funktion|funktio|función|função|funzione|einrichtung|должность|роль|степень|організація|организация)\b"
     r"|单位|職名|职称|职务|所属|分工|소속|역할|직위|الجهة|الدور|תפקיד",
@@ -52,8 +55,10 @@ _ENDINGS = re.compile(r"(?<=\w)[(/*·_:-]{1,2}(?:innen|in|e|a|as|es|s|se|trice|n
 """Pattern for the ending for other genders or numbers: `Autor:in`, `Auteur(e)`, `Investigador/a`, `Author(s)`."""
 _JOINED = re.compile(r"\s?[/&,+]\s?|\s(?:and|und|et|y|e|и|i|och|og|ja|ve|en|és)\s")
 _NAME_OF = re.compile(
-    r"^(?:(?:full )?names?(?: and (?:title|position|affiliation))? of (?:the )?|nombres?(?: y apellidos)? (?:del? la |del |de los |de )|"
-    r"noms?(?: et prénoms?)? (?:d['’]|du |de la |des |de )|nome (?:do |da |dos |del |della |dei |de )|name (?:des |der )|"
+    r"^(?:(?:full )?names?(?: and (?:title|position|affiliation))? of (?:the )?|nombres?(?: y apellidos)? (?:del? "
+    r"la |del |de los |de )|"
+    r"noms?(?: et prénoms?)? (?:d['’]|du |de la |des |de )|nome (?:do |da |dos |del |della |dei |de )|name (?:des "
+    r"|der )|"
     r"naam van (?:de )?|imię i nazwisko |jméno |اسم )|(?:['’]s)? (?:full )?names?$"
 )
 """Pattern for `name of the` and the like around a label."""

@@ -64,7 +64,8 @@ def test_other_initials_accounts_and_files_stay(sentence: str) -> None:
 LISTS = {
     "numbers": (
         "In our previous work [2] we weighed ten roofs. Others [1] weighed more.",
-        "[1] L. Haverkamp and P. Osei. Snow at depth. Ice, 2019.\n[2] J. Verhaeghen and M. Lorrimer. Ten roofs. Ice, 2021.",
+        "[1] L. Haverkamp and P. Osei. Snow at depth. Ice, 2019.\n[2] J. Verhaeghen and M. Lorrimer. Ten roofs. "
+        "Ice, 2021.",
     ),
     "several numbers": (
         "We have shown earlier [2, 3] that ten roofs suffice.",
