@@ -34,7 +34,8 @@ _PLACES = split_words(
     Océano Ría Ria Baía Lagoa Serra Ilha Ilhas Mare Fiume Monte Isole Isola Laguna Baia Zatoka Morze Jezioro Rzeka Wyspy
     Wyspa Zee Meer Baai Eiland Eilanden Rivier Hav Bukt Bucht Union Unión União Unione Unia Unie Estados États Stati
     Vereinigte Deutsche Deutscher Deutsches Europäische Europäischer Große Neue Neues Altes République República
-    Repubblica Conseil Ministère Ministerio Ministério Ministero Agence Agencia Agência Comisión Commission Comissão Consejo
+    Repubblica Conseil Ministère Ministerio Ministério Ministero
+    Agence Agencia Agência Comisión Commission Comissão Consejo
     Parc Parque Parco Moře Tenger Tó Folyó Deniz Denizi Körfezi Gölü Nehri Dağı Laut Danau Sungai Teluk Pulau Biển Sông
     Harbor Beach City County Island Islands Mountain Mountains Desert Valley River Bay Ocean Sea Gulf Coast Basin Lake
     Lakes Mount Northwest Southwest Northeast Southeast Pacific Atlantic Arctic Survey Reserve Aquarium Hub Belt Park
