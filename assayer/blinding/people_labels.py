@@ -85,7 +85,11 @@ def _normalise(label: str) -> str:
 def is_people_label(label: str) -> bool:
     """Return whether a label, such as that of a line or a column, says that names of people follow."""
     bare = _normalise(label)
-    if bare in _ALL_LABELS or bare.startswith(("фио ", "ф.и.о")) or _CASELESS_LABEL.fullmatch(bare):
+    if (
+        not _ALL_LABELS.isdisjoint((bare, f"{bare}s", bare.removesuffix("s")))
+        or bare.startswith(("фио ", "ф.и.о"))
+        or _CASELESS_LABEL.fullmatch(bare)
+    ):
         return True
     if all(part in _ALL_LABELS or _NAME_OF.sub("", part) in _ALL_LABELS for part in _JOINED.split(bare)):
         return True
@@ -100,7 +104,8 @@ def is_people_label(label: str) -> bool:
 
 def is_vague_label(label: str) -> bool:
     """Return whether the label of a column may also stand above names of things."""
-    return _normalise(label) in _VAGUE or is_guessed_label(label)
+    bare = _normalise(label)
+    return not _VAGUE.isdisjoint((bare, f"{bare}s", bare.removesuffix("s"))) or is_guessed_label(label)
 
 
 def is_guessed_label(label: str) -> bool:

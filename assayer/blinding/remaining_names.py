@@ -55,7 +55,7 @@ _CAMEL_CASE = re.compile(
 _CYRILLIC = re.compile("[а-яёіїєґ]")
 _CYRILLIC_ADJECTIVE = re.compile(r"(?:ск|цк|ов|ев|н)(?:ое|ая|ий|ый|ой|ые|ие|ого|ому|ом|ую|их|ых|ими|ыми|ым|им)$")
 _PERSON_BEFORE = re.compile(
-    r"\b(?:by|with|to|thanks?|von|mit|par|avec|remercie\w*|por|con|agrade\w+|com|da|ringrazi\w+|door|met|av|med|"
+    r"\b(?:by|with|to|and|thanks?|von|mit|par|avec|remercie\w*|por|con|agrade\w+|com|da|ringrazi\w+|door|met|av|med|"
     r"af|przez|wraz z|"
     r"благодар\w+|вместе с|от) $"
 )

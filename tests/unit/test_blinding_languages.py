@@ -74,6 +74,13 @@ INTRODUCED = {
     ),
     "Japanese labels": (JAPANESE, "研究分担者：蓼沼 圭吾、汐見 千尋\n\n蓼沼が担当する。", ["蓼沼", "圭吾", "汐見"]),
     "Japanese byline": (JAPANESE, "鴻巣弥生・蓼沼圭吾（東湖大学）\n\n鴻巣が担当する。", ["鴻巣", "蓼沼"]),
+    "Japanese kana": (JAPANESE, "樫尾みなみ¹、鷹觜俊²\n¹東湖大学\n\n樫尾が準備した。", ["樫尾", "鷹觜"]),
+    "Chinese table": (
+        CHINESE,
+        "姓名 | 职称 | 分工\n\n厍文心 | 副教授 | 负责\n\n庹明川 | 讲师 | 采样",
+        ["厍文心", "庹明川"],
+    ),
+    "Chinese without colon": (CHINESE, "【作者】缪若愚　沙晚晴\n指导老师 訾文博", ["缪若愚", "沙晚晴", "訾文博"]),
     "Korean labels": (
         KOREAN,
         "공동연구원: 옥가람, 탁빛솔\n지도교수: 편나래 교수\n\n옥가람이 맡는다.",
@@ -91,6 +98,9 @@ INTRODUCED = {
     ),
     "Hebrew labels": (HEBREW, "מגישה: אביטל שדמון-כרמי\nבהנחיית פרופ' נדב אורפז", ["שדמון", "אורפז"]),
     "Persian labels": (ARABIC, "مجری طرح: دکتر نگار فراهانی‌پور\nهمکاران: بهزاد ایزدیار", ["فراهانی", "ایزدیار"]),
+    "German laboratory": (GERMAN, "Name: Dr. Ubbo Terhalle\n\nDas Terhalle-Labor misst.", ["Terhalle"]),
+    "Polish vowel": (POLISH, "Promotor: prof. dr hab. Gniewomir Chwalibóg\n\nPrace Chwaliboga.", ["Chwalib"]),
+    "thanks in Russian": (RUSSIAN, "Авторы благодарят О. Р. Мурзакаеву за помощь.", ["Мурзакаев"]),
     "German genitive": (GERMAN, "Antragstellerin: Prof. Dr. Rike Hasenmöhl\n\nHasenmöhls Gruppe misst.", ["Hasenmöhl"]),
     "Finnish": (
         FINNISH,
