@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from assayer.blinding.author_block import author_block
-from assayer.blinding.front_people import people_beside_marks, people_in_fields, people_of_front
 from assayer.blinding.caseless_people import find_caseless_people
+from assayer.blinding.front_people import people_beside_marks, people_in_fields, people_of_front
 from assayer.blinding.funding_mentions import funding_mentions
 from assayer.blinding.identifiers import contacts
 from assayer.blinding.identifying_sections import identifying_sections
@@ -16,6 +16,7 @@ from assayer.blinding.labelled_lines import find_labelled_lines
 from assayer.blinding.mentions import SMALL_WORD, find_mentions
 from assayer.blinding.names import is_list_of_people, people_in, person_of
 from assayer.blinding.people import find_introduced_people, find_likely_people
+from assayer.blinding.people_phrases import find_people_after_phrases
 from assayer.blinding.people_tables import find_people_in_brackets, find_people_in_tables
 from assayer.blinding.person import Person
 from assayer.blinding.personal_pages import personal_pages
@@ -126,7 +127,8 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     above = list(author_block(text, title, headings))
     block = [*above, *signatures(text)]
     labelled = list(find_labelled_lines(text, block_end=max((line.end for line in above), default=0)))
-    introduced = [*find_introduced_people(text), *people_beside_marks(text), *find_caseless_people(text)]
+    introduced = [*find_introduced_people(text), *find_people_after_phrases(text)]
+    introduced += [*people_beside_marks(text), *find_caseless_people(text)]
     introduced += [*find_people_in_tables(text), *find_people_in_brackets(text)]
     sections = list(identifying_sections(text, headings, [item.span for item in introduced]))
     cut = [

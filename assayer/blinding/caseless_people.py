@@ -20,7 +20,10 @@ from assayer.blinding.people import NamedPerson
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import load_given_names, load_surnames, split_words
 
-_COMMON_SURNAMES = "李刘劉陈陳赵趙吴吳徐孙孫朱胡郭邓鄧冯馮韩韓曹彭肖蕭潘袁董蔡蒋蔣魏吕呂姚崔谭譚廖汪邹鄒秦邱尹薛闫侯黎贺郝龚邵戴郑鄭宋阚樊欧歐"
+_COMMON_SURNAMES = (
+    "李刘劉陈陳赵趙吴吳徐孙孫朱胡郭邓鄧冯馮韩韓曹彭肖蕭潘袁董蔡蒋蔣魏吕呂姚崔谭譚廖汪"
+    "邹鄒秦邱尹薛闫侯黎贺郝龚邵戴郑鄭宋阚樊欧歐"
+)
 """First characters of Chinese surnames that rarely begin other words."""
 _NO_CHINESE_NAMES = (
     r"(?!薛定谔|黎曼|黎明|黎巴|冯[·诺]|李雅普|李群|李代数|[徐郑宋赵][州代朝]|韩[国语方日]|秦[岭皇淮朝代]|吴[淞语越]|董事|孙子|戴[维帽]|蒋家|陈[述列旧设年腐皮]|"
@@ -41,7 +44,7 @@ _HEADINGS_RIGHT_TO_LEFT = re.compile(
 )
 _PLACE_AFTER = "(?![市県町村区川湾湖島駅山港池沼浜式半地平大空海高線道街])"
 _CITED_AFTER = r"(?!(?:等|ら|らの|他| et al| 등)?[^。\n]{0,12}[（(,，、 ]{1,2}(?:19|20)\d\d)"
-_FRONT_LINES = 5
+_FRONT_LINES, _HEAD_CHARS = 5, 1_500
 _MAX_NAME_LINE, _MAX_FRONT_LINE = 40, 60
 _LINE_ITEMS = re.compile(r"[、，,；;・·/|]|\s{2,}|(?<=\S)\s(?=\S)")
 
@@ -58,7 +61,7 @@ def _contexts() -> tuple[re.Pattern[str], ...]:
     name = f"(?P<name>{_chinese_name()})"
     korean = "".join(sorted(item for item in load_surnames() if re.fullmatch(f"[{HANGUL}]", item)))
     word = RIGHT_TO_LEFT_WORD
-    right_to_left = rf"(?P<name>{word} (?:ال\S{{2,20}}|{word}(?: ال\S{{2,20}}(?=[\s.,،]|$))?))"
+    right_to_left = rf"(?P<name>{word} (?:ال{word}|{word}(?: ال{word})?))"
     return tuple(
         re.compile(pattern)
         for pattern in (
@@ -66,7 +69,8 @@ def _contexts() -> tuple[re.Pattern[str], ...]:
             rf"(?:^|[，。；、：:\n]){name}(?={_CHINESE_VERBS})",
             rf"(?:感谢|感謝|致谢|师从|導師|导师为|导师是){name}{_NO_LAST}(?=[，。、的和及]|{TITLE_AFTER}|$)",
             rf"{name}{_NO_LAST}(?=\s?{TITLE_AFTER})",
-            rf"(?<![{HAN}])(?P<name>[{HAN}]{{2,5}}(?:[ \u3000][{HAN}]{{1,3}})?)(?=氏(?![名族])|さん|様(?![々子式相])|先生)",
+            rf"(?<![{HAN}])(?P<name>[{HAN}]{{2,5}}(?:[ \u3000][{HAN}]{{1,3}})?)(?=氏(?![名族])|さん|"
+            rf"様(?![々子式相])|先生)",
             rf"(?<![{HANGUL}])(?P<name>[{korean}][{HANGUL}]{{2}}|남궁[{HANGUL}]{{1,2}})(?=\s?{TITLE_AFTER})",
             rf"(?<!\S)[وبلולבהמש]{{0,2}}(?:{TITLE_BEFORE}\s{{0,2}}/?\s{{0,2}}){{1,3}}{right_to_left}",
             rf"(?<!\S){_AFTER_PHRASE}[ :/]{{1,3}}(?:{TITLE_BEFORE}\s{{0,2}}){{0,3}}{right_to_left}",
@@ -87,13 +91,14 @@ def find_caseless_people(text: str) -> Iterator[NamedPerson]:
 
 def caseless_names_may_remain(title: str, text: str, recognised: bool) -> bool:
     """Return whether the parts of a text in scripts without capitals may name people. If nobody was `recognised`,
-    known names anywhere count, and unknown lines below the title; otherwise only known names in short lines."""
+    known names anywhere count, and unknown lines below the title; otherwise only known names in short lines, at the
+    beginning and at the end."""
     lines = [line.strip(" \t*_>|-•") for line in text.split("\n")]
     lines = [line for line in lines if line and not line.startswith("#") and line != title]
     if any(_names_people(line) for line in (title, *lines) if len(line) <= _MAX_NAME_LINE):
         return True
     if recognised:
-        return False
+        return any(_unknown_people().search(part) for part in (text[:_HEAD_CHARS], text[-_HEAD_CHARS:]))
     front = islice(takewhile(lambda line: len(line) <= _MAX_FRONT_LINE, lines), _FRONT_LINES)
     return any(map(_may_be_byline, front)) or _unknown_people().search(text) is not None
 

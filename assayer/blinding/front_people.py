@@ -51,7 +51,8 @@ _BIOGRAPHY_AFTER = re.compile(
     r"(?:,? \([^)\n]{0,60}\))? (?:(?:received|earned|obtained|holds|completed) (?:the|an?|his|her|their) [^.\n]{0,40}?"
     r"(?:degree|Ph\.? ?D|[BM]\. ?[A-Z]|diploma|doctorate)|was born (?:in|on)|"
     rf"(?:is|has been|was) (?:currently )?(?i:{_POST}))"
-    r"|,? (?:\(?(?:née?|nacid[oa]|nascid[oa]|nat[oa] (?:a|il|nel)|geb\.|geboren|född|født|syntynyt|ur\.|urodzon[ya]|narozen[aá]?|"
+    r"|,? (?:\(?(?:née?|nacid[oa]|nascid[oa]|nat[oa] (?:a|il|nel)|geb\.|geboren|född|født|syntynyt|ur\.|"
+    r"urodzon[ya]|narozen[aá]?|"
     r"doğumlu|született|родил(?:ся|ась)|г\.р\.|\* ?\d))"
 )
 _ET_AL = re.compile(r"([^\W\d_a-z][\w'’-]{2,30}) et al\b")
@@ -157,7 +158,7 @@ def people_in_fields(fields: Sequence[str], text: str) -> list[Person]:
     found: list[Person] = []
     for field in fields:
         found += [*people_of_front(field, frozenset()), *(Person("", name) for name in _ET_AL.findall(field))]
-        field = _BULLET.sub("", field)
-        found += [person for part in (field, *_PARTS.split(field)) for person in people_in(part.strip())]
-        found += person_of_word(field, small)
+        bare = _BULLET.sub("", field)
+        found += [person for part in (bare, *_PARTS.split(bare)) for person in people_in(part.strip())]
+        found += person_of_word(bare, small)
     return [person for person in dict.fromkeys(found) if is_name(person)]

@@ -26,6 +26,7 @@ _ORCID = re.compile(
 )
 _PHONE = re.compile(
     r"(?:(?:tel|phone|fax|mobile)\.?:?\s?)?(?<![\w+])\+\d{1,3}[ (./-]{1,2}\d[\d ()./-]{6,18}\d(?!\w)"
+    r"|\b0\d(?:[ .]\d\d){4}\b|\b0\d{1,2}-\d{3,4}-\d{4}\b|(?<!\d)1[3-9]\d{9}(?!\d)"
     r"|\b(?:tel|phone|fax|mobile|telefon|handy|tél|teléfono|telemóvel|тел)\.?:?\s?\(?\d[\d ()./-]{4,18}\d(?!\w)",
     re.I,
 )

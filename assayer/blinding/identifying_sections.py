@@ -30,7 +30,8 @@ _LIFE = (
     r"(?:short |author |investigator )?(?:biograph(?:y|ies)|biographical sketch(?:es)?|bio(?:s|"
     r"sketch(?:es)?)?)|(?:short )?curriculum vitae|"
     r"about the (?:authors?|team|applicants?|investigators?)|author (?:contributions?|information)|"
-    r"credit authorship contribution statement|(?:(?:own|our|selected|key|recent|relevant|related|five|ten|most|important|"
+    r"credit authorship contribution statement|(?:(?:own|our|selected|key|recent|relevant|related|five|ten|most|"
+    r"important|"
     r"main|the) ){0,3}publications? (?:of|by|from) (?:the |our )?(?:applicants?|pis?|principal investigators?|team|"
     rf"authors?|investigators?|group|consortium)|{_TITLES['life']}"
 )
@@ -71,9 +72,9 @@ _SORTS = {
 }
 _TITLE = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]{1,3})?(?:(?:\d{1,2}(?:\.\d{1,2}){0,3}[.)]?|[IVX]{1,5}[.)]|"
-    r"[A-H][.)])[ \t]{1,3})?(?P<bold>\*\*|__)?"
+    r"[A-H][.)])[ \t]{1,3})?(?P<bold>\*{1,2}|_{1,2})?"
     rf"(?:{'|'.join(f'(?P<{group}>{sort.pattern})' for group, sort in _SORTS.items())})"
-    r"[ \t]{0,2}(?:\*\*|__)?[ \t]{0,2}(?P<mark>[:.–—-])?(?:\*\*|__)?[ \t]{0,3}(?P<rest>[^\n]*)$",
+    r"[ \t]{0,2}(?:\*{1,2}|_{1,2})?[ \t]{0,2}(?P<mark>[:.–—-])?(?:\*{1,2}|_{1,2})?[ \t]{0,3}(?P<rest>[^\n]*)$",
     re.I | re.M,
 )
 _MARKED_TITLE = re.compile(r"[ \t]*(?:#|\*\*|__|\d|[IVX]{1,5}[.)]|[A-H][.)])")

@@ -21,7 +21,8 @@ _TASK = (
 _LIST = rf"(?:(?:,| and|, and| &) [{UPPER}]{{2,4}}(?![\w-]))*"
 _TASK_AFTER = re.compile(rf"{_LIST}(?:,? (?:both |jointly |also )?{_TASK}|: ?[^\W\d_])", re.I)
 _TASK_BEFORE = re.compile(
-    rf"(?:(?:conceived|designed|written|performed|supervised|drafted|led|checked) by|—|–) (?:[{UPPER}]{{2,4}},? (?:and )?)*$"
+    rf"(?:(?:conceived|designed|written|performed|supervised|drafted|led|checked) by|—|–) (?:[{UPPER}]{{2,4}},? "
+    rf"(?:and )?)*$"
 )
 _NO_INITIALS = split_words("US UK EU UN DC USA AM PM")
 

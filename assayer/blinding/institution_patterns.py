@@ -48,7 +48,8 @@ _ELSEWHERE = re.compile(
     r"大学|大學|学院|學院|研究所|研究院|科学院|实验室|研究室|研究科|医院|病院|高専|대학|연구소|연구원\b|과학원|병원|جامعة|الجامعة|كلية|معهد|دانشگاه|"
     r"دانشکده|אוניברסיט|מכללת|המכון|הטכניון|\b(?:[Уу]ниверситет|[Ии]нститут|[Аа]кадеми|[Фф]акультет|[Кк]афедр|[Уу]ніверситет|"
     r"[Іі]нститут|[Аа]кадемі)|Üniversitesi|Fakültesi|yliopisto|egyetem|Egyetem|Universitas\b|Universitatea|Sveučilište|"
-    r"Univerza\b|Univerzitet|[Uu]niversitetas|Universitāte|Ülikool|ülikool|Πανεπιστήμιο|Ινστιτούτο|Đại học|Trường|Háskóli|"
+    r"Univerza\b|Univerzitet|[Uu]niversitetas|Universitāte|Ülikool|ülikool|Πανεπιστήμιο|Ινστιτούτο|Đại học|Trường|"
+    r"Háskóli|"
     r"Ollscoil|Prifysgol|Unibertsitatea|Universidá"
 )
 """Pattern for words of institutions in languages in which `INSTITUTION` finds none. Used only for lines of front

@@ -60,15 +60,19 @@ _STAGES = r"(?:career (?:stage|level)|seniority|academic (?:position|rank|title|
 _ROLES = r"(?:(?:current )?(?:position|rank)|current (?:title|role))"
 _REACHED = (
     r"(?:e-?mail(?: address)?|orcid(?: id)?|phone|telephone|tel|fax|home ?page|linkedin|google scholar|"
-    r"contact details|web ?site|web ?page|web|site web|sito web|webseite|blog|telefon|teléfono|téléphone|телефон|тел\.|почта|"
-    r"эл(?:ектронная|\.) почта|correo(?: electrónico)?|courriel|sähköposti|e-?posta|邮箱|电子邮件|电话|メール|電話|이메일|전화|"
+    r"contact details|web ?site|web ?page|web|site web|sito web|webseite|blog|telefon|teléfono|téléphone|телефон|"
+    r"тел\.|почта|"
+    r"эл(?:ектронная|\.) почта|correo(?: electrónico)?|courriel|sähköposti|e-?posta|邮箱|电子邮件|电话|メール|"
+    r"電話|이메일|전화|"
     r"联系电话|手机|传真|电子信箱|联系方式|携帯|전화번호|휴대폰|팩스|الهاتف|هاتف|טלפון|تلفن|"
     r"student (?:id|no\.?|number)|matrikelnummer|matr\.-nr\.|dni|nif|cpf|pesel|学号|工号|学籍番号|학번|табельный номер|"
     r"البريد الإلكتروني|דוא[\"״]ל|ایمیل)"
 )
 _ACCOUNTS = (
-    r"(?:github|gitlab|twitter|x(?=[:：] ?@)|mastodon|bluesky|linkedin|skype|telegram|wechat|微信|instagram|facebook|youtube|"
-    r"researchgate|google scholar|scopus(?: author)?(?: id)?|researcher ?id|web of science(?: id)?|vk|discord|slack|signal|"
+    r"(?:github|gitlab|twitter|x(?=[:：] ?@)|mastodon|bluesky|linkedin|skype|telegram|wechat|微信|instagram|"
+    r"facebook|youtube|"
+    r"researchgate|google scholar|scopus(?: author)?(?: id)?|researcher ?id|web of science(?: id)?|vk|discord|"
+    r"slack|signal|"
     r"handle|user ?name|account|osf)"
 )
 _PAID = (
@@ -103,13 +107,17 @@ _LINE = re.compile(
     re.I | re.M,
 )
 _ANY_LABEL = re.compile(
-    r"^[ \t]{0,8}(?:#{1,6}[ \t]{1,3}|[-*•>|][ \t]{1,3}|\d{1,2}[.)][ \t])?(?:\*\*|__|[\[【])?(?P<label>[^\n:：|*】\]]{1,60}?)"
+    r"^[ \t]{0,8}(?:#{1,6}[ \t]{1,3}|[-*•>|][ \t]{1,3}|\d{1,2}[.)][ \t])?(?:\*\*|__|"
+    r"[\[【])?(?P<label>[^\n:：|*】\]]{1,60}?)"
     r"(?:(?:\*\*|__)?[ \t]{0,40}[:：|](?:\*\*|__)?|(?:\*\*|__)(?=[ \t])|[】\]][:：]?|[ \t][–—-](?=[ \t])|\t|[ ]{3}"
-    rf"|(?<={CASELESS_LETTER})[ \u3000/]/?(?=\s?{CASELESS_LETTER})(?=[^\n:：|]*$))[ \t\u3000]{{0,40}}(?P<value>\S[^\n]{{0,400}})$",
+    rf"|"
+    rf"(?<={CASELESS_LETTER})[ \u3000/]/?(?=\s?{CASELESS_LETTER})(?=[^\n:：|]*$))[ \t\u3000]{{0,40}}"
+    r"(?P<value>\S[^\n]{0,400})$",
     re.M,
 )
 _UNKNOWN_LABEL = re.compile(
-    r"^[ \t]{0,8}(?:[-*•>|][ \t]{1,3})?(?:\*\*|__)?(?P<label>[^\n:：|*.,;!?()]{3,50}?)(?:\*\*|__)?[ \t]{0,10}[:：|](?:\*\*|__)?"
+    r"^[ \t]{0,8}(?:[-*•>|][ \t]{1,3})?(?:\*\*|__)?(?P<label>[^\n:：|*.,;!?()]{3,50}?)(?:\*\*|"
+    r"__)?[ \t]{0,10}[:：|](?:\*\*|__)?"
     r"[ \t]{1,10}(?P<value>[^\n:：]{5,160})$",
     re.M,
 )
@@ -151,37 +159,37 @@ def find_labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]
     lines_of_people = list(_find_lines_of_people(text, small))
     places = sorted(line.start for line in lines_of_people)
     lines_of_people += [
-        names_line
-        for names_line in _find_lines_with_names_only(text, small)
-        if names_line.start < max(block_end, _HEAD) or _is_near(names_line.start, places)
+        line
+        for line in _find_lines_with_names_only(text, small)
+        if line.start < max(block_end, _HEAD)
+        or len(text) - line.end < _NEAR
+        or _is_beside(places, line.start, line.end)
     ]
     yield from lines_of_people
     found = ((match, next(group for group in _LABELS if match[group])) for match in _LINE.finditer(text))
     lines = [_Line(match, group, match["value"].strip(" *_|\t")) for match, group in found]
-    lines = [line for line in lines if len(line.value.split()) <= _LABELS[line.group].max_words]
+    lines = [item for item in lines if len(item.value.split()) <= _LABELS[item.group].max_words]
     people = sorted(
-        [people_line.start for people_line in lines_of_people]
+        [line.start for line in lines_of_people]
         + [
-            line.match.start()
-            for line in lines
-            if line.group == "people" and _matches_label("people", line.value, False)
+            item.match.start()
+            for item in lines
+            if item.group == "people" and _matches_label("people", item.value, False)
         ]
     )
-    for line in lines:
-        start, end = line.match.span()
-        after = bisect_left(people, start - _NEAR)
-        beside = start < block_end or (after < len(people) and people[after] <= end + _NEAR)
-        if _matches_label(line.group, line.value, beside):
-            is_email = line.group == "reached" and CONTACT.search(line.value)
-            kind = "email" if is_email else _LABELS[line.group].kind
-            people_named = people_in(cut_value(line.value)) if kind == "name" else ()
-            yield LabelledLine(start, end + (end < len(text)), kind, tuple(people_named))
+    for item in lines:
+        start, end = item.match.span()
+        if _matches_label(item.group, item.value, start < block_end or _is_beside(people, start, end)):
+            is_email = item.group == "reached" and CONTACT.search(item.value)
+            kind = "email" if is_email else _LABELS[item.group].kind
+            in_value = people_in(cut_value(item.value)) if kind == "name" else ()
+            yield LabelledLine(start, end + (end < len(text)), kind, tuple(in_value))
 
 
-def _is_near(start: int, places: Sequence[int]) -> bool:
-    """Return whether a place, in ascending order, lies within `_NEAR` characters of `start`."""
-    following = bisect_left(places, start)
-    return any(abs(start - place) < _NEAR for place in places[max(following - 1, 0) : following + 1])
+def _is_beside(places: Sequence[int], start: int, end: int) -> bool:
+    """Return whether one of the offsets, which are in order, lies near a line."""
+    after = bisect_left(places, start - _NEAR)
+    return after < len(places) and places[after] <= end + _NEAR
 
 
 def _find_lines_of_people(text: str, small: frozenset[str]) -> Iterator[LabelledLine]:
@@ -205,7 +213,8 @@ def _find_lines_with_names_only(text: str, small: frozenset[str]) -> Iterator[La
             continue
         people = people_of_value(value, small)
         bare = _TITLES.sub("", cut_value(value))
-        only = people and len("".join(person.full for person in people)) >= _ONLY * len(bare.replace(" ", ""))
+        letters = sum(len(word) for person in people for word in _WORD.findall(person.full))
+        only = people and letters >= _ONLY * sum(map(len, _WORD.findall(bare)))
         if only and (any(map(has_given_name, people)) or not english_words().issuperset(_WORD.findall(label.lower()))):
             yield LabelledLine(match.start(), match.end() + (match.end() < len(text)), "name", tuple(people))
 

@@ -49,7 +49,8 @@ _ACTS_AFTER = re.compile(
     r"|(?:gratefully |kindly )?(?:acknowledges?|thanks?|declares?|designed|conceived)\b)"
 )
 _TERM_AFTER = re.compile(
-    r"[- –](?:(?!will |can |has |have |is |was |may |must |would |could )[a-z]+[- ])?(?:equilibri\w+|distribution\w*|process\w*|theorem\w*|models?|filters?|inequalit\w+|"
+    r"[- –](?:(?!will |can |has |have |is |was |may |must |would |could )[a-z]+[- ])?(?:equilibri\w+|"
+    r"distribution\w*|process\w*|theorem\w*|models?|filters?|inequalit\w+|"
     r"kernels?|tests?|networks?|algorithms?|methods?|"
     r"transforms?|criteri\w+|numbers?|equations?|laws?|sampl\w+|optimi[sz]\w+|loss\w*|function\w*|spaces?|"
     r"matri\w+|divergence|distance|"

@@ -16,7 +16,10 @@ LOWER = ranges(code for code in _CASED if chr(code).islower() and chr(code).isal
 """Capitals and lower-case letters of scripts that have both, for a regular expression class."""
 LETTER = r"(?:[^\W\d_][\u0300-\u036f]?)"
 """Pattern for a letter, optionally with a separate combining accent, as in many PDFs."""
-_WORD = rf"(?:(?:[{UPPER}]['’](?=[{UPPER}])|Mc|Mac|al-|Al-|El-)?[{UPPER}]{LETTER}{{1,20}}(?:[-'’](?!s\b){LETTER}{{1,20}}){{0,2}}(?![\w-]))"
+_WORD = (
+    rf"(?:(?:[{UPPER}]['’](?=[{UPPER}])|Mc|Mac|al-|Al-|"
+    rf"El-)?[{UPPER}]{LETTER}{{1,20}}(?:[-'’](?!s\b){LETTER}{{1,20}}){{0,2}}(?!_?[^\W_]|-))"
+)
 _INITIAL = rf"(?:[{UPPER}]\.(?:[ -]?[{UPPER}]\.){{0,2}})"
 PARTICLE = (
     r"(?:van der|van den|van de|van 't|von der|von dem|de las|de los|de la|van|von|vom|zum|zur|dos|das|de|der|den|"
@@ -27,7 +30,10 @@ RUN_OF_NAMES = re.compile(rf"{_WORD}(?:[ \t]{{1,2}}(?:{PARTICLE}[ \t])?(?:{_WORD
 """Pattern for four or more capitalised words, which may be several names without separators."""
 _BARE_INITIAL = rf"(?:[{UPPER}](?=[ \t][{UPPER}][^\W\d_A-Z]))"
 _NEXT = rf"(?:[ \t]{{1,2}}|(?<=[{UPPER}]\.))(?:{PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})"
-_SECOND_SURNAME = rf"(?:[ \t][yei][ \t](?!Dr|Prof|Lic|Ing|Sr|Mtr|Mg)(?:(?:{PARTICLE})[ \t])?{_WORD}(?![ \t](?:{PARTICLE}[ \t])?[{UPPER}]))"
+_SECOND_SURNAME = (
+    rf"(?:[ \t][yei][ \t](?!Dr|Prof|Lic|Ing|Sr|Mtr|"
+    rf"Mg)(?:(?:{PARTICLE})[ \t])?{_WORD}(?![ \t](?:{PARTICLE}[ \t])?[{UPPER}]))"
+)
 """Pattern for the second surname in `Zubiaurre y Larrondo`. In `Ana Roe y Eva Poe`, another name follows."""
 NAME = rf"(?:{_WORD}|{_INITIAL})(?:[ \t]{{1,2}}{_BARE_INITIAL})?(?:{_NEXT}){{1,4}}{_SECOND_SURNAME}?"
 """Pattern for a name: two to five capitalised words or initials on one line. Particles may stand between them, and an
@@ -42,7 +48,8 @@ _CYRILLIC_TITLE = (
 PERSONAL_TITLE = (
     r"(?:(?:(?:Assistant|Associate|Adjunct|Full|Distinguished|Visiting)[ ])?(?:Professors?|Profs?\.?|Drs?\.?|Doctor)|"
     r"Mr\.?|Mrs\.?|Ms\.?|Miss|Mx\.?|PD|Priv\.-Doz\.?|Dipl\.-Ing\.?|Ing\.?|Sir|Dame|Herrn?|Frau|Mme|Mlle|Sra?\.|Srta\.|Lic\.|"
-    r"Profa\.?|Prof[ªº]\.?|Prof\.[ªº]|Dr[ªº]\.?|Dr\.[ªº]|Dra\.|Mtr[oa]\.|Mg\.|Lcd[oa]\.|Licd[oa]\.|Arq\.|Eng\.ª?|Dott\.(?:ssa)?|Prof\.ssa|(?:Univ|Jun|apl)\.-? ?Prof\.|Mgr\.|RNDr\.|MUDr\.|PhDr\.|JUDr\.|"
+    r"Profa\.?|Prof[ªº]\.?|Prof\.[ªº]|Dr[ªº]\.?|Dr\.[ªº]|Dra\.|Mtr[oa]\.|Mg\.|Lcd[oa]\.|Licd[oa]\.|Arq\.|Eng\.ª?|"
+    r"Dott\.(?:ssa)?|Prof\.ssa|(?:Univ|Jun|apl)\.-? ?Prof\.|Mgr\.|RNDr\.|MUDr\.|PhDr\.|JUDr\.|"
     rf"Doç\.|Öğr\.(?: Gör\.)?|Arş\. Gör\.|Pr\.|{_CYRILLIC_TITLE})"
 )
 _LOCAL_TITLE = (
@@ -79,6 +86,7 @@ _MARKS = re.compile(r"[\d*†‡§¶#,;∗⋆^{}$\\()✉\s¹²³⁴⁵⁶⁷⁸�
 _SEPARATOR = re.compile(
     r"\s{0,3}(?:[;,·•|&/\n、，；・،؛]|\b(?:and|und|et(?! al)|oraz|och|og|ja|ve|en|és|și|dan|và|и|та|και)\b"
     r"|\b[yeia]\b(?= [^\s,;]{2,30} [^\s(]{2})"
+    r"|(?<=[\u3040-\u9fff\uac00-\ud7af])[ \u3000]{2,}"
     r"|(?<=[\u0590-\u06ff]{3})\s+[وו](?=[\u0590-\u06ff]{2,20} [\u0590-\u06ff]{2}))\s{0,3}"
 )
 _TITLES = re.compile(rf"^(?:(?:{PERSONAL_TITLE}|{_LOCAL_TITLE}),?\s{{1,2}}){{1,4}}")

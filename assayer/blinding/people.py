@@ -19,7 +19,6 @@ from assayer.blinding.names import (
     is_sure_title,
     person_of,
 )
-from assayer.blinding.people_labels import PHRASES, ROLES_IN_PROSE, is_people_label
 from assayer.blinding.person import Person
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import split_words
@@ -52,7 +51,8 @@ _SURE = re.compile(
     rf"\(?(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})"
 )
 _MADE_BY = (
-    r"(?:(?:(?:an? |the )?(?:\w+ ){0,2}(?:proposal|plan|project|idea|report|draft|application|note|memo|paper|thesis|study)|"
+    r"(?:(?:(?:an? |the )?(?:\w+ ){0,2}(?:proposal|plan|project|idea|report|draft|application|note|memo|paper|"
+    r"thesis|study)|"
     r"(?:\w+ )?[a-z]{2,15}(?:ed|en))\b[^.:\n]{0,100} )"
 )
 _BYLINES = (
@@ -71,7 +71,9 @@ _BYLINES = (
         rf"(?:©|\([cC]\)|Copyright) ?(?:\d{{4}}(?:[-–,] ?\d{{4}})?,? )?(?:by )?(?={NAME}(?:[.,;\n]|$| \d| and ))", re.M
     ),
     re.compile(
-        rf"\b(?:prepared|submitted|written|drafted|compiled|proposed) (?:for|to|at|in|on) [^.:\n]{{0,80}}? by (?={NAME})"
+        rf"\b(?:prepared|submitted|written|drafted|compiled|proposed) (?:for|to|at|in|on) [^.:\n]{{0,80}}? by "
+        rf"(?={NAME})"
+        rf"|\b(?:proposal|application|research plan|project idea|concept note)\b[^.:\n]{{0,80}}? by (?={NAME})"
         rf"|(?<=, and )by (?={NAME})"
     ),
     re.compile(
@@ -114,56 +116,8 @@ _RELATED = re.compile(
     r"\b[Mm]y (?:Ph\.?D\.?|doctorate|thesis|post-?doc|studies)\b[^.!?\n]{0,80}? with "
 )
 """Pattern for phrases that apply only to people, or that express a relation to a person."""
-_POSSESSIVE = re.compile(
-    r"\b(?:notre|nos|mon|ma|mes|unser\w{0,2}|mein\w{0,2}|nuestr[oa]s?|mis?|noss[oa]s?|meus?|minhas?|nostr[oaie]|mi[oae]|ons|onze|"
-    r"mijn|vår|våre|våra|vores|nasz\w{0,4}|naš\w{0,3}|наш\w{0,3}|мо[йюяегмиу]{1,3}) (?:[^\W\d_]{2,20} ){0,2}?"
-    rf"(?P<role>[^\W\d_]{{4,30}}) (?={NAME})",
-    re.I,
-)
-_ROLE_STEMS = (
-    *(
-        "stagiair",
-        "étudiant",
-        "doctorant",
-        "collègue",
-        "technicien",
-        "ingénieur",
-        "directeur",
-        "directrice",
-        "encadrant",
-    ),
-    *("doktorand", "student", "kolleg", "mitarbeiter", "techniker", "betreuer", "praktikant", "hilfskr", "chef"),
-    *(
-        "estudiante",
-        "técnic",
-        "becari",
-        "compañer",
-        "colega",
-        "alumn",
-        "directora",
-        "estagiári",
-        "orientador",
-        "bolsist",
-    ),
-    *("collega", "tecnic", "tirocinante", "dottorand", "stagiaire", "promovend", "medewerker", "handledar", "kollega"),
-    *(
-        "współpracowni",
-        "kierowni",
-        "opiekun",
-        "doktorant",
-        "kolega",
-        "коллег",
-        "аспирант",
-        "студент",
-        "руководител",
-        "лаборант",
-    ),
-)
 _IN_ITS_SCRIPT = re.compile(r" ?[(（](?P<name>[^\x00-\u2fff()（）]{2,6})[)）]")
 _NAME = re.compile(rf"(?:{PERSONAL_TITLE},? ){{0,3}}(?P<name>{NAME})")
-_TITLE = re.compile(rf"{PERSONAL_TITLE},? ")
-_WORD_BEFORE_NAME = re.compile(r"([^\W\d_][\w’'-]{0,30}\.?),? ")
-_MAX_WORDS_BEFORE_NAME = 5
 _NAME_WITH_ROLE = re.compile(
     rf"\b(?P<name>{NAME})(?P<link>, (?:an? )?| \((?:an? )?| is an? )(?:the )?"
     rf"(?:PI\b|(?i:{ROLE})|(?:(?:Managing |Executive )?(?:Director|President|Chair|Head)|CEO)\b|"
@@ -185,7 +139,10 @@ _OWN_WORK = re.compile(
     re.I,
 )
 _TEXTUAL = rf"{_SURNAME}(?: et al\.?|(?: and| &) {_SURNAME})?,? \((?:19|20)\d\d[a-z]?\)"
-_MADE = r"(?:method|model|approach|system|algorithm|framework|tool|data ?set|study|studies|work|results?|findings|experiments?)"
+_MADE = (
+    r"(?:method|model|approach|system|algorithm|framework|tool|data ?set|study|studies|work|results?|findings|"
+    r"experiments?|reports?|notes?|analys[ei]s)"
+)
 _CITED = rf"(?P<cited>[(\[][^)\]\n]{{3,160}}[)\]]|{_TEXTUAL})"
 _REPORTED = r"(?:showed|shown|demonstrated|proved|proposed|introduced|reported|argued|established|developed|presented)"
 _SELF_CITED = (
@@ -201,7 +158,8 @@ _SELF_CITED = (
     re.compile(rf"\b(?:[Oo]ur|[Mm]y)(?: [a-z]{{1,20}}){{0,2}} {_MADE},? {_CITED}"),
     re.compile(rf"{_CITED},? (?:where|in which) (?:we|I) "),
     re.compile(
-        rf"\b(?:by|from|of|in) (?:our|my)(?: own)? (?:group|team|lab|laboratory|institute)[^.!?\n()\[\]]{{0,20}} {_CITED}"
+        rf"\b(?:by|from|of|in) (?:our|my)(?: own)? (?:group|team|lab|laboratory|institute)[^.!?\n()\[\]]{{0,20}} "
+        rf"{_CITED}"
     ),
 )
 _CITED_NAME = re.compile(
@@ -223,7 +181,7 @@ class NamedPerson(NamedTuple):
     person: Person
 
 
-def parse_named_person(match: "re.Match[str]", group: str = "name") -> NamedPerson | None:
+def parse_named_person(match: "re.Match[str]", group: str | int = "name") -> NamedPerson | None:
     words = match[group].split(" ")
     while words and words[-1] in _NOT_AFTER_TITLE:
         words.pop()
@@ -290,30 +248,6 @@ def _people_by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]
     for pattern in (_LEADS, _RELATED):
         for trigger in pattern.finditer(text):
             yield from people_from(text, trigger.end(), small)
-    for pattern in (PHRASES, ROLES_IN_PROSE):
-        for trigger in pattern.finditer(text):
-            yield from _people_after_phrase(text, trigger.end(), small)
-    yield from _people_after_possessive(text, small)
-
-
-def _people_after_possessive(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
-    """Yield the people named after `our` and a role in other languages, as in `notre stagiaire Jeanne Roe`."""
-    for trigger in _POSSESSIVE.finditer(text):
-        if is_people_label(trigger["role"]) or trigger["role"].lower().startswith(_ROLE_STEMS):
-            yield from people_from(text, trigger.end(), small)
-
-
-def _people_after_phrase(text: str, place: int, small: frozenset[str]) -> Iterator[NamedPerson]:
-    """Yield the people named after a phrase, also after words such as `our`, `student` or a title."""
-    for _ in range(_MAX_WORDS_BEFORE_NAME):
-        people = list(people_from(text, place, small))
-        yield from people
-        word = _WORD_BEFORE_NAME.match(text, place)
-        if people or word is None:
-            return
-        if not _TITLE.match(word[0]) and (word[1][-1] == "." or not (word[1].islower() or is_people_label(word[1]))):
-            return
-        place = word.end()
 
 
 def _people_beside_role_or_place(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:

@@ -22,20 +22,23 @@ ROLES_IN_PROSE = re.compile(
 )
 """Pattern for a role before a person's name in a sentence."""
 FAMILY_LABELS = re.compile(
-    r"surnames?|family names?|last names?|nachname|familienname|nom(?: de famille)?|apellidos?|apelido|sobrenome|cognome|"
+    r"surnames?|family names?|last names?|nachname|familienname|nom(?: de famille)?|apellidos?|apelido|sobrenome|"
+    r"cognome|"
     r"achternaam|efternamn|etternavn|efternavn|sukunimi|nazwisko|příjmení|priezvisko|vezetéknév|nume|soyadı?|prezime|"
     r"фамилия|прізвище|姓",
     re.IGNORECASE,
 )
 GIVEN_LABELS = re.compile(
-    r"first names?|given names?|forenames?|vorname|prénoms?|nombres?|nome|voornaam|förnamn|fornavn|etunimi|imię|jméno|meno|"
+    r"first names?|given names?|forenames?|vorname|prénoms?|nombres?|nome|voornaam|förnamn|fornavn|etunimi|imię|"
+    r"jméno|meno|"
     r"keresztnév|prenume|adı?|ime|имя(?: отчество)?|имя, отчество|ім'я|名",
     re.IGNORECASE,
 )
 COMPANIONS = re.compile(
     r"\b(?:role|rôle|rolle|rol|ruolo|papel|affiliation|institution|institut\w*|organi[sz]ation|position|e-?mail|expertise|"
     r"(?:person[- ])?months?|fte|orcid|department|university|universit\w+|responsibilit\w+|qualification|degree|phone|"
-    r"tasks?|work ?packages?|wps?|milestones?|deliverables?|aufgabe|arbeitspaket|tarea|tâche|tarefa|attività|zadanie|úkol|"
+    r"tasks?|work ?packages?|wps?|milestones?|deliverables?|aufgabe|arbeitspaket|tarea|tâche|tarefa|attività|"
+    r"zadanie|úkol|"
     r"tehtävä|görev|задача|работы?|"
     r"funktion|funktio|función|função|funzione|einrichtung|должность|роль|степень|організація|организация)\b"
     r"|单位|職名|职称|职务|所属|分工|소속|역할|직위|الجهة|الدور|תפקיד",
@@ -52,8 +55,10 @@ _ENDINGS = re.compile(r"(?<=\w)[(/*·_:-]{1,2}(?:innen|in|e|a|as|es|s|se|trice|n
 """Pattern for the ending for other genders or numbers: `Autor:in`, `Auteur(e)`, `Investigador/a`, `Author(s)`."""
 _JOINED = re.compile(r"\s?[/&,+]\s?|\s(?:and|und|et|y|e|и|i|och|og|ja|ve|en|és)\s")
 _NAME_OF = re.compile(
-    r"^(?:(?:full )?names?(?: and (?:title|position|affiliation))? of (?:the )?|nombres?(?: y apellidos)? (?:del? la |del |de los |de )|"
-    r"noms?(?: et prénoms?)? (?:d['’]|du |de la |des |de )|nome (?:do |da |dos |del |della |dei |de )|name (?:des |der )|"
+    r"^(?:(?:full )?names?(?: and (?:title|position|affiliation))? of (?:the )?|nombres?(?: y apellidos)? (?:del? "
+    r"la |del |de los |de )|"
+    r"noms?(?: et prénoms?)? (?:d['’]|du |de la |des |de )|nome (?:do |da |dos |del |della |dei |de )|name (?:des "
+    r"|der )|"
     r"naam van (?:de )?|imię i nazwisko |jméno |اسم )|(?:['’]s)? (?:full )?names?$"
 )
 """Pattern for `name of the` and the like around a label."""
@@ -64,6 +69,8 @@ _CASELESS_LABEL = re.compile(
 )
 """Pattern for Chinese, Japanese and Korean labels that end with a word for people."""
 _ABBREVIATION_AFTER = re.compile(r"(?<=[a-zà-ÿ]) [A-Z]{1,4}\d?$")
+_MAX_MORE_WORDS = 2
+"""Maximum number of words in a label before or after a known label, as in `Автор идеи`."""
 _SYMBOLS = re.compile(r"[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]")
 """Pattern for arrows, icons and emoji."""
 _AROUND = " \t*_#|>•-–—.:：0123456789)[]【】「」"
@@ -78,14 +85,27 @@ def _normalise(label: str) -> str:
 def is_people_label(label: str) -> bool:
     """Return whether a label, such as that of a line or a column, says that names of people follow."""
     bare = _normalise(label)
-    if bare in _ALL_LABELS or bare.startswith(("фио ", "ф.и.о")) or _CASELESS_LABEL.fullmatch(bare):
+    if (
+        not _ALL_LABELS.isdisjoint((bare, f"{bare}s", bare.removesuffix("s")))
+        or bare.startswith(("фио ", "ф.и.о"))
+        or _CASELESS_LABEL.fullmatch(bare)
+    ):
         return True
-    return all(part in _ALL_LABELS or _NAME_OF.sub("", part) in _ALL_LABELS for part in _JOINED.split(bare))
+    if all(part in _ALL_LABELS or _NAME_OF.sub("", part) in _ALL_LABELS for part in _JOINED.split(bare)):
+        return True
+    words = bare.split()
+    parts = (
+        " ".join(part)
+        for number in range(1, min(len(words), _MAX_MORE_WORDS + 1))
+        for part in (words[:-number], words[number:])
+    )
+    return not _OTHER_LABELS.search(bare) and any(part in _ALL_LABELS and part not in _VAGUE for part in parts)
 
 
 def is_vague_label(label: str) -> bool:
     """Return whether the label of a column may also stand above names of things."""
-    return _normalise(label) in _VAGUE or is_guessed_label(label)
+    bare = _normalise(label)
+    return not _VAGUE.isdisjoint((bare, f"{bare}s", bare.removesuffix("s"))) or is_guessed_label(label)
 
 
 def is_guessed_label(label: str) -> bool:

@@ -32,7 +32,8 @@ _OURS = re.compile(
     re.I,
 )
 _OUR_PAGE = re.compile(
-    r"\b(?:our|my)(?: [\w-]{1,20}){0,2} (?:web ?sites?|(?:home ?|web ?)?pages?|site|blog|profile|lab|group)\b[^.!?\n]{0,40}$",
+    r"\b(?:our|my)(?: [\w-]{1,20}){0,2} (?:web ?sites?|(?:home ?|web ?)?pages?|site|blog|profile|lab|"
+    r"group)\b[^.!?\n]{0,40}$",
     re.I,
 )
 _TOKEN = re.compile(r"(?<![\w@./\\~-])(?=[^\s,;]{0,60}[/_\\@.~-])[\w@~/\\][^\s<>()\[\]\"'“”,;，。；、]{2,200}")

@@ -30,12 +30,13 @@ _OPENERS = split_words(
 """Words that begin sentences, so that they are neither first names nor family names after an initial."""
 _PLACES = split_words(
     """
-    Mer Baie Golfe Océan Lac Mont Rivière Fleuve Île Îles Côte Pays Golfo Mar Río Lago Bahía Sierra Costa Isla Islas Océano
-    Ría Ria Baía Lagoa Serra Ilha Ilhas Mare Fiume Monte Isole Isola Laguna Baia Zatoka Morze Jezioro Rzeka Wyspy Wyspa Zee
-    Meer Baai Eiland Eilanden Rivier Hav Bukt Bucht Union Unión União Unione Unia Unie Estados États Stati Vereinigte
-    Deutsche Deutscher Deutsches Europäische Europäischer Große Neue Neues Altes République República Repubblica Conseil
-    Ministère Ministerio Ministério Ministero Agence Agencia Agência Comisión Commission Comissão Consejo Parc Parque Parco
-    Moře Tenger Tó Folyó Deniz Denizi Körfezi Gölü Nehri Dağı Laut Danau Sungai Teluk Pulau Biển Sông
+    Mer Baie Golfe Océan Lac Mont Rivière Fleuve Île Îles Côte Pays Golfo Mar Río Lago Bahía Sierra Costa Isla Islas
+    Océano Ría Ria Baía Lagoa Serra Ilha Ilhas Mare Fiume Monte Isole Isola Laguna Baia Zatoka Morze Jezioro Rzeka Wyspy
+    Wyspa Zee Meer Baai Eiland Eilanden Rivier Hav Bukt Bucht Union Unión União Unione Unia Unie Estados États Stati
+    Vereinigte Deutsche Deutscher Deutsches Europäische Europäischer Große Neue Neues Altes République República
+    Repubblica Conseil Ministère Ministerio Ministério Ministero
+    Agence Agencia Agência Comisión Commission Comissão Consejo
+    Parc Parque Parco Moře Tenger Tó Folyó Deniz Denizi Körfezi Gölü Nehri Dağı Laut Danau Sungai Teluk Pulau Biển Sông
     Harbor Beach City County Island Islands Mountain Mountains Desert Valley River Bay Ocean Sea Gulf Coast Basin Lake
     Lakes Mount Northwest Southwest Northeast Southeast Pacific Atlantic Arctic Survey Reserve Aquarium Hub Belt Park
     Forest New San Santa Los La Las Saint Fort Port Hill Hills Bridge Field Fields Observatory Station Gardens Zoo
@@ -53,6 +54,17 @@ _CAMEL_CASE = re.compile(
 )
 _CYRILLIC = re.compile("[а-яёіїєґ]")
 _CYRILLIC_ADJECTIVE = re.compile(r"(?:ск|цк|ов|ев|н)(?:ое|ая|ий|ый|ой|ые|ие|ого|ому|ом|ую|их|ых|ими|ыми|ым|им)$")
+_PERSON_BEFORE = re.compile(
+    r"\b(?:by|with|to|and|thanks?|von|mit|par|avec|remercie\w*|por|con|agrade\w+|com|da|ringrazi\w+|door|met|av|med|"
+    r"af|przez|wraz z|"
+    r"благодар\w+|вместе с|от) $"
+)
+_PERSON_AFTER = re.compile(
+    r",? (?:will|has|have|is an?|was an?|are|lent|helped|leads?|provides?|provided|supervises?|joined|who|holds?|"
+    r"owns?|agreed?|"
+    r"wird|hat|sera|a prêté|dirige|tiene|coordina|vai|tem|ha|heeft|har|ma|má|имеет|руководит)\b"
+)
+"""Patterns for words beside a name of a person."""
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s{1,2}|\n[\s*#>-]*)$")
 _CITED = re.compile(
     rf"(?:(?:,|,? (?:and|&)) [{UPPER}][\w.’'-]+(?: [{UPPER}][\w.’'-]+){{0,2}}){{0,8}}(?: et al\.?)?,? [(\[]?(?:\d|n\.d)"
@@ -157,7 +169,10 @@ def _looks_like_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
     if has_given_name(person):
         return True
     line = _line(match)
-    return len(line.split()) <= _SHORT_LINE or (_CYRILLIC.search(person.full) is not None and match[0].count(".") > 1)
+    if len(line.split()) <= _SHORT_LINE or (_CYRILLIC.search(person.full) is not None and match[0].count(".") > 1):
+        return True
+    before = match.string[max(0, match.start() - 20) : match.start()]
+    return bool(_PERSON_BEFORE.search(before) or _PERSON_AFTER.match(match.string, match.end()))
 
 
 def _names_authors(match: "re.Match[str]") -> bool:

@@ -51,8 +51,8 @@ def english_words() -> frozenset[str]:
 def english_words_not_surnames() -> frozenset[str]:
     return english_words() - split_words(
         """
-        strong rich short field fields bank forest power best little major case chance day early fair free gold good hand
-        head key law light low north page post self small white cross grant root sharp speed
+        strong rich short field fields bank forest power best little major case chance day early fair free gold good
+        hand head key law light low north page post self small white cross grant root sharp speed
         """
     )
 

@@ -50,8 +50,8 @@ _EMPHASIS = re.compile(r"\*\*|__|`|^#+\s+|\[\^[\w-]+\]")
 
 _NAMES_PEOPLE = re.compile(
     r"author|creator|byline|(?:^|[ _])by$|^names?$|applicant|investigator|\bpis?\b|contact|supervisor|advis[eo]r|"
-    r"people|team|committee|director|promotor|examiner|studentname|owner|assign(?:ee)?s?$|submitter|reviewer|proposer|"
-    r"mentor|researcher|personnel|"
+    r"people|team|"
+    r"committee|director|promotor|examiner|studentname|owner|assign(?:ee)?s?$|submitter|reviewer|proposer|mentor|researcher|personnel|"
     r"thanks|headers and footers",
     re.IGNORECASE,
 )

@@ -29,6 +29,9 @@ IDENTIFYING = {
     ),
     "server": ("Get it from ftp://data.example.org/verhaeghen/snow.", ["verhaeghen"]),
     "address": ("Write to verhaeghen (at) example.org.", ["verhaeghen"]),
+    "login": ("The code is held by jverhaeghen on GitHub; ORCID 0000 0002 1825 0097.", ["jverh", "1825"]),
+    "telephone": ("Tel. 0491 / 123456 or 06 12 34 56 78, student no.: 2026012345", ["123456", "34 56"]),
+    "verbs like terms": ("Verhaeghen models the flow, Verhaeghen will measure it.", ["Verhaeghen"]),
     "initials": ("J. V. and M. L. will weigh; J.V. will draw.", ["J. V.", "M. L.", "J.V."]),
     "contributions": ("JV conceived the study. MEL and JV wrote it. JV, ML: software.", ["JV"]),
     "page of the authors": ("Our project page is https://snow-on-roofs.example/team.", ["snow-on-roofs"]),
@@ -62,9 +65,14 @@ def test_other_initials_accounts_and_files_stay(sentence: str) -> None:
 
 
 LISTS = {
+    "thesis": (
+        "My doctoral thesis [2] covers this.",
+        "[1] L. Haverkamp. Snow at depth. Ice, 2019.\n[2] J. Verhaeghen and M. Lorrimer. Ten roofs. Thesis, 2021.",
+    ),
     "numbers": (
         "In our previous work [2] we weighed ten roofs. Others [1] weighed more.",
-        "[1] L. Haverkamp and P. Osei. Snow at depth. Ice, 2019.\n[2] J. Verhaeghen and M. Lorrimer. Ten roofs. Ice, 2021.",
+        "[1] L. Haverkamp and P. Osei. Snow at depth. Ice, 2019.\n[2] J. Verhaeghen and M. Lorrimer. Ten roofs. "
+        "Ice, 2021.",
     ),
     "several numbers": (
         "We have shown earlier [2, 3] that ten roofs suffice.",
@@ -88,3 +96,19 @@ def test_works_of_others_cited_by_number_keep_their_authors() -> None:
     masked = _blind(f"## Problem\n\n{BODY} {sentence}\n\n## References\n\n{entries}")
     assert sentence in masked.text
     assert masked.reference_list == entries
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "As we showed in Verhaeghen (2020), ten roofs suffice.",
+        "This extends our method (Verhaeghen & Lorrimer, 2021).",
+        "Our earlier work, Verhaeghen and Lorrimer (2019), used nine.",
+        "We extend Verhaeghen & Lorrimer (2023), where we weighed roofs.",
+        "In earlier work by our group (Verhaeghen et al. 2021) roofs were cut.",
+    ],
+)
+def test_authors_cited_by_name_as_the_authors_own_are_masked(sentence: str) -> None:
+    text = _blind(f"## Problem\n\n{BODY}\n\n{sentence} Cutting follows Brandvold (2018).").text
+    assert "Verhaeghen" not in text
+    assert "Brandvold (2018)" in text

@@ -1,0 +1,100 @@
+"""Find people named after phrases such as `submitted by`, `we thank` or `notre stagiaire`, in many languages."""
+
+import re
+from collections.abc import Iterator
+
+from assayer.blinding.mentions import SMALL_WORD, may_be_name
+from assayer.blinding.names import NAME, PERSONAL_TITLE
+from assayer.blinding.people import NamedPerson, parse_named_person, people_from
+from assayer.blinding.people_labels import PHRASES, ROLES_IN_PROSE, is_people_label
+
+_TITLE = re.compile(rf"{PERSONAL_TITLE},? ")
+_WORD_BEFORE_NAME = re.compile(r"([^\W\d_][\w’'-]{0,30}\.?),? ")
+_MAX_WORDS_BEFORE_NAME = 5
+_POSSESSIVE = re.compile(
+    r"\b(?:notre|nos|mon|ma|mes|unser\w{0,2}|mein\w{0,2}|nuestr[oa]s?|mis?|noss[oa]s?|meus?|minhas?|nostr[oaie]|mi[oae]|ons|onze|"
+    r"mijn|vår|våre|våra|vores|nasz\w{0,4}|naš\w{0,3}|наш\w{0,3}|мо[йюяегмиу]{1,3}) (?:[^\W\d_]{2,20} ){0,2}?"
+    rf"(?P<role>[^\W\d_]{{4,30}}) (?={NAME})",
+    re.I,
+)
+_ROLE_STEMS = (
+    *(
+        "stagiair",
+        "étudiant",
+        "doctorant",
+        "collègue",
+        "technicien",
+        "ingénieur",
+        "directeur",
+        "directrice",
+        "encadrant",
+    ),
+    *("doktorand", "student", "kolleg", "mitarbeiter", "techniker", "betreuer", "praktikant", "hilfskr", "chef"),
+    *(
+        "estudiante",
+        "técnic",
+        "becari",
+        "compañer",
+        "colega",
+        "alumn",
+        "directora",
+        "estagiári",
+        "orientador",
+        "bolsist",
+    ),
+    *("collega", "tecnic", "tirocinante", "dottorand", "stagiaire", "promovend", "medewerker", "handledar", "kollega"),
+    *(
+        "współpracowni",
+        "kierowni",
+        "opiekun",
+        "doktorant",
+        "kolega",
+        "коллег",
+        "аспирант",
+        "студент",
+        "руководител",
+        "лаборант",
+    ),
+)
+_THANKS = re.compile(
+    r"thank|grateful|indebted|acknowledge|dank|remerci|gratitude|agrade|ringrazi|bedank|tack|takk|kiit|dzięk|děk|ďak|köszön|"
+    r"mulțum|благодар|призна|вдячн|дяку|подяк|hvala|zahval|ευχαριστ",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^\n.!?]{0,40}(?:\.(?=[^\s]|\s?[^\W\d_]\.)[^\n.!?]{0,40}|[^\n.!?]{1,40}){0,8}")
+_NAME = re.compile(rf"(?<![\w@/.-]){NAME}")
+_CITED = re.compile(r",? (?:et al\.?,? )?[(\[]?(?:19|20)\d\d")
+
+
+def find_people_after_phrases(text: str) -> Iterator[NamedPerson]:
+    """Yield the people named after phrases. In a sentence of thanks, all names count that are not cited."""
+    small = frozenset(SMALL_WORD.findall(text))
+    for pattern in (PHRASES, ROLES_IN_PROSE):
+        for trigger in pattern.finditer(text):
+            yield from _people_after_phrase(text, trigger.end(), small)
+            if _THANKS.search(trigger[0]):
+                yield from _people_of_sentence(text, trigger.end(), small)
+    for trigger in _POSSESSIVE.finditer(text):
+        if is_people_label(trigger["role"]) or trigger["role"].lower().startswith(_ROLE_STEMS):
+            yield from people_from(text, trigger.end(), small)
+
+
+def _people_after_phrase(text: str, place: int, small: frozenset[str]) -> Iterator[NamedPerson]:
+    """Yield the people named after a phrase, also after words such as `our`, `student` or a title."""
+    for _ in range(_MAX_WORDS_BEFORE_NAME):
+        people = list(people_from(text, place, small))
+        yield from people
+        word = _WORD_BEFORE_NAME.match(text, place)
+        if people or word is None:
+            return
+        if not _TITLE.match(word[0]) and (word[1][-1] == "." or not (word[1].islower() or is_people_label(word[1]))):
+            return
+        place = word.end()
+
+
+def _people_of_sentence(text: str, start: int, small: frozenset[str]) -> Iterator[NamedPerson]:
+    sentence = _SENTENCE.match(text, start)
+    for match in _NAME.finditer(text, start, sentence.end() if sentence else start):
+        named = parse_named_person(match, group=0)
+        if named and may_be_name(named.person, small) and not _CITED.match(text, named.span.end):
+            yield named
