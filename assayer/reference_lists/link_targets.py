@@ -11,6 +11,7 @@ _TAIL = re.compile(
 )
 """Parts of a publisher's page that follow the DOI in its address."""
 _RESOLVER = re.compile(r"(?:https?://)?(?:www\.|dx\.)?doi\.org/|doi:\s*", re.IGNORECASE)
+_SCHEME = re.compile(r"^doi:\s*", re.IGNORECASE)
 _ESCAPES = str.maketrans({"(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "[": "%5B", "]": "%5D"})
 _DEFINITION = re.compile(
     r"^ {0,3}\[(?P<label>[^\[\]\n^][^\[\]\n]{0,80})\]:[ \t]*<?(?P<target>[^\s<>]{4,400})>?"
@@ -29,7 +30,7 @@ _HIDING = re.compile(r"style|hidden", re.IGNORECASE)
 
 def link_address(target: str) -> str:
     """Return the address of the work that a link identifies by DOI or arXiv id; empty if it identifies none."""
-    target = target.strip()
+    target = _SCHEME.sub("https://doi.org/", target.strip())
     if not _RESOLVER.match(target):
         target = _TAIL.sub("", re.split(r"[?#]", target, maxsplit=1)[0])
     works = identifiers_in(target)

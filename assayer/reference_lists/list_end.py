@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import islice, takewhile
 
 from assayer.reference_lists.entry_shape import begins_entry, begins_with_names, has_year_or_link, is_prose, is_record
-from assayer.reference_lists.list_lines import CAPTION, ENDED, FENCE, Line, split_lines
+from assayer.reference_lists.list_lines import CAPTION, ENDED, FENCE, ListLine, split_lines
 
 _MAX_TITLE_CHARS = 60
 """Maximum characters of a line that is the title of a section below a list."""
@@ -87,7 +87,7 @@ def _begins_dated_entry(line: str, ahead: str) -> bool:
     return is_record(line) or (begins_entry(line) and has_year_or_link(ahead) and not is_prose(line[:_AHEAD]))
 
 
-def _find_code(lines: Sequence[Line]) -> int | None:
+def _find_code(lines: Sequence[ListLine]) -> int | None:
     """Return the first line of the code that follows entries: two lines of code in a row below the end of an entry, the
     fence above them, and their caption. None if there is none, or if the entries themselves are records."""
     if any(is_record(line.text) for line in lines):

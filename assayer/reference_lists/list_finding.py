@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from assayer.reference_lists.entry_shape import begins_entry, entry_number, has_year_or_link, reads_like_entry
 from assayer.reference_lists.list_end import ABOUT_AUTHORS, find_end_of_entries, may_follow_list
-from assayer.reference_lists.list_lines import ENDED, FENCE, ROW, Line, ListSpan, begins_table, split_lines
+from assayer.reference_lists.list_lines import ENDED, FENCE, ROW, ListLine, ListSpan, begins_table, split_lines
 from assayer.reference_lists.list_shape import find_untitled_list, holds_works
 from assayer.reference_lists.list_titles import ListTitle, is_division, list_title
 from assayer.text.headings import Heading, find_headings
@@ -46,7 +46,7 @@ def find_lists(text: str, *, titled: bool = False) -> list[ListSpan]:
     return [span._replace(end=span.inner + find_end_of_entries(text[span.inner : span.end])) for span in spans]
 
 
-def _find_titled_lists(text: str, lines: Sequence[Line]) -> Iterator[ListSpan]:
+def _find_titled_lists(text: str, lines: Sequence[ListLine]) -> Iterator[ListSpan]:
     headings_by_start, position = {heading.start: heading for heading in find_headings(text)}, 0
     for place, line in enumerate(lines):
         certainty = list_title(line.text) if line.start >= position and not _is_row(lines, place) else None
@@ -73,12 +73,12 @@ def _find_titled_lists(text: str, lines: Sequence[Line]) -> Iterator[ListSpan]:
         position = end
 
 
-def _is_row(lines: Sequence[Line], place: int) -> bool:
+def _is_row(lines: Sequence[ListLine], place: int) -> bool:
     """Return whether a line is a row of a table with more rows."""
     return all(ROW.match(line.text) for line in lines[place : place + 2])
 
 
-def _opens_list(certainty: ListTitle, is_marked: bool, following: Sequence[Line]) -> bool:
+def _opens_list(certainty: ListTitle, is_marked: bool, following: Sequence[ListLine]) -> bool:
     """Return whether a line that reads like the title of a list is followed by entries. A certain title with a Markdown
     mark needs no entries, because its section may also contain prose about the works."""
     if certainty == "certain" and is_marked:
@@ -88,7 +88,7 @@ def _opens_list(certainty: ListTitle, is_marked: bool, following: Sequence[Line]
 
 
 def _find_list_end(
-    own: _Title, headings_by_start: Mapping[int, Heading], lines: Sequence[Line], places: range, text: str
+    own: _Title, headings_by_start: Mapping[int, Heading], lines: Sequence[ListLine], places: range, text: str
 ) -> int:
     """Return where the list under the title `own` ends: at a heading of the same or an outer level, one with the next
     number, or one also in capitals; at a known title, at a table or figure below it, at a short line that stands alone,

@@ -31,7 +31,7 @@ class ListSpan(NamedTuple):
     end: int
 
 
-class Line(NamedTuple):
+class ListLine(NamedTuple):
     start: int
     text: str
     after_blank: bool
@@ -43,18 +43,18 @@ class Line(NamedTuple):
         return self.start + len(self.text)
 
 
-def split_lines(text: str) -> Iterator[Line]:
+def split_lines(text: str) -> Iterator[ListLine]:
     """Yield the lines that are not blank."""
     lines, offset = text.split("\n"), 0
     for number, line in enumerate(lines):
         if line.strip():
             after_blank = number == 0 or not lines[number - 1].strip()
             before_blank = number + 1 == len(lines) or not lines[number + 1].strip()
-            yield Line(offset, line, after_blank, after_blank and before_blank)
+            yield ListLine(offset, line, after_blank, after_blank and before_blank)
         offset += len(line) + 1
 
 
-def begins_table(line: Line) -> bool:
+def begins_table(line: ListLine) -> bool:
     """Return whether a line is a row of a table that holds no entry, or begins with the caption of a table."""
     is_row = ROW.match(line.text) is not None and not reads_like_entry(line.text) and entry_number(line.text) is None
     return is_row or (line.after_blank and CAPTION.match(line.text) is not None)

@@ -15,7 +15,7 @@ from assayer.reference_lists.entry_shape import (
 )
 from assayer.reference_lists.entry_splitting import split_entries
 from assayer.reference_lists.list_end import find_end_of_entries
-from assayer.reference_lists.list_lines import ENDED, ROW, Line, ListSpan, begins_table, split_lines
+from assayer.reference_lists.list_lines import ENDED, ROW, ListLine, ListSpan, begins_table, split_lines
 from assayer.reference_lists.list_tables import convert_table_rows
 from assayer.reference_lists.title_first import parse_title_first
 
@@ -72,7 +72,7 @@ def holds_works(listed: str) -> bool:
     return bool(works) and sum(works) >= _MIN_NAMED_SHARE * len(works)
 
 
-def _is_heading(line: Line) -> bool:
+def _is_heading(line: ListLine) -> bool:
     """Return whether a line has a mark of a heading, or is a short line that stands alone and is no sentence."""
     title = _BARE.sub("", line.text)
     is_short = len(title) <= _MAX_TITLE_CHARS and 0 < len(title.split()) <= _MAX_TITLE_WORDS
@@ -81,16 +81,16 @@ def _is_heading(line: Line) -> bool:
     return _HEADING_MARK.match(line.text) is not None or (line.after_blank and not line.text.rstrip().endswith(":"))
 
 
-def _ends_section(lines: Sequence[Line], last: int) -> bool:
+def _ends_section(lines: Sequence[ListLine], last: int) -> bool:
     """Return whether the section with the line `last` ends there."""
     return last + 1 >= len(lines) or _is_heading(lines[last + 1])
 
 
-def _find_numbered_run(lines: Sequence[Line]) -> tuple[int, int] | None:
+def _find_numbered_run(lines: Sequence[ListLine]) -> tuple[int, int] | None:
     """Return the first and last lines of the last run of entries that are numbered from 1."""
     starts: list[int] = []
     best: tuple[int, int] | None = None
-    for place, line in enumerate([*lines, Line(0, "", True, True)]):
+    for place, line in enumerate([*lines, ListLine(0, "", True, True)]):
         mark = entry_number(line.text)
         number = mark[1] if mark else None
         if number == len(starts) + 1 and number is not None:
@@ -105,7 +105,7 @@ def _count_lines(run: tuple[int, int]) -> int:
     return run[1] - run[0]
 
 
-def _find_table(lines: Sequence[Line]) -> tuple[int, int] | None:
+def _find_table(lines: Sequence[ListLine]) -> tuple[int, int] | None:
     """Return the first and last lines of the last table whose rows are entries."""
     best: tuple[int, int] | None = None
     for is_row, places in groupby(range(len(lines)), lambda place: ROW.match(lines[place].text) is not None):
@@ -113,12 +113,12 @@ def _find_table(lines: Sequence[Line]) -> tuple[int, int] | None:
             table = list(places)
             first, last = table[0], table[-1]
             texts = convert_table_rows([line.text for line in lines[first : last + 1]])
-            rows = [Line(0, text, True, True) for text in texts]
+            rows = [ListLine(0, text, True, True) for text in texts]
             best = (first, last) if _entry_range(range(len(rows)), rows, len(rows)) else best
     return best
 
 
-def _find_named_runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
+def _find_named_runs(lines: Sequence[ListLine]) -> Iterator[tuple[int, int]]:
     """Yield the first and last lines of runs of entries that each begin with names below the end of another, or with a
     bullet before a title and names."""
     run: list[int] = []
@@ -136,7 +136,7 @@ def _find_named_runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
     yield from filter(None, [_entry_range(run, lines, len(lines))])
 
 
-def _entry_range(starts: Sequence[int], lines: Sequence[Line], stop: int) -> tuple[int, int] | None:
+def _entry_range(starts: Sequence[int], lines: Sequence[ListLine], stop: int) -> tuple[int, int] | None:
     """Return the first and last line of the entries that begin at these lines, of which the last ends before line
     `stop`; None unless most of them have dates, have names, and say where they appeared. Steps of a plan and items of a
     budget have dates too."""

@@ -321,7 +321,7 @@ def _check_release(report: Json, result: Check) -> None:
     if release is None:
         return
     minima = {item["name"]: item for item in release["minima"]}
-    failed_minima = [name for name, item in minima.items() if not item["met"]]
+    failed_minima = [name for name, item in minima.items() if not item["is_met"]]
     result.release = ", ".join(failed_minima) or "complete"
     if release["state"] != ("incomplete" if failed_minima else "complete"):
         result.wrong(f"it is {release['state']} and fails {len(failed_minima)} minima")
@@ -336,7 +336,7 @@ def _check_release(report: Json, result: Check) -> None:
         if (None if isinstance(measured, dict) else measured) != expected_share:
             result.wrong(f"{name} is measured as {measured}, and {part} of {total} are counted")
     for name, item in minima.items():
-        if isinstance(item["measured"], float) and item["met"] != (item["measured"] >= item["minimum"]):
+        if isinstance(item["measured"], float) and item["is_met"] != (item["measured"] >= item["minimum"]):
             result.wrong(f"{name} is {item['measured']} and called {'met' if item['met'] else 'missed'}")
     if failed_minima:
         for score_name in _totals(report):

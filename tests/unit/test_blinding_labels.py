@@ -35,7 +35,7 @@ LINES = {
     "proposal for": "A proposal for the Snow Board by Ify Okpara, written in spring",
     "thanks": "We thank our student Ify Okpara for photographs and Kamila Brzozka for the key of the tower.",
     "thanks in French": "Nous tenons à remercier Ify Okpara et notre stagiaire Kamila Brzozka.",
-    "publications": "## Selected publications of the applicant\n\nOkpara I, Brzozka K (2021) Ten roofs. Ice 3:4-9\n\n## Plan",
+    "publications": "## Publications of the applicant\n\nOkpara I, Brzozka K (2021) Ten roofs. Ice 3:4-9\n\n## Plan",
     "table of tasks": "| Task | Responsible |\n|---|---|\n| Weighing | Ify Okpara |\n| Ice | K. Brzozka |",
     "table of values": "| Principal Investigator | Ify Okpara |\n| Co-Investigator | Kamila Brzozka |",
     "prepared for": "Prepared for the Snow Board of Elmsea by Ify Okpara and Kamila Brzozka",

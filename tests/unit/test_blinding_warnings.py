@@ -4,7 +4,7 @@ import pytest
 
 from assayer.blinding.blind import blind_idea
 from assayer.ideas.parsing import parse_idea
-from tests.unit.test_blinding_languages import ARABIC, CHINESE, ENGLISH, HEBREW, JAPANESE, KOREAN, RUSSIAN
+from tests.unit.texts_of_languages import ARABIC, CHINESE, ENGLISH, HEBREW, JAPANESE, KOREAN, RUSSIAN
 
 THAI = "น้ำหนักของหิมะบนหลังคาวัดได้ยากมาก เราจะเปรียบเทียบข้อมูลทั้งสองชุดและวาดแผนที่ของน้ำหนัก ตัวกรองคาลมานใช้เชื่อมข้อมูลทั้งสองชุดในทุกจุด"
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from assayer.ideas.parsing import parse_idea
 from assayer.literature.paper_addresses import identifiers_in
 from assayer.models import Identifiers
 from assayer.own_references.entries import read_references
 from assayer.reference_lists.bibliography_files import read_bibliography
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in
-from tests.unit.test_reference_forms import read
 from workers.documents.idea_reader import _parse_named_work
 
 ENTRY = "Lee, A. (2020). Sorting mail at night. Letters, 3(2), 1–9."
@@ -162,5 +162,7 @@ def test_identifier_broken_over_lines_or_beside_another_is_read_whole(printed: s
 
 
 def test_linked_address_with_brackets_is_a_reference() -> None:
-    idea = read("none").model_copy(update={"text": "See [the trial](https://doi.org/10.5555/S0140-6736(20)99999-5)."})
+    idea = parse_idea("We sort mail by machine. " * 8, "a").model_copy(
+        update={"text": "See [the trial](https://doi.org/10.5555/S0140-6736(20)99999-5)."}
+    )
     assert [work.doi for work in read_references(idea).entries] == ["10.5555/s0140-6736(20)99999-5"]

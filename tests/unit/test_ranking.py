@@ -69,7 +69,7 @@ async def test_failed_judge_requests_are_counted_and_leave_ranking_undecided() -
 
 async def test_exhausted_budget_stops_comparisons_and_is_reported() -> None:
     llm = JudgeLlm(right, fails=BudgetExhausted("The budget of 1 dollar is spent."), calls_before=20)
-    made = await ranked(10, llm, calls_per_idea=10)
+    made = await ranked(10, llm, comparisons_per_idea=10)
     assert made.ranking.stopped_early is not None
     assert "budget" in made.ranking.stopped_early.reason
     assert made.ranking.judge.comparisons == 20

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from assayer.models import CitedWork
 from assayer.text.tex import escape_tex, looks_like_tex
+from tests.unit.tex_files import lines, read
 from workers.sandbox.office_text import OfficeParagraphs
 from workers.sandbox.refusal import Refused
-from workers.sandbox.tex_document import TexFiles, read_tex_document, tex_files
+from workers.sandbox.tex_document import read_tex_document, tex_files
 
 MAIN = r"""\documentclass{article}
 \newcommand{\ours}{\textsc{PlanScore}\xspace}
@@ -43,14 +43,6 @@ BIB = r"""@article{rab86, author={Rabindra, Lavanya and Juarez, Bo}, title={An i
 @article{ost18, author={{\O}stby, M. and Q, R. and Z, Y.}, title={Snow}, year={2018}, doi={10.5194/xx-12-1}}
 @misc{unused, title={Unused}}"""
 PAPER = {"main.tex": MAIN, "sections/intro.tex": INTRO, "refs.bib": BIB}
-
-
-def read(files: Mapping[str, str], main: str = "") -> tuple[OfficeParagraphs, list[CitedWork]]:
-    return read_tex_document(TexFiles({name: text.encode() for name, text in files.items()}, main), 1_000_000)
-
-
-def lines(files: Mapping[str, str], main: str = "") -> list[str]:
-    return [text for _, text in read(files, main)[0].paragraphs]
 
 
 def one(body: str) -> list[str]:

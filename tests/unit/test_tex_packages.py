@@ -5,7 +5,7 @@ import pytest
 from assayer.models import CitedWork
 from assayer.reference_lists.bibtex import amsrefs_as_bibtex, read_bibtex
 from assayer.reference_lists.entry_parser import parse_references
-from tests.unit.test_tex_document import lines, read
+from tests.unit.tex_files import lines, read
 
 BIB = r"""@article{lee19, author={Lee, Ann and Chen, Bo}, title={Sorting mail}, journal={Letters}, year={2019}}
 @book{fox20, author={Fox, Eva}, title={Lamps}, publisher={Post}, year={2020}}"""

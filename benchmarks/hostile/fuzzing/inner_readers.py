@@ -12,8 +12,11 @@ from pydantic import BaseModel
 from assayer.bias_test import variants
 from assayer.blinding import (
     author_block,
+    caseless_names,
+    caseless_people,
     front_people,
     identifying_sections,
+    initials,
     institution_patterns,
     labelled_lines,
     mentions,
@@ -22,8 +25,10 @@ from assayer.blinding import (
     personal_pages,
     remaining_names,
     roles,
+    self_cited_works,
     spans,
 )
+from assayer.blinding.person import Person
 from assayer.citing import claim_numbers, claim_quotes, labels
 from assayer.citing import evidence as citing_evidence
 from assayer.citing.excerpts import excerpt, join_excerpts
@@ -154,6 +159,18 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     ),
     "assayer.blinding.author_block.author_block": lambda text: list(
         author_block.author_block(text, "A title", headings.find_headings(text))
+    ),
+    "assayer.blinding.caseless_names.find_caseless_mentions": lambda text: list(
+        caseless_names.find_caseless_mentions(text, (Person("", "鴻巣"),))
+    ),
+    "assayer.blinding.caseless_people.caseless_names_may_remain": lambda text: (
+        caseless_people.caseless_names_may_remain("A title", text, recognised=True)
+    ),
+    "assayer.blinding.initials.find_initials": lambda text: list(initials.find_initials(text, _PEOPLE)),
+    "assayer.blinding.labelled_lines.people_of_value": lambda text: labelled_lines.people_of_value(text, frozenset()),
+    "assayer.blinding.mentions.person_of_word": lambda text: mentions.person_of_word(text, frozenset()),
+    "assayer.blinding.self_cited_works.authors_of_own_works": lambda text: self_cited_works.authors_of_own_works(
+        text, (CitedWork(number=1, title="A title", raw=text[:4_000]),)
     ),
     "assayer.blinding.author_block.is_front_matter": lambda text: author_block.is_front_matter(text, frozenset()),
     "assayer.blinding.front_people.people_in_fields": lambda text: front_people.people_in_fields((text,), text),

@@ -34,7 +34,7 @@ from orchestrator.batches import body_reader, csv_rows, json_rows, rows, uploade
 from orchestrator.settings import BatchSettings
 from workers.full_texts import cited_places, grobid_tei
 from workers.literature_apis import arxiv, record_fields
-from workers.llm import completion
+from workers.llm import completion, stated_limits
 from workers.sandbox import page_extraction
 from workers.sandbox.refusal import Refused
 from workers.web import search
@@ -125,6 +125,7 @@ def _completion(text: str) -> object:
 
 _GIVEN: dict[str, Callable[[str], object]] = {
     **INNER_READERS,
+    "workers.llm.stated_limits.window_stated": lambda text: stated_limits.window_stated(text, ""),
     **REFERENCE_READERS,
     "assayer.blinding.blind.spans_to_mask": lambda text: blind.spans_to_mask(text, "A title"),
     "assayer.citing.further_quotes.find_further_quotes": lambda text: further_quotes.find_further_quotes(

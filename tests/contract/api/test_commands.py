@@ -198,10 +198,10 @@ async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, se
     assert watching.stderr is not None
     told = (await watching.stderr.readline()).decode()
     found = (await service.machine.get(f"/v1/batches/{batch}")).json()
-    assert found["waiting"].startswith("It may cost 2 USD, but only 0.50 USD remains")
-    assert told.strip() == f"{batch}: nothing is running yet. Next: {found['waiting']}"
+    assert found["waiting_reason"].startswith("It may cost 2 USD, but only 0.50 USD remains")
+    assert told.strip() == f"{batch}: nothing is running yet. Next: {found['waiting_reason']}"
     await service.machine.delete(f"/v1/batches/{batch}")
-    assert (await service.machine.get(f"/v1/batches/{batch}")).json()["waiting"] is None
+    assert (await service.machine.get(f"/v1/batches/{batch}")).json()["waiting_reason"] is None
     await watching.communicate()
     assert watching.returncode == 1
 

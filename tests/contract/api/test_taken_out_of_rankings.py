@@ -170,7 +170,7 @@ async def test_erasure_preview_lists_rankings_that_remain(
     assert not any(job["warning"] for job in would["jobs"])
     assert ranking not in [item["id"] for item in would["jobs"]]
     (kept,) = would["redacted_rankings"]
-    assert (kept["id"], kept["taken"], kept["left"]) == (ranking, 1, ENTRANTS - 1)
+    assert (kept["id"], kept["removed_proposals"], kept["remaining_proposals"]) == (ranking, 1, ENTRANTS - 1)
     async with signed_in(service, await service.key()) as officer:
         page = (await officer.get(f"/console/erase?source={WHO}")).text
     assert "is kept without this proposal" in page
@@ -185,7 +185,7 @@ async def test_ranking_pages_and_reports_mention_the_erasure(service: Service) -
     call = await evaluated_call_of_six(service)
     ranking = await judged(service, call)
     proof = await erase(service)
-    said = f"Erased after this ranking was made: 1 {{}} on {proof['at'][:10]} (rank 3)."
+    said = f"Erased after this ranking was made: 1 {{}} on {proof['erased_at'][:10]} (rank 3)."
     forms = {}
     for accept in ("text/html", "text/markdown", "text/csv"):
         found = await service.machine.get(f"/v1/rankings/{ranking}/report", headers={"Accept": accept})

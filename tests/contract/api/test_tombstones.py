@@ -194,7 +194,7 @@ async def test_client_and_commands_explain_that_the_evaluation_was_erased(progra
         assert (told.why, told.proof, told.slug, told.retryable) == ("erased", proof, "gone", False)
         assert told.deleted_at is not None
         assert told.proof is not None
-        assert first in (await client.erasures.get_proof(told.proof)).things
+        assert first in (await client.erasures.get_proof(told.proof)).erased_ids
     again = pickle.loads(pickle.dumps(told))  # noqa: S301 - our own bytes
     assert (str(again), again.proof, again.deleted_at) == (str(told), proof, told.deleted_at)
     for command in ("fetch", "watch", "timeline", "cancel"):

@@ -80,7 +80,7 @@ async def test_agent_learns_why_its_idea_waits_when_the_budget_is_spent(agent: C
     bounded = {"idea": f"{IDEA} And then once more.", "max_usd": first["cost_usd"]}
     second = await call_tool(agent, "evaluate", **bounded, wait_seconds=1)
     assert second["state"] == "queued"
-    assert "0.00 USD remains" in second["waiting"]
+    assert "0.00 USD remains" in second["waiting_reason"]
     assert second["cost_usd"] in (None, 0)
 
 
