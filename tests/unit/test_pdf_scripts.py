@@ -73,7 +73,7 @@ async def test_scripts_of_a_pdf_are_written_on_the_line(line: list[Piece], writt
 
 
 async def test_footnote_marks_of_a_pdf_stay_notes() -> None:
-    lines = [
+    lines: list[list[Piece]] = [
         [on(BODY), up("1"), on(".")],
         [on(BODY + ".")],
         [("1", 5, 3), ("A remark in small type below the text.", 7.5, 0)],
