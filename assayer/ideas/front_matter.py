@@ -77,9 +77,9 @@ def _split_properties(text: str) -> tuple[tuple[FrontMatterField, ...], str] | N
     if match is None or not any(normalise_field_name(name) in _NOTION for name, _ in fields):
         return None
     read = tuple((name, value) for name, value in fields if not _is_text_property(name, value))
-    kept = "".join(f"{name}: {value}\n\n" for name, value in fields if (name, value) not in read)
-    found = tuple(FrontMatterField(name=name.casefold(), value=value[:_MAX_VALUE_CHARS]) for name, value in read)
-    return found, f"{match['title']}{kept}{text[match.end() :]}"
+    text_fields = "".join(f"{name}: {value}\n\n" for name, value in fields if (name, value) not in read)
+    above = tuple(FrontMatterField(name=name.casefold(), value=value[:_MAX_VALUE_CHARS]) for name, value in read)
+    return above, f"{match['title']}{text_fields}{text[match.end() :]}"
 
 
 def _is_text_property(name: str, value: str) -> bool:

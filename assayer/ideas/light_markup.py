@@ -68,7 +68,7 @@ def read_org(text: str) -> tuple[Fields, str] | None:
     if not is_org and not _is_outline(lines):
         return None
     fields: Fields = {}
-    found: list[str] = []
+    written: list[str] = []
     in_drawer = in_code = False
     for line in lines:
         if in_drawer or (_ORG_DRAWER.match(line) and not in_code):
@@ -76,17 +76,17 @@ def read_org(text: str) -> tuple[Fields, str] | None:
         elif block := _ORG_BLOCK.match(line):
             if block["kind"].lower() in _CODE:
                 in_code = block["side"].lower() == "begin"
-                found.append("```")
+                written.append("```")
         elif in_code:
-            found.append(line)
+            written.append(line)
         elif (keyword := _ORG_KEYWORD.match(line)) is not None:
             name, value = keyword["name"].lower(), keyword["value"].strip()
             fields[name] = f"{fields[name]} {value}" if name in fields and value else fields.get(name, value)
         elif heading := _ORG_HEADING.match(line):
-            found += ["", f"{'#' * len(heading['stars'])} {heading['title']}", ""]
+            written += ["", f"{'#' * len(heading['stars'])} {heading['title']}", ""]
         elif not _ORG_COMMENT.match(line):
-            found.append(_write_org_inline(line))
-    return {name: value for name, value in fields.items() if value}, "\n".join(found)
+            written.append(_write_org_inline(line))
+    return {name: value for name, value in fields.items() if value}, "\n".join(written)
 
 
 def _is_outline(lines: Sequence[str]) -> bool:
@@ -116,7 +116,7 @@ def read_rst(text: str) -> tuple[Fields, str] | None:
         return None
     order = list(dict.fromkeys(adornments))
     fields: Fields = {}
-    found: list[str] = []
+    written: list[str] = []
     unread_until = -1
     in_fields = True
     for place, line in enumerate(lines):
@@ -124,21 +124,21 @@ def read_rst(text: str) -> tuple[Fields, str] | None:
             continue
         if place in headings:
             sign, title_place = headings[place]
-            found += ["", f"{'#' * min(order.index(sign) + 1, 6)} {lines[title_place].strip()}", ""]
+            written += ["", f"{'#' * min(order.index(sign) + 1, 6)} {lines[title_place].strip()}", ""]
             unread_until = title_place + 1
             continue
         field = _RST_FIELD.match(line) if in_fields else None
-        in_fields = in_fields and (field is not None or not line or len(found) <= 3)
+        in_fields = in_fields and (field is not None or not line or len(written) <= 3)
         if field and field["name"].lower() != "abstract":
             fields[field["name"].lower()] = field["value"].strip()
         elif directive := _RST_DIRECTIVE.match(line):
             is_read = directive["name"].rpartition(":")[2] not in _RST_UNREAD
-            found += [directive["rest"]] if is_read else []
+            written += [directive["rest"]] if is_read else []
         elif _RST_COMMENT.match(line) or _RST_TARGET.match(line):
             unread_until = _end_of_block(lines, place)
         elif not _RST_OPTION.match(line):
-            found.append(_write_rst_inline(line))
-    return fields, "\n".join(found)
+            written.append(_write_rst_inline(line))
+    return fields, "\n".join(written)
 
 
 def _write_rst_inline(line: str) -> str:
@@ -203,7 +203,7 @@ def _is_above_title(line: str) -> bool:
 
 
 def _adoc_body(lines: Sequence[str]) -> str:
-    found: list[str] = []
+    written: list[str] = []
     notes: list[str] = []
     in_comment = False
 
@@ -218,12 +218,12 @@ def _adoc_body(lines: Sequence[str]) -> str:
         elif in_comment or _ADOC_COMMENT.match(line) or _ADOC_MARK.match(line) or _ADOC_MACRO.match(line):
             pass
         elif block:
-            found.append("```" if block["sign"] in "-." else "")
+            written.append("```" if block["sign"] in "-." else "")
         elif heading := _ADOC_HEADING.match(line):
-            found += ["", f"{'#' * len(heading['signs'])} {heading['title']}", ""]
+            written += ["", f"{'#' * len(heading['signs'])} {heading['title']}", ""]
         else:
-            found.append(_ADOC_NOTE.sub(note, _ADOC_LINK.sub(r"[\g<words>](\g<target>)", line)))
-    return "\n".join([*found, "", *(f"[^{number}]: {words}" for number, words in enumerate(notes, 1))])
+            written.append(_ADOC_NOTE.sub(note, _ADOC_LINK.sub(r"[\g<words>](\g<target>)", line)))
+    return "\n".join([*written, "", *(f"[^{number}]: {words}" for number, words in enumerate(notes, 1))])
 
 
 READERS: tuple[Callable[[str], tuple[Fields, str] | None], ...] = (read_org, read_rst, read_asciidoc)

@@ -108,22 +108,22 @@ class _Definition(NamedTuple):
 def _definitions(text: str) -> Iterator[_Definition]:
     """Yield the notes written as `[^mark]: …`, with their further lines and indented paragraphs."""
     lines, offset = text.split("\n"), 0
-    found: _Definition | None = None
+    definition: _Definition | None = None
     is_open = False
     for line in lines:
         end = offset + len(line)
         if match := _DEFINITION.match(line):
-            yield from [found] if found else []
-            found, is_open = _Definition(offset, end, match["mark"], line[match.end() :]), True
-        elif found and ((is_open and not _ENDS_NOTE.match(line)) or _INDENTED.match(line)):
-            found, is_open = found._replace(end=end, text=f"{found.text}\n{line}"), True
+            yield from [definition] if definition else []
+            definition, is_open = _Definition(offset, end, match["mark"], line[match.end() :]), True
+        elif definition and ((is_open and not _ENDS_NOTE.match(line)) or _INDENTED.match(line)):
+            definition, is_open = definition._replace(end=end, text=f"{definition.text}\n{line}"), True
         elif line.strip():
-            yield from [found] if found else []
-            found = None
+            yield from [definition] if definition else []
+            definition = None
         else:
             is_open = False
         offset = end + 1
-    yield from [found] if found else []
+    yield from [definition] if definition else []
 
 
 def number_notes(text: str) -> str:

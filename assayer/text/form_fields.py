@@ -46,11 +46,11 @@ def remove_form_fields(text: str) -> tuple[str, tuple[UnreadPart, ...]]:
     lines: list[str] = []
     for line in text.split("\n"):
         bare = _TAG.sub("", line) if "#" in line else line
-        bare, found = _remove_prompts(bare)
-        prompts += found
+        bare, count = _remove_prompts(bare)
+        prompts += count
         if UNTICKED in bare or (_BOXES.search(bare) and (is_form or len(_BOXES.findall(bare)) > 1)):
-            bare, found = _remove_options(bare)
-            options += found
+            bare, count = _remove_options(bare)
+            options += count
         if bare.strip(" |\t*•–-") or not line.strip() or bare == line:
             lines.append(bare)
     if not prompts and not options:
@@ -109,11 +109,11 @@ def _remove_options(line: str) -> tuple[str, int]:
         if _BOX_AT_END.search(cell) and _WORD.search(cell[:first]):
             starts = [0, *(box.end() for box in boxes[:-1])]
             pieces = [(box[0], cell[start : box.end()]) for start, box in zip(starts, boxes, strict=True)]
-            kept = ""
+            before = ""
         else:
             ends = [*(box.start() for box in boxes[1:]), len(cell)]
             pieces = [(box[0], cell[box.start() : end]) for box, end in zip(boxes, ends, strict=True)]
-            kept = cell[:first]
+            before = cell[:first]
         count += sum(box not in _TICKED_BOX for box, _ in pieces)
-        written.append(kept + "".join(piece for box, piece in pieces if box in _TICKED_BOX))
+        written.append(before + "".join(piece for box, piece in pieces if box in _TICKED_BOX))
     return _EMPTY_CELLS.sub("", "".join(written)).rstrip(" |"), count

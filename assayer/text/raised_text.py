@@ -20,7 +20,7 @@ _SIGNED = re.compile(r"[-−–+]\d")
 _NEEDS_MARK = re.compile(r"[\w+−–-]")
 _BRACKETED = re.compile(r"\[.*\]")
 _ORDINALS = re.compile(r"st|nd|rd|th|er|re|e|[eè]me|i[eè]me")
-_AFTER_ORDINAL = re.compile(r"(?:\d|\b[IVXLC]{1,7})$")
+_AFTER_ORDINAL = re.compile(r"(?:\d|\b[IVXLC]{1,7}|(?<![A-Za-z])[ijkmn])$")
 _ABBREVIATIONS = re.compile(r"\b(?:[Nn](?:o|os)|M(?:me|lle|mes|r)|D(?:r|re)|P(?:r|rof))$")
 """Abbreviation whose end is raised: `nᵒ`, `Mᵐᵉ`."""
 _SIGNS = {"TM": "™", "SM": "℠", "tm": "™"}
@@ -58,7 +58,7 @@ _CHEMICAL = re.compile(rf"(?:[\[(]?{_ELEMENT}\d{{0,3}}(?:[\])]\d{{0,3}})?){{1,20
 _TOKEN_AT_END = re.compile(r"[A-Za-z0-9()\[\].]{1,40}$")
 _PAIRS = frozenset(("H", "N", "O", "F", "I", "Cl", "Br"))
 """Elements whose molecules have several atoms."""
-_CAPITALS_AT_END = re.compile(r"(?<![a-z])[A-Z]{2,6}$")
+_CAPITALS_AT_END = re.compile(r"(?<![A-Za-z])[a-z]?[A-Z]{2,6}$")
 _COUNT = re.compile(r"\d{1,3}(?:\.\d)?")
 
 _TAG = re.compile(

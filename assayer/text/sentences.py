@@ -46,8 +46,8 @@ _CITATION = re.compile(r"(?:\[\^?\d{1,3}(?:\s?[-–,;]\s?\d{1,3}){0,20}\])+(?:\s
 
 def sentences(text: str, min_words: int = 6) -> list[str]:
     """Return the sentences of at least `min_words` words, in order, without Markdown marks, each on one line."""
-    found = (" ".join(_MARKUP.sub("", text[start:end]).split()) for start, end in sentence_spans(text))
-    return [item for item in found if len(item.split()) >= min_words]
+    plain = (" ".join(_MARKUP.sub("", text[start:end]).split()) for start, end in sentence_spans(text))
+    return [item for item in plain if len(item.split()) >= min_words]
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

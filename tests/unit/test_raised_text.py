@@ -29,6 +29,8 @@ RAISED = [
     ("an R<sup>2</sup> of 0.8 and a chi<sup>2</sup> test", "an R^2 of 0.8 and a chi^2 test"),
     ("Ca<sup>2+</sup> and Cl<sup>-</sup>", "Ca^2+ and Cl^-"),
     ("the 19<sup>th</sup> and XX<sup>e</sup> century", "the 19th and XXe century"),
+    ("the n<sup>th</sup> pot", "the nth pot"),
+    ("a pCO<sub>2</sub> of 4", "a pCO2 of 4"),
     ("Brand<sup>TM</sup> kits", "Brand™ kits"),
     ("dated with <sup>14</sup>C", "dated with 14C"),
     ("e<sup>-kt</sup>", "e^(-kt)"),

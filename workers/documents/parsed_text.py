@@ -99,8 +99,8 @@ class ParsedText(Frozen):
         if len(title.split()) < _MIN_TITLE_WORDS or is_file_name(title) or is_generic_title(title):
             return ""
         opening = [text for _, text in self.paragraphs[:_OPENING]]
-        has_own = self.paragraphs[0][0] <= 0 and find_opening_line(self.to_markdown()) if self.paragraphs else ""
-        return title if title in opening or not has_own else ""
+        opening_line = self.paragraphs[0][0] <= 0 and find_opening_line(self.to_markdown()) if self.paragraphs else ""
+        return title if title in opening or not opening_line else ""
 
     def document(self) -> Document:
         lines = self.reference_lines or tuple(f"[{work.number}] {work.raw}" for work in self.works)

@@ -22,6 +22,7 @@ from assayer.text.section_titles import (
 )
 from workers.documents.pdf_lines import PdfLine, TextStyle, build_running_key, remove_line_numbers, remove_running_lines
 from workers.documents.pdf_notes import part_notes
+from workers.documents.pdf_scripts import write_scripts
 
 _CAPTION = re.compile(
     r"(?:(?P<figure>fig(?:ure)?)|tab(?:le)?)\b\.?\s+(?:[A-Z]{0,2}\.?\d{1,3}[a-z]?|[IVX]{1,5})\b(?P<mark>[.:|]?)\s*"
@@ -318,7 +319,9 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     rotated = sum(not line.style.upright for line in all_lines)
     kept_ids = frozenset(map(id, lines))
     heads = dict.fromkeys(
-        build_running_key(line) for line in all_lines if id(line) not in kept_ids and _has_word(line.text)
+        write_scripts(build_running_key(line))
+        for line in all_lines
+        if id(line) not in kept_ids and _has_word(line.text)
     )
     body = _body_style(lines)
     lines_without_captions = remove_captions(lines, body)
@@ -326,6 +329,8 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
         _CAPTION.match(line.text) is not None for line in lines_without_captions
     )
     lines, notes = part_notes(lines_without_captions, body.size)
+    lines = [line._replace(text=write_scripts(line.text)) for line in lines]
+    notes = [note.model_copy(update={"text": write_scripts(note.text)}) for note in notes]
     title = _title(lines, body, metadata_title)
     lines_with_headings = list(_mark_headings(lines, body, title))
     headings = [heading for _, heading in lines_with_headings if heading]

@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 
 from assayer.models import Note
 from assayer.reference_lists.list_titles import list_title
+from workers.sandbox.pdf_scripts import ON_LINE, RAISED
 
 _START = re.compile(r"(?P<number>\d{1,3}) ?(?=[^\W\d_]|[\"“‘(])")
 _SMALLER = 0.93
@@ -86,7 +87,8 @@ def _mark_note_numbers(page: list[L], end: int, numbers: Sequence[int], before: 
     """Replace the note numbers above line `end` by marks; if a number is missing, return False and change nothing."""
     marked, line, column = dict[int, str](), 0, 0
     for shift, number in enumerate(numbers, 1):
-        printed_number = re.compile(rf"(?:(?<=[^\W\d_A-Z]{{3}})|(?<=[.,;:)\]”\"’»?!])){number}(?![\d]|[.,]\d)")
+        raised = rf"{RAISED}{number}{ON_LINE}"
+        printed_number = re.compile(rf"{raised}|(?:(?<=[^\W\d_A-Z]{{3}})|(?<=[.,;:)\]”\"’»?!])){number}(?![\d]|[.,]\d)")
         while line < end:
             text = marked.get(line, page[line].text)
             if match := printed_number.search(text, column):

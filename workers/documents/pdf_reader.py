@@ -11,6 +11,7 @@ from workers.documents.limits import PdfLimits
 from workers.documents.pdf_accents import compose_accents
 from workers.documents.pdf_layout import detect_layout
 from workers.documents.pdf_lines import PdfLine, TextStyle
+from workers.documents.pdf_scripts import write_scripts
 from workers.sandbox.office_text import AUTHOR_PROPERTY, HEADS
 
 
@@ -123,5 +124,5 @@ def _collect_hidden_texts(parsed: _Lines) -> tuple[HiddenText, ...]:
 async def pdf_text(pdf: bytes, limits: PdfLimits, source: str) -> PdfText:
     """Return all lines of a PDF in their original order, including running heads. Raises Unreadable."""
     parsed = await _parse(pdf, source, limits)
-    text = "\n".join(compose_accents(text) for *_, text in parsed.lines)
+    text = "\n".join(write_scripts(compose_accents(text)) for *_, text in parsed.lines)
     return PdfText(text, _collect_hidden_texts(parsed), parsed.pages, parsed.unlooked)

@@ -14,6 +14,7 @@ import pypdfium2.raw as pdfium
 from workers.sandbox.hidden_pdf_text import PdfHiding, find_hidden_characters
 from workers.sandbox.office_text import HIDDEN_LENGTH, MAX_HIDDEN
 from workers.sandbox.pdf_links import find_linked_works
+from workers.sandbox.pdf_scripts import ScriptMarker
 from workers.sandbox.refusal import Refused
 from workers.sandbox.replacement_text import remove_false_replacements
 
@@ -61,23 +62,27 @@ def get_left_edge(page: Any, index: int) -> float:
 
 
 def read_lines(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, list[int]]]:
-    """Yield each line's text without hidden text, and the indices of its characters other than spaces."""
+    """Yield each line's text without hidden text, with marks around superscripts and subscripts, and the indices of its
+    characters other than spaces."""
     units: list[int] = []
     visible: list[int] = []
+    marker = ScriptMarker(page)
     for index in range(page.count_chars()):
         if index in hidden:
             continue
         unit = pdfium.FPDFText_GetUnicode(page, index)
+        if unit in LINE_END and marker.continues_line(index):
+            continue
         if unit in LINE_END:
-            yield decode_units(units), visible
+            yield decode_units(units + marker.end()), visible
             units, visible = [], []
         elif unit in LINE_HYPHEN:
             units.append(SOFT_HYPHEN)
         elif unit:
-            units.append(unit)
+            units += marker.units(index, unit)
             if not chr(unit).isspace():
                 visible.append(index)
-    yield decode_units(units), visible
+    yield decode_units(units + marker.end()), visible
 
 
 def join_split_words(lines: Sequence[Line]) -> list[Line]:

@@ -1,0 +1,25 @@
+"""Write the superscripts and subscripts that the parser of PDFs marks."""
+
+import re
+from collections.abc import Iterator
+
+from assayer.text.raised_text import Script, join_scripts
+from workers.sandbox.pdf_scripts import LOWERED, ON_LINE, RAISED
+
+_MARKED = re.compile(f"(?P<mark>[{RAISED}{LOWERED}])(?P<text>[^{RAISED}{LOWERED}{ON_LINE}]*){ON_LINE}?")
+
+
+def write_scripts(text: str) -> str:
+    """Return the text of a line with its superscripts and subscripts in the notation that people type."""
+    if RAISED not in text and LOWERED not in text:
+        return text
+    return join_scripts(_pieces(text)).replace(ON_LINE, "")
+
+
+def _pieces(text: str) -> Iterator[tuple[str, Script]]:
+    position = 0
+    for match in _MARKED.finditer(text):
+        yield text[position : match.start()], ""
+        yield match["text"], "^" if match["mark"] == RAISED else "_"
+        position = match.end()
+    yield text[position:], ""

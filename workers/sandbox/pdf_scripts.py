@@ -1,0 +1,92 @@
+"""Mark the superscripts and subscripts of a PDF's lines by the size of their characters and their distance from the
+baseline. Only numbers and signs are looked at, because letters in formulas are placed in too many ways.
+
+Runs in the sandboxed process."""
+
+import ctypes
+from typing import Any
+
+import pypdfium2.raw as pdfium
+
+from assayer.text.raised_text import Script
+
+RAISED, LOWERED, ON_LINE = "\ue1a1", "\ue1a2", "\ue1a0"
+"""Marks before a superscript, before a subscript, and after either."""
+_MARKS: dict[Script, str] = {"^": RAISED, "_": LOWERED, "": ON_LINE}
+_NUMBERS = frozenset(map(ord, "0123456789+-−–,"))
+_SIGNS = frozenset(map(ord, "+-−–"))
+_MAX_HEIGHT, _MIN_RISE, _MIN_DROP, _MAX_SHIFT = 0.9, 0.12, 0.06, 0.8
+"""Maximum height of a script, minimum distance of its baseline above or below the line's, and maximum distance, as
+shares of the height of the text on the line."""
+_MAX_OVERLAP, _MAX_GAP = 0.2, 0.4
+"""Maximum overlap of two characters that follow each other, and maximum gap between them, as shares of this height."""
+
+
+class ScriptMarker:
+    """Adds marks to one line of a page, character by character."""
+
+    def __init__(self, page: Any) -> None:
+        self._page = page
+        self._base = -1
+        """Index of the last letter on the line; negative if there is none."""
+        self._last = -1
+        """Index of the last character on the line, also of a script; negative if there is none."""
+        self._script: Script = ""
+        self._after_space = False
+        self._count = page.count_chars()
+
+    def units(self, index: int, unit: int) -> list[int]:
+        """Return the code units to add for a character: its own, and the marks before it."""
+        is_candidate = self._base >= 0 and unit in _NUMBERS and not self._after_space
+        script = self._script_of(index, is_sign=unit in _SIGNS) if is_candidate else ""
+        marks = [ord(_MARKS[script])] if script != self._script else []
+        self._after_space = chr(unit).isspace()
+        if not self._after_space:
+            self._last = index
+            self._base = self._base if script else index
+        self._script = script
+        return [*marks, unit]
+
+    def continues_line(self, index: int) -> bool:
+        """Return whether the text after a line end follows the text before it on the page. pdfium ends a line where a
+        script follows another, or where one ends."""
+        following = index + 1
+        while following < self._count and pdfium.FPDFText_GetUnicode(self._page, following) in (0x0A, 0x0D):
+            following += 1
+        if self._last < 0 or following >= self._count:
+            return False
+        height, baseline = self._measure(self._base)
+        before, after = self._box(self._last), self._box(following)
+        shift = abs(self._measure(following)[1] - baseline)
+        is_script = self._script != "" or after.top - after.bottom <= _MAX_HEIGHT * height
+        gap = after.left - before.right
+        return is_script and shift < _MAX_SHIFT * height and -_MAX_OVERLAP * height < gap < _MAX_GAP * height
+
+    def end(self) -> list[int]:
+        """Return the code units to add at the end of the line, and begin another."""
+        marks = [ord(ON_LINE)] if self._script else []
+        self._base = self._last = -1
+        self._script, self._after_space = "", False
+        return marks
+
+    def _script_of(self, index: int, *, is_sign: bool) -> Script:
+        """Return the script of a character. The height of a sign's font says nothing about its size."""
+        base_height, base_line = self._measure(self._base)
+        height, baseline = self._measure(index)
+        if base_height <= 0 or (height > _MAX_HEIGHT * base_height and not is_sign):
+            return ""
+        shift = (baseline - base_line) / base_height
+        if abs(shift) > _MAX_SHIFT:
+            return ""
+        return "^" if shift > _MIN_RISE else "_" if shift < -_MIN_DROP else ""
+
+    def _measure(self, index: int) -> tuple[float, float]:
+        """Return the height of a character's font at its size, and its baseline, in points."""
+        box, x, y = self._box(index), ctypes.c_double(), ctypes.c_double()
+        pdfium.FPDFText_GetCharOrigin(self._page, index, x, y)
+        return box.top - box.bottom, y.value
+
+    def _box(self, index: int) -> Any:
+        box = pdfium.FS_RECTF()
+        pdfium.FPDFText_GetLooseCharBox(self._page, index, box)
+        return box
