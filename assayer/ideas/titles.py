@@ -136,7 +136,8 @@ def _is_skipped(text: str, headings: Sequence[Heading]) -> bool:
 
 def strip_kind(title: str) -> str:
     """Return a title without the kind of document before it: `Research plan: …`."""
-    return _KIND.sub("", title)
+    words = _KIND.sub("", title)
+    return words if any(map(str.isalpha, words)) else title
 
 
 def find_opening_line(text: str) -> str:

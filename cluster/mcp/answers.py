@@ -173,7 +173,11 @@ def convert_suggestions(suggested: SuggestedReferences) -> ReferencesSuggested:
     papers = tuple(
         SuggestedPaper.model_validate(
             reference.model_dump()
-            | {"search_paths": [_WAYS[way.kind].format(shorten_text(way.from_title or "")) for way in reference.search_paths]}
+            | {
+                "search_paths": [
+                    _WAYS[way.kind].format(shorten_text(way.from_title or "")) for way in reference.search_paths
+                ]
+            }
         )
         for reference in suggested.references
     )

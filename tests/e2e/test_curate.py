@@ -81,7 +81,7 @@ def test_proposed_candidates_are_distinct_and_ranked(made: Curated) -> None:
     assert made.proposed.code == 0, made.proposed.err
     lines = _lines(made.program.home / "candidates.jsonl")
     assert len({line["text"] for line in lines}) == 3
-    assert [line["place"] for line in lines] == [1, 2, 3]
+    assert [line["rank"] for line in lines] == [1, 2, 3]
 
 
 def test_candidates_are_scored_on_every_dimension(made: Curated) -> None:

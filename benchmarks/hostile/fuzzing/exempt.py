@@ -21,6 +21,7 @@ EXEMPT: Mapping[str, str] = {
     "assayer.ideas.tables.notice_above": "counts lines, and cuts the first",
     "assayer.inspect_tasks": "takes settings of an evaluation that Inspect runs",
     "assayer.methods.criteria_file": "reads files of the operator's own",
+    "assayer.blinding.word_lists": _NAME_OF_OURS,
     "assayer.methods.debate.composition.composition": _NAME_OF_OURS,
     "assayer.methods.debate.guard_sentences.index_features": "hashes names that guards have found",
     "assayer.methods.debate.viewpoint_judge": _EMBEDDED,

@@ -17,7 +17,7 @@ async def reviewed(service: Service, proposals: int = 6) -> tuple[Person, list[P
     none; the fifth has no reviewers, but an officer has set 5; the sixth has nothing."""
     officer = await person(service, "officer", "Otto Officer")
     people = [await person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce", "Cleo Curie")]
-    batch, _ = await call_of(service, *(f"# Title {place}" for place in range(proposals)))
+    batch, _ = await call_of(service, *(f"# Proposal {place}" for place in range(proposals)))
     ids = list(await service.services.reviewing.assignments.titles(ACME, BatchId(batch)))
     pairs = [(item, who.member.id) for item in ids[:2] for who in people]
     pairs += [(item, who.member.id) for item in ids[2:4] for who in people[:2]]
@@ -138,7 +138,7 @@ async def test_assignments_are_sorted_and_filtered_by_the_database(service: Serv
     }
     assert (await tables.page(ACME, batch, AssignedView())).rows[0].reviewers[0] == AssignedReviewer(cleo, "none", "")
     ((conflict, title),), known = await tables.conflicts(ACME, batch, 1)
-    assert (conflict.evaluation, conflict.member, title, known) == (ids[1], cleo, "1", 1)
+    assert (conflict.evaluation, conflict.member, title, known) == (ids[1], cleo, "Proposal 1", 1)
     assert await tables.loads(OTHER, batch) == {}
     assert (await tables.page(OTHER, batch, AssignedView())).rows == []
 

@@ -158,7 +158,7 @@ async def test_erasure_log_and_proof_name_the_affected_rankings(service: Service
         assert ranking in page
         assert ranking in (await owners.get("/console/audit-log")).text
     async with served(service.app) as url, AsyncClient(url, await service.key()) as client:
-        assert (await client.erasures.get_proof(proof["number"])).taken_out_of == (ranking,)
+        assert (await client.erasures.get_proof(proof["number"])).redacted_rankings == (ranking,)
         assert [item.rank for item in (await client.rankings.report(ranking)).erased] == [3]
 
 
