@@ -123,7 +123,7 @@ def _year_agrees(work: CitedWork, paper: Paper) -> bool | None:
     if work.year is None or paper.publication_date is None:
         return None
     year = paper.publication_date.year
-    stated = re.findall(r"\b(?:19|20)\d\d(?=[a-z]?\b)", remove_identifiers(_remove_title(work)))
+    stated = re.findall(r"\b(?:1[5-9]|20)\d\d(?=[a-z]?\b)", remove_identifiers(_remove_title(work)))
     versions = _KNOWN_VERSIONS if _are_versions(work.doi, paper.identifiers.doi) else _VERSIONS
     return abs(work.year - year) <= versions or str(year) in stated
 

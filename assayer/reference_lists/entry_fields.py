@@ -41,8 +41,9 @@ _ET_AL = re.compile(rf"(?:\band )?\bet al\b\.?[,;:]?\s+(?:\(?{YEAR}\)?[.,:]?\s+)
 _DOCUMENT_KIND = re.compile(r"\s*[\[［](?:[A-Z]{1,2}(?:/[A-Z]{2})?)[\]］](?://)?")
 """Document type as Chinese standards print it: `[J]`, `[M/OL]`."""
 _ADDED_TO_TITLE = re.compile(
-    r"(?:[.,:]?\s*[(\[](?:vols?|version|v|pp?|no|\d{1,2}(?:st|nd|rd|th)|r package|[\w ]{0,20}software|data ?set|online|"
-    r"internet|preprint|[\w ’']{0,25}(?:thesis|dissertation)|video|film|poster|abstract|manuscript|conference)\b"
+    r"(?:[.,:]?\s*[(\[](?:vols?|version|v|pp?|no|\d{1,2}(?:st|nd|rd|th)|r package|[\w ]{0,20}software|"
+    r"tech(?:nical|\.)? rep|data ?set|online|internet|preprint|[\w ’']{0,25}(?:thesis|dissertation)|video|film|"
+    r"poster|abstract|manuscript|conference)\b"
     r"[^()\[\]]{0,80}[)\]]?|: Vols?\b.{0,20}|, volume \d{1,4})+$",
     re.IGNORECASE,
 )
@@ -63,6 +64,8 @@ _COMMA_AND_PUBLISHER = re.compile(
 _UNNAMED_TITLE = re.compile(r"[^,;\d]{12,200}")
 _MIN_WORDS = 2
 _MAX_NAMES_CHARS = 300
+_POINTED_NAMES = re.compile(rf"{SURNAME},? {UPPER}\.")
+_WORD_AFTER_INITIAL = re.compile(rf"\b{UPPER}\. {UPPER}[\w-]{{2,}}")
 _EDITED = re.compile(r"\s*\((?:[Hh]rsgg?|[Hh]g|[Ee]ds?|[Rr]ed|[Cc]oord)\.?\)")
 _ARXIV_CLASS = re.compile(r"\s*\[[a-z-]{2,10}(?:\.[A-Za-z-]{2,8})?\]")
 _LONG_TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//?\s|\s\((?=[^()]*(?:1[5-9]|20)\d\d\))")
@@ -203,7 +206,9 @@ def _before_colon(entry: str) -> EntryFields | None:
     is_list = "," in names or ORGANISATION.search(names)
     if not is_list or len(names) > _MAX_NAMES_CHARS or SENTENCE_END.search(names) or _ET_AL.search(names):
         return None
-    people = authors_in(names) if begins_with_names(f"{names}:") else ()
+    # The title may follow initials: `Lee, A., and Chen, B. Mail: a survey`.
+    is_list = begins_with_names(f"{names}:") and not (_POINTED_NAMES.match(names) and _WORD_AFTER_INITIAL.search(names))
+    people = authors_in(names) if is_list else ()
     return EntryFields(people, title) if people and may_be_title(title) and " " in title else None
 
 

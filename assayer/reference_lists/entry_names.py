@@ -44,7 +44,7 @@ def _reads_like_name(name: str) -> bool:
     words = name.split()
     if len(words) > 6:
         return False
-    return not any(word[0].islower() and not PARTICLE.fullmatch(word.rstrip(",")) for word in words)
+    return not any(len(word) > 1 and word[0].islower() and not PARTICLE.fullmatch(word.rstrip(",")) for word in words)
 
 
 def _is_inverted(parts: list[str]) -> bool:

@@ -16,6 +16,8 @@ DATE = (
     r"(?:, [^()]{3,25})?[)\]]?"
 )
 """Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `Sep. 1999`, `(n.d.)`, `[n.d.]`."""
+_MAX_NAMES, _MAX_CHARS = 1_400, 1_500
+"""Maximum characters of the names before the date of an entry, and of a line in which they are looked for."""
 _ENTRY_YEAR = re.compile(
     rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}})?[)）]"
     r"|(?<![\d–-])(?<!\bpp)(?<!\bp)[.,;，．。] ?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
@@ -36,7 +38,8 @@ ITEM_MARK = re.compile(
 _TAGGED = re.compile(r"@|TY {1,2}- |%0 |PMID- |FN (?:Clarivate|ISI)|PT [A-Z]$|\\bib\{|\\begin\{(?:bibdiv|biblist)\}")
 """Beginning of an entry of a reference manager or a database: BibTeX, RIS, EndNote, PubMed, Web of Science, amsrefs."""
 _DATED = re.compile(
-    rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\b(?-i:[ns]\. ?d)\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE
+    rf"\b{YEAR}\b|[.,\w] \(\)[.:,]|\b10\.\d{{4,9}}/|arxiv|\b(?-i:[ns]\. ?d)\.|\(?\b(?:{_UNPUBLISHED})\b|https?://",
+    re.IGNORECASE,
 )
 
 UPPER = "[" + ranges(code for code in range(0x2000) if chr(code).isupper()) + "]"
@@ -58,8 +61,10 @@ _NAMES = re.compile(
 """Names at the beginning of an entry: `Lee, A.`, `Lee A`, `A. Lee,`, `Lee, Ann,`, `Ann Lee and`, `李世明,`."""
 _SAME = re.compile(r"[—―–_-]{2,}")
 """Dashes that stand for the names of the previous entry."""
-_DATED_NAMES = re.compile(rf"^(?P<names>[^()]{{2,500}}?)[\s.,;]\(?{DATE}\)?[.,:;]")
-_BRACKETED_DATE = re.compile(rf"^(?P<names>[^()]{{2,300}}?(?: \([^()]{{2,30}}\))?)[\s.,]{{1,3}}\(?\({DATE}\)")
+_DATED_NAMES = re.compile(rf"^(?P<names>[^()]{{2,{_MAX_NAMES}}}?)[\s.,;]\(?{DATE}\)?[.,:;]")
+_BRACKETED_DATE = re.compile(
+    rf"^(?P<names>[^()]{{2,{_MAX_NAMES}}}?(?: \([^()]{{2,30}}\))?)[\s.,]{{1,3}}\(?\((?:{DATE})?\)"
+)
 _DATED_TITLE = re.compile(rf"[“\"][^“”\"]{{8,200}}[”\"] {DATE}[.,]")
 """Title in quotation marks before the date, as Chicago style prints works without authors."""
 _DISEASE = re.compile(r"\b[A-Z]{2,8}(?:-[A-Z]{1,4})?-\d{1,2}\b")
@@ -85,7 +90,7 @@ ORGANISATION = re.compile(
 """Words that name an organisation or a collaboration rather than a person."""
 _LOWER_WORD = re.compile(r"(?<![\w'’.-])(?=[^\W\d_])(?-i:[a-zß-öø-ÿа-яα-ω])[\w'’-]*")
 _BETWEEN = re.compile(
-    rf"(?:{_PARTICLE}|and|et|al|und|y|e|i|og|och|и|others|u|eds?|editors?|hrsg|trans|with|the|of|for|collaboration|collab|"
+    rf"(?:{_PARTICLE}|and|et|al|und|y|e|i|og|och|и|others|many|contributions|from|u|eds?|editors?|hrsg|trans|with|the|of|for|collaboration|collab|"
     r"group|team|consortium|investigators|d['’]\w*|l['’]\w*|jr|pseud|d)",
     re.IGNORECASE,
 )
@@ -196,7 +201,7 @@ def has_year_or_link(entry: str) -> bool:
 def reads_like_entry(line: str) -> bool:
     """Return whether a line begins with names followed by a date. This is typical of entries and rare in other
     lines."""
-    text = strip_mark(line).strip()[:600]
+    text = strip_mark(line).strip()[:_MAX_CHARS]
     if _NO_AUTHOR.match(text):
         return False
     if any(shape.match(text) for shape in (_DATED_TITLE, _MAKERS, _ONLINE)):

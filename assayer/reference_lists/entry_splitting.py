@@ -147,7 +147,7 @@ def _remove_note(lines: Sequence[str]) -> Sequence[str]:
         not consecutive
         or len(above) > _MAX_NOTE_LINES
         or any(map(reads_like_entry, above))
-        or has_year_or_link(" ".join(above))
+        or (has_year_or_link(" ".join(above)) and numbers[0] is not None and numbers[0][0] != "bracket")
     ):
         return lines
     return lines[places[0] :]
@@ -275,7 +275,7 @@ def _slice_between(lines: Sequence[str], starts: Sequence[int]) -> Iterator[str]
 def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
     """Yield the lines that begin an entry: the line above ends an entry, and this line begins with names. If the list
     has dates directly after the names, the names must be followed by a date."""
-    ahead = {place: " ".join(" ".join(lines[place : place + 4]).split())[:_LOOK_AHEAD] for place in places}
+    ahead = {place: _join_ahead(lines, place) for place in places}
     dated = [place for place in places if reads_like_entry(ahead[place])]
     by_date = len(dated) >= _MIN_DATED and reads_like_entry(ahead[places[0]])
     paragraphs = [place for place in places if place == 0 or not lines[place - 1].strip()]
@@ -309,6 +309,12 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
         above = lines[place]
         ended = bool(is_rest_of_address or _ENDED.search(above))
         complete = complete or has_year_or_link(above)
+
+
+def _join_ahead(lines: Sequence[str], place: int) -> str:
+    """Return the text from a line on in which the date of an entry is looked for; it may follow many names."""
+    size = 1 + 3 * begins_with_names(lines[place])
+    return " ".join(" ".join(lines[place : place + 4 * size]).split())[: _LOOK_AHEAD * size]
 
 
 def _titled_starts(lines: Sequence[str], places: Sequence[int], ahead: Mapping[int, str]) -> Sequence[int]:

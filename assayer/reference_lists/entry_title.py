@@ -9,11 +9,11 @@ _MIN_TITLE_CHARS = 8
 _MAX_TITLE_CHARS = 300
 _REST_OF_NAMES = re.compile(
     rf"(?:{UPPER}|[a-z])\.,|(?:{UPPER}\. ?)+ ?{UPPER}[\w’'-]+(?:,| and | & )|{UPPER}, (?:and |& )?{UPPER}"
-    rf"|[a-z]+: {UPPER}$"
+    rf"|[a-z]+: {UPPER}$|{UPPER}[\w’'-]+, [Ee]ds?$"
 )
 """Initials with a comma or a family name after them: the end of a list of names, not a title."""
 SENTENCE_END = re.compile(
-    r"(?<!\b[^\W\d_a-z\u3040-\u9fff\uac00-\ud7ff])(?<!\bal)(?<!\bVol)(?<!\bNo)(?<!\bSt)(?<!\bJr)(?:[.?!][”\"]?\s+(?=[\"“(¿¡]?\w)|[。．]\s*)"
+    r"(?<!\b[^\W\d_a-z\u3040-\u9fff\uac00-\ud7ff])(?<!\bal)(?<!\bVol)(?<!\bNo)(?<!\bSt)(?<!\bJr)(?<!\(Tech)(?:[.?!][”\"]?\s+(?=[\"“(¿¡]?\w)|[。．]\s*)"
 )
 _ENDS_IN_INITIAL = re.compile(rf"^(?!.*(?:^|\s)[a-z]{{2,}}\s)\S+\s\S.*\s{UPPER}$")
 """Capitalised words that end in an initial, which are names rather than a title."""

@@ -132,6 +132,8 @@ _WORKS_OF_AUTHORS = frozenset(["papers", "articles", "publications", "studies", 
 _DIVISION_KEYS = _titles(_DIVISIONS)
 _MAX_LINE_CHARS = 120
 _MAX_WORDS = 8
+_UNREADABLE = re.compile(r"[\ue000-\uf8ff]")
+"""Letter of a font's own, which may stand for a digit, such as the page number in a table of contents."""
 _MARKS = re.compile(r"^[\s>]*(?:[-*+•]\s+)?|[\s:：.。*_#=]+$")
 _ATTRIBUTES = re.compile(r"\s*\{[^{}]{0,200}\}\s*$")
 """Attributes of a heading in pandoc's Markdown: `{#refs .unnumbered}`."""
@@ -150,7 +152,7 @@ _ROMAN = re.compile(r"^[IVXivx]{1,5}[.)]?\s+(?=\S)|^[一二三四五六七八九
 
 def list_title(line: str) -> ListTitle | None:
     """Return how certain it is that a line or heading is the title of a reference list; None if it is not one."""
-    return _list_title(line) if len(line) <= _MAX_LINE_CHARS else None
+    return _list_title(line) if len(line) <= _MAX_LINE_CHARS and not _UNREADABLE.search(line) else None
 
 
 def is_division(line: str) -> bool:

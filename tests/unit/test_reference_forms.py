@@ -8,6 +8,7 @@ from assayer.ideas.parsing import idea_of_document, parse_idea
 from assayer.models import Document, Idea
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.list_end import find_end_of_entries
+from assayer.reference_lists.list_titles import list_title
 from assayer.reference_lists.page_lines import join_pages, mask_page_lines
 from assayer.reference_lists.telling_title import is_title_told
 from workers.documents.pdf_layout import detect_layout
@@ -192,3 +193,53 @@ def test_masked_text_keeps_its_offsets() -> None:
     masked = mask_page_lines(text)
     assert len(masked) == len(text)
     assert "12" not in join_pages(masked)
+
+
+NAMES_OF_MANY = ", ".join(f"{name}, {letter}." for letter in "ABCDEFGHKLMNPRST" for name in ("Lee", "Chen", "Díaz"))
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        f"{NAMES_OF_MANY} (2015). Orchestrating the sorting of mail. Letters, 12(2):115–121.",
+        "Diaz, M., Fox, A., with contributions from R Hill, S. L., and Moor, E. (2015). mail: An extension. Post.",
+        "Diaz Jr, F. E. H., with contributions from Cy Moor, and many others. (2015). Mailing: Miscellaneous. Post 3.",
+    ],
+)
+def test_entry_of_many_or_other_contributors_is_told_apart(second: str) -> None:
+    first = "Chen, P., Auton, A., and Banks, E. (2011). The mail format of offices. Letters, 27(15):2156–8."
+    last = "Fox, W. (2001). Post engines: towards a grid of mail. In Proceedings of Letters, pages 35–36. Post Press."
+    lines = [line for entry in (first, second, last) for line in textwrap.wrap(entry, 80)]
+    assert [work.raw for work in read("\n".join(lines)).references] == [first, second, last]
+
+
+def test_dates_whose_digits_a_pdf_lost_are_dates() -> None:
+    listed = (
+        "Adler, R. (). Mail unplugged: letters in towns. Post.\nCole, H. and Fox, T. (). Text of mail. Letters, ():–."
+    )
+    assert [work.title for work in parse_references(listed)] == ["Mail unplugged: letters in towns", "Text of mail"]
+
+
+def test_line_of_contents_whose_digits_have_no_meaning_is_not_a_title() -> None:
+    assert list_title("References \ue048\ue048") is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "title", "first"),
+    [
+        ("LEE, J., DIAZ, F., AND CHEN, R. Ws-mail: a framework for post offices. In Proc. POST (2006), pp. 3–4.",
+         "Ws-mail: a framework for post offices", "LEE, J"),
+        ("Lee, B., & Chen, C. (1997). Mail in mail (Tech. Rep.). Post Institute.", "Mail in mail", "Lee, B"),
+        ("Ann Lee; Bo a Chen; Eva Fox. Sorting mail at night. Letters. 2008.", "Sorting mail at night", "Ann Lee"),
+    ],
+)  # fmt: skip
+def test_names_and_title_are_told_apart(entry: str, title: str, first: str) -> None:
+    (work,) = parse_references(entry)
+    assert (work.title, work.authors[0]) == (title, first)
+
+
+def test_lines_above_the_first_number_are_no_entry() -> None:
+    listed = "Timeline\n\nFall 2018 Sorting\nSpring 2019 Writing\n\n" + "\n".join(
+        f"[{number}] {entry}" for number, entry in enumerate(ENTRIES, 1)
+    )
+    assert [work.number for work in parse_references(listed)] == [1, 2, 3]

@@ -193,3 +193,19 @@ def test_entry_with_a_nested_label_or_in_apacite_is_read(item: str) -> None:
     first, _ = entry_works(item)
     assert (first.number, first.title, first.year) == (1, "Sorting mail at night", 2019)
     assert [name[:3] for name in first.authors] == ["Lee", "Che"]
+
+
+def test_macros_that_a_list_defines_are_expanded() -> None:
+    listed = (
+        r"\providecommand{\href}[2]{#2}\providecommand{\abntrefinfo}[3]{}\def\doi@#1{\href{}}"
+        r"\begin{thebibliography}{9}\bibitem[Lee 2018]{lee}\abntrefinfo{Lee}{LEE}{2018}"
+        r"{LEE, A. \emph{Sorting mail at night}. 2018. \href{https://doi.org/10.5555/a.1}{page}.}\end{thebibliography}"
+    )
+    source = r"\begin{document}See \cite{lee}.\bibliography{gone}\end{document}"
+    (work,) = read({"p.tex": source, "p.bbl": listed}, "p.tex")[1]
+    assert work.raw.startswith("[1] LEE, A. Sorting mail at night")
+    assert work.doi == "10.5555/a.1"
+
+
+def test_link_without_arguments_is_read() -> None:
+    assert shown(r"Words \href").startswith("Words")

@@ -19,7 +19,7 @@ from assayer.text.decoding import decode_text
 from workers.sandbox.office_text import OfficeParagraphs
 from workers.sandbox.refusal import Refused
 from workers.sandbox.tex_citations import TexCitations
-from workers.sandbox.tex_source import find_file, join_source, main_file
+from workers.sandbox.tex_source import expand_list_macros, find_file, join_source, main_file
 from workers.sandbox.tex_text import read_tex
 
 _READ = (".tex", ".ltx", ".bib", ".bbl", ".txt", ".sty")
@@ -110,6 +110,7 @@ def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficePa
     bibtex, missing = _bibliographies(files, main, all_source)
     list_file = _list_file(files, main) if _OWN_LIST not in source.body else ""
     if _OWN_LIST in list_file:
+        list_file = expand_list_macros(list_file)
         source = source._replace(body=f"{source.body}\n\n{list_file}")
     if AMSREFS.search(source.body):
         bibtex.append(amsrefs_as_bibtex("".join(match[0] for match in _AMSREFS_LIST.finditer(source.body))))

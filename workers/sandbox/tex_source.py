@@ -12,7 +12,7 @@ from workers.sandbox.tex_acronyms import Acronyms, expand_acronyms, take_acronym
 from workers.sandbox.tex_citation_lists import expand_citation_lists
 from workers.sandbox.tex_groups import find_group_end, read_option, skip_spaces
 from workers.sandbox.tex_units import declared_units, expand_units
-from workers.sandbox.tex_vocabulary import CITATION_MACROS, FRONT, IGNORED, LEVELS, REFERENCES, TITLES
+from workers.sandbox.tex_vocabulary import CITATION_MACROS, FRONT, IGNORED, LEVELS, LINKS, REFERENCES, TITLES
 
 _INPUT = re.compile(
     r"\\(?P<macro>input|InputIfFileExists|include|subfile|subfileinclude|import|subimport|includefrom|inputfrom)(?![a-zA-Z])\*?"
@@ -45,7 +45,20 @@ _PACKAGES = re.compile(r"\\(?:usepackage|RequirePackage)\s*(?:\[[^\]]*\])?\s*\{(
 _MAX_ABBREVIATION = 200
 """Maximum characters of the definition of an abbreviation in a package."""
 _OF_LATEX = frozenset(
-    {*LEVELS, *FRONT, *TITLES, *IGNORED, *CITATION_MACROS, *REFERENCES, "caption", "footnote", "item"}
+    {
+        *LEVELS,
+        *FRONT,
+        *TITLES,
+        *IGNORED,
+        *CITATION_MACROS,
+        *REFERENCES,
+        *LINKS,
+        "href",
+        "doi",
+        "caption",
+        "footnote",
+        "item",
+    }
 )
 _DOCUMENT_CLASS = re.compile(r"^[^%\n]*\\document(?:class|style)\b", re.MULTILINE)
 _MAX_DEPTH = 20
@@ -106,17 +119,29 @@ def join_source(files: Mapping[str, str], main: str) -> TexSource:
     return TexSource(preamble, body, after.strip(), tuple(dict.fromkeys(missing_files)))
 
 
+def expand_list_macros(text: str) -> str:
+    """Return a generated reference list with the macros that its style defines in it expanded."""
+    macros: dict[str, _Macro] = {}
+    rest = _take_definitions(_strip_comments(text), macros)
+    return _expand_macros(rest, _keep_abbreviations(macros))
+
+
+def _keep_abbreviations(macros: Mapping[str, _Macro]) -> dict[str, _Macro]:
+    """Return the macros that only abbreviate text; the others change the layout."""
+    return {
+        name: macro
+        for name, macro in macros.items()
+        if "@" not in name + macro.text and len(macro.text) <= _MAX_ABBREVIATION and name not in _OF_LATEX
+    }
+
+
 def _take_package_definitions(files: Mapping[str, str], preamble: str) -> dict[str, _Macro]:
     """Return the abbreviations that the document's own packages define. Other definitions in them change the layout."""
     macros: dict[str, _Macro] = {}
     for match in _PACKAGES.finditer(preamble):
         for name in match[1].split(","):
             _take_definitions(_strip_comments(files.get(f"{name.strip()}.sty", "")), macros)
-    return {
-        name: macro
-        for name, macro in macros.items()
-        if "@" not in name + macro.text and len(macro.text) <= _MAX_ABBREVIATION and name not in _OF_LATEX
-    }
+    return _keep_abbreviations(macros)
 
 
 def _join(files: Mapping[str, str], name: str, missing_files: list[str], depth: int) -> str:

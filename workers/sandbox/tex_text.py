@@ -248,7 +248,7 @@ class _TexReader:
                 self._read_other_macro(node, arguments)
 
     def _link(self, arguments: Sequence[Sequence[Any]]) -> None:
-        address, label = self._read_plain(arguments[0]), self._read_plain(arguments[-1])
+        address, label = (self._read_plain(arguments[place] if arguments else None) for place in (0, -1))
         self.text.add(label if address in label or label in address else f"{label} ({address})")
 
     def _quote(self, quoted: Sequence[Any] | None) -> None:
