@@ -46,7 +46,11 @@ _TEAM = (
     r"(?:applicants?|own) publications?|list of own publications|"
     rf"{_TITLES['team']}"
 )
-_CONTACT = rf"(?:short )?cvs?|contact(?: details| information)?|{_TITLES['contact']}"
+_CONTACT = (
+    r"(?:short )?(?:cvs?|curricul(?:um|a) vitae)"
+    r"(?: of (?:the |our )?(?:applicants?|pis?|team|authors?|investigators?))?|"
+    rf"contact(?: details| information)?|{_TITLES['contact']}"
+)
 _AROUND = (
     r"(?:(?:host|research) (?:institution|environment)|collaborat(?:ors?|ions?)|partners?|consortium|"
     r"facilities(?:,? equipment,? and (?:other )?resources)?)"
