@@ -25,6 +25,10 @@ _MAX_LINES = 60
 _MAX_CHARS = 5_000
 _MAX_LINE_CHARS = 400
 _BY = re.compile(r"^(?:by|authors?|submitted by|written by|presented by|prepared by)\b:?\s{1,3}", re.I)
+_BY_ELSEWHERE = re.compile(
+    r"^(?:von|par|por|di|door|av|af|przez|od|oleh|от|від|από|tarafından) (?-i:(?=[^\W\d_a-z]))", re.I
+)
+"""Pattern for `by` in other languages, some of which also begin names."""
 _DATE = re.compile(
     r"^(?:\d{1,2}[ ./-])?(?:January|February|March|April|May|June|July|August|September|October|November|"
     r"December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\.?\b[\d ,.]{2,12}$|^\d{4}(?:-\d\d){0,2}$"
@@ -81,6 +85,8 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
         if sort == "unclear":
             bare = _BY.sub("", line.text)
             labelled = bare != line.text
+            if (elsewhere := _BY_ELSEWHERE.sub("", line.text)) != line.text and _are_names_only(elsewhere, small):
+                bare, labelled = elsewhere, True
             listed = people_of_one_form(bare)
             if (
                 is_list_of_people(bare, confirmed=near or labelled)
@@ -94,7 +100,8 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
         if sort == "unclear" and is_front_matter(line.text, small) and _begins_with_people(line.text, small):
             sort = "front"
         if sort != "unclear":
-            yield BlockLine(line.start, line.end, KINDS[sort], _BY.sub("", line.text))
+            bare = _BY_ELSEWHERE.sub("", line.text) if sort == "people" else line.text
+            yield BlockLine(line.start, line.end, KINDS[sort], _BY.sub("", bare))
 
 
 def _begins_with_people(line: str, small: frozenset[str]) -> bool:

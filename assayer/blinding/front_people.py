@@ -67,7 +67,7 @@ _LABEL = re.compile(
     re.I | re.M,
 )
 _UP_TO_DATE = re.compile(r"[^\n(]{4,300}?(?= ?\(?(?:19|20)\d\d|[.]? *$|\n)", re.M)
-_CARD_AFTER = re.compile(r" ?[|·] ?(?=[^\n]*(?:@|\+\d|\bUniversit|\bInstitut))")
+_CARD_AFTER = re.compile(r" ?[|·] ?(?=[^\n]{0,200}(?:@|\+\d|\bUniversit|\bInstitut))")
 _NUMBER_AFTER = re.compile(r" ?\((?:ID|no\.?|student (?:id|number))?[:# ]{0,2}\d{5,10}\)", re.I)
 """Pattern for a student number after a name."""
 _AT_PLACE = re.compile(r", (?P<place>[^,\n]{5,70})(?=[,\n]|$)")

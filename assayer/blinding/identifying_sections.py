@@ -46,7 +46,11 @@ _TEAM = (
     r"(?:applicants?|own) publications?|list of own publications|"
     rf"{_TITLES['team']}"
 )
-_CONTACT = rf"(?:short )?cvs?|contact(?: details| information)?|{_TITLES['contact']}"
+_CONTACT = (
+    r"(?:short )?(?:cvs?|curricul(?:um|a) vitae)"
+    r"(?: of (?:the |our )?(?:applicants?|pis?|team|authors?|investigators?))?|"
+    rf"contact(?: details| information)?|{_TITLES['contact']}"
+)
 _AROUND = (
     r"(?:(?:host|research) (?:institution|environment)|collaborat(?:ors?|ions?)|partners?|consortium|"
     r"facilities(?:,? equipment,? and (?:other )?resources)?)"
@@ -136,8 +140,8 @@ def identifying_sections(
         following = starts if marked else starts_unmarked
         end = text.find("\n\n", match.end()) if rest else _section_end(text, match, following, _SORTS[group].max_chars)
         end = len(text) if end < 0 else end
-        if group == "authors" or (group == "team" and not marked):
-            end = _find_first_prose(text, match.end(), end, people)
+        if group in ("authors", "team", "contact"):
+            end = _find_first_prose(text, match.end(), end, people, after_list=group == "team" and marked is not None)
         has_people = bisect_left(people, end) > bisect_left(people, match.end())
         if end <= match.start() or not _is_about_people(group, text[match.end() : end], has_people):
             continue
@@ -200,13 +204,15 @@ def _find_lone_lines(text: str, listed: Container[int]) -> Iterator[int]:
             yield match.start("line")
 
 
-def _find_first_prose(text: str, start: int, end: int, people: Sequence[int]) -> int:
+def _find_first_prose(text: str, start: int, end: int, people: Sequence[int], *, after_list: bool) -> int:
     """Return the offset of the first paragraph of sentences that names nobody, or the end. `people` lists the offsets
-    at which people are introduced."""
+    at which people are introduced. With `after_list`, a line other than a sentence must stand above the paragraph."""
     for line in re.finditer(r"[^\n]+", text[start:end]):
         begin, finish = start + line.start(), start + line.end()
         named = bisect_left(people, finish) > bisect_left(people, begin) or _names_people(line[0])
-        if is_prose(line[0]) and not named:
+        if not is_prose(line[0]):
+            after_list = False
+        elif not named and not after_list:
             return begin
     return end
 

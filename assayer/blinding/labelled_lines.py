@@ -9,8 +9,23 @@ from assayer.blinding.caseless_names import CASELESS_LETTER, is_caseless
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import SMALL_WORD, has_english_word, may_be_name, person_of_word
-from assayer.blinding.names import PARTICLES, PERSONAL_TITLE, ROLE, UPPER, has_given_name, people_in, people_of_one_form
-from assayer.blinding.people_labels import is_guessed_label, is_label_of_one_person, is_other_label, is_people_label
+from assayer.blinding.names import (
+    NAME,
+    PARTICLES,
+    PERSONAL_TITLE,
+    ROLE,
+    UPPER,
+    has_given_name,
+    people_in,
+    people_of_one_form,
+)
+from assayer.blinding.people_labels import (
+    is_guessed_label,
+    is_label_of_one_person,
+    is_other_label,
+    is_people_label,
+    is_vague_label,
+)
 from assayer.blinding.person import Person
 from assayer.blinding.word_lists import english_words
 from assayer.models import MaskedKind
@@ -127,6 +142,11 @@ _ONLY = 0.7
 """Minimum share of letters in a value that belong to names."""
 _HEAD = 800
 """Number of characters at the start of a text in which a line with an unknown label may name people."""
+_LABEL_BEFORE_NAME = re.compile(
+    rf"^[ \t]{{0,8}}(?P<label>[^\W\d_][^\W\d_]{{1,20}}(?: [^\W\d_]{{2,20}})?) (?P<value>{NAME}(?:,? (?:and "
+    rf")?{NAME}){{0,6}})[ \t]*$",
+    re.M,
+)
 _LABEL_ALONE = re.compile(
     r"^[ \t]{0,8}(?:#{1,6}[ \t]{1,3}|\d{1,2}[.)][ \t])?(?:\*\*|__)?(?P<label>[^\n:：|*]{1,60}?)(?:\*\*|__)?[ \t]{0,3}"
     r"(?P<colon>[:：])?(?:\*\*|__)?[ \t]*$",
@@ -137,6 +157,8 @@ _ROLE = re.compile(rf"(?:an? |the )?{ROLE}(?![\w-])", re.I)
 _STAGE = re.compile(r"(?:early|mid|late|junior|senior|first[- ]stage|established|leading|R[1-4]\b)", re.I)
 _IN_BRACKETS = re.compile(r"\s?[(（][^()（）]{0,60}[)）]")
 _NEXT_LABEL = re.compile(r"[ \t\u3000]+[^\W\d_]{1,12}[:：]|\s\|\s|[ \t]{4,}")
+_LABEL_WITHIN = re.compile(r"(?<=[ \t\u3000,;])(?P<label>[^\W\d_]{1,20})[:：][ \t]?(?P<value>[^:：\n]{2,100})")
+_ADDRESS = re.compile(r"\s?<[^<>\n]{0,80}>|\S{1,64}@\S{1,64}")
 _FIRST_ITEM = re.compile(r"\s?[;,、，；·・،؛&/]|\s(?:and|und|et|y|e|и|та|i|och|og|ja|ve|en|és)\s")
 _MAX_VALUE_WORDS = 40
 _MAX_LINE_BELOW = 160
@@ -197,6 +219,10 @@ def _find_lines_of_people(text: str, small: frozenset[str]) -> Iterator[Labelled
     for match in _ANY_LABEL.finditer(text):
         if is_people_label(match["label"]) and (people := _people_after(match["label"], match["value"], small)):
             yield LabelledLine(match.start(), match.end() + (match.end() < len(text)), "name", tuple(people))
+    for match in _LABEL_BEFORE_NAME.finditer(text):
+        is_label = is_people_label(match["label"]) and not is_vague_label(match["label"])
+        if is_label and (people := people_of_value(match["value"], small)):
+            yield LabelledLine(match.start(), match.end() + (match.end() < len(text)), "name", tuple(people))
     for match in _LABEL_ALONE.finditer(text):
         if is_people_label(match["label"]):
             below = list(_lines_below(text, match.end(), small))
@@ -247,15 +273,15 @@ def _people_after(label: str, value: str, small: frozenset[str]) -> list[Person]
         return []
     if not people and is_label_of_one_person(label):
         people = person_of_word(cut_value(first), small)
-    pairs = (other.partition(":") for other in others)
-    return people + [
-        person for name, _, rest in pairs if is_people_label(name) for person in people_of_value(rest, small)
-    ]
+    pairs = [other.partition(":")[::2] for other in others]
+    pairs += [(item["label"], item["value"]) for item in _LABEL_WITHIN.finditer(value)]
+    return people + [person for name, rest in pairs if is_people_label(name) for person in people_of_value(rest, small)]
 
 
 def cut_value(value: str) -> str:
-    """Return a value without brackets, and without the next label on its line."""
-    return _NEXT_LABEL.split(_IN_BRACKETS.sub("", value), maxsplit=1)[0].strip(" @*_")
+    """Return a value without brackets and addresses, and without the next label on its line."""
+    bare = _ADDRESS.sub("", _IN_BRACKETS.sub("", value))
+    return _NEXT_LABEL.split(bare, maxsplit=1)[0].strip(" @*_,;")
 
 
 def people_of_value(value: str, small: frozenset[str]) -> list[Person]:

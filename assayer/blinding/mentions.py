@@ -176,7 +176,9 @@ def find_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
         if word in known.families:
             yield from _mention_at(text, start, end, known)
         elif _is_joined(word, known) or (
-            word in known.givens and not known.is_word(match[0]) and _is_alone(text, end, match[0])
+            word in known.givens
+            and not known.is_word(match[0])
+            and _is_alone(text, end, match[0], inflected=word not in known.givens.names)
         ):
             yield MaskSpan(start, end, "name")
 
@@ -187,14 +189,14 @@ def _is_joined(word: str, known: _Known) -> bool:
     return bool(hyphen) and first in known.givens and last in known.families
 
 
-def _is_alone(text: str, end: int, word: str) -> bool:
+def _is_alone(text: str, end: int, word: str, *, inflected: bool) -> bool:
     """Return whether a first name on its own refers to the person, because no method has that name and no other surname
-    follows."""
+    follows. No surname follows a case form such as `Janes`."""
     return (
         word.capitalize() not in eponyms()
         and not (word.isupper() and len(word) <= _MAX_ABBREVIATION_CHARS)
         and not _TERM_AFTER.match(text, end)
-        and not _CAPITAL_NEXT.match(text, end)
+        and (inflected or not _CAPITAL_NEXT.match(text, end))
     )
 
 

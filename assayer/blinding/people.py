@@ -71,6 +71,11 @@ _BYLINES = (
         rf"(?:©|\([cC]\)|Copyright) ?(?:\d{{4}}(?:[-–,] ?\d{{4}})?,? )?(?:by )?(?={NAME}(?:[.,;\n]|$| \d| and ))", re.M
     ),
     re.compile(
+        rf"^[ \t*_]{{0,4}}(?i:von|par|por|di|door|av|af|przez|od|oleh|от|від) (?={NAME}(?:(?:,| und| et| y| e| en| "
+        rf"och| og) {NAME})*[ \t*_.]*$)",
+        re.M,
+    ),
+    re.compile(
         rf"\b(?:prepared|submitted|written|drafted|compiled|proposed) (?:for|to|at|in|on) [^.:\n]{{0,80}}? by "
         rf"(?={NAME})"
         rf"|\b(?:proposal|application|research plan|project idea|concept note)\b[^.:\n]{{0,80}}? by (?={NAME})"

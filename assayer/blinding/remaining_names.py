@@ -108,7 +108,7 @@ def find_exact(text: str, names: Sequence[str]) -> Iterator[MaskSpan]:
 
 
 def _may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
-    person = person_of(match[0])
+    person = person_of(match[0]) or person_of(match[0].partition(" ")[2])
     if person is None or is_eponym(person.family) or _CITED.match(match.string, match.end()):
         return False
     if (

@@ -40,7 +40,8 @@ def _pdf() -> bytes:
 
 
 def _html() -> bytes:
-    head = "<title>Rehearsal in gardens</title><meta name='author' content='Tereza Dvorakova; I. Zwqx'>"
+    head = "<title>Rehearsal in gardens</title><meta name='Author' content='Tereza Dvorakova'>"
+    head += "<meta name='creator' content='I. Zwqx'><meta property='article:author' content='Tereza Dvorakova'>"
     return f"<html><head>{head}</head><body>{''.join(f'<p>{text}</p>' for text in SENTENCES)}</body></html>".encode()
 
 

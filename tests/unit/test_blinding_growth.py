@@ -16,6 +16,10 @@ HOSTILE = [
     "thank the A ", "I hold an A ", "김", "a dot ", "a at b dot ", "(grant A1 ", "References\n\n# Team\n\n",
     "Aa Ba (University of Aa", "our paper on ", "[@", "a@b.", "1.1 A\n",
     "# References\n## A\n", "## References\n### A\n",
+    "Owner: Anna Roe | ", "| Name | Role |\n| Anna Roe | PI |\n", "由张三丰负责，", "د. محمد علي ",
+    "we thank Anna Roe ",
+    "(lead: Anna Roe; ", "roe_a/", "A.B. ", "J. R. ", "our work [1] ", "Owner Anna Roe\n", "Author:\n", "김민수 교수 ",
+    "Zwqx: Arstd Oien\n", "к.ф.-м.н. ", "Иванов И.И., ", "Team\n\nAa bb cc\n\n",
 ]  # fmt: skip
 
 

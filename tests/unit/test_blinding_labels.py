@@ -13,6 +13,9 @@ FAMILIES = ("Okpara", "Brzozka", "Quispe", "Ågesen")
 LINES = {
     "properties of a page": "Owner: Ify Okpara\nCreated by: Kamila Brzozka\nStatus: Draft",
     "properties without colon": "**Owner** Ify Okpara\n**Assignee** Kamila Brzozka\n**Status** Draft",
+    "properties in words": "Owner Ify Okpara\nAssignee Kamila Brzozka\nTags snow, roofs",
+    "address in brackets": "**Contact**: Okpara, Ify <okpara@example.org>",
+    "labels on a line": "Author: Ify Okpara, Reviewer: Kamila Brzozka",
     "account of a property": "Assignee: @Ify Okpara\nLast edited by: Kamila Brzozka, Tadeo Quispe",
     "wide columns": "PI:          Ify Okpara\nCo-PIs:      Kamila Brzozka; Tadeo Quispe",
     "dash": "Author – Ify Okpara\nAdvisor – Kamila Brzozka",
@@ -35,13 +38,16 @@ LINES = {
     "proposal for": "A proposal for the Snow Board by Ify Okpara, written in spring",
     "thanks": "We thank our student Ify Okpara for photographs and Kamila Brzozka for the key of the tower.",
     "thanks in French": "Nous tenons à remercier Ify Okpara et notre stagiaire Kamila Brzozka.",
-    "publications": "## Publications of the applicant\n\nOkpara I, Brzozka K (2021) Ten roofs. Ice 3:4-9\n\n## Plan",
+    "publications": (
+        "## Selected publications of the applicant\n\nOkpara I, Brzozka K (2021) Ten roofs. Ice 3:4-9\n\n## Plan"
+    ),
     "table of tasks": "| Task | Responsible |\n|---|---|\n| Weighing | Ify Okpara |\n| Ice | K. Brzozka |",
     "table of values": "| Principal Investigator | Ify Okpara |\n| Co-Investigator | Kamila Brzozka |",
     "prepared for": "Prepared for the Snow Board of Elmsea by Ify Okpara and Kamila Brzozka",
     "prepared by": "Prepared by Ify Okpara for the Snow Board",
     "comments": "Drafted in spring by Ify Okpara, with comments from Kamila Brzozka",
     "please contact": "For questions, please contact Ify Okpara or Kamila Brzozka.",
+    "German byline": "von Ify Okpara-Brix\n\nÜbersetzt von Kamila Brzozka",
     "German": "vorgelegt von Ify Okpara\nBetreuer: Prof. Dr. Kamila Brzozka\nVerfasserin: Tadeo Quispe",
     "French": "Porteur : Ify Okpara\nCo-encadrante : Kamila Brzozka\nRédigé par Tadeo Quispe",
     "Spanish": "Coinvestigadores: Ify Okpara, Kamila Brzozka\nDirectora de tesis: Tadeo Quispe",
@@ -92,3 +98,8 @@ def test_names_after_labels_are_masked_above_and_below_the_text(lines: str, plac
 )
 def test_values_that_are_no_names_stay(line: str) -> None:
     assert line in _masked(f"{BODY}\n\n{line}\n\n{BODY}")
+
+
+def test_text_below_a_table_of_a_team_stays() -> None:
+    team = "## Research team\n\nResearcher | Position\n\nIfy Okpara | Postdoc\n\nK. Brzozka | Professor"
+    assert BODY in _masked(f"{team}\n\n{BODY}")

@@ -4,6 +4,7 @@ the article in a web page.
 Runs in the sandboxed process."""
 
 import re
+from collections.abc import Iterator
 from typing import cast
 
 import lxml.html
@@ -33,13 +34,16 @@ _SCRIPTS: dict[str, Script] = {"sup": "^", "sub": "_", "super": "^"}
 """Scripts by the name of an element or by the value of `vertical-align`."""
 _LIST_MARK, _LIST_ENTRY = "csl-left-margin", "csl-right-inline"
 """Classes that citation processors give to an entry's number and to the entry next to it."""
-_AUTHORS = "//meta[@name='author' or @name='citation_author' or @name='dcterms.creator' or @name='DC.creator']/@content"
 _TITLES = (
     "//meta[@name='citation_title' or @name='DC.title' or @name='dc.title' or @name='dcterms.title']/@content",
     "//meta[@property='og:title']/@content",
     "//title/text()",
 )
 """Places of a page's title, in order of preference."""
+_AUTHOR_NAMES = frozenset(
+    {"author", "citation_author", "creator", "dc.creator", "dcterms.creator", "article:author", "twitter:creator"}
+)
+"""Names of metadata fields with a page's authors, in lower case."""
 _NOTE = re.compile(r"_?(?:ftn|ftnt|fn|footnote|note|edn)[-_:]?(?:text-?)?\d{1,3}")
 _BACK = re.compile(r"_?(?:ftn|ftnt|fn|footnote|note|edn)[-_:]?ref[-_:]?\d{1,3}(?:[:-]\d{1,2})?")
 """Names of a footnote and of the place that refers to it: `ftnt1` and `ftnt_ref1`, `_ftn1` and `_ftnref1`, `fn:1`."""
@@ -58,7 +62,7 @@ def read_html(data: bytes, most_characters: int) -> OfficeParagraphs:
     body = tree.find("body")
     reader.read(tree if body is None else body)
     text = reader.text
-    text.add_properties("; ".join(tree.xpath(_AUTHORS)), ())
+    text.add_properties("; ".join(_authors(tree)), ())
     for item in hidden[:MAX_HIDDEN]:
         text.hidden.append((item.why, item.text))
     if not text.paragraphs:
@@ -67,6 +71,13 @@ def read_html(data: bytes, most_characters: int) -> OfficeParagraphs:
     if not text.title and not any(level == 1 for level, _ in text.paragraphs):
         text.title = text.named
     return text
+
+
+def _authors(tree: etree._Element) -> Iterator[str]:
+    """Yield each author in the page's metadata once."""
+    fields = (((meta.get("name") or meta.get("property") or "").lower(), meta) for meta in tree.iter("meta"))
+    values = (meta.get("content") for name, meta in fields if name in _AUTHOR_NAMES)
+    yield from dict.fromkeys(value for value in values if value)
 
 
 def _extract_notes(root: etree._Element) -> dict[str, etree._Element]:

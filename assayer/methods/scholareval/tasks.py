@@ -136,7 +136,7 @@ REVIEW = Task[ReviewQuestion, MethodReview](
 SUMMARY = Task[SummaryQuestion, SoundnessSummary](
     "scholareval.summary",
     _PROMPTS,
-    "summary.v5.md",
+    "summary.v6.md",
     SoundnessSummary,
     tier="strong",
     cuts=(Cut("reviews", "review for the summary"),),
