@@ -160,8 +160,17 @@ _SELF_CITED = (
         rf"\b(?:[Oo]ur|[Mm]y)(?: \w{{1,20}}){{0,2}} (?:paper|article|preprint|thesis|dissertation|manuscript|book)s?"
         rf"(?: on[^.!?\n()\[\]]{{1,60}})?,? {_CITED}"
     ),
-    re.compile(rf"\b(?:[Oo]ur|[Mm]y)(?: [a-z]{{1,20}}){{0,2}} {_MADE},? {_CITED}"),
-    re.compile(rf"{_CITED},? (?:where|in which) (?:we|I) "),
+    re.compile(
+        rf"\b(?:[Oo]ur|[Mm]y)(?: [a-z]{{1,20}}){{0,2}} (?:previous|prior|earlier|past|own|published)(?: "
+        rf"[a-z]{{1,20}})? {_MADE},? "
+        rf"{_CITED}"
+    ),
+    re.compile(
+        rf"\b(?:extend|build on|continue|improve|generali[sz]e)s? (?:our|my)(?: [a-z]{{1,20}}){{0,2}} {_MADE},? "
+        rf"{_CITED}"
+    ),
+    re.compile(rf"\b(?:[Oo]ur|[Mm]y)(?: [a-z]{{1,20}}){{0,2}} (?:reports?|stud(?:y|ies)|work),? {_CITED}"),
+    re.compile(rf"{_CITED},? (?:where|in which) (?:we|I)(?: have| had| first)? [a-z]{{2,20}}(?:ed|t|wn|de|nd)\b"),
     re.compile(
         rf"\b(?:by|from|of|in) (?:our|my)(?: own)? (?:group|team|lab|laboratory|institute)[^.!?\n()\[\]]{{0,20}} "
         rf"{_CITED}"

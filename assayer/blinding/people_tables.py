@@ -69,12 +69,12 @@ def _split_row(line: str, start: int) -> list[_Cell]:
         return []
     bare = line.strip().strip("|")
     start += line.index(bare)
-    found, place = list[_Cell](), start
+    cells, place = list[_Cell](), start
     for part in bare.split("|"):
         text = part.strip()
-        found.append(_Cell(place + part.index(text), text))
+        cells.append(_Cell(place + part.index(text), text))
         place += len(part) + 1
-    return found
+    return cells
 
 
 def _columns_of_people(header: list[_Cell]) -> _Columns:

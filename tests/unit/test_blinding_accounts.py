@@ -112,3 +112,18 @@ def test_authors_cited_by_name_as_the_authors_own_are_masked(sentence: str) -> N
     text = _blind(f"## Problem\n\n{BODY}\n\n{sentence} Cutting follows Brandvold (2018).").text
     assert "Verhaeghen" not in text
     assert "Brandvold (2018)" in text
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Our model is a transformer [1], and our results agree with [2].",
+        "We initialise our model (Devlin et al., 2019) and our system (Brandvold 2018) on text.",
+        "Our earlier model was compared with that of Haverkamp [1].",
+    ],
+)
+def test_works_of_others_beside_our_model_keep_their_authors(sentence: str) -> None:
+    entries = "[1] L. Haverkamp. Snow at depth. Ice, 2019.\n[2] P. Osei. Snow. Ice, 2018."
+    masked = _blind(f"## Problem\n\n{BODY} {sentence}\n\n## References\n\n{entries}")
+    assert sentence in masked.text
+    assert masked.reference_list == entries
