@@ -7,12 +7,16 @@ from assayer.text.scripts import ranges
 
 YEAR = r"(?:1[5-9]|20)\d\d[a-z]?"
 _MONTH = r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}\.?,? )"
+_UNREADABLE = "[\ue000-\uf8ff]{4}"
+"""Year in digits of a font's own, which have no meaning."""
 _UNPUBLISHED = (
-    r"in press|forthcoming|to appear|(?:currently )?under review|(?:manuscript )?in prep(?:aration|\.)|in revision|"
+    r"in\s+press|forthcoming|to\s+appear|(?:currently\s+)?under\s+review|"
+    r"(?:manuscript\s+)?in\s+prep(?:aration|\.|(?=\)))|in\s+revision|"
     r"submitted|(?:provisionally )?accepted"
 )
 DATE = (
-    rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|s\. ?[fd]\.|o\. ?J\.|(?i:{_UNPUBLISHED}))"
+    rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|{_UNREADABLE}|n\. ?d\.|s\. ?[fd]\.|o\. ?J\."
+    rf"|(?i:{_UNPUBLISHED}))"
     r"(?:, [^()]{3,25})?[)\]]?"
 )
 """Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `Sep. 1999`, `(n.d.)`, `[n.d.]`."""
@@ -38,7 +42,7 @@ ITEM_MARK = re.compile(
 _TAGGED = re.compile(r"@|TY {1,2}- |%0 |PMID- |FN (?:Clarivate|ISI)|PT [A-Z]$|\\bib\{|\\begin\{(?:bibdiv|biblist)\}")
 """Beginning of an entry of a reference manager or a database: BibTeX, RIS, EndNote, PubMed, Web of Science, amsrefs."""
 _DATED = re.compile(
-    rf"\b{YEAR}\b|[.,\w] \(\)[.:,]|\b10\.\d{{4,9}}/|arxiv|\b(?-i:[ns]\. ?d)\.|\(?\b(?:{_UNPUBLISHED})\b|https?://",
+    rf"\b{YEAR}\b|\({_UNREADABLE}|\b10\.\d{{4,9}}/|arxiv|\b(?-i:[ns]\. ?d)\.|\(?\b(?:{_UNPUBLISHED})\b|https?://",
     re.IGNORECASE,
 )
 
@@ -62,9 +66,7 @@ _NAMES = re.compile(
 _SAME = re.compile(r"[—―–_-]{2,}")
 """Dashes that stand for the names of the previous entry."""
 _DATED_NAMES = re.compile(rf"^(?P<names>[^()]{{2,{_MAX_NAMES}}}?)[\s.,;]\(?{DATE}\)?[.,:;]")
-_BRACKETED_DATE = re.compile(
-    rf"^(?P<names>[^()]{{2,{_MAX_NAMES}}}?(?: \([^()]{{2,30}}\))?)[\s.,]{{1,3}}\(?\((?:{DATE})?\)"
-)
+_BRACKETED_DATE = re.compile(rf"^(?P<names>[^()]{{2,{_MAX_NAMES}}}?(?: \([^()]{{2,30}}\))?)[\s.,]{{1,3}}\(?\({DATE}\)")
 _DATED_TITLE = re.compile(rf"[“\"][^“”\"]{{8,200}}[”\"] {DATE}[.,]")
 """Title in quotation marks before the date, as Chicago style prints works without authors."""
 _DISEASE = re.compile(r"\b[A-Z]{2,8}(?:-[A-Z]{1,4})?-\d{1,2}\b")
@@ -88,9 +90,10 @@ ORGANISATION = re.compile(
     re.IGNORECASE,
 )
 """Words that name an organisation or a collaboration rather than a person."""
-_LOWER_WORD = re.compile(r"(?<![\w'’.-])(?=[^\W\d_])(?-i:[a-zß-öø-ÿа-яα-ω])[\w'’-]*")
+_LOWER_WORD = re.compile(r"(?<![\w'’‘`´.-])(?=[^\W\d_])(?-i:[a-zß-öø-ÿа-яα-ω])[\w'’-]*")
 _BETWEEN = re.compile(
-    rf"(?:{_PARTICLE}|and|et|al|und|y|e|i|og|och|и|others|many|contributions|from|u|eds?|editors?|hrsg|trans|with|the|of|for|collaboration|collab|"
+    rf"(?:{_PARTICLE}|and|et|al|und|y|e|i|og|och|и|others|many|contributions|from|u|eds?|editors?|hrsg|"
+    r"trans|with|the|of|for|collaboration|collab|"
     r"group|team|consortium|investigators|d['’]\w*|l['’]\w*|jr|pseud|d)",
     re.IGNORECASE,
 )
@@ -215,6 +218,14 @@ def reads_like_entry(line: str) -> bool:
     names = _EDITORS.sub("", bracketed["names"]).strip(" .,")
     people = names.count(",") > 1 and names[:1].isupper() and _holds_only_names(names)
     return people or _ORGANISATION.match(names) is not None
+
+
+def begins_with_date(line: str) -> bool:
+    """Return whether a line itself begins with names, a date in brackets and the end of a sentence."""
+    match = _BRACKETED_DATE.match(line.strip())
+    return (
+        match is not None and line.strip()[match.end() :][:1] in (".", ",", ":") and _holds_only_names(match["names"])
+    )
 
 
 def is_names_and_date(piece: str) -> bool:

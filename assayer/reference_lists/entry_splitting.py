@@ -10,6 +10,7 @@ from typing import NamedTuple
 from assayer.reference_lists.entry_shape import (
     ITEM_MARK,
     begins_entry,
+    begins_with_date,
     begins_with_names,
     entry_number,
     has_year_or_link,
@@ -52,6 +53,8 @@ _COLUMNS = re.compile(
 _ENDED = re.compile(r"(?:[.)\]\d»”\"’>*_。．]|(?:https?://|www\.)\S{1,400}|10\.\d{4,9}/\S{1,200})\s*$")
 _ENDS_IN_ADDRESS = re.compile(r"(?:https?://|10\.\d{4,9}/)\S*\s*$")
 _BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
+_CONTINUES = re.compile(r"(?:[,&:;–-]|\b(?:and|in|of|the|by|to|see|with|for|und|et|y))\s*$", re.IGNORECASE)
+"""End of a line whose sentence goes on, unlike that of a row of a table."""
 _LOOK_AHEAD = 400
 _MIN_DATED = 2
 _MIN_TITLED, _MIN_TITLED_SHARE = 3, 0.5
@@ -296,7 +299,8 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
         elif apart:
             begins = place in at_paragraphs
         elif by_date:
-            begins = complete and place in at_dates and (ended or place in at_paragraphs)
+            below_unended = begins_with_date(lines[place]) and not _CONTINUES.search(above)
+            begins = complete and place in at_dates and (ended or place in at_paragraphs or below_unended)
         elif place in at_paragraphs and not is_broken:
             begins = complete
         else:
@@ -304,11 +308,11 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
         if begins:
             yield place
             complete = False
-        # An address may be continued on a line of its own.
+        # An address or a date may be continued on the next line.
         is_rest_of_address = _ENDS_IN_ADDRESS.search(above) and len(lines[place].split()) == 1
+        complete = complete or has_year_or_link(lines[place] if begins else f"{above} {lines[place].strip()}")
         above = lines[place]
         ended = bool(is_rest_of_address or _ENDED.search(above))
-        complete = complete or has_year_or_link(above)
 
 
 def _join_ahead(lines: Sequence[str], place: int) -> str:

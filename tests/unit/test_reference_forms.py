@@ -213,11 +213,21 @@ def test_entry_of_many_or_other_contributors_is_told_apart(second: str) -> None:
     assert [work.raw for work in read("\n".join(lines)).references] == [first, second, last]
 
 
-def test_dates_whose_digits_a_pdf_lost_are_dates() -> None:
-    listed = (
-        "Adler, R. (). Mail unplugged: letters in towns. Post.\nCole, H. and Fox, T. (). Text of mail. Letters, ():–."
-    )
+def test_dates_in_digits_of_a_font_are_dates() -> None:
+    listed = "Adler, R. (\ue045\ue043\ue043\ue04a). Mail unplugged: letters in towns. Post.\n"
+    listed += "Cole, H. and Fox, T. (\ue045\ue043\ue044\ue043). Text of mail. Letters, \ue046(\ue044):\ue048."
     assert [work.title for work in parse_references(listed)] == ["Mail unplugged: letters in towns", "Text of mail"]
+
+
+def test_table_between_entries_does_not_swallow_the_next_entry() -> None:
+    listed = (
+        "Chen, P., and Banks, E. (2011). The mail format of offices. Letters, 27(15):2156–8.\n"
+        "Table 1: Rooms and letters of the year 2018\nRoom Letters\nA 7.01 Zea\nB 6.87 Tripsacum\n"
+        "Fox, W. (2001). Post engines: towards a grid of mail. Post Press.\n"
+        "Hill, R., Moor, E. (in\nprep). Sorting by crowds: do letters give more cards to towns?\n"
+        "Lee, A. (2012). Postcards of villages. Letters, 3, 1–9.\n"
+    )
+    assert [work.authors[0] for work in parse_references(listed)] == ["Chen, P", "Fox, W", "Hill, R", "Lee, A"]
 
 
 def test_line_of_contents_whose_digits_have_no_meaning_is_not_a_title() -> None:
