@@ -135,8 +135,8 @@ def comparisons_between(
     if usable.refused and not usable.usable:
         raise InputError(
             f"{path}: {explain_refused(usable.refused, judging)}",
-            "Omit --known, or use the same options as in that ranking: --blind or --no-blind, with or without "
-            "--evidence, the same model and the same dimensions.",
+            "Omit --known, or use the options of the ranking that made the comparisons: --blind or --no-blind, "
+            "--evidence, the model and the dimensions.",
         )
     if not usable.usable:
         raise InputError(

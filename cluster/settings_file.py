@@ -20,7 +20,7 @@ class SettingsFile(NamedTuple):
     text: str
 
     def place(self, path: Sequence[str]) -> str:
-        """Return the file, and the line that sets a value or that begins the table that contains it."""
+        """Return the file and line where a value is set, or else where its table starts."""
         matches = [(len(key), -line) for line, key in _keys(self.text) if key == tuple(path[: len(key)])]
         return f"{self.path}, line {-max(matches)[1]}" if matches else str(self.path)
 

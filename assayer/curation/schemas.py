@@ -64,7 +64,7 @@ class ProposalQuestion(Frozen):
 
 
 class ProposalAnswer(Frozen):
-    """The name comes last, so that it does not fix the method before it is worked out."""
+    """The name comes last, so that it does not commit the model to a method that is not worked out yet."""
 
     problem: str = Field(max_length=800, description="At most 40 words: the difficulty at the heart of the question.")
     gap: str = Field(max_length=800, description="At most 40 words: what the usual ways leave open, and why.")

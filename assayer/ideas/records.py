@@ -203,8 +203,8 @@ def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
 
 
 def _find_repeated_fields(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Return the fields that say in another language what another field says, each with the field that is read: the
-    English one, or else the first."""
+    """Return the fields that are translations of another field, mapped to the field that is read: the English one
+    if there is one, otherwise the first."""
     groups: dict[str, list[str]] = {}
     for name, value in fields.items():
         if isinstance(value, str) and value.strip():
@@ -228,5 +228,5 @@ def _read_listed_works(name: str, value: Any) -> list[CitedWork]:
 
 @lru_cache(maxsize=256)
 def _describe_unread_field(name: str, why: str) -> UnreadPart:
-    """Return the remark about a field that is not read; rows of the same table share it."""
+    """Return the remark about a field that is not read. All rows of a table share one remark."""
     return UnreadPart(part=f'the field "{name}"', reason=why)

@@ -129,7 +129,7 @@ def _find_arxiv_id(site: str, rest: str) -> str:
 
 
 def _find_doi(host: str, rest: str) -> str:
-    """Return the DOI in the path or the query of an address, without what a publisher adds to it."""
+    """Return the DOI in the path or query of a URL, without any suffix added by the publisher."""
     start = _DOI.search(rest)
     if start is None:
         return ""

@@ -82,7 +82,7 @@ async def _look_up(lookup: ReferenceLookup, searches: Sequence[ReferenceSearch],
 async def _judge_support(
     searches: Sequence[ReferenceSearch], passages: Sequence[CitingSentence], llm: Llm, run: Run, most: int
 ) -> dict[int, ClaimSupport | Absent]:
-    """Return the support for each citing passage, keyed by the number of its reference, from 1."""
+    """Return the support for each citing passage, keyed by its reference number, which starts at 1."""
     outcomes: dict[int, ClaimSupport | Absent] = {}
     asked: list[CitingPassage] = []
     for number, (search, passage) in enumerate(zip(searches, passages, strict=False), start=1):

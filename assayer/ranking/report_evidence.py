@@ -39,7 +39,8 @@ def require_blind_evidence(ideas: Iterable[Idea], blind: Mapping[IdeaId, bool]) 
     unblinded = [idea.source for idea in ideas if not blind.get(idea.id, True)]
     if unblinded:
         raise InputError(
-            f"The ideas are judged blind, but {len(unblinded):,} of their reports were not made blind "
+            f"The ideas are judged blind, but {len(unblinded):,} of their reports were not "
+            f"produced blind "
             f"(first: {unblinded[0]}).",
             "Evaluate them with --blind, or rank with --no-blind.",
         )

@@ -148,7 +148,7 @@ def _fold_letter(letter: str) -> str:
 
 
 def find_instructions(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each suspected instruction, in the order of the patterns."""
+    """Yield the start and end of each suspected instruction, in the order of the patterns."""
     folded = _fold(text)
     for order in _ORDERS:
         if _has_needs(order, folded):

@@ -158,8 +158,8 @@ def _remove_comments(draft: _Draft) -> None:
 
 
 def _comments(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each closed HTML comment. A regular expression would search to the end of the text for
-    every unclosed comment."""
+    """Yield the start and end of each closed HTML comment. This is not a regular expression, which would search to
+    the end of the text for every unclosed comment."""
     end = 0
     while (start := text.find("<!--", end)) >= 0 and (close := text.find("-->", start + 4)) >= 0:
         end = close + 3

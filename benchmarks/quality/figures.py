@@ -83,8 +83,8 @@ def estimated(
     seed: int = 0,
     note: str = "",
 ) -> Iterator[Figure]:
-    """Yield figures of probabilities or decisions by bootstrap over items; `measures` are name, function and chance
-    value."""
+    """Yield figures for probabilities or decisions, with intervals from resampled items. `measures` holds names,
+    functions and chance values."""
     unanswered = int(np.isnan(runs[0]).any(axis=1).sum())
     for name, measure, chance in measures:
         estimate = bootstrap(measure, truth, runs, rounds, seed)
@@ -98,8 +98,8 @@ def values_of(values: NDArray[np.float64], rounds: int, seed: int = 0) -> Estima
 
 
 def table(figures: Sequence[Figure]) -> Iterator[str]:
-    """Yield a table of one set: a row per scorer and part, a column per measure. Rows with simulated answers are
-    marked."""
+    """Yield the results of one judged set as a table: a row per scorer and part, a column per measure. Rows with
+    simulated answers are marked."""
     measures = list(dict.fromkeys(item.measure for item in figures))
     chances = {item.measure: item.chance for item in figures if item.chance is not None}
     heads = [f"{name} (chance {chances[name]:.2f})" if name in chances else name for name in measures]

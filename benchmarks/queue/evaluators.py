@@ -21,7 +21,7 @@ from orchestrator.execution.worker import Worker
 from orchestrator.jobs.models import JobVerdict, Lease
 from orchestrator.settings import ExecutionSettings, QueueSettings
 from orchestrator.store import Database, DatabaseSettings, NotificationListener, PgEvents, PgLeases
-from orchestrator.store.answer_cache import PgAnswerCache
+from orchestrator.store.llm_answer_cache import PgAnswerCache
 from orchestrator.store.reports import PgReports
 
 _CLOCK = SystemClock()

@@ -99,7 +99,7 @@ def _asking_share(load: Load, have: Assumptions) -> float:
 
 
 def _corpus_bytes(load: Load) -> float:
-    """Return the bytes of the corpus that should be in memory in addition to the processes."""
+    """Return how many bytes of the corpus should fit in memory beside the processes."""
     wanted = CapacityRequest(papers=load.papers, model=load.embedding_model, profile="cpu-2")
     return plan_capacity(wanted, planning_constants()).memory[0].value
 

@@ -40,7 +40,7 @@ _NO_KEY = "corpusid is missing"
 
 def s2_paper_id(key: int) -> str:
     """Return the paper id in the form that Semantic Scholar's API accepts. The datasets' citations use only this id.
-    The API's results are matched by other identifiers, such as the SHA in the paper page's URL."""
+    Results of the API are matched with records by other identifiers, such as the SHA in the URL of a paper's page."""
     return f"CorpusId:{key}"
 
 

@@ -156,7 +156,7 @@ def _cut(series: RankSeries) -> float | None:
 
 
 def _microseconds(moments: Sequence[dt.datetime], origin: dt.datetime) -> NDArray[np.int64]:
-    """Return times in microseconds after `origin`. They are exact, because the table filters by the intervals'
-    borders."""
+    """Return times in microseconds after `origin`. They are exact, because the table filters by the interval
+    boundaries."""
     microsecond = dt.timedelta(microseconds=1)
     return np.asarray([(moment - origin) // microsecond for moment in moments], dtype=np.int64)

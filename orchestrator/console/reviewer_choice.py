@@ -40,7 +40,7 @@ class ReviewerChoice(NamedTuple):
 
 
 class EndedByChoice(NamedTuple):
-    """The assignments that a choice of reviewers would end, shown for confirmation."""
+    """Assignments that the selected reviewers would end, shown for confirmation."""
 
     withdrawn: tuple[WithdrawnAssignment, ...]
     ticked: tuple[str, ...]

@@ -10,7 +10,7 @@ from orchestrator.jobs.models import Job, JobEvent
 from orchestrator.jobs.timeline import ledger_rows_of_job
 from orchestrator.problems import HttpProblem
 from orchestrator.store import PgLedger
-from orchestrator.store.answer_cache import PgCallContents
+from orchestrator.store.llm_answer_cache import PgCallContents
 
 
 async def call_contents(

@@ -212,5 +212,5 @@ class PgMails(PgOutbox):
         return await self._database.select(EmailDelivery, _LIST, tenant, member, limit)
 
     async def given_up(self, tenant: TenantId) -> dict[MemberId, str]:
-        """Return, by member id, why the latest undeliverable email to that member was given up."""
+        """Return, by member id, why the latest undeliverable email to that member was abandoned."""
         return {row["id"]: row["last_result"] for row in await self._database.fetch(_DEAD, tenant)}

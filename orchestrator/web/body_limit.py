@@ -108,7 +108,7 @@ class BodyLimit:
 
 
 class _Body:
-    """A request's body, which counts as in transfer until it is complete or the request has been answered."""
+    """A request's body, which is considered in transit until it is complete or the request has been answered."""
 
     def __init__(self, limit: BodyLimit, tenant: str, max_bytes: int, is_json: bool, receive: Receive) -> None:
         self._limit, self._tenant, self._max_bytes = limit, tenant, max_bytes

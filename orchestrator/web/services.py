@@ -33,7 +33,6 @@ from orchestrator.store import (
     PgTenants,
     PgUsage,
 )
-from orchestrator.store.answer_cache import PgCallContents
 from orchestrator.store.applicants import PgApplicants
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_details import PgCallDetails
@@ -43,6 +42,7 @@ from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
+from orchestrator.store.llm_answer_cache import PgCallContents
 from orchestrator.store.mails import PgMails
 from orchestrator.store.members import PgMembers
 from orchestrator.store.pair_verdicts import PgPairVerdicts

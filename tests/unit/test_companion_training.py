@@ -116,7 +116,7 @@ def test_configuration_file_selects_training_method(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (CONFIGURATION.replace("scicompanion", "scholareval"), "Unknown method 'scholareval' to train"),
+        (CONFIGURATION.replace("scicompanion", "scholareval"), "Cannot train unknown method 'scholareval'"),
         (CONFIGURATION.replace('corpus = "corpus"', ""), "corpus: Field required"),
         (CONFIGURATION + "[rewards]\njudge = 'x'\n", "rewards: Extra inputs"),
         (CONFIGURATION + "[reward]\nscore = -1\n", "reward.score: Input should be greater"),

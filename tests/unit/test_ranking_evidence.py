@@ -99,5 +99,5 @@ def test_report_folder_is_read_and_folder_without_reports_is_rejected(tmp_path: 
 def test_blind_ranking_rejects_reports_that_were_not_blind() -> None:
     ideas = ideas_of_worth(2)
     require_blind_evidence(ideas, {ideas[0].id: True, IdeaId("other"): False})
-    with pytest.raises(InputError, match="judged blind, but 1 of their reports were not made blind"):
+    with pytest.raises(InputError, match="judged blind, but 1 of their reports were not produced blind"):
         require_blind_evidence(ideas, {ideas[0].id: True, ideas[1].id: False})

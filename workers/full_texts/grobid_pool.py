@@ -111,8 +111,8 @@ _LOG = logging.getLogger(__name__)
 
 
 class GrobidPool:
-    """Pool of GROBID servers. It is the `SlotSource` of its own gate, and runs one task per server that is down. Use it
-    as an async context manager, in one event loop."""
+    """Pool of GROBID servers. It is the `SlotSource` of its own gate, and runs one probing task per unavailable server.
+    Use it as an async context manager, in one event loop."""
 
     def __init__(self, settings: GrobidSettings) -> None:
         if not settings.urls:

@@ -57,8 +57,8 @@ class ArchivingPdfFetcher:
     async def get(self, location: PdfLocation) -> ArchivedPdf:
         """Fetch the PDF into the archive, unless it is there already.
 
-        Raises the download's error or, until it is time to retry, that of the previous download; other FullTextErrors
-        if the archive fails; StorageError if the store for claims and rate limits is unreachable."""
+        Raises the download's error; before the time to retry, the error of the previous download. Raises other
+        FullTextErrors if the archive fails, and StorageError if the store for claims and rate limits is unreachable."""
         try:
             pdf = await self._get(location)
         except FullTextError as error:

@@ -22,7 +22,10 @@ def parse_plan(fields: Mapping[str, object]) -> AnyTraining:
     trained."""
     method = fields.get("method", "debate")
     if not isinstance(method, str) or method not in _KINDS:
-        raise InputError(f"Unknown method {method!r} to train.", f"Set method to one of {', '.join(map(str, _KINDS))}.")
+        raise InputError(
+            f"Cannot train unknown method {method!r}.",
+            f"Set method to one of {', '.join(map(str, _KINDS))}.",
+        )
     return _KINDS[method].model_validate(fields)
 
 

@@ -45,7 +45,7 @@ def read_rated_ideas(data: RatedIdeaFile, dimensions: Sequence[RubricDimension])
             raise InputError(
                 f"{data.file}: {idea.idea.source} has scores for {_join_names(idea.scores)}, but the first idea has "
                 f"scores for {_join_names(ideas[0].scores)}.",
-                "Give all ideas scores for the same dimensions.",
+                "Score every idea on the same dimensions.",
             )
     return ideas
 

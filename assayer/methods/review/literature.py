@@ -146,7 +146,7 @@ def label_recalled_works(panel: Panel, literature: LiteratureRead) -> tuple[Reca
 
 
 def _fit_by_subject(fit: FitLevel, on_subject: int) -> FitLevel:
-    """Lower the coverage if few of the papers read are on the plan's subject."""
+    """Lower the coverage if few of the papers that were read are on the plan's subject."""
     if fit == "poor" or on_subject < _MIN_ON_SUBJECT:
         return "poor"
     return "partial" if on_subject < FEW_ON_SUBJECT else fit

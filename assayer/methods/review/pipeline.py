@@ -79,8 +79,8 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
 
 
 def _describe_few_on_subject(literature: LiteratureRead) -> str:
-    """Return a sentence for the report if few of the papers read are on the plan's subject, otherwise an empty
-    string."""
+    """Return a warning for the report if few of the papers that were read are on the plan's subject, otherwise an
+    empty string."""
     if not literature.read or literature.on_subject >= FEW_ON_SUBJECT:
         return ""
     return f" On the plan's subject: {literature.on_subject} of {count(literature.read, 'paper')} read."
