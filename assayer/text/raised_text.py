@@ -9,6 +9,8 @@ from typing import Literal
 
 Script = Literal["", "^", "_"]
 """Position of a piece of text: on the line, raised or lowered."""
+RAISED, LOWERED, ON_LINE = "\ue1a1", "\ue1a2", "\ue1a0"
+"""Marks in a line of a PDF before a superscript, before a subscript, and after either."""
 
 _MAX_BASE_CHARS = 120
 _MAX_SCRIPT_WORDS = 2

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from assayer.text.raised_text import Script, join_scripts
-from workers.sandbox.pdf_scripts import LOWERED, ON_LINE, RAISED
+from assayer.text.raised_text import LOWERED, ON_LINE, RAISED, Script, join_scripts
 
 _MARKED = re.compile(f"(?P<mark>[{RAISED}{LOWERED}])(?P<text>[^{RAISED}{LOWERED}{ON_LINE}]*){ON_LINE}?")
 

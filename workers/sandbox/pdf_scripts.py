@@ -8,10 +8,8 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from assayer.text.raised_text import Script
+from assayer.text.raised_text import LOWERED, ON_LINE, RAISED, Script
 
-RAISED, LOWERED, ON_LINE = "\ue1a1", "\ue1a2", "\ue1a0"
-"""Marks before a superscript, before a subscript, and after either."""
 _MARKS: dict[Script, str] = {"^": RAISED, "_": LOWERED, "": ON_LINE}
 _NUMBERS = frozenset(map(ord, "0123456789+-−–,"))
 _SIGNS = frozenset(map(ord, "+-−–"))
