@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from assayer.models import Note
 from assayer.reference_lists.list_titles import list_title
-from workers.sandbox.pdf_scripts import ON_LINE, RAISED
+from assayer.text.raised_text import ON_LINE, RAISED
 
 _START = re.compile(r"(?P<number>\d{1,3}) ?(?=[^\W\d_]|[\"“‘(])")
 _SMALLER = 0.93
