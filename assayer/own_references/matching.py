@@ -18,6 +18,7 @@ from assayer.own_references.titles import (
     is_other_title,
     title_agreement,
 )
+from assayer.reference_lists.entry_shape import UNREADABLE
 from assayer.reference_lists.telling_title import is_title_told
 
 _VERSIONS, _KNOWN_VERSIONS = 1, 3
@@ -149,7 +150,7 @@ def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str
     if likeness == "identifier" and is_title_told(work) and is_other_title(work, paper.title):
         name = f"arXiv id {work.arxiv}" if "doi" not in _find_shared_schemes(work, paper) else f"DOI {work.doi}"
         return f"The {name} belongs to a work with a different title: “{paper.title}”."
-    if title_agreement(work, paper.title) != "alike":
+    if title_agreement(work, paper.title) != "alike" or UNREADABLE.search(work.title):
         return ""
     if not work.title and is_followed_by_name(work, paper):
         return ""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from rapidfuzz import fuzz
 
 from assayer.literature.paper_identity import family_name
-from assayer.reference_lists.entry_shape import ORGANISATION
+from assayer.reference_lists.entry_shape import ORGANISATION, UNREADABLE
 from assayer.text.folding import fold_text, german_folded, pinyin_folded
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -35,8 +35,10 @@ def is_group(author: str) -> bool:
 
 
 def are_comparable(author: str, other: str) -> bool:
-    """Return whether both names are in Latin letters or both are not. The same name in two scripts would share no
-    letters."""
+    """Return whether both names are in Latin letters or both are not, and all letters have a meaning. The same name in
+    two scripts would share no letters."""
+    if UNREADABLE.search(author) or UNREADABLE.search(other):
+        return False
     return bool(_LATIN.search(author)) == bool(_LATIN.search(other))
 
 

@@ -206,11 +206,9 @@ def _before_colon(entry: str) -> EntryFields | None:
     is_list = "," in names or ORGANISATION.search(names)
     if not is_list or len(names) > _MAX_NAMES_CHARS or SENTENCE_END.search(names) or _ET_AL.search(names):
         return None
-    # The title may follow initials: `Lee, A., and Chen, B. Mail: a survey`.
-    begins_with_people = begins_with_names(f"{names}:") and not (
-        _POINTED_NAMES.match(names) and _WORD_AFTER_INITIAL.search(names)
-    )
-    people = authors_in(names) if begins_with_people else ()
+    if _POINTED_NAMES.match(names) and _WORD_AFTER_INITIAL.search(names):
+        return None  # `Lee, A., and Chen, B. Mail: a survey`
+    people = authors_in(names) if begins_with_names(f"{names}:") else ()
     return EntryFields(people, title) if people and may_be_title(title) and " " in title else None
 
 

@@ -7,8 +7,10 @@ from assayer.text.scripts import ranges
 
 YEAR = r"(?:1[5-9]|20)\d\d[a-z]?"
 _MONTH = r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}\.?,? )"
-_UNREADABLE = "[\ue000-\uf8ff]{4}"
-"""Year in digits of a font's own, which have no meaning."""
+UNREADABLE = re.compile("[\ue000-\uf8ff]")
+"""Letter or digit of a font's own, which has no meaning outside it."""
+_UNREADABLE = f"{UNREADABLE.pattern}{{4}}"
+"""Year in such digits."""
 _UNPUBLISHED = (
     r"in\s+press|forthcoming|to\s+appear|(?:currently\s+)?under\s+review|"
     r"(?:manuscript\s+)?in\s+prep(?:aration|\.|(?=\)))|in\s+revision|"

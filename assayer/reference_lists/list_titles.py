@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
+from assayer.reference_lists.entry_shape import UNREADABLE
 from assayer.text.folding import fold_text
 from assayer.text.section_titles import strip_number
 
@@ -132,8 +133,6 @@ _WORKS_OF_AUTHORS = frozenset(["papers", "articles", "publications", "studies", 
 _DIVISION_KEYS = _titles(_DIVISIONS)
 _MAX_LINE_CHARS = 120
 _MAX_WORDS = 8
-_UNREADABLE = re.compile(r"[\ue000-\uf8ff]")
-"""Letter of a font's own, which may stand for a digit, such as the page number in a table of contents."""
 _MARKS = re.compile(r"^[\s>]*(?:[-*+•]\s+)?|[\s:：.。*_#=]+$")
 _ATTRIBUTES = re.compile(r"\s*\{[^{}]{0,200}\}\s*$")
 """Attributes of a heading in pandoc's Markdown: `{#refs .unnumbered}`."""
@@ -152,7 +151,7 @@ _ROMAN = re.compile(r"^[IVXivx]{1,5}[.)]?\s+(?=\S)|^[一二三四五六七八九
 
 def list_title(line: str) -> ListTitle | None:
     """Return how certain it is that a line or heading is the title of a reference list; None if it is not one."""
-    return _list_title(line) if len(line) <= _MAX_LINE_CHARS and not _UNREADABLE.search(line) else None
+    return _list_title(line) if len(line) <= _MAX_LINE_CHARS and not UNREADABLE.search(line) else None
 
 
 def is_division(line: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from assayer.models import CitedWork
 from assayer.reference_lists.entry_fields import FIRMS
 from assayer.reference_lists.entry_names import authors_in
-from assayer.reference_lists.entry_shape import UPPER
+from assayer.reference_lists.entry_shape import UNREADABLE, UPPER
 
 _MAX_WORD_CHARS = 30
 """Number of letters from which a word of a title is several words without spaces."""
@@ -18,7 +18,8 @@ _VOLUME_AND_PLACE = re.compile(r"\s\d{1,4}(?:\s?\(\w{1,7}\))?[,:]\s?[A-Za-z]{0,5
 _PLACE_INSIDE = re.compile(r",\s(?:vol(?:ume)?|pages|pp|no)\b\.?\s?\d", re.IGNORECASE)
 _VENUE = re.compile(
     r"(?:in:?\s)?(?:proc(?:eedings|\.)|(?:the )?(?:international )?journal of|j\.\s|trans(?:actions|\.)|"
-    r"(?:ieee|acm)(?:/\w+)? (?:trans|conf|journal|symp)|annals of|advances in neural|lecture notes)|in:?\s+(?-i:[A-Z])",
+    r"(?:ieee|acm)(?:/\w+)? (?:trans|conf|journal|symp)|"
+    r"tech(?:nical|\.)? rep(?:ort|\.)|annals of|advances in neural|lecture notes)|in:?\s+(?-i:[A-Z])",
     re.IGNORECASE,
 )
 _PLACE_AND_PUBLISHER = re.compile(rf"{UPPER}[\w .,&-]{{1,40}}: (?:{UPPER}[\w.&’'-]*\s){{0,4}}{FIRMS}$")
@@ -27,6 +28,9 @@ _PUBLISHER_AND_YEAR = re.compile(r"\s?;\s(?:c)?(?:1[5-9]|20)\d\d\b")
 _DATE_AND_TITLE = re.compile(r"[.,]?\s\(?(?:1[5-9]|20)\d\d[a-z]?\)?[.:]\s(?:[^\W\d_][\w’'-]*\s){2}")
 """Date and words after a title that has no authors, which may be the authors of the entry."""
 _REST = re.compile(r"(?:and|&|et al)\b")
+_NAMES_AT_END = re.compile(rf",.*,? (?:and|&) {UPPER}[\w.’'-]* {UPPER}[\w’'-]+$")
+"""Last of several names at the end of what was read as a title."""
+_SENTENCE_AFTER = re.compile(r"\.\s(?:[^\W\d_][\w’'+-]*\s?){2}")
 _ABBREVIATED = re.compile(
     rf"(?:{UPPER}\w{{0,9}}\.:?\s?){{2,}}(?:{UPPER}\w*)?$|{UPPER}\w{{0,5}}\.?(?: {UPPER}[a-z]{{1,5}}\b\.?){{2,4}}$"
 )
@@ -42,7 +46,9 @@ def is_title_told(work: CitedWork) -> bool:
         return False
     after = work.raw.partition(title)[2]
     return not (
-        _REST.match(title)
+        UNREADABLE.search(title)
+        or _REST.match(title)
+        or _NAMES_AT_END.search(title)
         or _VENUE.match(title)
         or _ABBREVIATED.match(title)
         or _PLACE_AND_PUBLISHER.match(title)
@@ -51,11 +57,17 @@ def is_title_told(work: CitedWork) -> bool:
         or _PLACE_INSIDE.search(title)
         or (work.raw.endswith(title) and work.raw != title)
         or _PUBLISHER_AND_YEAR.match(after)
-        or (not work.authors and work.raw.startswith(title) and _DATE_AND_TITLE.match(after))
+        or (not work.authors and work.raw.startswith(title) and _may_be_author(title, after))
         or _PUBLISHER_AND_YEAR.search(title)
         or max(map(len, re.findall(r"[^\W\d_]+", title)), default=0) >= _MAX_WORD_CHARS
         or _may_be_names(work)
     )
+
+
+def _may_be_author(title: str, after: str) -> bool:
+    """Return whether a title at the beginning of an entry may be its author: a date and further words follow, or all
+    its words are names and a sentence follows."""
+    return bool(_DATE_AND_TITLE.match(after)) or (not _LOWER_WORD.search(title) and bool(_SENTENCE_AFTER.match(after)))
 
 
 def _may_be_names(work: CitedWork) -> bool:

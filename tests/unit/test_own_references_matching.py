@@ -186,3 +186,8 @@ def test_publisher_after_a_short_title_is_not_a_part_of_it() -> None:
 def test_identifier_missing_from_the_record_is_not_a_difference() -> None:
     known = VASWANI.model_copy(update={"identifiers": Identifiers(arxiv="1706.03762", doi="10.48550/arxiv.1706.03762")})
     assert differences(known, title=VASWANI.title, authors=("A. Vaswani",), year=2017, doi="10.5555/3295222") == ()
+
+
+def test_letters_without_a_meaning_in_an_entry_are_no_difference() -> None:
+    work = {"title": "Attention is all \ue045\ue043 need", "authors": ("A. Vaswani", "N. \ue062hazeer"), "year": 2017}
+    assert not differences(VASWANI, **work)

@@ -97,9 +97,18 @@ def test_title_after_colon_or_before_publisher_is_read(entry: str, title: str) -
     assert work.authors
 
 
-def test_place_and_publisher_are_no_title() -> None:
-    (work,) = parse_references("Universal Post Office, Handbook of rural mail. Oslo: Post Publications, 2018.")
-    assert not is_title_told(work)
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "Universal Post Office, Handbook of rural mail. Oslo: Post Publications, 2018.",
+        "Emily L Dent, Soumith Chen, arthur lee, and Rob Hill. Deep generative mail. In Post, pages 3–4. 2015.",
+        "Ann Lee Bo Chen Eva Fox Cy Dale Kim Moor. Letters package, March 2014.",
+        "Rail consortium whitepaper. Technical report, Feb. 2006. www.rails.test/paper.pdf.",
+        "Lee, A. (2010). Mail and \ue045\ue043-hour letters in towns. Letters, 3.",
+    ],
+)
+def test_names_reports_and_unreadable_letters_are_no_title_to_rely_on(entry: str) -> None:
+    assert not any(is_title_told(work) for work in parse_references(entry))
 
 
 ENTRIES = [
