@@ -146,7 +146,7 @@ async def test_sign_off_needs_a_decision_on_each_proposal_and_empties_queues(
     assert late.status_code == 409
     async with signed_in(service, ada.key) as browser:
         page = (await browser.get(f"/console/review/{first}")).text
-        assert "Reviews can no longer be given or changed" in page
+        assert "Reviews can no longer be submitted or changed" in page
         assert "Give first review" not in page
 
 

@@ -111,4 +111,4 @@ async def test_a_ranking_that_ended_without_an_order_says_why(service: Service, 
         assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
     page = await page_of(service, f"/console/calls/{call}/rankings/{ranking}")
     assert ("The ranking was cancelled." if state == "cancelled" else "The judge could not be reached") in page
-    assert "There are no ranks. Cost so far" in page
+    assert "No ranks were produced. Cost" in page
