@@ -21,6 +21,7 @@ from assayer.reference_lists.tagged_records import (
     WEB_OF_SCIENCE_TABLE,
     TaggedRecord,
     medline_records,
+    read_rows,
     web_of_science_records,
 )
 from assayer.text.markup import strip_markup
@@ -232,7 +233,7 @@ def _csl_date(item: Mapping[str, Any]) -> str:
 
 def _zotero_entries(text: str) -> Iterator[BibliographyEntry]:
     """Yield the entries of a CSV exported from Zotero."""
-    for row in csv.DictReader(io.StringIO(text, newline="")):
+    for row in read_rows(csv.DictReader(io.StringIO(text, newline=""))):
         if row.get("Title"):
             authors = [
                 _put_given_name_first(name.strip()) for name in (row.get("Author") or "").split(";") if name.strip()

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MEDLINE = re.compile(r"^PMID- ?\d", re.MULTILINE)
 WEB_OF_SCIENCE = re.compile(r"^(?:FN (?:Clarivate|ISI|Thomson)|PT [A-Z]\s*$)", re.MULTILINE)
@@ -13,6 +13,7 @@ _MEDLINE_FIELD = re.compile(r"(?P<tag>[A-Z]{2,4}) {0,2}- (?P<value>.*)")
 _FIELD = re.compile(r"(?P<tag>[A-Z][A-Z0-9])(?: (?P<value>.*))?$")
 _DOI = re.compile(r"(?P<doi>10\.\S+)(?: \[doi\])?$")
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_MAX_FIELD_CHARS = 131_072
 _INITIALS = re.compile(r"^(?P<family>.+?),? (?P<given>[A-Z]{1,4})$")
 
 
@@ -43,11 +44,20 @@ def medline_records(text: str) -> Iterator[TaggedRecord]:
         )
 
 
+def read_rows(table: "csv.DictReader[str]") -> "Iterator[dict[str | Any, str | Any]]":
+    """Yield the rows of a table. Raises csv.Error for a field above the csv module's usual limit, also if other code
+    has raised this limit, which applies to the whole process."""
+    for row in table:
+        if any(isinstance(value, str) and len(value) > _MAX_FIELD_CHARS for value in row.values()):
+            raise csv.Error(f"field larger than field limit ({_MAX_FIELD_CHARS})")
+        yield row
+
+
 def web_of_science_records(text: str) -> Iterator[TaggedRecord]:
     """Yield the records of a tagged text, or of a tab-separated table whose column names are the same tags."""
     records: Iterator[Mapping[str, Sequence[str]]]
     if WEB_OF_SCIENCE_TABLE.match(text):
-        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
+        rows = read_rows(csv.DictReader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE))
         records = ({tag: _cells(tag, row[tag]) for tag in row if tag and row[tag]} for row in rows)
     else:
         records = _records(text, _FIELD, "PT", "ER")

@@ -1,5 +1,6 @@
 """Bibliographies as reference managers export them, and the paper records made of them."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -187,6 +188,11 @@ def test_zotero_table_with_old_macintosh_line_ends_is_read() -> None:
     ],
     ids=["no columns of a known export", "long field", "open quote", "long field of Web of Science"],
 )
-def test_table_that_cannot_be_read_is_refused(table: str, says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        read_bibliography(table, "a table")
+@pytest.mark.parametrize("limit", [131_072, 400_000], ids=["usual limit", "limit raised by another reader"])
+def test_table_that_cannot_be_read_is_refused(table: str, says: str, limit: int) -> None:
+    previous_limit = csv.field_size_limit(limit)
+    try:
+        with pytest.raises(InputError, match=says):
+            read_bibliography(table, "a table")
+    finally:
+        csv.field_size_limit(previous_limit)

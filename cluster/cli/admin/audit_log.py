@@ -154,7 +154,7 @@ def _parse_head(text: str | None, tenant: str) -> "AuditHead | None":
         return None
     if (parsed_head := parse_head(text, TenantId(tenant))) is None:
         raise InputError(
-            f"{text!r} is no head of an audit log.",
+            f"{text!r} is not the head of an audit log.",
             "Pass NUMBER:HASH, exactly as `assayer admin audit-log export` printed it.",
         )
     return parsed_head
