@@ -1,7 +1,7 @@
 """Choose the quote for a claim: one that was extracted for the same statement and takes the same side.
 
 Each reading quotes its paper for one stance on one method or dimension. A claim that takes the opposite side, or says
-something else, cites the paper without that quote."""
+something else, cites the paper without that quote. A quote on neither side can serve both."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -55,14 +55,14 @@ def build_quoted_point(
     numbers: KnownNumbers | None = None,
     shown: Mapping[PaperId, Evidence] | None = None,
 ) -> Point:
-    """Build a point with one quote per paper: of the quotes on the point's side, the one that shares the most words
-    with the point. Quotes that the point repeats are candidates too, whatever their side.
+    """Build a point with one quote per paper: of the quotes on the point's side or on neither, the one that shares the
+    most words with the point. Quotes that the point repeats are candidates too, whatever their side.
 
     A verified quote gets at most two further quotes that add missing content. They are taken from the quotes passed or,
     if passed, from the texts in `shown`."""
     by_paper: dict[PaperId, list[GivenQuote]] = {}
     for item in given:
-        if _repeats(text, item.quoted) or item.side == _SIDES[kind] != "neither":
+        if _repeats(text, item.quoted) or (kind != "suggestion" and item.side in (_SIDES[kind], "neither")):
             by_paper.setdefault(item.paper, []).append(item)
     nearest = {paper: _find_nearest_quote(text, paper_quotes) for paper, paper_quotes in by_paper.items()}
     quotes = {paper: item.quoted for paper, item in nearest.items() if item is not None and item.quoted is not None}

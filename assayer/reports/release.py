@@ -158,7 +158,9 @@ def _measure_claims_supported(report: Report) -> _Measure:
     borne_out = counts.supported + counts.partly_supported
     checked_count = borne_out + counts.not_supported + counts.contradicted
     if checked_count:
-        return _share(borne_out, checked_count, "checked claims", "")
+        measure = _share(borne_out, checked_count, "checked claims", "")
+        partly = f"{measure.basis[:-1]}, {counts.partly_supported:,} of them in part."
+        return measure._replace(basis=partly) if counts.partly_supported else measure
     return _Measure(Absent(reason=f"None of {counts.unchecked:,} claims could be checked."), needed=True)
 
 

@@ -52,6 +52,9 @@ class RecordedLlm:
         self._prompts, self._answers, self._invented = folder / "prompts", folder / "answers", invented
         self._prompts.mkdir(parents=True, exist_ok=True)
         self._answers.mkdir(parents=True, exist_ok=True)
+        unread = sorted(file.name for file in self._answers.iterdir() if file.suffix != ".json")
+        if unread:
+            raise ValueError(f"{self._answers}: answers are read from NAME.json only; rename or remove {unread[0]}.")
         self._progress, self._label = _Progress(), ""
 
     @property

@@ -26,11 +26,13 @@ def test_quote_is_used_only_for_claims_of_the_same_stance() -> None:
     assert quote_of(build_quoted_point("suggestion", "Try it as in [P1].", PAPERS, found)) == (None, False)
 
 
-def test_neutral_quote_is_used_only_for_a_claim_repeating_it() -> None:
+def test_neutral_quote_serves_claims_on_both_sides_but_no_suggestion_that_does_not_repeat_it() -> None:
     words = "we sample nine answers of the model and keep the one most often given"
     found = [given("neither", "Samples answers.", words)]
-    assert quote_of(build_quoted_point("support", "Nine answers are enough [P1].", PAPERS, found)) == (None, False)
-    repeated = build_quoted_point("support", f"Precedent in [P1]: “{words[:60]} …”", PAPERS, found)
+    for kind in ("support", "contradiction", "strength", "weakness"):
+        assert quote_of(build_quoted_point(kind, "Nine answers are enough [P1].", PAPERS, found)) == (words, False)
+    assert quote_of(build_quoted_point("suggestion", "Sample nine answers [P1].", PAPERS, found)) == (None, False)
+    repeated = build_quoted_point("suggestion", f"As in [P1]: “{words[:60]} …”", PAPERS, found)
     assert quote_of(repeated) == (words, False)
 
 

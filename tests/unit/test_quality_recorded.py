@@ -57,3 +57,10 @@ async def test_second_invalid_answer_raises_malformed_answer(tmp_path: Path) -> 
     _save(tmp_path, f"{name}.2", "P8")
     with pytest.raises(MalformedAnswer, match="P8 is not a paper given here"):
         await _asked(RecordedLlm(tmp_path))
+
+
+def test_answer_file_that_would_be_ignored_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "answers" / "scholareval.review.1.md").write_text("{}", "utf-8")
+    with pytest.raises(ValueError, match=r"rename or remove scholareval\.review\.1\.md"):
+        RecordedLlm(tmp_path)

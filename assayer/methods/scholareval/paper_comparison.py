@@ -16,7 +16,7 @@ from assayer.models import PaperId, Reading
 _STANCE: dict[NoveltyStanding, Literal[-1, 0, 1]] = {"paper_has_it": -1, "paper_has_part": 0, "idea_goes_further": 1}
 _SIDE: dict[NoveltyStanding, Side] = {
     "paper_has_it": "against",
-    "paper_has_part": "against",
+    "paper_has_part": "neither",
     "idea_goes_further": "for",
 }
 

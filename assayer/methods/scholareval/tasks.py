@@ -127,7 +127,7 @@ READING = Task[ReadingQuestion, Readings](
 REVIEW = Task[ReviewQuestion, MethodReview](
     "scholareval.review",
     _PROMPTS,
-    "review.v10.md",
+    "review.v11.md",
     MethodReview,
     tier="strong",
     check=_check_review,
@@ -161,7 +161,7 @@ COMPARISON = Task[ComparisonQuestion, Comparisons](
 SYNTHESIS = Task[SynthesisQuestion, DimensionReview](
     "scholareval.synthesis",
     _PROMPTS,
-    "synthesis.v10.md",
+    "synthesis.v11.md",
     DimensionReview,
     tier="strong",
     check=_check_synthesis,

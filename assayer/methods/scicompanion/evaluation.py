@@ -127,8 +127,8 @@ def _collect_given_quotes(edge: EvidenceEdge, graph: StateGraph) -> list[GivenQu
         item.source == IDEA_NODE and item.kind == "states" and item.target == edge.target
         for item in graph.edges.values()
     )
-    sides: tuple[Side, ...] = ("for", "against")
+    side: Side = "neither"
     if is_own_claim and edge.kind in ("supports", "contradicts"):
-        sides = ("for",) if edge.kind == "supports" else ("against",)
+        side = "for" if edge.kind == "supports" else "against"
     quote = Quoted(words=edge.quote, state="verified" if edge.basis == "quoted" else "not_found")
-    return [GivenQuote(paper=paper, side=side, statement=edge.statement, quoted=quote) for side in sides]
+    return [GivenQuote(paper=paper, side=side, statement=edge.statement, quoted=quote)]
