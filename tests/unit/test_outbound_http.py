@@ -56,6 +56,28 @@ def test_response_status_is_classified(status: int, headers: dict[str, str], exp
         ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": f"{int(NOW.timestamp()) + 40}000"}, 40.0),
         ({"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "40"}, 40.0),
         ({"X-RateLimit-Remaining": "5", "X-RateLimit-Reset": "40"}, None),
+        ({"RateLimit-Remaining": "0", "RateLimit-Reset": "40"}, 40.0),
+        ({"X-RateLimit-Remaining-Requests": "0", "X-RateLimit-Reset-Requests": "6m0s"}, 360.0),
+        ({"X-RateLimit-Remaining-Tokens": "0", "X-RateLimit-Reset-Tokens": "7.66s"}, 7.66),
+        (
+            {
+                "X-RateLimit-Remaining-Requests": "9",
+                "X-RateLimit-Reset-Requests": "2h",
+                "X-RateLimit-Remaining-Tokens": "0",
+                "X-RateLimit-Reset-Tokens": "120ms",
+            },
+            0.12,
+        ),
+        (
+            {
+                "Anthropic-RateLimit-Tokens-Remaining": "0",
+                "Anthropic-RateLimit-Tokens-Reset": "2026-11-20T12:01:30Z",
+                "Anthropic-RateLimit-Requests-Remaining": "0",
+                "Anthropic-RateLimit-Requests-Reset": "2026-11-20T12:00:30Z",
+            },
+            90.0,
+        ),
+        ({"X-RateLimit-Remaining-Tokens": "0"}, None),
     ],
 )
 def test_retry_after_is_read(headers: dict[str, str], seconds: float | None) -> None:

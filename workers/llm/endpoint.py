@@ -39,7 +39,6 @@ from workers.llm.errors import (
 from workers.llm.metrics import ASKED, IN_FLIGHT, LIMIT
 from workers.llm.process_share import ProcessShare
 from workers.llm.settings import LlmSettings
-from workers.llm.stated_limits import duration_seconds
 from workers.outbound.http import (
     HttpClient,
     HttpFailure,
@@ -284,8 +283,6 @@ class LlmEndpoint:
         body = parsed._replace(message=redact_secrets(parsed.message, secret), page_title=title)
         headers = {**body.headers, **{name.lower(): value for name, value in response.headers.items()}}
         wait = retry_after(headers, self._clock.now())
-        if wait is None:
-            wait = duration_seconds(headers.get("retry-after", ""))
         return failure_from_status(response.status if response.status >= 400 else 200, body, wait)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from workers.llm.stated_limits import duration_seconds, wait_stated, window_stated
+from workers.llm.stated_limits import wait_stated, window_stated
+from workers.outbound.durations import duration_seconds
 
 _MAX_SEARCHED_CHARS = 2_000
 """Maximum number of characters of an endpoint's message that are searched for words and numbers."""

@@ -5,6 +5,7 @@ import asyncio
 import logging
 import zlib
 from collections import defaultdict, deque
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -21,7 +22,7 @@ from tenacity import (
 from assayer.citing.answer_texts import RedactedAnswer
 from assayer.errors import AnswerRefused, BudgetExhausted, LlmError, LlmUnavailable, MalformedAnswer, RequestRefused
 from assayer.llm import Task
-from assayer.models import Fault
+from assayer.models import Fault, FaultKind
 from assayer.run.context_variables import current_urgency
 from assayer.run.run import Run
 from workers.llm.answer_parsing import ParsedAnswer, parse_answer
@@ -113,6 +114,16 @@ class Asking:
         return self._backoff(state) if requested_seconds is None else requested_seconds + self._jitter(state)
 
 
+_REPAIRED_ONCE: Collection[FaultKind] = ("truncated", "refused_request")
+"""Faults after which a second repair would usually end the same way."""
+
+
+def _is_repeating(faults: Sequence[Fault]) -> bool:
+    """Return whether the last fault is one that is repaired only once, and has occurred before."""
+    last_kind = faults[-1].kind
+    return last_kind in _REPAIRED_ONCE and sum(fault.kind == last_kind for fault in faults) > 1
+
+
 class Conversation(Generic[In, Out]):
     """Exchange with a model about one of a run's questions, including repairs."""
 
@@ -150,8 +161,7 @@ class Conversation(Generic[In, Out]):
                 if parsed.value is not None:
                     return parsed.value
                 without_unknown_citations = self._without_unknown_citations(given) or without_unknown_citations
-                times_cut_off = sum(fault.kind == "truncated" for fault in usage.faults)
-                if attempts > self._asking.settings.repair_attempts or times_cut_off > 1:
+                if attempts > self._asking.settings.repair_attempts or _is_repeating(usage.faults):
                     break
                 self._request = build_repair_request(
                     self._request, completion, parsed, self._asking.settings, self._question

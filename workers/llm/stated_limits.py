@@ -1,36 +1,15 @@
 """Numbers in endpoints' messages: how long to wait, and how many tokens fit."""
 
-import math
 import re
 
-_SECONDS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
-_UNIT = r"(?:ms|milli\w*|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])"
-_QUANTITY = rf"\d+(?:\.\d+)?\s*{_UNIT}"
-_DURATION = re.compile(rf"{_QUANTITY}(?:,?\s*(?:and\s+)?{_QUANTITY})*", re.IGNORECASE)
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)")
+from workers.outbound.durations import QUANTITY, duration_seconds
+
 _WAIT = re.compile(
     rf"\b(?:try(?:ing)? again|retry(?:ing)?|(?:estimated )?wait|estimated time|come back|resets?|available(?: again)?)"
     rf"(?:[ _-][a-z]+){{0,4}}[ :=]*"
-    rf"({_QUANTITY}(?:,?\s*(?:and\s+)?{_QUANTITY})*)|retry[ _-]after\w*[\"' :=]+(\d+(?:\.\d+)?)(?![\d.:/-])",
+    rf"({QUANTITY}(?:,?\s*(?:and\s+)?{QUANTITY})*)|retry[ _-]after\w*[\"' :=]+(\d+(?:\.\d+)?)(?![\d.:/-])",
     re.IGNORECASE,
 )
-
-
-def duration_seconds(text: str) -> float | None:
-    """Return a duration such as `1.2s`, `7m12s`, `120 ms` or `2 minutes` in seconds; a bare number is in seconds.
-    Return None if the text is not a duration."""
-    text = text.strip()
-    if re.fullmatch(r"\d+(?:\.\d+)?", text):
-        return float(text)
-    if not _DURATION.fullmatch(text):
-        return None
-    parts = _PART.findall(text.lower().replace("and", ""))
-    seconds = sum(float(number) * _unit_seconds(unit) for number, unit in parts)
-    return seconds if math.isfinite(seconds) else None
-
-
-def _unit_seconds(unit: str) -> float:
-    return 0.001 if unit.startswith(("ms", "milli")) else _SECONDS[unit[0]]
 
 
 def wait_stated(message: str) -> float | None:

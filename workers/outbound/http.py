@@ -5,6 +5,7 @@ import asyncio
 import datetime as dt
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
@@ -14,6 +15,8 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from yarl import URL
+
+from workers.outbound.durations import duration_seconds
 
 KEEP_ALIVE_SECONDS = 4.0
 """Seconds for which an idle connection is kept. Less than the 5 s of common servers, so that a server does not close
@@ -185,7 +188,7 @@ def classify_response(status: int, headers: Mapping[str, str]) -> ResponseKind:
         return "answer"
     if status in {404, 410}:
         return "missing"
-    limits = "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
+    limits = "retry-after" in headers or bool(_list_exhausted_limits(headers))
     if status == 429 or (status == 403 and limits):
         return "rate_limited"
     return "transient" if status >= 500 or status in _TRANSIENT else "refused"
@@ -199,22 +202,43 @@ service blocks a client for thirty years."""
 def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
     """Return the wait that a service requests, in seconds, at least 0; None if it requests none.
 
-    Reads `retry-after-ms`, `retry-after` (a number or a date), and the time at which an exhausted limit is
+    Reads `retry-after-ms`, `retry-after` (a duration or a date), and the last time at which an exhausted limit is
     renewed. Dates are relative to the response's own date or, if it has none, to `now`."""
     now = _date(headers.get("date", "")) or now
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return max(0.0, milliseconds / 1000)
-    text = headers.get("retry-after", "")
-    seconds = _number(text)
-    if seconds is None and (retry_time := _date(text)) is not None:
-        seconds = (retry_time - now).total_seconds()
-    if seconds is None and headers.get("x-ratelimit-remaining") == "0":
-        seconds = _number(headers.get("x-ratelimit-reset", ""))
-        if seconds is not None and seconds >= _UNIX_TIMES:
-            # OpenRouter states milliseconds.
-            seconds = (seconds / 1000 if seconds >= 1000 * _UNIX_TIMES else seconds) - now.timestamp()
+    seconds = _seconds_until(headers.get("retry-after", ""), now)
+    if seconds is None:
+        resets = (_seconds_until(reset, now) for reset in _list_exhausted_limits(headers))
+        seconds = max((item for item in resets if item is not None), default=None)
     return None if seconds is None else max(0.0, seconds)
+
+
+_REMAINING = re.compile(r"ratelimit-(?:.*-)?remaining(?=-|$)", re.IGNORECASE)
+"""Header of what is left of a rate limit, as in `x-ratelimit-remaining-tokens` (OpenAI) and
+`anthropic-ratelimit-tokens-remaining`."""
+
+
+def _list_exhausted_limits(headers: Mapping[str, str]) -> list[str]:
+    """Return when each rate limit with nothing left is renewed, as stated; an empty text if it is not stated."""
+    return [
+        headers.get(name.lower().replace("remaining", "reset"), "")
+        for name, value in headers.items()
+        if _REMAINING.search(name) and _number(value) == 0
+    ]
+
+
+def _seconds_until(text: str, now: dt.datetime) -> float | None:
+    """Return the seconds until a time stated as a duration, a date or a Unix time."""
+    seconds = _number(text)
+    if seconds is None:
+        date = _date(text)
+        return duration_seconds(text) if date is None else (date - now).total_seconds()
+    if seconds < _UNIX_TIMES:
+        return seconds
+    # OpenRouter states milliseconds.
+    return (seconds / 1000 if seconds >= 1000 * _UNIX_TIMES else seconds) - now.timestamp()
 
 
 def _number(text: str) -> float | None:

@@ -107,6 +107,7 @@ async def test_filtered_answer_is_a_refused_request_that_names_the_reason(reply:
     async with Imitation(lambda _: reply) as provider, an_opened_gateway(provider) as gateway:
         with pytest.raises(RequestRefused, match=f"content filter stopped the answer .*“.*{named}”"):
             await gateway.run(LONG, a_question(), a_run())
+        assert len(provider.requests) == 2
 
 
 @pytest.mark.parametrize("finish_reason", ["length", "MAX_TOKENS", "model_length", "max_output_tokens"])
