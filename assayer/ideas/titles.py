@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from assayer.ideas.record_fields import normalise_field_name, title_field
 from assayer.ideas.record_vocabulary import TITLE_WORDS
@@ -119,19 +120,18 @@ def _may_be_title(value: str) -> bool:
 def find_title_heading(text: str, headings: Sequence[Heading]) -> Heading | None:
     """Return the heading that is the title of the whole text and not of a section, or None. A heading that names only
     the kind of document is skipped if another follows."""
-    while len(headings) > 1 and _is_skipped(text, headings):
-        text, headings = f"{' ' * headings[0].end}{text[headings[0].end :]}", headings[1:]
-    if not headings or is_known_title(strip_kind(headings[0].title) or "-"):
+    skipped_count = 0
+    for heading, following in pairwise(headings):
+        if not is_generic_title(heading.title) or text[heading.end : following.start].strip():
+            break
+        skipped_count += 1
+    if skipped_count == len(headings) or is_known_title(strip_kind(headings[skipped_count].title) or "-"):
         return None
-    first, rest = headings[0], headings[1:]
+    first, rest = headings[skipped_count], headings[skipped_count + 1 :]
     outermost = all(first.level < heading.level for heading in rest)
     without_own_text = bool(rest) and not text[first.end : rest[0].start].strip()
-    opens = not text[: first.start].strip()
+    opens = not text[headings[skipped_count - 1].end if skipped_count else 0 : first.start].strip()
     return first if opens and (outermost or without_own_text) else None
-
-
-def _is_skipped(text: str, headings: Sequence[Heading]) -> bool:
-    return is_generic_title(headings[0].title) and not text[headings[0].end : headings[1].start].strip()
 
 
 def strip_kind(title: str) -> str:
