@@ -91,7 +91,8 @@ def test_ideas_with_llm_get_cited_reports_that_pass_every_check(undisturbed: Eva
     assert violations(undisturbed.program.out, expected=2) == ""
     for report in reports(undisturbed.program.out).values():
         # Full texts of the example corpus are of no known day.
-        assert _kinds(report) == ["example", *(["undated_version"] if report["cutoff"] else [])]
+        expected = ["example", *(["undated_version"] if report["cutoff"] else [])]
+        assert _kinds(report) == expected, report["notices"]
         assert report["provenance"]["models"] == ["simulated"]
         assert len(report["references"]) >= 6  # how many, the simulator draws
         assert all("value" in part["score"] for part in report["parts"])
