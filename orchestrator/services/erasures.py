@@ -13,7 +13,7 @@ async def erasure_of(
     erasures: PgErasures, jobs: PgJobs, tenant: TenantId, source: str | None, batch: str | None
 ) -> Erasure:
     """Return what an erasure would delete. Raises HttpProblem if the batch does not exist."""
-    refused_rows = await erasures.refused_rows(tenant, source)
+    refused_rows = await erasures.count_rejected_rows(tenant, source)
     if batch is not None:
         refused_rows = len((await find_batch(jobs, tenant, batch)).rejected)
     erasure = await erasures.find(tenant, source, None if batch is None else BatchId(batch))

@@ -43,7 +43,7 @@ async def calls_of(
 ) -> list[tuple[LlmRequest, str]]:
     """Return the job's model requests in the order in which they ended, each with the key of its stored answer.
     `events` holds all of the job's events."""
-    rows = await ledger.rows_of_job(job.id)
+    rows = await ledger.list_job_rows(job.id)
     end = job.finished_at or now
     return [
         (_call(number, row), row.key) for number, row in enumerate(ledger_rows_of_job(job, events, rows, end), start=1)

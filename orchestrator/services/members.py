@@ -29,7 +29,7 @@ async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body
     invitation = await members.invite(tenant, id, new, by, mailed=True)
     if invitation is not None:
         return invitation
-    member = await members.with_address(tenant, new.email)
+    member = await members.find_by_email(tenant, new.email)
     if member is not None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new:
         return member
     raise HttpProblem("conflict", f"The address {body.email} already belongs to a member.")

@@ -72,13 +72,13 @@ class ProposalWithName(NamedTuple):
 
 
 class PgApplicants(LoggedStore):
-    async def of(self, tenant: TenantId, evaluation: JobId) -> Applicant | None:
+    async def get(self, tenant: TenantId, evaluation: JobId) -> Applicant | None:
         """Return a proposal's applicant together with the other proposals that have the same text; None if the proposal
         does not exist."""
         applicant = await self._database.select_one(Applicant, _OF, tenant, evaluation)
         if applicant is None:
             return None
-        same_texts = (await self.same_texts(tenant, [evaluation])).get(evaluation, ())
+        same_texts = (await self.find_same_texts(tenant, [evaluation])).get(evaluation, ())
         return applicant.model_copy(update={"same_text": tuple(same_texts)})
 
     @in_transaction
@@ -95,14 +95,14 @@ class PgApplicants(LoggedStore):
         await self._log.append(connection, tenant, by, "applicant changed", evaluation, **content)
         return True
 
-    async def same_texts(self, tenant: TenantId, evaluations: Collection[JobId]) -> dict[JobId, list[SameText]]:
+    async def find_same_texts(self, tenant: TenantId, evaluations: Collection[JobId]) -> dict[JobId, list[SameText]]:
         """Return, by proposal, the other proposals that have the same text; those in the same call come first."""
         texts_by_job = defaultdict[JobId, list[SameText]](list)
         for row in await self._database.fetch(_TWINS, tenant, list(evaluations)):
             texts_by_job[JobId(row["of"])].append(SameText.model_validate(dict(row)))
         return texts_by_job
 
-    async def named(self, tenant: TenantId, name: str, limit: int = 50) -> list[ProposalWithName]:
+    async def find_by_name(self, tenant: TenantId, name: str, limit: int = 50) -> list[ProposalWithName]:
         """Return the proposals in which a name occurs. Slow for tenants with many proposals, because it reads their
         texts."""
         search_name = storable_text(" ".join(name.lower().split()))

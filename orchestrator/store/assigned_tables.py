@@ -89,7 +89,7 @@ class CallConflicts(NamedTuple):
 class PgAssignedTables(Store):
     """Assignment tables for officers and owners; titles are not masked."""
 
-    async def page(self, tenant: TenantId, batch: BatchId, view: AssignedView) -> TablePage[AssignedProposal]:
+    async def get_page(self, tenant: TenantId, batch: BatchId, view: AssignedView) -> TablePage[AssignedProposal]:
         condition = " AND ".join(_ONLY[item] for item in view.only) or "true"
         query = _PAGE_OF.format(only=condition, order=_ORDERS[view.sort])
         rows = await self._database.fetch(query, tenant, batch, (view.page - 1) * PAGE)
@@ -99,12 +99,12 @@ class PgAssignedTables(Store):
         proposals = [AssignedProposal(row["id"], row["title"], by_evaluation[row["id"]]) for row in rows]
         return TablePage.of(rows, proposals)
 
-    async def loads(self, tenant: TenantId, batch: BatchId) -> dict[str, ReviewerLoad]:
+    async def get_reviewer_loads(self, tenant: TenantId, batch: BatchId) -> dict[str, ReviewerLoad]:
         """Return the load of each reviewer who has assignments in the call, by member id."""
         rows = await self._database.fetch(_LOADS, tenant, batch)
         return {row["member"]: from_row(ReviewerLoad, row) for row in rows}
 
-    async def conflicts(self, tenant: TenantId, batch: BatchId, limit: int) -> CallConflicts:
+    async def list_conflicts(self, tenant: TenantId, batch: BatchId, limit: int) -> CallConflicts:
         """Return up to `limit` conflicts, in row order."""
         rows = await self._database.fetch(_CONFLICTS, tenant, batch, limit)
         conflicts = [(from_row(ConflictOfInterest, row), row["title"]) for row in rows]

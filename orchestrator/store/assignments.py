@@ -166,7 +166,7 @@ class PgAssignments(LoggedStore):
         super().__init__(database, audit_log)
         self._mails = mails
 
-    async def queue(
+    async def list_assignments(
         self,
         tenant: TenantId,
         *,
@@ -179,36 +179,36 @@ class PgAssignments(LoggedStore):
         With `masked`, titles are shown as reviewers see them, and reasons for assignments are omitted."""
         return await self._database.select(Assignment, _QUEUE, tenant, member, batch, limit, masked)
 
-    async def blind_given(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool | None:
+    async def has_blind_opinion(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool | None:
         """Return whether a reviewer has given a first opinion on a proposal; None if the proposal is not assigned to
         them."""
         row = await self._database.fetch_one(_BLIND_GIVEN, tenant, evaluation, member)
         return None if row is None else row["blind_given"]
 
-    async def proposals(
+    async def list_proposal_texts(
         self, tenant: TenantId, batch: BatchId, only: Sequence[JobId] | None = None
     ) -> list[ProposalText]:
         """Return a call's reviewable proposals, or only those in `only`. Documents that could not be read are
         skipped."""
         return await self._database.select(ProposalText, _PROPOSALS, tenant, batch, only)
 
-    async def versions(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
-        """Return a version string for each proposal that `proposals` returns, in the same order. It changes whenever
-        the proposal's content changes."""
+    async def get_proposal_versions(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
+        """Return a version string for each proposal that `list_proposal_texts` returns, in the same order. It changes
+        whenever the proposal's content changes."""
         return {row["id"]: row["version"] for row in await self._database.fetch(_VERSIONS, tenant, batch)}
 
-    async def titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
-        """Return the titles of a call's proposals by id, in row order. Unlike `proposals`, include documents that could
-        not be read."""
+    async def get_proposal_titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
+        """Return the titles of a call's proposals by id, in row order. Unlike `list_proposal_texts`, include documents
+        that could not be read."""
         return {row["id"]: row["title"] for row in await self._database.fetch(_TITLES, tenant, batch)}
 
-    async def not_blind(self, tenant: TenantId, batch: BatchId) -> dict[MemberId, dt.datetime]:
+    async def list_unblinded_reviewers(self, tenant: TenantId, batch: BatchId) -> dict[MemberId, dt.datetime]:
         """Return the reviewers who had access to the call's reports in an earlier role, each with the time at which
         that access ended. They are assigned no proposals in this call."""
         rows = await self._database.fetch(_NOT_BLIND, tenant, batch)
         return {MemberId(row["id"]): row["read_reports_until"] for row in rows}
 
-    async def conflicts(self, tenant: TenantId, batch: BatchId) -> list[ConflictOfInterest]:
+    async def list_conflicts(self, tenant: TenantId, batch: BatchId) -> list[ConflictOfInterest]:
         """Return a call's conflicts of interest, including cleared ones."""
         return await self._database.select(ConflictOfInterest, _CONFLICTS, tenant, batch)
 
@@ -287,7 +287,7 @@ class PgAssignments(LoggedStore):
             content = {"member": row["member"], "reason": row["reason"]}
             await self._log.append(connection, tenant, by, "assignment withdrawn", row["evaluation"], **content)
         if new:
-            await self._mails.add_assignments(connection, tenant, batch, [member for _, member in new])
+            await self._mails.queue_assignments(connection, tenant, batch, [member for _, member in new])
             added_pairs = [[evaluation, member] for evaluation, member in new]
             await self._log.append(connection, tenant, by, "reviewers assigned", batch, pairs=added_pairs)
         return new

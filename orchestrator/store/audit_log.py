@@ -125,7 +125,7 @@ class PgAuditLog(Store):
         """Delete the content of all log entries about these resources (None: all resources) and record the erasure.
         Runs in the transaction that deletes the resources themselves. The entries' hashes are kept. `more` is added to
         the new entry's content."""
-        numbers = await self._forget(connection, tenant, things)
+        numbers = await self._delete_content(connection, tenant, things)
         content = {"erased_ids": list(things or ()), "entries": numbers, **more}
         return await self.append(connection, tenant, by, "erased", about, **content)
 
@@ -136,11 +136,13 @@ class PgAuditLog(Store):
     ) -> None:
         """Delete content that was logged about these resources after their erasure. If there was any, record another
         erasure."""
-        if numbers := await self._forget(connection, tenant, things):
+        if numbers := await self._delete_content(connection, tenant, things):
             content = {"erased_ids": list(things), "entries": numbers}
             await self.append(connection, tenant, by, "erased", about, **content)
 
-    async def _forget(self, connection: Connection, tenant: TenantId, things: Sequence[str] | None) -> list[int]:
+    async def _delete_content(
+        self, connection: Connection, tenant: TenantId, things: Sequence[str] | None
+    ) -> list[int]:
         """Delete the content of the entries about these resources (None: all), and return the entries' numbers."""
         await connection.execute(_BEGIN, tenant, FIRST)
         await connection.fetchrow(_HEAD, tenant)
@@ -155,17 +157,17 @@ class PgAuditLog(Store):
             await self._purge(TenantId(row["tenant"]), ActBy(_RETENTION, now), "retention", row["subjects"])
         return len(rows)
 
-    async def head(self, tenant: TenantId) -> AuditHead:
+    async def get_head(self, tenant: TenantId) -> AuditHead:
         query = "SELECT tenant, number, hash FROM audit_heads WHERE tenant = $1"
         return await self._database.select_one(AuditHead, query, tenant) or AuditHead(
             tenant=tenant, number=0, hash=FIRST
         )
 
-    async def entries(self, tenant: TenantId, *, after: int = 0, limit: int = 500) -> list[AuditEntry]:
+    async def list_entries(self, tenant: TenantId, *, after: int = 0, limit: int = 500) -> list[AuditEntry]:
         """Return the entries whose number is greater than `after`, in order."""
         return await self._database.select(AuditEntry, _ENTRIES, tenant, after, limit)
 
-    async def newest(
+    async def list_newest(
         self,
         tenant: TenantId,
         *,
@@ -179,7 +181,7 @@ class PgAuditLog(Store):
         with a smaller number."""
         return await self._database.select(AuditEntry, _NEWEST, tenant, actor, act, about, before, limit)
 
-    async def actors(self, tenant: TenantId) -> list[str]:
+    async def list_actors(self, tenant: TenantId) -> list[str]:
         """Return the ids of all actors in a tenant's audit log."""
         rows = await self._database.fetch("SELECT DISTINCT actor FROM audit_log WHERE tenant = $1 ORDER BY 1", tenant)
         return [row["actor"] for row in rows]

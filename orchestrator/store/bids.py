@@ -134,15 +134,15 @@ class PgBids(LoggedStore):
             reviewers = [row["id"] for row in await connection.fetch(_REVIEWERS, tenant, batch)]
             await self._mails.queue_bid_requests(connection, tenant, batch, reviewers)
 
-    async def calls(self, tenant: TenantId, member: MemberId) -> list[CallForBids]:
+    async def list_calls(self, tenant: TenantId, member: MemberId) -> list[CallForBids]:
         """Return the calls on which a reviewer is asked to bid."""
         return await self._database.select(CallForBids, _CALLS, tenant, member)
 
-    async def unsearched(self, tenant: TenantId, member: MemberId, batch: BatchId) -> list[JobId]:
+    async def list_unchecked_proposals(self, tenant: TenantId, member: MemberId, batch: BatchId) -> list[JobId]:
         """Return the proposals not yet checked for conflicts with the reviewer's current details."""
         return [row["id"] for row in await self._database.fetch(_UNSEARCHED, tenant, member, batch)]
 
-    async def mark_searched(
+    async def mark_checked(
         self, tenant: TenantId, member: MemberId, similarities: Mapping[JobId, float], changed_at: dt.datetime
     ) -> None:
         """Record that proposals were checked for conflicts with the reviewer's details, in the version stored at
@@ -150,20 +150,20 @@ class PgBids(LoggedStore):
         values = list(similarities), list(similarities.values())
         await self._database.fetch(_SEARCHED, tenant, member, *values, changed_at)
 
-    async def proposals(
+    async def list_proposals(
         self, tenant: TenantId, member: MemberId, batch: BatchId, limit: int | None = None, offset: int = 0
     ) -> list[BiddableProposal]:
         """Return the proposals that a reviewer may bid on, the best match to their expertise first. Empty if they are
         not asked to bid."""
         return await self._database.select(BiddableProposal, _PROPOSALS, tenant, member, batch, limit, offset)
 
-    async def counts(self, tenant: TenantId, member: MemberId, batch: BatchId) -> tuple[int, int]:
+    async def count_proposals_and_bids(self, tenant: TenantId, member: MemberId, batch: BatchId) -> tuple[int, int]:
         """Return how many proposals a reviewer may bid on, and how many of those they have bid on."""
         (row,) = await self._database.fetch(_COUNTS, tenant, member, batch)
         return row["proposals"], row["given"]
 
     @in_transaction
-    async def give(
+    async def save_bids(
         self,
         connection: Connection,
         tenant: TenantId,
@@ -196,7 +196,7 @@ class PgBids(LoggedStore):
         for evaluation in conflicts:
             await self._assignments.declare_within(connection, tenant, evaluation, member, reason, by)
 
-    async def all(self, tenant: TenantId, batch: BatchId) -> list[ReviewerBid]:
+    async def list_bids(self, tenant: TenantId, batch: BatchId) -> list[ReviewerBid]:
         """Return all bids on a call's proposals. Conflicts of interest are not stored as bids, so they are not
         included."""
         return [from_row(ReviewerBid, row) for row in await self._database.fetch(_ALL, tenant, batch)]

@@ -125,7 +125,7 @@ class PgCallDetails(LoggedStore):
         async def work(connection: Connection) -> BatchId:
             created = await connection.fetchrow(_CREATE, batch, tenant, name, tags, details[due], submitted_by)
             if created is not None:
-                await self._keep_terms(connection, batch, 1, details["terms"], by)
+                await self._store_terms(connection, batch, 1, details["terms"], by)
                 content = _content({**details, "name": name, "tags": tags})
                 await self._log.append(connection, tenant, by, "call created", batch, **content)
             return batch
@@ -168,7 +168,7 @@ class PgCallDetails(LoggedStore):
             )
         if await connection.fetchrow(_CHANGE, tenant, batch, *values) is None:
             return False
-        await self._keep_terms(connection, batch, current.version + 1, terms, by)
+        await self._store_terms(connection, batch, current.version + 1, terms, by)
         await self._log.append(connection, tenant, by, "call changed", batch, **_content(details))
         return True
 
@@ -181,7 +181,7 @@ class PgCallDetails(LoggedStore):
         if await connection.fetchrow(_ARCHIVE, tenant, batch, archived, by.at) is not None:
             await self._log.append(connection, tenant, by, "call archived" if archived else "call unarchived", batch)
 
-    async def _keep_terms(
+    async def _store_terms(
         self, connection: Connection, batch: BatchId, version: int, terms: CallTerms, by: ActBy
     ) -> None:
         actor_name = storable_text(by.actor.name)
@@ -191,21 +191,21 @@ class PgCallDetails(LoggedStore):
         """Return a call's terms; if none are stored, empty terms with version 0."""
         return await self._database.select_one(CallDetails, _DETAILS, tenant, batch) or _NO_DETAILS
 
-    async def terms_of(self, tenant: TenantId, evaluation: JobId) -> CallTerms:
+    async def get_terms(self, tenant: TenantId, evaluation: JobId) -> CallTerms:
         """Return the terms of the call that a proposal belongs to; empty terms if none are stored."""
         details = await self._database.select_one(CallDetails, _TERMS_OF, tenant, evaluation)
         return (details or _NO_DETAILS).terms
 
-    async def names(self, tenant: TenantId, batches: Collection[BatchId]) -> dict[BatchId, str]:
+    async def get_names(self, tenant: TenantId, batches: Collection[BatchId]) -> dict[BatchId, str]:
         """Return call names by id; calls without a name are omitted."""
         query = "SELECT id, name FROM batches WHERE tenant = $1 AND id = ANY($2) AND name <> ''"
         return {row["id"]: row["name"] for row in await self._database.fetch(query, tenant, list(batches))}
 
-    async def bases(self, tenant: TenantId, batch: BatchId) -> list[Basis]:
+    async def list_scoring_bases(self, tenant: TenantId, batch: BatchId) -> list[Basis]:
         """Return the ways in which a call's proposals were scored, the most frequent first."""
         return await self._database.select(Basis, _BASES, tenant, batch)
 
-    async def rules(self, tenant: TenantId, batch: BatchId) -> CallRules | None:
+    async def get_rules(self, tenant: TenantId, batch: BatchId) -> CallRules | None:
         """Return a call's evaluation rules, read from its first proposal; None for a call without proposals."""
         return await self._database.select_one(CallRules, _RULES, tenant, batch)
 

@@ -34,7 +34,7 @@ _DATES = """
 
 
 class PgCallProgress(Store):
-    async def of(
+    async def get_progress(
         self, tenant: TenantId, due: Mapping[BatchId, dt.date | None], today: dt.date
     ) -> dict[BatchId, CallProgress]:
         """Return the stage of each call in `due`, which maps calls to the last day for reviews."""

@@ -66,12 +66,12 @@ class PgCallReviewers(LoggedStore):
         super().__init__(database, audit_log)
         self._members = members
 
-    async def chosen(self, tenant: TenantId, batch: BatchId) -> frozenset[MemberId] | None:
+    async def get_chosen(self, tenant: TenantId, batch: BatchId) -> frozenset[MemberId] | None:
         """Return the chosen members, including any who have left or are no longer reviewers. None if no member was
         chosen, which means that all reviewers take part."""
         return frozenset(row["member"] for row in await self._database.fetch(_CHOSEN, tenant, batch)) or None
 
-    async def ending(
+    async def list_ending_assignments(
         self, tenant: TenantId, batch: BatchId, reviewers: Sequence[MemberId]
     ) -> list[tuple[JobId, MemberId]]:
         """Return the assignments that would end if these reviewers were chosen."""
@@ -85,7 +85,7 @@ class PgCallReviewers(LoggedStore):
         """Set the call's reviewers, replacing any earlier choice; None removes the choice. Other members' assignments
         end if they have no opinion. Raises ReviewRefused if the call is signed off or does not exist, or if none of the
         chosen members is a reviewer."""
-        await self._hold(connection, tenant, batch)
+        await self._lock_call(connection, tenant, batch)
         return await self._choose(connection, tenant, batch, reviewers, by)
 
     @in_transaction
@@ -97,26 +97,26 @@ class PgCallReviewers(LoggedStore):
         unchanged. They are notified about the call. Raises ReviewRefused in the same cases as `choose`. Also raises it
         if the address belongs to a member with another role, or if the person could read the call's reports in another
         role."""
-        await self._hold(connection, tenant, batch)
+        await self._lock_call(connection, tenant, batch)
         previous_reviewers = [row["member"] for row in await connection.fetch(_CHOSEN, tenant, batch)]
         if not previous_reviewers:
             previous_reviewers = [row["member"] for row in await connection.fetch(_WITH_PROPOSALS, tenant, batch)]
         await connection.fetch(_HOLD_PEOPLE, tenant, previous_reviewers)
         member = await self._members.invite_within(
             connection, tenant, id, new, by, mailed=True, batch=batch
-        ) or await self._known(connection, tenant, new)
-        await self._check_blind(connection, tenant, batch, member)
+        ) or await self._require_reviewer(connection, tenant, new)
+        await self._require_blind(connection, tenant, batch, member)
         await self._choose(connection, tenant, batch, [*previous_reviewers, member.id], by)
         return member
 
-    async def _hold(self, connection: Connection, tenant: TenantId, batch: BatchId) -> None:
+    async def _lock_call(self, connection: Connection, tenant: TenantId, batch: BatchId) -> None:
         """Prevent sign-off of the call during the transaction. Raises ReviewRefused if the call is signed off or
         missing."""
         await hold_call_open(connection, tenant, batch, alone=True)
         if await connection.fetchval(_CALL, tenant, batch) is None:
             raise ReviewRefused(f"The call {batch} does not exist.")
 
-    async def _known(self, connection: Connection, tenant: TenantId, new: NewMember) -> Member:
+    async def _require_reviewer(self, connection: Connection, tenant: TenantId, new: NewMember) -> Member:
         """Return the member with this email address. Raises ReviewRefused if they are not a reviewer."""
         id = await connection.fetchval(_BY_ADDRESS, tenant, new.email)
         member = None if id is None else await self._members.get_within(connection, tenant, id)
@@ -129,7 +129,7 @@ class PgCallReviewers(LoggedStore):
             )
         return member
 
-    async def _check_blind(self, connection: Connection, tenant: TenantId, batch: BatchId, member: Member) -> None:
+    async def _require_blind(self, connection: Connection, tenant: TenantId, batch: BatchId, member: Member) -> None:
         """Raise ReviewRefused if the member could read the call's reports, because they could not be assigned any of
         its proposals."""
         if blocked_until := await connection.fetchval(_NOT_BLIND, tenant, batch, member.id):

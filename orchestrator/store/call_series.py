@@ -79,16 +79,16 @@ class WordSeries(NamedTuple):
 
 
 class PgCallSeries(Store):
-    async def of_call(self, tenant: TenantId, batch: BatchId) -> CallSeries:
+    async def get_series(self, tenant: TenantId, batch: BatchId) -> CallSeries:
         (row,) = await self._database.fetch(_COLUMNS, tenant, batch, "")
         fits: dict[FitLevel | None, int] = {"good": 0, "partial": 0, "poor": 0, None: 0} | Counter(row["fits"])
         return from_row(CallSeries, row, fits=fits)
 
-    async def words(self, tenant: TenantId, batch: BatchId) -> WordSeries:
+    async def get_words(self, tenant: TenantId, batch: BatchId) -> WordSeries:
         (row,) = await self._database.fetch(_WORDS, tenant, batch, "")
         return WordSeries(row["runs"], row["fits"], json.loads(row["words"]))
 
-    async def ranks(self, tenant: TenantId, batch: BatchId, ranking: str) -> RankSeries:
+    async def get_ranks(self, tenant: TenantId, batch: BatchId, ranking: str) -> RankSeries:
         """Return the ranks of a call's proposals; empty if the ranking does not exist or contains none of them."""
         (ranks,) = await self._database.select(RankSeries, _RANKS, tenant, batch, ranking)
         return ranks

@@ -177,7 +177,7 @@ class TableRow(Frozen):
     requested: float | None
     """Amount that the applicant asked for."""
     columns: dict[str, str] = Field(default_factory=dict)
-    """Columns of the proposal's spreadsheet row that are not part of its text. Filled only by `all`."""
+    """Columns of the proposal's spreadsheet row that are not part of its text. Filled only by `list_rows`."""
 
 
 class CallOutcomes(Frozen):
@@ -190,7 +190,7 @@ class CallOutcomes(Frozen):
 
 
 class PgCallTables(Store):
-    async def page(
+    async def get_page(
         self, tenant: TenantId, batch: BatchId, view: TableView, of_field: Sequence[str] | None = None
     ) -> TablePage[TableRow]:
         """Return one page of the table. `of_field` holds the run ids of the proposals in the view's field of research;
@@ -219,18 +219,18 @@ class PgCallTables(Store):
         )
         return TablePage.of(rows, list(map(_row, rows)))
 
-    async def all(self, tenant: TenantId, batch: BatchId, ranking: str = "") -> Sequence[TableRow]:
+    async def list_rows(self, tenant: TenantId, batch: BatchId, ranking: str = "") -> Sequence[TableRow]:
         """Return all rows, in row order."""
         return [_row(row) for row in await self._database.fetch(_ALL, tenant, batch, ranking)]
 
-    async def of(
+    async def get_rows(
         self, tenant: TenantId, batch: BatchId, proposals: Sequence[str], ranking: str
     ) -> dict[JobId, TableRow]:
         """Return the rows of these proposals by id."""
         rows = map(_row, await self._database.fetch(_THESE, tenant, batch, ranking, list(proposals)))
         return {row.id: row for row in rows}
 
-    async def outcomes(self, tenant: TenantId, batch: BatchId) -> CallOutcomes:
+    async def count_outcomes(self, tenant: TenantId, batch: BatchId) -> CallOutcomes:
         rows = await self._database.fetch(_COUNTS, tenant, batch, "")
         count_by_outcome = {row["outcome"]: row["proposals"] for row in rows}
         counts = {outcome: count_by_outcome[outcome] for outcome in OUTCOMES if outcome in count_by_outcome}
@@ -240,11 +240,11 @@ class PgCallTables(Store):
             certain=sum(row["certain"] for row in rows),
         )
 
-    async def counts(self, tenant: TenantId, batch: BatchId) -> dict[EvaluationOutcome, int]:
+    async def count_by_outcome(self, tenant: TenantId, batch: BatchId) -> dict[EvaluationOutcome, int]:
         """Return the number of proposals by outcome; outcomes without proposals are omitted."""
-        return (await self.outcomes(tenant, batch)).counts
+        return (await self.count_outcomes(tenant, batch)).counts
 
-    async def views(self, tenant: TenantId) -> dict[str, str]:
+    async def list_views(self, tenant: TenantId) -> dict[str, str]:
         """Return the saved views: URL parameters by name."""
         rows = await self._database.fetch("SELECT name, query FROM saved_views WHERE tenant = $1 ORDER BY name", tenant)
         return {row["name"]: row["query"] for row in rows}

@@ -162,16 +162,16 @@ class Database:
     async def grant_service_privileges(self, role: str) -> None:
         """Grant an existing role the privileges that the service needs. Raises ConfigurationError if the role does not
         exist."""
-        await self._check_role(role)
+        await self._require_role(role)
         await self.run(partial(migrator.grant_service_privileges, role=role))
 
     async def grant_queue_privileges(self, role: str) -> None:
         """Grant an existing role the privileges needed to measure the queue's depth. Raises ConfigurationError if the
         role does not exist."""
-        await self._check_role(role)
+        await self._require_role(role)
         await self.run(partial(migrator.grant_queue_privileges, role=role))
 
-    async def _check_role(self, role: str) -> None:
+    async def _require_role(self, role: str) -> None:
         if not await self.fetch_one("SELECT true FROM pg_roles WHERE rolname = $1", role):
             raise ConfigurationError(f"The database server has no role {role!r}.", "Create it first: CREATE ROLE.")
 
@@ -202,7 +202,7 @@ class Database:
         return await self._connect_to(self._direct_url)
 
     @contextmanager
-    def errors_translated(self) -> Iterator[None]:
+    def translate_driver_errors(self) -> Iterator[None]:
         """Convert driver errors to StorageError or ConfigurationError, for work on unpooled connections."""
         try:
             yield
@@ -224,10 +224,10 @@ class Database:
         try:
             async with asyncio.timeout(max_seconds):
                 try:
-                    return await self._attempt(work)
+                    return await self._run_once(work)
                 except _ConnectionLost as lost:
                     last_error = lost.cause
-                return await retrying(self._attempt, work)
+                return await retrying(self._run_once, work)
         except TimeoutError:
             raise translate_error(last_error, self._address) from last_error
         except _ConnectionLost as lost:
@@ -262,7 +262,7 @@ class Database:
             total += len(rows)
         return total
 
-    async def _attempt(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+    async def _run_once(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         if self._pool is None:
             raise StorageError("The database is not connected.")
         try:

@@ -92,7 +92,7 @@ def _check_complete(missing: int, unfinished: int, undecided: int, allowed: Allo
 
 class PgDecisions(LoggedStore):
     @in_transaction
-    async def override(
+    async def override_score(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, reason: str, by: ActBy
     ) -> ScoreOverride | None:
         """Set a score that overrides the computed one, replacing any earlier override (which remains in the audit log).
@@ -106,7 +106,7 @@ class PgDecisions(LoggedStore):
         await self._log.append(connection, tenant, by, "score overridden", evaluation, score=score, reason=stored)
         return override
 
-    async def override_of(self, tenant: TenantId, evaluation: JobId) -> ScoreOverride | None:
+    async def get_override(self, tenant: TenantId, evaluation: JobId) -> ScoreOverride | None:
         return await self._database.select_one(ScoreOverride, _OVERRIDE_OF, tenant, evaluation)
 
     @in_transaction
@@ -136,14 +136,14 @@ class PgDecisions(LoggedStore):
         values = (batch, by.actor.id, storable_text(by.actor.name), stored, missing, by.at, head.number, head.hash)
         return await select_one(connection, SignOff, _SIGN, *values)
 
-    async def signed_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:
+    async def get_sign_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:
         return await self._database.select_one(SignOff, _SIGNED, tenant, batch)
 
-    async def sign_off_of(self, tenant: TenantId, evaluation: JobId) -> SignOff | None:
+    async def get_proposal_sign_off(self, tenant: TenantId, evaluation: JobId) -> SignOff | None:
         """Return the sign-off of a proposal's call."""
         return await self._database.select_one(SignOff, _SIGN_OFF_OF, tenant, evaluation)
 
-    async def signed_names(self, tenant: TenantId, batch: BatchId) -> dict[str, str]:
+    async def get_signed_names(self, tenant: TenantId, batch: BatchId) -> dict[str, str]:
         """Return the names that a call's people had when it was signed off, by member id; empty before sign-off."""
         rows = await self._database.fetch(_SIGNED_NAMES, tenant, batch)
         return {row["member"]: row["name"] for row in rows}

@@ -47,7 +47,7 @@ class PgDocuments(Store):
     async def write_documents(self, jobs: Sequence[NewJob]) -> list[NewJob]:
         """Write jobs' documents to files, and return the jobs with file names instead of the documents. Raises
         StorageError if a file cannot be written."""
-        names = {job.id: self._name() for job in jobs if job.document is not None}
+        names = {job.id: self._new_file_name() for job in jobs if job.document is not None}
         if not names:
             return list(jobs)
         await self._database.execute(_NOTE, list(names.values()), list(names))
@@ -80,7 +80,7 @@ class PgDocuments(Store):
             raise FullTextError("The document is no longer in the document store.", "Submit it again.")
         return document
 
-    async def sweep(self) -> int:
+    async def delete_released(self) -> int:
         """Delete the files marked for deletion, and return their number. Raises StorageError if the file store fails;
         the remaining files stay marked."""
         deleted = 0
@@ -92,11 +92,11 @@ class PgDocuments(Store):
             deleted += len(names)
         return deleted
 
-    async def sweep_soon(self) -> None:
+    async def try_delete_released(self) -> None:
         """Delete the files marked for deletion. If the file store fails, log a warning and leave them to a later
         sweep."""
         try:
-            await self.sweep()
+            await self.delete_released()
         except StorageError as error:
             _LOG.warning("erased documents could not be deleted yet and will be deleted later: %s", error)
 
@@ -105,6 +105,6 @@ class PgDocuments(Store):
         submitted the job."""
         await self._database.execute(_RELEASE_ABANDONED, now - dt.timedelta(seconds=seconds))
 
-    def _name(self) -> str:
+    def _new_file_name(self) -> str:
         name = uuid.uuid4().hex
         return f"{name[:2]}/{name}"

@@ -118,7 +118,7 @@ class PgErasures(LoggedStore):
         sender or belonging to `batch`, and all other jobs that contain their ideas or `ideas`."""
         return await self._database.select(JobToErase, _FOUND, tenant, stored_name(source), batch, list(ideas))
 
-    async def refused_rows(self, tenant: TenantId, source: str | None) -> int:
+    async def count_rejected_rows(self, tenant: TenantId, source: str | None) -> int:
         """Return the number of batch rows with this name that were rejected because they contain no usable idea."""
         row = await self._database.fetch_one(_REFUSED, tenant, stored_name(source))
         return 0 if row is None else int(row["rows"])
@@ -164,12 +164,12 @@ class PgErasures(LoggedStore):
                 await self._database.run(partial(steps.delete_jobs, [JobId(row["id"]) for row in rows]))
             await self._database.run(partial(steps.delete_batch, batch))
         if source is not None or batch is not None:
-            await self._erase_begun(tenant, by, {*jobs, *kept}, source, batch, begun.ideas)
+            await self._erase_later_jobs(tenant, by, {*jobs, *kept}, source, batch, begun.ideas)
         if self._documents is not None:
-            await self._documents.sweep_soon()
+            await self._documents.try_delete_released()
         return begun
 
-    async def _erase_begun(
+    async def _erase_later_jobs(
         self,
         tenant: TenantId,
         by: ActBy,
@@ -187,7 +187,7 @@ class PgErasures(LoggedStore):
             to_erase = [item.id for item in begun if item.id not in kept]
             await self.erase(tenant, to_erase, by, source=source, batch=batch, redacted_rankings=kept, ideas=ideas)
 
-    async def still_stored(
+    async def find_remaining(
         self, tenant: TenantId, things: Sequence[str], redacted_rankings: Sequence[str] = (), proof: int = 0
     ) -> list[str]:
         """Return the job and batch ids about which data is still stored: the resource itself, a document file, a

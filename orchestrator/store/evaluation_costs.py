@@ -49,13 +49,15 @@ _PACE = """
 
 
 class PgEvaluationCosts(Store):
-    async def taken(self, tenant: TenantId, method: str, gpu_speeds: Mapping[str, GpuSpeed]) -> list[EvaluationUsage]:
+    async def list_usage(
+        self, tenant: TenantId, method: str, gpu_speeds: Mapping[str, GpuSpeed]
+    ) -> list[EvaluationUsage]:
         """Return what the tenant's evaluations in the last 30 days used: those with a report, at most the latest 200.
         `gpu_speeds` is keyed by model."""
         speeds = gpu_speeds.values()
         columns = list(gpu_speeds), [speed.read for speed in speeds], [speed.written for speed in speeds]
         return await self._database.select(EvaluationUsage, _TAKEN, tenant, method, _PERIOD, _MAX_EVALUATIONS, *columns)
 
-    async def pace(self, tenant: TenantId, method: str) -> QueuePace:
+    async def measure_pace(self, tenant: TenantId, method: str) -> QueuePace:
         (pace,) = await self._database.select(QueuePace, _PACE, tenant, method, _PERIOD)
         return pace

@@ -47,11 +47,11 @@ _SINCE = """
 
 
 class PgExpertise(LoggedStore):
-    async def of(self, tenant: TenantId, member: MemberId) -> Expertise | None:
+    async def get(self, tenant: TenantId, member: MemberId) -> Expertise | None:
         """Return a member's expertise; empty with version 0 if none is stored, None if the member does not exist."""
-        return (await self.of_members(tenant, [member])).get(member)
+        return (await self.get_for_members(tenant, [member])).get(member)
 
-    async def of_members(
+    async def get_for_members(
         self, tenant: TenantId, members: Collection[MemberId] | None = None
     ) -> dict[MemberId, Expertise]:
         """Return the expertise of these members by member id; if `members` is None, of all members for whom it is
@@ -60,7 +60,7 @@ class PgExpertise(LoggedStore):
         rows = await self._database.fetch(_OF, tenant, wanted)
         return {row["member"]: from_row(Expertise, row) for row in rows}
 
-    async def naming(self, tenant: TenantId, name: str) -> list[tuple[MemberId, str]]:
+    async def find_members_by_mention(self, tenant: TenantId, name: str) -> list[tuple[MemberId, str]]:
         """Return the id and name of each member whose papers or declared people mention `name`."""
         wanted = storable_text(" ".join(name.lower().split()))
         rows = await self._database.fetch(_NAMING, tenant, wanted) if len(wanted) > 2 else []
@@ -90,7 +90,7 @@ class PgExpertise(LoggedStore):
         (stored,) = await connection.fetch(_OF, tenant, [new.member])
         return from_row(Expertise, stored)
 
-    async def coauthors_since(self, tenant: TenantId, batch: BatchId) -> int | None:
+    async def get_first_coauthor_year(self, tenant: TenantId, batch: BatchId) -> int | None:
         """Return the earliest year in which a joint paper counts as a conflict of interest in a call; None if the call
         does not check for co-authors."""
         (row,) = await self._database.fetch(_SINCE, tenant, batch, CallTerms().coauthor_years)

@@ -53,6 +53,6 @@ class PgFinishedJobs(Store):
         rows = await self._database.fetch(_CLAIM, limit, self._settling)
         jobs = [(from_row(Job, row), row["traceparent"]) for row in rows]
         return [
-            FinishedJob(job, parent, await self._events.all(job.id), await self._ledger.rows_of_job(job.id))
+            FinishedJob(job, parent, await self._events.list_all(job.id), await self._ledger.list_job_rows(job.id))
             for job, parent in jobs
         ]

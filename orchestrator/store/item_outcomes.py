@@ -43,7 +43,7 @@ class PgItemOutcomes(Generic[Ended]):
         self._database = database
         self._outcome = outcome
 
-    async def keep(self, lease: Lease, outcomes: Sequence[Ended], before: int) -> bool:
+    async def store(self, lease: Lease, outcomes: Sequence[Ended], before: int) -> bool:
         """Store outcomes. Return False and store nothing if the lease is no longer valid. `before` is the number of
         outcomes already stored for the job."""
         places = [outcome.item for outcome in outcomes]
@@ -58,18 +58,18 @@ class PgItemOutcomes(Generic[Ended]):
 
         return await self._database.run(work)
 
-    async def outcomes(self, job: JobId) -> tuple[Ended, ...]:
+    async def list_outcomes(self, job: JobId) -> tuple[Ended, ...]:
         """Return the job's stored outcomes, in item order."""
         rows = await self._database.fetch(_OUTCOMES, job)
         return tuple(from_json_column(self._outcome, row["outcome"], f"An outcome of job {job}") for row in rows)
 
-    async def after(self, job: JobId, number: int, limit: int) -> OutcomesPage[Ended]:
+    async def list_after(self, job: JobId, number: int, limit: int) -> OutcomesPage[Ended]:
         """Return the outcomes that follow outcome `number`. They are numbered by arrival, from 1 without gaps."""
         rows = await self._database.fetch(_AFTER, job, number, limit)
         outcomes = (from_json_column(self._outcome, row["outcome"], f"An outcome of job {job}") for row in rows)
         return OutcomesPage(tuple(outcomes), rows[-1]["came"] if rows else number)
 
-    async def asked(self, job: JobId) -> int:
+    async def count_items(self, job: JobId) -> int:
         """Return the number of items in the job's request."""
         row = await self._database.fetch_one(_ASKED, job)
         return 0 if row is None else int(row[0])

@@ -55,16 +55,16 @@ class PgEvents(Store):
 
         return await self._database.run(work)
 
-    async def after(self, job: JobId, number: int, limit: int = 100) -> list[JobEvent]:
+    async def list_after(self, job: JobId, number: int, limit: int = 100) -> list[JobEvent]:
         """Return the events that follow event `number`, in order."""
         return await self._database.select(JobEvent, _AFTER, job, number, limit)
 
-    async def all(self, job: JobId) -> list[JobEvent]:
+    async def list_all(self, job: JobId) -> list[JobEvent]:
         """Return all events of the job, in order."""
         events: list[JobEvent] = []
-        while page := await self.after(job, events[-1].number if events else 0, _PAGE):
+        while page := await self.list_after(job, events[-1].number if events else 0, _PAGE):
             events += page
         return events
 
-    async def latest(self, job: JobId, kind: EventKind) -> JobEvent | None:
+    async def get_latest(self, job: JobId, kind: EventKind) -> JobEvent | None:
         return await self._database.select_one(JobEvent, _LATEST, job, kind)

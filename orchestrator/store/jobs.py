@@ -192,12 +192,12 @@ class PgJobs(Store):
     async def get(self, tenant: TenantId, job: JobId) -> Job | None:
         return await self._database.select_one(Job, _GET, tenant, job)
 
-    async def request(self, tenant: TenantId, job: JobId) -> JobRequest | None:
+    async def get_request(self, tenant: TenantId, job: JobId) -> JobRequest | None:
         """Return the request as submitted; None if the job does not exist."""
         row = await self._database.fetch_one(_REQUEST, tenant, job)
         return None if row is None else request_of_row(row)
 
-    async def original(self, tenant: TenantId, job: JobId) -> Original | None:
+    async def get_original(self, tenant: TenantId, job: JobId) -> Original | None:
         """Return the name of the job's document; None if the job has none, or it is no longer stored."""
         return await self._database.select_one(Original, _ORIGINAL, tenant, job)
 
@@ -244,26 +244,26 @@ class PgJobs(Store):
         query = _LIST.format(columns=JOB_COLUMNS, conditions=" AND ".join(conditions), limit="$2")
         return await self._database.select(Job, query, *values)
 
-    async def result(self, tenant: TenantId, job: JobId, kind: type[R]) -> R | None:
+    async def get_result(self, tenant: TenantId, job: JobId, kind: type[R]) -> R | None:
         """Return the result of a succeeded job, otherwise None. For rankings, which are large, use `PgRankings`."""
         row = await self._database.fetch_one(_RESULT, tenant, job)
         return None if row is None else from_json_column(kind, row["result"], f"The result of job {job}")
 
-    async def report(self, tenant: TenantId, job: JobId) -> Report | None:
+    async def get_report(self, tenant: TenantId, job: JobId) -> Report | None:
         """Return the report of a succeeded evaluation, otherwise None."""
         row = await self._database.fetch_one(_REPORT, tenant, job)
         # Parsed in a thread, because reports are large.
         return None if row is None else await asyncio.to_thread(_report, row["report"], row["source"] or "", job)
 
-    async def waiting_reason(self, tenant: TenantId, job: JobId) -> str | None:
+    async def explain_waiting(self, tenant: TenantId, job: JobId) -> str | None:
         """Return a sentence that explains why a queued job has not started; None if it is not queued."""
         position = await self._database.select_one(QueuePosition, _QUEUE_POSITION, tenant, job, self._settings.max_usd)
         return None if position is None else waiting_reason(position)
 
-    async def batch_waiting_reason(self, tenant: TenantId, batch: BatchId) -> str | None:
+    async def explain_batch_waiting(self, tenant: TenantId, batch: BatchId) -> str | None:
         """Return a sentence that explains why the batch's first queued job has not started; None if none is queued."""
         row = await self._database.fetch_one(_FIRST_QUEUED, tenant, batch)
-        return None if row is None else await self.waiting_reason(tenant, row["id"])
+        return None if row is None else await self.explain_waiting(tenant, row["id"])
 
     async def cancel(self, tenant: TenantId, job: JobId, by: ActBy | None = None) -> Job | None:
         """Cancel a job and return it; a job that has ended is left unchanged. Return None if the job does not exist.
@@ -300,11 +300,11 @@ class PgJobs(Store):
 
         return await self._database.run(work)
 
-    async def retriable(self, tenant: TenantId, *, job: str = "", batch: str = "") -> Retriable:
+    async def preview_retry(self, tenant: TenantId, *, job: str = "", batch: str = "") -> Retriable:
         """Return what a retry of a job, or of all jobs in a batch, would do."""
         return await count_retriable(self._database, tenant, self._document_days, job=job, batch=batch)
 
-    async def unread_documents(self, tenant: TenantId, batch: BatchId) -> int:
+    async def count_unread_documents(self, tenant: TenantId, batch: BatchId) -> int:
         """Return the number of unfinished evaluations of a batch whose proposals are documents."""
         row = await self._database.fetch_one(_UNREAD_DOCUMENTS, tenant, batch)
         return 0 if row is None else int(row["documents"])
@@ -321,16 +321,16 @@ class PgJobs(Store):
             lambda connection: retry_jobs(connection, tenant, self._log, by, batch=batch), _ADD_SECONDS
         )
 
-    async def batch(self, tenant: TenantId, batch: BatchId) -> BatchStatus | None:
+    async def get_batch(self, tenant: TenantId, batch: BatchId) -> BatchStatus | None:
         rows = await self._database.fetch(_BATCHES, tenant, batch, None, None, 1, None, None)
         return _batch(rows[0]) if rows else None
 
-    async def next_row(self, tenant: TenantId, batch: BatchId) -> int:
+    async def get_next_row(self, tenant: TenantId, batch: BatchId) -> int:
         """Return the number of the first row that can be added to a batch."""
         row = await self._database.fetch_one(_NEXT_ROW, tenant, batch)
         return 1 if row is None else int(row["next"])
 
-    async def batches(
+    async def list_batches(
         self,
         tenant: TenantId,
         *,
@@ -344,7 +344,7 @@ class PgJobs(Store):
         rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit, tag, archived)
         return [_batch(row) for row in rows]
 
-    async def batch_rows(
+    async def iterate_batch_rows(
         self, tenant: TenantId, batch: BatchId, reference: str | None = None
     ) -> AsyncIterator[BatchRow]:
         """Yield a batch's jobs in row order, optionally only those with this reference. They are read page by page."""
@@ -360,7 +360,7 @@ class PgJobs(Store):
         """Delete jobs, and rows in other tables, whose retention period has ended. Return the number of jobs."""
         return await retention.purge(self._database, now, kept)
 
-    async def forget_documents(self, now: dt.datetime) -> int:
+    async def delete_expired_documents(self, now: dt.datetime) -> int:
         """Delete the documents of jobs that ended more than `document_days` ago. Return the number of documents."""
         if self._document_days is None:
             return 0

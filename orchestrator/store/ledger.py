@@ -26,11 +26,11 @@ SUMS = """coalesce(sum(prompt_tokens) FILTER (WHERE NOT cached), 0)::bigint AS p
 class PgLedger(Store):
     """Read access to the ledger; rows are written by `PgAnswerCache`."""
 
-    async def rows(self, run_id: str) -> list[LedgerRow]:
+    async def list_rows(self, run_id: str) -> list[LedgerRow]:
         """Return a run's rows, oldest first."""
         return [_row(row) for row in await self._database.fetch(_ROWS, run_id)]
 
-    async def rows_of_job(self, job: JobId) -> list[LedgerRow]:
+    async def list_job_rows(self, job: JobId) -> list[LedgerRow]:
         """Return the rows of all of a job's runs, oldest first."""
         return [_row(row) for row in await self._database.fetch(_ROWS_OF_JOB, job)]
 

@@ -104,7 +104,7 @@ class LetterMaterial(NamedTuple):
 
 
 class PgLetters(LoggedStore):
-    async def templates(self, tenant: TenantId, batch: BatchId) -> StoredTemplates:
+    async def get_templates(self, tenant: TenantId, batch: BatchId) -> StoredTemplates:
         """Return a call's letter templates, or the built-in ones if none were stored."""
         return await self._database.select_one(StoredTemplates, _TEMPLATES, tenant, batch) or _NO_TEMPLATES
 
@@ -134,7 +134,7 @@ class PgLetters(LoggedStore):
         await self._log.append(connection, tenant, by, "letter templates changed", batch, **templates.model_dump())
         return await select_one(connection, StoredTemplates, _TEMPLATES, tenant, batch)
 
-    async def material(
+    async def list_material(
         self, tenant: TenantId, batch: BatchId, evaluations: Sequence[str] | None = None
     ) -> list[LetterMaterial]:
         """Return the data for a call's letters, optionally only for these evaluations."""
@@ -159,7 +159,7 @@ class PgLetters(LoggedStore):
         return new
 
     @in_transaction
-    async def release(
+    async def release_comments(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, reviewers: Sequence[str] | None, by: ActBy
     ) -> list[ReleasedComment]:
         """Release these reviewers' comments to the applicant (None: all comments), and withhold everyone else's. Raises
@@ -172,17 +172,17 @@ class PgLetters(LoggedStore):
         await self._log.append(connection, tenant, by, "comments released", evaluation, reviewers=members)
         return [from_row(ReleasedComment, row) for row in rows]
 
-    async def release_all(self, tenant: TenantId, batch: BatchId, by: ActBy) -> int:
+    async def release_all_comments(self, tenant: TenantId, batch: BatchId, by: ActBy) -> int:
         """Release all comments on each proposal that has none released yet. Return the number of these proposals."""
         rows = await self._database.fetch(_WITH_COMMENTS, tenant, batch)
         for row in rows:
-            await self.release(tenant, JobId(row["evaluation"]), None, by)
+            await self.release_comments(tenant, JobId(row["evaluation"]), None, by)
         return len(rows)
 
-    async def released(self, tenant: TenantId, evaluation: JobId) -> list[ReleasedComment]:
+    async def list_released_comments(self, tenant: TenantId, evaluation: JobId) -> list[ReleasedComment]:
         return await self._database.select(ReleasedComment, _RELEASED, tenant, evaluation)
 
-    async def object(
+    async def record_objection(
         self,
         tenant: TenantId,
         evaluation: JobId,
@@ -199,7 +199,7 @@ class PgLetters(LoggedStore):
             tenant, evaluation, _OBJECT, (text, body.received_on), by, "objection recorded", content, record
         )
 
-    async def answer(
+    async def answer_objection(
         self,
         tenant: TenantId,
         evaluation: JobId,
@@ -217,7 +217,7 @@ class PgLetters(LoggedStore):
             tenant, evaluation, _ANSWER, (number, text), by, "objection answered", content, record
         )
         if objection is None and any(
-            item.id == number for item in await self.objections(tenant, evaluation=evaluation)
+            item.id == number for item in await self.list_objections(tenant, evaluation=evaluation)
         ):
             raise ReviewRefused(f"Objection {number} already has an answer. An answer cannot be changed.")
         return objection
@@ -248,9 +248,11 @@ class PgLetters(LoggedStore):
         if not isinstance(made, RecordedResponse):
             return made
         number = json.loads(made.body)["id"]
-        return next((item for item in await self.objections(tenant, evaluation=evaluation) if item.id == number), None)
+        return next(
+            (item for item in await self.list_objections(tenant, evaluation=evaluation) if item.id == number), None
+        )
 
-    async def objections(
+    async def list_objections(
         self, tenant: TenantId, *, batch: BatchId | None = None, evaluation: JobId | None = None
     ) -> list[Objection]:
         """Return the objections to decisions, optionally only those for a call or a proposal, in order of arrival."""

@@ -127,16 +127,16 @@ class PgMails(PgOutbox):
         """True if this service sends emails."""
         self.links = PgSignInLinks(database)
 
-    async def add_invitation(self, connection: Connection, member: Member, batch: BatchId | None = None) -> None:
+    async def queue_invitation(self, connection: Connection, member: Member, batch: BatchId | None = None) -> None:
         """Queue an invitation email. `batch` is the call that the member is invited to review, if any."""
         news, call = MemberInvited(role=member.role), None
         if self.enabled and batch is not None:
             call = await connection.fetchrow(_CALL, member.tenant, batch)
         if call is not None:
             news = MemberInvited(role=member.role, call=batch, name=call["name"], due=call["opinions_due"])
-        await self._add(connection, member.id, batch, news)
+        await self._queue(connection, member.id, batch, news)
 
-    async def add_assignments(
+    async def queue_assignments(
         self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]
     ) -> None:
         """Queue one email about new assignments for each member. `members` contains a member once for each proposal."""
@@ -146,7 +146,7 @@ class PgMails(PgOutbox):
             return
         for member, proposals in counts.items():
             news = ReviewsAssigned(call=batch, name=call["name"], proposals=proposals, due=call["opinions_due"])
-            await self._add(connection, member, batch, news)
+            await self._queue(connection, member, batch, news)
 
     async def queue_bid_requests(
         self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]
@@ -155,9 +155,9 @@ class PgMails(PgOutbox):
         call = await connection.fetchrow(_CALL, tenant, batch)
         if call is not None:
             for member in members:
-                await self._add(connection, member, batch, BidsAsked(call=batch, name=call["name"]))
+                await self._queue(connection, member, batch, BidsAsked(call=batch, name=call["name"]))
 
-    async def missing(self, tenant: TenantId, batch: BatchId) -> list[MissingReviewer]:
+    async def list_missing_reviewers(self, tenant: TenantId, batch: BatchId) -> list[MissingReviewer]:
         """Return the reviewers who have missing reviews in a call, sorted by name."""
         return await self._database.select(MissingReviewer, _MISSING, tenant, batch)
 
@@ -177,23 +177,23 @@ class PgMails(PgOutbox):
                     news = ReviewsMissing(
                         call=batch, name=call["name"], proposals=person.proposals, due=call["opinions_due"]
                     )
-                    await self._add(connection, person.id, batch, news)
+                    await self._queue(connection, person.id, batch, news)
                 if due:
                     await log.append(connection, tenant, by, "reviewers reminded", batch, reviewers=len(due))
                 return len(due)
 
         return await self._database.run(work)
 
-    async def add_link(self, address: str) -> None:
+    async def queue_sign_in_link(self, address: str) -> None:
         """Queue an email with a sign-in link for each reviewer with this address, at most once in ten minutes."""
         if self.enabled:
             await self._database.execute(_ADD_LINK, storable_text(address), to_json_column(SignInLink()))
 
-    async def stop(self, connection: Connection, member: MemberId) -> None:
+    async def delete_pending(self, connection: Connection, member: MemberId) -> None:
         """Delete unsent emails to a member who was removed or no longer wants emails."""
         await connection.execute(_STOP, member)
 
-    async def _add(
+    async def _queue(
         self,
         connection: Connection,
         member: MemberId,
@@ -207,10 +207,10 @@ class PgMails(PgOutbox):
         """Claim up to `limit` emails that are due. No other process can claim them for `seconds` seconds."""
         return await self._database.select(ClaimedMail, _CLAIM, limit, seconds)
 
-    async def of_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[EmailDelivery]:
+    async def list_for_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[EmailDelivery]:
         """Return a member's emails, newest first. Emails that were sent or given up are kept for a week."""
         return await self._database.select(EmailDelivery, _LIST, tenant, member, limit)
 
-    async def given_up(self, tenant: TenantId) -> dict[MemberId, str]:
+    async def get_failure_reasons(self, tenant: TenantId) -> dict[MemberId, str]:
         """Return, by member id, why the latest undeliverable email to that member was abandoned."""
         return {row["id"]: row["last_result"] for row in await self._database.fetch(_DEAD, tenant)}

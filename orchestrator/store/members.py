@@ -121,7 +121,7 @@ class PgMembers(LoggedStore):
         content = new.model_dump() | ({} if batch is None else {"call": batch})
         await self._log.append(connection, tenant, by, "member invited", id, **content)
         if mailed:
-            await self._mails.add_invitation(connection, member, batch)
+            await self._mails.queue_invitation(connection, member, batch)
         return member
 
     invite = in_transaction(invite_within)
@@ -130,14 +130,14 @@ class PgMembers(LoggedStore):
         """Return all members, including removed ones, sorted by name."""
         return await self._database.select(Member, _LIST, tenant)
 
-    async def reviewers(self, tenant: TenantId) -> builtins.list[Member]:
+    async def list_reviewers(self, tenant: TenantId) -> builtins.list[Member]:
         """Return the current reviewers, sorted by name."""
         return await self._database.select(Member, _REVIEWERS, tenant)
 
     async def get(self, tenant: TenantId, id: MemberId) -> Member | None:
         return await self._database.select_one(Member, _GET, tenant, id)
 
-    async def with_address(self, tenant: TenantId, email: str) -> Member | None:
+    async def find_by_email(self, tenant: TenantId, email: str) -> Member | None:
         """Return the current member with this address, ignoring case; None if there is none."""
         return await self._database.select_one(Member, _WITH_ADDRESS, tenant, storable_text(email))
 
@@ -163,7 +163,7 @@ class PgMembers(LoggedStore):
         if other_address(before.email, email):
             await connection.execute(_END_LINKS, id)
         if not to.receives_email:
-            await self._mails.stop(connection, id)
+            await self._mails.delete_pending(connection, id)
         await self._log.append(connection, tenant, by, "member changed", id, **to.model_dump())
         return member
 
@@ -175,7 +175,7 @@ class PgMembers(LoggedStore):
         if await connection.fetchrow(_SET_MAILS, tenant, id, wanted) is None:
             return
         if not wanted:
-            await self._mails.stop(connection, id)
+            await self._mails.delete_pending(connection, id)
         await self._log.append(connection, tenant, by, "member changed", id, receives_email=wanted)
 
     @in_transaction
@@ -187,7 +187,7 @@ class PgMembers(LoggedStore):
             return None
         member = await select_one(connection, Member, _REMOVE, tenant, id, by.at)
         await connection.execute("DELETE FROM expertise WHERE member = $1", id)
-        await self._mails.stop(connection, id)
+        await self._mails.delete_pending(connection, id)
         await self._log.append(connection, tenant, by, "member removed", id)
         return member
 
@@ -247,7 +247,7 @@ class PgMembers(LoggedStore):
         return bool(await self._database.fetch(_REMOVED, tenant, issuer, subject, email))
 
     @in_transaction
-    async def of_identity(
+    async def find_or_bind_identity(
         self, connection: Connection, tenant: TenantId, issuer: str, subject: str, email: str | None, by: ActBy
     ) -> Member | None:
         """Return the member who signs in with this identity at an identity provider. Normally this is the member bound

@@ -83,7 +83,7 @@ _JUDGEMENTS = """
 
 class PgOpinions(LoggedStore):
     @in_transaction
-    async def give(
+    async def submit(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, body: OpinionBody, by: ActBy
     ) -> Opinion | None:
         """Store a reviewer's first opinion, given before they can see the report. Return None if the proposal is not
@@ -137,7 +137,7 @@ class PgOpinions(LoggedStore):
         await self._log.append(connection, tenant, by, "opinion revised", evaluation, **_content(body))
         return await _opinion(connection, tenant, evaluation, member)
 
-    async def of(
+    async def list_opinions(
         self,
         tenant: TenantId,
         *,
@@ -147,16 +147,16 @@ class PgOpinions(LoggedStore):
     ) -> list[Opinion]:
         return await self._database.select(Opinion, _OF, tenant, batch, evaluation, member)
 
-    async def of_proposals(self, tenant: TenantId, evaluations: Sequence[JobId]) -> list[Opinion]:
+    async def list_for_proposals(self, tenant: TenantId, evaluations: Sequence[JobId]) -> list[Opinion]:
         return await self._database.select(Opinion, _OF_PROPOSALS, tenant, list(evaluations))
 
-    async def first(self, tenant: TenantId, batch: BatchId) -> FirstOpinions:
+    async def get_first_opinions(self, tenant: TenantId, batch: BatchId) -> FirstOpinions:
         """Return a call's first opinions, with the score from each proposal's report if there is one."""
         (first,) = await self._database.select(FirstOpinions, _FIRST, tenant, batch)
         return first
 
     @in_transaction
-    async def judge(
+    async def judge_point(
         self,
         connection: Connection,
         tenant: TenantId,
@@ -180,7 +180,7 @@ class PgOpinions(LoggedStore):
         await self._log.append(connection, tenant, by, "point judged", evaluation, **content)
         return True
 
-    async def judgements(
+    async def list_judgements(
         self, tenant: TenantId, evaluation: JobId, member: MemberId | None = None
     ) -> list[PointJudgement]:
         return await self._database.select(PointJudgement, _JUDGEMENTS, tenant, evaluation, member)

@@ -31,6 +31,6 @@ class SourcedComparison(Frozen):
 
 
 class PgPairVerdicts(Store):
-    async def between(self, tenant: TenantId, ideas: Sequence[str]) -> list[SourcedComparison]:
+    async def list_comparisons(self, tenant: TenantId, ideas: Sequence[str]) -> list[SourcedComparison]:
         """Return the comparisons between any two of these ideas, latest first."""
         return await self._database.select(SourcedComparison, _BETWEEN, tenant, list(ideas))

@@ -123,18 +123,18 @@ class ProposalsBeside(NamedTuple):
 
 
 class PgPanels(Store):
-    async def page(self, tenant: TenantId, batch: BatchId, view: PanelView) -> TablePage[PanelProposal]:
+    async def get_page(self, tenant: TenantId, batch: BatchId, view: PanelView) -> TablePage[PanelProposal]:
         rows = await self._database.fetch(_as_viewed(_PAGE_OF, view), tenant, batch, (view.page - 1) * PAGE)
         return TablePage.of(rows, list(map(_proposal, rows)))
 
-    async def beside(self, tenant: TenantId, batch: BatchId, view: PanelView, proposal: JobId) -> ProposalsBeside:
+    async def get_adjacent(self, tenant: TenantId, batch: BatchId, view: PanelView, proposal: JobId) -> ProposalsBeside:
         """Return the proposals before and after `proposal` in the view; both are None if the view does not contain
         it."""
         query = _as_viewed(_BESIDE, view)
         found = await self._database.select_one(ProposalsBeside, query, tenant, batch, proposal)
         return found or ProposalsBeside(None, None)
 
-    async def proposals(
+    async def list_proposals(
         self, tenant: TenantId, batch: BatchId, *, after: PanelCursor | None = None, limit: int | None = None
     ) -> Sequence[PanelProposal]:
         """Return up to `limit` proposals in row order, beginning after the position `after` or with the first
@@ -143,12 +143,12 @@ class PgPanels(Store):
         rows = await self._database.fetch(_AFTER, tenant, batch, row, evaluation, limit)
         return list(map(_proposal, rows))
 
-    async def masked_titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
+    async def get_masked_titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
         """Return the titles of a call's proposals as reviewers see them: masked in blind mode."""
         query = f"SELECT id, {TITLE_FOR_REVIEWERS} AS title FROM jobs WHERE tenant = $1 AND batch = $2"
         return {row["id"]: row["title"] for row in await self._database.fetch(query, tenant, batch)}
 
-    async def scores(self, tenant: TenantId, batch: BatchId) -> PanelScores:
+    async def get_scores(self, tenant: TenantId, batch: BatchId) -> PanelScores:
         (scores,) = await self._database.select(PanelScores, _SCORES, tenant, batch)
         return scores
 

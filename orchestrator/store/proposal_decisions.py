@@ -133,18 +133,18 @@ class PgProposalDecisions(LoggedStore):
             await self._log.append(connection, tenant, by, "decision made", id, **content)
         return decisions
 
-    async def all(self, tenant: TenantId, batch: BatchId) -> list[Decision]:
+    async def list_decisions(self, tenant: TenantId, batch: BatchId) -> list[Decision]:
         return await self._database.select(Decision, _ALL, tenant, batch)
 
-    async def of(self, tenant: TenantId, evaluation: JobId) -> Decision | None:
+    async def get(self, tenant: TenantId, evaluation: JobId) -> Decision | None:
         return await self._database.select_one(Decision, _OF, tenant, evaluation)
 
-    async def budget_use(self, tenant: TenantId, batch: BatchId) -> BudgetUse:
+    async def get_budget_use(self, tenant: TenantId, batch: BatchId) -> BudgetUse:
         """Return how a call's decisions use its budget. The call must exist."""
         (use,) = await self._database.select(BudgetUse, _USE, tenant, batch)
         return use
 
-    async def page(self, tenant: TenantId, batch: BatchId, view: DecisionView) -> TablePage[ProposalDecided]:
+    async def get_page(self, tenant: TenantId, batch: BatchId, view: DecisionView) -> TablePage[ProposalDecided]:
         query = _PAGE_OF.format(order=_ORDERS[view.sort])
         values = (view.ranking, list(view.only), (view.page - 1) * PAGE)
         rows = await self._database.fetch(query, tenant, batch, *values)

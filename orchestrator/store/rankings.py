@@ -160,7 +160,7 @@ class RankOfProposal(NamedTuple):
 
 
 class PgRankings(Store):
-    async def listed(
+    async def list_rankings(
         self,
         tenant: TenantId,
         *,
@@ -175,23 +175,23 @@ class PgRankings(Store):
         name = None if reference is None else storable_text(reference)
         return await self._database.select(Job, _LIST, tenant, batch, state, *(after or (None, None)), limit, name)
 
-    async def of_others(self, tenant: TenantId, batch: BatchId) -> dict[JobId, tuple[int, int]]:
+    async def list_shared_rankings(self, tenant: TenantId, batch: BatchId) -> dict[JobId, tuple[int, int]]:
         """Return a call's rankings that also contain ideas from elsewhere. For each, return the number of its ideas
         that are proposals in the call, and the number of all its ideas."""
         rows = await self._database.fetch(_SHARES, tenant, batch)
         return {row["job"]: (row["proposals"], row["ideas"]) for row in rows if row["proposals"] < row["ideas"]}
 
-    async def summary(self, tenant: TenantId, ranking: JobId) -> RankingSummary | None:
+    async def get_summary(self, tenant: TenantId, ranking: JobId) -> RankingSummary | None:
         """Return a ranking's summary; None if the ranking has not finished."""
         row = await self._database.fetch_one(_SUMMARY, tenant, ranking)
         return None if row is None else from_json_column(RankingSummary, row["head"], f"Ranking {ranking}")
 
-    async def standings(self, tenant: TenantId, batch: BatchId, ranking: JobId) -> CallStandings | None:
+    async def get_standings(self, tenant: TenantId, batch: BatchId, ranking: JobId) -> CallStandings | None:
         """Return all ideas in a ranking, with the corresponding proposals in a call; None if the ranking has not
         finished."""
         return await self._database.select_one(CallStandings, _STANDINGS, tenant, batch, ranking)
 
-    async def unranked(
+    async def list_unranked(
         self, tenant: TenantId, batch: BatchId, ranking: JobId
     ) -> tuple[Sequence[UnrankedProposal], int]:
         """Return the proposals in a call that are not in a ranking, and their total number. The list is in row order
@@ -199,16 +199,16 @@ class PgRankings(Store):
         rows = await self._database.fetch(_UNRANKED, tenant, batch, ranking, _MAX_UNRANKED)
         return [from_row(UnrankedProposal, row) for row in rows], rows[0]["total"] if rows else 0
 
-    async def of_proposal(self, tenant: TenantId, proposal: JobId) -> list[RankOfProposal]:
+    async def list_proposal_ranks(self, tenant: TenantId, proposal: JobId) -> list[RankOfProposal]:
         """Return a proposal's ranks in the latest three rankings of its call."""
         return await self._database.select(RankOfProposal, _OF_PROPOSAL, tenant, proposal, _RANKED_BEFORE)
 
-    async def references(self, tenant: TenantId, ranking: JobId) -> dict[IdeaId, str]:
+    async def get_references(self, tenant: TenantId, ranking: JobId) -> dict[IdeaId, str]:
         """Return the senders' references for a ranking's ideas; empty if the ranking has not finished."""
         rows = await self._database.fetch(_SOURCES, tenant, ranking)
         return {IdeaId(row["idea"]): reference_in(row["source"] or "") for row in rows}
 
-    async def whole(self, tenant: TenantId, ranking: JobId) -> Ranking | None:
+    async def get_ranking(self, tenant: TenantId, ranking: JobId) -> Ranking | None:
         """Return a ranking without its comparisons; None if it has not finished."""
         row = await self._database.fetch_one(_WHOLE, tenant, ranking)
         if row is None:
@@ -216,7 +216,7 @@ class PgRankings(Store):
         # Parsed in a thread, because there may be thousands of ideas.
         return await asyncio.to_thread(from_json_column, Ranking, row["whole"], f"Ranking {ranking}")
 
-    async def comparisons(self, tenant: TenantId, ranking: JobId) -> tuple[Comparison, ...]:
+    async def list_comparisons(self, tenant: TenantId, ranking: JobId) -> tuple[Comparison, ...]:
         """Return the comparisons on which a ranking is based, in order; empty if it has not finished."""
         rows = await self._database.fetch(_ANSWERS, tenant, ranking)
         label = f"A comparison of ranking {ranking}"

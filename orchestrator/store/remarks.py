@@ -43,6 +43,6 @@ class PgRemarks(LoggedStore):
         await self._log.append(connection, tenant, by, "remark added", evaluation, text=stored)
         return remark
 
-    async def of(self, tenant: TenantId, evaluation: JobId) -> list[Remark]:
+    async def list_remarks(self, tenant: TenantId, evaluation: JobId) -> list[Remark]:
         """Return the remarks on a proposal, oldest first."""
         return await self._database.select(Remark, _OF, tenant, evaluation)

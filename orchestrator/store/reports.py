@@ -30,7 +30,7 @@ _UPSERT_REPORT = """
 class PgReports(Store):
     """Finished reports, one per run. Storing a run's report again replaces the earlier one."""
 
-    async def keep(self, report: Report) -> None:
+    async def store(self, report: Report) -> None:
         """Store a report with its figures, unless its job was erased."""
         figures = _figure_columns(figures_of(report), f"{report.idea.title}\n{report.idea.text}")
         stored = (report.evaluation_id, report.idea.id, to_json_column(report))
@@ -43,7 +43,7 @@ class PgReports(Store):
             None if row is None else from_json_column(Report, row["report"], f"The report of evaluation {evaluation}")
         )
 
-    async def figures(self, runs: Sequence[EvaluationId]) -> dict[EvaluationId, ReportFigures]:
+    async def get_figures(self, runs: Sequence[EvaluationId]) -> dict[EvaluationId, ReportFigures]:
         """Return the reports' figures by run, without word lists; runs without a report are omitted."""
         query = "SELECT run, figures - 'words' AS figures FROM report_figures WHERE run = ANY($1)"
         rows = await self._database.fetch(query, list(runs)) if runs else ()

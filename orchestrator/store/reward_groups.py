@@ -123,7 +123,7 @@ class PgRewardGroups(Store):
         from now."""
         await self._database.execute(_JOIN, tenant, storable_text(group), member, digest, job, seconds)
 
-    async def state(self, tenant: TenantId, group: str) -> RewardGroup | None:
+    async def get(self, tenant: TenantId, group: str) -> RewardGroup | None:
         rows = await self._database.fetch(_STATE, tenant, storable_text(group))
         if not rows:
             return None

@@ -57,7 +57,7 @@ class PgSessions(Store):
 
     async def begin(self, token: str, new: NewSession, now: dt.datetime) -> None:
         """Start a session, and delete all expired sessions."""
-        await self._database.execute(_PURGE, now, now - self._idle)
+        await self._database.execute(_PURGE, now, now - self._idle_timeout)
         ends = now + dt.timedelta(seconds=self._settings.session_seconds)
         name = storable_text(new.name)
         values = (hash_token(token), new.tenant, new.role, name, new.key, new.member, now, ends)
@@ -71,7 +71,7 @@ class PgSessions(Store):
             return None
         each = dt.timedelta(minutes=1) / self._settings.requests_per_minute
         burst = max(each, dt.timedelta(seconds=self._settings.burst_seconds))
-        return await self._database.select_one(Session, _FIND, hashed, now, now - self._idle, each, burst)
+        return await self._database.select_one(Session, _FIND, hashed, now, now - self._idle_timeout, each, burst)
 
     async def end(self, token: str) -> None:
         await self._database.execute(_END, hash_token(token))
@@ -81,5 +81,5 @@ class PgSessions(Store):
         await self._database.execute(_END_ALL, tenant, subject)
 
     @property
-    def _idle(self) -> dt.timedelta:
+    def _idle_timeout(self) -> dt.timedelta:
         return dt.timedelta(seconds=self._settings.idle_seconds)

@@ -37,7 +37,7 @@ class Tombstone(Frozen):
 
 
 class PgTombstones(Store):
-    async def of(self, tenant: TenantId, kind: ThingKind, thing: str) -> Tombstone | None:
+    async def get(self, tenant: TenantId, kind: ThingKind, thing: str) -> Tombstone | None:
         """Return a resource's tombstone; None if the tenant has none for it."""
         return await self._database.select_one(Tombstone, _OF, tenant, thing, kind)
 

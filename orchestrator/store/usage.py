@@ -37,9 +37,9 @@ _BUDGET = f"""
 
 
 class PgUsage(Store):
-    async def usage(self, tenant: TenantId, since: dt.datetime, until: dt.datetime) -> Usage | None:
+    async def get_usage(self, tenant: TenantId, since: dt.datetime, until: dt.datetime) -> Usage | None:
         """Return a tenant's usage in a period; None if the tenant does not exist."""
-        budget = await self.month(tenant)
+        budget = await self.get_month_budget(tenant)
         if budget is None:
             return None
         (calls,) = await self._database.fetch(_CALLS, tenant, since, until)
@@ -57,6 +57,6 @@ class PgUsage(Store):
             **budget.model_dump(),
         )
 
-    async def month(self, tenant: TenantId) -> MonthBudget | None:
+    async def get_month_budget(self, tenant: TenantId) -> MonthBudget | None:
         """Return the state of a tenant's budget for this month; None if the tenant does not exist."""
         return await self._database.select_one(MonthBudget, _BUDGET, tenant)

@@ -94,24 +94,24 @@ class PgViewpointGraph(Store):
         self._name = name
         self._neighbours = neighbours
 
-    async def plan(self) -> GraphPlan | None:
-        state = await self._database.run(self._state)
+    async def read_plan(self) -> GraphPlan | None:
+        state = await self._database.run(self._read_state)
         return state.plan if state else None
 
-    async def version(self) -> str:
-        state = await self._database.run(self._state)
+    async def read_version(self) -> str:
+        state = await self._database.run(self._read_state)
         if state is None:
             raise missing_graph_error(self._name)
         return state.version
 
     async def create(self, plan: GraphPlan) -> None:
         await self._database.execute(_CREATE, self._name, to_json_column(plan), initial_version(plan))
-        present = await self.plan()
+        present = await self.read_plan()
         if present is None:
             raise StorageError(f"The graph {self._name!r} was removed while it was being created. Try again.")
         check_same_plan(present, plan)
 
-    async def key(self) -> str:
+    async def read_key(self) -> str:
         """Return a key that identifies this graph and stays the same when ideas are added. A graph created later under
         the same name has a different key."""
         row = await self._database.fetch_one("SELECT created_at FROM viewpoint_graphs WHERE name = $1", self._name)
@@ -129,8 +129,8 @@ class PgViewpointGraph(Store):
         locked, and repeated if another writer has changed the graph in the meantime."""
         try:
             while True:
-                growth = await self._prepare(ideas)
-                work = partial(self._write, growth)
+                growth = await self._plan_growth(ideas)
+                work = partial(self._write_growth, growth)
                 if await self._database.run(work, _GRAPH_SECONDS):
                     return growth.added
                 self._neighbours.clear()
@@ -139,30 +139,30 @@ class PgViewpointGraph(Store):
             self._neighbours.clear()
             raise
 
-    async def _prepare(self, ideas: Sequence[PreparedIdea]) -> "_Growth":
+    async def _plan_growth(self, ideas: Sequence[PreparedIdea]) -> "_Growth":
         async def read_standing(connection: Connection) -> tuple[_State, dict[IdeaId, IdeaFingerprint]]:
             async with connection.transaction(isolation="repeatable_read", readonly=True):
-                state = await self._state(connection)
+                state = await self._read_state(connection)
                 if state is None:
                     raise missing_graph_error(self._name)
-                return state, await self._known(connection, [idea.idea.id for idea in ideas])
+                return state, await self._select_fingerprints(connection, [idea.idea.id for idea in ideas])
 
         state, known = await self._database.run(read_standing)
         admission = plan_additions(state.plan, known, ideas)
         if not admission.new:
             return _Growth(state, admission, np.empty(0, np.int64), None)
-        await self._catch_up(state.viewpoints)
+        await self._update_index(state.viewpoints)
         sizes = [len(item.vectors) for item in admission.new]
         owners = np.repeat(np.arange(len(sizes)), sizes) + state.ideas
         idea_of = np.concatenate([np.full(state.viewpoints, -1), owners]).astype(np.int32)
-        edges = await asyncio.to_thread(self._edges, admission.new, state, idea_of)
+        edges = await asyncio.to_thread(self._compute_edges, admission.new, state, idea_of)
         return _Growth(state, admission, owners, _each_edge_once(edges))
 
-    async def _write(self, growth: "_Growth", connection: Connection) -> bool:
+    async def _write_growth(self, growth: "_Growth", connection: Connection) -> bool:
         """Write all additions. Return False and write nothing if the graph has changed in the meantime."""
         before, admission = growth.before, growth.admission
         async with connection.transaction():
-            if await self._state(connection, locked=True) != before:
+            if await self._read_state(connection, locked=True) != before:
                 return False
             if growth.edges is not None:
                 await self._copy_ideas(connection, admission.new, before.ideas)
@@ -181,11 +181,11 @@ class PgViewpointGraph(Store):
                 await connection.execute(_GROWN, self._name, version, *sizes)
         return True
 
-    def _edges(self, new: Sequence[PreparedIdea], state: _State, idea_of: NDArray[np.int32]) -> GraphEdges:
+    def _compute_edges(self, new: Sequence[PreparedIdea], state: _State, idea_of: NDArray[np.int32]) -> GraphEdges:
         self._neighbours.add(np.concatenate([item.vectors for item in new]))
         return edges_of_new_ideas(new, self._neighbours, state.viewpoints, state.plan, idea_of)
 
-    async def _catch_up(self, viewpoints: int) -> None:
+    async def _update_index(self, viewpoints: int) -> None:
         """Add missing viewpoints to the index until it has `viewpoints`. If it has more, rebuild it."""
         if len(self._neighbours) > viewpoints:
             self._neighbours.clear()
@@ -198,7 +198,7 @@ class PgViewpointGraph(Store):
 
         async def work(connection: Connection) -> GraphContents:
             async with connection.transaction(isolation="repeatable_read", readonly=True):
-                return await self._load(connection)
+                return await self._read_contents(connection)
 
         contents = await self._database.run(work, _GRAPH_SECONDS)
         vectors = contents.arrays.vectors
@@ -208,15 +208,15 @@ class PgViewpointGraph(Store):
             await asyncio.to_thread(self._neighbours.add, vectors[-missing:])
         return contents
 
-    async def _load(self, connection: Connection) -> GraphContents:
-        state = await self._state(connection)
+    async def _read_contents(self, connection: Connection) -> GraphContents:
+        state = await self._read_state(connection)
         if state is None:
             raise missing_graph_error(self._name)
-        ideas = await self._ideas(connection)
-        rows = await self._pages(connection, _VIEWPOINTS, state.viewpoints)
+        ideas = await self._read_ideas(connection)
+        rows = await self._read_in_pages(connection, _VIEWPOINTS, state.viewpoints)
         vectors = _vectors(rows).reshape(len(rows), state.plan.dimensions)
         idea_of = np.array([row["idea"] for row in rows], np.int32)
-        pairs = await self._pages(connection, _EDGES, state.viewpoints)
+        pairs = await self._read_in_pages(connection, _EDGES, state.viewpoints)
         edges = build_undirected_edges(
             np.array([pair["source"] for pair in pairs], np.int32),
             np.array([pair["target"] for pair in pairs], np.int32),
@@ -237,25 +237,27 @@ class PgViewpointGraph(Store):
         )
         return GraphContents(state.plan, state.version, arrays, tuple(ideas), viewpoints)
 
-    async def _state(self, connection: Connection, locked: bool = False) -> _State | None:
+    async def _read_state(self, connection: Connection, locked: bool = False) -> _State | None:
         row = await connection.fetchrow(_GRAPH + (" FOR UPDATE" if locked else ""), self._name)
         if row is None:
             return None
         plan = from_json_column(GraphPlan, row["plan"], f"The plan of graph {self._name!r}")
         return _State(plan, row["version"], row["ideas"], row["viewpoints"])
 
-    async def standing(self, ideas: Sequence[IdeaId]) -> dict[IdeaId, IdeaFingerprint]:
+    async def read_fingerprints(self, ideas: Sequence[IdeaId]) -> dict[IdeaId, IdeaFingerprint]:
         """Return the stored fingerprints of the ideas that are in the graph."""
-        return await self._database.run(lambda connection: self._known(connection, ideas))
+        return await self._database.run(lambda connection: self._select_fingerprints(connection, ideas))
 
-    async def _known(self, connection: Connection, ideas: Sequence[IdeaId]) -> dict[IdeaId, IdeaFingerprint]:
+    async def _select_fingerprints(
+        self, connection: Connection, ideas: Sequence[IdeaId]
+    ) -> dict[IdeaId, IdeaFingerprint]:
         asked = {storable_text(idea): idea for idea in ideas}
         rows = await connection.fetch(
             "SELECT id, digest, label FROM viewpoint_ideas WHERE graph = $1 AND id = ANY($2)", self._name, list(asked)
         )
         return {asked[row["id"]]: IdeaFingerprint(row["digest"], row["label"]) for row in rows}
 
-    async def _ideas(self, connection: Connection) -> list[LabelledIdea]:
+    async def _read_ideas(self, connection: Connection) -> list[LabelledIdea]:
         rows = await connection.fetch(
             "SELECT id, record, label FROM viewpoint_ideas WHERE graph = $1 ORDER BY number", self._name
         )
@@ -266,7 +268,7 @@ class PgViewpointGraph(Store):
             for row in rows
         ]
 
-    async def _pages(self, connection: Connection, query: str, viewpoints: int) -> "list[asyncpg.Record]":
+    async def _read_in_pages(self, connection: Connection, query: str, viewpoints: int) -> "list[asyncpg.Record]":
         rows: list[asyncpg.Record] = []
         for start in range(0, viewpoints, _ROWS):
             rows += await connection.fetch(query, self._name, start, min(start + _ROWS, viewpoints))

@@ -106,7 +106,7 @@ class PgWebhooks(PgOutbox):
 
         return await insert_once(self._database, tenant, record, work)
 
-    async def encrypted_secrets(self) -> list[tuple[WebhookId, str]]:
+    async def list_encrypted_secrets(self) -> list[tuple[WebhookId, str]]:
         """Return every webhook's encrypted secret."""
         rows = await self._database.fetch("SELECT id, sealed FROM webhooks ORDER BY id")
         return [(row["id"], row["sealed"]) for row in rows]
@@ -116,7 +116,7 @@ class PgWebhooks(PgOutbox):
         query = "UPDATE webhooks SET sealed = $3 WHERE id = $1 AND sealed = $2 RETURNING id"
         return await self._database.fetch_one(query, webhook, before, after) is not None
 
-    async def list_for(self, tenant: TenantId) -> list[WebhookResource]:
+    async def list_webhooks(self, tenant: TenantId) -> list[WebhookResource]:
         """Return a tenant's webhooks, newest first."""
         return await self._database.select(WebhookResource, _LIST, tenant)
 
@@ -128,7 +128,7 @@ class PgWebhooks(PgOutbox):
         query = "DELETE FROM webhooks WHERE tenant = $1 AND id = $2 RETURNING id"
         return await self._database.fetch_one(query, tenant, webhook) is not None
 
-    async def deliveries(self, tenant: TenantId, webhook: WebhookId, limit: int = 50) -> list[DeliveryResource]:
+    async def list_deliveries(self, tenant: TenantId, webhook: WebhookId, limit: int = 50) -> list[DeliveryResource]:
         """Return a webhook's deliveries, newest first."""
         return await self._database.select(DeliveryResource, _DELIVERIES, tenant, webhook, limit)
 
@@ -136,7 +136,7 @@ class PgWebhooks(PgOutbox):
         """Queue a test delivery and return it; None if the webhook does not exist."""
         return await self._database.select_one(DeliveryResource, _PING, tenant, webhook)
 
-    async def add_finished_batches(self) -> int:
+    async def queue_finished_batches(self) -> int:
         """Queue deliveries and emails for batches that have finished since the last call. Return the number of
         deliveries."""
         return len(await self._database.fetch(self._add_finished_batches))

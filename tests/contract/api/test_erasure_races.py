@@ -64,7 +64,7 @@ async def test_opinion_submitted_during_an_erasure_is_erased_too(
 
     assert proof["still_stored"] == []
     assert await tables_holding(service.database, NAME) == []
-    entries = await service.services.audit_log.entries(ACME)
+    entries = await service.services.audit_log.list_entries(ACME)
     late = [entry for entry in entries if entry.action == "erased" and entry.content and entry.content["entries"]]
     assert late, "an entry names those that have lost their words"
 
@@ -166,7 +166,9 @@ async def test_ranking_started_during_an_erasure_is_erased_too(service: Service,
     assert (await client.get(f"/v1/rankings/{begun}")).status_code == 410
     assert (await client.get(f"/v1/erasures/{erased.proof}")).json()["still_stored"] == []
     assert await tables_holding(service.database, "3.txt") == []
-    erased_too = [entry for entry in await service.services.audit_log.entries(ACME) if entry.action == "erased"][1:]
+    erased_too = [entry for entry in await service.services.audit_log.list_entries(ACME) if entry.action == "erased"][
+        1:
+    ]
     assert [(item.content or {})["erased_ids"] for item in erased_too] == [[begun]]
 
 

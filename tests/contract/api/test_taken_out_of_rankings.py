@@ -136,7 +136,7 @@ async def test_ranking_keeps_the_other_proposals_unchanged_after_an_erasure(serv
     (job,) = await service.database.fetch("SELECT result, request::text FROM jobs WHERE id = $1", ranking)
     assert job["result"] is None
     assert not {"ideas", "known", "scores"} & json.loads(job["request"]).keys()
-    work = await service.services.jobs.request(ACME, JobId(ranking))
+    work = await service.services.jobs.get_request(ACME, JobId(ranking))
     assert isinstance(work, RankingRequest)
     assert len(work.ideas) == ENTRANTS - 1
 
@@ -144,12 +144,12 @@ async def test_ranking_keeps_the_other_proposals_unchanged_after_an_erasure(serv
 async def test_erasure_log_and_proof_name_the_affected_rankings(service: Service) -> None:
     ranking = await judged(service, await evaluated_call_of_six(service))
     proof = await erase(service)
-    log = await service.services.audit_log.entries(ACME)
+    log = await service.services.audit_log.list_entries(ACME)
     entry = next(item for item in log if item.number == proof["number"])
     assert entry.content is not None
     assert (entry.action, entry.content["redacted_rankings"]) == ("erased", [ranking])
     assert ranking not in entry.content["erased_ids"]
-    assert list(audit_faults(log, await service.services.audit_log.head(ACME))) == []
+    assert list(audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
     paper = await service.machine.get(f"/v1/erasures/{proof['number']}?format=pdf")
     assert ranking in pdf_text(paper.content)
     async with signed_in(service, (await person(service, "owner")).key) as owners:
