@@ -10,11 +10,11 @@ from orchestrator.jobs.models import Job, JobEvent
 from orchestrator.jobs.timeline import ledger_rows_of_job
 from orchestrator.problems import HttpProblem
 from orchestrator.store import PgLedger
-from orchestrator.store.llm_answer_cache import PgCallContents
+from orchestrator.store.llm_answer_cache import PgLlmRequestContents
 
 
 async def call_contents(
-    stored: PgCallContents, job: Job, calls: Sequence[tuple[LlmRequest, str]], number: int
+    stored: PgLlmRequestContents, job: Job, calls: Sequence[tuple[LlmRequest, str]], number: int
 ) -> LlmRequestContents:
     """Return one of the job's model requests with its messages and answer. Raises HttpProblem if there is none with
     this number."""

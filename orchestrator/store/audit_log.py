@@ -19,25 +19,25 @@ from orchestrator.access.audit_chain import (
 )
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Connection, Database, Store, in_transaction
-from orchestrator.store.json_columns import json_without_nul
+from orchestrator.store.json_columns import replace_nul_in_json
 
-_BEGIN = "INSERT INTO audit_heads (tenant, number, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING"
+_INSERT_HEAD = "INSERT INTO audit_heads (tenant, number, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING"
 # This lock serialises appends to a tenant's log.
-_HEAD = "SELECT number, hash FROM audit_heads WHERE tenant = $1 FOR UPDATE"
-_ADD = """
+_LOCK_HEAD = "SELECT number, hash FROM audit_heads WHERE tenant = $1 FOR UPDATE"
+_INSERT_ENTRY = """
     INSERT INTO audit_log (
         tenant, number, recorded_at, actor, role, action, subject, content_hash, previous_hash, hash
     )
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 """
-_ADD_CONTENT = "INSERT INTO audit_contents (tenant, number, subject, salt, content) VALUES ($1, $2, $3, $4, $5)"
-_MOVE_HEAD = "UPDATE audit_heads SET number = $2, hash = $3 WHERE tenant = $1"
-_ENTRIES = """
+_INSERT_CONTENT = "INSERT INTO audit_contents (tenant, number, subject, salt, content) VALUES ($1, $2, $3, $4, $5)"
+_UPDATE_HEAD = "UPDATE audit_heads SET number = $2, hash = $3 WHERE tenant = $1"
+_SELECT_ENTRIES = """
     SELECT entry.*, words.salt, words.content
     FROM audit_log AS entry LEFT JOIN audit_contents AS words USING (tenant, number)
     WHERE entry.tenant = $1 AND entry.number > $2 ORDER BY entry.number LIMIT $3
 """
-_NEWEST = """
+_SELECT_NEWEST = """
     SELECT entry.*, words.salt, words.content
     FROM audit_log AS entry LEFT JOIN audit_contents AS words USING (tenant, number)
     WHERE entry.tenant = $1 AND ($2::text IS NULL OR entry.actor = $2) AND ($3::text IS NULL OR entry.action = $3)
@@ -45,14 +45,14 @@ _NEWEST = """
     ORDER BY entry.number DESC LIMIT $6
 """
 # Entries about erasures keep their content, which names no applicant.
-_FORGET = """
+_DELETE_CONTENT = """
     DELETE FROM audit_contents USING audit_log AS entry
     WHERE audit_contents.tenant = $1 AND (audit_contents.subject = ANY($2) OR $2 IS NULL)
       AND entry.tenant = $1 AND entry.number = audit_contents.number AND entry.action <> 'erased'
     RETURNING entry.number
 """
 # Content about resources that were deleted when their retention period ended. Erasures delete content themselves.
-_EXPIRED_CONTENT = """
+_SELECT_EXPIRED_CONTENT = """
     SELECT words.tenant, array_agg(DISTINCT words.subject) AS subjects
     FROM audit_contents AS words JOIN tenants ON tenants.id = words.tenant
     WHERE tenants.retention_days IS NOT NULL AND words.subject ~ '^(ev|bt|rk)_'
@@ -65,7 +65,7 @@ _EXPIRED_CONTENT = """
       AND NOT EXISTS (SELECT FROM batches WHERE batches.id = words.subject)
     GROUP BY words.tenant
 """
-_RETENTION = Actor("retention", "the retention period", "machine")
+_RETENTION_ACTOR = Actor("retention", "the retention period", "machine")
 
 
 class PgAuditLog(Store):
@@ -74,12 +74,12 @@ class PgAuditLog(Store):
     ) -> AuditHead:
         """Append an entry in the same transaction as the action it records, so that both are stored or neither is. The
         values in `content` must be JSON-serialisable."""
-        await connection.execute(_BEGIN, tenant, FIRST)
-        head = await connection.fetchrow(_HEAD, tenant)
-        if head is None:  # cannot happen: `_BEGIN` has just created it
+        await connection.execute(_INSERT_HEAD, tenant, FIRST)
+        head = await connection.fetchrow(_LOCK_HEAD, tenant)
+        if head is None:  # cannot happen: `_INSERT_HEAD` has just created it
             raise LookupError(tenant)
         salt = secrets.token_hex(16)
-        words = canonical(json.loads(json_without_nul(canonical({"by": by.actor.name} | content))))
+        words = canonical(json.loads(replace_nul_in_json(canonical({"by": by.actor.name} | content))))
         entry_without_hash = AuditEntry(
             tenant=tenant,
             number=head["number"] + 1,
@@ -104,9 +104,9 @@ class PgAuditLog(Store):
             entry.content_hash,
             entry.previous_hash,
         )
-        await connection.execute(_ADD, tenant, entry.number, *values, entry.hash)
-        await connection.execute(_ADD_CONTENT, tenant, entry.number, about, salt, words)
-        await connection.execute(_MOVE_HEAD, tenant, entry.number, entry.hash)
+        await connection.execute(_INSERT_ENTRY, tenant, entry.number, *values, entry.hash)
+        await connection.execute(_INSERT_CONTENT, tenant, entry.number, about, salt, words)
+        await connection.execute(_UPDATE_HEAD, tenant, entry.number, entry.hash)
         return AuditHead(tenant=tenant, number=entry.number, hash=entry.hash)
 
     record = in_transaction(append)
@@ -129,7 +129,7 @@ class PgAuditLog(Store):
         content = {"erased_ids": list(things or ()), "entries": numbers, **more}
         return await self.append(connection, tenant, by, "erased", about, **content)
 
-    _purge = in_transaction(erase_within)
+    _erase = in_transaction(erase_within)
 
     async def erase_late(
         self, connection: Connection, tenant: TenantId, by: ActBy, about: str, things: Sequence[str]
@@ -144,17 +144,17 @@ class PgAuditLog(Store):
         self, connection: Connection, tenant: TenantId, things: Sequence[str] | None
     ) -> list[int]:
         """Delete the content of the entries about these resources (None: all), and return the entries' numbers."""
-        await connection.execute(_BEGIN, tenant, FIRST)
-        await connection.fetchrow(_HEAD, tenant)
-        rows = await connection.fetch(_FORGET, tenant, None if things is None else list(things))
+        await connection.execute(_INSERT_HEAD, tenant, FIRST)
+        await connection.fetchrow(_LOCK_HEAD, tenant)
+        rows = await connection.fetch(_DELETE_CONTENT, tenant, None if things is None else list(things))
         return sorted(row["number"] for row in rows)
 
     async def purge(self, now: dt.datetime) -> int:
         """Delete audit content about evaluations, calls and rankings whose retention period has ended. Return the
         number of tenants affected."""
-        rows = await self._database.fetch(_EXPIRED_CONTENT, now)
+        rows = await self._database.fetch(_SELECT_EXPIRED_CONTENT, now)
         for row in rows:
-            await self._purge(TenantId(row["tenant"]), ActBy(_RETENTION, now), "retention", row["subjects"])
+            await self._erase(TenantId(row["tenant"]), ActBy(_RETENTION_ACTOR, now), "retention", row["subjects"])
         return len(rows)
 
     async def get_head(self, tenant: TenantId) -> AuditHead:
@@ -165,7 +165,7 @@ class PgAuditLog(Store):
 
     async def list_entries(self, tenant: TenantId, *, after: int = 0, limit: int = 500) -> list[AuditEntry]:
         """Return the entries whose number is greater than `after`, in order."""
-        return await self._database.select(AuditEntry, _ENTRIES, tenant, after, limit)
+        return await self._database.select(AuditEntry, _SELECT_ENTRIES, tenant, after, limit)
 
     async def list_newest(
         self,
@@ -179,7 +179,7 @@ class PgAuditLog(Store):
     ) -> list[AuditEntry]:
         """Return entries, newest first, optionally filtered by actor, action or subject. With `before`, only entries
         with a smaller number."""
-        return await self._database.select(AuditEntry, _NEWEST, tenant, actor, act, about, before, limit)
+        return await self._database.select(AuditEntry, _SELECT_NEWEST, tenant, actor, act, about, before, limit)
 
     async def list_actors(self, tenant: TenantId) -> list[str]:
         """Return the ids of all actors in a tenant's audit log."""

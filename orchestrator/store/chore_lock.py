@@ -10,7 +10,7 @@ from asyncpg.transaction import Transaction
 from orchestrator.store.database import Database
 from orchestrator.store.database_errors import DRIVER_ERRORS
 
-_TAKE = "SELECT pg_try_advisory_xact_lock(hashtextextended('assayer chore: ' || $1, 0))"
+_TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended('assayer chore: ' || $1, 0))"
 
 
 class PgChoreLock:
@@ -55,12 +55,12 @@ class PgChoreLock:
                 if self._transaction is None:
                     self._transaction = self._connection.transaction()
                     await self._transaction.start()
-                is_taken = bool(await self._connection.fetchval(_TAKE, name))
-            if is_taken:
+                is_acquired = bool(await self._connection.fetchval(_TRY_LOCK, name))
+            if is_acquired:
                 self._running.add(name)
             elif not self._running:
                 await self._release_all()
-            return is_taken
+            return is_acquired
 
     async def _release(self, name: str) -> None:
         async with self._mutex:

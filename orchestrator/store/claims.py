@@ -10,7 +10,7 @@ from orchestrator.store.database import Store
 
 Claimed: TypeAlias = Literal["claimed", "elsewhere"]
 
-_CLAIM = """
+_UPSERT_CLAIM = """
     INSERT INTO reply_claims AS held (key, claimant, expires_at)
     VALUES ($1, $2, clock_timestamp() + $3::interval)
     ON CONFLICT (key) DO UPDATE SET claimant = excluded.claimant, expires_at = excluded.expires_at
@@ -29,13 +29,13 @@ _FIND_OR_CLAIM = """
     SELECT claimed, found.* FROM (SELECT 1) AS one LEFT JOIN found ON true LEFT JOIN claimed ON true
 """
 
-_RELEASE = "DELETE FROM reply_claims WHERE key = $1 AND claimant = $2"
+_DELETE_CLAIM = "DELETE FROM reply_claims WHERE key = $1 AND claimant = $2"
 
-_RENEW = """
+_RENEW_CLAIMS = """
     UPDATE reply_claims SET expires_at = clock_timestamp() + $2::interval WHERE claimant = ANY($1::text[])
 """
 
-_UNCLAIMED = """
+_SELECT_UNCLAIMED = """
     SELECT key FROM unnest($1::text[]) AS wanted (key)
     WHERE NOT EXISTS (
         SELECT FROM reply_claims AS held WHERE held.key = wanted.key AND held.expires_at > clock_timestamp()
@@ -47,16 +47,16 @@ class PgClaims(Store):
     """Implements `workers.outbound.claims.Claims`, using the database server's clock."""
 
     async def claim(self, key: str, claimant: str, seconds: float) -> bool:
-        return await self._database.fetch_one(_CLAIM, key, claimant, dt.timedelta(seconds=seconds)) is not None
+        return await self._database.fetch_one(_UPSERT_CLAIM, key, claimant, dt.timedelta(seconds=seconds)) is not None
 
     async def renew(self, claimants: Sequence[str], seconds: float) -> None:
-        await self._database.execute(_RENEW, list(claimants), dt.timedelta(seconds=seconds))
+        await self._database.execute(_RENEW_CLAIMS, list(claimants), dt.timedelta(seconds=seconds))
 
     async def release(self, key: str, claimant: str) -> None:
-        await self._database.execute(_RELEASE, key, claimant)
+        await self._database.execute(_DELETE_CLAIM, key, claimant)
 
     async def find_unclaimed(self, keys: Sequence[str]) -> list[str]:
-        return [row["key"] for row in await self._database.fetch(_UNCLAIMED, list(keys))]
+        return [row["key"] for row in await self._database.fetch(_SELECT_UNCLAIMED, list(keys))]
 
     async def find_or_claim_row(
         self, find: str, key: str, values: Sequence[object], claimant: str, seconds: float

@@ -19,11 +19,11 @@ from assayer.errors import AssayerError, ConfigurationError, StorageError
 from assayer.models import Frozen
 from orchestrator.settings import DatabaseSettings
 from orchestrator.store import migrator
-from orchestrator.store.database_errors import DRIVER_ERRORS, RETRYABLE_ERRORS, safe_address, translate_error
+from orchestrator.store.database_errors import DRIVER_ERRORS, RETRYABLE_ERRORS, strip_credentials, translate_error
 from orchestrator.store.rows import Row, from_row
 
 _LOG = logging.getLogger(__name__)
-_LOGGED_CHARS = 400
+_MAX_LOGGED_CHARS = 400
 _MIGRATION_SECONDS = 7_200.0
 """Timeout in seconds for migrations, which run at the first start after an upgrade."""
 _OUTAGE_SECONDS: ContextVar[float] = ContextVar("outage_seconds", default=math.inf)
@@ -75,7 +75,7 @@ class _ConnectionLost(Exception):
         self.cause = cause
 
 
-async def _no_reset(_: migrator.AnyConnection) -> None:
+async def _skip_reset(_: migrator.AnyConnection) -> None:
     """Disable asyncpg's reset query, which it sends whenever a connection is released; our statements leave no state in
     a session."""
 
@@ -98,7 +98,7 @@ class Database:
         self._url = settings.url.get_secret_value() if settings.url else None
         self._direct_url = settings.direct_url.get_secret_value() if settings.direct_url else None
         self._start_server = start_server
-        self._address = safe_address(self._url) if self._url else "the embedded PostgreSQL"
+        self._address = strip_credentials(self._url) if self._url else "the embedded PostgreSQL"
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
 
     async def __aenter__(self) -> Self:
@@ -116,7 +116,7 @@ class Database:
                 min_size=0,
                 max_size=self._settings.max_connections,
                 connect=self._connect,
-                reset=_no_reset,
+                reset=_skip_reset,
             )
             await self._pool
         max_seconds = self._settings.connect_seconds if self._url else self._settings.patience_seconds
@@ -139,17 +139,17 @@ class Database:
     async def migrate(self) -> None:
         """Migrate the tables to the latest revision, with a timeout long enough for large tables. Concurrent calls from
         many processes are safe."""
-        revision = await self.run(migrator.current_revision)
+        revision = await self.run(migrator.get_current_revision)
         migrator.refuse_newer_schema(revision)
-        if revision != migrator.latest_revision():
+        if revision != migrator.get_latest_revision():
             work = partial(migrator.upgrade_schema, seconds=_MIGRATION_SECONDS)
             await self.run(work, _MIGRATION_SECONDS)
 
     async def await_schema(self, seconds: float = _MIGRATION_SECONDS) -> None:
         """Wait until another role has migrated the tables to the latest revision. Raises ConfigurationError if that
         takes longer than `seconds`, and immediately if the tables belong to a newer version of assayer."""
-        ends_at, latest = time.monotonic() + seconds, migrator.latest_revision()
-        while (revision := await self.run(migrator.current_revision)) != latest:
+        ends_at, latest = time.monotonic() + seconds, migrator.get_latest_revision()
+        while (revision := await self.run(migrator.get_current_revision)) != latest:
             migrator.refuse_newer_schema(revision)
             state = (
                 f"The database's tables are at revision {revision or 'none'}; this version of assayer needs {latest}."
@@ -184,7 +184,7 @@ class Database:
                 connection = await self._connect()
                 try:
                     server = f"PostgreSQL {await connection.fetchval('SHOW server_version')}"
-                    revision = await migrator.current_revision(connection)
+                    revision = await migrator.get_current_revision(connection)
                     if await connection.fetchval("SELECT pg_is_in_recovery()"):
                         problem = "The server is a read-only standby. Point ASSAYER_DATABASE__URL at the primary."
                     migrator.refuse_newer_schema(revision)
@@ -360,7 +360,7 @@ def in_transaction(
 def _log_timeout(query: LoggedQuery) -> None:
     """Log the statement that timed out, because the error does not identify it."""
     if isinstance(query.exception, TimeoutError):
-        statement = " ".join(query.query.split())[:_LOGGED_CHARS]
+        statement = " ".join(query.query.split())[:_MAX_LOGGED_CHARS]
         _LOG.warning("a statement timed out after %.1f s: %s", query.elapsed, statement)
 
 

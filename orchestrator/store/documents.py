@@ -13,17 +13,19 @@ from orchestrator.jobs.submissions import NewJob
 from orchestrator.store.database import Database, Store
 
 _LOG = logging.getLogger(__name__)
-_AT_ONCE = 8
-_SOME = 200
+_MAX_CONCURRENT_WRITES = 8
+_FILES_PER_QUERY = 200
 
-_NOTE = "INSERT INTO document_files (file, job) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING"
-_UNUSED = "NOT EXISTS (SELECT FROM jobs WHERE id = document_files.job AND document_file = file)"
-_RELEASE = f"UPDATE document_files SET released_at = now() WHERE file = ANY($1::text[]) AND {_UNUSED}"
+_INSERT_FILES = (
+    "INSERT INTO document_files (file, job) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING"
+)
+_IS_UNUSED = "NOT EXISTS (SELECT FROM jobs WHERE id = document_files.job AND document_file = file)"
+_RELEASE_FILES = f"UPDATE document_files SET released_at = now() WHERE file = ANY($1::text[]) AND {_IS_UNUSED}"
 _RELEASE_ABANDONED = f"""
-    UPDATE document_files SET released_at = now() WHERE released_at IS NULL AND written_at < $1 AND {_UNUSED}
+    UPDATE document_files SET released_at = now() WHERE released_at IS NULL AND written_at < $1 AND {_IS_UNUSED}
 """
-_RELEASED = "SELECT file FROM document_files WHERE released_at IS NOT NULL ORDER BY released_at LIMIT $1"
-_FORGET = "DELETE FROM document_files WHERE file = ANY($1::text[])"
+_SELECT_RELEASED = "SELECT file FROM document_files WHERE released_at IS NOT NULL ORDER BY released_at LIMIT $1"
+_DELETE_FILES = "DELETE FROM document_files WHERE file = ANY($1::text[])"
 
 
 class DocumentFiles(Protocol):
@@ -50,8 +52,8 @@ class PgDocuments(Store):
         names = {job.id: self._new_file_name() for job in jobs if job.document is not None}
         if not names:
             return list(jobs)
-        await self._database.execute(_NOTE, list(names.values()), list(names))
-        slots = asyncio.Semaphore(_AT_ONCE)
+        await self._database.execute(_INSERT_FILES, list(names.values()), list(names))
+        slots = asyncio.Semaphore(_MAX_CONCURRENT_WRITES)
 
         async def write(job: NewJob) -> NewJob:
             if job.document is None:
@@ -70,7 +72,7 @@ class PgDocuments(Store):
 
     async def release(self, files: Sequence[str]) -> None:
         """Mark files for deletion unless a job uses them, for example if the jobs were not accepted."""
-        await self._database.execute(_RELEASE, list(files))
+        await self._database.execute(_RELEASE_FILES, list(files))
 
     async def read(self, file: str) -> bytes:
         """Return a document's content. Raises FullTextError if the document no longer exists, and StorageError if the
@@ -84,11 +86,11 @@ class PgDocuments(Store):
         """Delete the files marked for deletion, and return their number. Raises StorageError if the file store fails;
         the remaining files stay marked."""
         deleted = 0
-        while rows := await self._database.fetch(_RELEASED, _SOME):
+        while rows := await self._database.fetch(_SELECT_RELEASED, _FILES_PER_QUERY):
             names = [row["file"] for row in rows]
             for name in names:
                 await self._files.delete(name)
-            await self._database.execute(_FORGET, names)
+            await self._database.execute(_DELETE_FILES, names)
             deleted += len(names)
         return deleted
 

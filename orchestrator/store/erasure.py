@@ -11,30 +11,30 @@ from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
 from orchestrator.store.audit_log import LoggedStore, PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import PgDocuments
-from orchestrator.store.erasure_steps import ErasureBeginning, ErasureBegun, ErasureSteps, ideas_of, stored_name
+from orchestrator.store.erasure_steps import ErasureStart, ErasureSteps, StartedErasure, find_idea_ids, remove_nul
 from orchestrator.store.job_sql import source_matches
 from orchestrator.store.ranking_redaction import (
-    APPLICANT,
-    LEAST_LEFT,
+    APPLICANT_IDEAS,
+    MIN_REMAINING_PROPOSALS,
     REDACTION_SECONDS,
-    STILL_RANKED,
+    SELECT_UNREDACTED,
 )
 
-_AT_ONCE = 200
+_JOBS_PER_TRANSACTION = 200
 
 
-def _has_name(column: str) -> str:
+def _source_has_name(column: str) -> str:
     return source_matches(column, "$2")
 
 
 # Comparisons, scores and rankings contain complete ideas. They are found by the sender's name for an idea, or by the id
 # of an idea whose evaluation matches. Item lists name ideas by `id`, `reference` or `source`.
-_FOUND = f"""
-    WITH {APPLICANT}
+_SELECT_JOBS_TO_ERASE = f"""
+    WITH {APPLICANT_IDEAS}
     SELECT id, kind, state, subject, batch, "row", cost_usd, size AS ranked, coalesce(taken, 0) AS taken, standing
     FROM jobs LEFT JOIN rankings ON job = id LEFT JOIN LATERAL (
         SELECT count(*)::integer AS standing, (count(*) FILTER (
-            WHERE {_has_name("ranking_ideas.source")} OR idea IN (SELECT idea FROM own)
+            WHERE {_source_has_name("ranking_ideas.source")} OR idea IN (SELECT idea FROM own)
         ))::integer AS taken
         FROM ranking_ideas WHERE jobs.kind = 'ranking' AND ranking_ideas.job = jobs.id HAVING count(*) > 0
     ) AS ideas ON true
@@ -43,7 +43,8 @@ _FOUND = f"""
         OR taken > 0
         OR kind NOT IN ('evaluation', 'ranking') AND (
             EXISTS (
-                SELECT FROM jsonb_path_query(request, '$.**.source') AS named WHERE {_has_name("(named #>> '{}')")}
+                SELECT FROM jsonb_path_query(request, '$.**.source') AS named
+                WHERE {_source_has_name("(named #>> '{}')")}
             )
             OR EXISTS (
                 SELECT FROM jsonb_path_query(request, '$.items[*]') AS item
@@ -57,15 +58,15 @@ _FOUND = f"""
     )
     ORDER BY created_at, id
 """
-_REFUSED = f"""
+_COUNT_REJECTED_ROWS = f"""
     SELECT count(*)::integer AS rows FROM batches, jsonb_array_elements(rejected) AS one
-    WHERE tenant = $1 AND {_has_name("(one ->> 'source')")}
+    WHERE tenant = $1 AND {_source_has_name("(one ->> 'source')")}
 """
 _CLOSE_BATCH = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2"
-_SOME_OF_BATCH = "SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 ORDER BY id LIMIT $3"
+_SELECT_SOME_OF_BATCH = "SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 ORDER BY id LIMIT $3"
 
 
-_STILL_STORED = """
+_SELECT_REMAINING = """
     SELECT id FROM jobs WHERE tenant = $1 AND id = ANY($2)
     UNION SELECT id FROM batches WHERE tenant = $1 AND id = ANY($2)
     UNION SELECT job FROM document_files WHERE job = ANY($2)
@@ -102,7 +103,10 @@ class JobToErase(Frozen):
         """True if the job is a finished ranking that is kept, because enough proposals remain without the
         applicant's."""
         return (
-            self.kind == "ranking" and self.state == "succeeded" and self.left is not None and self.left >= LEAST_LEFT
+            self.kind == "ranking"
+            and self.state == "succeeded"
+            and self.left is not None
+            and self.left >= MIN_REMAINING_PROPOSALS
         )
 
 
@@ -116,11 +120,13 @@ class PgErasures(LoggedStore):
     ) -> list[JobToErase]:
         """Return the jobs that an erasure would affect, oldest first. These are the evaluations named `source` by their
         sender or belonging to `batch`, and all other jobs that contain their ideas or `ideas`."""
-        return await self._database.select(JobToErase, _FOUND, tenant, stored_name(source), batch, list(ideas))
+        return await self._database.select(
+            JobToErase, _SELECT_JOBS_TO_ERASE, tenant, remove_nul(source), batch, list(ideas)
+        )
 
     async def count_rejected_rows(self, tenant: TenantId, source: str | None) -> int:
         """Return the number of batch rows with this name that were rejected because they contain no usable idea."""
-        row = await self._database.fetch_one(_REFUSED, tenant, stored_name(source))
+        row = await self._database.fetch_one(_COUNT_REJECTED_ROWS, tenant, remove_nul(source))
         return 0 if row is None else int(row["rows"])
 
     async def erase(
@@ -134,7 +140,7 @@ class PgErasures(LoggedStore):
         ranking: JobId | None = None,
         redacted_rankings: Sequence[JobId] = (),
         ideas: Set[str] = frozenset(),
-    ) -> ErasureBegun:
+    ) -> StartedErasure:
         """Erase these jobs, the rejected rows named `source`, and the batch with everything it contains by then.
         Unfinished jobs are cancelled without notifying webhooks.
 
@@ -143,24 +149,26 @@ class PgErasures(LoggedStore):
         rankings that are kept without the applicant, even after sign-off. `ideas` holds the idea ids of evaluations
         deleted earlier."""
         # The log entry comes first: if the erasure is interrupted, the log states more than was done, never less.
-        beginning = ErasureBeginning(self._log, tenant, by, source, batch, jobs, ranking, redacted_rankings, ideas)
+        beginning = ErasureStart(self._log, tenant, by, source, batch, jobs, ranking, redacted_rankings, ideas)
         begun = await self._database.run(beginning.announce)
         kept = [*redacted_rankings, *begun.finished]
         jobs = [job for job in jobs if job not in begun.finished]
-        steps = ErasureSteps(self._log, tenant, by, beginning.about, begun.proof)
+        steps = ErasureSteps(self._log, tenant, by, beginning.audit_subject, begun.proof)
         if source is not None:
             # Rankings come before evaluations, because a repeated erasure finds the ideas by the evaluations.
             for item in kept:
-                await self._database.run(partial(steps.take_out_of, item, source, begun.ideas), REDACTION_SECONDS)
-        for start in range(0, len(jobs), _AT_ONCE):
-            await self._database.run(partial(steps.delete_jobs, jobs[start : start + _AT_ONCE]))
+                await self._database.run(
+                    partial(steps.remove_from_ranking, item, source, begun.ideas), REDACTION_SECONDS
+                )
+        for start in range(0, len(jobs), _JOBS_PER_TRANSACTION):
+            await self._database.run(partial(steps.delete_jobs, jobs[start : start + _JOBS_PER_TRANSACTION]))
         if source is not None:
-            await self._database.run(partial(steps.forget_refused, source))
+            await self._database.run(partial(steps.delete_rejected_rows, source))
         if batch is not None:
             # From here on the batch accepts no more rows, and all rows that were being added are in.
             await self._database.execute(_CLOSE_BATCH, tenant, batch)
-            begun.ideas.update(await self._database.run(partial(ideas_of, tenant, None, batch)))
-            while rows := await self._database.fetch(_SOME_OF_BATCH, tenant, batch, _AT_ONCE):
+            begun.ideas.update(await self._database.run(partial(find_idea_ids, tenant, None, batch)))
+            while rows := await self._database.fetch(_SELECT_SOME_OF_BATCH, tenant, batch, _JOBS_PER_TRANSACTION):
                 await self._database.run(partial(steps.delete_jobs, [JobId(row["id"]) for row in rows]))
             await self._database.run(partial(steps.delete_batch, batch))
         if source is not None or batch is not None:
@@ -193,12 +201,12 @@ class PgErasures(LoggedStore):
         """Return the job and batch ids about which data is still stored: the resource itself, a document file, a
         webhook message, or content in the audit log. `redacted_rankings` holds rankings that erasure number `proof`
         redacted; return those that still contain data about a removed idea."""
-        rows = await self._database.fetch(_STILL_STORED, tenant, list(things))
+        rows = await self._database.fetch(_SELECT_REMAINING, tenant, list(things))
         if redacted_rankings:
 
             async def work(connection: Connection) -> list[asyncpg.Record]:
                 values = (tenant, list(redacted_rankings), str(proof))
-                return await connection.fetch(STILL_RANKED, *values, timeout=REDACTION_SECONDS)
+                return await connection.fetch(SELECT_UNREDACTED, *values, timeout=REDACTION_SECONDS)
 
             rows += await self._database.run(work, REDACTION_SECONDS)
         return sorted({row["id"] for row in rows})

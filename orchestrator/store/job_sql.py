@@ -128,12 +128,12 @@ def source_ends(name: str) -> str:
     return f"({' OR '.join(f'{reverse} >= {end} AND {reverse} < {end} || chr(1114111)' for end in ends)})"
 
 
-def request_of_row(row: asyncpg.Record) -> JobRequest:
+def parse_request(row: asyncpg.Record) -> JobRequest:
     """Return the request in a job's row. Raises StorageError if this version of assayer cannot read it."""
     return from_json_column(_JOB_REQUEST, row["request"], f"The request for job {row['id']}")
 
 
-def finish_statement(changes: str, condition: str, keeps: str = "false", run: str = "SELECT") -> str:
+def build_finish_statement(changes: str, condition: str, keeps: str = "false", run: str = "SELECT") -> str:
     """Return a statement that finishes all jobs that meet `condition` and returns their ids. `changes` holds further
     column assignments.
 

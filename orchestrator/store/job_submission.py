@@ -11,18 +11,18 @@ from orchestrator.jobs.requests import RankingRequest, suspicious_features
 from orchestrator.jobs.submissions import BatchClosed, EvaluationsDeleted, MoreRows, NewBatch, NewJob, QueueFull
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
-from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, recorded_response
+from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, find_or_store_response
 from orchestrator.store.job_sql import PRIORITIES
-from orchestrator.store.json_columns import json_without_nul, mapping_to_json_column, storable_text
+from orchestrator.store.json_columns import mapping_to_json_column, replace_nul, replace_nul_in_json
 from orchestrator.store.notifications import JOB_QUEUED, notify
-from orchestrator.store.open_calls import hold_call_open
-from orchestrator.store.ranking_rows import add_ranking, stored_request
+from orchestrator.store.open_calls import prevent_sign_off
+from orchestrator.store.ranking_rows import insert_ranking, request_to_json
 
-_CHUNK_ROWS = 500
-_CHUNK_BYTES = 16_000_000
+_MAX_CHUNK_ROWS = 500
+_MAX_CHUNK_BYTES = 16_000_000
 """Maximum number of document bytes in one statement, so that it completes within its timeout."""
 
-_QUEUE_ROOM = """
+_SELECT_QUEUE_ROOM = """
     SELECT max_queued, EXISTS (SELECT FROM jobs WHERE id = $2) AS known,
            (SELECT count(*) FROM jobs WHERE jobs.tenant = tenants.id AND state = 'queued') AS queued
     FROM tenants WHERE id = $1
@@ -51,13 +51,13 @@ _EXTEND_BATCH = """
       AND NOT EXISTS (SELECT FROM jsonb_array_elements(rejected) AS old WHERE (old ->> 'row')::integer >= $3)
     RETURNING id
 """
-_KNOWN_JOB = "SELECT true FROM jobs WHERE id = $1"
-_KNOWN_REJECTED = "SELECT rejected @> $3::jsonb FROM batches WHERE tenant = $1 AND id = $2"
+_SELECT_HAS_JOB = "SELECT true FROM jobs WHERE id = $1"
+_SELECT_HAS_REJECTED = "SELECT rejected @> $3::jsonb FROM batches WHERE tenant = $1 AND id = $2"
 
 # Evaluations that an erasure has already deleted are missing from the result. An erasure of the others waits for this
 # lock, and finds the new job when it searches again. Here jobs are locked before their call. This cannot deadlock,
 # because transactions that lock a call and then its jobs do not wait for this kind of lock.
-_HOLD_EVALUATIONS = "SELECT FROM jobs WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE"
+_LOCK_EVALUATIONS = "SELECT FROM jobs WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE"
 
 # Times are a microsecond apart, so that sorting jobs by time preserves row order.
 _INSERT_JOBS = """
@@ -106,39 +106,39 @@ async def submit_jobs(
     - EvaluationsDeleted if evaluations that the jobs are made of no longer exist,
     - ReviewRefused if the batch is signed off."""
     async with connection.transaction():
-        if record is not None and (recorded := await recorded_response(connection, tenant, record)):
+        if record is not None and (recorded := await find_or_store_response(connection, tenant, record)):
             return recorded
-        await _check_queue_room(connection, tenant, jobs)
-        await _hold_evaluations(connection, tenant, {item for job in jobs for item in job.made_of})
+        await _require_queue_room(connection, tenant, jobs)
+        await _lock_evaluations(connection, tenant, {item for job in jobs for item in job.made_of})
         new = batch is not None and await _insert_batch(connection, tenant, batch, jobs)
-        for part in _chunks(jobs):
-            added = await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_columns(part))
+        for part in _split_into_chunks(jobs):
+            added = await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_make_columns(part))
             new = new or bool(added)
-            await _keep_applicants(connection, part if added else ())
+            await _insert_applicants(connection, part if added else ())
             if added and isinstance(part[0].request, RankingRequest):
-                await add_ranking(connection, tenant, part[0].id, part[0].request)
+                await insert_ranking(connection, tenant, part[0].id, part[0].request)
         # The log entry comes last, because other writers to the log wait from here until the commit.
-        if by is not None and new and (content := _audit_content(batch, jobs, by)):
+        if by is not None and new and (content := _make_audit_content(batch, jobs, by)):
             await log.append(connection, tenant, by, content.act, content.about, **content.content)
     await notify(connection, [JOB_QUEUED])
     return None
 
 
-async def _keep_applicants(connection: Connection, jobs: Sequence[NewJob]) -> None:
+async def _insert_applicants(connection: Connection, jobs: Sequence[NewJob]) -> None:
     """Store the applicants named in these jobs' rows, if any."""
     known = [(job.id, job.applicant) for job in jobs if any(job.applicant)]
     if known:
         columns = (
             [id for id, _ in known],
-            [storable_text(applicant.name) for _, applicant in known],
-            [storable_text(applicant.institution) for _, applicant in known],
+            [replace_nul(applicant.name) for _, applicant in known],
+            [replace_nul(applicant.institution) for _, applicant in known],
             [applicant.amount for _, applicant in known],
             [mapping_to_json_column(applicant.columns) for _, applicant in known],
         )
         await connection.fetch(_INSERT_APPLICANTS, *columns)
 
 
-def _audit_content(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> EntryContent | None:
+def _make_audit_content(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> EntryContent | None:
     if batch is not None:
         return entry_of_rows(batch, jobs)
     ranking = jobs[0].request
@@ -150,9 +150,9 @@ async def _insert_batch(
 ) -> bool:
     """Insert a batch, or add more rows to it. Return False if an earlier attempt already did so. Raises BatchClosed if
     the batch accepts no more rows, and ReviewRefused if it is signed off."""
-    rejected = json_without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
+    rejected = replace_nul_in_json(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
     if isinstance(batch, NewBatch):
-        name, tags = storable_text(batch.name), [storable_text(tag) for tag in batch.tags]
+        name, tags = replace_nul(batch.name), [replace_nul(tag) for tag in batch.tags]
         values = (name, batch.rows, rejected, batch.open, tags, batch.opinions_due, batch.submitted_by)
         return bool(await connection.fetch(_INSERT_BATCH, tenant, batch.id, *values))
     await connection.fetch(_LOCK_BATCH, tenant, batch.id)
@@ -163,53 +163,53 @@ async def _insert_batch(
     # It may have been added by an attempt whose response was lost.
     known: bool | None = False
     if jobs:
-        known = await connection.fetchval(_KNOWN_JOB, jobs[0].id)
+        known = await connection.fetchval(_SELECT_HAS_JOB, jobs[0].id)
     elif batch.rejected:
-        known = await connection.fetchval(_KNOWN_REJECTED, tenant, batch.id, rejected)
+        known = await connection.fetchval(_SELECT_HAS_REJECTED, tenant, batch.id, rejected)
     if not known:
-        await hold_call_open(connection, tenant, batch.id)
+        await prevent_sign_off(connection, tenant, batch.id)
         raise BatchClosed(batch.id, batch.first)
     return False
 
 
-async def _check_queue_room(connection: Connection, tenant: TenantId, jobs: Sequence[NewJob]) -> None:
+async def _require_queue_room(connection: Connection, tenant: TenantId, jobs: Sequence[NewJob]) -> None:
     """Raise QueueFull if the jobs would exceed the tenant's limit for queued jobs, and InputError if the tenant does
     not exist. Concurrent requests can together exceed the limit slightly."""
-    row = await connection.fetchrow(_QUEUE_ROOM, tenant, jobs[0].id if jobs else "")
+    row = await connection.fetchrow(_SELECT_QUEUE_ROOM, tenant, jobs[0].id if jobs else "")
     if row is None:
         raise InputError(f"The tenant {tenant} does not exist.")
     if not row["known"] and row["queued"] + len(jobs) > row["max_queued"]:
         raise QueueFull(row["queued"], len(jobs), row["max_queued"])
 
 
-async def _hold_evaluations(connection: Connection, tenant: TenantId, evaluations: Set[JobId]) -> None:
+async def _lock_evaluations(connection: Connection, tenant: TenantId, evaluations: Set[JobId]) -> None:
     if evaluations:
-        existing = await connection.fetch(_HOLD_EVALUATIONS, tenant, list(evaluations))
+        existing = await connection.fetch(_LOCK_EVALUATIONS, tenant, list(evaluations))
         if len(existing) < len(evaluations):
             raise EvaluationsDeleted(len(evaluations) - len(existing), len(evaluations))
 
 
-def _chunks(jobs: Sequence[NewJob]) -> Iterator[list[NewJob]]:
+def _split_into_chunks(jobs: Sequence[NewJob]) -> Iterator[list[NewJob]]:
     part: list[NewJob] = []
     size = 0
     for job in jobs:
         part.append(job)
         size += len(job.document or b"")
-        if len(part) == _CHUNK_ROWS or size >= _CHUNK_BYTES:
+        if len(part) == _MAX_CHUNK_ROWS or size >= _MAX_CHUNK_BYTES:
             yield part
             part, size = [], 0
     if part:
         yield part
 
 
-def _columns(jobs: Sequence[NewJob]) -> tuple[list[object], ...]:
+def _make_columns(jobs: Sequence[NewJob]) -> tuple[list[object], ...]:
     return (
         [job.id for job in jobs],
         [job.row for job in jobs],
         [job.request.kind for job in jobs],
         [PRIORITIES.index(job.priority) for job in jobs],
-        [storable_text(job.subject) for job in jobs],
-        [stored_request(job.request) for job in jobs],
+        [replace_nul(job.subject) for job in jobs],
+        [request_to_json(job.request) for job in jobs],
         [job.document for job in jobs],
         [job.request.limits.max_usd for job in jobs],
         [job.traceparent for job in jobs],

@@ -19,22 +19,22 @@ _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 _FAULTS: TypeAdapter[Sequence[Fault]] = TypeAdapter(Sequence[Fault])
 
 
-def storable_text(text: str) -> str:
+def replace_nul(text: str) -> str:
     """Replace NUL characters, which PostgreSQL cannot store, with U+FFFD."""
     return text.replace("\0", "\ufffd")
 
 
-def json_without_nul(json: str) -> str:
+def replace_nul_in_json(json: str) -> str:
     return _NUL.sub(r"\1\\ufffd", json) if "\\u0000" in json else json
 
 
 def to_json_column(value: BaseModel) -> str:
     """Return JSON for a jsonb column."""
-    return json_without_nul(value.model_dump_json())
+    return replace_nul_in_json(value.model_dump_json())
 
 
 def faults_to_json_column(faults: Sequence[Fault]) -> str:
-    return json_without_nul(_FAULTS.dump_json(faults).decode()) if faults else "[]"
+    return replace_nul_in_json(_FAULTS.dump_json(faults).decode()) if faults else "[]"
 
 
 def from_json_column(kind: type[V] | TypeAdapter[V], value: Any, what: str) -> V:
@@ -54,4 +54,4 @@ def from_json_column(kind: type[V] | TypeAdapter[V], value: Any, what: str) -> V
 
 
 def mapping_to_json_column(value: Mapping[str, Any] | None) -> str | None:
-    return None if value is None else json_without_nul(json.dumps(value, allow_nan=False))
+    return None if value is None else replace_nul_in_json(json.dumps(value, allow_nan=False))

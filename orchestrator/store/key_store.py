@@ -27,19 +27,19 @@ from orchestrator.settings import ApiKeySettings
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database, Store, in_transaction, select_one
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
-from orchestrator.store.json_columns import storable_text
+from orchestrator.store.json_columns import replace_nul
 from orchestrator.store.rows import from_row
 
 _COLUMNS = "id, tenant, name, scopes, requests_per_minute, created_at, expires_at, revoked_at, member"
 
-_CREATE = f"""
+_INSERT_KEY = f"""
     INSERT INTO api_keys (id, tenant, name, hash, scopes, requests_per_minute, expires_at, member)
     SELECT $1, tenants.id, $3, $4, $5, $6, $7, $8 FROM tenants WHERE tenants.id = $2
     ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE api_keys.hash = excluded.hash
     RETURNING {_COLUMNS}, xmax = 0 AS is_new
 """
-_GET = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 AND id = $2"
-_REVOKE = f"""
+_SELECT_KEY = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 AND id = $2"
+_REVOKE_KEY = f"""
     UPDATE api_keys SET revoked_at = $3 WHERE tenant = $1 AND id = $2 AND revoked_at IS NULL RETURNING {_COLUMNS}
 """
 
@@ -108,7 +108,7 @@ class PgKeys(Store):
         values = (
             key.id,
             tenant,
-            storable_text(plan.name),
+            replace_nul(plan.name),
             hash_key(key.secret),
             sorted(plan.scopes),
             plan.requests_per_minute,
@@ -117,12 +117,12 @@ class PgKeys(Store):
         )
 
         async def work(connection: Connection) -> ApiKey | None:
-            row = await connection.fetchrow(_CREATE, *values)
+            row = await connection.fetchrow(_INSERT_KEY, *values)
             if row is None:
                 return None
             made = from_row(ApiKey, row)
             if actor is not None and row["is_new"]:
-                content = _audit_fields(made) | {"expires_at": made.expires_at and made.expires_at.isoformat()}
+                content = _make_audit_content(made) | {"expires_at": made.expires_at and made.expires_at.isoformat()}
                 await self._log.append(
                     connection, tenant, ActBy(actor, made.created_at), "key made", made.id, **content
                 )
@@ -136,16 +136,16 @@ class PgKeys(Store):
         return await self._database.select(ApiKey, query, tenant)
 
     async def get(self, tenant: TenantId, key: KeyId) -> ApiKey | None:
-        return await self._database.select_one(ApiKey, _GET, tenant, key)
+        return await self._database.select_one(ApiKey, _SELECT_KEY, tenant, key)
 
     @in_transaction
     async def revoke(self, connection: Connection, tenant: TenantId, key: KeyId, by: ActBy) -> ApiKey | None:
         """Revoke a key with immediate effect, and return it; None if it does not exist. A key that was already revoked
         keeps its revocation time."""
-        revoked = await select_one(connection, ApiKey, _REVOKE, tenant, key, by.at)
+        revoked = await select_one(connection, ApiKey, _REVOKE_KEY, tenant, key, by.at)
         if revoked is None:
-            return await select_one(connection, ApiKey, _GET, tenant, key)
-        await self._log.append(connection, tenant, by, "key revoked", key, **_audit_fields(revoked))
+            return await select_one(connection, ApiKey, _SELECT_KEY, tenant, key)
+        await self._log.append(connection, tenant, by, "key revoked", key, **_make_audit_content(revoked))
         return revoked
 
     async def authenticate(self, secret: str, now: dt.datetime) -> Caller | KeyRejection:
@@ -163,10 +163,10 @@ class PgKeys(Store):
             settings.burst_seconds,
             settings.requests_per_minute_per_tenant,
         )
-        return KeyRejection("unknown") if row is None else _admission(row)
+        return KeyRejection("unknown") if row is None else _to_caller(row)
 
 
-def _admission(row: asyncpg.Record) -> Caller | KeyRejection:
+def _to_caller(row: asyncpg.Record) -> Caller | KeyRejection:
     tenant, key = TenantId(row["tenant"]), KeyId(row["id"])
     if row["revoked"] or row["expired"]:
         return KeyRejection("revoked" if row["revoked"] else "expired", tenant=tenant, key=key)
@@ -186,6 +186,6 @@ def _admission(row: asyncpg.Record) -> Caller | KeyRejection:
     return Caller(tenant, key, allowed, rate, name, role, row["member"])
 
 
-def _audit_fields(key: ApiKey) -> dict[str, Any]:
+def _make_audit_content(key: ApiKey) -> dict[str, Any]:
     """Return the key's fields for the audit log."""
     return {"name": key.name, "scopes": sorted(key.scopes)} | ({"member": key.member} if key.member else {})

@@ -8,7 +8,7 @@ from orchestrator.jobs.requests import NamedRewardItem
 from orchestrator.store.database import Database
 from orchestrator.store.item_outcomes import PgItemOutcomes
 
-_ITEM = """
+_SELECT_ITEM = """
     SELECT jobs.request -> 'items' -> $2::integer AS item, kept.outcome
     FROM jobs LEFT JOIN item_outcomes AS kept ON kept.job = jobs.id AND kept.item = $2
     WHERE jobs.id = $1 AND jobs.kind = 'rewards' AND $2 < jsonb_array_length(jobs.request -> 'items')
@@ -28,4 +28,4 @@ class PgRewards(PgItemOutcomes[RewardOutcome]):
     async def get_item(self, job: JobId, place: int) -> RequestedReward | None:
         """Return an item as submitted, with its outcome; None if the job has no such item. `place` is the item's
         position, counted from 0, and must fit in 32 bits."""
-        return await self._database.select_one(RequestedReward, _ITEM, job, place)
+        return await self._database.select_one(RequestedReward, _SELECT_ITEM, job, place)

@@ -10,7 +10,7 @@ from orchestrator.store.job_sql import PRIORITIES, PRIORITY
 ServiceMetrics: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows of figures with labels, by the names in `_QUERIES`."""
 
-_PENDING = """
+_COUNT_PENDING = """
     SELECT count(*) AS messages,
            coalesce(extract(epoch FROM statement_timestamp() - min(created_at)), 0)::float8 AS oldest_seconds
     FROM {table} WHERE state = 'pending'
@@ -52,8 +52,8 @@ _QUERIES = {
             ON tenant = tenants.id AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date
         GROUP BY tenants.id HAVING monthly_usd IS NOT NULL OR sum(usd) > 0 ORDER BY 1
     """,
-    "deliveries": _PENDING.format(table="deliveries"),
-    "mails": _PENDING.format(table="mails"),
+    "deliveries": _COUNT_PENDING.format(table="deliveries"),
+    "mails": _COUNT_PENDING.format(table="mails"),
     # `next_at` of a settled mail is the time at which it was settled.
     "failed_mails": """
         SELECT count(*) AS messages FROM mails

@@ -161,7 +161,7 @@ async def test_deleting_a_running_job_cancels_it(queue: Queue) -> None:
 async def test_purge_works_off_a_backlog_in_chunks(
     queue: Queue, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "_ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(retention, "_ROWS_PER_STATEMENT", 3)
     await database.execute("""
         INSERT INTO idempotency (tenant, key, request, status, body, location, created_at)
         SELECT 'acme', n::text, '', 202, '', '', now() - n * interval '1 day' FROM generate_series(1, 20) AS n

@@ -19,7 +19,7 @@ from orchestrator.mail.models import ClaimedMail
 from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater
 from orchestrator.store import Database
 from orchestrator.store.database import Connection
-from orchestrator.store.job_sql import finish_statement
+from orchestrator.store.job_sql import build_finish_statement
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
 from orchestrator.webhooks.secrets import SecretCipher, generate_secret
@@ -108,7 +108,7 @@ async def end(database: Database, name: str, state: str = "succeeded") -> None:
     await database.execute(END, name, state)
 
 
-END = finish_statement(
+END = build_finish_statement(
     """state = $2, cost_usd = 0.5, problem = CASE
         WHEN $2 = 'failed' THEN '{"type": "budget-exhausted"}'::jsonb END""",
     "id = $1 AND state IN ('queued', 'running')",

@@ -13,7 +13,7 @@ from typing import Any
 from orchestrator.jobs.models import Problem, TenantPlan
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.store import PgJobs
-from orchestrator.store.migrator import latest_revision
+from orchestrator.store.migrator import get_latest_revision
 from tests.contract.api.commands import Program
 from tests.contract.api.comparison_jobs import finish_comparison
 from tests.contract.api.service import ACME, TEXT, Service
@@ -170,7 +170,7 @@ async def test_tenant_and_key_commands_use_the_configured_database(program: Prog
     revoked = json.loads((await program.run("admin", "keys", "revoke", secret, "--tenant", "lab", "--json", **on)).out)
     assert (secret.startswith(revoked["id"]), revoked["tenant"], revoked["revoked"]) == (True, "lab", True)
     migrated = await program.run("admin", "migrate", "--json", **on)
-    assert json.loads(migrated.out)["revision"] == latest_revision(), migrated.err
+    assert json.loads(migrated.out)["revision"] == get_latest_revision(), migrated.err
     assert "401" in (await program.run("batch", "cancel", submitted.out.strip(), ASSAYER_API_KEY=secret)).err
 
 

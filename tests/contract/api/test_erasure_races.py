@@ -13,7 +13,7 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.services.erasures import erase_found, erasure_of
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
-from orchestrator.store.erasure_steps import ErasureBeginning, ErasureBegun
+from orchestrator.store.erasure_steps import ErasureStart, StartedErasure
 from orchestrator.store.migrator import AnyConnection
 from orchestrator.store.retention import erase_jobs
 from tests.contract.api.erasures import erase_and_fetch_proof, tables_holding, wait_for_blocked_statements
@@ -37,14 +37,14 @@ ROWS = as_jsonl(
 
 def after_the_words(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable[object]]) -> None:
     """Run an action after the erasure has removed texts of the log, but no jobs yet."""
-    original = ErasureBeginning.announce
+    original = ErasureStart.announce
 
-    async def announce(self: ErasureBeginning, connection: Connection) -> ErasureBegun:
+    async def announce(self: ErasureStart, connection: Connection) -> StartedErasure:
         begun = await original(self, connection)
         await act()
         return begun
 
-    monkeypatch.setattr(ErasureBeginning, "announce", announce)
+    monkeypatch.setattr(ErasureStart, "announce", announce)
 
 
 async def test_opinion_submitted_during_an_erasure_is_erased_too(

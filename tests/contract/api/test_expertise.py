@@ -233,7 +233,7 @@ async def test_texts_are_read_once_for_all_bidders_and_again_when_they_change(
 
 
 async def test_searched_proposals_are_found_with_a_hash_table_before_statistics_exist(service: Service) -> None:
-    plan = await service.database.fetch(f"EXPLAIN {bids._UNSEARCHED}", ACME, "mb_1", "bt_1")
+    plan = await service.database.fetch(f"EXPLAIN {bids._SELECT_UNCHECKED}", ACME, "mb_1", "bt_1")
     assert "hashed SubPlan" in "\n".join(row[0] for row in plan)
 
 

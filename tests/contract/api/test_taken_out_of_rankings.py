@@ -19,7 +19,7 @@ from orchestrator.jobs.requests import RankingRequest
 from orchestrator.jobs.results import RankingResult
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgAnswerCache, PgLeases
-from orchestrator.store.ranking_redaction import STILL_RANKED
+from orchestrator.store.ranking_redaction import SELECT_UNREDACTED
 from tests.contract.api.commands import Program
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.erasures import erase_and_fetch_proof, tables_holding, wait_for_blocked_statements
@@ -345,7 +345,7 @@ async def test_proof_detects_applicant_data_left_in_a_ranking(service: Service, 
     ranking = await judged(service, await evaluated_call_of_six(service))
     proof = await erase(service)
     assert proof["still_stored"] == []
-    asked = (STILL_RANKED, ACME, [ranking], str(proof["number"]))
+    asked = (SELECT_UNREDACTED, ACME, [ranking], str(proof["number"]))
     connection = await service.database.connect_unpooled()
     for where, statement in _PUT_BACK.items():
         undone = connection.transaction()
