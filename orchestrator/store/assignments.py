@@ -220,13 +220,13 @@ class PgAssignments(LoggedStore):
         """Store detected conflicts. Each is a tuple of evaluation, reviewer, source, and the words of the proposal that
         matched."""
 
-        async def work(connection: Connection) -> None:
+        async def insert_conflicts(connection: Connection) -> None:
             await connection.executemany(
                 _INSERT_DETECTED_CONFLICT,
                 [(item, member, source, replace_nul(words), now) for item, member, source, words in conflicts],
             )
 
-        await self._database.run(work)
+        await self._database.run(insert_conflicts)
 
     async def declare_within(
         self,
@@ -283,16 +283,16 @@ class PgAssignments(LoggedStore):
         evaluations, members = [evaluation for evaluation, _ in pairs], [member for _, member in pairs]
         reasons = [replace_nul(reason) for reason in pairs.values()]
         rows = await connection.fetch(_INSERT_ASSIGNMENTS, evaluations, members, by.at, batch, reasons)
-        new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
+        assigned_pairs = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
         # Members are locked before the audit log's head, in the same order as when members are changed.
         for row in ended_rows:
             content = {"member": row["member"], "reason": row["reason"]}
             await self._log.append(connection, tenant, by, "assignment withdrawn", row["evaluation"], **content)
-        if new:
-            await self._mails.queue_assignments(connection, tenant, batch, [member for _, member in new])
-            added_pairs = [[evaluation, member] for evaluation, member in new]
+        if assigned_pairs:
+            await self._mails.queue_assignments(connection, tenant, batch, [member for _, member in assigned_pairs])
+            added_pairs = [[evaluation, member] for evaluation, member in assigned_pairs]
             await self._log.append(connection, tenant, by, "reviewers assigned", batch, pairs=added_pairs)
-        return new
+        return assigned_pairs
 
     @in_transaction
     async def withdraw(

@@ -79,7 +79,7 @@ class PgAuditLog(Store):
         if head is None:  # cannot happen: `_INSERT_HEAD` has just created it
             raise LookupError(tenant)
         salt = secrets.token_hex(16)
-        words = canonical(json.loads(replace_nul_in_json(canonical({"by": by.actor.name} | content))))
+        content_json = canonical(json.loads(replace_nul_in_json(canonical({"by": by.actor.name} | content))))
         entry_without_hash = AuditEntry(
             tenant=tenant,
             number=head["number"] + 1,
@@ -88,9 +88,9 @@ class PgAuditLog(Store):
             role=by.actor.role,
             action=act,
             subject=about,
-            content=json.loads(words),
+            content=json.loads(content_json),
             salt=salt,
-            content_hash=content_hash(salt, words),
+            content_hash=content_hash(salt, content_json),
             previous_hash=head["hash"],
             hash="",
         )
@@ -105,7 +105,7 @@ class PgAuditLog(Store):
             entry.previous_hash,
         )
         await connection.execute(_INSERT_ENTRY, tenant, entry.number, *values, entry.hash)
-        await connection.execute(_INSERT_CONTENT, tenant, entry.number, about, salt, words)
+        await connection.execute(_INSERT_CONTENT, tenant, entry.number, about, salt, content_json)
         await connection.execute(_UPDATE_HEAD, tenant, entry.number, entry.hash)
         return AuditHead(tenant=tenant, number=entry.number, hash=entry.hash)
 
@@ -119,34 +119,34 @@ class PgAuditLog(Store):
         tenant: TenantId,
         by: ActBy,
         about: str,
-        things: Sequence[str] | None,
-        **more: list[str],
+        resource_ids: Sequence[str] | None,
+        **extra_content: list[str],
     ) -> AuditHead:
         """Delete the content of all log entries about these resources (None: all resources) and record the erasure.
-        Runs in the transaction that deletes the resources themselves. The entries' hashes are kept. `more` is added to
-        the new entry's content."""
-        numbers = await self._delete_content(connection, tenant, things)
-        content = {"erased_ids": list(things or ()), "entries": numbers, **more}
+        Runs in the transaction that deletes the resources themselves. The entries' hashes are kept. `extra_content` is added
+        to the new entry's content."""
+        numbers = await self._delete_content(connection, tenant, resource_ids)
+        content = {"erased_ids": list(resource_ids or ()), "entries": numbers, **extra_content}
         return await self.append(connection, tenant, by, "erased", about, **content)
 
     _erase = in_transaction(erase_within)
 
     async def erase_late(
-        self, connection: Connection, tenant: TenantId, by: ActBy, about: str, things: Sequence[str]
+        self, connection: Connection, tenant: TenantId, by: ActBy, about: str, resource_ids: Sequence[str]
     ) -> None:
         """Delete content that was logged about these resources after their erasure. If there was any, record another
         erasure."""
-        if numbers := await self._delete_content(connection, tenant, things):
-            content = {"erased_ids": list(things), "entries": numbers}
+        if numbers := await self._delete_content(connection, tenant, resource_ids):
+            content = {"erased_ids": list(resource_ids), "entries": numbers}
             await self.append(connection, tenant, by, "erased", about, **content)
 
     async def _delete_content(
-        self, connection: Connection, tenant: TenantId, things: Sequence[str] | None
+        self, connection: Connection, tenant: TenantId, resource_ids: Sequence[str] | None
     ) -> list[int]:
         """Delete the content of the entries about these resources (None: all), and return the entries' numbers."""
         await connection.execute(_INSERT_HEAD, tenant, FIRST)
         await connection.fetchrow(_LOCK_HEAD, tenant)
-        rows = await connection.fetch(_DELETE_CONTENT, tenant, None if things is None else list(things))
+        rows = await connection.fetch(_DELETE_CONTENT, tenant, None if resource_ids is None else list(resource_ids))
         return sorted(row["number"] for row in rows)
 
     async def purge(self, now: dt.datetime) -> int:

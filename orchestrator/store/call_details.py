@@ -120,18 +120,22 @@ class PgCallDetails(LoggedStore):
         """Create a call without proposals and return its id, or the id of the call that the same request created
         earlier. `details` has the keys `name`, `tags`, `opinions_due` and `terms`. Creating the same call again changes
         nothing. Raises IdempotencyKeyReused if the idempotency key belongs to a different request."""
-        name, tags, due = replace_nul(details["name"]), list(map(replace_nul, details["tags"])), "opinions_due"
+        name, tags, due_date = (
+            replace_nul(details["name"]),
+            list(map(replace_nul, details["tags"])),
+            details["opinions_due"],
+        )
 
-        async def work(connection: Connection) -> BatchId:
-            created = await connection.fetchrow(_INSERT_CALL, batch, tenant, name, tags, details[due], submitted_by)
+        async def insert_call(connection: Connection) -> BatchId:
+            created = await connection.fetchrow(_INSERT_CALL, batch, tenant, name, tags, due_date, submitted_by)
             if created is not None:
                 await self._store_terms(connection, batch, 1, details["terms"], by)
                 content = _make_audit_content({**details, "name": name, "tags": tags})
                 await self._log.append(connection, tenant, by, "call created", batch, **content)
             return batch
 
-        created_row = await insert_once(self._database, tenant, record, work)
-        return BatchId(created_row.location.rpartition("/")[2]) if isinstance(created_row, RecordedResponse) else batch
+        inserted = await insert_once(self._database, tenant, record, insert_call)
+        return BatchId(inserted.location.rpartition("/")[2]) if isinstance(inserted, RecordedResponse) else batch
 
     @in_transaction
     async def change(

@@ -35,17 +35,17 @@ _SELECT_DATES = """
 
 class PgCallProgress(Store):
     async def get_progress(
-        self, tenant: TenantId, due: Mapping[BatchId, dt.date | None], today: dt.date
+        self, tenant: TenantId, due_dates: Mapping[BatchId, dt.date | None], today: dt.date
     ) -> dict[BatchId, CallProgress]:
-        """Return the stage of each call in `due`, which maps calls to the last day for reviews."""
-        counts = {row["batch"]: row for row in await self._database.fetch(_SELECT_COUNTS, tenant, list(due))}
+        """Return the stage of each call in `due_dates`, which maps calls to the last day for reviews."""
+        counts = {row["batch"]: row for row in await self._database.fetch(_SELECT_COUNTS, tenant, list(due_dates))}
         return {
             row["id"]: call_progress(
                 from_row(CallCounts, counts[row["id"]]) if row["id"] in counts else CallCounts(),
                 signed=row["signed"],
                 deadline=row["deadline"],
-                due=due[row["id"]],
+                due=due_dates[row["id"]],
                 today=today,
             )
-            for row in await self._database.fetch(_SELECT_DATES, tenant, list(due))
+            for row in await self._database.fetch(_SELECT_DATES, tenant, list(due_dates))
         }

@@ -90,7 +90,7 @@ class PgCallReviewers(LoggedStore):
 
     @in_transaction
     async def invite(
-        self, connection: Connection, tenant: TenantId, batch: BatchId, id: MemberId, new: NewMember, by: ActBy
+        self, connection: Connection, tenant: TenantId, batch: BatchId, id: MemberId, new_member: NewMember, by: ActBy
     ) -> Member:
         """Invite a person to review the call, and add them to its chosen reviewers. If no reviewers were chosen before,
         those with assignments in the call are chosen as well. If the person is already a reviewer, their membership is
@@ -105,8 +105,8 @@ class PgCallReviewers(LoggedStore):
             ]
         await connection.fetch(_LOCK_MEMBERS, tenant, previous_reviewers)
         member = await self._members.invite_within(
-            connection, tenant, id, new, by, mailed=True, batch=batch
-        ) or await self._require_reviewer(connection, tenant, new)
+            connection, tenant, id, new_member, by, mailed=True, batch=batch
+        ) or await self._require_reviewer(connection, tenant, new_member)
         await self._require_blind(connection, tenant, batch, member)
         await self._choose(connection, tenant, batch, [*previous_reviewers, member.id], by)
         return member
@@ -118,16 +118,16 @@ class PgCallReviewers(LoggedStore):
         if await connection.fetchval(_SELECT_CALL, tenant, batch) is None:
             raise ReviewRefused(f"The call {batch} does not exist.")
 
-    async def _require_reviewer(self, connection: Connection, tenant: TenantId, new: NewMember) -> Member:
+    async def _require_reviewer(self, connection: Connection, tenant: TenantId, new_member: NewMember) -> Member:
         """Return the member with this email address. Raises ReviewRefused if they are not a reviewer."""
-        id = await connection.fetchval(_SELECT_BY_EMAIL, tenant, new.email)
+        id = await connection.fetchval(_SELECT_BY_EMAIL, tenant, new_member.email)
         member = None if id is None else await self._members.get_within(connection, tenant, id)
         if member is None:
             raise ReviewRefused("A member with this address was just removed. Try again.")
         if member.role != "reviewer":
             article = "an" if member.role[0] in "ao" else "a"
             raise ReviewRefused(
-                f"{new.email} belongs to {member.name}, who is {article} {member.role}, not a reviewer."
+                f"{new_member.email} belongs to {member.name}, who is {article} {member.role}, not a reviewer."
             )
         return member
 

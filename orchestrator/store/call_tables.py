@@ -195,8 +195,8 @@ class PgCallTables(Store):
     ) -> TablePage[TableRow]:
         """Return one page of the table. `runs_in_field` holds the run ids of the proposals in the view's field of
         research; None for all fields."""
-        part = view.sort.removeprefix("part:") if view.sort.startswith("part:") else ""
-        order = "(shares ->> $9)::float8" if part else _SORT_COLUMNS[view.sort]
+        part_name = view.sort.removeprefix("part:") if view.sort.startswith("part:") else ""
+        order = "(shares ->> $9)::float8" if part_name else _SORT_COLUMNS[view.sort]
         query = _SELECT_PAGE.format(order=order + (" DESC" if view.down else ""))
         rows = await self._database.fetch(
             query,
@@ -208,7 +208,7 @@ class PgCallTables(Store):
             list(OUTCOMES),
             list(view.fit),
             view.flagged,
-            part,
+            part_name,
             (view.page - 1) * PAGE,
             view.score_from,
             view.score_to,

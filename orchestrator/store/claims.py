@@ -59,13 +59,14 @@ class PgClaims(Store):
         return [row["key"] for row in await self._database.fetch(_SELECT_UNCLAIMED, list(keys))]
 
     async def find_or_claim_row(
-        self, find: str, key: str, values: Sequence[object], claimant: str, seconds: float
+        self, query: str, key: str, values: Sequence[object], claimant: str, seconds: float
     ) -> asyncpg.Record | Claimed:
-        """Return the row that `find` selects. If there is none, claim the key and return "claimed", or return
+        """Return the row that `query` selects. If there is none, claim the key and return "claimed", or return
         "elsewhere" if another claimant holds the key.
 
-        `find` is a trusted query for a row with a column `key`. Its parameter $1 is the key; `values` are $2 and up."""
-        statement = _FIND_OR_CLAIM.format(find=find, claimant=f"${len(values) + 2}", seconds=f"${len(values) + 3}")
+        `query` is a trusted statement that selects a row with a column `key`. Its parameter $1 is the key; `values` are
+        $2 and up."""
+        statement = _FIND_OR_CLAIM.format(find=query, claimant=f"${len(values) + 2}", seconds=f"${len(values) + 3}")
         row = await self._database.fetch_one(statement, key, *values, claimant, dt.timedelta(seconds=seconds))
         if row is None or (not row["claimed"] and row["key"] is None):
             return "elsewhere"
@@ -73,8 +74,8 @@ class PgClaims(Store):
             return row
         # Between this statement's snapshot and its claim, another claimant may have written the row and released its
         # claim.
-        late = await self._database.fetch_one(find, key, *values)
-        if late is None:
+        late_row = await self._database.fetch_one(query, key, *values)
+        if late_row is None:
             return "claimed"
         await self.release(key, claimant)
-        return late
+        return late_row

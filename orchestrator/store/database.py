@@ -142,19 +142,19 @@ class Database:
         revision = await self.run(migrator.get_current_revision)
         migrator.refuse_newer_schema(revision)
         if revision != migrator.get_latest_revision():
-            work = partial(migrator.upgrade_schema, seconds=_MIGRATION_SECONDS)
-            await self.run(work, _MIGRATION_SECONDS)
+            upgrade = partial(migrator.upgrade_schema, seconds=_MIGRATION_SECONDS)
+            await self.run(upgrade, _MIGRATION_SECONDS)
 
     async def await_schema(self, seconds: float = _MIGRATION_SECONDS) -> None:
         """Wait until another role has migrated the tables to the latest revision. Raises ConfigurationError if that
         takes longer than `seconds`, and immediately if the tables belong to a newer version of assayer."""
-        ends_at, latest = time.monotonic() + seconds, migrator.get_latest_revision()
+        deadline, latest = time.monotonic() + seconds, migrator.get_latest_revision()
         while (revision := await self.run(migrator.get_current_revision)) != latest:
             migrator.refuse_newer_schema(revision)
             state = (
                 f"The database's tables are at revision {revision or 'none'}; this version of assayer needs {latest}."
             )
-            if time.monotonic() > ends_at:
+            if time.monotonic() > deadline:
                 raise ConfigurationError(state, "Run `assayer admin migrate` as the role that owns the tables.")
             _LOG.warning("%s Waiting for `assayer admin migrate`.", state)
             await asyncio.sleep(min(_MIGRATION_POLL_SECONDS, seconds))
@@ -209,9 +209,9 @@ class Database:
         except DRIVER_ERRORS as error:
             raise translate_error(error, self._address) from error
 
-    async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
-        """Run the work on a connection, and rerun it on another one if the connection is lost. The work must therefore
-        be idempotent. `seconds` limits the total time; the default is `patience_seconds` in the settings."""
+    async def run(self, operation: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
+        """Run an operation on a connection, and rerun it on another one if the connection is lost. The operation must
+        therefore be idempotent. `seconds` limits the total time; the default is `patience_seconds` in the settings."""
         max_seconds = self._settings.patience_seconds if seconds is None else seconds
         outage = min(max_seconds, _OUTAGE_SECONDS.get())
         last_error: Exception = TimeoutError(f"no free connection for {max_seconds:g} s")
@@ -224,14 +224,14 @@ class Database:
         try:
             async with asyncio.timeout(max_seconds):
                 try:
-                    return await self._run_once(work)
-                except _ConnectionLost as lost:
-                    last_error = lost.cause
-                return await retrying(self._run_once, work)
+                    return await self._run_once(operation)
+                except _ConnectionLost as error:
+                    last_error = error.cause
+                return await retrying(self._run_once, operation)
         except TimeoutError:
             raise translate_error(last_error, self._address) from last_error
-        except _ConnectionLost as lost:
-            raise translate_error(lost.cause, self._address) from lost.cause
+        except _ConnectionLost as error:
+            raise translate_error(error.cause, self._address) from error.cause
 
     @property
     def patience_seconds(self) -> float:
@@ -262,7 +262,7 @@ class Database:
             total += len(rows)
         return total
 
-    async def _run_once(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+    async def _run_once(self, operation: Callable[[Connection], Awaitable[T]]) -> T:
         if self._pool is None:
             raise StorageError("The database is not connected.")
         try:
@@ -271,7 +271,7 @@ class Database:
                     if self._lost_at is not None:
                         await connection.fetchval("SELECT 1")
                         self._mark_reached()
-                    return await work(connection)
+                    return await operation(connection)
                 except TimeoutError as error:
                     if await self._server_responds(connection):
                         raise StorageError(
@@ -348,11 +348,11 @@ def in_transaction(
 
     @wraps(method)
     async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        async def work(connection: Connection) -> T:
+        async def call_method(connection: Connection) -> T:
             async with connection.transaction():
                 return await method(self, connection, *args, **kwargs)
 
-        return await self._database.run(work)
+        return await self._database.run(call_method)
 
     return run
 

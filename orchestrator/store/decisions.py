@@ -78,18 +78,20 @@ class AllowedGaps(NamedTuple):
 def _require_complete(missing: int, unfinished: int, undecided: int, allowed: AllowedGaps) -> None:
     """Raise ReviewRefused if opinions are missing, evaluations are unfinished or proposals have no decision, unless
     `allowed` accepts it."""
-    faults, ways = list[str](), list[str]()
+    problems, hints = list[str](), list[str]()
     if missing and not allowed.missing:
-        faults.append(f"{missing:,} assigned {'opinion is' if missing == 1 else 'opinions are'} missing.")
-        ways.append("Wait for them, withdraw the assignments, or sign off despite them (`allow_missing_opinions`).")
+        problems.append(f"{missing:,} assigned {'opinion is' if missing == 1 else 'opinions are'} missing.")
+        hints.append("Wait for them, withdraw the assignments, or sign off despite them (`allow_missing_opinions`).")
     if unfinished and not allowed.unfinished:
-        faults.append(f"{unfinished:,} {'evaluation has' if unfinished == 1 else 'evaluations have'} not ended.")
-        ways.append("Wait for the evaluations, cancel them, or sign off despite them (`allow_unfinished_evaluations`).")
+        problems.append(f"{unfinished:,} {'evaluation has' if unfinished == 1 else 'evaluations have'} not ended.")
+        hints.append(
+            "Wait for the evaluations, cancel them, or sign off despite them (`allow_unfinished_evaluations`)."
+        )
     if undecided and not allowed.undecided:
-        faults.append(f"{undecided:,} {'proposal has' if undecided == 1 else 'proposals have'} no decision.")
-        ways.append("Decide on them, or sign off despite them (`allow_undecided_proposals`).")
-    if faults:
-        raise ReviewRefused(" ".join(faults), " ".join(ways))
+        problems.append(f"{undecided:,} {'proposal has' if undecided == 1 else 'proposals have'} no decision.")
+        hints.append("Decide on them, or sign off despite them (`allow_undecided_proposals`).")
+    if problems:
+        raise ReviewRefused(" ".join(problems), " ".join(hints))
 
 
 class PgDecisions(LoggedStore):
@@ -100,12 +102,14 @@ class PgDecisions(LoggedStore):
         """Set a score that overrides the computed one, replacing any earlier override (which remains in the audit log).
         Return None if the evaluation does not exist. Raises ReviewRefused if the call is signed off."""
         await prevent_sign_off(connection, tenant, evaluation)
-        stored = replace_nul(reason)
-        values = (tenant, evaluation, score, stored, by.actor.id, replace_nul(by.actor.name), by.at)
+        stored_reason = replace_nul(reason)
+        values = (tenant, evaluation, score, stored_reason, by.actor.id, replace_nul(by.actor.name), by.at)
         override = await select_one(connection, ScoreOverride, _UPSERT_OVERRIDE, *values)
         if override is None:
             return None
-        await self._log.append(connection, tenant, by, "score overridden", evaluation, score=score, reason=stored)
+        await self._log.append(
+            connection, tenant, by, "score overridden", evaluation, score=score, reason=stored_reason
+        )
         return override
 
     async def get_override(self, tenant: TenantId, evaluation: JobId) -> ScoreOverride | None:
@@ -126,16 +130,16 @@ class PgDecisions(LoggedStore):
         unfinished = int(await connection.fetchval(_COUNT_UNFINISHED, batch))
         undecided = int(await connection.fetchval(_COUNT_UNDECIDED, batch))
         _require_complete(missing, unfinished, undecided, allowed)
-        stored = replace_nul(note)
+        stored_note = replace_nul(note)
         await connection.execute(_CLOSE_CALL, batch)
         await connection.execute(_INSERT_NAMES, batch, tenant)
-        content = {"note": stored, "missing_opinions": missing}
+        content = {"note": stored_note, "missing_opinions": missing}
         if unfinished:
             content["unfinished_evaluations"] = unfinished
         if undecided:
             content["undecided_proposals"] = undecided
         head = await self._log.append(connection, tenant, by, "signed off", batch, **content)
-        values = (batch, by.actor.id, replace_nul(by.actor.name), stored, missing, by.at, head.number, head.hash)
+        values = (batch, by.actor.id, replace_nul(by.actor.name), stored_note, missing, by.at, head.number, head.hash)
         return await select_one(connection, SignOff, _INSERT_SIGN_OFF, *values)
 
     async def get_sign_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:

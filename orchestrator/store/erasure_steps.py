@@ -79,7 +79,7 @@ class StartedErasure(NamedTuple):
     """Number of the audit log entry that records the erasure."""
     ideas: set[str]
     """Ids of the ideas in the applicant's evaluations or in the batch."""
-    finished: dict[JobId, RankedApplicant]
+    finished_rankings: dict[JobId, RankedApplicant]
     """Rankings that would have been deleted but have finished since the preview. They are kept without the
     applicant."""
 
@@ -103,7 +103,7 @@ class ErasureStart(NamedTuple):
         single = len(self.jobs) == 1 and self.source is None
         return self.batch or (self.jobs[0] if single else "an applicant")
 
-    async def announce(self, connection: Connection) -> StartedErasure:
+    async def record_and_cancel(self, connection: Connection) -> StartedErasure:
         async with connection.transaction():
             for row in await connection.fetch(_SELECT_RANKED_CALLS, self.ranking):
                 await prevent_sign_off(connection, self.tenant, row["batch"])
@@ -114,22 +114,24 @@ class ErasureStart(NamedTuple):
                 await connection.fetch(_LOCK_BATCHES, self.tenant, self.jobs)
                 cancelled = await connection.fetch(_CANCEL_JOBS, self.tenant, self.jobs)
                 finished = await self._find_finished_rankings(connection, ideas)
-            things = [job for job in (*self.jobs, self.batch) if job is not None and job not in finished]
-            await connection.fetch(_DELETE_MESSAGES, self.tenant, things)
-            kept = [*self.redacted_rankings, *finished]
-            more: dict[str, list[str]] = {"redacted_rankings": [*kept]} if kept else {}
-            head = await self.log.erase_within(connection, self.tenant, self.by, self.audit_subject, things, **more)
+            resource_ids = [job for job in (*self.jobs, self.batch) if job is not None and job not in finished]
+            await connection.fetch(_DELETE_MESSAGES, self.tenant, resource_ids)
+            kept_rankings = [*self.redacted_rankings, *finished]
+            extra_content: dict[str, list[str]] = {"redacted_rankings": [*kept_rankings]} if kept_rankings else {}
+            head = await self.log.erase_within(
+                connection, self.tenant, self.by, self.audit_subject, resource_ids, **extra_content
+            )
         await notify(connection, make_cancelled_notifications(cancelled))
         return StartedErasure(head.number, set(ideas), finished)
 
     async def _find_finished_rankings(self, connection: Connection, ideas: Set[str]) -> dict[JobId, RankedApplicant]:
         finished = {}
         for row in await connection.fetch(_SELECT_FINISHED_RANKINGS, self.tenant, self.jobs):
-            standing = await find_ranked_applicant(
+            ranked_applicant = await find_ranked_applicant(
                 connection, self.tenant, row["id"], remove_nul(self.source) or "", ideas
             )
-            if standing is not None and standing.others >= MIN_REMAINING_PROPOSALS:
-                finished[JobId(row["id"])] = standing
+            if ranked_applicant is not None and ranked_applicant.others >= MIN_REMAINING_PROPOSALS:
+                finished[JobId(row["id"])] = ranked_applicant
         return finished
 
 
@@ -153,11 +155,13 @@ class ErasureSteps(NamedTuple):
 
     async def remove_from_ranking(self, ranking: JobId, source: str, ideas: Set[str], connection: Connection) -> None:
         async with connection.transaction():
-            standing = await find_ranked_applicant(connection, self.tenant, ranking, remove_nul(source) or "", ideas)
-            if standing is None:
+            ranked_applicant = await find_ranked_applicant(
+                connection, self.tenant, ranking, remove_nul(source) or "", ideas
+            )
+            if ranked_applicant is None:
                 return
-            if standing.others >= MIN_REMAINING_PROPOSALS:
-                await redact_ranking(connection, ranking, standing, self.by.at, self.proof)
+            if ranked_applicant.others >= MIN_REMAINING_PROPOSALS:
+                await redact_ranking(connection, ranking, ranked_applicant, self.by.at, self.proof)
                 await connection.fetch(_EMPTY_RESPONSES, self.tenant, [ranking])
                 return
             # Too few others are left, because some have been erased since the preview. The log's head is locked last.
@@ -176,10 +180,12 @@ class ErasureSteps(NamedTuple):
             await erase_batch(connection, self.tenant, batch, self.by.at, self.proof)
             await self._delete_traces(connection, [batch], [batch])
 
-    async def _delete_traces(self, connection: Connection, things: Sequence[str], answered: Sequence[str]) -> None:
-        await connection.fetch(_DELETE_MESSAGES, self.tenant, things)
-        await connection.fetch(_EMPTY_RESPONSES, self.tenant, answered)
-        await self.log.erase_late(connection, self.tenant, self.by, self.audit_subject, things)
+    async def _delete_traces(
+        self, connection: Connection, resource_ids: Sequence[str], response_ids: Sequence[str]
+    ) -> None:
+        await connection.fetch(_DELETE_MESSAGES, self.tenant, resource_ids)
+        await connection.fetch(_EMPTY_RESPONSES, self.tenant, response_ids)
+        await self.log.erase_late(connection, self.tenant, self.by, self.audit_subject, resource_ids)
 
 
 async def find_idea_ids(

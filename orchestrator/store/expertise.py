@@ -56,38 +56,54 @@ class PgExpertise(LoggedStore):
     ) -> dict[MemberId, Expertise]:
         """Return the expertise of these members by member id; if `members` is None, of all members for whom it is
         stored."""
-        wanted = None if members is None else list(members)
-        rows = await self._database.fetch(_SELECT_EXPERTISE, tenant, wanted)
+        member_ids = None if members is None else list(members)
+        rows = await self._database.fetch(_SELECT_EXPERTISE, tenant, member_ids)
         return {row["member"]: from_row(Expertise, row) for row in rows}
 
     async def find_members_by_mention(self, tenant: TenantId, name: str) -> list[tuple[MemberId, str]]:
         """Return the id and name of each member whose papers or declared people mention `name`."""
-        wanted = replace_nul(" ".join(name.lower().split()))
-        rows = await self._database.fetch(_SELECT_BY_MENTION, tenant, wanted) if len(wanted) > 2 else []
+        search_name = replace_nul(" ".join(name.lower().split()))
+        rows = await self._database.fetch(_SELECT_BY_MENTION, tenant, search_name) if len(search_name) > 2 else []
         return [(MemberId(row["id"]), row["name"]) for row in rows]
 
     @in_transaction
-    async def store(self, connection: Connection, tenant: TenantId, new: Expertise, by: ActBy) -> Expertise | None:
+    async def store(
+        self, connection: Connection, tenant: TenantId, expertise: Expertise, by: ActBy
+    ) -> Expertise | None:
         """Replace a member's expertise; `new.version` is the version that it replaces. Institutions and people count as
         declared if the member saves them personally. Return None if the member does not exist. Raises ReviewRefused if
         another version has been stored in the meantime."""
-        row = await connection.fetchrow(_LOCK_MEMBER, tenant, new.member)
+        row = await connection.fetchrow(_LOCK_MEMBER, tenant, expertise.member)
         if row is None:
             return None
-        if (row["version"] or 0) != new.version:
+        if (row["version"] or 0) != expertise.version:
             raise ReviewRefused(
                 "This expertise was changed after you opened it. Nothing was saved.",
                 "Check the current version, then save again.",
             )
-        papers = replace_nul_in_json(f"[{','.join(paper.model_dump_json() for paper in new.papers)}]")
-        lists = [[replace_nul(item) for item in part] for part in (new.keywords, new.institutions, new.people)]
-        own = by.actor.id == new.member
-        values = (lists[0], papers, lists[1], lists[2], new.version + 1, own, replace_nul(by.actor.name), by.at)
-        await connection.execute(_UPSERT_EXPERTISE, new.member, *values)
-        listed = [paper.title for paper in new.papers if paper.listed_by_person]
-        content = {"keywords": lists[0], "papers": len(listed), "institutions": lists[1], "people": lists[2]}
-        await self._log.append(connection, tenant, by, "expertise changed", new.member, declared=own, **content)
-        (stored,) = await connection.fetch(_SELECT_EXPERTISE, tenant, [new.member])
+        papers = replace_nul_in_json(f"[{','.join(paper.model_dump_json() for paper in expertise.papers)}]")
+        lists = [
+            [replace_nul(item) for item in part]
+            for part in (expertise.keywords, expertise.institutions, expertise.people)
+        ]
+        is_own = by.actor.id == expertise.member
+        values = (
+            lists[0],
+            papers,
+            lists[1],
+            lists[2],
+            expertise.version + 1,
+            is_own,
+            replace_nul(by.actor.name),
+            by.at,
+        )
+        await connection.execute(_UPSERT_EXPERTISE, expertise.member, *values)
+        listed_titles = [paper.title for paper in expertise.papers if paper.listed_by_person]
+        content = {"keywords": lists[0], "papers": len(listed_titles), "institutions": lists[1], "people": lists[2]}
+        await self._log.append(
+            connection, tenant, by, "expertise changed", expertise.member, declared=is_own, **content
+        )
+        (stored,) = await connection.fetch(_SELECT_EXPERTISE, tenant, [expertise.member])
         return from_row(Expertise, stored)
 
     async def get_first_coauthor_year(self, tenant: TenantId, batch: BatchId) -> int | None:

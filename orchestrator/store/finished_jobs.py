@@ -53,6 +53,8 @@ class PgFinishedJobs(Store):
         rows = await self._database.fetch(_CLAIM_JOBS, limit, self._settling_time)
         jobs = [(from_row(Job, row), row["traceparent"]) for row in rows]
         return [
-            FinishedJob(job, parent, await self._events.list_all(job.id), await self._ledger.list_job_rows(job.id))
-            for job, parent in jobs
+            FinishedJob(
+                job, trace_context, await self._events.list_all(job.id), await self._ledger.list_job_rows(job.id)
+            )
+            for job, trace_context in jobs
         ]

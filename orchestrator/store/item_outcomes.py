@@ -43,20 +43,22 @@ class PgItemOutcomes(Generic[Outcome]):
         self._database = database
         self._outcome = outcome
 
-    async def store(self, lease: Lease, outcomes: Sequence[Outcome], before: int) -> bool:
-        """Store outcomes. Return False and store nothing if the lease is no longer valid. `before` is the number of
-        outcomes already stored for the job."""
-        places = [outcome.item for outcome in outcomes]
-        numbers = [before + number for number in range(1, len(outcomes) + 1)]
+    async def store(self, lease: Lease, outcomes: Sequence[Outcome], stored_count: int) -> bool:
+        """Store outcomes. Return False and store nothing if the lease is no longer valid. `stored_count` is the number
+        of outcomes already stored for the job."""
+        items = [outcome.item for outcome in outcomes]
+        arrival_numbers = [stored_count + number for number in range(1, len(outcomes) + 1)]
         documents = [to_json_column(outcome) for outcome in outcomes]
 
-        async def work(connection: Connection) -> bool:
-            held = await connection.fetchval(_INSERT_OUTCOMES, lease.job, lease.token, places, numbers, documents)
-            if held is not None:
+        async def insert_outcomes(connection: Connection) -> bool:
+            held_job = await connection.fetchval(
+                _INSERT_OUTCOMES, lease.job, lease.token, items, arrival_numbers, documents
+            )
+            if held_job is not None:
                 await notify(connection, [make_event_notification(lease.job)])
-            return held is not None
+            return held_job is not None
 
-        return await self._database.run(work)
+        return await self._database.run(insert_outcomes)
 
     async def list_outcomes(self, job: JobId) -> tuple[Outcome, ...]:
         """Return the job's stored outcomes, in item order."""

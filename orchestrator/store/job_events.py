@@ -45,17 +45,17 @@ class PgEvents(Store):
     ) -> int | None:
         """Append an event and return its number. Return None if the job has ended, no longer exists, or is no longer
         held under `lease`."""
-        event, document = uuid.uuid4(), mapping_to_json_column(data)
+        event_id, document = uuid.uuid4(), mapping_to_json_column(data)
 
-        async def work(connection: Connection) -> int | None:
-            number: int | None = await connection.fetchval(_INSERT_EVENT, job, event, kind, document, lease)
+        async def insert_event(connection: Connection) -> int | None:
+            number: int | None = await connection.fetchval(_INSERT_EVENT, job, event_id, kind, document, lease)
             if number is None:
-                number = await connection.fetchval(_SELECT_NUMBER, job, event)
+                number = await connection.fetchval(_SELECT_NUMBER, job, event_id)
             if number is not None:
                 await notify(connection, [make_event_notification(job)])
             return number
 
-        return await self._database.run(work)
+        return await self._database.run(insert_event)
 
     async def list_after(self, job: JobId, number: int, limit: int = 100) -> list[JobEvent]:
         """Return the events that follow event `number`, in order."""

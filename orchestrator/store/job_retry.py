@@ -98,10 +98,10 @@ async def retry_jobs(
             raise QueueFull(counts["queued"], counts["jobs"], counts["most"])
         rows = await connection.fetch(_RETRY_JOBS.format(column=column), tenant, id)
         # Counted again, because documents may have been deleted while this transaction was waiting for locks.
-        left = await connection.fetchrow(_COUNT_JOBS.format(column=column), tenant, id)
+        counts_now = await connection.fetchrow(_COUNT_JOBS.format(column=column), tenant, id)
         if by is not None and rows:
             act: AuditedAct = "evaluation run again" if job else "call run again"
             content = {} if job else {"evaluations": len(rows)}
             await log.append(connection, tenant, by, act, id, **content)
     await notify(connection, [JOB_QUEUED, *(make_event_notification(row["id"]) for row in rows)])
-    return RetryCounts(len(rows), 0 if left is None else left["unreadable"])
+    return RetryCounts(len(rows), 0 if counts_now is None else counts_now["unreadable"])

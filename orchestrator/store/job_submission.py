@@ -110,15 +110,15 @@ async def submit_jobs(
             return recorded
         await _require_queue_room(connection, tenant, jobs)
         await _lock_evaluations(connection, tenant, {item for job in jobs for item in job.made_of})
-        new = batch is not None and await _insert_batch(connection, tenant, batch, jobs)
-        for part in _split_into_chunks(jobs):
-            added = await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_make_columns(part))
-            new = new or bool(added)
-            await _insert_applicants(connection, part if added else ())
-            if added and isinstance(part[0].request, RankingRequest):
-                await insert_ranking(connection, tenant, part[0].id, part[0].request)
+        is_new = batch is not None and await _insert_batch(connection, tenant, batch, jobs)
+        for chunk in _split_into_chunks(jobs):
+            added = await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_make_columns(chunk))
+            is_new = is_new or bool(added)
+            await _insert_applicants(connection, chunk if added else ())
+            if added and isinstance(chunk[0].request, RankingRequest):
+                await insert_ranking(connection, tenant, chunk[0].id, chunk[0].request)
         # The log entry comes last, because other writers to the log wait from here until the commit.
-        if by is not None and new and (content := _make_audit_content(batch, jobs, by)):
+        if by is not None and is_new and (content := _make_audit_content(batch, jobs, by)):
             await log.append(connection, tenant, by, content.act, content.about, **content.content)
     await notify(connection, [JOB_QUEUED])
     return None
@@ -126,14 +126,14 @@ async def submit_jobs(
 
 async def _insert_applicants(connection: Connection, jobs: Sequence[NewJob]) -> None:
     """Store the applicants named in these jobs' rows, if any."""
-    known = [(job.id, job.applicant) for job in jobs if any(job.applicant)]
-    if known:
+    named_jobs = [(job.id, job.applicant) for job in jobs if any(job.applicant)]
+    if named_jobs:
         columns = (
-            [id for id, _ in known],
-            [replace_nul(applicant.name) for _, applicant in known],
-            [replace_nul(applicant.institution) for _, applicant in known],
-            [applicant.amount for _, applicant in known],
-            [mapping_to_json_column(applicant.columns) for _, applicant in known],
+            [id for id, _ in named_jobs],
+            [replace_nul(applicant.name) for _, applicant in named_jobs],
+            [replace_nul(applicant.institution) for _, applicant in named_jobs],
+            [applicant.amount for _, applicant in named_jobs],
+            [mapping_to_json_column(applicant.columns) for _, applicant in named_jobs],
         )
         await connection.fetch(_INSERT_APPLICANTS, *columns)
 
@@ -156,17 +156,17 @@ async def _insert_batch(
         values = (name, batch.rows, rejected, batch.open, tags, batch.opinions_due, batch.submitted_by)
         return bool(await connection.fetch(_INSERT_BATCH, tenant, batch.id, *values))
     await connection.fetch(_LOCK_BATCH, tenant, batch.id)
-    part = (batch.first, batch.rows, rejected, batch.open, batch.reopen, list(batch.replaces))
-    added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, *part)
+    part_values = (batch.first, batch.rows, rejected, batch.open, batch.reopen, list(batch.replaces))
+    added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, *part_values)
     if added:
         return True
     # It may have been added by an attempt whose response was lost.
-    known: bool | None = False
+    is_known: bool | None = False
     if jobs:
-        known = await connection.fetchval(_SELECT_HAS_JOB, jobs[0].id)
+        is_known = await connection.fetchval(_SELECT_HAS_JOB, jobs[0].id)
     elif batch.rejected:
-        known = await connection.fetchval(_SELECT_HAS_REJECTED, tenant, batch.id, rejected)
-    if not known:
+        is_known = await connection.fetchval(_SELECT_HAS_REJECTED, tenant, batch.id, rejected)
+    if not is_known:
         await prevent_sign_off(connection, tenant, batch.id)
         raise BatchClosed(batch.id, batch.first)
     return False
@@ -190,16 +190,16 @@ async def _lock_evaluations(connection: Connection, tenant: TenantId, evaluation
 
 
 def _split_into_chunks(jobs: Sequence[NewJob]) -> Iterator[list[NewJob]]:
-    part: list[NewJob] = []
+    chunk: list[NewJob] = []
     size = 0
     for job in jobs:
-        part.append(job)
+        chunk.append(job)
         size += len(job.document or b"")
-        if len(part) == _MAX_CHUNK_ROWS or size >= _MAX_CHUNK_BYTES:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part
+        if len(chunk) == _MAX_CHUNK_ROWS or size >= _MAX_CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 def _make_columns(jobs: Sequence[NewJob]) -> tuple[list[object], ...]:

@@ -176,16 +176,16 @@ class PgJobs(Store):
         submissions of calls, further rows and rankings are recorded in the audit log. Raises the same errors as
         `submit_jobs`, and StorageError if a document cannot be stored."""
         documents = self._documents
-        added = jobs if documents is None else await documents.write_documents(jobs)
+        submitted_jobs = jobs if documents is None else await documents.write_documents(jobs)
 
-        async def work(connection: Connection) -> RecordedResponse | None:
-            return await submit_jobs(connection, tenant, added, batch, record, self._log, by)
+        async def submit(connection: Connection) -> RecordedResponse | None:
+            return await submit_jobs(connection, tenant, submitted_jobs, batch, record, self._log, by)
 
         try:
-            return await self._database.run(work, _ADD_SECONDS if len(jobs) > 1 else None)
+            return await self._database.run(submit, _ADD_SECONDS if len(jobs) > 1 else None)
         finally:
             # Releases only files of jobs that were not accepted.
-            files = [job.document_file for job in added if job.document_file is not None]
+            files = [job.document_file for job in submitted_jobs if job.document_file is not None]
             if documents is not None and files:
                 await documents.release(files)
 
@@ -239,8 +239,8 @@ class PgJobs(Store):
             conditions += [source_ends(f"${len(values)}"), source_matches("source_name", f"${len(values)}")]
         if reference is not None:
             values.append(replace_nul(reference))
-            own = reference_matches("source_name", f"${len(values)}", '"row" IS NOT NULL')
-            conditions += [source_ends(f"${len(values)}"), own]
+            condition = reference_matches("source_name", f"${len(values)}", '"row" IS NOT NULL')
+            conditions += [source_ends(f"${len(values)}"), condition]
         query = _SELECT_JOBS.format(columns=JOB_COLUMNS, conditions=" AND ".join(conditions), limit="$2")
         return await self._database.select(Job, query, *values)
 
@@ -270,12 +270,12 @@ class PgJobs(Store):
     async def cancel(self, tenant: TenantId, job: JobId, by: ActBy | None = None) -> Job | None:
         """Cancel a job and return it; a job that has ended is left unchanged. Return None if the job does not exist.
         `by` is the actor for the audit log. Raises ReviewRefused if the job's call is signed off."""
-        job_now = await self.get(tenant, job)
-        if job_now is None:
+        current_job = await self.get(tenant, job)
+        if current_job is None:
             return None
-        act = CANCELLED.get(job_now.kind)
+        act = CANCELLED.get(current_job.kind)
 
-        async def work(connection: Connection) -> None:
+        async def cancel_job(connection: Connection) -> None:
             async with connection.transaction():
                 await prevent_sign_off(connection, tenant, job, exclusive=True)
                 rows = await connection.fetch(_CANCEL_JOB, tenant, job, self._document_days != 0)
@@ -283,14 +283,14 @@ class PgJobs(Store):
                     await self._log.append(connection, tenant, by, act, job)
             await notify(connection, make_cancelled_notifications(rows))
 
-        await self._database.run(work)
+        await self._database.run(cancel_job)
         return await self.get(tenant, job)
 
     async def cancel_batch(self, tenant: TenantId, batch: BatchId, by: ActBy | None = None) -> int:
         """Close the batch, cancel its jobs that have not ended, and return their number. `by` is the actor for the
         audit log. Raises ReviewRefused if the batch is signed off."""
 
-        async def work(connection: Connection) -> int:
+        async def cancel_jobs(connection: Connection) -> int:
             async with connection.transaction():
                 await prevent_sign_off(connection, tenant, batch, exclusive=True)
                 closed = await connection.fetch(_CLOSE_BATCH, tenant, batch)
@@ -300,7 +300,7 @@ class PgJobs(Store):
             await notify(connection, make_cancelled_notifications(rows))
             return len(rows)
 
-        return await self._database.run(work)
+        return await self._database.run(cancel_jobs)
 
     async def preview_retry(self, tenant: TenantId, *, job: str = "", batch: str = "") -> RetryPreview:
         """Return what a retry of a job, or of all jobs in a batch, would do."""
@@ -358,9 +358,9 @@ class PgJobs(Store):
                 yield item
             last = rows[-1]["row"]
 
-    async def purge(self, now: dt.datetime, kept: RetentionSettings = _KEEP_FOREVER) -> int:
+    async def purge(self, now: dt.datetime, retention_settings: RetentionSettings = _KEEP_FOREVER) -> int:
         """Delete jobs, and rows in other tables, whose retention period has ended. Return the number of jobs."""
-        return await retention.purge(self._database, now, kept)
+        return await retention.purge(self._database, now, retention_settings)
 
     async def delete_expired_documents(self, now: dt.datetime) -> int:
         """Delete the documents of jobs that ended more than `document_days` ago. Return the number of documents."""

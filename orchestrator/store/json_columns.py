@@ -24,8 +24,8 @@ def replace_nul(text: str) -> str:
     return text.replace("\0", "\ufffd")
 
 
-def replace_nul_in_json(json: str) -> str:
-    return _NUL.sub(r"\1\\ufffd", json) if "\\u0000" in json else json
+def replace_nul_in_json(document: str) -> str:
+    return _NUL.sub(r"\1\\ufffd", document) if "\\u0000" in document else document
 
 
 def to_json_column(value: BaseModel) -> str:
@@ -37,18 +37,18 @@ def faults_to_json_column(faults: Sequence[Fault]) -> str:
     return replace_nul_in_json(_FAULTS.dump_json(faults).decode()) if faults else "[]"
 
 
-def from_json_column(kind: type[V] | TypeAdapter[V], value: Any, what: str) -> V:
+def from_json_column(kind: type[V] | TypeAdapter[V], value: Any, label: str) -> V:
     """Parse a stored JSON document. `kind` is a model, or a TypeAdapter for other types. Raises StorageError if this
     version of assayer cannot read the document."""
-    readable: Any = kind
-    read: Callable[..., V] = readable.validate_json if isinstance(kind, TypeAdapter) else readable.model_validate_json
+    parser: Any = kind
+    validate: Callable[..., V] = parser.validate_json if isinstance(kind, TypeAdapter) else parser.model_validate_json
     try:
-        return read(value, extra="ignore")
+        return validate(value, extra="ignore")
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         location = ".".join(str(part) for part in first["loc"])
         raise StorageError(
-            f"{what} in the database cannot be read: {location}: {first['msg']}.",
+            f"{label} in the database cannot be read: {location}: {first['msg']}.",
             "It may have been written by a different version of assayer.",
         ) from error
 

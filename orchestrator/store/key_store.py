@@ -116,19 +116,20 @@ class PgKeys(Store):
             plan.member,
         )
 
-        async def work(connection: Connection) -> ApiKey | None:
+        async def insert_key(connection: Connection) -> ApiKey | None:
             row = await connection.fetchrow(_INSERT_KEY, *values)
             if row is None:
                 return None
-            made = from_row(ApiKey, row)
+            created_key = from_row(ApiKey, row)
             if actor is not None and row["is_new"]:
-                content = _make_audit_content(made) | {"expires_at": made.expires_at and made.expires_at.isoformat()}
+                expires_at = created_key.expires_at and created_key.expires_at.isoformat()
+                content = _make_audit_content(created_key) | {"expires_at": expires_at}
                 await self._log.append(
-                    connection, tenant, ActBy(actor, made.created_at), "key made", made.id, **content
+                    connection, tenant, ActBy(actor, created_key.created_at), "key made", created_key.id, **content
                 )
-            return made
+            return created_key
 
-        return await insert_once(self._database, by or tenant, record, work)
+        return await insert_once(self._database, by or tenant, record, insert_key)
 
     async def list(self, tenant: TenantId) -> list[ApiKey]:
         """Return the tenant's keys, newest first, including revoked ones."""
@@ -173,8 +174,8 @@ def _to_caller(row: asyncpg.Record) -> Caller | KeyRejection:
     is_admitted = row["backlog"] is not None
     # Another request may have been counted since this statement started, so the backlog may be slightly larger.
     backlog: float = row["backlog"] if is_admitted else max(row["backlog_before"] or 0.0, row["burst"])
-    left = max(0, int((row["burst"] - backlog) / row["each"] + 1e-6))
-    rate = KeyRate(row["per_minute"], left, max(0.0, backlog))
+    remaining = max(0, int((row["burst"] - backlog) / row["each"] + 1e-6))
+    rate = KeyRate(row["per_minute"], remaining, max(0.0, backlog))
     if not is_admitted:
         return KeyRejection("rate", backlog + row["each"] - row["burst"], rate, tenant, key)
     if not row["within_tenant_rate"]:

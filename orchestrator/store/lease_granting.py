@@ -128,20 +128,22 @@ async def grant_leases(
     with the same tokens returns the same leases."""
     async with connection.transaction():
         clock: float = await connection.fetchval(_LOCK_CLOCK)
-        if before := await connection.fetch(_SELECT_LEASED, tokens):
-            return GrantedLeases([_to_lease(row, settings) for row in before], [])
-        alone = await connection.fetchval(_SELECT_SUSPECT_RUNS, settings.suspect_losses)
-        ranks = [2] if slots.overnight_only else [0, 1]
-        heads = await connection.fetch(_SELECT_QUEUE_HEADS, slots.free, settings.suspect_losses, alone, ranks)
+        if leased_rows := await connection.fetch(_SELECT_LEASED, tokens):
+            return GrantedLeases([_to_lease(row, settings) for row in leased_rows], [])
+        is_suspect_running = await connection.fetchval(_SELECT_SUSPECT_RUNS, settings.suspect_losses)
+        priorities = [2] if slots.overnight_only else [0, 1]
+        heads = await connection.fetch(
+            _SELECT_QUEUE_HEADS, slots.free, settings.suspect_losses, is_suspect_running, priorities
+        )
         tenants = await connection.fetch(_SELECT_TENANTS, list({row["tenant"] for row in heads}))
         groups = groupby(heads, key=lambda row: (row["tenant"], row["priority"]))
         queues = {key: [_to_waiting_job(row, settings) for row in rows] for key, rows in groups}
         over_budget = await _reject_over_budget(connection, tenants, queues, keep_documents)
-        contenders = [_to_tenant_queue(row, queues) for row in tenants]
+        tenant_queues = [_to_tenant_queue(row, queues) for row in tenants]
         if slots.overnight_only:
-            shares = allocate_overnight(slots, clock, contenders)
+            shares = allocate_overnight(slots, clock, tenant_queues)
         else:
-            shares = allocate(slots, clock, contenders)
+            shares = allocate(slots, clock, tenant_queues)
         if not shares.grants:
             return GrantedLeases([], over_budget)
         rows = await connection.fetch(
@@ -161,9 +163,9 @@ async def grant_leases(
 
 def _to_waiting_job(row: asyncpg.Record, settings: QueueSettings) -> WaitingJob:
     """Return the waiting job in a row. Its maximum cost is its budget minus the cost of earlier attempts."""
-    limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
-    left = None if limit is None else max(0.0, limit - row["charged_usd"])
-    return WaitingJob(JobId(row["id"]), left, row["losses"] >= settings.suspect_losses)
+    job_max_usd = settings.max_usd if row["max_usd"] is None else row["max_usd"]
+    remaining_usd = None if job_max_usd is None else max(0.0, job_max_usd - row["charged_usd"])
+    return WaitingJob(JobId(row["id"]), remaining_usd, row["losses"] >= settings.suspect_losses)
 
 
 async def _reject_over_budget(
@@ -221,11 +223,11 @@ async def _read_leases(
 def _to_lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
     """Return the lease in a row. If an amount was reserved for the attempt, it is the attempt's cost limit, even if the
     request sets none."""
-    limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
+    job_max_usd = settings.max_usd if row["max_usd"] is None else row["max_usd"]
     return from_row(
         Lease,
         row,
         priority=PRIORITIES[row["priority"]],
         request=parse_request(row),
-        max_usd=limit if row["affordable_usd"] is None else row["affordable_usd"],
+        max_usd=job_max_usd if row["affordable_usd"] is None else row["affordable_usd"],
     )

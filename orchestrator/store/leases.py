@@ -102,14 +102,14 @@ class PgLeases(Store):
         self,
         database: Database,
         settings: QueueSettings,
-        draw: Callable[[], UUID] = uuid4,
+        new_token: Callable[[], UUID] = uuid4,
         keep_documents: bool = True,
     ) -> None:
         """Create the store. `keep_documents` is True if documents are kept after their jobs have ended."""
         super().__init__(database)
         self._keep_documents = keep_documents
         self._settings = settings
-        self._new_token = draw
+        self._new_token = new_token
         self._attempt_limits = AttemptLimits(settings.max_failures, settings.max_losses, settings.max_outages)
 
     async def acquire(self, worker: str, slots: FreeSlots) -> list[Lease]:
@@ -120,7 +120,7 @@ class PgLeases(Store):
             return []
         tokens = [self._new_token() for _ in range(slots.free)]
 
-        async def work(connection: Connection) -> list[Lease]:
+        async def grant(connection: Connection) -> list[Lease]:
             granted = await grant_leases(
                 connection, worker, slots, tokens, self._settings, keep_documents=self._keep_documents
             )
@@ -128,7 +128,7 @@ class PgLeases(Store):
             await notify(connection, [*started, *chain(*map(make_finished_notifications, granted.rejected))])
             return granted.leases
 
-        return await self._database.run(work)
+        return await self._database.run(grant)
 
     async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
         """Renew leases, and return the tokens of those that are still valid."""
@@ -151,21 +151,21 @@ class PgLeases(Store):
         title = replace_nul(verdict.title) if verdict.title else None
         values = (verdict.run_id, result, problem, verdict.cost_usd, verdict.flags, title, self._keep_documents)
 
-        patience = _RANKING_SECONDS if lease.request.kind == "ranking" else None
+        timeout = _RANKING_SECONDS if lease.request.kind == "ranking" else None
 
-        async def work(connection: Connection) -> bool:
+        async def store_verdict(connection: Connection) -> bool:
             key = (lease.job, lease.token, verdict.state)
             async with connection.transaction():
-                stored = await connection.fetch(_FINISH_JOB, *key, *values, timeout=patience)
+                stored = await connection.fetch(_FINISH_JOB, *key, *values, timeout=timeout)
                 if stored and verdict.result is not None:
-                    await store_ranking_result(connection, lease.job, verdict.result, patience)
+                    await store_ranking_result(connection, lease.job, verdict.result, timeout)
             # An earlier attempt whose response was lost may have stored the verdict.
             stored = stored or await connection.fetch(_SELECT_IS_FINISHED, *key)
             if stored:
                 await notify(connection, make_finished_notifications(lease.job))
             return bool(stored)
 
-        return await self._database.run(work, patience)
+        return await self._database.run(store_verdict, timeout)
 
     async def give_back(self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float) -> JobState | None:
         """Put a job back in the queue, or mark it as failed if its attempts are exhausted. Return its new state, or
@@ -173,7 +173,7 @@ class PgLeases(Store):
         outage."""
         cause: RetryCause = "failure" if attempt_failed else "outage"
 
-        async def work(connection: Connection) -> JobState | None:
+        async def return_job(connection: Connection) -> JobState | None:
             async with connection.transaction():
                 row = await connection.fetchrow(_LOCK_LEASED_JOB, lease.job, lease.token)
                 state: JobState | None
@@ -185,14 +185,14 @@ class PgLeases(Store):
                 await notify(connection, _make_notifications(lease.job, state))
             return state
 
-        return await self._database.run(work)
+        return await self._database.run(return_job)
 
     async def expire(self) -> int:
         """Put jobs whose lease has expired back in the queue, or mark them as failed if their attempts are exhausted.
         Return the number of these jobs. After a database outage, do nothing until workers have had time to renew their
         leases."""
 
-        async def work(connection: Connection) -> int:
+        async def return_expired_jobs(connection: Connection) -> int:
             if self._has_just_reconnected():
                 return 0
             async with connection.transaction():
@@ -206,7 +206,7 @@ class PgLeases(Store):
             return len(rows)
 
         total = 0
-        while count := await self._database.run(work):
+        while count := await self._database.run(return_expired_jobs):
             total += count
         return total
 
@@ -225,13 +225,13 @@ class PgLeases(Store):
         token: UUID | None,
         after_seconds: float,
     ) -> JobState:
-        before = AttemptHistory(row["failures"], row["losses"], row["outages"], tuple(row["reasons"]))
-        after = before.after(cause, replace_nul(why))
-        counts = (row["id"], token, *after)
-        if after.exhausts(self._attempt_limits):
-            await connection.fetch(_FAIL_JOB, *counts, to_json_column(gave_up_problem(after)), self._keep_documents)
+        earlier_history = AttemptHistory(row["failures"], row["losses"], row["outages"], tuple(row["reasons"]))
+        history = earlier_history.after(cause, replace_nul(why))
+        counts = (row["id"], token, *history)
+        if history.exhausts(self._attempt_limits):
+            await connection.fetch(_FAIL_JOB, *counts, to_json_column(gave_up_problem(history)), self._keep_documents)
             return "failed"
-        await connection.fetch(_REQUEUE_JOB, *counts, float(after_seconds), after.reasons[-1])
+        await connection.fetch(_REQUEUE_JOB, *counts, float(after_seconds), history.reasons[-1])
         return "queued"
 
 

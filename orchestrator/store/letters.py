@@ -138,8 +138,8 @@ class PgLetters(LoggedStore):
         self, tenant: TenantId, batch: BatchId, evaluations: Sequence[str] | None = None
     ) -> list[LetterMaterial]:
         """Return the data for a call's letters, optionally only for these evaluations."""
-        some = None if evaluations is None else list(evaluations)
-        return await self._database.select(LetterMaterial, _SELECT_MATERIAL, tenant, batch, some)
+        evaluation_ids = None if evaluations is None else list(evaluations)
+        return await self._database.select(LetterMaterial, _SELECT_MATERIAL, tenant, batch, evaluation_ids)
 
     @in_transaction
     async def mark_sent(
@@ -150,13 +150,13 @@ class PgLetters(LoggedStore):
         await connection.fetchrow(_LOCK_CALL, tenant, batch)
         if not await connection.fetchval(_SELECT_IS_SIGNED_OFF, batch):
             raise ReviewRefused("Letters can only be sent after sign-off, because decisions can change until then.")
-        new = 0
+        sent_count = 0
         for evaluation, text in texts.items():
             values = (replace_nul(text), by.actor.id, replace_nul(by.actor.name), by.at)
             if await connection.fetchrow(_INSERT_LETTER, evaluation, *values) is not None:
                 await self._log.append(connection, tenant, by, "letters sent", evaluation, text=replace_nul(text))
-                new += 1
-        return new
+                sent_count += 1
+        return sent_count
 
     @in_transaction
     async def release_comments(
@@ -166,9 +166,9 @@ class PgLetters(LoggedStore):
         ReviewRefused if the call is signed off."""
         await prevent_sign_off(connection, tenant, evaluation, exclusive=True)
         await connection.execute(_DELETE_RELEASED_COMMENTS, evaluation)
-        who = (by.actor.id, replace_nul(by.actor.name), by.at)
+        actor_columns = (by.actor.id, replace_nul(by.actor.name), by.at)
         rows = await connection.fetch(
-            _INSERT_RELEASED_COMMENTS, evaluation, None if reviewers is None else list(reviewers), *who
+            _INSERT_RELEASED_COMMENTS, evaluation, None if reviewers is None else list(reviewers), *actor_columns
         )
         members = sorted(row["member"] for row in rows)
         await self._log.append(connection, tenant, by, "comments released", evaluation, reviewers=members)
@@ -237,19 +237,19 @@ class PgLetters(LoggedStore):
     ) -> Objection | None:
         """Run a query that writes an objection, and log the action. A repeated request does neither."""
 
-        async def work(connection: Connection) -> Objection | None:
-            who = (replace_nul(by.actor.name), by.at)
-            objection = await select_one(connection, Objection, query, tenant, evaluation, *values, *who)
+        async def write_objection(connection: Connection) -> Objection | None:
+            actor_columns = (replace_nul(by.actor.name), by.at)
+            objection = await select_one(connection, Objection, query, tenant, evaluation, *values, *actor_columns)
             if objection is not None:
                 await self._log.append(connection, tenant, by, act, evaluation, **content)
             return objection
 
-        made = await insert_once(
-            self._database, tenant, record, work, lambda made: json.dumps({"id": made.id}).encode()
+        written = await insert_once(
+            self._database, tenant, record, write_objection, lambda written: json.dumps({"id": written.id}).encode()
         )
-        if not isinstance(made, RecordedResponse):
-            return made
-        number = json.loads(made.body)["id"]
+        if not isinstance(written, RecordedResponse):
+            return written
+        number = json.loads(written.body)["id"]
         return next(
             (item for item in await self.list_objections(tenant, evaluation=evaluation) if item.id == number), None
         )

@@ -129,15 +129,18 @@ class PgBatchBook(Store):
         await self._database.execute(_END_OVERDUE_CALLS, self._endpoint)
 
     async def gather(self, rules: GatherRules) -> OutgoingBatch | None:
-        quiet, longest = dt.timedelta(seconds=rules.quiet_seconds), dt.timedelta(seconds=rules.longest_seconds)
+        quiet_time, longest_wait = (
+            dt.timedelta(seconds=rules.quiet_seconds),
+            dt.timedelta(seconds=rules.longest_seconds),
+        )
         limits = (rules.most_requests, rules.most_bytes, _LINE_OVERHEAD_BYTES)
         batch_id = uuid.uuid4().hex
 
         async def gather_due(connection: Connection) -> OutgoingBatch | None:
             async with connection.transaction():
-                if made := await select_one(connection, OutgoingBatch, _SELECT_BATCH, batch_id):
-                    return made  # the batch was created, but the connection was lost before the response
-                model = await connection.fetchval(_SELECT_DUE_MODEL, self._endpoint, quiet, longest, *limits)
+                if existing_batch := await select_one(connection, OutgoingBatch, _SELECT_BATCH, batch_id):
+                    return existing_batch  # the batch was created, but the connection was lost before the response
+                model = await connection.fetchval(_SELECT_DUE_MODEL, self._endpoint, quiet_time, longest_wait, *limits)
                 if model is None:
                     return None
                 return await select_one(
@@ -162,10 +165,10 @@ class PgBatchBook(Store):
         async def store_results(connection: Connection) -> None:
             async with connection.transaction():
                 for start in range(0, len(results), _RESULTS_PER_STATEMENT):
-                    some = results[start : start + _RESULTS_PER_STATEMENT]
-                    keys, answers = [item.key for item in some], [item.answer for item in some]
-                    whys = [replace_nul(item.why) for item in some]
-                    await connection.fetch(_STORE_RESULTS, self._endpoint, batch_id, keys, answers, whys)
+                    chunk = results[start : start + _RESULTS_PER_STATEMENT]
+                    keys, answers = [item.key for item in chunk], [item.answer for item in chunk]
+                    reasons = [replace_nul(item.why) for item in chunk]
+                    await connection.fetch(_STORE_RESULTS, self._endpoint, batch_id, keys, answers, reasons)
                 await connection.fetch(_END_CALLS_WITHOUT_RESULT, self._endpoint, batch_id)
                 await connection.fetch(_DELETE_BATCH, batch_id)
 

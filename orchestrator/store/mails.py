@@ -165,24 +165,26 @@ class PgMails(PgOutbox):
         """Queue a reminder to each reviewer who has missing reviews in a call, wants emails, and was not reminded
         within the last day. Return the number of reminders."""
 
-        async def work(connection: Connection) -> int:
+        async def queue_reminders(connection: Connection) -> int:
             async with connection.transaction():
                 # Locks the call, so that two officers cannot send reminders at the same time.
                 call = await connection.fetchrow(f"{_SELECT_CALL} FOR NO KEY UPDATE", tenant, batch)
                 if call is None or not self.enabled:
                     return 0
                 rows = await connection.fetch(_SELECT_MISSING_REVIEWERS, tenant, batch)
-                due = [person for person in (from_row(MissingReviewer, row) for row in rows) if person.is_due(by.at)]
-                for person in due:
+                due_reviewers = [
+                    person for person in (from_row(MissingReviewer, row) for row in rows) if person.is_due(by.at)
+                ]
+                for person in due_reviewers:
                     message = ReviewsMissing(
                         call=batch, name=call["name"], proposals=person.proposals, due=call["opinions_due"]
                     )
                     await self._queue(connection, person.id, batch, message)
-                if due:
-                    await log.append(connection, tenant, by, "reviewers reminded", batch, reviewers=len(due))
-                return len(due)
+                if due_reviewers:
+                    await log.append(connection, tenant, by, "reviewers reminded", batch, reviewers=len(due_reviewers))
+                return len(due_reviewers)
 
-        return await self._database.run(work)
+        return await self._database.run(queue_reminders)
 
     async def queue_sign_in_link(self, address: str) -> None:
         """Queue an email with a sign-in link for each reviewer with this address, at most once in ten minutes."""

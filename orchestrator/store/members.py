@@ -106,7 +106,7 @@ class PgMembers(LoggedStore):
         /,
         tenant: TenantId,
         id: MemberId,
-        new: NewMember,
+        new_member: NewMember,
         by: ActBy,
         *,
         mailed: bool = False,
@@ -116,11 +116,11 @@ class PgMembers(LoggedStore):
         the person is notified by email if the service sends emails; `batch` is the call that they are invited to
         review."""
         member = await select_one(
-            connection, Member, _INSERT_MEMBER, id, tenant, *_make_columns(new), by.actor.id, by.at
+            connection, Member, _INSERT_MEMBER, id, tenant, *_make_columns(new_member), by.actor.id, by.at
         )
         if member is None:
             return None
-        content = new.model_dump() | ({} if batch is None else {"call": batch})
+        content = new_member.model_dump() | ({} if batch is None else {"call": batch})
         await self._log.append(connection, tenant, by, "member invited", id, **content)
         if mailed:
             await self._mails.queue_invitation(connection, member, batch)
@@ -157,28 +157,28 @@ class PgMembers(LoggedStore):
         before = await self._lock_member(connection, tenant, id, by.actor, role, email)
         if before is None:
             return None
-        to = NewMember(**before.model_dump(include=set(NewMember.model_fields)) | dict(fields))
+        new_values = NewMember(**before.model_dump(include=set(NewMember.model_fields)) | dict(fields))
         try:
-            member = await select_one(connection, Member, _UPDATE_MEMBER, tenant, id, *_make_columns(to))
+            member = await select_one(connection, Member, _UPDATE_MEMBER, tenant, id, *_make_columns(new_values))
         except asyncpg.UniqueViolationError:
             raise ReviewRefused(f"The address {email} belongs to another member.") from None
         if is_different_address(before.email, email):
             await connection.execute(_DELETE_SIGN_IN_LINKS, id)
-        if not to.receives_email:
+        if not new_values.receives_email:
             await self._mails.delete_pending(connection, id)
-        await self._log.append(connection, tenant, by, "member changed", id, **to.model_dump())
+        await self._log.append(connection, tenant, by, "member changed", id, **new_values.model_dump())
         return member
 
     @in_transaction
     async def set_receives_email(
-        self, connection: Connection, tenant: TenantId, id: MemberId, wanted: bool, by: ActBy
+        self, connection: Connection, tenant: TenantId, id: MemberId, receives_email: bool, by: ActBy
     ) -> None:
         """Set whether a member wants emails, and change nothing else."""
-        if await connection.fetchrow(_SET_RECEIVES_EMAIL, tenant, id, wanted) is None:
+        if await connection.fetchrow(_SET_RECEIVES_EMAIL, tenant, id, receives_email) is None:
             return
-        if not wanted:
+        if not receives_email:
             await self._mails.delete_pending(connection, id)
-        await self._log.append(connection, tenant, by, "member changed", id, receives_email=wanted)
+        await self._log.append(connection, tenant, by, "member changed", id, receives_email=receives_email)
 
     @in_transaction
     async def remove(self, connection: Connection, tenant: TenantId, id: MemberId, by: ActBy) -> Member | None:
@@ -215,33 +215,35 @@ class PgMembers(LoggedStore):
         tenant: TenantId,
         id: MemberId,
         actor: Actor,
-        becomes: PersonRole | Literal["as before", "removed"] = "as before",
+        new_role: PersonRole | Literal["as before", "removed"] = "as before",
         email: str | None = None,
     ) -> Member | None:
         """Return a member and lock their row until the transaction ends; None if they do not exist or were removed.
         Raises ReviewRefused if the actor may not change the member (their role may have changed since the request
         began), or if the tenant would be left without an owner."""
-        people = {
+        members_by_id = {
             row["id"]: from_row(Member, row) for row in await connection.fetch(_LOCK_MEMBERS, tenant, [id, actor.id])
         }
-        acting, found = people.get(MemberId(actor.id)), people.get(id)
-        if acting is not None and (acting.removed_at is not None or not may(acting.role, "invite people")):
+        acting_member, target_member = members_by_id.get(MemberId(actor.id)), members_by_id.get(id)
+        if acting_member is not None and (
+            acting_member.removed_at is not None or not may(acting_member.role, "invite people")
+        ):
             raise ReviewRefused("Your role has changed, so you can no longer manage members.")
-        if found is None or found.removed_at is not None:
+        if target_member is None or target_member.removed_at is not None:
             return None
-        role = (actor if acting is None else acting).role
-        if "owner" in (found.role, becomes) and role not in ("owner", "machine"):
+        role = (actor if acting_member is None else acting_member).role
+        if "owner" in (target_member.role, new_role) and role not in ("owner", "machine"):
             raise ReviewRefused("Only an owner can appoint, change or remove an owner.")
-        others = [
-            person
-            for person in people.values()
-            if person.id != id and person.role == "owner" and person.removed_at is None
+        other_owners = [
+            other_member
+            for other_member in members_by_id.values()
+            if other_member.id != id and other_member.role == "owner" and other_member.removed_at is None
         ]
-        if found.role == "owner" and becomes not in ("owner", "as before") and not others:
-            raise ReviewRefused(f"{found.name} is the only owner. Make another member an owner first.")
-        if is_different_address(found.email, email) and not may(role, "change addresses"):
+        if target_member.role == "owner" and new_role not in ("owner", "as before") and not other_owners:
+            raise ReviewRefused(f"{target_member.name} is the only owner. Make another member an owner first.")
+        if is_different_address(target_member.email, email) and not may(role, "change addresses"):
             raise ReviewRefused(OWNERS_CHANGE_ADDRESSES)
-        return found
+        return target_member
 
     async def was_invited_by(self, id: MemberId, actor: Actor) -> bool:
         return bool(await self._database.fetch(_SELECT_INVITED_BY, id, actor.id))
@@ -267,17 +269,17 @@ class PgMembers(LoggedStore):
         return member
 
 
-def is_different_address(before: str, after: str | None) -> bool:
+def is_different_address(old_address: str, new_address: str | None) -> bool:
     """Return whether a new address differs from the old one, ignoring case. If so, another person could sign in with
     it."""
-    return after is not None and after.lower() != before.lower()
+    return new_address is not None and new_address.lower() != old_address.lower()
 
 
-def _make_columns(new: NewMember) -> tuple[str, str, str, str, bool]:
+def _make_columns(member: NewMember) -> tuple[str, str, str, str, bool]:
     return (
-        replace_nul(new.name),
-        replace_nul(new.email),
-        replace_nul(new.affiliation),
-        new.role,
-        new.receives_email,
+        replace_nul(member.name),
+        replace_nul(member.email),
+        replace_nul(member.affiliation),
+        member.role,
+        member.receives_email,
     )

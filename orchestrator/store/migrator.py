@@ -50,9 +50,9 @@ async def upgrade_schema(connection: AnyConnection, seconds: float) -> None:
     async with connection.transaction():
         await connection.execute(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})", timeout=seconds)
         await connection.execute("CREATE TABLE IF NOT EXISTS assayer_schema (version_num text PRIMARY KEY)")
-        done = await get_current_revision(connection) or ""
+        stored_revision = await get_current_revision(connection) or ""
         for revision, script in sorted(_list_scripts().items()):
-            if revision > done:
+            if revision > stored_revision:
                 await connection.execute(script.read_text(encoding="utf-8"), timeout=seconds)
                 await connection.execute("INSERT INTO assayer_schema VALUES ($1)", revision)
 

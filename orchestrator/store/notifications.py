@@ -59,8 +59,10 @@ def make_cancelled_notifications(rows: Iterable[asyncpg.Record]) -> list[Notific
 
 async def notify(connection: Connection, notifications: Iterable[Notification]) -> None:
     """Send notifications. Call this after the commit, outside any transaction."""
-    if sent := list(notifications):
-        await connection.fetch(_SEND_NOTIFICATIONS, [channel for channel, _ in sent], [payload for _, payload in sent])
+    if pending := list(notifications):
+        await connection.fetch(
+            _SEND_NOTIFICATIONS, [channel for channel, _ in pending], [payload for _, payload in pending]
+        )
 
 
 class NotificationsMissed:

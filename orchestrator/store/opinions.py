@@ -93,10 +93,10 @@ class PgOpinions(LoggedStore):
         member, note, answers = MemberId(by.actor.id), replace_nul(body.note), to_json_column(body.answers)
         if not await _may_review(connection, tenant, evaluation, member):
             return None
-        if until := await connection.fetchval(_SELECT_UNBLINDED_UNTIL, evaluation, member):
+        if unblinded_until := await connection.fetchval(_SELECT_UNBLINDED_UNTIL, evaluation, member):
             raise ReviewRefused(
-                f"Until {until:%Y-%m-%d} you could read the reports of this call in another role, so your first "
-                "opinion would not be blind.",
+                f"Until {unblinded_until:%Y-%m-%d} you could read the reports of this call in another role, so your "
+                "first opinion would not be blind.",
                 "Ask the officer in charge of the call to assign another reviewer.",
             )
         if await connection.fetchrow(_INSERT_OPINION, evaluation, member, body.score, note, answers, by.at) is not None:
@@ -104,8 +104,8 @@ class PgOpinions(LoggedStore):
                 connection, tenant, by, "blind opinion given", evaluation, **_make_audit_content(body)
             )
         opinion = await _read_opinion(connection, tenant, evaluation, member)
-        first = (opinion.blind_score, opinion.blind_note, opinion.blind_answers)
-        if first != (body.score, note, from_json_column(ReviewAnswers, answers, "The review")):
+        first_opinion = (opinion.blind_score, opinion.blind_note, opinion.blind_answers)
+        if first_opinion != (body.score, note, from_json_column(ReviewAnswers, answers, "The review")):
             raise ReviewRefused(
                 "You have already given your first opinion, which cannot be replaced. To add a revised "
                 "opinion, use PATCH."
@@ -127,12 +127,12 @@ class PgOpinions(LoggedStore):
         member, note = MemberId(by.actor.id), replace_nul(body.note)
         if not await _may_review(connection, tenant, evaluation, member):
             return None
-        last = await connection.fetchval(_LOCK_LAST_SAVED_AT, evaluation, member)
-        if last is None:
+        last_saved_at = await connection.fetchval(_LOCK_LAST_SAVED_AT, evaluation, member)
+        if last_saved_at is None:
             raise ReviewRefused("There is no opinion to revise. Give your first opinion with POST.")
-        if seen is not None and last != seen:
+        if seen is not None and last_saved_at != seen:
             raise ReviewRefused(
-                f"This review was saved from another tab on {last:%Y-%m-%d at %H:%M} UTC.",
+                f"This review was saved from another tab on {last_saved_at:%Y-%m-%d at %H:%M} UTC.",
                 "Compare that version with this one, then save again.",
             )
         await connection.execute(
@@ -156,8 +156,8 @@ class PgOpinions(LoggedStore):
 
     async def get_first_opinions(self, tenant: TenantId, batch: BatchId) -> FirstOpinions:
         """Return a call's first opinions, with the score from each proposal's report if there is one."""
-        (first,) = await self._database.select(FirstOpinions, _SELECT_FIRST_OPINIONS, tenant, batch)
-        return first
+        (first_opinions,) = await self._database.select(FirstOpinions, _SELECT_FIRST_OPINIONS, tenant, batch)
+        return first_opinions
 
     @in_transaction
     async def judge_point(
@@ -173,14 +173,14 @@ class PgOpinions(LoggedStore):
         """Store whether the reviewer agrees with a point in the report, replacing any earlier judgement. Return False
         if the proposal is not assigned to the reviewer. Raises ReviewRefused if they have not given a first opinion,
         which must come before they see the report."""
-        member, stored = MemberId(by.actor.id), replace_nul(reason)
+        member, stored_reason = MemberId(by.actor.id), replace_nul(reason)
         if not await _may_review(connection, tenant, evaluation, member):
             return False
         existing = "SELECT FROM opinions WHERE evaluation = $1 AND member = $2"
         if await connection.fetchrow(existing, evaluation, member) is None:
             raise ReviewRefused("Give your first opinion before you judge points in the report.")
-        await connection.execute(_UPSERT_JUDGEMENT, evaluation, member, point, agrees, stored, by.at)
-        content = {"point": point, "agrees": agrees, "reason": stored}
+        await connection.execute(_UPSERT_JUDGEMENT, evaluation, member, point, agrees, stored_reason, by.at)
+        content = {"point": point, "agrees": agrees, "reason": stored_reason}
         await self._log.append(connection, tenant, by, "point judged", evaluation, **content)
         return True
 

@@ -135,8 +135,8 @@ class PgPanels(Store):
         """Return the proposals before and after `proposal` in the view; both are None if the view does not contain
         it."""
         query = _apply_view(_SELECT_ADJACENT, view)
-        found = await self._database.select_one(AdjacentProposals, query, tenant, batch, proposal)
-        return found or AdjacentProposals(None, None)
+        adjacent = await self._database.select_one(AdjacentProposals, query, tenant, batch, proposal)
+        return adjacent or AdjacentProposals(None, None)
 
     async def list_proposals(
         self, tenant: TenantId, batch: BatchId, *, after: PanelCursor | None = None, limit: int | None = None

@@ -114,21 +114,25 @@ class PgProposalDecisions(LoggedStore):
         Return None if a proposal is not in the call. Raises ReviewRefused and stores nothing if the call is signed off,
         or if a decision has changed since the version that the caller read."""
         await prevent_sign_off(connection, tenant, batch, exclusive=True)
-        asked = {item.evaluation: item.version for item in body.proposals}
-        known = {row["id"]: row for row in await connection.fetch(_SELECT_VERSIONS, tenant, batch, list(asked))}
-        if len(known) < len(asked):
+        versions = {item.evaluation: item.version for item in body.proposals}
+        current_rows = {
+            row["id"]: row for row in await connection.fetch(_SELECT_VERSIONS, tenant, batch, list(versions))
+        }
+        if len(current_rows) < len(versions):
             return None
-        if stale := [known[id]["decided_by"] for id, version in asked.items() if known[id]["version"] != version]:
+        stale_rows = [current_rows[id] for id, version in versions.items() if current_rows[id]["version"] != version]
+        if stale_rows:
+            names = ", ".join(sorted({row["decided_by"] for row in stale_rows if row["decided_by"]}))
             raise ReviewRefused(
-                f"{', '.join(sorted(set(filter(None, stale)))) or 'Others'} decided on {len(stale)} of these proposals "
+                f"{names or 'Others'} decided on {len(stale_rows)} of these proposals "
                 "after you opened the page, so none of your decisions were saved.",
                 "Check the current decisions, then decide again.",
             )
         reason, decisions = replace_nul(body.reason), list[Decision]()
-        for id in asked:
+        for id in versions:
             amount = None if body.outcome == "decline" else body.amount
             if amount is None and body.outcome != "decline":
-                amount = known[id]["requested"]
+                amount = current_rows[id]["requested"]
             values = (id, body.outcome, amount, reason, by.actor.id, replace_nul(by.actor.name), by.at)
             decisions += [from_row(Decision, row) for row in await connection.fetch(_UPSERT_DECISION, *values)]
             content = {"outcome": body.outcome, "amount": amount, "reason": reason}

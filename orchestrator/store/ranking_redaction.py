@@ -133,9 +133,9 @@ async def find_ranked_applicant(
     if await connection.fetchrow(_LOCK_RANKING, tenant, ranking) is None:
         return None
     rows = await connection.fetch(_SELECT_APPLICANT_IDEAS, tenant, source, None, list(ideas), ranking)
-    taken = tuple(row["idea"] for row in rows)
-    others = await connection.fetchval(_COUNT_OTHER_IDEAS, ranking, taken)
-    return RankedApplicant(taken, tuple(row["rank"] for row in rows), others)
+    applicant_ideas = tuple(row["idea"] for row in rows)
+    others = await connection.fetchval(_COUNT_OTHER_IDEAS, ranking, applicant_ideas)
+    return RankedApplicant(applicant_ideas, tuple(row["rank"] for row in rows), others)
 
 
 async def redact_ranking(

@@ -31,16 +31,16 @@ class PgRemarks(LoggedStore):
     ) -> Remark | None:
         """Add a remark. The same text from the same person is stored only once. Return None if the evaluation does not
         exist. Raises ReviewRefused if the call is signed off."""
-        stored = replace_nul(text)
-        same = await select_one(connection, Remark, _SELECT_SAME, tenant, evaluation, by.actor.id, stored)
-        if same is not None:
-            return same
+        stored_text = replace_nul(text)
+        existing = await select_one(connection, Remark, _SELECT_SAME, tenant, evaluation, by.actor.id, stored_text)
+        if existing is not None:
+            return existing
         await prevent_sign_off(connection, tenant, evaluation)
-        values = (tenant, evaluation, by.actor.id, replace_nul(by.actor.name), by.actor.role, stored, by.at)
+        values = (tenant, evaluation, by.actor.id, replace_nul(by.actor.name), by.actor.role, stored_text, by.at)
         remark = await select_one(connection, Remark, _INSERT_REMARK, *values)
         if remark is None:
-            return await select_one(connection, Remark, _SELECT_SAME, tenant, evaluation, by.actor.id, stored)
-        await self._log.append(connection, tenant, by, "remark added", evaluation, text=stored)
+            return await select_one(connection, Remark, _SELECT_SAME, tenant, evaluation, by.actor.id, stored_text)
+        await self._log.append(connection, tenant, by, "remark added", evaluation, text=stored_text)
         return remark
 
     async def list_remarks(self, tenant: TenantId, evaluation: JobId) -> list[Remark]:

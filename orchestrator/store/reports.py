@@ -33,8 +33,8 @@ class PgReports(Store):
     async def store(self, report: Report) -> None:
         """Store a report with its figures, unless its job was erased."""
         figures = _make_figure_columns(figures_of(report), f"{report.idea.title}\n{report.idea.text}")
-        stored = (report.evaluation_id, report.idea.id, to_json_column(report))
-        await self._database.execute(_UPSERT_REPORT, *stored, *figures)
+        report_columns = (report.evaluation_id, report.idea.id, to_json_column(report))
+        await self._database.execute(_UPSERT_REPORT, *report_columns, *figures)
 
     async def get(self, evaluation: EvaluationId) -> Report | None:
         """Return a run's report; None if there is none."""

@@ -180,10 +180,10 @@ async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, b
     the tenant does not exist. Its keys are deleted first, so that no new data arrives. If the deletion is interrupted,
     it can simply be repeated."""
     await database.execute("DELETE FROM api_keys WHERE tenant = $1", tenant)
-    for statement, at_once in ((_DELETE_SOME, _JOBS_PER_STATEMENT), (_DELETE_SOME_TOMBSTONES, _ROWS_PER_STATEMENT)):
-        await database.execute_in_chunks(statement, tenant, at_once)
+    for statement, chunk_rows in ((_DELETE_SOME, _JOBS_PER_STATEMENT), (_DELETE_SOME_TOMBSTONES, _ROWS_PER_STATEMENT)):
+        await database.execute_in_chunks(statement, tenant, chunk_rows)
 
-    async def work(connection: Connection) -> bool:
+    async def delete_rest(connection: Connection) -> bool:
         async with connection.transaction():
             await connection.fetch(_RELEASE_FILES, tenant)
             deleted = await connection.fetchval("DELETE FROM tenants WHERE id = $1 RETURNING true", tenant)
@@ -191,16 +191,16 @@ async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, b
                 await log.erase_within(connection, tenant, by, tenant, None)
             return bool(deleted)
 
-    return await database.run(work)
+    return await database.run(delete_rest)
 
 
-async def delete_documents(database: Database, before: dt.datetime) -> int:
-    """Delete the documents of jobs that ended before `before`, and return their number. Files are only marked for
+async def delete_documents(database: Database, ended_before: dt.datetime) -> int:
+    """Delete the documents of jobs that ended before `ended_before`, and return their number. Files are only marked for
     deletion."""
-    return await database.execute_in_chunks(_DELETE_DOCUMENTS, before, _JOBS_PER_STATEMENT)
+    return await database.execute_in_chunks(_DELETE_DOCUMENTS, ended_before, _JOBS_PER_STATEMENT)
 
 
-async def purge(database: Database, now: dt.datetime, kept: RetentionSettings) -> int:
+async def purge(database: Database, now: dt.datetime, settings: RetentionSettings) -> int:
     """Delete all data whose retention period has ended. Return the number of deleted jobs.
 
     Data is deleted in chunks, each in its own transaction, so that locks are short and a backlog does not cause a
@@ -213,8 +213,8 @@ async def purge(database: Database, now: dt.datetime, kept: RetentionSettings) -
     await database.execute_in_chunks(_CLOSE_BATCHES, now - _DAY, _ROWS_PER_STATEMENT)
     limits = [(table, condition, now - _WEEK) for table, condition in _WEEK_OLD_ROWS.items()]
     for table, condition, months in (
-        ("ledger", _OLD_LEDGER_ROWS, kept.ledger_months),
-        ("events", _OLD_EVENTS, kept.event_months),
+        ("ledger", _OLD_LEDGER_ROWS, settings.ledger_months),
+        ("events", _OLD_EVENTS, settings.event_months),
     ):
         if months is not None:
             limits.append((table, condition, _subtract_months(now, months)))

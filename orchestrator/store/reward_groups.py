@@ -99,24 +99,28 @@ class PgRewardGroups(Store):
         content differ from what was sent before; nothing must be submitted then."""
         plan = plan._replace(id=replace_nul(plan.id))
 
-        async def work(connection: Connection) -> tuple[asyncpg.Record | None, asyncpg.Record | None]:
+        async def insert_group(connection: Connection) -> tuple[asyncpg.Record | None, asyncpg.Record | None]:
             await connection.fetch(_INSERT_GROUP, tenant, *plan, seconds)
             group = await connection.fetchrow(_SELECT_GROUP, tenant, plan.id)
             return group, await connection.fetchrow(_SELECT_MEMBER, tenant, plan.id, member)
 
-        group, before = await self._database.run(work)
+        group, earlier_member = await self._database.run(insert_group)
         if group is not None:
             _require_same_plan(plan, group)
-        if before is None:
+        if earlier_member is None:
             return _derive_job_id(tenant, plan.id, member, digest, "")
-        if before["digest"] != digest:
+        if earlier_member["digest"] != digest:
             raise GroupConflict(
                 f"Member {member} of group {plan.id!r} was sent before, with different content.",
                 "Use a separate id for every group, and a separate number for every member.",
                 "member",
             )
-        must_rerun = before["state"] in ("failed", "cancelled")
-        return _derive_job_id(tenant, plan.id, member, digest, before["job"]) if must_rerun else JobId(before["job"])
+        must_rerun = earlier_member["state"] in ("failed", "cancelled")
+        return (
+            _derive_job_id(tenant, plan.id, member, digest, earlier_member["job"])
+            if must_rerun
+            else JobId(earlier_member["job"])
+        )
 
     async def join(self, tenant: TenantId, group: str, member: int, digest: bytes, job: JobId, seconds: float) -> None:
         """Record a member whose job has been submitted, and extend the wait for other members to at least `seconds`
@@ -140,11 +144,12 @@ def _require_same_plan(plan: GroupPlan, group: asyncpg.Record) -> None:
         raise GroupConflict(message, "Rewards from different judges cannot be compared.", "judge")
 
 
-def _derive_job_id(tenant: TenantId, group: str, member: int, digest: bytes, before: str) -> JobId:
+def _derive_job_id(tenant: TenantId, group: str, member: int, digest: bytes, earlier_job: str) -> JobId:
     """Derive a member's job id from its content, so that the queue accepts it only once even if it is sent twice
-    concurrently. `before` is the id of the member's earlier job if that failed or was cancelled, otherwise empty."""
+    concurrently. `earlier_job` is the id of the member's earlier job if that failed or was cancelled, otherwise
+    empty."""
     hashed = hashlib.sha256()
-    for part in (tenant.encode(), group.encode(), str(member).encode(), digest, before.encode()):
+    for part in (tenant.encode(), group.encode(), str(member).encode(), digest, earlier_job.encode()):
         hashed.update(len(part).to_bytes(8))
         hashed.update(part)
     return JobId(f"rw_{hashed.hexdigest()[:26]}")

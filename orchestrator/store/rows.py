@@ -37,7 +37,8 @@ class TablePage(NamedTuple, Generic[Row]):
 def from_row(model: type[Row], row: asyncpg.Record, **overrides: Any) -> Row:
     """Build a frozen model or named tuple from the columns named like its fields; values in `overrides` take
     precedence. A field without a column gets its default. Other columns, such as those added by a later version, are
-    ignored. JSON is parsed for fields that are models or dictionaries. Raises StorageError if such JSON cannot be read."""
+    ignored. JSON is parsed for fields that are models or dictionaries. Raises StorageError if such JSON cannot be
+    read."""
     values = {name: row[name] for name in _get_field_names(model) if name in row} | overrides
     kind: Any = model
     for name, adapter in _get_json_adapters(kind).items():
@@ -56,14 +57,14 @@ def _get_json_adapters(model: Any) -> dict[str, TypeAdapter[Any] | None]:
     """Return the fields that hold JSON documents: each with its type adapter if it is a model, or with None if it is a
     dictionary."""
     hints = get_type_hints(model, include_extras=True)
-    found: dict[str, TypeAdapter[Any] | None] = {}
+    adapters: dict[str, TypeAdapter[Any] | None] = {}
     for name in _get_field_names(model):
         kinds = list(_iterate_hint_parts(hints[name]))
         if any(isinstance(kind, type) and issubclass(kind, BaseModel) for kind in kinds):
-            found[name] = TypeAdapter(hints[name])
+            adapters[name] = TypeAdapter(hints[name])
         elif any(get_origin(kind) is dict for kind in kinds):
-            found[name] = None
-    return found
+            adapters[name] = None
+    return adapters
 
 
 def _iterate_hint_parts(hint: Any) -> Iterator[Any]:

@@ -35,12 +35,15 @@ class PgTenants(Store):
         sent the request and owns `record`. Raises IdempotencyKeyReused if the idempotency key belongs to a different
         request."""
 
-        async def work(connection: Connection) -> TenantResource | None:
-            made = await select_one(connection, TenantResource, _INSERT_TENANT, tenant, *_make_columns(plan))
-            made = made or await select_one(connection, TenantResource, _SELECT_TENANT, tenant)
-            return made if made and TenantPlan(**made.model_dump(exclude=_NOT_IN_PLAN)) == plan else None
+        async def insert_tenant(connection: Connection) -> TenantResource | None:
+            stored_tenant = await select_one(connection, TenantResource, _INSERT_TENANT, tenant, *_make_columns(plan))
+            stored_tenant = stored_tenant or await select_one(connection, TenantResource, _SELECT_TENANT, tenant)
+            if stored_tenant is None:
+                return None
+            stored_plan = TenantPlan(**stored_tenant.model_dump(exclude=_NOT_IN_PLAN))
+            return stored_tenant if stored_plan == plan else None
 
-        return await insert_once(self._database, by or tenant, record, work)
+        return await insert_once(self._database, by or tenant, record, insert_tenant)
 
     async def get(self, tenant: TenantId) -> TenantResource | None:
         return await self._database.select_one(TenantResource, _SELECT_TENANT, tenant)

@@ -71,7 +71,7 @@ class _Growth(NamedTuple):
     """Additions to be written. They were computed from a state of the graph that may have changed since."""
 
     before: _GraphState
-    admission: GraphAdditions
+    additions: GraphAdditions
     owners: NDArray[np.int64]
     """Each viewpoint's idea number, with shape (viewpoints,)."""
     edges: GraphEdges | None
@@ -79,8 +79,8 @@ class _Growth(NamedTuple):
 
     @property
     def added(self) -> AdditionSummary:
-        new, edges = self.admission.new, 0 if self.edges is None else len(self.edges.sources)
-        return AdditionSummary(len(new), len(self.owners), edges, self.admission.known, len(self.admission.labels))
+        new, edges = self.additions.new, 0 if self.edges is None else len(self.edges.sources)
+        return AdditionSummary(len(new), len(self.owners), edges, self.additions.known, len(self.additions.labels))
 
 
 class PgViewpointGraph(Store):
@@ -140,7 +140,7 @@ class PgViewpointGraph(Store):
             raise
 
     async def _plan_growth(self, ideas: Sequence[PreparedIdea]) -> "_Growth":
-        async def read_state_and_fingerprints(
+        async def read_state(
             connection: Connection,
         ) -> tuple[_GraphState, dict[IdeaId, IdeaFingerprint]]:
             async with connection.transaction(isolation="repeatable_read", readonly=True):
@@ -149,43 +149,45 @@ class PgViewpointGraph(Store):
                     raise missing_graph_error(self._name)
                 return state, await self._select_fingerprints(connection, [idea.idea.id for idea in ideas])
 
-        state, known = await self._database.run(read_state_and_fingerprints)
-        admission = plan_additions(state.plan, known, ideas)
-        if not admission.new:
-            return _Growth(state, admission, np.empty(0, np.int64), None)
+        state, known = await self._database.run(read_state)
+        additions = plan_additions(state.plan, known, ideas)
+        if not additions.new:
+            return _Growth(state, additions, np.empty(0, np.int64), None)
         await self._update_index(state.viewpoints)
-        sizes = [len(item.vectors) for item in admission.new]
+        sizes = [len(item.vectors) for item in additions.new]
         owners = np.repeat(np.arange(len(sizes)), sizes) + state.ideas
         idea_of = np.concatenate([np.full(state.viewpoints, -1), owners]).astype(np.int32)
-        edges = await asyncio.to_thread(self._compute_edges, admission.new, state, idea_of)
-        return _Growth(state, admission, owners, _keep_each_edge_once(edges))
+        edges = await asyncio.to_thread(self._compute_edges, additions.new, state, idea_of)
+        return _Growth(state, additions, owners, _keep_each_edge_once(edges))
 
     async def _write_growth(self, growth: "_Growth", connection: Connection) -> bool:
         """Write all additions. Return False and write nothing if the graph has changed in the meantime."""
-        before, admission = growth.before, growth.admission
+        before, added_ideas = growth.before, growth.additions
         async with connection.transaction():
             if await self._read_state(connection, locked=True) != before:
                 return False
             if growth.edges is not None:
-                await self._copy_ideas(connection, admission.new, before.ideas)
-                await self._copy_viewpoints(connection, admission.new, growth.owners, before.viewpoints)
+                await self._copy_ideas(connection, added_ideas.new, before.ideas)
+                await self._copy_viewpoints(connection, added_ideas.new, growth.owners, before.viewpoints)
                 await self._copy_edges(connection, growth.edges)
-            for idea, label in admission.labels:
+            for idea, label in added_ideas.labels:
                 await connection.execute(
                     "UPDATE viewpoint_ideas SET label = $3 WHERE graph = $1 AND id = $2",
                     self._name,
                     replace_nul(idea),
                     label,
                 )
-            if admission.new or admission.labels:
-                version, added = derive_next_version(before.version, admission), growth.added
+            if added_ideas.new or added_ideas.labels:
+                version, added = derive_next_version(before.version, added_ideas), growth.added
                 sizes = before.ideas + added.ideas, before.viewpoints + added.viewpoints
                 await connection.execute(_UPDATE_GRAPH, self._name, version, *sizes)
         return True
 
-    def _compute_edges(self, new: Sequence[PreparedIdea], state: _GraphState, idea_of: NDArray[np.int32]) -> GraphEdges:
-        self._neighbours.add(np.concatenate([item.vectors for item in new]))
-        return edges_of_new_ideas(new, self._neighbours, state.viewpoints, state.plan, idea_of)
+    def _compute_edges(
+        self, new_ideas: Sequence[PreparedIdea], state: _GraphState, idea_of: NDArray[np.int32]
+    ) -> GraphEdges:
+        self._neighbours.add(np.concatenate([item.vectors for item in new_ideas]))
+        return edges_of_new_ideas(new_ideas, self._neighbours, state.viewpoints, state.plan, idea_of)
 
     async def _update_index(self, viewpoints: int) -> None:
         """Add missing viewpoints to the index until it has `viewpoints`. If it has more, rebuild it."""
@@ -200,11 +202,11 @@ class PgViewpointGraph(Store):
     async def load(self) -> GraphContents:
         """Return the graph's contents, and update the index so that it matches them exactly."""
 
-        async def work(connection: Connection) -> GraphContents:
+        async def read_contents(connection: Connection) -> GraphContents:
             async with connection.transaction(isolation="repeatable_read", readonly=True):
                 return await self._read_contents(connection)
 
-        contents = await self._database.run(work, _GRAPH_SECONDS)
+        contents = await self._database.run(read_contents, _GRAPH_SECONDS)
         vectors = contents.arrays.vectors
         if len(self._neighbours) > len(vectors):
             self._neighbours.clear()
@@ -255,11 +257,13 @@ class PgViewpointGraph(Store):
     async def _select_fingerprints(
         self, connection: Connection, ideas: Sequence[IdeaId]
     ) -> dict[IdeaId, IdeaFingerprint]:
-        asked = {replace_nul(idea): idea for idea in ideas}
+        idea_by_stored_id = {replace_nul(idea): idea for idea in ideas}
         rows = await connection.fetch(
-            "SELECT id, digest, label FROM viewpoint_ideas WHERE graph = $1 AND id = ANY($2)", self._name, list(asked)
+            "SELECT id, digest, label FROM viewpoint_ideas WHERE graph = $1 AND id = ANY($2)",
+            self._name,
+            list(idea_by_stored_id),
         )
-        return {asked[row["id"]]: IdeaFingerprint(row["digest"], row["label"]) for row in rows}
+        return {idea_by_stored_id[row["id"]]: IdeaFingerprint(row["digest"], row["label"]) for row in rows}
 
     async def _read_ideas(self, connection: Connection) -> list[LabelledIdea]:
         rows = await connection.fetch(
@@ -278,19 +282,19 @@ class PgViewpointGraph(Store):
             rows += await connection.fetch(query, self._name, start, min(start + _ROWS_PER_STATEMENT, viewpoints))
         return rows
 
-    async def _copy_ideas(self, connection: Connection, new: Sequence[PreparedIdea], first: int) -> None:
+    async def _copy_ideas(self, connection: Connection, new_ideas: Sequence[PreparedIdea], first: int) -> None:
         rows = (
             (self._name, first + place, replace_nul(idea.id), idea.digest, to_json_column(idea), idea.label, maker)
-            for place, (idea, maker) in enumerate((item.idea, item.viewpoints.maker) for item in new)
+            for place, (idea, maker) in enumerate((item.idea, item.viewpoints.maker) for item in new_ideas)
         )
         await _copy(connection, "viewpoint_ideas", "graph number id digest record label maker", rows)
 
     async def _copy_viewpoints(
-        self, connection: Connection, new: Sequence[PreparedIdea], owners: NDArray[np.int64], first: int
+        self, connection: Connection, new_ideas: Sequence[PreparedIdea], owners: NDArray[np.int64], first: int
     ) -> None:
-        viewpoints = [viewpoint for item in new for viewpoint in item.viewpoints.viewpoints]
+        viewpoints = [viewpoint for item in new_ideas for viewpoint in item.viewpoints.viewpoints]
         texts = [(replace_nul(item.text), replace_nul(item.words), item.self_contained) for item in viewpoints]
-        vectors = (vector.tobytes() for item in new for vector in item.vectors.astype("<f4"))
+        vectors = (vector.tobytes() for item in new_ideas for vector in item.vectors.astype("<f4"))
         rows = (
             (self._name, first + place, int(owner), *text, vector)
             for place, (owner, text, vector) in enumerate(zip(owners, texts, vectors, strict=True))
@@ -299,11 +303,11 @@ class PgViewpointGraph(Store):
 
     async def _copy_edges(self, connection: Connection, edges: GraphEdges) -> None:
         for start in range(0, len(edges.sources), _ROWS_PER_STATEMENT):
-            some = (
+            columns = (
                 part[start : start + _ROWS_PER_STATEMENT].tolist()
                 for part in (edges.sources, edges.targets, edges.weights)
             )
-            rows = [(self._name, *row) for row in zip(*some, strict=True)]
+            rows = [(self._name, *row) for row in zip(*columns, strict=True)]
             await _copy(connection, "viewpoint_edges", "graph source target weight", rows)
 
 
@@ -312,8 +316,8 @@ async def _copy(connection: Connection, table: str, columns: str, rows: Iterable
 
 
 def _keep_each_edge_once(edges: GraphEdges) -> GraphEdges:
-    kept = edges.sources < edges.targets
-    return GraphEdges(edges.sources[kept], edges.targets[kept], edges.weights[kept], edges.kinds[kept])
+    is_kept = edges.sources < edges.targets
+    return GraphEdges(edges.sources[is_kept], edges.targets[is_kept], edges.weights[is_kept], edges.kinds[is_kept])
 
 
 def _parse_vectors(rows: "Sequence[asyncpg.Record]") -> Vectors:

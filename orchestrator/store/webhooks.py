@@ -101,12 +101,12 @@ class PgWebhooks(PgOutbox):
         """Add a webhook; return None if the tenant already has `max_webhooks`. Raises IdempotencyKeyReused if the
         idempotency key belongs to a different request."""
 
-        async def work(connection: Connection) -> WebhookResource | None:
+        async def insert_webhook(connection: Connection) -> WebhookResource | None:
             return await select_one(
                 connection, WebhookResource, _INSERT_WEBHOOK, tenant, webhook, url, sealed, list(events), max_webhooks
             )
 
-        return await insert_once(self._database, tenant, record, work)
+        return await insert_once(self._database, tenant, record, insert_webhook)
 
     async def list_encrypted_secrets(self) -> list[tuple[WebhookId, str]]:
         """Return every webhook's encrypted secret."""

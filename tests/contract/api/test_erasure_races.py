@@ -37,14 +37,14 @@ ROWS = as_jsonl(
 
 def after_the_words(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable[object]]) -> None:
     """Run an action after the erasure has removed texts of the log, but no jobs yet."""
-    original = ErasureStart.announce
+    original = ErasureStart.record_and_cancel
 
-    async def announce(self: ErasureStart, connection: Connection) -> StartedErasure:
+    async def record_and_cancel(self: ErasureStart, connection: Connection) -> StartedErasure:
         begun = await original(self, connection)
         await act()
         return begun
 
-    monkeypatch.setattr(ErasureStart, "announce", announce)
+    monkeypatch.setattr(ErasureStart, "record_and_cancel", record_and_cancel)
 
 
 async def test_opinion_submitted_during_an_erasure_is_erased_too(
