@@ -275,5 +275,5 @@ def _search_conflicts(
         (proposal.id, item.member, item.source, item.words)
         for proposal in proposals
         if proposal.text is not None
-        for item in search.found(proposal.title, proposal.text, proposal.beside)
+        for item in search.found(proposal.title, proposal.text, proposal.other_texts)
     ]

@@ -11,7 +11,7 @@ from orchestrator.access.sessions import scopes_of_role
 from orchestrator.jobs.models import TenantId
 from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.reviewing.models import Member, NewMember
-from orchestrator.store.members import OWNERS_CHANGE_ADDRESSES, PgMembers, is_different_address
+from orchestrator.store.members import ADDRESS_CHANGE_REFUSAL, PgMembers, is_different_address
 
 _OWNERS = ("owner", "machine")
 
@@ -43,7 +43,7 @@ async def change_member(members: PgMembers, tenant: TenantId, id: str, fields: d
     if fields.get("role", stored_member.role) != stored_member.role and by.actor.role not in _OWNERS:
         raise HttpProblem("forbidden", "Only an owner can change a member's role.")
     if is_different_address(stored_member.email, fields.get("email")) and not may(by.actor.role, "change addresses"):
-        raise HttpProblem("forbidden", OWNERS_CHANGE_ADDRESSES)
+        raise HttpProblem("forbidden", ADDRESS_CHANGE_REFUSAL)
     return required(await members.change(tenant, stored_member.id, fields, by), not_found("member", id))
 
 

@@ -35,7 +35,7 @@ class ProposalIndexes:
             for start in range(0, len(unread), _READ_AT_ONCE):
                 read = await self._assignments.list_proposal_texts(tenant, batch, unread[start : start + _READ_AT_ONCE])
                 texts = {
-                    item.id: IndexedProposal(item.title, item.text, item.beside)
+                    item.id: IndexedProposal(item.title, item.text, item.other_texts)
                     for item in read
                     if item.text is not None
                 }

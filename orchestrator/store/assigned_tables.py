@@ -41,7 +41,7 @@ _SELECT_LOADS = """
     WHERE jobs.tenant = $1 AND jobs.batch = $2 GROUP BY member
 """
 _SELECT_CONFLICTS = """
-    SELECT conflicts.*, jobs.subject AS title, count(*) OVER () AS known
+    SELECT conflicts.*, jobs.subject AS title, count(*) OVER () AS total
     FROM conflicts JOIN jobs ON jobs.id = conflicts.evaluation
     WHERE jobs.tenant = $1 AND jobs.batch = $2 ORDER BY jobs."row", conflicts.evaluation, conflicts.member LIMIT $3
 """
@@ -83,7 +83,7 @@ class ReviewerLoad(NamedTuple):
 class CallConflicts(NamedTuple):
     listed: list[tuple[ConflictOfInterest, str]]
     """Conflicts, each with the proposal's title; cleared conflicts are included."""
-    known: int
+    total: int
 
 
 class PgAssignedTables(Store):
@@ -108,4 +108,4 @@ class PgAssignedTables(Store):
         """Return up to `limit` conflicts, in row order."""
         rows = await self._database.fetch(_SELECT_CONFLICTS, tenant, batch, limit)
         conflicts = [(from_row(ConflictOfInterest, row), row["title"]) for row in rows]
-        return CallConflicts(conflicts, rows[0]["known"] if rows else 0)
+        return CallConflicts(conflicts, rows[0]["total"] if rows else 0)

@@ -62,7 +62,7 @@ _SELECT_PROPOSAL_TEXTS = f"""
                           || jsonb_path_query_array(report, '$.idea.blinding.masked[*].text')
                    FROM evaluations WHERE evaluations.id = jobs.run_id
                ) ELSE request #> '{{idea,people_fields}}'
-           END)) || array_remove(ARRAY[applicants.name, applicants.institution], NULL) AS beside
+           END)) || array_remove(ARRAY[applicants.name, applicants.institution], NULL) AS other_texts
     FROM jobs LEFT JOIN applicants ON applicants.evaluation = jobs.id
     WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' AND {READABLE}
       AND ($3::text[] IS NULL OR jobs.id = ANY($3))
@@ -158,7 +158,7 @@ class ProposalText(NamedTuple):
     title: str
     text: str | None
     """The proposal's text; None if it is still to be extracted from a document."""
-    beside: Sequence[str] = ()
+    other_texts: Sequence[str] = ()
     """Further text that may name people: fields above the proposal's text, words masked in it, and the applicant's name
     and institution."""
 

@@ -123,8 +123,8 @@ class PgAuditLog(Store):
         **extra_content: list[str],
     ) -> AuditHead:
         """Delete the content of all log entries about these resources (None: all resources) and record the erasure.
-        Runs in the transaction that deletes the resources themselves. The entries' hashes are kept. `extra_content` is added
-        to the new entry's content."""
+        Runs in the transaction that deletes the resources themselves. The entries' hashes are kept. `extra_content` is
+        added to the new entry's content."""
         numbers = await self._delete_content(connection, tenant, resource_ids)
         content = {"erased_ids": list(resource_ids or ()), "entries": numbers, **extra_content}
         return await self.append(connection, tenant, by, "erased", about, **content)

@@ -47,7 +47,7 @@ _SELECT_REVIEWERS = f"SELECT members.id FROM {_CALLS_AND_REVIEWERS} AND batches.
 _SELECT_CALLS = f"""
     SELECT batches.id, {CALL_TITLE} AS name, (
         SELECT count(*) FROM bids JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = batches.id AND bids.member = $2
-    ) AS given
+    ) AS bid_count
     FROM {_CALLS_OF_REVIEWER} ORDER BY batches.created_at DESC, batches.id
 """
 _IS_BIDDABLE = f"""
@@ -108,7 +108,7 @@ class CallForBids(NamedTuple):
 
     id: BatchId
     name: str
-    given: int
+    bid_count: int
     """Number of bids that the reviewer has given."""
 
 

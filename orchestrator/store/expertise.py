@@ -70,9 +70,9 @@ class PgExpertise(LoggedStore):
     async def store(
         self, connection: Connection, tenant: TenantId, expertise: Expertise, by: ActBy
     ) -> Expertise | None:
-        """Replace a member's expertise; `new.version` is the version that it replaces. Institutions and people count as
-        declared if the member saves them personally. Return None if the member does not exist. Raises ReviewRefused if
-        another version has been stored in the meantime."""
+        """Replace a member's expertise; `expertise.version` is the version that it replaces. Institutions and people count
+        as declared if the member saves them personally. Return None if the member does not exist. Raises ReviewRefused
+        if another version has been stored in the meantime."""
         row = await connection.fetchrow(_LOCK_MEMBER, tenant, expertise.member)
         if row is None:
             return None
@@ -82,29 +82,20 @@ class PgExpertise(LoggedStore):
                 "Check the current version, then save again.",
             )
         papers = replace_nul_in_json(f"[{','.join(paper.model_dump_json() for paper in expertise.papers)}]")
-        lists = [
-            [replace_nul(item) for item in part]
-            for part in (expertise.keywords, expertise.institutions, expertise.people)
-        ]
-        is_own = by.actor.id == expertise.member
-        values = (
-            lists[0],
-            papers,
-            lists[1],
-            lists[2],
-            expertise.version + 1,
-            is_own,
-            replace_nul(by.actor.name),
-            by.at,
+        keywords, institutions, people = (
+            [replace_nul(text) for text in texts]
+            for texts in (expertise.keywords, expertise.institutions, expertise.people)
         )
+        is_own, version = by.actor.id == expertise.member, expertise.version + 1
+        values = (keywords, papers, institutions, people, version, is_own, replace_nul(by.actor.name), by.at)
         await connection.execute(_UPSERT_EXPERTISE, expertise.member, *values)
-        listed_titles = [paper.title for paper in expertise.papers if paper.listed_by_person]
-        content = {"keywords": lists[0], "papers": len(listed_titles), "institutions": lists[1], "people": lists[2]}
+        listed_count = sum(paper.listed_by_person for paper in expertise.papers)
+        content = {"keywords": keywords, "papers": listed_count, "institutions": institutions, "people": people}
         await self._log.append(
             connection, tenant, by, "expertise changed", expertise.member, declared=is_own, **content
         )
-        (stored,) = await connection.fetch(_SELECT_EXPERTISE, tenant, [expertise.member])
-        return from_row(Expertise, stored)
+        (stored_row,) = await connection.fetch(_SELECT_EXPERTISE, tenant, [expertise.member])
+        return from_row(Expertise, stored_row)
 
     async def get_first_coauthor_year(self, tenant: TenantId, batch: BatchId) -> int | None:
         """Return the earliest year in which a joint paper counts as a conflict of interest in a call; None if the call

@@ -36,7 +36,7 @@ class FinishedJob(NamedTuple):
     traceparent: str | None
     """Trace context of the request (W3C Trace Context)."""
     events: Sequence[JobEvent]
-    rows: Sequence[LedgerRow]
+    ledger_rows: Sequence[LedgerRow]
     """Ledger rows for all of the job's runs."""
 
 

@@ -24,7 +24,7 @@ _COUNT_JOBS = f"""
     SELECT count(*) FILTER (WHERE {_READABLE}) AS jobs, count(*) FILTER (WHERE NOT {_READABLE}) AS unreadable,
            min(finished_at) FILTER (WHERE document IS NOT NULL OR document_file IS NOT NULL) AS first_document,
            (SELECT retention_days FROM tenants WHERE id = $1) AS retention_days,
-           (SELECT max_queued FROM tenants WHERE id = $1) AS most,
+           (SELECT max_queued FROM tenants WHERE id = $1) AS max_queued,
            (SELECT count(*) FROM jobs AS waiting WHERE waiting.tenant = $1 AND waiting.state = 'queued') AS queued
     FROM jobs WHERE {_WITHOUT_RESULT}
 """
@@ -78,8 +78,8 @@ async def preview_retry(
     if row is None:
         return RetryPreview(0, 0, None)
     limits = [days for days in (document_days, row["retention_days"]) if days is not None]
-    first = row["first_document"]
-    until = first + dt.timedelta(days=min(limits)) if limits and first is not None else None
+    first_end = row["first_document"]
+    until = first_end + dt.timedelta(days=min(limits)) if limits and first_end is not None else None
     return RetryPreview(row["jobs"], row["unreadable"], until)
 
 
@@ -94,8 +94,8 @@ async def retry_jobs(
         counts = await connection.fetchrow(_COUNT_JOBS.format(column=column), tenant, id)
         if counts is None or not counts["jobs"]:
             return RetryCounts(0, 0 if counts is None else counts["unreadable"])
-        if counts["queued"] + counts["jobs"] > counts["most"]:
-            raise QueueFull(counts["queued"], counts["jobs"], counts["most"])
+        if counts["queued"] + counts["jobs"] > counts["max_queued"]:
+            raise QueueFull(counts["queued"], counts["jobs"], counts["max_queued"])
         rows = await connection.fetch(_RETRY_JOBS.format(column=column), tenant, id)
         # Counted again, because documents may have been deleted while this transaction was waiting for locks.
         counts_now = await connection.fetchrow(_COUNT_JOBS.format(column=column), tenant, id)

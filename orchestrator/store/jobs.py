@@ -375,10 +375,10 @@ def _to_batch_row(row: asyncpg.Record) -> BatchRow:
     return BatchRow(job, source, None if row["report"] is None else _parse_report(row["report"], source, job.id))
 
 
-def _parse_report(stored: str, source: str, job: JobId) -> Report:
+def _parse_report(document: str, source: str, job: JobId) -> Report:
     """Return the report with this job's source. The report may come from an earlier job for the same idea, whose source
     other tenants must not see."""
-    report = from_json_column(Report, stored, f"The report of job {job}")
+    report = from_json_column(Report, document, f"The report of job {job}")
     return report.model_copy(update={"idea": report.idea.model_copy(update={"source": source})})
 
 

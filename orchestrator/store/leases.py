@@ -156,14 +156,14 @@ class PgLeases(Store):
         async def store_verdict(connection: Connection) -> bool:
             key = (lease.job, lease.token, verdict.state)
             async with connection.transaction():
-                stored = await connection.fetch(_FINISH_JOB, *key, *values, timeout=timeout)
-                if stored and verdict.result is not None:
+                stored_rows = await connection.fetch(_FINISH_JOB, *key, *values, timeout=timeout)
+                if stored_rows and verdict.result is not None:
                     await store_ranking_result(connection, lease.job, verdict.result, timeout)
             # An earlier attempt whose response was lost may have stored the verdict.
-            stored = stored or await connection.fetch(_SELECT_IS_FINISHED, *key)
-            if stored:
+            is_stored = bool(stored_rows or await connection.fetch(_SELECT_IS_FINISHED, *key))
+            if is_stored:
                 await notify(connection, make_finished_notifications(lease.job))
-            return bool(stored)
+            return is_stored
 
         return await self._database.run(store_verdict, timeout)
 

@@ -172,14 +172,13 @@ class PgMails(PgOutbox):
                 if call is None or not self.enabled:
                     return 0
                 rows = await connection.fetch(_SELECT_MISSING_REVIEWERS, tenant, batch)
-                due_reviewers = [
-                    person for person in (from_row(MissingReviewer, row) for row in rows) if person.is_due(by.at)
-                ]
-                for person in due_reviewers:
+                reviewers = [from_row(MissingReviewer, row) for row in rows]
+                due_reviewers = [reviewer for reviewer in reviewers if reviewer.is_due(by.at)]
+                for reviewer in due_reviewers:
                     message = ReviewsMissing(
-                        call=batch, name=call["name"], proposals=person.proposals, due=call["opinions_due"]
+                        call=batch, name=call["name"], proposals=reviewer.proposals, due=call["opinions_due"]
                     )
-                    await self._queue(connection, person.id, batch, message)
+                    await self._queue(connection, reviewer.id, batch, message)
                 if due_reviewers:
                     await log.append(connection, tenant, by, "reviewers reminded", batch, reviewers=len(due_reviewers))
                 return len(due_reviewers)

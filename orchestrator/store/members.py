@@ -22,7 +22,7 @@ COULD_READ_REPORTS = "coalesce(members.read_reports_until > batches.created_at, 
 """SQL condition for a member who could read the call's reports in an earlier role, so that their first opinion would
 not be blind."""
 
-OWNERS_CHANGE_ADDRESSES = (
+ADDRESS_CHANGE_REFUSAL = (
     "Only an owner may change the address of a member, because it identifies the person who signs in. Remove the "
     "invitation and create a new one."
 )
@@ -154,15 +154,15 @@ class PgMembers(LoggedStore):
         or was removed. Raises ReviewRefused if another member has the new address, if the actor's role does not allow
         the change, or if no owner would be left."""
         role, email = fields.get("role", "as before"), fields.get("email")
-        before = await self._lock_member(connection, tenant, id, by.actor, role, email)
-        if before is None:
+        current = await self._lock_member(connection, tenant, id, by.actor, role, email)
+        if current is None:
             return None
-        new_values = NewMember(**before.model_dump(include=set(NewMember.model_fields)) | dict(fields))
+        new_values = NewMember(**current.model_dump(include=set(NewMember.model_fields)) | dict(fields))
         try:
             member = await select_one(connection, Member, _UPDATE_MEMBER, tenant, id, *_make_columns(new_values))
         except asyncpg.UniqueViolationError:
             raise ReviewRefused(f"The address {email} belongs to another member.") from None
-        if is_different_address(before.email, email):
+        if is_different_address(current.email, email):
             await connection.execute(_DELETE_SIGN_IN_LINKS, id)
         if not new_values.receives_email:
             await self._mails.delete_pending(connection, id)
@@ -224,26 +224,24 @@ class PgMembers(LoggedStore):
         members_by_id = {
             row["id"]: from_row(Member, row) for row in await connection.fetch(_LOCK_MEMBERS, tenant, [id, actor.id])
         }
-        acting_member, target_member = members_by_id.get(MemberId(actor.id)), members_by_id.get(id)
-        if acting_member is not None and (
-            acting_member.removed_at is not None or not may(acting_member.role, "invite people")
-        ):
+        acting, target = members_by_id.get(MemberId(actor.id)), members_by_id.get(id)
+        if acting is not None and (acting.removed_at is not None or not may(acting.role, "invite people")):
             raise ReviewRefused("Your role has changed, so you can no longer manage members.")
-        if target_member is None or target_member.removed_at is not None:
+        if target is None or target.removed_at is not None:
             return None
-        role = (actor if acting_member is None else acting_member).role
-        if "owner" in (target_member.role, new_role) and role not in ("owner", "machine"):
+        role = (actor if acting is None else acting).role
+        if "owner" in (target.role, new_role) and role not in ("owner", "machine"):
             raise ReviewRefused("Only an owner can appoint, change or remove an owner.")
         other_owners = [
-            other_member
-            for other_member in members_by_id.values()
-            if other_member.id != id and other_member.role == "owner" and other_member.removed_at is None
+            member
+            for member in members_by_id.values()
+            if member.id != id and member.role == "owner" and member.removed_at is None
         ]
-        if target_member.role == "owner" and new_role not in ("owner", "as before") and not other_owners:
-            raise ReviewRefused(f"{target_member.name} is the only owner. Make another member an owner first.")
-        if is_different_address(target_member.email, email) and not may(role, "change addresses"):
-            raise ReviewRefused(OWNERS_CHANGE_ADDRESSES)
-        return target_member
+        if target.role == "owner" and new_role not in ("owner", "as before") and not other_owners:
+            raise ReviewRefused(f"{target.name} is the only owner. Make another member an owner first.")
+        if is_different_address(target.email, email) and not may(role, "change addresses"):
+            raise ReviewRefused(ADDRESS_CHANGE_REFUSAL)
+        return target
 
     async def was_invited_by(self, id: MemberId, actor: Actor) -> bool:
         return bool(await self._database.fetch(_SELECT_INVITED_BY, id, actor.id))

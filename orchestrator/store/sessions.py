@@ -55,21 +55,12 @@ class PgSessions(Store):
         super().__init__(database)
         self._settings = settings
 
-    async def begin(self, token: str, new_session: NewSession, now: dt.datetime) -> None:
+    async def begin(self, token: str, session: NewSession, now: dt.datetime) -> None:
         """Start a session, and delete all expired sessions."""
         await self._database.execute(_DELETE_EXPIRED, now, now - self._idle_timeout)
         ends_at = now + dt.timedelta(seconds=self._settings.session_seconds)
-        name = replace_nul(new_session.name)
-        values = (
-            hash_token(token),
-            new_session.tenant,
-            new_session.role,
-            name,
-            new_session.key,
-            new_session.member,
-            now,
-            ends_at,
-        )
+        name = replace_nul(session.name)
+        values = (hash_token(token), session.tenant, session.role, name, session.key, session.member, now, ends_at)
         await self._database.execute(_INSERT_SESSION, *values)
 
     async def find(self, token: str, now: dt.datetime) -> Session | None:

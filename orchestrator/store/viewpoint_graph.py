@@ -70,7 +70,7 @@ class _GraphState(NamedTuple):
 class _Growth(NamedTuple):
     """Additions to be written. They were computed from a state of the graph that may have changed since."""
 
-    before: _GraphState
+    state: _GraphState
     additions: GraphAdditions
     owners: NDArray[np.int64]
     """Each viewpoint's idea number, with shape (viewpoints,)."""
@@ -78,9 +78,9 @@ class _Growth(NamedTuple):
     """The new ideas' edges, each listed once with source < target; None if no idea is new."""
 
     @property
-    def added(self) -> AdditionSummary:
-        new, edges = self.additions.new, 0 if self.edges is None else len(self.edges.sources)
-        return AdditionSummary(len(new), len(self.owners), edges, self.additions.known, len(self.additions.labels))
+    def summary(self) -> AdditionSummary:
+        ideas, edges = self.additions.new, 0 if self.edges is None else len(self.edges.sources)
+        return AdditionSummary(len(ideas), len(self.owners), edges, self.additions.known, len(self.additions.labels))
 
 
 class PgViewpointGraph(Store):
@@ -130,9 +130,8 @@ class PgViewpointGraph(Store):
         try:
             while True:
                 growth = await self._plan_growth(ideas)
-                work = partial(self._write_growth, growth)
-                if await self._database.run(work, _GRAPH_SECONDS):
-                    return growth.added
+                if await self._database.run(partial(self._write_growth, growth), _GRAPH_SECONDS):
+                    return growth.summary
                 self._neighbours.clear()
         except BaseException:
             # The index may hold rows that were not committed.
@@ -140,17 +139,15 @@ class PgViewpointGraph(Store):
             raise
 
     async def _plan_growth(self, ideas: Sequence[PreparedIdea]) -> "_Growth":
-        async def read_state(
-            connection: Connection,
-        ) -> tuple[_GraphState, dict[IdeaId, IdeaFingerprint]]:
+        async def read_state(connection: Connection) -> tuple[_GraphState, dict[IdeaId, IdeaFingerprint]]:
             async with connection.transaction(isolation="repeatable_read", readonly=True):
                 state = await self._read_state(connection)
                 if state is None:
                     raise missing_graph_error(self._name)
                 return state, await self._select_fingerprints(connection, [idea.idea.id for idea in ideas])
 
-        state, known = await self._database.run(read_state)
-        additions = plan_additions(state.plan, known, ideas)
+        state, fingerprints = await self._database.run(read_state)
+        additions = plan_additions(state.plan, fingerprints, ideas)
         if not additions.new:
             return _Growth(state, additions, np.empty(0, np.int64), None)
         await self._update_index(state.viewpoints)
@@ -162,24 +159,24 @@ class PgViewpointGraph(Store):
 
     async def _write_growth(self, growth: "_Growth", connection: Connection) -> bool:
         """Write all additions. Return False and write nothing if the graph has changed in the meantime."""
-        before, added_ideas = growth.before, growth.additions
+        state, additions = growth.state, growth.additions
         async with connection.transaction():
-            if await self._read_state(connection, locked=True) != before:
+            if await self._read_state(connection, locked=True) != state:
                 return False
             if growth.edges is not None:
-                await self._copy_ideas(connection, added_ideas.new, before.ideas)
-                await self._copy_viewpoints(connection, added_ideas.new, growth.owners, before.viewpoints)
+                await self._copy_ideas(connection, additions.new, state.ideas)
+                await self._copy_viewpoints(connection, additions.new, growth.owners, state.viewpoints)
                 await self._copy_edges(connection, growth.edges)
-            for idea, label in added_ideas.labels:
+            for idea, label in additions.labels:
                 await connection.execute(
                     "UPDATE viewpoint_ideas SET label = $3 WHERE graph = $1 AND id = $2",
                     self._name,
                     replace_nul(idea),
                     label,
                 )
-            if added_ideas.new or added_ideas.labels:
-                version, added = derive_next_version(before.version, added_ideas), growth.added
-                sizes = before.ideas + added.ideas, before.viewpoints + added.viewpoints
+            if additions.new or additions.labels:
+                version, summary = derive_next_version(state.version, additions), growth.summary
+                sizes = state.ideas + summary.ideas, state.viewpoints + summary.viewpoints
                 await connection.execute(_UPDATE_GRAPH, self._name, version, *sizes)
         return True
 

@@ -113,10 +113,10 @@ class PgWebhooks(PgOutbox):
         rows = await self._database.fetch("SELECT id, sealed FROM webhooks ORDER BY id")
         return [(row["id"], row["sealed"]) for row in rows]
 
-    async def replace_secret(self, webhook: WebhookId, before: str, after: str) -> bool:
-        """Replace a webhook's encrypted secret. Return False if the current one is not `before`."""
+    async def replace_secret(self, webhook: WebhookId, old_secret: str, new_secret: str) -> bool:
+        """Replace a webhook's encrypted secret. Return False if the current one is not `old_secret`."""
         query = "UPDATE webhooks SET sealed = $3 WHERE id = $1 AND sealed = $2 RETURNING id"
-        return await self._database.fetch_one(query, webhook, before, after) is not None
+        return await self._database.fetch_one(query, webhook, old_secret, new_secret) is not None
 
     async def list_webhooks(self, tenant: TenantId) -> list[WebhookResource]:
         """Return a tenant's webhooks, newest first."""
