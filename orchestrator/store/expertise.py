@@ -70,9 +70,9 @@ class PgExpertise(LoggedStore):
     async def store(
         self, connection: Connection, tenant: TenantId, expertise: Expertise, by: ActBy
     ) -> Expertise | None:
-        """Replace a member's expertise; `expertise.version` is the version that it replaces. Institutions and people count
-        as declared if the member saves them personally. Return None if the member does not exist. Raises ReviewRefused
-        if another version has been stored in the meantime."""
+        """Replace a member's expertise; `expertise.version` is the version that it replaces. Institutions and people
+        count as declared if the member saves them personally. Return None if the member does not exist. Raises
+        ReviewRefused if another version has been stored in the meantime."""
         row = await connection.fetchrow(_LOCK_MEMBER, tenant, expertise.member)
         if row is None:
             return None
