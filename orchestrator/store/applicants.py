@@ -26,14 +26,14 @@ _UPSERT_APPLICANT = """
 """
 # Proposals with the same text have the same idea id, which is known once there is a report.
 _SELECT_SAME_TEXTS = f"""
-    SELECT asked.id AS of, other.id AS evaluation, other.batch, {CALL_TITLE} AS call, other."row"
-    FROM jobs AS asked JOIN evaluations AS mine ON mine.id = asked.run_id
-    JOIN evaluations AS theirs ON theirs.idea_id = mine.idea_id JOIN runs ON runs.run_id = theirs.id
-    JOIN jobs AS other ON other.id = runs.job AND other.run_id = theirs.id
-    LEFT JOIN batches ON batches.id = other.batch
-    WHERE asked.tenant = $1 AND asked.id = ANY($2) AND other.tenant = $1 AND other.kind = 'evaluation'
-      AND other.id <> asked.id
-    ORDER BY asked.id, other.batch = asked.batch DESC, other.created_at, other.id
+    SELECT searched.id AS searched, matching.id AS evaluation, matching.batch, {CALL_TITLE} AS call, matching."row"
+    FROM jobs AS searched JOIN evaluations AS own ON own.id = searched.run_id
+    JOIN evaluations AS same ON same.idea_id = own.idea_id JOIN runs ON runs.run_id = same.id
+    JOIN jobs AS matching ON matching.id = runs.job AND matching.run_id = same.id
+    LEFT JOIN batches ON batches.id = matching.batch
+    WHERE searched.tenant = $1 AND searched.id = ANY($2) AND matching.tenant = $1 AND matching.kind = 'evaluation'
+      AND matching.id <> searched.id
+    ORDER BY searched.id, matching.batch = searched.batch DESC, matching.created_at, matching.id
 """
 _SELECT_BY_NAME = f"""
     SELECT jobs.id, jobs.subject AS title, source_name AS source, {CALL_TITLE} AS call, "row"
@@ -99,7 +99,7 @@ class PgApplicants(LoggedStore):
         """Return, by proposal, the other proposals that have the same text; those in the same call come first."""
         texts_by_job = defaultdict[JobId, list[SameText]](list)
         for row in await self._database.fetch(_SELECT_SAME_TEXTS, tenant, list(evaluations)):
-            texts_by_job[JobId(row["of"])].append(SameText.model_validate(dict(row)))
+            texts_by_job[JobId(row["searched"])].append(SameText.model_validate(dict(row)))
         return texts_by_job
 
     async def find_by_name(self, tenant: TenantId, name: str, limit: int = 50) -> list[ProposalWithName]:

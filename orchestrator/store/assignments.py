@@ -90,12 +90,12 @@ _INSERT_DETECTED_CONFLICT = """
     SELECT id, $2, $3, $4, $5 FROM jobs WHERE id = $1 FOR KEY SHARE ON CONFLICT DO NOTHING
 """
 _UPSERT_CONFLICT = """
-    INSERT INTO conflicts AS known (evaluation, member, source, reason, recorded_at)
+    INSERT INTO conflicts AS stored (evaluation, member, source, reason, recorded_at)
     SELECT jobs.id, members.id, $6, $4, $5 FROM jobs, members
     WHERE jobs.tenant = $1 AND jobs.id = $2 AND members.tenant = $1 AND members.id = $3
     FOR KEY SHARE OF jobs
     ON CONFLICT (evaluation, member) DO UPDATE SET source = $6, reason = $4, cleared_reason = NULL, recorded_at = $5
-    RETURNING known.*
+    RETURNING stored.*
 """
 _CLEAR_CONFLICT = """
     UPDATE conflicts SET cleared_reason = $4 FROM jobs

@@ -33,13 +33,13 @@ _INSERT_ENTRY = """
 _INSERT_CONTENT = "INSERT INTO audit_contents (tenant, number, subject, salt, content) VALUES ($1, $2, $3, $4, $5)"
 _UPDATE_HEAD = "UPDATE audit_heads SET number = $2, hash = $3 WHERE tenant = $1"
 _SELECT_ENTRIES = """
-    SELECT entry.*, words.salt, words.content
-    FROM audit_log AS entry LEFT JOIN audit_contents AS words USING (tenant, number)
+    SELECT entry.*, contents.salt, contents.content
+    FROM audit_log AS entry LEFT JOIN audit_contents AS contents USING (tenant, number)
     WHERE entry.tenant = $1 AND entry.number > $2 ORDER BY entry.number LIMIT $3
 """
 _SELECT_NEWEST = """
-    SELECT entry.*, words.salt, words.content
-    FROM audit_log AS entry LEFT JOIN audit_contents AS words USING (tenant, number)
+    SELECT entry.*, contents.salt, contents.content
+    FROM audit_log AS entry LEFT JOIN audit_contents AS contents USING (tenant, number)
     WHERE entry.tenant = $1 AND ($2::text IS NULL OR entry.actor = $2) AND ($3::text IS NULL OR entry.action = $3)
       AND ($4::text IS NULL OR entry.subject = $4) AND ($5::bigint IS NULL OR entry.number < $5)
     ORDER BY entry.number DESC LIMIT $6
@@ -53,17 +53,17 @@ _DELETE_CONTENT = """
 """
 # Content about resources that were deleted when their retention period ended. Erasures delete content themselves.
 _SELECT_EXPIRED_CONTENT = """
-    SELECT words.tenant, array_agg(DISTINCT words.subject) AS subjects
-    FROM audit_contents AS words JOIN tenants ON tenants.id = words.tenant
-    WHERE tenants.retention_days IS NOT NULL AND words.subject ~ '^(ev|bt|rk)_'
+    SELECT contents.tenant, array_agg(DISTINCT contents.subject) AS subjects
+    FROM audit_contents AS contents JOIN tenants ON tenants.id = contents.tenant
+    WHERE tenants.retention_days IS NOT NULL AND contents.subject ~ '^(ev|bt|rk)_'
       AND EXISTS (
           SELECT FROM audit_log AS entry
-          WHERE entry.tenant = words.tenant AND entry.number = words.number AND entry.action <> 'erased'
+          WHERE entry.tenant = contents.tenant AND entry.number = contents.number AND entry.action <> 'erased'
             AND entry.recorded_at < $1::timestamptz - tenants.retention_days * interval '1 day'
       )
-      AND NOT EXISTS (SELECT FROM jobs WHERE jobs.id = words.subject)
-      AND NOT EXISTS (SELECT FROM batches WHERE batches.id = words.subject)
-    GROUP BY words.tenant
+      AND NOT EXISTS (SELECT FROM jobs WHERE jobs.id = contents.subject)
+      AND NOT EXISTS (SELECT FROM batches WHERE batches.id = contents.subject)
+    GROUP BY contents.tenant
 """
 _RETENTION_ACTOR = Actor("retention", "the retention period", "machine")
 

@@ -71,7 +71,7 @@ _SELECT_PROPOSALS = f"""
     WHERE {_IS_BIDDABLE} ORDER BY bid_searches.similarity DESC, jobs."row", jobs.id LIMIT $4 OFFSET $5
 """
 _COUNT_PROPOSALS_AND_BIDS = f"""
-    SELECT count(*) AS proposals, count(bids.bid) AS given
+    SELECT count(*) AS proposals, count(bids.bid) AS bid_count
     FROM jobs LEFT JOIN bids ON bids.evaluation = jobs.id AND bids.member = $2 WHERE {_IS_BIDDABLE}
 """
 # NOT IN uses a hash table. With NOT EXISTS, the server compares all pairs of proposals if it expects few rows, as it
@@ -85,15 +85,15 @@ _SELECT_UNCHECKED = f"""
 """
 _MARK_CHECKED = """
     INSERT INTO bid_searches (evaluation, member, changed_at, similarity)
-    SELECT jobs.id, $2, $5, searched.similarity
-    FROM jobs JOIN unnest($3::text[], $4::float8[]) AS searched (id, similarity) ON searched.id = jobs.id
+    SELECT jobs.id, $2, $5, checked.similarity
+    FROM jobs JOIN unnest($3::text[], $4::float8[]) AS checked (id, similarity) ON checked.id = jobs.id
     WHERE jobs.tenant = $1 FOR KEY SHARE OF jobs
     ON CONFLICT (evaluation, member) DO UPDATE SET changed_at = $5, similarity = excluded.similarity
 """
 _SELECT_BIDDABLE = f"SELECT jobs.id FROM jobs WHERE {_IS_BIDDABLE} AND jobs.id = ANY($4)"
 _UPSERT_BIDS = """
     INSERT INTO bids (evaluation, member, bid, bid_at) SELECT evaluation, $2, bid, $4
-    FROM unnest($1::text[], $3::text[]) AS given (evaluation, bid)
+    FROM unnest($1::text[], $3::text[]) AS new_bids (evaluation, bid)
     ON CONFLICT (evaluation, member) DO UPDATE SET bid = excluded.bid, bid_at = excluded.bid_at
 """
 _DELETE_BIDS = "DELETE FROM bids WHERE evaluation = ANY($1) AND member = $2"
@@ -162,7 +162,7 @@ class PgBids(LoggedStore):
     async def count_proposals_and_bids(self, tenant: TenantId, member: MemberId, batch: BatchId) -> tuple[int, int]:
         """Return how many proposals a reviewer may bid on, and how many of those they have bid on."""
         (row,) = await self._database.fetch(_COUNT_PROPOSALS_AND_BIDS, tenant, member, batch)
-        return row["proposals"], row["given"]
+        return row["proposals"], row["bid_count"]
 
     @in_transaction
     async def save_bids(

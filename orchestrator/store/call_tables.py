@@ -40,8 +40,8 @@ PROPOSALS = """
     ), proposals AS (
         SELECT jobs.id, "row", state, subject, source_name, flags, cost_usd, problem, run, figures, score, certainty,
                fit, shares, words, finished_at, extract(epoch FROM finished_at - started_at)::float8 AS seconds,
-               rank, low, high, band, shortlist_probability, coalesce(set_score::float8, given.mean) AS people,
-               coalesce(given.reviews, 0) AS reviews, set_score IS NOT NULL AS overridden,
+               rank, low, high, band, shortlist_probability, coalesce(set_score::float8, scored.mean) AS people,
+               coalesce(scored.reviews, 0) AS reviews, set_score IS NOT NULL AS overridden,
                decisions.outcome AS decision, decisions.amount, applicants.name AS applicant, institution,
                applicants.amount AS requested,
                CASE WHEN state <> 'succeeded' THEN state WHEN complete THEN 'full' WHEN score IS NOT NULL THEN 'part'
@@ -56,7 +56,7 @@ PROPOSALS = """
                 SELECT FROM conflicts WHERE conflicts.evaluation = opinions.evaluation
                   AND conflicts.member = opinions.member AND cleared_reason IS NULL
             ) GROUP BY opinions.evaluation
-        ) AS given ON given.evaluation = jobs.id
+        ) AS scored ON scored.evaluation = jobs.id
         LEFT JOIN (SELECT evaluation, score AS set_score FROM score_overrides) AS overriding
             ON overriding.evaluation = jobs.id
         LEFT JOIN decisions ON decisions.evaluation = jobs.id
@@ -103,8 +103,8 @@ _SELECT_COUNTS = f"""{PROPOSALS}
     FROM proposals GROUP BY outcome
 """
 _UPSERT_VIEW = """
-    INSERT INTO saved_views AS known (tenant, name, query) VALUES ($1, $2, $3)
-    ON CONFLICT (tenant, name) DO UPDATE SET query = $3 WHERE $4 OR known.query = $3 RETURNING name
+    INSERT INTO saved_views AS stored (tenant, name, query) VALUES ($1, $2, $3)
+    ON CONFLICT (tenant, name) DO UPDATE SET query = $3 WHERE $4 OR stored.query = $3 RETURNING name
 """
 
 

@@ -11,22 +11,22 @@ from orchestrator.store.database import Store
 Claimed: TypeAlias = Literal["claimed", "elsewhere"]
 
 _UPSERT_CLAIM = """
-    INSERT INTO reply_claims AS held (key, claimant, expires_at)
+    INSERT INTO reply_claims AS existing (key, claimant, expires_at)
     VALUES ($1, $2, clock_timestamp() + $3::interval)
     ON CONFLICT (key) DO UPDATE SET claimant = excluded.claimant, expires_at = excluded.expires_at
-    WHERE held.expires_at <= clock_timestamp() OR held.claimant = excluded.claimant
+    WHERE existing.expires_at <= clock_timestamp() OR existing.claimant = excluded.claimant
     RETURNING key
 """
 
 _FIND_OR_CLAIM = """
     WITH found AS ({find}), claimed AS (
-        INSERT INTO reply_claims AS held (key, claimant, expires_at)
+        INSERT INTO reply_claims AS existing (key, claimant, expires_at)
         SELECT $1, {claimant}, clock_timestamp() + {seconds}::interval WHERE NOT EXISTS (SELECT FROM found)
         ON CONFLICT (key) DO UPDATE SET claimant = excluded.claimant, expires_at = excluded.expires_at
-        WHERE held.expires_at <= clock_timestamp() OR held.claimant = excluded.claimant
+        WHERE existing.expires_at <= clock_timestamp() OR existing.claimant = excluded.claimant
         RETURNING true AS claimed
     )
-    SELECT claimed, found.* FROM (SELECT 1) AS one LEFT JOIN found ON true LEFT JOIN claimed ON true
+    SELECT claimed, found.* FROM (SELECT 1) AS single_row LEFT JOIN found ON true LEFT JOIN claimed ON true
 """
 
 _DELETE_CLAIM = "DELETE FROM reply_claims WHERE key = $1 AND claimant = $2"
@@ -36,9 +36,10 @@ _RENEW_CLAIMS = """
 """
 
 _SELECT_UNCLAIMED = """
-    SELECT key FROM unnest($1::text[]) AS wanted (key)
+    SELECT key FROM unnest($1::text[]) AS requested (key)
     WHERE NOT EXISTS (
-        SELECT FROM reply_claims AS held WHERE held.key = wanted.key AND held.expires_at > clock_timestamp()
+        SELECT FROM reply_claims AS existing
+        WHERE existing.key = requested.key AND existing.expires_at > clock_timestamp()
     )
 """
 

@@ -12,11 +12,11 @@ from orchestrator.store.json_columns import replace_nul
 from orchestrator.store.open_calls import prevent_sign_off
 
 _UPSERT_OVERRIDE = """
-    INSERT INTO score_overrides AS known (evaluation, score, reason, overridden_by_id, overridden_by, overridden_at)
+    INSERT INTO score_overrides AS stored (evaluation, score, reason, overridden_by_id, overridden_by, overridden_at)
     SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE
     ON CONFLICT (evaluation) DO UPDATE SET
         score = $3, reason = $4, overridden_by_id = $5, overridden_by = $6, overridden_at = $7
-    RETURNING known.*
+    RETURNING stored.*
 """
 _SELECT_OVERRIDE = """
     SELECT score_overrides.* FROM score_overrides JOIN jobs ON jobs.id = evaluation

@@ -73,8 +73,8 @@ _SELECT_REMAINING = """
     UNION SELECT job FROM document_files WHERE job = ANY($2)
     UNION SELECT payload #>> '{data,id}' FROM deliveries JOIN webhooks ON webhooks.id = webhook
           WHERE webhooks.tenant = $1 AND payload #>> '{data,id}' = ANY($2)
-    UNION SELECT words.subject FROM audit_contents AS words JOIN audit_log AS entry USING (tenant, number)
-          WHERE words.tenant = $1 AND words.subject = ANY($2) AND entry.action <> 'erased'
+    UNION SELECT contents.subject FROM audit_contents AS contents JOIN audit_log AS entry USING (tenant, number)
+          WHERE contents.tenant = $1 AND contents.subject = ANY($2) AND entry.action <> 'erased'
     ORDER BY id
 """
 

@@ -23,16 +23,16 @@ from orchestrator.store.ranking_redaction import (
 from orchestrator.store.retention import erase_batch, erase_jobs
 
 _SELECT_IDEA_IDS = f"WITH {APPLICANT_IDEAS} SELECT DISTINCT idea FROM direct WHERE idea IS NOT NULL"
-_ROW_HAS_NAME = source_matches("(one ->> 'source')", "$2")
+_ROW_HAS_NAME = source_matches("(rejected_row ->> 'source')", "$2")
 # Rows added concurrently are kept, because the update filters the current list.
 _DELETE_REJECTED_ROWS = f"""
     UPDATE batches SET (erased, rejected) = (
         SELECT erased + count(*) FILTER (WHERE {_ROW_HAS_NAME}),
-               coalesce(jsonb_agg(one ORDER BY place) FILTER (WHERE NOT {_ROW_HAS_NAME}), '[]')
-        FROM jsonb_array_elements(batches.rejected) WITH ORDINALITY AS each (one, place)
+               coalesce(jsonb_agg(rejected_row ORDER BY place) FILTER (WHERE NOT {_ROW_HAS_NAME}), '[]')
+        FROM jsonb_array_elements(batches.rejected) WITH ORDINALITY AS numbered (rejected_row, place)
     )
     WHERE tenant = $1 AND EXISTS (
-        SELECT FROM jsonb_array_elements(batches.rejected) AS one WHERE {_ROW_HAS_NAME}
+        SELECT FROM jsonb_array_elements(batches.rejected) AS rejected_row WHERE {_ROW_HAS_NAME}
     )
     RETURNING id
 """
@@ -56,7 +56,7 @@ _EMPTY_RESPONSES = """
     UPDATE idempotency SET body = convert_to(
         (
             SELECT jsonb_object_agg(name, CASE jsonb_typeof(value) WHEN 'array' THEN '[]' ELSE value END)
-            FROM jsonb_each(convert_from(body, 'UTF8')::jsonb) AS said (name, value)
+            FROM jsonb_each(convert_from(body, 'UTF8')::jsonb) AS field (name, value)
         )::text,
         'UTF8'
     )

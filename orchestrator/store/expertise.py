@@ -27,12 +27,12 @@ _LOCK_MEMBER = """
     WHERE members.tenant = $1 AND members.id = $2 AND members.removed_at IS NULL FOR NO KEY UPDATE OF members
 """
 _UPSERT_EXPERTISE = """
-    INSERT INTO expertise AS known
+    INSERT INTO expertise AS stored
         (member, keywords, papers, institutions, people, version, declared_at, changed_by, changed_at)
     VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $7 THEN $9::timestamptz END, $8, $9)
     ON CONFLICT (member) DO UPDATE
     SET keywords = $2, papers = $3, institutions = $4, people = $5, version = $6, changed_by = $8, changed_at = $9,
-        declared_at = CASE WHEN $7 THEN $9 ELSE known.declared_at END
+        declared_at = CASE WHEN $7 THEN $9 ELSE stored.declared_at END
 """
 _SELECT_BY_MENTION = """
     SELECT members.id, members.name FROM expertise JOIN members ON members.id = member

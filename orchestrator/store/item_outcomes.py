@@ -14,13 +14,13 @@ Outcome = TypeVar("Outcome", bound=ItemOutcome)
 
 # The job's row is locked until the outcomes are stored, so that the lease cannot be lost in between.
 _INSERT_OUTCOMES = """
-    WITH held AS (SELECT id FROM jobs WHERE id = $1 AND lease = $2 FOR SHARE), kept AS (
+    WITH leased AS (SELECT id FROM jobs WHERE id = $1 AND lease = $2 FOR SHARE), inserted AS (
         INSERT INTO item_outcomes (job, item, came, outcome)
-        SELECT held.id, arrived.item, arrived.came, arrived.outcome
-        FROM held, unnest($3::integer[], $4::integer[], $5::jsonb[]) AS arrived (item, came, outcome)
+        SELECT leased.id, new_outcomes.item, new_outcomes.came, new_outcomes.outcome
+        FROM leased, unnest($3::integer[], $4::integer[], $5::jsonb[]) AS new_outcomes (item, came, outcome)
         ON CONFLICT (job, item) DO NOTHING
     )
-    SELECT id FROM held
+    SELECT id FROM leased
 """
 
 _SELECT_OUTCOMES = "SELECT outcome FROM item_outcomes WHERE job = $1 ORDER BY item"

@@ -23,7 +23,7 @@ _MAX_CHUNK_BYTES = 16_000_000
 """Maximum number of document bytes in one statement, so that it completes within its timeout."""
 
 _SELECT_QUEUE_ROOM = """
-    SELECT max_queued, EXISTS (SELECT FROM jobs WHERE id = $2) AS known,
+    SELECT max_queued, EXISTS (SELECT FROM jobs WHERE id = $2) AS is_known,
            (SELECT count(*) FROM jobs WHERE jobs.tenant = tenants.id AND state = 'queued') AS queued
     FROM tenants WHERE id = $1
 """
@@ -42,13 +42,15 @@ _EXTEND_BATCH = """
                        rejected = left_over || $5::jsonb, open = $6, told = false,
                        opened_at = CASE WHEN open THEN opened_at ELSE statement_timestamp() END
     FROM (
-        SELECT coalesce(jsonb_agg(old ORDER BY place), '[]') AS left_over
-        FROM batches, jsonb_array_elements(rejected) WITH ORDINALITY AS each (old, place)
-        WHERE tenant = $1 AND id = $2 AND NOT (old ->> 'row')::integer = ANY($8::integer[])
+        SELECT coalesce(jsonb_agg(rejected_row ORDER BY place), '[]') AS left_over
+        FROM batches, jsonb_array_elements(rejected) WITH ORDINALITY AS numbered (rejected_row, place)
+        WHERE tenant = $1 AND id = $2 AND NOT (rejected_row ->> 'row')::integer = ANY($8::integer[])
     ) AS unreplaced
     WHERE tenant = $1 AND id = $2 AND (open OR $7) AND NOT EXISTS (SELECT FROM sign_offs WHERE batch = $2)
       AND NOT EXISTS (SELECT FROM jobs WHERE batch = $2 AND "row" >= $3)
-      AND NOT EXISTS (SELECT FROM jsonb_array_elements(rejected) AS old WHERE (old ->> 'row')::integer >= $3)
+      AND NOT EXISTS (
+          SELECT FROM jsonb_array_elements(rejected) AS rejected_row WHERE (rejected_row ->> 'row')::integer >= $3
+      )
     RETURNING id
 """
 _SELECT_HAS_JOB = "SELECT true FROM jobs WHERE id = $1"
@@ -178,7 +180,7 @@ async def _require_queue_room(connection: Connection, tenant: TenantId, jobs: Se
     row = await connection.fetchrow(_SELECT_QUEUE_ROOM, tenant, jobs[0].id if jobs else "")
     if row is None:
         raise InputError(f"The tenant {tenant} does not exist.")
-    if not row["known"] and row["queued"] + len(jobs) > row["max_queued"]:
+    if not row["is_known"] and row["queued"] + len(jobs) > row["max_queued"]:
         raise QueueFull(row["queued"], len(jobs), row["max_queued"])
 
 

@@ -83,18 +83,18 @@ _SELECT_BATCH_ROWS = f"""
 
 _SELECT_QUEUE_POSITION = f"""
     SELECT greatest(0, extract(epoch FROM ready_at - statement_timestamp()))::float8 AS seconds,
-           (SELECT count(*) FROM jobs AS before WHERE before.tenant = mine.tenant AND before.state = 'queued'
-              AND (before.priority = 2) = (mine.priority = 2)
-              AND (before.priority, before.ready_at) < (mine.priority, mine.ready_at)) AS ahead,
-           running.jobs AS running, CASE WHEN mine.priority <> 2 THEN max_running END AS max_running,
+           (SELECT count(*) FROM jobs AS earlier WHERE earlier.tenant = own.tenant AND earlier.state = 'queued'
+              AND (earlier.priority = 2) = (own.priority = 2)
+              AND (earlier.priority, earlier.ready_at) < (own.priority, own.ready_at)) AS ahead,
+           running.jobs AS running, CASE WHEN own.priority <> 2 THEN max_running END AS max_running,
            greatest(0, coalesce(max_usd, $3) - charged_usd) AS max_usd, monthly_usd,
            running.reserved AS reserved_usd,
            {SPENT_THIS_MONTH} AS spent_usd
-    FROM jobs AS mine JOIN tenants ON tenants.id = mine.tenant CROSS JOIN LATERAL (
+    FROM jobs AS own JOIN tenants ON tenants.id = own.tenant CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE priority <> 2) AS jobs, coalesce(sum(reserved_usd), 0) AS reserved
         FROM jobs WHERE tenant = tenants.id AND state = 'running'
     ) AS running
-    WHERE mine.tenant = $1 AND mine.id = $2 AND mine.state = 'queued'
+    WHERE own.tenant = $1 AND own.id = $2 AND own.state = 'queued'
 """
 
 _SELECT_FIRST_QUEUED = """
@@ -122,7 +122,7 @@ _CLOSE_BATCH = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2 AN
 _SELECT_NEXT_ROW = """
     SELECT 1 + greatest(
         rows, (SELECT max("row") FROM jobs WHERE batch = batches.id),
-        (SELECT max((one ->> 'row')::integer) FROM jsonb_array_elements(rejected) AS one)
+        (SELECT max((rejected_row ->> 'row')::integer) FROM jsonb_array_elements(rejected) AS rejected_row)
     ) AS next FROM batches WHERE tenant = $1 AND id = $2
 """
 _SELECT_BATCHES = """

@@ -49,7 +49,7 @@ _REVOKE_KEY = f"""
 # clocks differ.
 _AUTHENTICATE = """
     WITH known AS (
-        SELECT api_keys.*, coalesce(person.role, 'machine') AS role, person.name AS whose,
+        SELECT api_keys.*, coalesce(person.role, 'machine') AS role, person.name AS member_name,
                person.removed_at IS NOT NULL AS removed, coalesce(requests_per_minute, $3) AS per_minute,
                60.0::float8 / coalesce(requests_per_minute, $3) * interval '1 second' AS each,
                greatest($4::float8, 60.0::float8 / coalesce(requests_per_minute, $3)) * interval '1 second' AS burst,
@@ -70,7 +70,7 @@ _AUTHENTICATE = """
         WHERE greatest(rate.full_at, now()) + (SELECT tenant_each - tenant_burst FROM known) <= now()
         RETURNING full_at
     )
-    SELECT id, tenant, name, scopes, role, whose, member, per_minute,
+    SELECT id, tenant, name, scopes, role, member_name, member, per_minute,
            revoked_at IS NOT NULL OR removed AS revoked, expires_at <= $2 AS expired,
            extract(epoch FROM each)::float8 AS each, extract(epoch FROM burst)::float8 AS burst,
            (SELECT extract(epoch FROM full_at - now())::float8 FROM counted) AS backlog,
@@ -183,7 +183,7 @@ def _to_caller(row: asyncpg.Record) -> Caller | KeyRejection:
     role: Role = row["role"]
     scopes: frozenset[Scope] = frozenset(row["scopes"])
     allowed = scopes if role == "machine" else scopes & scopes_of_role(role)
-    name = row["whose"] or key_display_name(row["name"])
+    name = row["member_name"] or key_display_name(row["name"])
     return Caller(tenant, key, allowed, rate, name, role, row["member"])
 
 

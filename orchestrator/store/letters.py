@@ -62,7 +62,7 @@ _SELECT_RELEASED_COMMENTS = """
 _SELECT_UNRELEASED_PROPOSALS = """
     SELECT DISTINCT evaluation FROM opinions JOIN jobs ON jobs.id = evaluation
     WHERE jobs.tenant = $1 AND jobs.batch = $2 AND answers ->> 'to_applicant' <> '' AND NOT EXISTS (
-        SELECT FROM released_comments AS done WHERE done.evaluation = opinions.evaluation
+        SELECT FROM released_comments AS released WHERE released.evaluation = opinions.evaluation
     ) ORDER BY evaluation
 """
 _INSERT_OBJECTION = """

@@ -17,10 +17,10 @@ _INSERT_CALL = """
     WHERE llm_batch_calls.settled AND llm_batch_calls.ended_at <= clock_timestamp() - $7::interval
 """
 _SELECT_ENDED = """
-    SELECT key FROM unnest($2::text[]) AS wanted (key)
+    SELECT key FROM unnest($2::text[]) AS requested (key)
     WHERE NOT EXISTS (
         SELECT FROM llm_batch_calls AS calls
-        WHERE calls.endpoint = $1 AND calls.key = wanted.key AND calls.ended_at IS NULL
+        WHERE calls.endpoint = $1 AND calls.key = requested.key AND calls.ended_at IS NULL
     )
 """
 _SELECT_RESULT = "SELECT answer, why FROM llm_batch_calls WHERE endpoint = $1 AND key = $2 AND ended_at IS NOT NULL"
@@ -52,15 +52,15 @@ _CREATE_BATCH = """
         WINDOW in_turn AS (ORDER BY queued_at, key)
     ), chosen AS (
         SELECT key, until FROM waiting WHERE number = 1 OR (number <= $4 AND bytes <= $5)
-    ), made AS (
+    ), created AS (
         INSERT INTO llm_batches (id, endpoint, model, created_at, until)
         SELECT $2, $1, $3, clock_timestamp(), min(until) FROM chosen HAVING count(*) > 0
         RETURNING *
     ), calls_sent AS (
-        UPDATE llm_batch_calls AS calls SET state = 'out', batch = made.id
-        FROM chosen, made WHERE calls.endpoint = $1 AND calls.key = chosen.key
+        UPDATE llm_batch_calls AS calls SET state = 'out', batch = created.id
+        FROM chosen, created WHERE calls.endpoint = $1 AND calls.key = chosen.key
     )
-    SELECT * FROM made
+    SELECT * FROM created
 """
 _SELECT_BATCH = "SELECT * FROM llm_batches WHERE id = $1"
 _SELECT_OPEN_BATCHES = "SELECT * FROM llm_batches WHERE endpoint = $1 ORDER BY created_at"

@@ -88,8 +88,8 @@ _SELECT_REMOVED = """
 # Binds the identity to the member who was invited under this address and has no other identity yet.
 _BIND_IDENTITY = f"""
     UPDATE members SET issuer = $2, subject = $3, read_reports_until = greatest(read_reports_until, (
-        SELECT max(known.read_reports_until) FROM members AS known
-        WHERE known.tenant = $1 AND known.issuer = $2 AND known.subject = $3
+        SELECT max(earlier_member.read_reports_until) FROM members AS earlier_member
+        WHERE earlier_member.tenant = $1 AND earlier_member.issuer = $2 AND earlier_member.subject = $3
     ))
     WHERE tenant = $1 AND lower(email) = lower($4) AND issuer IS NULL AND removed_at IS NULL RETURNING {_COLUMNS}
 """

@@ -14,9 +14,9 @@ _CLAIM_ROWS = """
         SELECT id FROM {table} WHERE state = 'pending' AND next_at <= statement_timestamp() AND {among}
         ORDER BY next_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
     )
-    UPDATE {table} AS owed SET attempt = attempt + 1, next_at = statement_timestamp() + $2 * interval '1 second'
-    FROM due, {receivers} WHERE owed.id = due.id AND {to}
-    RETURNING owed.id, attempt, {columns}
+    UPDATE {table} AS claimed_row SET attempt = attempt + 1, next_at = statement_timestamp() + $2 * interval '1 second'
+    FROM due, {receivers} WHERE claimed_row.id = due.id AND {to}
+    RETURNING claimed_row.id, attempt, {columns}
 """
 _SETTLE_ROW = """
     UPDATE {table} SET state = $3, last_result = $4, next_at = statement_timestamp() + $5 * interval '1 second'

@@ -31,14 +31,14 @@ _ASSIGNMENTS = """
     LEFT JOIN opinions USING (evaluation, member)
     LEFT JOIN (
         SELECT evaluation, member FROM conflicts WHERE cleared_reason IS NULL
-    ) AS barring USING (evaluation, member)
+    ) AS open_conflicts USING (evaluation, member)
     WHERE jobs.tenant = $1 AND jobs.batch = $2
 """
-_IS_COUNTED = "opinions.member IS NOT NULL AND barring.member IS NULL"
+_IS_COUNTED = "opinions.member IS NOT NULL AND open_conflicts.member IS NULL"
 _PROPOSALS = f"""
     WITH by_proposal AS (
         SELECT evaluation, count(*) AS assigned_reviewers, count(*) FILTER (WHERE opinions.member IS NULL) AS missing,
-               count(opinions.member) FILTER (WHERE barring.member IS NOT NULL) AS excluded_opinions,
+               count(opinions.member) FILTER (WHERE open_conflicts.member IS NOT NULL) AS excluded_opinions,
                count(*) FILTER (WHERE {_IS_COUNTED}) AS counted,
                sum(opinions.score) FILTER (WHERE {_IS_COUNTED})::float8 AS total,
                max(opinions.score) FILTER (WHERE {_IS_COUNTED})
@@ -76,7 +76,7 @@ _SELECT_AFTER = f"""{_PROPOSALS}
 _SELECT_SCORES = f"""
     SELECT count(*) AS assigned_opinions, count(opinions.member) AS submitted_opinions,
            count(revised_at) AS revised_opinions,
-           count(opinions.member) FILTER (WHERE barring.member IS NOT NULL) AS excluded_opinions,
+           count(opinions.member) FILTER (WHERE open_conflicts.member IS NOT NULL) AS excluded_opinions,
            coalesce(array_agg(member) FILTER (WHERE {_IS_COUNTED}), '{{}}') AS members,
            coalesce(array_agg(evaluation) FILTER (WHERE {_IS_COUNTED}), '{{}}') AS proposals,
            coalesce(array_agg(blind_score) FILTER (WHERE {_IS_COUNTED}), '{{}}') AS blind,

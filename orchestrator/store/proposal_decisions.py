@@ -32,12 +32,13 @@ _SELECT_VERSIONS = """
       AND jobs.id = ANY($3)
 """
 _UPSERT_DECISION = """
-    INSERT INTO decisions AS known (evaluation, outcome, amount, reason, version, decided_by_id, decided_by, decided_at)
+    INSERT INTO decisions AS stored
+        (evaluation, outcome, amount, reason, version, decided_by_id, decided_by, decided_at)
     SELECT id, $2, $3, $4, 1, $5, $6, $7 FROM jobs WHERE id = $1 FOR KEY SHARE
     ON CONFLICT (evaluation) DO UPDATE
-    SET outcome = $2, amount = $3, reason = $4, version = known.version + 1,
+    SET outcome = $2, amount = $3, reason = $4, version = stored.version + 1,
         decided_by_id = $5, decided_by = $6, decided_at = $7
-    RETURNING known.*
+    RETURNING stored.*
 """
 _SELECT_DECISIONS = """
     SELECT decisions.* FROM decisions JOIN jobs ON jobs.id = evaluation

@@ -10,8 +10,8 @@ _MAX_COUNTED_JOBS = 1_000
 many."""
 
 _SELECT_DEPTH = f"""
-    SELECT ranks.number AS priority, coalesce(sum(least(line.jobs, room.jobs)), 0)::bigint AS jobs,
-           coalesce(max(extract(epoch FROM statement_timestamp() - line.oldest)), 0)::float8 AS oldest_seconds
+    SELECT ranks.number AS priority, coalesce(sum(least(queue.jobs, room.jobs)), 0)::bigint AS jobs,
+           coalesce(max(extract(epoch FROM statement_timestamp() - queue.oldest)), 0)::float8 AS oldest_seconds
     FROM tenants CROSS JOIN (VALUES (0::smallint), (1::smallint)) AS ranks (number)
     CROSS JOIN LATERAL (
         SELECT count(*) AS jobs, min(ready_at) AS oldest FROM (
@@ -20,12 +20,12 @@ _SELECT_DEPTH = f"""
               AND ready_at <= statement_timestamp()
             ORDER BY ready_at LIMIT $1
         ) AS heads
-    ) AS line
+    ) AS queue
     CROSS JOIN LATERAL (
         SELECT coalesce(max_running - count(*), $1) AS jobs, coalesce(sum(reserved_usd), 0) AS reserved
         FROM jobs WHERE tenant = tenants.id AND state = 'running' AND priority <> 2
     ) AS room
-    WHERE line.jobs > 0 AND room.jobs > 0 AND (monthly_usd IS NULL OR monthly_usd > room.reserved + {SPENT_THIS_MONTH})
+    WHERE queue.jobs > 0 AND room.jobs > 0 AND (monthly_usd IS NULL OR monthly_usd > room.reserved + {SPENT_THIS_MONTH})
     GROUP BY ranks.number
 """
 

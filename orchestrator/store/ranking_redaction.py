@@ -67,7 +67,7 @@ _REDACT_HEAD = """
 """
 _REDACT_FLAGS = """
     UPDATE jobs SET flags = ARRAY(
-        SELECT flag FROM unnest(flags) WITH ORDINALITY AS had (flag, place) WHERE flag IN (
+        SELECT flag FROM unnest(flags) WITH ORDINALITY AS numbered (flag, place) WHERE flag IN (
             SELECT jsonb_path_query(body, '$.flags[*].kind') #>> '{}' FROM ranking_ideas WHERE job = $1
         ) ORDER BY place
     )

@@ -47,7 +47,7 @@ _INSERT_IDEAS = """
 _INSERT_PAIRS = """
     INSERT INTO ranking_pairs (job, place, first, second, answer, known)
     SELECT $1, place, answer ->> 'first', answer ->> 'second', answer, $3
-    FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS each (answer, place)
+    FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS numbered (answer, place)
 """
 # Joined through `runs`, because `jobs` has no index on runs.
 _INSERT_CALLS = """
@@ -63,13 +63,14 @@ _INSERT_CALLS = """
 _INSERT_HEAD = "INSERT INTO rankings (job, shortlist_size, size, head) VALUES ($1, $2, $3, $4)"
 _UPDATE_IDEAS = """
     UPDATE ranking_ideas SET
-        source = made ->> 'source', title = made ->> 'title', rank = (made ->> 'rank')::integer, band = made ->> 'band',
-        low = (made #>> '{ranks,low}')::float8, high = (made #>> '{ranks,high}')::float8,
-        shortlist_probability = (made ->> 'shortlist_probability')::float8, strength = (made ->> 'strength')::float8,
-        strength_low = (made #>> '{strengths,low}')::float8, strength_high = (made #>> '{strengths,high}')::float8,
-        comparisons = (made ->> 'comparisons')::integer, text_group = (made ->> 'text_group')::integer,
-        details = made - $3::text[]
-    FROM jsonb_array_elements($2::jsonb) AS made WHERE job = $1 AND idea = made ->> 'id'
+        source = ranked ->> 'source', title = ranked ->> 'title', rank = (ranked ->> 'rank')::integer,
+        band = ranked ->> 'band', low = (ranked #>> '{ranks,low}')::float8, high = (ranked #>> '{ranks,high}')::float8,
+        shortlist_probability = (ranked ->> 'shortlist_probability')::float8,
+        strength = (ranked ->> 'strength')::float8,
+        strength_low = (ranked #>> '{strengths,low}')::float8, strength_high = (ranked #>> '{strengths,high}')::float8,
+        comparisons = (ranked ->> 'comparisons')::integer, text_group = (ranked ->> 'text_group')::integer,
+        details = ranked - $3::text[]
+    FROM jsonb_array_elements($2::jsonb) AS ranked WHERE job = $1 AND idea = ranked ->> 'id'
 """
 _FIELDS_IN_COLUMNS = (
     *("id", "title", "source", "rank", "ranks", "strength", "strengths", "comparisons", "shortlist_probability"),

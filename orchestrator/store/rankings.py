@@ -34,7 +34,8 @@ _SELECT_RANKINGS = f"""
     ORDER BY created_at DESC, id DESC LIMIT $6
 """
 _SELECT_SHARES = """
-    SELECT ranking_calls.job, proposals, (SELECT count(*) FROM ranking_ideas AS one WHERE one.job = jobs.id) AS ideas
+    SELECT ranking_calls.job, proposals,
+           (SELECT count(*) FROM ranking_ideas WHERE ranking_ideas.job = jobs.id) AS ideas
     FROM ranking_calls JOIN jobs ON jobs.id = ranking_calls.job WHERE tenant = $1 AND ranking_calls.batch = $2
 """
 _SELECT_SUMMARY = """

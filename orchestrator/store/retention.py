@@ -43,9 +43,9 @@ _DELETE_JOBS_TEMPLATE = """
         UPDATE document_files SET released_at = statement_timestamp() FROM deleted
         WHERE document_files.job = deleted.id AND released_at IS NULL
     ), {recorded}counted AS (
-        UPDATE batches SET erased = erased + lost.rows
-        FROM (SELECT batch, count(*) AS rows FROM deleted GROUP BY batch ORDER BY batch) AS lost
-        WHERE batches.id = lost.batch
+        UPDATE batches SET erased = erased + deleted_counts.rows
+        FROM (SELECT batch, count(*) AS rows FROM deleted GROUP BY batch ORDER BY batch) AS deleted_counts
+        WHERE batches.id = deleted_counts.batch
     )
     SELECT id, CASE WHEN state = 'running' THEN pg_notify('assayer_jobs', 'cancelled ' || id) END AS notified
     FROM deleted
@@ -129,9 +129,10 @@ _RELEASE_FILES = """
 # A group's members are deleted with their jobs; groups without members are deleted here.
 _DELETE_GROUPS = """
     DELETE FROM reward_groups WHERE (tenant, id) IN (
-        SELECT tenant, id FROM reward_groups AS of
+        SELECT tenant, id FROM reward_groups AS reward_group
         WHERE created_at < $1::timestamptz - interval '7 days' AND NOT EXISTS (
-            SELECT FROM reward_group_members AS member WHERE member.tenant = of.tenant AND member."group" = of.id
+            SELECT FROM reward_group_members AS member
+            WHERE member.tenant = reward_group.tenant AND member."group" = reward_group.id
         ) LIMIT $2
     ) RETURNING id
 """

@@ -31,9 +31,9 @@ _SELECT_MEMBER = """
 # passed, because the others may be sent again too.
 _INSERT_MEMBER = """
     WITH joined AS (
-        INSERT INTO reward_group_members AS before (tenant, "group", member, digest, job) VALUES ($1, $2, $3, $4, $5)
+        INSERT INTO reward_group_members AS existing (tenant, "group", member, digest, job) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (tenant, "group", member) DO UPDATE SET job = excluded.job
-        WHERE before.digest = excluded.digest AND before.job <> excluded.job
+        WHERE existing.digest = excluded.digest AND existing.job <> excluded.job
         RETURNING member
     )
     UPDATE reward_groups SET due_at = greatest(due_at, statement_timestamp() + $6 * interval '1 second')
@@ -43,11 +43,11 @@ _INSERT_MEMBER = """
 _SELECT_STATE = """
     SELECT size, extract(epoch FROM due_at - statement_timestamp())::float8 AS seconds_left, member, jobs.id AS job,
            state, outcome
-    FROM reward_groups AS of
-    LEFT JOIN reward_group_members AS member ON member.tenant = of.tenant AND member."group" = of.id
+    FROM reward_groups AS reward_group
+    LEFT JOIN reward_group_members AS member ON member.tenant = reward_group.tenant AND member."group" = reward_group.id
     LEFT JOIN jobs ON jobs.id = member.job
     LEFT JOIN item_outcomes ON item_outcomes.job = jobs.id AND item = 0
-    WHERE of.tenant = $1 AND of.id = $2 ORDER BY member
+    WHERE reward_group.tenant = $1 AND reward_group.id = $2 ORDER BY member
 """
 
 

@@ -9,8 +9,8 @@ from orchestrator.store.database import Database
 from orchestrator.store.item_outcomes import PgItemOutcomes
 
 _SELECT_ITEM = """
-    SELECT jobs.request -> 'items' -> $2::integer AS item, kept.outcome
-    FROM jobs LEFT JOIN item_outcomes AS kept ON kept.job = jobs.id AND kept.item = $2
+    SELECT jobs.request -> 'items' -> $2::integer AS item, stored_outcome.outcome
+    FROM jobs LEFT JOIN item_outcomes AS stored_outcome ON stored_outcome.job = jobs.id AND stored_outcome.item = $2
     WHERE jobs.id = $1 AND jobs.kind = 'rewards' AND $2 < jsonb_array_length(jobs.request -> 'items')
 """
 

@@ -18,13 +18,14 @@ _COUNT_PENDING = """
 _QUERIES = {
     # One index lookup for each queue, because the table holds all jobs.
     "queued": f"""
-        SELECT tenants.id AS tenant, (ARRAY{list(PRIORITIES)})[ranks.number + 1] AS priority, line.jobs,
-               extract(epoch FROM greatest(statement_timestamp() - line.oldest, interval '0'))::float8 AS oldest_seconds
+        SELECT tenants.id AS tenant, (ARRAY{list(PRIORITIES)})[ranks.number + 1] AS priority, queue.jobs,
+               extract(epoch FROM greatest(statement_timestamp() - queue.oldest, interval '0'))::float8
+               AS oldest_seconds
         FROM tenants CROSS JOIN generate_series(0, 2) AS ranks (number) CROSS JOIN LATERAL (
             SELECT count(*) AS jobs, min(ready_at) AS oldest FROM jobs
             WHERE tenant = tenants.id AND priority = ranks.number AND state = 'queued'
-        ) AS line
-        WHERE line.jobs > 0 ORDER BY 1, 2
+        ) AS queue
+        WHERE queue.jobs > 0 ORDER BY 1, 2
     """,
     "running": f"""
         SELECT tenant, {PRIORITY} AS priority, count(*) AS jobs

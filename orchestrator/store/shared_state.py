@@ -9,8 +9,8 @@ from orchestrator.store.database import Connection, Store
 Result = TypeVar("Result")
 
 _LOCK_STATE = """
-    INSERT INTO turns AS held (bucket, version, state) VALUES ($1, 1, '{}')
-    ON CONFLICT (bucket) DO UPDATE SET version = held.version + 1
+    INSERT INTO turns AS existing (bucket, version, state) VALUES ($1, 1, '{}')
+    ON CONFLICT (bucket) DO UPDATE SET version = existing.version + 1
     RETURNING state, extract(epoch FROM clock_timestamp())::float8 AS now
 """
 
