@@ -97,7 +97,7 @@ class PgAssignedTables(Store):
         for item in await self._database.fetch(_SELECT_REVIEWERS, [row["id"] for row in rows]) if rows else ():
             by_evaluation[item["evaluation"]].append(from_row(AssignedReviewer, item))
         proposals = [AssignedProposal(row["id"], row["title"], by_evaluation[row["id"]]) for row in rows]
-        return TablePage.of(rows, proposals)
+        return TablePage.from_records(rows, proposals)
 
     async def get_reviewer_loads(self, tenant: TenantId, batch: BatchId) -> dict[str, ReviewerLoad]:
         """Return the load of each reviewer who has assignments in the call, by member id."""

@@ -217,7 +217,7 @@ class PgCallTables(Store):
             runs_in_field,
             list(view.band) if view.ranking else [],
         )
-        return TablePage.of(rows, list(map(_to_table_row, rows)))
+        return TablePage.from_records(rows, list(map(_to_table_row, rows)))
 
     async def list_rows(self, tenant: TenantId, batch: BatchId, ranking: str = "") -> Sequence[TableRow]:
         """Return all rows, in row order."""

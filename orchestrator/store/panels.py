@@ -127,7 +127,7 @@ class AdjacentProposals(NamedTuple):
 class PgPanels(Store):
     async def get_page(self, tenant: TenantId, batch: BatchId, view: PanelView) -> TablePage[PanelProposal]:
         rows = await self._database.fetch(_apply_view(_SELECT_PAGE, view), tenant, batch, (view.page - 1) * PAGE)
-        return TablePage.of(rows, list(map(_to_panel_proposal, rows)))
+        return TablePage.from_records(rows, list(map(_to_panel_proposal, rows)))
 
     async def get_adjacent(
         self, tenant: TenantId, batch: BatchId, view: PanelView, proposal: JobId

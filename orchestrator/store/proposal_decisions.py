@@ -155,4 +155,4 @@ class PgProposalDecisions(LoggedStore):
         query = _SELECT_PAGE.format(order=_SORT_COLUMNS[view.sort])
         values = (view.ranking, list(view.only), (view.page - 1) * PAGE)
         rows = await self._database.fetch(query, tenant, batch, *values)
-        return TablePage.of(rows, [from_row(DecisionRow, row) for row in rows])
+        return TablePage.from_records(rows, [from_row(DecisionRow, row) for row in rows])

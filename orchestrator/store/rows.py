@@ -24,7 +24,7 @@ class TablePage(NamedTuple, Generic[Row]):
     """Number of matching rows on all pages."""
 
     @classmethod
-    def of(cls, records: Sequence[asyncpg.Record], rows: Sequence[Row]) -> "TablePage[Row]":
+    def from_records(cls, records: Sequence[asyncpg.Record], rows: Sequence[Row]) -> "TablePage[Row]":
         """Return a page with these rows. The number of matching rows is read from the column `matching` in the
         records."""
         return cls(rows, records[0]["matching"] if records else 0)
