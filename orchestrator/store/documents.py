@@ -49,7 +49,7 @@ class PgDocuments(Store):
     async def write_documents(self, jobs: Sequence[NewJob]) -> list[NewJob]:
         """Write jobs' documents to files, and return the jobs with file names instead of the documents. Raises
         StorageError if a file cannot be written."""
-        names = {job.id: self._new_file_name() for job in jobs if job.document is not None}
+        names = {job.id: self._make_file_name() for job in jobs if job.document is not None}
         if not names:
             return list(jobs)
         await self._database.execute(_INSERT_FILES, list(names.values()), list(names))
@@ -96,7 +96,7 @@ class PgDocuments(Store):
 
     async def try_delete_released(self) -> None:
         """Delete the files marked for deletion. If the file store fails, log a warning and leave them to a later
-        sweep."""
+        call."""
         try:
             await self.delete_released()
         except StorageError as error:
@@ -107,6 +107,6 @@ class PgDocuments(Store):
         submitted the job."""
         await self._database.execute(_RELEASE_ABANDONED, now - dt.timedelta(seconds=seconds))
 
-    def _new_file_name(self) -> str:
+    def _make_file_name(self) -> str:
         name = uuid.uuid4().hex
         return f"{name[:2]}/{name}"

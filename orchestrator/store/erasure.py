@@ -106,8 +106,8 @@ class JobToErase(Frozen):
         return (
             self.kind == "ranking"
             and self.state == "succeeded"
-            and self.left is not None
-            and self.left >= MIN_REMAINING_PROPOSALS
+            and self.other_proposals is not None
+            and self.other_proposals >= MIN_REMAINING_PROPOSALS
         )
 
 

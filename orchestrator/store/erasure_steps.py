@@ -100,10 +100,12 @@ class ErasureStart(NamedTuple):
 
     @property
     def audit_subject(self) -> str:
+        """Subject of the audit log entry: the batch, the only job, or `an applicant`."""
         single = len(self.jobs) == 1 and self.source is None
         return self.batch or (self.jobs[0] if single else "an applicant")
 
     async def record_and_cancel(self, connection: Connection) -> StartedErasure:
+        """Record the erasure in the audit log, delete the log's content about the resources, and cancel unfinished jobs."""
         async with connection.transaction():
             for row in await connection.fetch(_SELECT_RANKED_CALLS, self.ranking):
                 await prevent_sign_off(connection, self.tenant, row["batch"])
