@@ -105,7 +105,8 @@ class ErasureStart(NamedTuple):
         return self.batch or (self.jobs[0] if single else "an applicant")
 
     async def record_and_cancel(self, connection: Connection) -> StartedErasure:
-        """Record the erasure in the audit log, delete the log's content about the resources, and cancel unfinished jobs."""
+        """Record the erasure in the audit log, delete the log's content about the resources, and cancel the applicant's
+        unfinished jobs."""
         async with connection.transaction():
             for row in await connection.fetch(_SELECT_RANKED_CALLS, self.ranking):
                 await prevent_sign_off(connection, self.tenant, row["batch"])
