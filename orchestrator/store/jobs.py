@@ -109,12 +109,12 @@ _COUNT_UNREAD_DOCUMENTS = """
 _CANCEL_JOB = build_finish_statement(
     f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
     f"tenant = $1 AND {IS_UNFINISHED} AND id = $2",
-    keeps="$3::boolean",
+    keep_if="$3::boolean",
 )
 _CANCEL_BATCH = build_finish_statement(
     f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
     f"id IN (SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND {IS_UNFINISHED} ORDER BY id FOR UPDATE)",
-    keeps="$3::boolean",
+    keep_if="$3::boolean",
 )
 
 _CLOSE_BATCH = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2 AND open RETURNING id"

@@ -80,7 +80,7 @@ _SELECT_TENANTS = f"""
 _FAIL_JOB = build_finish_statement(
     f"state = 'failed', problem = $2, cost_usd = {PAID_SO_FAR}",
     f"id = $1 AND {IS_UNFINISHED}",
-    keeps="$3::boolean",
+    keep_if="$3::boolean",
 )
 
 _GRANT_LEASES = f"""

@@ -50,8 +50,8 @@ _FINISH_JOB = build_finish_statement(
     f"cost_usd = coalesce($7::float8, {PAID_SO_FAR}), prompt_tokens = {PROMPT_TOKENS_SO_FAR}, "
     "flags = coalesce($8::text[], flags), subject = coalesce($9::text, subject)",
     "id = $1 AND lease = $2",
-    keeps="$10::boolean",
-    run="INSERT INTO runs (job, run_id) SELECT id, $4 FROM ended WHERE $4::text IS NOT NULL ON CONFLICT DO NOTHING",
+    keep_if="$10::boolean",
+    run_insert="INSERT INTO runs (job, run_id) SELECT id, $4 FROM ended WHERE $4::text IS NOT NULL ON CONFLICT DO NOTHING",
 )
 _SELECT_IS_FINISHED = "SELECT true FROM jobs WHERE id = $1 AND last_lease = $2 AND state = $3"
 
@@ -91,7 +91,7 @@ _FAIL_JOB = build_finish_statement(
     "state = 'failed', last_lease = $2, failures = $3, losses = $4, outages = $5, reasons = $6, problem = $7, "
     f"cost_usd = {PAID_SO_FAR}",
     "id = $1",
-    keeps="$8::boolean",
+    keep_if="$8::boolean",
 )
 
 

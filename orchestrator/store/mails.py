@@ -87,7 +87,7 @@ _CLAIM_MAILS = build_claim_query(
     "mails",
     "members.name, members.email AS address, tenants.name AS tenant, news, members.id AS member, members.role",
     receivers="members, tenants",
-    to="members.id = member AND tenants.id = members.tenant",
+    join_condition="members.id = member AND tenants.id = members.tenant",
 )
 _SELECT_MAILS = """
     SELECT mails.id, news ->> 'kind' AS kind, batch, state, attempt, last_result, mails.created_at,

@@ -11,11 +11,11 @@ from orchestrator.webhooks.models import ClaimedDelivery
 # A claim is valid until `next_at`. The attempt's number is the token needed to settle it.
 _CLAIM_ROWS = """
     WITH due AS (
-        SELECT id FROM {table} WHERE state = 'pending' AND next_at <= statement_timestamp() AND {among}
+        SELECT id FROM {table} WHERE state = 'pending' AND next_at <= statement_timestamp() AND {due_condition}
         ORDER BY next_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
     )
     UPDATE {table} AS claimed_row SET attempt = attempt + 1, next_at = statement_timestamp() + $2 * interval '1 second'
-    FROM due, {receivers} WHERE claimed_row.id = due.id AND {to}
+    FROM due, {receivers} WHERE claimed_row.id = due.id AND {join_condition}
     RETURNING claimed_row.id, attempt, {columns}
 """
 _SETTLE_ROW = """
@@ -24,10 +24,14 @@ _SETTLE_ROW = """
 """
 
 
-def build_claim_query(table: str, columns: str, *, receivers: str, to: str, among: str = "true") -> str:
-    """Return a query that claims at most $1 rows for $2 seconds. `to` is the SQL condition that joins a row with its
-    receiver in the tables `receivers`; `among` is a further condition for the due rows."""
-    return _CLAIM_ROWS.format(table=table, columns=columns, receivers=receivers, to=to, among=among)
+def build_claim_query(
+    table: str, columns: str, *, receivers: str, join_condition: str, due_condition: str = "true"
+) -> str:
+    """Return a query that claims at most $1 rows for $2 seconds. `join_condition` is the SQL condition that joins a row
+    with its receiver in the tables `receivers`; `due_condition` is a further condition for the due rows."""
+    return _CLAIM_ROWS.format(
+        table=table, columns=columns, receivers=receivers, join_condition=join_condition, due_condition=due_condition
+    )
 
 
 class PgOutbox(Store):

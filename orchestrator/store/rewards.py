@@ -25,7 +25,7 @@ class PgRewards(PgItemOutcomes[RewardOutcome]):
     def __init__(self, database: Database) -> None:
         super().__init__(database, RewardOutcome)
 
-    async def get_item(self, job: JobId, place: int) -> RequestedReward | None:
-        """Return an item as submitted, with its outcome; None if the job has no such item. `place` is the item's
-        position, counted from 0, and must fit in 32 bits."""
-        return await self._database.select_one(RequestedReward, _SELECT_ITEM, job, place)
+    async def get_item(self, job: JobId, index: int) -> RequestedReward | None:
+        """Return an item as submitted, with its outcome; None if the job has no such item. `index` counts from 0 and
+        must fit in 32 bits."""
+        return await self._database.select_one(RequestedReward, _SELECT_ITEM, job, index)

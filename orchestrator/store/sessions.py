@@ -69,10 +69,10 @@ class PgSessions(Store):
         hashed = hash_token(token)
         if hashed is None:
             return None
-        each = dt.timedelta(minutes=1) / self._settings.requests_per_minute
-        burst = max(each, dt.timedelta(seconds=self._settings.burst_seconds))
+        request_interval = dt.timedelta(minutes=1) / self._settings.requests_per_minute
+        burst = max(request_interval, dt.timedelta(seconds=self._settings.burst_seconds))
         return await self._database.select_one(
-            Session, _SELECT_SESSION, hashed, now, now - self._idle_timeout, each, burst
+            Session, _SELECT_SESSION, hashed, now, now - self._idle_timeout, request_interval, burst
         )
 
     async def end(self, token: str) -> None:

@@ -33,8 +33,8 @@ _CLAIM_DELIVERIES = build_claim_query(
     "deliveries",
     "webhook, url, sealed, payload",
     receivers="webhooks",
-    to="webhooks.id = webhook",
-    among="""id IN (SELECT id FROM (
+    join_condition="webhooks.id = webhook",
+    due_condition="""id IN (SELECT id FROM (
             SELECT id, row_number() OVER (PARTITION BY webhook ORDER BY next_at, id) AS place FROM deliveries
             WHERE state = 'pending' AND next_at <= statement_timestamp() AND webhook <> ALL($3::text[])
         ) AS placed WHERE place <= $4)""",
