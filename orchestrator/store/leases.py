@@ -51,7 +51,9 @@ _FINISH_JOB = build_finish_statement(
     "flags = coalesce($8::text[], flags), subject = coalesce($9::text, subject)",
     "id = $1 AND lease = $2",
     keep_if="$10::boolean",
-    run_insert="INSERT INTO runs (job, run_id) SELECT id, $4 FROM ended WHERE $4::text IS NOT NULL ON CONFLICT DO NOTHING",
+    run_insert="""
+        INSERT INTO runs (job, run_id) SELECT id, $4 FROM ended WHERE $4::text IS NOT NULL ON CONFLICT DO NOTHING
+    """,
 )
 _SELECT_IS_FINISHED = "SELECT true FROM jobs WHERE id = $1 AND last_lease = $2 AND state = $3"
 
