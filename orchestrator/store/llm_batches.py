@@ -149,10 +149,10 @@ class PgBatchBook(Store):
 
         return await self._database.run(gather_due, _GATHER_SECONDS)
 
-    async def open_batches(self) -> list[OutgoingBatch]:
+    async def list_open_batches(self) -> list[OutgoingBatch]:
         return await self._database.select(OutgoingBatch, _SELECT_OPEN_BATCHES, self._endpoint)
 
-    async def calls_of(self, batch_id: str) -> list[BatchCall]:
+    async def list_calls(self, batch_id: str) -> list[BatchCall]:
         return await self._database.select(BatchCall, _SELECT_CALLS, self._endpoint, batch_id)
 
     async def mark_sent(self, batch_id: str, remote_id: str) -> None:
@@ -174,6 +174,6 @@ class PgBatchBook(Store):
 
         await self._database.run(store_results, _CLOSE_SECONDS)
 
-    async def forget_older(self, seconds: float) -> int:
+    async def delete_older(self, seconds: float) -> int:
         row = await self._database.fetch_one(_DELETE_OLD_CALLS, self._endpoint, dt.timedelta(seconds=seconds))
         return 0 if row is None else int(row["lost"])

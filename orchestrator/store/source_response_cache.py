@@ -52,7 +52,7 @@ class PgResponseCache(PgClaims):
         claim = await self.find_or_claim_row(_SELECT_RESPONSE, key, (freshness,), claimant, seconds)
         return claim if isinstance(claim, str) else await _to_response(claim)
 
-    async def keep(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
+    async def store(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
         body = await _compress(response.body)
         await self._database.execute(
             _UPSERT_RESPONSE, key, response.source, response.status, body, response.fetched_at, lifetime
