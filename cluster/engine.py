@@ -126,7 +126,7 @@ class Engine:
                 raise Defect(message, "Please report it.") from error
             finally:
                 self._running_counts[method] -= 1
-            await self.evaluations.keep(evaluation.report)
+            await self.evaluations.store(evaluation.report)
             return evaluation
 
     async def _evaluate(self, method: EvaluationMethod, idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:

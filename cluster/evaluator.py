@@ -103,7 +103,9 @@ async def open_evaluator(
                         "delete what is kept no longer", work.purge_seconds, lambda: jobs.purge(clock.now(), retention)
                     ),
                     Chore("delete words kept no longer", work.purge_seconds, lambda: log.purge(clock.now())),
-                    Chore("forget old documents", work.purge_seconds, lambda: jobs.forget_documents(clock.now())),
+                    Chore(
+                        "forget old documents", work.purge_seconds, lambda: jobs.delete_expired_documents(clock.now())
+                    ),
                     *_tombstone_chores(PgTombstones(database), settings, clock),
                     *(_document_chores(documents, settings, clock) if documents is not None else ()),
                     *traces,
@@ -134,7 +136,7 @@ def _document_chores(documents: PgDocuments, settings: Settings, clock: Clock) -
         await documents.release_abandoned(clock.now(), abandoned_seconds)
 
     return (
-        Chore("delete documents of jobs that have ended", work.expire_seconds, documents.sweep),
+        Chore("delete documents of jobs that have ended", work.expire_seconds, documents.delete_released),
         Chore("look for documents of no job", work.purge_seconds, look_for_abandoned),
     )
 

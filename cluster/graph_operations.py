@@ -156,7 +156,7 @@ async def add_ideas(
 async def _check_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[LabelledIdea], grows: bool) -> None:
     """Raise errors about contradictory ideas early, before time is spent on splitting and embedding. The graph itself
     would raise them only later."""
-    standing = await graph.store.standing([idea.id for idea in ideas]) if grows else {}
+    standing = await graph.store.read_fingerprints([idea.id for idea in ideas]) if grows else {}
     check_for_contradictions(plan, standing, ideas)
 
 

@@ -74,17 +74,17 @@ async def do_items_of_job(
 ) -> tuple[Ended, ...]:
     """Process a job's items and return all outcomes in item order. Items with stored outcomes are skipped; new outcomes
     are stored as they arrive. Raises LeaseLost if another process has taken over the job."""
-    stored_outcomes = {outcome.item: outcome for outcome in await outcomes.outcomes(lease.job)}
+    stored_outcomes = {outcome.item: outcome for outcome in await outcomes.list_outcomes(lease.job)}
     stored_count = len(stored_outcomes)
 
     async def keep(ended: Sequence[Ended]) -> None:
         nonlocal stored_count
-        if not await outcomes.keep(lease, ended, stored_count):
+        if not await outcomes.store(lease, ended, stored_count):
             raise LeaseLost
         stored_count += len(ended)
 
     await do_items(items, work, run, concurrency, keep, stored_outcomes)
-    return await outcomes.outcomes(lease.job)
+    return await outcomes.list_outcomes(lease.job)
 
 
 async def do_items(

@@ -44,10 +44,10 @@ class StoredGraph:
     async def folder(self) -> Path:
         """Return the folder for this graph's files. A graph created later under the same name gets a different folder.
         Raises InputError if the graph does not exist."""
-        return self.home / await self.store.key()
+        return self.home / await self.store.read_key()
 
     async def plan(self) -> GraphPlan | None:
-        return await self.store.plan()
+        return await self.store.read_plan()
 
     async def add(self, ideas: Sequence[PreparedIdea]) -> AdditionSummary:
         folder = await self.folder()

@@ -86,7 +86,7 @@ def load_secret_cipher(settings: Settings) -> SecretCipher:
 async def re_encrypt_secrets(outbox: PgWebhooks, cipher: SecretCipher) -> None:
     """Re-encrypt secrets that are encrypted with an older key, using the first key. Secrets that cannot be decrypted
     are logged and skipped. Raises StorageError."""
-    for webhook, sealed in await outbox.encrypted_secrets():
+    for webhook, sealed in await outbox.list_encrypted_secrets():
         try:
             renewed = cipher.re_encrypt(sealed)
         except ConfigurationError as error:

@@ -151,7 +151,7 @@ async def _no_such_thing(request: Request, error: NotFoundProblem) -> Response:
     that requests for existing resources are not slowed down."""
     services: Services = request.app.state.services
     tenant = request_record(request.scope).tenant
-    tombstone = None if tenant is None else await services.tombstones.of(TenantId(tenant), error.thing, error.id)
+    tombstone = None if tenant is None else await services.tombstones.get(TenantId(tenant), error.thing, error.id)
     if tombstone is None:
         return _response(request, error)
     response = _response(request, gone(error, tombstone, request.scope["assayer.caller"]))

@@ -53,7 +53,7 @@ class Trace(NamedTuple):
 def trace_of(ended: FinishedJob) -> Trace:
     job, end = ended.job, ended.job.finished_at or ended.job.created_at
     timeline = timeline_of(job, ended.events, (), end)
-    calls = [_call_span(row) for row in ledger_rows_of_job(job, ended.events, ended.rows, end + SETTLING_TIME)]
+    calls = [_call_span(row) for row in ledger_rows_of_job(job, ended.events, ended.ledger_rows, end + SETTLING_TIME)]
     steps = [_step_span(span) for span in timeline.spans]
     return Trace(ended.traceparent, _job_span(job, end), (*steps, *calls))
 

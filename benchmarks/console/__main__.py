@@ -175,7 +175,7 @@ def _job(row: int) -> NewJob:
 async def _time(tables: PgCallTables) -> None:
     async def timed(view: TableView | None) -> float:
         began = time.perf_counter()
-        await (tables.counts(_TENANT, _BATCH) if view is None else tables.page(_TENANT, _BATCH, view))
+        await (tables.count_by_outcome(_TENANT, _BATCH) if view is None else tables.get_page(_TENANT, _BATCH, view))
         return 1_000 * (time.perf_counter() - began)
 
     for name, view in {**_VIEWS, "counts by outcome": None}.items():

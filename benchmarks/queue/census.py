@@ -53,10 +53,10 @@ async def timings(database: Database) -> dict[str, float]:
     return {
         "census": await _best(PgServiceMetrics(database).collect),
         "usage of one tenant over a day": await _best(
-            lambda: PgUsage(database).usage(tenant_of(1), now - dt.timedelta(days=1), now)
+            lambda: PgUsage(database).get_usage(tenant_of(1), now - dt.timedelta(days=1), now)
         ),
         "a page of a tenant's list": await _best(lambda: jobs.list(tenant_of(1))),
-        "why a job waits": await _best(lambda: jobs.waiting_reason(tenant_of(1), JobId("ev_1"))),
+        "why a job waits": await _best(lambda: jobs.explain_waiting(tenant_of(1), JobId("ev_1"))),
         "lease of 16 places": await _best(lambda: leases.acquire("worker", FreeSlots(16))),
     }
 

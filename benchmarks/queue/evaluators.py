@@ -110,7 +110,7 @@ class _Traffic:
             progress.report(ProgressEvent(run_id, f"level {level}", level, _LEVELS))
             await asyncio.gather(*(self._call(run_id, f"{lease.job}/{level}/{number}") for number in range(calls)))
         report = self._report.model_copy(update={"evaluation_id": run_id})
-        await self._reports.keep(report)
+        await self._reports.store(report)
         self._wrote.jobs += 1
         return JobVerdict(state="succeeded", run_id=run_id)
 

@@ -62,7 +62,7 @@ async def wait_for_outcomes(
             asyncio.timeout(seconds),
             services.listener.subscribe("assayer_events", only=job.id) as notifications,
         ):
-            while not (await outcomes.after(job.id, after, 1)).outcomes:
+            while not (await outcomes.list_after(job.id, after, 1)).outcomes:
                 current = await services.jobs.get(job.tenant, job.id)
                 if current is None or current.state in TERMINAL:
                     return
@@ -79,7 +79,7 @@ async def wait_for_group(seconds: float, services: Services, tenant: TenantId, g
     try:
         async with services.listener.subscribe("assayer_jobs") as notifications:
             while True:
-                state = await services.reward_groups.state(tenant, group)
+                state = await services.reward_groups.get(tenant, group)
                 seconds_left = end - clock.monotonic()
                 if state is None or state.has_ended or seconds_left <= 0 or (state.missing and state.seconds_left <= 0):
                     return state

@@ -76,9 +76,9 @@ class ItemRoutes(Generic[R, Ended]):
         return self.resource.model_validate(
             {
                 **job_fields(job),
-                "item_count": await store.asked(job.id),
-                "items": await store.outcomes(job.id),
-                "result": await services.jobs.result(job.tenant, job.id, self.result)
+                "item_count": await store.count_items(job.id),
+                "items": await store.list_outcomes(job.id),
+                "result": await services.jobs.get_result(job.tenant, job.id, self.result)
                 if job.state == "succeeded"
                 else None,
                 "links": self.links(job.id),
@@ -109,13 +109,13 @@ class ItemRoutes(Generic[R, Ended]):
             `Prefer: wait=N`, wait up to N seconds for the next one."""
             job = await context.find_job(id, self.kind)
             store = self.stored(context.services)
-            page = await store.after(job.id, query.after, query.limit)
+            page = await store.list_after(job.id, query.after, query.limit)
             seconds = preferred_wait(prefer or (), context.services.settings.max_wait_seconds)
             if not page.outcomes and seconds is not None and streams.has_room(context.tenant):
                 with streams.hold(context.tenant, request.scope):
                     await wait_for_outcomes(seconds, context.services, store, job, query.after)
                 job = await context.find_job(id, self.kind)
-                page = await store.after(job.id, query.after, query.limit)
+                page = await store.list_after(job.id, query.after, query.limit)
             return self.page.model_validate({"items": page.outcomes, "last": page.last, "state": job.state})
 
         self.router.get(

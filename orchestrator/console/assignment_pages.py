@@ -199,19 +199,19 @@ async def shown_assignments(
         except HttpProblem as problem:
             fault, status = problem.detail, problem.status_code
     page, loads, conflicts, members, chosen_reviewers, sign_off = await asyncio.gather(
-        reviewing.assigned_tables.page(tenant, call.id, view),
-        reviewing.assigned_tables.loads(tenant, call.id),
-        reviewing.assigned_tables.conflicts(tenant, call.id, _CONFLICTS),
+        reviewing.assigned_tables.get_page(tenant, call.id, view),
+        reviewing.assigned_tables.get_reviewer_loads(tenant, call.id),
+        reviewing.assigned_tables.list_conflicts(tenant, call.id, _CONFLICTS),
         services.members.list(tenant),
-        reviewing.call_reviewers.chosen(tenant, call.id),
-        reviewing.decisions.signed_off(tenant, call.id),
+        reviewing.call_reviewers.get_chosen(tenant, call.id),
+        reviewing.decisions.get_sign_off(tenant, call.id),
     )
     is_signed_off, not_blind, expertise, bidding, bids = await asyncio.gather(
-        reviewing.decisions.signed_names(tenant, call.id),
-        reviewing.assignments.not_blind(tenant, call.id),
-        reviewing.expertise.of_members(tenant),
+        reviewing.decisions.get_signed_names(tenant, call.id),
+        reviewing.assignments.list_unblinded_reviewers(tenant, call.id),
+        reviewing.expertise.get_for_members(tenant),
         reviewing.bids.is_open(tenant, call.id),
-        reviewing.bids.all(tenant, call.id),
+        reviewing.bids.list_bids(tenant, call.id),
     )
     choice = reviewer_choice(members, chosen_reviewers, find, not_blind)
     reviewer_ids = {item.id for item in choice.asked}

@@ -61,7 +61,7 @@ async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)
     """Verify the log from its first entry. An earlier head stored elsewhere (`kept`) also reveals whether entries were
     removed from the end."""
     kept = kept.strip()
-    current_head = await context.services.audit_log.head(context.tenant)
+    current_head = await context.services.audit_log.get_head(context.tenant)
     expected_head = current_head
     if kept:
         noted_head = parse_head(kept, context.tenant)
@@ -89,7 +89,7 @@ async def _show(
     if query.act and act is None:
         raise HttpProblem.parameter("act", "Unknown action. Choose one from the list.")
     about = query.about.strip()
-    newest = await context.services.audit_log.newest(
+    newest = await context.services.audit_log.list_newest(
         context.tenant, actor=query.actor or None, act=act, about=about or None, before=query.before, limit=_ROWS + 1
     )
     page = newest[:_ROWS]
@@ -100,14 +100,14 @@ async def _show(
         status=422 if fault else 200,
         entries=page,
         names=names,
-        actors=await context.services.audit_log.actors(context.tenant),
+        actors=await context.services.audit_log.list_actors(context.tenant),
         acts=ACTS_IN_THE_LOG,
         actor=query.actor,
         act=query.act,
         about=about,
         before=query.before,
         next=page[-1].number if len(newest) > _ROWS else None,
-        head=await context.services.audit_log.head(context.tenant),
+        head=await context.services.audit_log.get_head(context.tenant),
         fault=fault,
         kept=kept,
         checked=checked,
@@ -123,7 +123,7 @@ async def _check(
     def entries() -> Iterator[AuditEntry]:
         nonlocal count, reached_head
         while True:
-            reading = context.services.audit_log.entries(expected_head.tenant, after=count, limit=_READ)
+            reading = context.services.audit_log.list_entries(expected_head.tenant, after=count, limit=_READ)
             part = asyncio.run_coroutine_threadsafe(reading, loop).result()
             for entry in part:
                 reached_head = reached_head or (entry.number, entry.hash) == (current_head.number, current_head.hash)
@@ -150,6 +150,6 @@ async def _lines(context: PageContext) -> AsyncIterator[str]:
     header = AuditExport(tenant=context.tenant, reader=context.caller.role, exported_at=context.now)
     yield f"{header.model_dump_json()}\n"
     last_number = 0
-    while part := await context.services.audit_log.entries(context.tenant, after=last_number, limit=_READ):
+    while part := await context.services.audit_log.list_entries(context.tenant, after=last_number, limit=_READ):
         yield "".join(f"{item.model_dump_json()}\n" for item in part)
         last_number = part[-1].number

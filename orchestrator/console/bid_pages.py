@@ -26,7 +26,7 @@ _BIDS: Mapping[str, Bid] = {bid: bid for bid in get_args(Bid)}
 @router.get("")
 async def calls_for_bids(context: Reviewer) -> Response:
     """List the calls on which the reviewer is asked to bid."""
-    calls = await context.reviewing.bids.calls(context.tenant, context.caller.subject)
+    calls = await context.reviewing.bids.list_calls(context.tenant, context.caller.subject)
     return context.page("bids.html", calls=calls, call=None)
 
 
@@ -55,7 +55,7 @@ async def change_bids(id: PathId, context: Reviewer, page: int = 1) -> Response:
 
 async def _show(context: PageContext, id: str, page: int, *, fault: str = "", saved: int = 0) -> Response:
     batch = (await context.find_batch(id)).id
-    calls = await context.reviewing.bids.calls(context.tenant, context.caller.subject)
+    calls = await context.reviewing.bids.list_calls(context.tenant, context.caller.subject)
     call = next((item for item in calls if item.id == batch), None)
     if call is None:
         raise HttpProblem("conflict", "You are not asked to bid on this call, or bidding is closed.")

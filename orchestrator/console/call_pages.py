@@ -49,15 +49,15 @@ async def calls(
     if not context.caller.may("see calls"):
         return RedirectResponse("/console/queue", 303)
     services, tenant, now = context.services, context.tenant, context.now
-    batches = await services.jobs.batches(
+    batches = await services.jobs.list_batches(
         tenant, after=decode_cursor(after), limit=_CALLS + 1, tag=tag or None, archived=archived
     )
     due = {item.id: item.opinions_due for item in batches[:_CALLS]}
-    progress = await services.call_progress.of(tenant, due, now.date())
+    progress = await services.call_progress.get_progress(tenant, due, now.date())
     page = [
         (
             batch_summary(item, now),
-            await services.tables.counts(tenant, item.id),
+            await services.tables.count_by_outcome(tenant, item.id),
             await _waiting(context, item),
             progress[item.id],
         )
@@ -66,7 +66,7 @@ async def calls(
     return context.page(
         "calls.html",
         calls=page,
-        month=await services.usage.month(tenant),
+        month=await services.usage.get_month_budget(tenant),
         tag=tag,
         archived=archived,
         today=now.date(),
@@ -79,9 +79,9 @@ async def table(context: CallReader, call: CallInPath, view: Annotated[TableView
     services, tenant = context.services, context.tenant
     of_field = None
     if view.field:
-        of_field = await asyncio.to_thread(runs_of_field, await services.series.words(tenant, call.id), view.field)
-    page = await services.tables.page(tenant, call.id, view, of_field)
-    outcomes = await services.tables.outcomes(tenant, call.id)
+        of_field = await asyncio.to_thread(runs_of_field, await services.series.get_words(tenant, call.id), view.field)
+    page = await services.tables.get_page(tenant, call.id, view, of_field)
+    outcomes = await services.tables.count_outcomes(tenant, call.id)
     parts = {part.name: part.title for row in page.rows if row.figures for part in row.figures.parts}
     summary = batch_summary(call, context.now)
     return await context.call_page(
@@ -90,15 +90,15 @@ async def table(context: CallReader, call: CallInPath, view: Annotated[TableView
         "proposals",
         summary=summary,
         waiting=await _waiting(context, call),
-        month=await services.usage.month(tenant),
+        month=await services.usage.get_month_budget(tenant),
         rejected=call.rejected,
-        rules=await services.call_details.rules(tenant, call.id),
-        bases=await services.call_details.bases(tenant, call.id),
-        sign_off=await context.reviewing.decisions.signed_off(tenant, call.id),
+        rules=await services.call_details.get_rules(tenant, call.id),
+        bases=await services.call_details.list_scoring_bases(tenant, call.id),
+        sign_off=await context.reviewing.decisions.get_sign_off(tenant, call.id),
         counts=outcomes.counts,
         poorly_covered=outcomes.poorly_covered,
         certain=outcomes.certain,
-        again=await services.jobs.retriable(tenant, batch=call.id),
+        again=await services.jobs.preview_retry(tenant, batch=call.id),
         today=context.now.date(),
         page=page,
         parts=parts,
@@ -109,9 +109,9 @@ async def table(context: CallReader, call: CallInPath, view: Annotated[TableView
             certain=outcomes.certain > 0 or view.sort == "certainty",
             people=context.caller.may("see the panel"),
         ),
-        views=await services.tables.views(tenant),
-        rankings=await services.rankings.listed(tenant, batch=call.id, state="succeeded"),
-        twins=await services.applicants.same_texts(tenant, [row.id for row in page.rows]),
+        views=await services.tables.list_views(tenant),
+        rankings=await services.rankings.list_rankings(tenant, batch=call.id, state="succeeded"),
+        twins=await services.applicants.find_same_texts(tenant, [row.id for row in page.rows]),
         parameters=view.model_dump(exclude_defaults=True),
     )
 
@@ -155,9 +155,9 @@ async def plots(
 ) -> Response:
     services, tenant = context.services, context.tenant
     series, words, ranks, opinions = await asyncio.gather(
-        services.series.of_call(tenant, call.id),
-        services.series.words(tenant, call.id),
-        services.series.ranks(tenant, call.id, ranking),
+        services.series.get_series(tenant, call.id),
+        services.series.get_words(tenant, call.id),
+        services.series.get_ranks(tenant, call.id, ranking),
         _first_opinions(context, call),
     )
     return await context.call_page(
@@ -177,7 +177,7 @@ async def plots(
         curve=rank_curve(ranks),
         ranks=ranks,
         ranking=ranking,
-        rankings=await services.rankings.listed(tenant, batch=call.id, state="succeeded"),
+        rankings=await services.rankings.list_rankings(tenant, batch=call.id, state="succeeded"),
     )
 
 
@@ -188,7 +188,7 @@ async def ask_cancel(context: CallRunner, call: CallInPath) -> Response:
         "cancel.html",
         call=batch_summary(call, context.now),
         unfinished=count_unfinished(call.counts),
-        documents=await context.services.jobs.unread_documents(context.tenant, call.id),
+        documents=await context.services.jobs.count_unread_documents(context.tenant, call.id),
         document_days=context.services.batches.document_days,
     )
 
@@ -248,7 +248,7 @@ async def _first_opinions(context: PageContext, call: BatchStatus) -> FirstOpini
     """Return the reviewers' first opinions; None if the person is not allowed to see them."""
     if not context.caller.may("see the panel"):
         return None
-    return await context.reviewing.opinions.first(context.tenant, call.id)
+    return await context.reviewing.opinions.get_first_opinions(context.tenant, call.id)
 
 
 async def _waiting(context: PageContext, call: BatchStatus) -> str | None:
@@ -256,4 +256,4 @@ async def _waiting(context: PageContext, call: BatchStatus) -> str | None:
     queued."""
     if "queued" not in call.counts or "running" in call.counts:
         return None
-    return await context.services.jobs.batch_waiting_reason(call.tenant, call.id)
+    return await context.services.jobs.explain_batch_waiting(call.tenant, call.id)

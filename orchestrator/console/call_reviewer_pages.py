@@ -99,8 +99,8 @@ async def _reviewers_to_choose(
     context: PageContext, call: BatchStatus, listed: Sequence[str], ticked: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the reviewers to choose. Raises HttpProblem if there would be none."""
-    chosen = await context.reviewing.call_reviewers.chosen(context.tenant, call.id)
-    reviewing = {str(member.id) for member in await context.services.members.reviewers(context.tenant)}
+    chosen = await context.reviewing.call_reviewers.get_chosen(context.tenant, call.id)
+    reviewing = {str(member.id) for member in await context.services.members.list_reviewers(context.tenant)}
     wanted = wanted_reviewers(chosen, reviewing, listed, ticked)
     if not wanted:
         raise HttpProblem("conflict", "Select at least one reviewer, or ask all reviewers. Nothing was changed.")

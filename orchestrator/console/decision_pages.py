@@ -72,9 +72,9 @@ async def _show(
     context: PageContext, call: BatchStatus, view: DecisionView, *, fault: str = "", form: FormData | None = None
 ) -> Response:
     reviewing, tenant = context.reviewing, context.tenant
-    rankings = await context.services.rankings.listed(tenant, batch=call.id, state="succeeded")
+    rankings = await context.services.rankings.list_rankings(tenant, batch=call.id, state="succeeded")
     ranked = view if view.ranking or not rankings else view.model_copy(update={"ranking": rankings[0].id})
-    page = await reviewing.proposal_decisions.page(tenant, call.id, ranked)
+    page = await reviewing.proposal_decisions.get_page(tenant, call.id, ranked)
     return await context.call_page(
         "decisions.html",
         call,
@@ -84,8 +84,8 @@ async def _show(
         view=view,
         ranked=ranked.ranking,
         parameters=view.model_dump(exclude_defaults=True),
-        use=await reviewing.proposal_decisions.budget_use(tenant, call.id),
-        sign_off=await reviewing.decisions.signed_off(tenant, call.id),
+        use=await reviewing.proposal_decisions.get_budget_use(tenant, call.id),
+        sign_off=await reviewing.decisions.get_sign_off(tenant, call.id),
         fault=fault,
         typed=dict(form or {}),
         ticked=[str(value).rpartition(":")[0] for value in form.getlist("proposal")] if form else [],

@@ -51,7 +51,7 @@ async def proof(number: EntryNumber, context: Eraser) -> Response:
 async def _show(context: PageContext, source: str, batch: str, changed: bool = False) -> Response:
     erasure = await _preview_erasure(context, source, batch)
     listed_ids = {job.id for job in erasure.jobs} if erasure else set()
-    applicants = await context.services.applicants.named(context.tenant, source)
+    applicants = await context.services.applicants.find_by_name(context.tenant, source)
     return context.page(
         "erase.html",
         status=409 if changed else 200,
@@ -62,9 +62,9 @@ async def _show(context: PageContext, source: str, batch: str, changed: bool = F
         found=erasure,
         kinds=Counter(job.kind for job in erasure.jobs) if erasure else {},
         digest=_digest(erasure) if erasure else "",
-        calls=await context.services.jobs.batches(context.tenant, after=None, limit=100),
+        calls=await context.services.jobs.list_batches(context.tenant, after=None, limit=100),
         named=[item for item in applicants if item.id not in listed_ids],
-        naming=await context.reviewing.expertise.naming(context.tenant, source),
+        naming=await context.reviewing.expertise.find_members_by_mention(context.tenant, source),
     )
 
 

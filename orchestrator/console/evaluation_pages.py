@@ -35,11 +35,11 @@ async def evaluations(context: CallReader, state: JobState | Literal[""] = "", a
     return context.page(
         "evaluations.html",
         jobs=jobs[:_ROWS],
-        call_names=await context.services.call_details.names(
+        call_names=await context.services.call_details.get_names(
             context.tenant, {item.batch for item in jobs if item.batch}
         ),
         state=state,
-        usage=await context.services.usage.usage(context.tenant, month, now),
+        usage=await context.services.usage.get_usage(context.tenant, month, now),
         next=encode_cursor(Cursor.of(jobs[_ROWS - 1])) if len(jobs) > _ROWS else None,
     )
 

@@ -95,7 +95,7 @@ async def _change(context: PageContext, member: Member, form: ExpertiseForm, cal
 
 
 async def _stored(context: PageContext, member: Member) -> Expertise:
-    return required(await context.reviewing.expertise.of(context.tenant, member.id), not_found("member", member.id))
+    return required(await context.reviewing.expertise.get(context.tenant, member.id), not_found("member", member.id))
 
 
 async def _show(

@@ -56,7 +56,7 @@ async def change_templates(context: Overrider, call: CallInPath, form: Annotated
 async def release_all(context: Overrider, call: CallInPath) -> Response:
     """Release all comments on each proposal that has none released yet."""
     try:
-        await context.reviewing.letters.release_all(context.tenant, call.id, context.by)
+        await context.reviewing.letters.release_all_comments(context.tenant, call.id, context.by)
     except ReviewRefused as refusal:
         return await _show(context, call, fault=str(refusal))
     return RedirectResponse(f"/console/calls/{call.id}/letters", 303)
@@ -97,7 +97,7 @@ async def release(
     """Release the ticked reviewers' comments, and withhold everyone else's."""
     job = await context.find_proposal(call, evaluation)
     try:
-        await context.reviewing.letters.release(context.tenant, job, reviewer, context.by)
+        await context.reviewing.letters.release_comments(context.tenant, job, reviewer, context.by)
     except ReviewRefused as refusal:
         return await _one(context, call, job, str(refusal))
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}", 303)
@@ -116,7 +116,7 @@ async def record_objection(
         body = ObjectionBody(text=text, received_on=received_on or context.now.date())
     except ValidationError:
         return await _one(context, call, job, "Describe what the applicant objects to (at least 3 characters).")
-    await context.reviewing.letters.object(context.tenant, job, body, context.by)
+    await context.reviewing.letters.record_objection(context.tenant, job, body, context.by)
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}#objections", 303)
 
 
@@ -134,7 +134,7 @@ async def answer_objection(
         body = AnswerBody(answer=answer)
     except ValidationError:
         return await _one(context, call, job, "Write the answer (at least 3 characters).")
-    objection = await context.reviewing.letters.answer(context.tenant, job, number, body.answer, context.by)
+    objection = await context.reviewing.letters.answer_objection(context.tenant, job, number, body.answer, context.by)
     required(objection, missing_or_deleted("evaluation", evaluation, f"The proposal has no objection {number}."))
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}#objections", 303)
 
@@ -143,9 +143,9 @@ async def _show(
     context: PageContext, call: BatchStatus, *, fault: str = "", typed: LetterTemplates | None = None
 ) -> Response:
     store, tenant, today = context.reviewing.letters, context.tenant, context.now.date()
-    templates = await store.templates(tenant, call.id)
+    templates = await store.get_templates(tenant, call.id)
     found = await letters_of(store, context.services.call_details, tenant, call, today)
-    objections = await store.objections(tenant, batch=call.id)
+    objections = await store.list_objections(tenant, batch=call.id)
     return await context.call_page(
         "letters.html",
         call,
@@ -159,7 +159,7 @@ async def _show(
         withheld=sum(letter.comments > 0 and not letter.released_comments for letter in found),
         open_objections=[item for item in objections if item.answer is None],
         objections={item.evaluation for item in objections},
-        sign_off=await context.reviewing.decisions.signed_off(tenant, call.id),
+        sign_off=await context.reviewing.decisions.get_sign_off(tenant, call.id),
     )
 
 
@@ -177,11 +177,11 @@ async def _one(context: PageContext, call: BatchStatus, evaluation: str, fault: 
         letter=letters[0] if letters else None,
         reviews=[
             item
-            for item in await context.reviewing.opinions.of(tenant, evaluation=JobId(job))
+            for item in await context.reviewing.opinions.list_opinions(tenant, evaluation=JobId(job))
             if item.answers.to_applicant
         ],
-        released={item.member: item for item in await store.released(tenant, JobId(job))},
-        objections=await store.objections(tenant, evaluation=JobId(job)),
-        sign_off=await context.reviewing.decisions.signed_off(tenant, call.id),
+        released={item.member: item for item in await store.list_released_comments(tenant, JobId(job))},
+        objections=await store.list_objections(tenant, evaluation=JobId(job)),
+        sign_off=await context.reviewing.decisions.get_sign_off(tenant, call.id),
         today=context.now.date(),
     )

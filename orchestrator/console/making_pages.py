@@ -46,7 +46,7 @@ class _CallLine(NamedTuple):
 @router.get("")
 async def making(context: CallReader, job: EvaluationInPath) -> Response:
     now = context.now
-    events = await context.services.events.all(job.id)
+    events = await context.services.events.list_all(job.id)
     timeline = timeline_of(job, events, [], now)
     total_seconds = max((timeline.end - timeline.start).total_seconds(), 0.001)
     stretches = [_stage_line(span, timeline.start.timestamp(), total_seconds) for span in timeline.spans]
@@ -71,7 +71,7 @@ async def making(context: CallReader, job: EvaluationInPath) -> Response:
 
 @router.get("/{number}")
 async def model_call(number: CallNumber, context: CallReader, job: EvaluationInPath) -> Response:
-    calls = await calls_of(context.services.ledger, job, await context.services.events.all(job.id), context.now)
+    calls = await calls_of(context.services.ledger, job, await context.services.events.list_all(job.id), context.now)
     contents = await call_contents(context.services.call_contents, job, calls, number)
     answer = _indent(contents.answer) if isinstance(contents.answer, str) else None
     return context.page("call.html", job=job, contents=contents, answer=answer, last=len(calls))

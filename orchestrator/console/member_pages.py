@@ -94,7 +94,7 @@ async def give_key(id: PathId, context: KeyGiver) -> Response:
 async def ask_remove(id: PathId, context: Inviter) -> Response:
     """Ask for confirmation, and show how many assignments still need the member's opinion."""
     member = await _member(context, id)
-    assigned = await context.reviewing.assignments.queue(context.tenant, member=member.id, batch=None)
+    assigned = await context.reviewing.assignments.list_assignments(context.tenant, member=member.id, batch=None)
     open_ones = sum(item.opinion == "none" for item in assigned)
     return context.page("member_remove.html", member=member, open_assignments=open_ones)
 
@@ -113,7 +113,7 @@ async def _list(context: PageContext, form: MemberForm, problem: HttpProblem | N
         status=problem.status_code if problem else 200,
         members=sorted(members, key=lambda member: member.removed_at is not None),
         mailed=context.services.mails.enabled,
-        unmailed=await context.services.mails.given_up(context.tenant),
+        unmailed=await context.services.mails.get_failure_reasons(context.tenant),
         roles=_roles(context.caller),
         given=form,
         fault=problem.detail if problem else "",
@@ -126,7 +126,7 @@ async def _show(context: PageContext, member: Member, form: MemberForm, problem:
         status=problem.status_code if problem else 200,
         member=member,
         mailed=context.services.mails.enabled,
-        mails=await context.services.mails.of_member(context.tenant, member.id, _MAILS),
+        mails=await context.services.mails.list_for_member(context.tenant, member.id, _MAILS),
         roles=_roles(context.caller),
         given=form,
         fault=problem.detail if problem else "",

@@ -92,14 +92,16 @@ async def _pages(context: PageContext, kept: Original, here: str, id: str, first
 async def _kept(context: PageContext, id: str) -> Original:
     """Return the record of a proposal's stored document. Raises HttpProblem if there is none."""
     job = await context.find_evaluation(id)
-    kept = await context.services.jobs.original(context.tenant, job.id)
+    kept = await context.services.jobs.get_original(context.tenant, job.id)
     return required(kept, missing_or_deleted("evaluation", id, "No document is stored for this proposal."))
 
 
 async def _kept_for_review(context: PageContext, id: str) -> Original:
     """Return the record of a document assigned to the reviewer. Raises HttpProblem if it is not assigned to them, or if
     the call is masked."""
-    blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
+    blind_given = await context.reviewing.assignments.has_blind_opinion(
+        context.tenant, JobId(id), context.caller.subject
+    )
     required(blind_given, missing_or_deleted("evaluation", id))
     kept = await _kept(context, id)
     if kept.blind:

@@ -53,7 +53,9 @@ class PageContext(RouteContext):
     ) -> HTMLResponse:
         """Render one of a call's pages. Its header shows the call's name, stages, next step and tabs; `tab` is this
         page's tab."""
-        progress = await self.services.call_progress.of(self.tenant, {call.id: call.opinions_due}, self.now.date())
+        progress = await self.services.call_progress.get_progress(
+            self.tenant, {call.id: call.opinions_due}, self.now.date()
+        )
         header = CallHeader(call.id, call_title(call), progress[call.id], tab)
         return self.page(template, status=status, call=call, header=header, **values)
 

@@ -47,7 +47,7 @@ async def export(context: PanelReader, call: CallInPath, format: Literal["csv", 
         member for member in await context.services.members.list(context.tenant) if str(member.id) in reviewer_names
     ]
     people = {*reviewer_names.values(), *(text for member in members for text in (member.name, member.email))}
-    titles = await context.reviewing.panels.masked_titles(context.tenant, call.id)
+    titles = await context.reviewing.panels.get_masked_titles(context.tenant, call.id)
     columns, rows = await asyncio.to_thread(anonymous_reviews, panel.rows, titles, details.terms, people)
     await context.services.audit_log.record(
         context.tenant, context.by, "exported", call.id, format=format, what="anonymous reviews"
@@ -74,7 +74,7 @@ async def override(
     job = await context.find_proposal(call, evaluation)
     if len(reason.strip()) < 3:
         raise HttpProblem("conflict", "Give a reason (at least 3 characters).")
-    await context.reviewing.decisions.override(context.tenant, job, score, reason.strip(), context.by)
+    await context.reviewing.decisions.override_score(context.tenant, job, score, reason.strip(), context.by)
     if back is None:
         return RedirectResponse(f"/console/proposals/{job}#people", 303)
     asked = parse_qsl(back.removeprefix("?"))
@@ -117,17 +117,17 @@ async def _show(
     """Render the panel page. If the sign-off was refused, `fault` states why and `note` is the entered text."""
     view = view or PanelView()
     page, panel, members, is_signed_off = await asyncio.gather(
-        context.reviewing.panels.page(context.tenant, call.id, view),
+        context.reviewing.panels.get_page(context.tenant, call.id, view),
         whole_panel(context.reviewing, context.tenant, call.id),
         context.services.members.list(context.tenant),
-        context.reviewing.decisions.signed_names(context.tenant, call.id),
+        context.reviewing.decisions.get_signed_names(context.tenant, call.id),
     )
     proposals = [proposal.evaluation for proposal in page.rows]
-    opinions = await context.reviewing.opinions.of_proposals(context.tenant, proposals)
+    opinions = await context.reviewing.opinions.list_for_proposals(context.tenant, proposals)
     details = await context.services.call_details.get(context.tenant, call.id)
-    use = await context.reviewing.proposal_decisions.budget_use(context.tenant, call.id)
-    missing = await context.services.mails.missing(context.tenant, call.id)
-    ranking = await context.services.rankings.listed(context.tenant, batch=call.id, state="succeeded", limit=1)
+    use = await context.reviewing.proposal_decisions.get_budget_use(context.tenant, call.id)
+    missing = await context.services.mails.list_missing_reviewers(context.tenant, call.id)
+    ranking = await context.services.rankings.list_rankings(context.tenant, batch=call.id, state="succeeded", limit=1)
     ranking_id = ranking[0].id if ranking else ""
     return await context.call_page(
         "panel.html",
@@ -145,8 +145,8 @@ async def _show(
         unfinished=count_unfinished(call.counts),
         pairs=sorted(panel.blind.pairs, key=_by_agreement)[:_PAIRS],
         page=page,
-        found=await context.services.tables.of(context.tenant, call.id, proposals, ranking_id),
-        bases=await context.services.call_details.bases(context.tenant, call.id),
+        found=await context.services.tables.get_rows(context.tenant, call.id, proposals, ranking_id),
+        bases=await context.services.call_details.list_scoring_bases(context.tenant, call.id),
         ranking=ranking_id,
         rows=rows_of(page.rows, opinions),
         view=view,

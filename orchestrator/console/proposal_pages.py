@@ -47,7 +47,7 @@ async def proposal(id: PathId, context: CallReader, view: Annotated[PanelPositio
     job, report = await _find_with_report(context, id)
     services, tenant = context.services, context.tenant
     sees = context.caller.may("see the panel")
-    judged = await services.reviewing.opinions.judgements(tenant, job.id) if sees else []
+    judged = await services.reviewing.opinions.list_judgements(tenant, job.id) if sees else []
     judgements = defaultdict[str, list[PointJudgement]](list)
     for item in judged:
         judgements[item.point].append(item)
@@ -55,24 +55,24 @@ async def proposal(id: PathId, context: CallReader, view: Annotated[PanelPositio
         "proposal.html",
         job=job,
         view=view,
-        beside=await services.reviewing.panels.beside(tenant, job.batch, view, job.id)
+        beside=await services.reviewing.panels.get_adjacent(tenant, job.batch, view, job.id)
         if view.panel and sees and job.batch
         else None,
         report=report,
         text=None if report is None else await asyncio.to_thread(proposal_html, report.idea.whole_text),
         figures=None if report is None else figures_of(report),
         evidence=None if report is None else evidence_of(report),
-        remarks=await services.reviewing.remarks.of(tenant, job.id) if sees else None,
-        opinions=await services.reviewing.opinions.of(tenant, evaluation=job.id) if sees else None,
+        remarks=await services.reviewing.remarks.list_remarks(tenant, job.id) if sees else None,
+        opinions=await services.reviewing.opinions.list_opinions(tenant, evaluation=job.id) if sees else None,
         judgements=judgements,
-        override=await services.reviewing.decisions.override_of(tenant, job.id) if sees else None,
-        sign_off=await services.reviewing.decisions.signed_off(tenant, job.batch) if job.batch else None,
-        ranks=await services.rankings.of_proposal(tenant, job.id),
-        waiting=await services.jobs.waiting_reason(tenant, job.id),
-        original=await services.jobs.original(tenant, job.id),
-        again=await services.jobs.retriable(tenant, job=job.id),
-        applicant=await services.applicants.of(tenant, job.id),
-        decision=await services.reviewing.proposal_decisions.of(tenant, job.id) if sees else None,
+        override=await services.reviewing.decisions.get_override(tenant, job.id) if sees else None,
+        sign_off=await services.reviewing.decisions.get_sign_off(tenant, job.batch) if job.batch else None,
+        ranks=await services.rankings.list_proposal_ranks(tenant, job.id),
+        waiting=await services.jobs.explain_waiting(tenant, job.id),
+        original=await services.jobs.get_original(tenant, job.id),
+        again=await services.jobs.preview_retry(tenant, job=job.id),
+        applicant=await services.applicants.get(tenant, job.id),
+        decision=await services.reviewing.proposal_decisions.get(tenant, job.id) if sees else None,
     )
 
 
@@ -123,7 +123,9 @@ async def compare(
     titles = {part.name: part.title for _, _, figures in columns if figures for part in figures.parts}
     shares = {name: [_share(figures, name) for _, _, figures in columns] for name in titles}
     ideas = {report.idea.id: job.subject or job.id for job, report in reports if report is not None}
-    verdicts = await context.services.pair_verdicts.between(context.tenant, list(ideas)) if len(ideas) > 1 else []
+    verdicts = (
+        await context.services.pair_verdicts.list_comparisons(context.tenant, list(ideas)) if len(ideas) > 1 else []
+    )
     return context.page(
         "compare.html",
         columns=columns,
@@ -179,4 +181,4 @@ async def _find_with_report(context: PageContext, id: str) -> tuple[Job, Report 
     """Return an evaluation and, if it has succeeded, its report. Raises HttpProblem if the evaluation does not
     exist."""
     job = await context.find_evaluation(id)
-    return job, await context.services.jobs.report(context.tenant, job.id) if job.state == "succeeded" else None
+    return job, await context.services.jobs.get_report(context.tenant, job.id) if job.state == "succeeded" else None

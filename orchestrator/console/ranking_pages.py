@@ -80,8 +80,8 @@ async def rankings(context: CallReader, call: CallInPath, entered: Annotated[_En
         "rankings.html",
         call,
         "rankings",
-        listed=await context.services.rankings.listed(context.tenant, batch=call.id),
-        of_others=await context.services.rankings.of_others(context.tenant, call.id),
+        listed=await context.services.rankings.list_rankings(context.tenant, batch=call.id),
+        of_others=await context.services.rankings.list_shared_rankings(context.tenant, call.id),
         choice=choice,
         estimate=expected,
         fault=fault,
@@ -110,12 +110,12 @@ async def ranking(
     """Show a ranking's progress, or its result at a cutoff."""
     rankings, tenant = context.services.rankings, context.tenant
     job = await find_job(context.services.jobs, tenant, ranking, "ranking")
-    summary = await rankings.summary(tenant, job.id)
-    standings = await rankings.standings(tenant, call.id, job.id)
+    summary = await rankings.get_summary(tenant, job.id)
+    standings = await rankings.get_standings(tenant, call.id, job.id)
     shown_shortlist = None
     if summary is not None and standings is not None:
         shown_shortlist = await asyncio.to_thread(shortlist, standings, summary, shortlist_size)
-    unranked, not_ranked = await rankings.unranked(tenant, call.id, job.id) if shown_shortlist else ((), 0)
+    unranked, not_ranked = await rankings.list_unranked(tenant, call.id, job.id) if shown_shortlist else ((), 0)
     return context.page(
         "ranking.html",
         call=call,
@@ -126,7 +126,7 @@ async def ranking(
         unranked=unranked,
         not_ranked=not_ranked,
         told=await _progress_of(context, job),
-        waiting=await context.services.jobs.waiting_reason(tenant, job.id),
+        waiting=await context.services.jobs.explain_waiting(tenant, job.id),
     )
 
 
@@ -139,7 +139,7 @@ async def progress(id: PathId, ranking: PathId, context: CallReader) -> Response
         "ranking_progress.html",
         job=job,
         told=await _progress_of(context, job),
-        waiting=await context.services.jobs.waiting_reason(context.tenant, job.id),
+        waiting=await context.services.jobs.explain_waiting(context.tenant, job.id),
     )
     if job.state in TERMINAL:
         answer.headers["HX-Refresh"] = "true"
@@ -192,7 +192,7 @@ async def _estimate(context: PageContext, call: BatchStatus, choice: RankingChoi
 async def _price(context: PageContext, comparisons: int) -> float | Absent:
     """Estimate what comparisons will cost, from the cost per comparison in the tenant's latest suitable ranking."""
     for job in await context.services.jobs.list(context.tenant, kind="ranking", state="succeeded", limit=5):
-        earlier = await context.services.rankings.summary(context.tenant, job.id)
+        earlier = await context.services.rankings.get_summary(context.tenant, job.id)
         if earlier is None or isinstance(earlier.cost_usd, Absent):
             continue
         paid_comparisons = earlier.judge.comparisons - earlier.judge.submitted_comparisons
@@ -206,6 +206,6 @@ async def _progress_of(context: PageContext, job: Job) -> tuple[int, int] | None
     None if the job is not running or has not reported progress yet."""
     if job.state != "running":
         return None
-    event = await context.services.events.latest(job.id, "progress")
+    event = await context.services.events.get_latest(job.id, "progress")
     stages = event.data.get("stages", ()) if event is not None else ()
     return next(((int(stage["done"]), int(stage["total"])) for stage in stages if stage.get("total")), None)

@@ -45,11 +45,13 @@ _FIRST = "first"
 @router.get("/queue")
 async def queue(context: Reviewer, removed: Annotated[bool, Query()] = False) -> Response:
     """Show the reviewer's assignments; those that still need an opinion come first."""
-    assignments = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, masked=True)
+    assignments = await context.reviewing.assignments.list_assignments(
+        context.tenant, member=context.caller.subject, masked=True
+    )
     by_call = defaultdict[str, list[Assignment]](list)
     for item in assignments:
         by_call[item.batch].append(item)
-    expertise = await context.reviewing.expertise.of(context.tenant, context.caller.subject)
+    expertise = await context.reviewing.expertise.get(context.tenant, context.caller.subject)
     return context.page(
         "queue.html",
         assigned=assignments,
@@ -57,7 +59,7 @@ async def queue(context: Reviewer, removed: Annotated[bool, Query()] = False) ->
         by_call=by_call.values(),
         today=context.now.date(),
         undeclared=expertise is None or expertise.declared_at is None,
-        asked=await context.reviewing.bids.calls(context.tenant, context.caller.subject),
+        asked=await context.reviewing.bids.list_calls(context.tenant, context.caller.subject),
     )
 
 
@@ -74,13 +76,13 @@ async def give(id: PathId, context: Reviewer) -> Response:
     opinions, tenant = context.reviewing.opinions, context.tenant
     await _blind_given(context, id)
     form_values = {name: value for name, value in (await context.request.form()).items() if isinstance(value, str)}
-    terms = await context.services.call_details.terms_of(tenant, JobId(id))
+    terms = await context.services.call_details.get_terms(tenant, JobId(id))
     body = _review_of(terms, form_values)
     if isinstance(body, str):
         return await _review(context, id, _Refused(body, form_values))
     try:
         if form_values.get("seen", _FIRST) == _FIRST:
-            await opinions.give(tenant, JobId(id), body, context.by)
+            await opinions.submit(tenant, JobId(id), body, context.by)
         else:
             await opinions.revise(tenant, JobId(id), body, context.by, _moment(form_values["seen"]))
     except ReviewRefused as refusal:
@@ -176,7 +178,9 @@ def _values_of(opinion: Opinion, terms: CallTerms) -> dict[str, str]:
 async def _next(context: PageContext) -> str:
     """Return the path to the next proposal in the reviewer's queue that has no review; if there is none, the path to
     the queue."""
-    assignments = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, limit=1)
+    assignments = await context.reviewing.assignments.list_assignments(
+        context.tenant, member=context.caller.subject, limit=1
+    )
     waits = [item for item in assignments if item.opinion == "none"]
     return f"/console/review/{waits[0].evaluation}" if waits else "/console/queue"
 
@@ -184,7 +188,9 @@ async def _next(context: PageContext) -> str:
 async def _blind_given(context: PageContext, id: str) -> bool:
     """Return whether the reviewer has given a first opinion on a proposal. Raises HttpProblem if the proposal is not
     assigned to them."""
-    blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
+    blind_given = await context.reviewing.assignments.has_blind_opinion(
+        context.tenant, JobId(id), context.caller.subject
+    )
     return required(blind_given, missing_or_deleted("evaluation", id))
 
 
@@ -197,14 +203,16 @@ async def _review(context: PageContext, id: str, refused: _Refused | None = None
         if problem.status_code != 409:
             raise
         text, missing = None, problem.detail
-    own_opinion = await context.reviewing.opinions.of(context.tenant, evaluation=JobId(id), member=member)
+    own_opinion = await context.reviewing.opinions.list_opinions(context.tenant, evaluation=JobId(id), member=member)
     opinion = own_opinion[0] if own_opinion else None
     # Before there is an opinion, the report is not even read from the database.
     report = await report_of_reviewer(context.services.jobs, context.tenant, id) if own_opinion else None
-    judgements = await context.reviewing.opinions.judgements(context.tenant, JobId(id), member) if own_opinion else []
-    terms = await context.services.call_details.terms_of(context.tenant, JobId(id))
-    original = await context.services.jobs.original(context.tenant, JobId(id))
-    applicant = await context.services.applicants.of(context.tenant, JobId(id))
+    judgements = (
+        await context.reviewing.opinions.list_judgements(context.tenant, JobId(id), member) if own_opinion else []
+    )
+    terms = await context.services.call_details.get_terms(context.tenant, JobId(id))
+    original = await context.services.jobs.get_original(context.tenant, JobId(id))
+    applicant = await context.services.applicants.get(context.tenant, JobId(id))
     seen_revision = _FIRST if opinion is None else (opinion.revised_at or opinion.blind_at).isoformat()
     return context.page(
         "review.html",
@@ -216,7 +224,7 @@ async def _review(context: PageContext, id: str, refused: _Refused | None = None
         missing=missing,
         requested=applicant.amount if applicant else None,
         opinion=opinion,
-        sign_off=await context.reviewing.decisions.sign_off_of(context.tenant, JobId(id)),
+        sign_off=await context.reviewing.decisions.get_proposal_sign_off(context.tenant, JobId(id)),
         terms=terms,
         seen=seen_revision,
         values=refused.values if refused else _values_of(opinion, terms) if opinion else {},

@@ -90,7 +90,7 @@ async def send_link(
 ) -> HTMLResponse:
     """Send a sign-in link to the reviewer with this address. The response does not reveal whether there is one."""
     check_origin(request, services.access)
-    await services.mails.add_link(email.strip())
+    await services.mails.queue_sign_in_link(email.strip())
     return sign_in_page(request, services, QUEUE, sent=True)
 
 

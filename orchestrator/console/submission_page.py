@@ -28,7 +28,7 @@ async def new_call(context: CallRunner, mend: _Call = "", call: _Call = "") -> R
     services, options = context.services, context.services.options
     call_to_mend = await context.find_batch(mend) if mend else None
     target_call = await context.find_batch(call) if call else call_to_mend
-    if target_call and await context.reviewing.decisions.signed_off(context.tenant, target_call.id):
+    if target_call and await context.reviewing.decisions.get_sign_off(context.tenant, target_call.id):
         if not call_to_mend:
             raise HttpProblem("conflict", "This call is signed off, so no proposals can be added.")
         target_call = None
@@ -48,6 +48,6 @@ async def new_call(context: CallRunner, mend: _Call = "", call: _Call = "") -> R
         most_rows=services.batches.rows,
         mended=call_to_mend,
         into=target_call,
-        next_row=await services.jobs.next_row(context.tenant, target_call.id) if target_call else 1,
+        next_row=await services.jobs.get_next_row(context.tenant, target_call.id) if target_call else 1,
         criteria=criteria_toml(terms.criteria),
     )

@@ -90,7 +90,7 @@ class WebhookDeliverer:
         now = self.clock.monotonic()
         if now - self._batches_checked_at >= _BATCH_CHECK_SECONDS:
             self._batches_checked_at = now
-            await self.outbox.add_finished_batches()
+            await self.outbox.queue_finished_batches()
 
     async def _wait(self) -> None:
         """Wait until a delivery is settled, a new delivery is signalled, or the polling interval has passed."""

@@ -129,12 +129,12 @@ class ConflictSearch:
         addresses = [_phrase(person.person.email).split() for person in self._people if person.address is not None]
         return {frozenset(words) for words in (*phrases, *universities, *addresses)}
 
-    def found(self, title: str, text: str, beside: Sequence[str] = ()) -> Iterator[FoundConflict]:
+    def found(self, title: str, text: str, other_texts: Sequence[str] = ()) -> Iterator[FoundConflict]:
         """Yield at most one conflict for each reviewer: by the reviewer's name, otherwise by institution, otherwise by
         the name of a person close to the reviewer. `text` must not include the list of references, because citing a
-        person is not a conflict. `beside` contains text that identifies the applicant but is not part of `text`: fields
-        above it, and masked words."""
-        all_words = _Words("\n".join((title, text, *beside)))
+        person is not a conflict. `other_texts` contains text that identifies the applicant but is not part of `text`:
+        fields above it, and masked words."""
+        all_words = _Words("\n".join((title, text, *other_texts)))
         phrases_found = self._phrases_in(all_words)
         text_words = frozenset(all_words.folded)
         normalised_words = (
@@ -163,7 +163,7 @@ class ConflictSearch:
             ]
             if not might and not universities and phrases_found.isdisjoint((*who.initials, *who.institutions)):
                 continue
-            own_words = own_words or _identifying(title, text, beside)
+            own_words = own_words or _identifying(title, text, other_texts)
             if words := _first(own_words, who.initials) or _apart(own_words, initials):
                 found_members.add(who.person.member)
                 yield FoundConflict(who.person.member, "name", words)
@@ -171,7 +171,7 @@ class ConflictSearch:
                 found_members.add(who.person.member)
                 yield FoundConflict(who.person.member, "affiliation", words)
         for phrase, people in sorted(close.items()):
-            own_words = own_words or _identifying(title, text, beside)
+            own_words = own_words or _identifying(title, text, other_texts)
             if words := _first(own_words, (phrase,)):
                 for person, name in people:
                     if person.member not in found_members:
@@ -190,11 +190,11 @@ def words_of(text: str) -> set[str]:
     return folded | set(map(normalised, folded))
 
 
-def _identifying(title: str, text: str, beside: Sequence[str]) -> list[_Words]:
-    """Return the words that identify the applicant: the texts in `beside`, and the passages that blind mode masks in
-    `text`."""
+def _identifying(title: str, text: str, other_texts: Sequence[str]) -> list[_Words]:
+    """Return the words that identify the applicant: the texts in `other_texts`, and the passages that blind mode masks
+    in `text`."""
     masked = (text[span.start : span.end] for span in spans_to_mask(text, title)[0])
-    return [_Words(words) for words in (*beside, *masked)]
+    return [_Words(words) for words in (*other_texts, *masked)]
 
 
 def _close_person(person: Interest, name: str, words: str) -> FoundConflict:

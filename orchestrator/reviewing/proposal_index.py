@@ -22,7 +22,7 @@ _HASHES = 2**20
 class IndexedProposal(NamedTuple):
     title: str
     text: str
-    beside: Sequence[str] = ()
+    other_texts: Sequence[str] = ()
     """Further texts that may name people."""
 
 
@@ -98,7 +98,7 @@ def _rows(texts: Iterable[IndexedProposal]) -> _Rows:
     proposal_texts = list(texts)
     if not proposal_texts:
         return _Rows(csr_array(np.zeros((0, _HASHES), bool)), csr_array(np.zeros((0, _HASHES), np.float32)))
-    full_texts = ["\n".join((item.title, item.text, *item.beside)) for item in proposal_texts]
+    full_texts = ["\n".join((item.title, item.text, *item.other_texts)) for item in proposal_texts]
     compared_texts = [compared_text(item.title, item.text) for item in proposal_texts]
     words = _hashing(analyzer=words_of, binary=True, dtype=bool).transform(full_texts)
     return _Rows(words, _hashing(stop_words="english").transform(compared_texts))

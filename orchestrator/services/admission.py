@@ -27,7 +27,7 @@ async def admit_person(
     by = ActBy(Actor(f"provider:{provider.name}", provider.name, "machine"), now)
     account = (tenant, identity.issuer, identity.subject, identity.email)
     role = role_of_groups(provider.settings, identity.groups)
-    member = await members.of_identity(*account, by)
+    member = await members.find_or_bind_identity(*account, by)
     if member is not None:
         if not await members.was_invited_by(member.id, by.actor):
             return member
@@ -39,7 +39,7 @@ async def admit_person(
     new = NewMember(name=identity.name, email=identity.email, role=role)
     if await members.invite(tenant, MemberId(new_id("mb")), new, by) is None:
         return None
-    return await members.of_identity(*account, by)
+    return await members.find_or_bind_identity(*account, by)
 
 
 async def _with_role(members: PgMembers, member: Member, role: PersonRole, by: ActBy) -> Member | None:

@@ -97,24 +97,26 @@ class AssignmentPlanner:
         """Plan the call's assignments without saving them. With `search`, new conflicts of interest are searched for
         and stored; otherwise, only stored conflicts are used. Raises HttpProblem if the call is signed off or has no
         suitable reviewers."""
-        if await self.reviewing.decisions.signed_off(tenant, batch) is not None:
+        if await self.reviewing.decisions.get_sign_off(tenant, batch) is not None:
             raise HttpProblem("conflict", f"The call {batch} is signed off and can no longer be changed.")
-        not_blind = await self.reviewing.assignments.not_blind(tenant, batch)
+        not_blind = await self.reviewing.assignments.list_unblinded_reviewers(tenant, batch)
         people = await self._reviewers(tenant, batch, body.reviewers, not_blind)
-        proposals = await self.reviewing.assignments.proposals(tenant, batch)
-        expertise_by_member = await self.reviewing.expertise.of_members(tenant, [person.id for person in people])
+        proposals = await self.reviewing.assignments.list_proposal_texts(tenant, batch)
+        expertise_by_member = await self.reviewing.expertise.get_for_members(tenant, [person.id for person in people])
         if search:
             interests = await self._interests(tenant, batch, people, expertise_by_member)
             new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, ConflictSearch(interests))
             await self.reviewing.assignments.store_detected_conflicts(new_conflicts, self.clock.now())
         conflicts = [
             conflict
-            for conflict in await self.reviewing.assignments.conflicts(tenant, batch)
+            for conflict in await self.reviewing.assignments.list_conflicts(tenant, batch)
             if not conflict.cleared_reason
         ]
-        earlier_assignments = await self.reviewing.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
+        earlier_assignments = await self.reviewing.assignments.list_assignments(
+            tenant, member=None, batch=batch, limit=100_000
+        )
         conflict_pairs = {(str(conflict.evaluation), str(conflict.member)) for conflict in conflicts}
-        blind_reviewers = {item.id for item in await self.members.reviewers(tenant)} - set(not_blind)
+        blind_reviewers = {item.id for item in await self.members.list_reviewers(tenant)} - set(not_blind)
         ending = tuple(
             item
             for item in earlier_assignments
@@ -132,7 +134,7 @@ class AssignmentPlanner:
         reviewers_needed = {
             str(proposal.id): max(0, body.per_proposal - assigned[proposal.id]) for proposal in proposals
         }
-        given = await self.reviewing.bids.all(tenant, batch)
+        given = await self.reviewing.bids.list_bids(tenant, batch)
         bids = {(str(item.evaluation), str(item.member)): item.bid for item in given if body.strategy == "expertise"}
         profiles = [_known(expertise_by_member.get(person.id)) for person in people]
         match = None
@@ -164,27 +166,31 @@ class AssignmentPlanner:
     async def search_before_bids(self, tenant: TenantId, batch: BatchId, member: Member) -> Expertise:
         """Check a call's proposals for conflicts with a reviewer and compare them with the reviewer's expertise, unless
         this has been done since either last changed. Return the reviewer's stored expertise."""
-        expertise = await self.reviewing.expertise.of(tenant, member.id)
+        expertise = await self.reviewing.expertise.get(tenant, member.id)
         if expertise is None or expertise.changed_at is None:
             return expertise or Expertise(member=member.id, version=0)
-        unsearched = set(await self.reviewing.bids.unsearched(tenant, member.id, batch))
+        unsearched = set(await self.reviewing.bids.list_unchecked_proposals(tenant, member.id, batch))
         if unsearched:
             index = await self.indexes.of(tenant, batch)
             search = ConflictSearch(await self._interests(tenant, batch, [member], {member.id: expertise}))
             possible = unsearched.intersection(await asyncio.to_thread(index.possible_conflicts, search))
-            proposals = await self.reviewing.assignments.proposals(tenant, batch, sorted(possible)) if possible else []
+            proposals = (
+                await self.reviewing.assignments.list_proposal_texts(tenant, batch, sorted(possible))
+                if possible
+                else []
+            )
             conflicts = await asyncio.to_thread(_search_conflicts, proposals, search)
             await self.reviewing.assignments.store_detected_conflicts(conflicts, self.clock.now())
             similarities = await asyncio.to_thread(index.similarities, _known(expertise))
             new_similarities = {item: similarities[item] for item in similarities.keys() & unsearched}
-            await self.reviewing.bids.mark_searched(tenant, member.id, new_similarities, expertise.changed_at)
+            await self.reviewing.bids.mark_checked(tenant, member.id, new_similarities, expertise.changed_at)
         return expertise
 
     async def _interests(
         self, tenant: TenantId, batch: BatchId, people: Sequence[Member], known: Mapping[MemberId, Expertise]
     ) -> list[Interest]:
         """Return, for each reviewer, the details whose mention in a proposal suggests a conflict of interest."""
-        since = await self.reviewing.expertise.coauthors_since(tenant, batch)
+        since = await self.reviewing.expertise.get_first_coauthor_year(tenant, batch)
         return [
             Interest(
                 person.id,
@@ -269,5 +275,5 @@ def _search_conflicts(
         (proposal.id, item.member, item.source, item.words)
         for proposal in proposals
         if proposal.text is not None
-        for item in search.found(proposal.title, proposal.text, proposal.beside)
+        for item in search.found(proposal.title, proposal.text, proposal.other_texts)
     ]

@@ -40,7 +40,7 @@ async def biddable_proposals(
     """Return the proposals that a reviewer may bid on, after checking for conflicts of interest. Raises HttpProblem if
     the reviewer is not asked to bid on the call, and InterestsNotDeclared if they have not declared their conflicts."""
     await _search(planner, tenant, batch, member)
-    return await planner.reviewing.bids.proposals(tenant, member.id, batch)
+    return await planner.reviewing.bids.list_proposals(tenant, member.id, batch)
 
 
 async def bids_page(
@@ -50,15 +50,15 @@ async def bids_page(
     Raises the same exceptions."""
     await _search(planner, tenant, batch, member)
     bids = planner.reviewing.bids
-    total, given_count = await bids.counts(tenant, member.id, batch)
+    total, given_count = await bids.count_proposals_and_bids(tenant, member.id, batch)
     pages = max(1, -(-total // size))
     place = min(max(1, place), pages)
-    proposals = await bids.proposals(tenant, member.id, batch, size, (place - 1) * size)
+    proposals = await bids.list_proposals(tenant, member.id, batch, size, (place - 1) * size)
     return BidsPage(proposals, total, given_count, place, pages)
 
 
 async def _search(planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member) -> None:
-    if batch not in {call.id for call in await planner.reviewing.bids.calls(tenant, member.id)}:
+    if batch not in {call.id for call in await planner.reviewing.bids.list_calls(tenant, member.id)}:
         raise HttpProblem("conflict", f"You are not asked to bid on the call {batch}.")
     stored = await planner.search_before_bids(tenant, batch, member)
     if stored.declared_at is None:
@@ -72,4 +72,4 @@ async def give_bids(
     `biddable_proposals`, and ReviewRefused if the reviewer may not bid on one of the proposals."""
     await _search(planner, tenant, batch, member)
     reason = body.reason.strip() or _CONFLICT
-    await planner.reviewing.bids.give(tenant, member.id, batch, body.bids, reason, by)
+    await planner.reviewing.bids.save_bids(tenant, member.id, batch, body.bids, reason, by)

@@ -27,8 +27,8 @@ async def asked_reviewers(
     members: PgMembers, call_reviewers: PgCallReviewers, tenant: TenantId, batch: BatchId
 ) -> AskedReviewers:
     """Return the reviewers who are asked to review a batch. The batch must exist."""
-    chosen = await call_reviewers.chosen(tenant, batch)
-    all_reviewers = await members.reviewers(tenant)
+    chosen = await call_reviewers.get_chosen(tenant, batch)
+    all_reviewers = await members.list_reviewers(tenant)
     return AskedReviewers(chosen, [member for member in all_reviewers if chosen is None or member.id in chosen])
 
 
@@ -37,7 +37,7 @@ async def choose_reviewers(
 ) -> ChosenOutcome:
     """Set the reviewers of an existing batch, replacing any earlier choice. With `dry_run`, only return what would
     change. Raises HttpProblem or ReviewRefused if the call is signed off or a named member is not a reviewer."""
-    if sign_off := await reviewing.decisions.signed_off(tenant, batch):
+    if sign_off := await reviewing.decisions.get_sign_off(tenant, batch):
         raise HttpProblem(
             "conflict",
             f"The call {batch} was signed off on {sign_off.signed_off_at:%Y-%m-%d}. It can no longer be changed.",
@@ -46,10 +46,14 @@ async def choose_reviewers(
     if not body.dry_run:
         added, removed, ended = await reviewing.call_reviewers.choose(tenant, batch, chosen_members, by)
     else:
-        previous_reviewers = await reviewing.call_reviewers.chosen(tenant, batch) or frozenset()
+        previous_reviewers = await reviewing.call_reviewers.get_chosen(tenant, batch) or frozenset()
         added = [member for member in chosen_members or () if member not in previous_reviewers]
         removed = sorted(previous_reviewers - set(chosen_members or ()))
-        ended = [] if chosen_members is None else await reviewing.call_reviewers.ending(tenant, batch, chosen_members)
+        ended = (
+            []
+            if chosen_members is None
+            else await reviewing.call_reviewers.list_ending_assignments(tenant, batch, chosen_members)
+        )
     return ChosenOutcome(
         dry_run=body.dry_run,
         added=tuple(added),
@@ -60,7 +64,7 @@ async def choose_reviewers(
 
 async def _known(members: PgMembers, tenant: TenantId, named: Sequence[str]) -> list[MemberId]:
     """Return the named reviewers in order, without duplicates. Raises HttpProblem if one of them is not a reviewer."""
-    reviewer_ids = {member.id for member in await members.reviewers(tenant)}
+    reviewer_ids = {member.id for member in await members.list_reviewers(tenant)}
     if unknown := sorted(set(named) - reviewer_ids):
         raise HttpProblem.invalid(f"These members are not your reviewers: {', '.join(unknown[:20])}.", "/reviewers")
     return [MemberId(id) for id in dict.fromkeys(named)]

@@ -30,13 +30,13 @@ async def proof_of(
 ) -> ErasureProof:
     """Return the proof of the erasure that has this number in the audit log. Checks again whether any of the erased
     data is still stored. Raises HttpProblem if there is no such erasure."""
-    entries = await audit_log.entries(tenant, after=number - 1, limit=1)
+    entries = await audit_log.list_entries(tenant, after=number - 1, limit=1)
     entry = entries[0] if entries and entries[0].number == number else None
     if entry is None or entry.action != "erased" or entry.content is None:
         raise HttpProblem("not-found", f"The audit log contains no erasure with the number {number:,}.")
     deleted_ids = tuple(str(item) for item in entry.content.get("erased_ids", ()))
     rankings = tuple(str(item) for item in entry.content.get("redacted_rankings", ()))
-    head = await audit_log.head(tenant)
+    head = await audit_log.get_head(tenant)
     return ErasureProof(
         number=number,
         erased_at=entry.recorded_at,
@@ -48,7 +48,7 @@ async def proof_of(
         redacted_rankings=rankings,
         erased_audit_entries=len(entry.content.get("entries", ())),
         hash=entry.hash,
-        still_stored=tuple(await erasures.still_stored(tenant, deleted_ids, rankings, number)),
+        still_stored=tuple(await erasures.find_remaining(tenant, deleted_ids, rankings, number)),
         checked_at=now,
         audit_head=f"{head.number}:{head.hash}",
     )

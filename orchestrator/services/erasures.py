@@ -13,11 +13,11 @@ async def erasure_of(
     erasures: PgErasures, jobs: PgJobs, tenant: TenantId, source: str | None, batch: str | None
 ) -> Erasure:
     """Return what an erasure would delete. Raises HttpProblem if the batch does not exist."""
-    refused_rows = await erasures.refused_rows(tenant, source)
+    refused_rows = await erasures.count_rejected_rows(tenant, source)
     if batch is not None:
         refused_rows = len((await find_batch(jobs, tenant, batch)).rejected)
     erasure = await erasures.find(tenant, source, None if batch is None else BatchId(batch))
-    stay = {item.id for item in erasure if batch is None and item.stays}
+    stay = {item.id for item in erasure if batch is None and item.is_kept}
     return Erasure(
         dry_run=True,
         jobs=tuple(
@@ -35,7 +35,10 @@ async def erasure_of(
         ),
         redacted_rankings=tuple(
             RedactedRanking(
-                id=item.id, title=item.subject, removed_proposals=item.taken, remaining_proposals=item.left or 0
+                id=item.id,
+                title=item.subject,
+                removed_proposals=item.applicant_ideas,
+                remaining_proposals=item.other_proposals or 0,
             )
             for item in erasure
             if item.id in stay
@@ -54,10 +57,10 @@ def _loss(job_to_erase: JobToErase) -> str:
         return (
             f"{ranking_name} has not finished and will be deleted too. The other proposals must then be ranked again."
         )
-    if not job_to_erase.left:
+    if not job_to_erase.other_proposals:
         return ""
     cost = "cost unknown" if job_to_erase.cost_usd is None else f"cost {money(job_to_erase.cost_usd)}"
-    remaining_text = count(job_to_erase.left, "proposal")
+    remaining_text = count(job_to_erase.other_proposals, "proposal")
     return f"{ranking_name} will be deleted too ({cost}), so the remaining {remaining_text} will have no ranking."
 
 
@@ -78,7 +81,7 @@ async def erase_found(
             id=job.id, title=job.title, removed_proposals=len(standing.ideas), remaining_proposals=standing.others
         )
         for job in erasure.jobs
-        if (standing := erased_jobs_result.finished.get(JobId(job.id))) is not None
+        if (standing := erased_jobs_result.finished_rankings.get(JobId(job.id))) is not None
     }
     return erasure.model_copy(
         update={

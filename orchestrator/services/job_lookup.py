@@ -18,7 +18,7 @@ async def find_job(jobs: PgJobs, tenant: TenantId, job: str, kind: JobKind) -> J
 async def find_batch(jobs: PgJobs, tenant: TenantId, id: str) -> BatchStatus:
     """Return a batch's current status. Raises HttpProblem with status 404 if it does not exist, or 410 if it was
     deleted."""
-    return required(await jobs.batch(tenant, BatchId(id)), missing_or_deleted("batch", id))
+    return required(await jobs.get_batch(tenant, BatchId(id)), missing_or_deleted("batch", id))
 
 
 def no_result_problem(job: Job) -> HttpProblem:

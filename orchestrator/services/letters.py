@@ -49,8 +49,8 @@ async def letters_of(
 ) -> list[Letter]:
     """Return a call's letters, optionally only those about these evaluations."""
     terms = (await call_details.get(tenant, call.id)).terms
-    templates = (await store.templates(tenant, call.id)).templates
-    material = await store.material(tenant, call.id, evaluations)
+    templates = (await store.get_templates(tenant, call.id)).templates
+    material = await store.list_material(tenant, call.id, evaluations)
     return [_letter(item, templates, terms, call, today) for item in material]
 
 

@@ -10,11 +10,11 @@ from orchestrator.jobs.models import Job, JobEvent
 from orchestrator.jobs.timeline import ledger_rows_of_job
 from orchestrator.problems import HttpProblem
 from orchestrator.store import PgLedger
-from orchestrator.store.llm_answer_cache import PgCallContents
+from orchestrator.store.llm_answer_cache import PgLlmRequestContents
 
 
 async def call_contents(
-    stored: PgCallContents, job: Job, calls: Sequence[tuple[LlmRequest, str]], number: int
+    stored: PgLlmRequestContents, job: Job, calls: Sequence[tuple[LlmRequest, str]], number: int
 ) -> LlmRequestContents:
     """Return one of the job's model requests with its messages and answer. Raises HttpProblem if there is none with
     this number."""
@@ -43,7 +43,7 @@ async def calls_of(
 ) -> list[tuple[LlmRequest, str]]:
     """Return the job's model requests in the order in which they ended, each with the key of its stored answer.
     `events` holds all of the job's events."""
-    rows = await ledger.rows_of_job(job.id)
+    rows = await ledger.list_job_rows(job.id)
     end = job.finished_at or now
     return [
         (_call(number, row), row.key) for number, row in enumerate(ledger_rows_of_job(job, events, rows, end), start=1)

@@ -11,7 +11,7 @@ from orchestrator.access.sessions import scopes_of_role
 from orchestrator.jobs.models import TenantId
 from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.reviewing.models import Member, NewMember
-from orchestrator.store.members import FOR_OWNERS, PgMembers, other_address
+from orchestrator.store.members import ADDRESS_CHANGE_REFUSAL, PgMembers, is_different_address
 
 _OWNERS = ("owner", "machine")
 
@@ -29,7 +29,7 @@ async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body
     invitation = await members.invite(tenant, id, new, by, mailed=True)
     if invitation is not None:
         return invitation
-    member = await members.with_address(tenant, new.email)
+    member = await members.find_by_email(tenant, new.email)
     if member is not None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new:
         return member
     raise HttpProblem("conflict", f"The address {body.email} already belongs to a member.")
@@ -42,8 +42,8 @@ async def change_member(members: PgMembers, tenant: TenantId, id: str, fields: d
     _check_rank(by.actor, stored_member.role)
     if fields.get("role", stored_member.role) != stored_member.role and by.actor.role not in _OWNERS:
         raise HttpProblem("forbidden", "Only an owner can change a member's role.")
-    if other_address(stored_member.email, fields.get("email")) and not may(by.actor.role, "change addresses"):
-        raise HttpProblem("forbidden", FOR_OWNERS)
+    if is_different_address(stored_member.email, fields.get("email")) and not may(by.actor.role, "change addresses"):
+        raise HttpProblem("forbidden", ADDRESS_CHANGE_REFUSAL)
     return required(await members.change(tenant, stored_member.id, fields, by), not_found("member", id))
 
 

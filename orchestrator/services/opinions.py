@@ -27,7 +27,7 @@ from orchestrator.store.opinions import PgOpinions
 async def require_blind_opinion(assignments: PgAssignments, tenant: TenantId, evaluation: str, reviewer: str) -> None:
     """Raise HttpProblem unless the proposal is assigned to the reviewer and they have submitted their first opinion,
     which they must do before reading the report."""
-    blind_given = await assignments.blind_given(tenant, JobId(evaluation), MemberId(reviewer))
+    blind_given = await assignments.has_blind_opinion(tenant, JobId(evaluation), MemberId(reviewer))
     if not required(blind_given, missing_or_deleted("evaluation", evaluation)):
         raise HttpProblem(
             "forbidden",
@@ -39,7 +39,7 @@ async def require_answers(
     call_details: PgCallDetails, tenant: TenantId, evaluation: JobId, answers: ReviewAnswers
 ) -> None:
     """Raise HttpProblem unless the answers are complete and match the call's review form."""
-    if fault := fault_of_answers(await call_details.terms_of(tenant, evaluation), answers):
+    if fault := fault_of_answers(await call_details.get_terms(tenant, evaluation), answers):
         raise HttpProblem.invalid(fault.detail, f"/answers{fault.pointer}")
 
 
@@ -51,10 +51,10 @@ async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRe
     one. Raises HttpProblem with status 404 if the proposal does not exist, or 409 if its document has not been read yet
     or masking would leave no text."""
     job = await find_job(jobs, tenant, id, "evaluation")
-    request = await jobs.request(tenant, job.id)
+    request = await jobs.get_request(tenant, job.id)
     if not isinstance(request, EvaluationRequest):
         raise missing_or_deleted("evaluation", id)
-    report = await jobs.report(tenant, job.id) if request.blind or request.idea is None else None
+    report = await jobs.get_report(tenant, job.id) if request.blind or request.idea is None else None
     if request.idea is not None and report is None:
         try:
             idea = await asyncio.to_thread(blind_idea, request.idea) if request.blind else request.idea
@@ -77,13 +77,13 @@ async def judge_point(
 ) -> bool:
     """Store whether a reviewer agrees with a point in the report. Return False if the proposal is not assigned to the
     reviewer. Raises HttpProblem if the point does not exist, and ReviewRefused in the same cases as
-    `PgOpinions.judge`."""
-    report = await jobs.report(tenant, id)
+    `PgOpinions.judge_point`."""
+    report = await jobs.get_report(tenant, id)
     if report is None:
         raise HttpProblem("not-finished", "There is no report yet.")
     if not _is_point(report, body.point):
         raise HttpProblem.invalid("The report contains no point at this location.", "/point")
-    return await opinions.judge(tenant, id, body.point, body.agrees, body.reason, by)
+    return await opinions.judge_point(tenant, id, body.point, body.agrees, body.reason, by)
 
 
 def _is_point(report: Report, pointer: str) -> bool:

@@ -30,12 +30,12 @@ async def panel_page(
     """Return the panel of an existing batch with up to `limit` rows, and the cursor for the next page (None if there is
     none)."""
     limit_with_next = None if limit is None else limit + 1
-    proposals = await reviewing.panels.proposals(tenant, batch, after=after, limit=limit_with_next)
+    proposals = await reviewing.panels.list_proposals(tenant, batch, after=after, limit=limit_with_next)
     page = proposals[:limit]
     if limit is None and after is None:
-        opinions = await reviewing.opinions.of(tenant, batch=batch)
+        opinions = await reviewing.opinions.list_opinions(tenant, batch=batch)
     else:
-        opinions = await reviewing.opinions.of_proposals(tenant, [item.evaluation for item in page])
+        opinions = await reviewing.opinions.list_for_proposals(tenant, [item.evaluation for item in page])
     next_cursor = PanelCursor(page[-1].row, page[-1].evaluation) if len(proposals) > len(page) else None
     panel = await whole_panel(reviewing, tenant, batch)
     return panel.model_copy(update={"rows": rows_of(page, opinions)}), next_cursor
@@ -44,7 +44,7 @@ async def panel_page(
 async def whole_panel(reviewing: ReviewingStores, tenant: TenantId, batch: BatchId) -> Panel:
     """Return the panel of an existing batch without rows, only with its figures."""
     scores, sign_off = await asyncio.gather(
-        reviewing.panels.scores(tenant, batch), reviewing.decisions.signed_off(tenant, batch)
+        reviewing.panels.get_scores(tenant, batch), reviewing.decisions.get_sign_off(tenant, batch)
     )
     blind, current = await asyncio.to_thread(
         lambda: (_agreement(scores, scores.blind), _agreement(scores, scores.current))

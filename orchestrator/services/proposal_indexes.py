@@ -30,12 +30,12 @@ class ProposalIndexes:
         if len(self._held) > _MAX_CALLS:
             self._held.popitem(last=False)
         async with cached_index.lock:
-            versions = await self._assignments.versions(tenant, batch)
+            versions = await self._assignments.get_proposal_versions(tenant, batch)
             unread = [item for item, version in versions.items() if cached_index.index.versions.get(item) != version]
             for start in range(0, len(unread), _READ_AT_ONCE):
-                read = await self._assignments.proposals(tenant, batch, unread[start : start + _READ_AT_ONCE])
+                read = await self._assignments.list_proposal_texts(tenant, batch, unread[start : start + _READ_AT_ONCE])
                 texts = {
-                    item.id: IndexedProposal(item.title, item.text, item.beside)
+                    item.id: IndexedProposal(item.title, item.text, item.other_texts)
                     for item in read
                     if item.text is not None
                 }

@@ -129,7 +129,7 @@ async def _candidates_of_batch(jobs: PgJobs, tenant: TenantId, name: BatchId) ->
         )
     candidates = RankingCandidates()
     first_by_text: dict[str, str] = {}
-    async for job, _, report in jobs.batch_rows(tenant, name):
+    async for job, _, report in jobs.iterate_batch_rows(tenant, name):
         candidates.evaluations.append(job.id)
         if report is None:
             reason = job.problem.title if job.problem else f"It has no report: its evaluation is {job.state}."
@@ -187,7 +187,7 @@ async def _known_comparisons(
 
 async def comparisons_of(rankings: PgRankings, job: Job) -> Sequence[Comparison]:
     """Return a ranking's comparisons. Raises HttpProblem if the ranking has no result."""
-    comparisons = await rankings.comparisons(job.tenant, job.id)
-    if not comparisons and await rankings.summary(job.tenant, job.id) is None:
+    comparisons = await rankings.list_comparisons(job.tenant, job.id)
+    if not comparisons and await rankings.get_summary(job.tenant, job.id) is None:
         raise no_result_problem(job)
     return comparisons

@@ -12,7 +12,7 @@ from orchestrator.store import PgJobs
 async def stored_report(jobs: PgJobs, tenant: TenantId, id: str) -> Report:
     """Return an evaluation's report. Raises HttpProblem if there is none."""
     job = await find_job(jobs, tenant, id, "evaluation")
-    report = await jobs.report(tenant, job.id) if job.state == "succeeded" else None
+    report = await jobs.get_report(tenant, job.id) if job.state == "succeeded" else None
     if report is None:
         raise no_result_problem(job)
     return report
@@ -21,7 +21,7 @@ async def stored_report(jobs: PgJobs, tenant: TenantId, id: str) -> Report:
 async def report_of_reviewer(jobs: PgJobs, tenant: TenantId, id: str) -> Report | None:
     """Return the report as a reviewer may read it; in blind mode, without details that identify the applicant. None if
     there is no report."""
-    report = await jobs.report(tenant, JobId(id))
+    report = await jobs.get_report(tenant, JobId(id))
     if report is None:
         return None
     job = await jobs.get(tenant, JobId(id))

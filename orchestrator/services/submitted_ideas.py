@@ -45,7 +45,7 @@ async def evaluated_idea(jobs: PgJobs, tenant: TenantId, evaluation: str, pointe
     """Return a finished evaluation's idea, masked in blind mode. `pointer` is the location of the evaluation's id in
     the request body; it is empty for a page. Raises HttpProblem if the evaluation does not exist or has no report."""
     job = await jobs.get(tenant, JobId(evaluation))
-    report = None if job is None or job.kind != "evaluation" else await jobs.report(tenant, job.id)
+    report = None if job is None or job.kind != "evaluation" else await jobs.get_report(tenant, job.id)
     if report is not None:
         return idea_of_report(report)
     if job is None:

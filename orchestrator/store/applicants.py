@@ -10,32 +10,32 @@ from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.database import Connection, in_transaction
 from orchestrator.store.job_sql import CALL_TITLE
-from orchestrator.store.json_columns import storable_text
-from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.json_columns import replace_nul
+from orchestrator.store.open_calls import prevent_sign_off
 
-_OF = """
+_SELECT_APPLICANT = """
     SELECT coalesce(name, '') AS name, coalesce(institution, '') AS institution, amount,
            coalesce(columns, '{}') AS columns
     FROM jobs LEFT JOIN applicants ON evaluation = jobs.id
     WHERE tenant = $1 AND jobs.id = $2 AND kind = 'evaluation'
 """
-_CHANGE = """
+_UPSERT_APPLICANT = """
     INSERT INTO applicants (evaluation, name, institution, amount, columns)
     SELECT id, $3, $4, $5, '{}' FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE
     ON CONFLICT (evaluation) DO UPDATE SET name = $3, institution = $4, amount = $5 RETURNING evaluation
 """
 # Proposals with the same text have the same idea id, which is known once there is a report.
-_TWINS = f"""
-    SELECT asked.id AS of, other.id AS evaluation, other.batch, {CALL_TITLE} AS call, other."row"
-    FROM jobs AS asked JOIN evaluations AS mine ON mine.id = asked.run_id
-    JOIN evaluations AS theirs ON theirs.idea_id = mine.idea_id JOIN runs ON runs.run_id = theirs.id
-    JOIN jobs AS other ON other.id = runs.job AND other.run_id = theirs.id
-    LEFT JOIN batches ON batches.id = other.batch
-    WHERE asked.tenant = $1 AND asked.id = ANY($2) AND other.tenant = $1 AND other.kind = 'evaluation'
-      AND other.id <> asked.id
-    ORDER BY asked.id, other.batch = asked.batch DESC, other.created_at, other.id
+_SELECT_SAME_TEXTS = f"""
+    SELECT searched.id AS searched, matching.id AS evaluation, matching.batch, {CALL_TITLE} AS call, matching."row"
+    FROM jobs AS searched JOIN evaluations AS own ON own.id = searched.run_id
+    JOIN evaluations AS same ON same.idea_id = own.idea_id JOIN runs ON runs.run_id = same.id
+    JOIN jobs AS matching ON matching.id = runs.job AND matching.run_id = same.id
+    LEFT JOIN batches ON batches.id = matching.batch
+    WHERE searched.tenant = $1 AND searched.id = ANY($2) AND matching.tenant = $1 AND matching.kind = 'evaluation'
+      AND matching.id <> searched.id
+    ORDER BY searched.id, matching.batch = searched.batch DESC, matching.created_at, matching.id
 """
-_NAMED = f"""
+_SELECT_BY_NAME = f"""
     SELECT jobs.id, jobs.subject AS title, source_name AS source, {CALL_TITLE} AS call, "row"
     FROM jobs LEFT JOIN applicants ON evaluation = jobs.id LEFT JOIN batches ON batches.id = jobs.batch
     LEFT JOIN evaluations ON evaluations.id = jobs.run_id
@@ -72,13 +72,13 @@ class ProposalWithName(NamedTuple):
 
 
 class PgApplicants(LoggedStore):
-    async def of(self, tenant: TenantId, evaluation: JobId) -> Applicant | None:
+    async def get(self, tenant: TenantId, evaluation: JobId) -> Applicant | None:
         """Return a proposal's applicant together with the other proposals that have the same text; None if the proposal
         does not exist."""
-        applicant = await self._database.select_one(Applicant, _OF, tenant, evaluation)
+        applicant = await self._database.select_one(Applicant, _SELECT_APPLICANT, tenant, evaluation)
         if applicant is None:
             return None
-        same_texts = (await self.same_texts(tenant, [evaluation])).get(evaluation, ())
+        same_texts = (await self.find_same_texts(tenant, [evaluation])).get(evaluation, ())
         return applicant.model_copy(update={"same_text": tuple(same_texts)})
 
     @in_transaction
@@ -87,27 +87,27 @@ class PgApplicants(LoggedStore):
     ) -> bool:
         """Store a proposal's applicant. Return False if the proposal does not exist. Raises ReviewRefused if its call
         is signed off."""
-        await hold_call_open(connection, tenant, evaluation)
-        name, institution = storable_text(body.name.strip()), storable_text(body.institution.strip())
-        if await connection.fetchrow(_CHANGE, tenant, evaluation, name, institution, body.amount) is None:
+        await prevent_sign_off(connection, tenant, evaluation)
+        name, institution = replace_nul(body.name.strip()), replace_nul(body.institution.strip())
+        if await connection.fetchrow(_UPSERT_APPLICANT, tenant, evaluation, name, institution, body.amount) is None:
             return False
         content = {"name": name, "institution": institution, "amount": body.amount}
         await self._log.append(connection, tenant, by, "applicant changed", evaluation, **content)
         return True
 
-    async def same_texts(self, tenant: TenantId, evaluations: Collection[JobId]) -> dict[JobId, list[SameText]]:
+    async def find_same_texts(self, tenant: TenantId, evaluations: Collection[JobId]) -> dict[JobId, list[SameText]]:
         """Return, by proposal, the other proposals that have the same text; those in the same call come first."""
         texts_by_job = defaultdict[JobId, list[SameText]](list)
-        for row in await self._database.fetch(_TWINS, tenant, list(evaluations)):
-            texts_by_job[JobId(row["of"])].append(SameText.model_validate(dict(row)))
+        for row in await self._database.fetch(_SELECT_SAME_TEXTS, tenant, list(evaluations)):
+            texts_by_job[JobId(row["searched"])].append(SameText.model_validate(dict(row)))
         return texts_by_job
 
-    async def named(self, tenant: TenantId, name: str, limit: int = 50) -> list[ProposalWithName]:
+    async def find_by_name(self, tenant: TenantId, name: str, limit: int = 50) -> list[ProposalWithName]:
         """Return the proposals in which a name occurs. Slow for tenants with many proposals, because it reads their
         texts."""
-        search_name = storable_text(" ".join(name.lower().split()))
+        search_name = replace_nul(" ".join(name.lower().split()))
         return (
-            await self._database.select(ProposalWithName, _NAMED, tenant, search_name, limit)
+            await self._database.select(ProposalWithName, _SELECT_BY_NAME, tenant, search_name, limit)
             if len(search_name) > 2
             else []
         )

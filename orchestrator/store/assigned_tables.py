@@ -13,10 +13,10 @@ from orchestrator.store.assignments import OPINION_GIVEN
 from orchestrator.store.database import Store
 from orchestrator.store.rows import PAGE, TablePage, from_row
 
-_ORDERS = {"row": "NULL::int", "missing": "missing"}
-_ONLY = {"missing": "missing > 0", "nobody": "assigned = 0"}
+_SORT_COLUMNS = {"row": "NULL::int", "missing": "missing"}
+_FILTERS = {"missing": "missing > 0", "nobody": "assigned = 0"}
 
-_PAGE_OF = f"""
+_SELECT_PAGE = f"""
     WITH by_proposal AS (
         SELECT assignments.evaluation, count(*) AS assigned,
                count(*) FILTER (WHERE opinions.member IS NULL) AS missing
@@ -30,18 +30,18 @@ _PAGE_OF = f"""
     SELECT id, title, count(*) OVER () AS matching FROM proposals WHERE {{only}}
     ORDER BY {{order}} DESC NULLS LAST, "row", id LIMIT {PAGE} OFFSET $3
 """
-_REVIEWERS = f"""
+_SELECT_REVIEWERS = f"""
     SELECT evaluation, member, assignments.reason, {OPINION_GIVEN} AS opinion
     FROM assignments LEFT JOIN opinions USING (evaluation, member)
     WHERE evaluation = ANY($1) ORDER BY blind_at IS NOT NULL, evaluation, member
 """
-_LOADS = """
+_SELECT_LOADS = """
     SELECT member, count(*) AS assigned, count(*) FILTER (WHERE opinions.blind_at IS NULL) AS waiting
     FROM jobs JOIN assignments ON assignments.evaluation = jobs.id LEFT JOIN opinions USING (evaluation, member)
     WHERE jobs.tenant = $1 AND jobs.batch = $2 GROUP BY member
 """
-_CONFLICTS = """
-    SELECT conflicts.*, jobs.subject AS title, count(*) OVER () AS known
+_SELECT_CONFLICTS = """
+    SELECT conflicts.*, jobs.subject AS title, count(*) OVER () AS total
     FROM conflicts JOIN jobs ON jobs.id = conflicts.evaluation
     WHERE jobs.tenant = $1 AND jobs.batch = $2 ORDER BY jobs."row", conflicts.evaluation, conflicts.member LIMIT $3
 """
@@ -83,29 +83,29 @@ class ReviewerLoad(NamedTuple):
 class CallConflicts(NamedTuple):
     listed: list[tuple[ConflictOfInterest, str]]
     """Conflicts, each with the proposal's title; cleared conflicts are included."""
-    known: int
+    total: int
 
 
 class PgAssignedTables(Store):
     """Assignment tables for officers and owners; titles are not masked."""
 
-    async def page(self, tenant: TenantId, batch: BatchId, view: AssignedView) -> TablePage[AssignedProposal]:
-        condition = " AND ".join(_ONLY[item] for item in view.only) or "true"
-        query = _PAGE_OF.format(only=condition, order=_ORDERS[view.sort])
+    async def get_page(self, tenant: TenantId, batch: BatchId, view: AssignedView) -> TablePage[AssignedProposal]:
+        condition = " AND ".join(_FILTERS[item] for item in view.only) or "true"
+        query = _SELECT_PAGE.format(only=condition, order=_SORT_COLUMNS[view.sort])
         rows = await self._database.fetch(query, tenant, batch, (view.page - 1) * PAGE)
         by_evaluation = defaultdict[JobId, list[AssignedReviewer]](list)
-        for item in await self._database.fetch(_REVIEWERS, [row["id"] for row in rows]) if rows else ():
+        for item in await self._database.fetch(_SELECT_REVIEWERS, [row["id"] for row in rows]) if rows else ():
             by_evaluation[item["evaluation"]].append(from_row(AssignedReviewer, item))
         proposals = [AssignedProposal(row["id"], row["title"], by_evaluation[row["id"]]) for row in rows]
-        return TablePage.of(rows, proposals)
+        return TablePage.from_records(rows, proposals)
 
-    async def loads(self, tenant: TenantId, batch: BatchId) -> dict[str, ReviewerLoad]:
+    async def get_reviewer_loads(self, tenant: TenantId, batch: BatchId) -> dict[str, ReviewerLoad]:
         """Return the load of each reviewer who has assignments in the call, by member id."""
-        rows = await self._database.fetch(_LOADS, tenant, batch)
+        rows = await self._database.fetch(_SELECT_LOADS, tenant, batch)
         return {row["member"]: from_row(ReviewerLoad, row) for row in rows}
 
-    async def conflicts(self, tenant: TenantId, batch: BatchId, limit: int) -> CallConflicts:
+    async def list_conflicts(self, tenant: TenantId, batch: BatchId, limit: int) -> CallConflicts:
         """Return up to `limit` conflicts, in row order."""
-        rows = await self._database.fetch(_CONFLICTS, tenant, batch, limit)
+        rows = await self._database.fetch(_SELECT_CONFLICTS, tenant, batch, limit)
         conflicts = [(from_row(ConflictOfInterest, row), row["title"]) for row in rows]
-        return CallConflicts(conflicts, rows[0]["known"] if rows else 0)
+        return CallConflicts(conflicts, rows[0]["total"] if rows else 0)

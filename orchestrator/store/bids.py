@@ -15,18 +15,20 @@ from orchestrator.store.database import Connection, Database, in_transaction
 from orchestrator.store.job_sql import CALL_TITLE
 from orchestrator.store.mails import PgMails
 from orchestrator.store.members import COULD_READ_REPORTS
-from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.open_calls import prevent_sign_off
 from orchestrator.store.rows import from_row
 
-_IS_OPEN = """
+_SELECT_IS_OPEN = """
     SELECT EXISTS (SELECT FROM open_bidding JOIN batches ON batches.id = batch WHERE tenant = $1 AND batch = $2)
 """
-_OPEN = """
+_OPEN_BIDDING = """
     INSERT INTO open_bidding (batch, at) SELECT id, $3 FROM batches WHERE tenant = $1 AND id = $2
     ON CONFLICT DO NOTHING RETURNING batch
 """
-_CLOSE = "DELETE FROM open_bidding USING batches WHERE id = batch AND tenant = $1 AND batch = $2 RETURNING batch"
-_ALL_ASKED = f"""
+_CLOSE_BIDDING = (
+    "DELETE FROM open_bidding USING batches WHERE id = batch AND tenant = $1 AND batch = $2 RETURNING batch"
+)
+_CALLS_AND_REVIEWERS = f"""
     open_bidding JOIN batches ON batches.id = open_bidding.batch JOIN members ON members.tenant = batches.tenant
     WHERE batches.tenant = $1 AND members.role = 'reviewer' AND members.removed_at IS NULL
       AND NOT {COULD_READ_REPORTS}
@@ -39,18 +41,18 @@ _ALL_ASKED = f"""
       )
 """
 """SQL for pairs of a call with open bidding and a reviewer who is asked to bid on it."""
-_ASKED = f"{_ALL_ASKED} AND members.id = $2"
+_CALLS_OF_REVIEWER = f"{_CALLS_AND_REVIEWERS} AND members.id = $2"
 """SQL for the calls on which a reviewer is asked to bid."""
-_REVIEWERS = f"SELECT members.id FROM {_ALL_ASKED} AND batches.id = $2 ORDER BY members.id"
-_CALLS = f"""
+_SELECT_REVIEWERS = f"SELECT members.id FROM {_CALLS_AND_REVIEWERS} AND batches.id = $2 ORDER BY members.id"
+_SELECT_CALLS = f"""
     SELECT batches.id, {CALL_TITLE} AS name, (
         SELECT count(*) FROM bids JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = batches.id AND bids.member = $2
-    ) AS given
-    FROM {_ASKED} ORDER BY batches.created_at DESC, batches.id
+    ) AS bid_count
+    FROM {_CALLS_OF_REVIEWER} ORDER BY batches.created_at DESC, batches.id
 """
-_POSSIBLE = f"""
+_IS_BIDDABLE = f"""
     jobs.tenant = $1 AND jobs.batch = $3 AND jobs.kind = 'evaluation' AND jobs.state <> 'cancelled' AND {READABLE}
-    AND EXISTS (SELECT FROM {_ASKED} AND batches.id = $3)
+    AND EXISTS (SELECT FROM {_CALLS_OF_REVIEWER} AND batches.id = $3)
     AND EXISTS (
         SELECT FROM bid_searches JOIN expertise USING (member)
         WHERE bid_searches.evaluation = jobs.id AND bid_searches.member = $2
@@ -62,40 +64,40 @@ _POSSIBLE = f"""
 """
 """SQL condition for the proposals that a reviewer may bid on. They have been checked for conflicts with the reviewer's
 current details, and have none."""
-_PROPOSALS = f"""
+_SELECT_PROPOSALS = f"""
     SELECT jobs.id AS evaluation, jobs."row", {TITLE_FOR_REVIEWERS} AS title, bids.bid
     FROM jobs JOIN bid_searches ON bid_searches.evaluation = jobs.id AND bid_searches.member = $2
     LEFT JOIN bids ON bids.evaluation = jobs.id AND bids.member = $2
-    WHERE {_POSSIBLE} ORDER BY bid_searches.similarity DESC, jobs."row", jobs.id LIMIT $4 OFFSET $5
+    WHERE {_IS_BIDDABLE} ORDER BY bid_searches.similarity DESC, jobs."row", jobs.id LIMIT $4 OFFSET $5
 """
-_COUNTS = f"""
-    SELECT count(*) AS proposals, count(bids.bid) AS given
-    FROM jobs LEFT JOIN bids ON bids.evaluation = jobs.id AND bids.member = $2 WHERE {_POSSIBLE}
+_COUNT_PROPOSALS_AND_BIDS = f"""
+    SELECT count(*) AS proposals, count(bids.bid) AS bid_count
+    FROM jobs LEFT JOIN bids ON bids.evaluation = jobs.id AND bids.member = $2 WHERE {_IS_BIDDABLE}
 """
 # NOT IN uses a hash table. With NOT EXISTS, the server compares all pairs of proposals if it expects few rows, as it
 # does after the first check for a reviewer.
-_UNSEARCHED = f"""
+_SELECT_UNCHECKED = f"""
     SELECT jobs.id FROM jobs
     WHERE jobs.tenant = $1 AND jobs.batch = $3 AND jobs.kind = 'evaluation' AND jobs.state <> 'cancelled' AND {READABLE}
       AND jobs.id NOT IN (
           SELECT evaluation FROM bid_searches JOIN expertise USING (member, changed_at) WHERE member = $2
       )
 """
-_SEARCHED = """
+_MARK_CHECKED = """
     INSERT INTO bid_searches (evaluation, member, changed_at, similarity)
-    SELECT jobs.id, $2, $5, searched.similarity
-    FROM jobs JOIN unnest($3::text[], $4::float8[]) AS searched (id, similarity) ON searched.id = jobs.id
+    SELECT jobs.id, $2, $5, checked.similarity
+    FROM jobs JOIN unnest($3::text[], $4::float8[]) AS checked (id, similarity) ON checked.id = jobs.id
     WHERE jobs.tenant = $1 FOR KEY SHARE OF jobs
     ON CONFLICT (evaluation, member) DO UPDATE SET changed_at = $5, similarity = excluded.similarity
 """
-_PERMITTED = f"SELECT jobs.id FROM jobs WHERE {_POSSIBLE} AND jobs.id = ANY($4)"
-_GIVE = """
+_SELECT_BIDDABLE = f"SELECT jobs.id FROM jobs WHERE {_IS_BIDDABLE} AND jobs.id = ANY($4)"
+_UPSERT_BIDS = """
     INSERT INTO bids (evaluation, member, bid, bid_at) SELECT evaluation, $2, bid, $4
-    FROM unnest($1::text[], $3::text[]) AS given (evaluation, bid)
+    FROM unnest($1::text[], $3::text[]) AS new_bids (evaluation, bid)
     ON CONFLICT (evaluation, member) DO UPDATE SET bid = excluded.bid, bid_at = excluded.bid_at
 """
-_WITHDRAW = "DELETE FROM bids WHERE evaluation = ANY($1) AND member = $2"
-_ALL = """
+_DELETE_BIDS = "DELETE FROM bids WHERE evaluation = ANY($1) AND member = $2"
+_SELECT_BIDS = """
     SELECT bids.* FROM bids JOIN jobs ON jobs.id = evaluation WHERE jobs.tenant = $1 AND jobs.batch = $2
     ORDER BY jobs."row", evaluation, member
 """
@@ -106,7 +108,7 @@ class CallForBids(NamedTuple):
 
     id: BatchId
     name: str
-    given: int
+    bid_count: int
     """Number of bids that the reviewer has given."""
 
 
@@ -116,7 +118,7 @@ class PgBids(LoggedStore):
         self._assignments, self._mails = assignments, mails
 
     async def is_open(self, tenant: TenantId, batch: BatchId) -> bool:
-        (row,) = await self._database.fetch(_IS_OPEN, tenant, batch)
+        (row,) = await self._database.fetch(_SELECT_IS_OPEN, tenant, batch)
         return bool(row["exists"])
 
     @in_transaction
@@ -125,45 +127,45 @@ class PgBids(LoggedStore):
     ) -> None:
         """Open or close bidding on a call. Opening it also emails the reviewers; closing it keeps the bids already
         given. Raises ReviewRefused if the call is signed off."""
-        await hold_call_open(connection, tenant, batch, alone=True)
+        await prevent_sign_off(connection, tenant, batch, exclusive=True)
         values = (tenant, batch, by.at) if open_bidding else (tenant, batch)
-        if await connection.fetchrow(_OPEN if open_bidding else _CLOSE, *values) is None:
+        if await connection.fetchrow(_OPEN_BIDDING if open_bidding else _CLOSE_BIDDING, *values) is None:
             return
         await self._log.append(connection, tenant, by, "bidding opened" if open_bidding else "bidding closed", batch)
         if open_bidding:
-            reviewers = [row["id"] for row in await connection.fetch(_REVIEWERS, tenant, batch)]
+            reviewers = [row["id"] for row in await connection.fetch(_SELECT_REVIEWERS, tenant, batch)]
             await self._mails.queue_bid_requests(connection, tenant, batch, reviewers)
 
-    async def calls(self, tenant: TenantId, member: MemberId) -> list[CallForBids]:
+    async def list_calls(self, tenant: TenantId, member: MemberId) -> list[CallForBids]:
         """Return the calls on which a reviewer is asked to bid."""
-        return await self._database.select(CallForBids, _CALLS, tenant, member)
+        return await self._database.select(CallForBids, _SELECT_CALLS, tenant, member)
 
-    async def unsearched(self, tenant: TenantId, member: MemberId, batch: BatchId) -> list[JobId]:
+    async def list_unchecked_proposals(self, tenant: TenantId, member: MemberId, batch: BatchId) -> list[JobId]:
         """Return the proposals not yet checked for conflicts with the reviewer's current details."""
-        return [row["id"] for row in await self._database.fetch(_UNSEARCHED, tenant, member, batch)]
+        return [row["id"] for row in await self._database.fetch(_SELECT_UNCHECKED, tenant, member, batch)]
 
-    async def mark_searched(
+    async def mark_checked(
         self, tenant: TenantId, member: MemberId, similarities: Mapping[JobId, float], changed_at: dt.datetime
     ) -> None:
         """Record that proposals were checked for conflicts with the reviewer's details, in the version stored at
         `changed_at`. `similarities` holds each proposal's similarity to the reviewer's expertise."""
         values = list(similarities), list(similarities.values())
-        await self._database.fetch(_SEARCHED, tenant, member, *values, changed_at)
+        await self._database.fetch(_MARK_CHECKED, tenant, member, *values, changed_at)
 
-    async def proposals(
+    async def list_proposals(
         self, tenant: TenantId, member: MemberId, batch: BatchId, limit: int | None = None, offset: int = 0
     ) -> list[BiddableProposal]:
         """Return the proposals that a reviewer may bid on, the best match to their expertise first. Empty if they are
         not asked to bid."""
-        return await self._database.select(BiddableProposal, _PROPOSALS, tenant, member, batch, limit, offset)
+        return await self._database.select(BiddableProposal, _SELECT_PROPOSALS, tenant, member, batch, limit, offset)
 
-    async def counts(self, tenant: TenantId, member: MemberId, batch: BatchId) -> tuple[int, int]:
+    async def count_proposals_and_bids(self, tenant: TenantId, member: MemberId, batch: BatchId) -> tuple[int, int]:
         """Return how many proposals a reviewer may bid on, and how many of those they have bid on."""
-        (row,) = await self._database.fetch(_COUNTS, tenant, member, batch)
-        return row["proposals"], row["given"]
+        (row,) = await self._database.fetch(_COUNT_PROPOSALS_AND_BIDS, tenant, member, batch)
+        return row["proposals"], row["bid_count"]
 
     @in_transaction
-    async def give(
+    async def save_bids(
         self,
         connection: Connection,
         tenant: TenantId,
@@ -178,8 +180,8 @@ class PgBids(LoggedStore):
         bid."""
         conflicts = [evaluation for evaluation, bid in bids.items() if bid == "conflict"]
         explicit_bids = {evaluation: bid for evaluation, bid in bids.items() if bid not in (None, "conflict")}
-        await hold_call_open(connection, tenant, batch, alone=bool(conflicts))
-        rows = await connection.fetch(_PERMITTED, tenant, member, batch, list(bids))
+        await prevent_sign_off(connection, tenant, batch, exclusive=bool(conflicts))
+        rows = await connection.fetch(_SELECT_BIDDABLE, tenant, member, batch, list(bids))
         if unknown_proposals := sorted(set(bids) - {row["id"] for row in rows}):
             raise ReviewRefused(
                 f"You cannot bid on {', '.join(unknown_proposals[:5])}: bidding is closed, or the list of "
@@ -187,16 +189,16 @@ class PgBids(LoggedStore):
                 "Reload the list of proposals.",
             )
         await connection.execute(
-            _WITHDRAW, [evaluation for evaluation in bids if evaluation not in explicit_bids], member
+            _DELETE_BIDS, [evaluation for evaluation in bids if evaluation not in explicit_bids], member
         )
-        await connection.execute(_GIVE, list(explicit_bids), member, list(explicit_bids.values()), by.at)
+        await connection.execute(_UPSERT_BIDS, list(explicit_bids), member, list(explicit_bids.values()), by.at)
         await self._log.append(
             connection, tenant, by, "bids given", batch, bids={item: explicit_bids.get(item) for item in bids}
         )
         for evaluation in conflicts:
             await self._assignments.declare_within(connection, tenant, evaluation, member, reason, by)
 
-    async def all(self, tenant: TenantId, batch: BatchId) -> list[ReviewerBid]:
+    async def list_bids(self, tenant: TenantId, batch: BatchId) -> list[ReviewerBid]:
         """Return all bids on a call's proposals. Conflicts of interest are not stored as bids, so they are not
         included."""
-        return [from_row(ReviewerBid, row) for row in await self._database.fetch(_ALL, tenant, batch)]
+        return [from_row(ReviewerBid, row) for row in await self._database.fetch(_SELECT_BIDS, tenant, batch)]

@@ -15,46 +15,46 @@ from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.database import Connection, in_transaction, select_one
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.job_sql import PRIORITY
-from orchestrator.store.json_columns import storable_text, to_json_column
-from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.json_columns import replace_nul, to_json_column
+from orchestrator.store.open_calls import prevent_sign_off
 
 # `told` is true because an empty batch has no evaluations whose end could be announced.
-_CREATE = """
+_INSERT_CALL = """
     INSERT INTO batches (id, tenant, name, rows, tags, opinions_due, submitted_by, told)
     VALUES ($1, $2, $3, 0, $4, $5, $6, true) ON CONFLICT (id) DO NOTHING RETURNING id
 """
-_DETAILS = """
+_SELECT_DETAILS = """
     SELECT version, terms, changed_by, changed_at FROM call_terms JOIN batches ON batches.id = batch
     WHERE tenant = $1 AND batch = $2
 """
-_TERMS_OF = """
+_SELECT_PROPOSAL_TERMS = """
     SELECT version, terms, changed_by, changed_at FROM call_terms JOIN jobs USING (batch)
     WHERE jobs.tenant = $1 AND jobs.id = $2
 """
-_KEEP_TERMS = """
+_UPSERT_TERMS = """
     INSERT INTO call_terms (batch, version, terms, changed_by, changed_at) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (batch) DO UPDATE SET version = $2, terms = $3, changed_by = $4, changed_at = $5
 """
-_REVIEWED = "SELECT EXISTS (SELECT FROM opinions JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = $1)"
+_SELECT_HAS_OPINIONS = "SELECT EXISTS (SELECT FROM opinions JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = $1)"
 _NO_DETAILS = CallDetails(version=0, terms=CallTerms(), changed_by="", changed_at=None)
-_EXISTS = "SELECT EXISTS (SELECT FROM batches WHERE tenant = $1 AND id = $2)"
-_CHANGE = """
+_SELECT_EXISTS = "SELECT EXISTS (SELECT FROM batches WHERE tenant = $1 AND id = $2)"
+_UPDATE_CALL = """
     UPDATE batches SET name = CASE WHEN $3 THEN $4 ELSE name END, tags = CASE WHEN $5 THEN $6::text[] ELSE tags END,
                        opinions_due = CASE WHEN $7 THEN $8::date ELSE opinions_due END
     WHERE tenant = $1 AND id = $2 RETURNING id
 """
-_ARCHIVE = """
+_ARCHIVE_CALL = """
     UPDATE batches SET archived_at = CASE WHEN $3 THEN $4::timestamptz END
     WHERE tenant = $1 AND id = $2 AND (archived_at IS NULL) = $3 AND NOT ($3 AND (open OR EXISTS (
         SELECT FROM jobs WHERE batch = $2 AND state IN ('queued', 'running')
     ))) RETURNING id
 """
-_BASES = """
+_SELECT_SCORING_BASES = """
     SELECT method, blind, pinned #>> '{models}' AS models, count(*) AS proposals FROM jobs
     WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state = 'succeeded'
     GROUP BY 1, 2, 3 ORDER BY proposals DESC, 1, 2, 3
 """
-_RULES = f"""
+_SELECT_RULES = f"""
     SELECT method, cutoff, blind, max_usd, {PRIORITY} AS priority,
            (request ->> 'board')::integer AS board,
            ARRAY(SELECT jsonb_array_elements_text(coalesce(request -> 'board_models', '[]'))) AS board_models,
@@ -120,18 +120,22 @@ class PgCallDetails(LoggedStore):
         """Create a call without proposals and return its id, or the id of the call that the same request created
         earlier. `details` has the keys `name`, `tags`, `opinions_due` and `terms`. Creating the same call again changes
         nothing. Raises IdempotencyKeyReused if the idempotency key belongs to a different request."""
-        name, tags, due = storable_text(details["name"]), list(map(storable_text, details["tags"])), "opinions_due"
+        name, tags, due_date = (
+            replace_nul(details["name"]),
+            list(map(replace_nul, details["tags"])),
+            details["opinions_due"],
+        )
 
-        async def work(connection: Connection) -> BatchId:
-            created = await connection.fetchrow(_CREATE, batch, tenant, name, tags, details[due], submitted_by)
+        async def insert_call(connection: Connection) -> BatchId:
+            created = await connection.fetchrow(_INSERT_CALL, batch, tenant, name, tags, due_date, submitted_by)
             if created is not None:
-                await self._keep_terms(connection, batch, 1, details["terms"], by)
-                content = _content({**details, "name": name, "tags": tags})
+                await self._store_terms(connection, batch, 1, details["terms"], by)
+                content = _make_audit_content({**details, "name": name, "tags": tags})
                 await self._log.append(connection, tenant, by, "call created", batch, **content)
             return batch
 
-        created_row = await insert_once(self._database, tenant, record, work)
-        return BatchId(created_row.location.rpartition("/")[2]) if isinstance(created_row, RecordedResponse) else batch
+        inserted = await insert_once(self._database, tenant, record, insert_call)
+        return BatchId(inserted.location.rpartition("/")[2]) if isinstance(inserted, RecordedResponse) else batch
 
     @in_transaction
     async def change(
@@ -149,27 +153,27 @@ class PgCallDetails(LoggedStore):
         neither None nor the current version."""
         name, tags = details.get("name"), details.get("tags", ())
         values = (
-            *("name" in details, None if name is None else storable_text(name)),
-            *("tags" in details, [storable_text(tag) for tag in tags]),
+            *("name" in details, None if name is None else replace_nul(name)),
+            *("tags" in details, [replace_nul(tag) for tag in tags]),
             *("opinions_due" in details, details.get("opinions_due")),
         )
-        await hold_call_open(connection, tenant, batch, alone=True)
-        current = await select_one(connection, CallDetails, _DETAILS, tenant, batch) or _NO_DETAILS
+        await prevent_sign_off(connection, tenant, batch, exclusive=True)
+        current = await select_one(connection, CallDetails, _SELECT_DETAILS, tenant, batch) or _NO_DETAILS
         if version is not None and version != current.version:
-            if not await connection.fetchval(_EXISTS, tenant, batch):
+            if not await connection.fetchval(_SELECT_EXISTS, tenant, batch):
                 return False
             raise StaleCallDetails(current)
         terms: CallTerms = details.get("terms", current.terms)
         questions_changed = (terms.criteria, terms.form) != (current.terms.criteria, current.terms.form)
-        if questions_changed and await connection.fetchval(_REVIEWED, batch):
+        if questions_changed and await connection.fetchval(_SELECT_HAS_OPINIONS, batch):
             raise ReviewRefused(
                 "Reviews have already been submitted, so the criteria and the review form can no longer be changed.",
                 "Leave them as they are; everything else can be changed.",
             )
-        if await connection.fetchrow(_CHANGE, tenant, batch, *values) is None:
+        if await connection.fetchrow(_UPDATE_CALL, tenant, batch, *values) is None:
             return False
-        await self._keep_terms(connection, batch, current.version + 1, terms, by)
-        await self._log.append(connection, tenant, by, "call changed", batch, **_content(details))
+        await self._store_terms(connection, batch, current.version + 1, terms, by)
+        await self._log.append(connection, tenant, by, "call changed", batch, **_make_audit_content(details))
         return True
 
     @in_transaction
@@ -178,39 +182,39 @@ class PgCallDetails(LoggedStore):
     ) -> None:
         """Hide a call from the console's list, or show it there again. Nothing else changes, so this is allowed after
         sign-off. A call that is still open or running cannot be hidden."""
-        if await connection.fetchrow(_ARCHIVE, tenant, batch, archived, by.at) is not None:
+        if await connection.fetchrow(_ARCHIVE_CALL, tenant, batch, archived, by.at) is not None:
             await self._log.append(connection, tenant, by, "call archived" if archived else "call unarchived", batch)
 
-    async def _keep_terms(
+    async def _store_terms(
         self, connection: Connection, batch: BatchId, version: int, terms: CallTerms, by: ActBy
     ) -> None:
-        actor_name = storable_text(by.actor.name)
-        await connection.execute(_KEEP_TERMS, batch, version, to_json_column(terms), actor_name, by.at)
+        actor_name = replace_nul(by.actor.name)
+        await connection.execute(_UPSERT_TERMS, batch, version, to_json_column(terms), actor_name, by.at)
 
     async def get(self, tenant: TenantId, batch: BatchId) -> CallDetails:
         """Return a call's terms; if none are stored, empty terms with version 0."""
-        return await self._database.select_one(CallDetails, _DETAILS, tenant, batch) or _NO_DETAILS
+        return await self._database.select_one(CallDetails, _SELECT_DETAILS, tenant, batch) or _NO_DETAILS
 
-    async def terms_of(self, tenant: TenantId, evaluation: JobId) -> CallTerms:
+    async def get_terms(self, tenant: TenantId, evaluation: JobId) -> CallTerms:
         """Return the terms of the call that a proposal belongs to; empty terms if none are stored."""
-        details = await self._database.select_one(CallDetails, _TERMS_OF, tenant, evaluation)
+        details = await self._database.select_one(CallDetails, _SELECT_PROPOSAL_TERMS, tenant, evaluation)
         return (details or _NO_DETAILS).terms
 
-    async def names(self, tenant: TenantId, batches: Collection[BatchId]) -> dict[BatchId, str]:
+    async def get_names(self, tenant: TenantId, batches: Collection[BatchId]) -> dict[BatchId, str]:
         """Return call names by id; calls without a name are omitted."""
         query = "SELECT id, name FROM batches WHERE tenant = $1 AND id = ANY($2) AND name <> ''"
         return {row["id"]: row["name"] for row in await self._database.fetch(query, tenant, list(batches))}
 
-    async def bases(self, tenant: TenantId, batch: BatchId) -> list[Basis]:
+    async def list_scoring_bases(self, tenant: TenantId, batch: BatchId) -> list[Basis]:
         """Return the ways in which a call's proposals were scored, the most frequent first."""
-        return await self._database.select(Basis, _BASES, tenant, batch)
+        return await self._database.select(Basis, _SELECT_SCORING_BASES, tenant, batch)
 
-    async def rules(self, tenant: TenantId, batch: BatchId) -> CallRules | None:
+    async def get_rules(self, tenant: TenantId, batch: BatchId) -> CallRules | None:
         """Return a call's evaluation rules, read from its first proposal; None for a call without proposals."""
-        return await self._database.select_one(CallRules, _RULES, tenant, batch)
+        return await self._database.select_one(CallRules, _SELECT_RULES, tenant, batch)
 
 
-def _content(details: Mapping[str, Any]) -> dict[str, Any]:
+def _make_audit_content(details: Mapping[str, Any]) -> dict[str, Any]:
     """Return the details in the form in which the audit log stores them."""
     return {
         key: value.model_dump(mode="json", exclude_defaults=True)

@@ -9,7 +9,7 @@ from orchestrator.store.assignments import READABLE
 from orchestrator.store.database import Store
 from orchestrator.store.rows import from_row
 
-_COUNTS = f"""
+_SELECT_COUNTS = f"""
     SELECT jobs.batch, count(*) AS proposals, count(*) FILTER (WHERE jobs.state IN ('queued', 'running')) AS unfinished,
            count(*) FILTER (WHERE {READABLE}) AS readable,
            count(*) FILTER (WHERE {READABLE} AND by_proposal.reviews > 0) AS assigned,
@@ -25,7 +25,7 @@ _COUNTS = f"""
     WHERE jobs.tenant = $1 AND jobs.batch = ANY($2) AND jobs.kind = 'evaluation' AND jobs.state <> 'cancelled'
     GROUP BY jobs.batch
 """
-_DATES = """
+_SELECT_DATES = """
     SELECT batches.id, (terms ->> 'deadline')::date AS deadline, sign_offs.batch IS NOT NULL AS signed
     FROM batches LEFT JOIN call_terms ON call_terms.batch = batches.id
     LEFT JOIN sign_offs ON sign_offs.batch = batches.id
@@ -34,18 +34,18 @@ _DATES = """
 
 
 class PgCallProgress(Store):
-    async def of(
-        self, tenant: TenantId, due: Mapping[BatchId, dt.date | None], today: dt.date
+    async def get_progress(
+        self, tenant: TenantId, due_dates: Mapping[BatchId, dt.date | None], today: dt.date
     ) -> dict[BatchId, CallProgress]:
-        """Return the stage of each call in `due`, which maps calls to the last day for reviews."""
-        counts = {row["batch"]: row for row in await self._database.fetch(_COUNTS, tenant, list(due))}
+        """Return the stage of each call in `due_dates`, which maps calls to the last day for reviews."""
+        counts = {row["batch"]: row for row in await self._database.fetch(_SELECT_COUNTS, tenant, list(due_dates))}
         return {
             row["id"]: call_progress(
                 from_row(CallCounts, counts[row["id"]]) if row["id"] in counts else CallCounts(),
                 signed=row["signed"],
                 deadline=row["deadline"],
-                due=due[row["id"]],
+                due=due_dates[row["id"]],
                 today=today,
             )
-            for row in await self._database.fetch(_DATES, tenant, list(due))
+            for row in await self._database.fetch(_SELECT_DATES, tenant, list(due_dates))
         }

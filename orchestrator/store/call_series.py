@@ -13,10 +13,10 @@ from orchestrator.store.call_tables import PROPOSALS
 from orchestrator.store.database import Store
 from orchestrator.store.rows import from_row
 
-_NAMED = 50
+_LABELLED_PROPOSALS = 50
 
 # The result is one row of arrays, because a row for each proposal takes several times as long to fetch.
-_COLUMNS = f"""{PROPOSALS}
+_SELECT_SERIES = f"""{PROPOSALS}
     SELECT count(*) AS proposals, coalesce(array_agg(score) FILTER (WHERE score IS NOT NULL), '{{}}') AS scores,
            coalesce(array_agg(finished_at) FILTER (WHERE finished_at IS NOT NULL), '{{}}') AS ended,
            coalesce(array_agg(cost_usd) FILTER (WHERE finished_at IS NOT NULL), '{{}}') AS costs,
@@ -24,18 +24,18 @@ _COLUMNS = f"""{PROPOSALS}
            coalesce(array_agg(fit) FILTER (WHERE figures IS NOT NULL), '{{}}') AS fits
     FROM proposals
 """
-_WORDS = f"""{PROPOSALS}
+_SELECT_WORDS = f"""{PROPOSALS}
     SELECT coalesce(array_agg(run), '{{}}') AS runs, coalesce(array_agg(fit), '{{}}') AS fits,
            coalesce(jsonb_agg(figures -> 'words'), '[]') AS words
     FROM (SELECT run, fit, figures FROM proposals WHERE figures IS NOT NULL ORDER BY run) AS reports
 """
-_RANKS = f"""{PROPOSALS}, ordered AS (
+_SELECT_RANKS = f"""{PROPOSALS}, ordered AS (
         SELECT id, subject, rank, low, high, band FROM proposals WHERE rank IS NOT NULL ORDER BY rank, "row", id
     )
     SELECT coalesce(array_agg(rank), '{{}}') AS ranks, coalesce(array_agg(low), '{{}}') AS lows,
            coalesce(array_agg(high), '{{}}') AS highs, coalesce(array_agg(band), '{{}}') AS bands,
-           coalesce((array_agg(id))[:{_NAMED}], '{{}}') AS ids,
-           coalesce((array_agg(subject))[:{_NAMED}], '{{}}') AS titles,
+           coalesce((array_agg(id))[:{_LABELLED_PROPOSALS}], '{{}}') AS ids,
+           coalesce((array_agg(subject))[:{_LABELLED_PROPOSALS}], '{{}}') AS titles,
            (SELECT shortlist_size FROM ranking) AS shortlist_size
     FROM ordered
 """
@@ -79,16 +79,16 @@ class WordSeries(NamedTuple):
 
 
 class PgCallSeries(Store):
-    async def of_call(self, tenant: TenantId, batch: BatchId) -> CallSeries:
-        (row,) = await self._database.fetch(_COLUMNS, tenant, batch, "")
+    async def get_series(self, tenant: TenantId, batch: BatchId) -> CallSeries:
+        (row,) = await self._database.fetch(_SELECT_SERIES, tenant, batch, "")
         fits: dict[FitLevel | None, int] = {"good": 0, "partial": 0, "poor": 0, None: 0} | Counter(row["fits"])
         return from_row(CallSeries, row, fits=fits)
 
-    async def words(self, tenant: TenantId, batch: BatchId) -> WordSeries:
-        (row,) = await self._database.fetch(_WORDS, tenant, batch, "")
+    async def get_words(self, tenant: TenantId, batch: BatchId) -> WordSeries:
+        (row,) = await self._database.fetch(_SELECT_WORDS, tenant, batch, "")
         return WordSeries(row["runs"], row["fits"], json.loads(row["words"]))
 
-    async def ranks(self, tenant: TenantId, batch: BatchId, ranking: str) -> RankSeries:
+    async def get_ranks(self, tenant: TenantId, batch: BatchId, ranking: str) -> RankSeries:
         """Return the ranks of a call's proposals; empty if the ranking does not exist or contains none of them."""
-        (ranks,) = await self._database.select(RankSeries, _RANKS, tenant, batch, ranking)
+        (ranks,) = await self._database.select(RankSeries, _SELECT_RANKS, tenant, batch, ranking)
         return ranks

@@ -14,10 +14,10 @@ from orchestrator.jobs.models import BatchId, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.outcome_wording import OUTCOMES, EvaluationOutcome
 from orchestrator.jobs.report_figures import ReportFigures
 from orchestrator.store.database import Store
-from orchestrator.store.json_columns import storable_text
+from orchestrator.store.json_columns import replace_nul
 from orchestrator.store.rows import PAGE, TablePage, from_row
 
-_ORDERS = {
+_SORT_COLUMNS = {
     "row": '"row"',
     "title": "lower(subject)",
     "source": "lower(source_name)",
@@ -31,7 +31,7 @@ _ORDERS = {
     "people": "people",
     "decision": "array_position(ARRAY['decline', 'reserve', 'fund'], decision)",
 }
-_SORT = rf"^({'|'.join(_ORDERS)}|part:[\w .-]{{1,60}})$"
+_SORT_PATTERN = rf"^({'|'.join(_SORT_COLUMNS)}|part:[\w .-]{{1,60}})$"
 
 PROPOSALS = """
     WITH ranking AS MATERIALIZED (
@@ -40,8 +40,8 @@ PROPOSALS = """
     ), proposals AS (
         SELECT jobs.id, "row", state, subject, source_name, flags, cost_usd, problem, run, figures, score, certainty,
                fit, shares, words, finished_at, extract(epoch FROM finished_at - started_at)::float8 AS seconds,
-               rank, low, high, band, shortlist_probability, coalesce(set_score::float8, given.mean) AS people,
-               coalesce(given.reviews, 0) AS reviews, set_score IS NOT NULL AS overridden,
+               rank, low, high, band, shortlist_probability, coalesce(set_score::float8, scored.mean) AS people,
+               coalesce(scored.reviews, 0) AS reviews, set_score IS NOT NULL AS overridden,
                decisions.outcome AS decision, decisions.amount, applicants.name AS applicant, institution,
                applicants.amount AS requested,
                CASE WHEN state <> 'succeeded' THEN state WHEN complete THEN 'full' WHEN score IS NOT NULL THEN 'part'
@@ -56,7 +56,7 @@ PROPOSALS = """
                 SELECT FROM conflicts WHERE conflicts.evaluation = opinions.evaluation
                   AND conflicts.member = opinions.member AND cleared_reason IS NULL
             ) GROUP BY opinions.evaluation
-        ) AS given ON given.evaluation = jobs.id
+        ) AS scored ON scored.evaluation = jobs.id
         LEFT JOIN (SELECT evaluation, score AS set_score FROM score_overrides) AS overriding
             ON overriding.evaluation = jobs.id
         LEFT JOIN decisions ON decisions.evaluation = jobs.id
@@ -67,7 +67,7 @@ PROPOSALS = """
 """SQL that defines `proposals`: the proposals in a tenant's ($1) batch ($2), with their ranks in a ranking ($3, or
 '')."""
 # Rows are sorted without their wide columns: figures and problems are read only for the rows of the page.
-_PAGE_OF = f"""{PROPOSALS}, page AS (
+_SELECT_PAGE = f"""{PROPOSALS}, page AS (
     SELECT id, "row", state, subject, source_name, flags, cost_usd, seconds, finished_at, outcome, run,
            rank, low, high, band, shortlist_probability, people, reviews, overridden, decision, amount, applicant,
            institution, requested,
@@ -90,21 +90,21 @@ _PAGE_OF = f"""{PROPOSALS}, page AS (
     SELECT page.*, page.subject AS title, page.source_name AS source, problem, figures FROM page
     JOIN jobs USING (id) LEFT JOIN report_figures ON report_figures.run = page.run ORDER BY place
 """
-_ALL = f"""{PROPOSALS}
+_SELECT_ALL = f"""{PROPOSALS}
     SELECT proposals.*, subject AS title, source_name AS source, coalesce(columns, '{{}}') AS columns
     FROM proposals LEFT JOIN applicants ON applicants.evaluation = proposals.id ORDER BY "row", id
 """
-_THESE = f"""{PROPOSALS}
+_SELECT_BY_ID = f"""{PROPOSALS}
     SELECT proposals.*, subject AS title, source_name AS source FROM proposals WHERE id = ANY($4)
 """
-_COUNTS = f"""{PROPOSALS}
+_SELECT_COUNTS = f"""{PROPOSALS}
     SELECT outcome, count(*) AS proposals, count(*) FILTER (WHERE fit = 'poor') AS poorly_covered,
            count(certainty) AS certain
     FROM proposals GROUP BY outcome
 """
-_SAVE_VIEW = """
-    INSERT INTO saved_views AS known (tenant, name, query) VALUES ($1, $2, $3)
-    ON CONFLICT (tenant, name) DO UPDATE SET query = $3 WHERE $4 OR known.query = $3 RETURNING name
+_UPSERT_VIEW = """
+    INSERT INTO saved_views AS stored (tenant, name, query) VALUES ($1, $2, $3)
+    ON CONFLICT (tenant, name) DO UPDATE SET query = $3 WHERE $4 OR stored.query = $3 RETURNING name
 """
 
 
@@ -126,7 +126,7 @@ class TableView(Frozen, defer_build=False):
     """Exclusive upper limit for end times."""
     field: str = Field(default="", max_length=200)
     """Field of research whose proposals are shown; empty for all."""
-    sort: str = Field(default="row", pattern=_SORT)
+    sort: str = Field(default="row", pattern=_SORT_PATTERN)
     """Column to sort by, or `part:` followed by the name of a part score."""
     down: bool = False
     """True to sort in descending order."""
@@ -177,7 +177,7 @@ class TableRow(Frozen):
     requested: float | None
     """Amount that the applicant asked for."""
     columns: dict[str, str] = Field(default_factory=dict)
-    """Columns of the proposal's spreadsheet row that are not part of its text. Filled only by `all`."""
+    """Columns of the proposal's spreadsheet row that are not part of its text. Filled only by `list_rows`."""
 
 
 class CallOutcomes(Frozen):
@@ -190,48 +190,48 @@ class CallOutcomes(Frozen):
 
 
 class PgCallTables(Store):
-    async def page(
-        self, tenant: TenantId, batch: BatchId, view: TableView, of_field: Sequence[str] | None = None
+    async def get_page(
+        self, tenant: TenantId, batch: BatchId, view: TableView, runs_in_field: Sequence[str] | None = None
     ) -> TablePage[TableRow]:
-        """Return one page of the table. `of_field` holds the run ids of the proposals in the view's field of research;
-        None for all fields."""
-        part = view.sort.removeprefix("part:") if view.sort.startswith("part:") else ""
-        order = "(shares ->> $9)::float8" if part else _ORDERS[view.sort]
-        query = _PAGE_OF.format(order=order + (" DESC" if view.down else ""))
+        """Return one page of the table. `runs_in_field` holds the run ids of the proposals in the view's field of
+        research; None for all fields."""
+        part_name = view.sort.removeprefix("part:") if view.sort.startswith("part:") else ""
+        order = "(shares ->> $9)::float8" if part_name else _SORT_COLUMNS[view.sort]
+        query = _SELECT_PAGE.format(order=order + (" DESC" if view.down else ""))
         rows = await self._database.fetch(
             query,
             tenant,
             batch,
             view.ranking,
-            storable_text(view.q.strip()),
+            replace_nul(view.q.strip()),
             list(view.outcome),
             list(OUTCOMES),
             list(view.fit),
             view.flagged,
-            part,
+            part_name,
             (view.page - 1) * PAGE,
             view.score_from,
             view.score_to,
             view.ended_from,
             view.ended_to,
-            of_field,
+            runs_in_field,
             list(view.band) if view.ranking else [],
         )
-        return TablePage.of(rows, list(map(_row, rows)))
+        return TablePage.from_records(rows, list(map(_to_table_row, rows)))
 
-    async def all(self, tenant: TenantId, batch: BatchId, ranking: str = "") -> Sequence[TableRow]:
+    async def list_rows(self, tenant: TenantId, batch: BatchId, ranking: str = "") -> Sequence[TableRow]:
         """Return all rows, in row order."""
-        return [_row(row) for row in await self._database.fetch(_ALL, tenant, batch, ranking)]
+        return [_to_table_row(row) for row in await self._database.fetch(_SELECT_ALL, tenant, batch, ranking)]
 
-    async def of(
+    async def get_rows(
         self, tenant: TenantId, batch: BatchId, proposals: Sequence[str], ranking: str
     ) -> dict[JobId, TableRow]:
         """Return the rows of these proposals by id."""
-        rows = map(_row, await self._database.fetch(_THESE, tenant, batch, ranking, list(proposals)))
+        rows = map(_to_table_row, await self._database.fetch(_SELECT_BY_ID, tenant, batch, ranking, list(proposals)))
         return {row.id: row for row in rows}
 
-    async def outcomes(self, tenant: TenantId, batch: BatchId) -> CallOutcomes:
-        rows = await self._database.fetch(_COUNTS, tenant, batch, "")
+    async def count_outcomes(self, tenant: TenantId, batch: BatchId) -> CallOutcomes:
+        rows = await self._database.fetch(_SELECT_COUNTS, tenant, batch, "")
         count_by_outcome = {row["outcome"]: row["proposals"] for row in rows}
         counts = {outcome: count_by_outcome[outcome] for outcome in OUTCOMES if outcome in count_by_outcome}
         return CallOutcomes(
@@ -240,20 +240,20 @@ class PgCallTables(Store):
             certain=sum(row["certain"] for row in rows),
         )
 
-    async def counts(self, tenant: TenantId, batch: BatchId) -> dict[EvaluationOutcome, int]:
+    async def count_by_outcome(self, tenant: TenantId, batch: BatchId) -> dict[EvaluationOutcome, int]:
         """Return the number of proposals by outcome; outcomes without proposals are omitted."""
-        return (await self.outcomes(tenant, batch)).counts
+        return (await self.count_outcomes(tenant, batch)).counts
 
-    async def views(self, tenant: TenantId) -> dict[str, str]:
+    async def list_views(self, tenant: TenantId) -> dict[str, str]:
         """Return the saved views: URL parameters by name."""
         rows = await self._database.fetch("SELECT name, query FROM saved_views WHERE tenant = $1 ORDER BY name", tenant)
         return {row["name"]: row["query"] for row in rows}
 
     async def save_view(self, tenant: TenantId, name: str, query: str, *, replace: bool = False) -> bool:
         """Save a view. Return False if a different view has this name and `replace` is False."""
-        row = await self._database.fetch_one(_SAVE_VIEW, tenant, storable_text(name), query, replace)
+        row = await self._database.fetch_one(_UPSERT_VIEW, tenant, replace_nul(name), query, replace)
         return row is not None
 
 
-def _row(row: asyncpg.Record) -> TableRow:
+def _to_table_row(row: asyncpg.Record) -> TableRow:
     return from_row(TableRow, row, rank=None if row["rank"] is None else from_row(ProposalRank, row))

@@ -10,7 +10,7 @@ from asyncpg.transaction import Transaction
 from orchestrator.store.database import Database
 from orchestrator.store.database_errors import DRIVER_ERRORS
 
-_TAKE = "SELECT pg_try_advisory_xact_lock(hashtextextended('assayer chore: ' || $1, 0))"
+_TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended('assayer chore: ' || $1, 0))"
 
 
 class PgChoreLock:
@@ -37,38 +37,38 @@ class PgChoreLock:
             connection.terminate()
 
     async def run_alone(self, name: str, work: Callable[[], Awaitable[object]]) -> bool:
-        if not await self._take(name):
+        if not await self._acquire(name):
             return False
         try:
             await work()
         finally:
-            await self._leave(name)
+            await self._release(name)
         return True
 
-    async def _take(self, name: str) -> bool:
+    async def _acquire(self, name: str) -> bool:
         async with self._mutex:
             if name in self._running:
                 return False
-            with self._database.errors_translated():
+            with self._database.translate_driver_errors():
                 if self._connection is None or self._connection.is_closed():
                     self._connection, self._transaction = await self._database.connect_unpooled(), None
                 if self._transaction is None:
                     self._transaction = self._connection.transaction()
                     await self._transaction.start()
-                is_taken = bool(await self._connection.fetchval(_TAKE, name))
-            if is_taken:
+                is_acquired = bool(await self._connection.fetchval(_TRY_LOCK, name))
+            if is_acquired:
                 self._running.add(name)
             elif not self._running:
-                await self._release()
-            return is_taken
+                await self._release_all()
+            return is_acquired
 
-    async def _leave(self, name: str) -> None:
+    async def _release(self, name: str) -> None:
         async with self._mutex:
             self._running.discard(name)
             if not self._running:
-                await self._release()
+                await self._release_all()
 
-    async def _release(self) -> None:
+    async def _release_all(self) -> None:
         """End the transaction, which releases all locks. If that fails, close the connection, which has the same
         effect."""
         transaction, self._transaction = self._transaction, None

@@ -19,11 +19,11 @@ from assayer.errors import AssayerError, ConfigurationError, StorageError
 from assayer.models import Frozen
 from orchestrator.settings import DatabaseSettings
 from orchestrator.store import migrator
-from orchestrator.store.database_errors import DRIVER_ERRORS, RETRYABLE_ERRORS, safe_address, translate_error
+from orchestrator.store.database_errors import DRIVER_ERRORS, RETRYABLE_ERRORS, strip_credentials, translate_error
 from orchestrator.store.rows import Row, from_row
 
 _LOG = logging.getLogger(__name__)
-_LOGGED_CHARS = 400
+_MAX_LOGGED_CHARS = 400
 _MIGRATION_SECONDS = 7_200.0
 """Timeout in seconds for migrations, which run at the first start after an upgrade."""
 _OUTAGE_SECONDS: ContextVar[float] = ContextVar("outage_seconds", default=math.inf)
@@ -75,7 +75,7 @@ class _ConnectionLost(Exception):
         self.cause = cause
 
 
-async def _no_reset(_: migrator.AnyConnection) -> None:
+async def _skip_reset(_: migrator.AnyConnection) -> None:
     """Disable asyncpg's reset query, which it sends whenever a connection is released; our statements leave no state in
     a session."""
 
@@ -98,7 +98,7 @@ class Database:
         self._url = settings.url.get_secret_value() if settings.url else None
         self._direct_url = settings.direct_url.get_secret_value() if settings.direct_url else None
         self._start_server = start_server
-        self._address = safe_address(self._url) if self._url else "the embedded PostgreSQL"
+        self._address = strip_credentials(self._url) if self._url else "the embedded PostgreSQL"
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
 
     async def __aenter__(self) -> Self:
@@ -116,7 +116,7 @@ class Database:
                 min_size=0,
                 max_size=self._settings.max_connections,
                 connect=self._connect,
-                reset=_no_reset,
+                reset=_skip_reset,
             )
             await self._pool
         max_seconds = self._settings.connect_seconds if self._url else self._settings.patience_seconds
@@ -139,22 +139,22 @@ class Database:
     async def migrate(self) -> None:
         """Migrate the tables to the latest revision, with a timeout long enough for large tables. Concurrent calls from
         many processes are safe."""
-        revision = await self.run(migrator.current_revision)
+        revision = await self.run(migrator.get_current_revision)
         migrator.refuse_newer_schema(revision)
-        if revision != migrator.latest_revision():
-            work = partial(migrator.upgrade_schema, seconds=_MIGRATION_SECONDS)
-            await self.run(work, _MIGRATION_SECONDS)
+        if revision != migrator.get_latest_revision():
+            upgrade = partial(migrator.upgrade_schema, seconds=_MIGRATION_SECONDS)
+            await self.run(upgrade, _MIGRATION_SECONDS)
 
     async def await_schema(self, seconds: float = _MIGRATION_SECONDS) -> None:
         """Wait until another role has migrated the tables to the latest revision. Raises ConfigurationError if that
         takes longer than `seconds`, and immediately if the tables belong to a newer version of assayer."""
-        ends_at, latest = time.monotonic() + seconds, migrator.latest_revision()
-        while (revision := await self.run(migrator.current_revision)) != latest:
+        deadline, latest = time.monotonic() + seconds, migrator.get_latest_revision()
+        while (revision := await self.run(migrator.get_current_revision)) != latest:
             migrator.refuse_newer_schema(revision)
             state = (
                 f"The database's tables are at revision {revision or 'none'}; this version of assayer needs {latest}."
             )
-            if time.monotonic() > ends_at:
+            if time.monotonic() > deadline:
                 raise ConfigurationError(state, "Run `assayer admin migrate` as the role that owns the tables.")
             _LOG.warning("%s Waiting for `assayer admin migrate`.", state)
             await asyncio.sleep(min(_MIGRATION_POLL_SECONDS, seconds))
@@ -162,16 +162,16 @@ class Database:
     async def grant_service_privileges(self, role: str) -> None:
         """Grant an existing role the privileges that the service needs. Raises ConfigurationError if the role does not
         exist."""
-        await self._check_role(role)
+        await self._require_role(role)
         await self.run(partial(migrator.grant_service_privileges, role=role))
 
     async def grant_queue_privileges(self, role: str) -> None:
         """Grant an existing role the privileges needed to measure the queue's depth. Raises ConfigurationError if the
         role does not exist."""
-        await self._check_role(role)
+        await self._require_role(role)
         await self.run(partial(migrator.grant_queue_privileges, role=role))
 
-    async def _check_role(self, role: str) -> None:
+    async def _require_role(self, role: str) -> None:
         if not await self.fetch_one("SELECT true FROM pg_roles WHERE rolname = $1", role):
             raise ConfigurationError(f"The database server has no role {role!r}.", "Create it first: CREATE ROLE.")
 
@@ -184,7 +184,7 @@ class Database:
                 connection = await self._connect()
                 try:
                     server = f"PostgreSQL {await connection.fetchval('SHOW server_version')}"
-                    revision = await migrator.current_revision(connection)
+                    revision = await migrator.get_current_revision(connection)
                     if await connection.fetchval("SELECT pg_is_in_recovery()"):
                         problem = "The server is a read-only standby. Point ASSAYER_DATABASE__URL at the primary."
                     migrator.refuse_newer_schema(revision)
@@ -202,16 +202,16 @@ class Database:
         return await self._connect_to(self._direct_url)
 
     @contextmanager
-    def errors_translated(self) -> Iterator[None]:
+    def translate_driver_errors(self) -> Iterator[None]:
         """Convert driver errors to StorageError or ConfigurationError, for work on unpooled connections."""
         try:
             yield
         except DRIVER_ERRORS as error:
             raise translate_error(error, self._address) from error
 
-    async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
-        """Run the work on a connection, and rerun it on another one if the connection is lost. The work must therefore
-        be idempotent. `seconds` limits the total time; the default is `patience_seconds` in the settings."""
+    async def run(self, operation: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
+        """Run an operation on a connection, and rerun it on another one if the connection is lost. The operation must
+        therefore be idempotent. `seconds` limits the total time; the default is `patience_seconds` in the settings."""
         max_seconds = self._settings.patience_seconds if seconds is None else seconds
         outage = min(max_seconds, _OUTAGE_SECONDS.get())
         last_error: Exception = TimeoutError(f"no free connection for {max_seconds:g} s")
@@ -224,14 +224,14 @@ class Database:
         try:
             async with asyncio.timeout(max_seconds):
                 try:
-                    return await self._attempt(work)
-                except _ConnectionLost as lost:
-                    last_error = lost.cause
-                return await retrying(self._attempt, work)
+                    return await self._run_once(operation)
+                except _ConnectionLost as error:
+                    last_error = error.cause
+                return await retrying(self._run_once, operation)
         except TimeoutError:
             raise translate_error(last_error, self._address) from last_error
-        except _ConnectionLost as lost:
-            raise translate_error(lost.cause, self._address) from lost.cause
+        except _ConnectionLost as error:
+            raise translate_error(error.cause, self._address) from error.cause
 
     @property
     def patience_seconds(self) -> float:
@@ -262,7 +262,7 @@ class Database:
             total += len(rows)
         return total
 
-    async def _attempt(self, work: Callable[[Connection], Awaitable[T]]) -> T:
+    async def _run_once(self, operation: Callable[[Connection], Awaitable[T]]) -> T:
         if self._pool is None:
             raise StorageError("The database is not connected.")
         try:
@@ -271,7 +271,7 @@ class Database:
                     if self._lost_at is not None:
                         await connection.fetchval("SELECT 1")
                         self._mark_reached()
-                    return await work(connection)
+                    return await operation(connection)
                 except TimeoutError as error:
                     if await self._server_responds(connection):
                         raise StorageError(
@@ -348,11 +348,11 @@ def in_transaction(
 
     @wraps(method)
     async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        async def work(connection: Connection) -> T:
+        async def call_method(connection: Connection) -> T:
             async with connection.transaction():
                 return await method(self, connection, *args, **kwargs)
 
-        return await self._database.run(work)
+        return await self._database.run(call_method)
 
     return run
 
@@ -360,7 +360,7 @@ def in_transaction(
 def _log_timeout(query: LoggedQuery) -> None:
     """Log the statement that timed out, because the error does not identify it."""
     if isinstance(query.exception, TimeoutError):
-        statement = " ".join(query.query.split())[:_LOGGED_CHARS]
+        statement = " ".join(query.query.split())[:_MAX_LOGGED_CHARS]
         _LOG.warning("a statement timed out after %.1f s: %s", query.elapsed, statement)
 
 

@@ -27,7 +27,7 @@ RETRYABLE_ERRORS: tuple[type[Exception], ...] = (
 )
 """Errors after which the same work may succeed on another connection. All work in this package is safe to repeat."""
 
-_KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
+_ERROR_DESCRIPTIONS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
     (
         (asyncpg.InvalidAuthorizationSpecificationError,),
         "rejected the user or password",
@@ -76,7 +76,7 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
 )
 
 
-def safe_address(url: str) -> str:
+def strip_credentials(url: str) -> str:
     """Return a URL's address without the user and password, or "the database" if they cannot be removed reliably."""
     try:
         parts = urlsplit(url)
@@ -89,7 +89,7 @@ def safe_address(url: str) -> str:
 
 
 def translate_error(error: Exception, address: str) -> AssayerError:
-    """Return the typed error for an asyncpg error; `address` is the result of `safe_address`."""
+    """Return the typed error for an asyncpg error; `address` is the result of `strip_credentials`."""
     subject = address[0].upper() + address[1:]
     if isinstance(error, ValueError) and not isinstance(error, asyncpg.DataError):
         # Its text may quote the URL, so it is not repeated here.
@@ -102,7 +102,7 @@ def translate_error(error: Exception, address: str) -> AssayerError:
         # PostgreSQL cannot store NUL. It is replaced in stored text, but search values arrive as they were sent.
         return InputError("A value contains a NUL character (code 0), which PostgreSQL cannot store.", "Remove it.")
     detail = " ".join(str(error).split()) or type(error).__name__
-    for kinds, meaning, hint in _KINDS:
+    for kinds, meaning, hint in _ERROR_DESCRIPTIONS:
         if isinstance(error, kinds):
             return StorageError(f"{subject} {meaning}: {detail}.", hint)
     return StorageError(f"{subject} rejected a statement: {detail}.")

@@ -8,58 +8,60 @@ from orchestrator.reviewing.models import ReviewRefused, ScoreOverride, SignOff
 from orchestrator.store.assignments import READABLE, WITHOUT_OPINION
 from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.database import Connection, in_transaction, select_one
-from orchestrator.store.json_columns import storable_text
-from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.json_columns import replace_nul
+from orchestrator.store.open_calls import prevent_sign_off
 
-_OVERRIDE = """
-    INSERT INTO score_overrides AS known (evaluation, score, reason, overridden_by_id, overridden_by, overridden_at)
+_UPSERT_OVERRIDE = """
+    INSERT INTO score_overrides AS stored (evaluation, score, reason, overridden_by_id, overridden_by, overridden_at)
     SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE
     ON CONFLICT (evaluation) DO UPDATE SET
         score = $3, reason = $4, overridden_by_id = $5, overridden_by = $6, overridden_at = $7
-    RETURNING known.*
+    RETURNING stored.*
 """
-_OVERRIDE_OF = """
+_SELECT_OVERRIDE = """
     SELECT score_overrides.* FROM score_overrides JOIN jobs ON jobs.id = evaluation
     WHERE jobs.tenant = $1 AND jobs.id = $2
 """
 _LOCK_CALL = "SELECT id FROM batches WHERE tenant = $1 AND id = $2 FOR UPDATE"
-_MISSING = f"""
+_COUNT_MISSING_OPINIONS = f"""
     SELECT count(*) FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     WHERE jobs.batch = $1 AND {WITHOUT_OPINION} AND {READABLE}
 """
-_UNFINISHED = "SELECT count(*) FROM jobs WHERE batch = $1 AND state IN ('queued', 'running')"
+_COUNT_UNFINISHED = "SELECT count(*) FROM jobs WHERE batch = $1 AND state IN ('queued', 'running')"
 # If no proposal has a decision, none is needed for the sign-off.
-_UNDECIDED = """
+_COUNT_UNDECIDED = """
     SELECT CASE WHEN count(decisions.evaluation) = 0 THEN 0 ELSE count(*) - count(decisions.evaluation) END
     FROM jobs LEFT JOIN decisions ON evaluation = jobs.id
     WHERE batch = $1 AND kind = 'evaluation' AND state <> 'cancelled'
 """
-_CLOSE = "UPDATE batches SET open = false WHERE id = $1 AND open"
-_SIGN = """
+_CLOSE_CALL = "UPDATE batches SET open = false WHERE id = $1 AND open"
+_INSERT_SIGN_OFF = """
     INSERT INTO sign_offs (
         batch, signed_off_by_id, signed_off_by, note, missing_opinions, signed_off_at, audit_number, audit_hash
     )
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING *
 """
 # Assignments cover everyone with an opinion or judgement, because an assignment with an opinion never ends.
-_KEEP_NAMES = """
+_INSERT_NAMES = """
     INSERT INTO signed_names (batch, member, name)
     SELECT $1, members.id, members.name FROM members WHERE members.tenant = $2 AND members.id IN (
         SELECT member FROM assignments JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = $1
         UNION SELECT member FROM conflicts JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = $1
     )
 """
-_SIGNED_NAMES = """
+_SELECT_NAMES = """
     SELECT member, signed_names.name FROM signed_names JOIN batches ON batches.id = batch
     WHERE batches.tenant = $1 AND batches.id = $2
 """
-_SIGNED = """
+_SELECT_SIGN_OFF = """
     SELECT sign_offs.* FROM sign_offs JOIN batches ON batches.id = sign_offs.batch
     WHERE batches.tenant = $1 AND batches.id = $2
 """
 
 
-_SIGN_OFF_OF = "SELECT sign_offs.* FROM sign_offs JOIN jobs USING (batch) WHERE jobs.tenant = $1 AND jobs.id = $2"
+_SELECT_PROPOSAL_SIGN_OFF = (
+    "SELECT sign_offs.* FROM sign_offs JOIN jobs USING (batch) WHERE jobs.tenant = $1 AND jobs.id = $2"
+)
 
 
 class AllowedGaps(NamedTuple):
@@ -73,41 +75,45 @@ class AllowedGaps(NamedTuple):
     """True to accept proposals without a decision although others have one."""
 
 
-def _check_complete(missing: int, unfinished: int, undecided: int, allowed: AllowedGaps) -> None:
+def _require_complete(missing: int, unfinished: int, undecided: int, allowed: AllowedGaps) -> None:
     """Raise ReviewRefused if opinions are missing, evaluations are unfinished or proposals have no decision, unless
     `allowed` accepts it."""
-    faults, ways = list[str](), list[str]()
+    problems, hints = list[str](), list[str]()
     if missing and not allowed.missing:
-        faults.append(f"{missing:,} assigned {'opinion is' if missing == 1 else 'opinions are'} missing.")
-        ways.append("Wait for them, withdraw the assignments, or sign off despite them (`allow_missing_opinions`).")
+        problems.append(f"{missing:,} assigned {'opinion is' if missing == 1 else 'opinions are'} missing.")
+        hints.append("Wait for them, withdraw the assignments, or sign off despite them (`allow_missing_opinions`).")
     if unfinished and not allowed.unfinished:
-        faults.append(f"{unfinished:,} {'evaluation has' if unfinished == 1 else 'evaluations have'} not ended.")
-        ways.append("Wait for the evaluations, cancel them, or sign off despite them (`allow_unfinished_evaluations`).")
+        problems.append(f"{unfinished:,} {'evaluation has' if unfinished == 1 else 'evaluations have'} not ended.")
+        hints.append(
+            "Wait for the evaluations, cancel them, or sign off despite them (`allow_unfinished_evaluations`)."
+        )
     if undecided and not allowed.undecided:
-        faults.append(f"{undecided:,} {'proposal has' if undecided == 1 else 'proposals have'} no decision.")
-        ways.append("Decide on them, or sign off despite them (`allow_undecided_proposals`).")
-    if faults:
-        raise ReviewRefused(" ".join(faults), " ".join(ways))
+        problems.append(f"{undecided:,} {'proposal has' if undecided == 1 else 'proposals have'} no decision.")
+        hints.append("Decide on them, or sign off despite them (`allow_undecided_proposals`).")
+    if problems:
+        raise ReviewRefused(" ".join(problems), " ".join(hints))
 
 
 class PgDecisions(LoggedStore):
     @in_transaction
-    async def override(
+    async def override_score(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, reason: str, by: ActBy
     ) -> ScoreOverride | None:
         """Set a score that overrides the computed one, replacing any earlier override (which remains in the audit log).
         Return None if the evaluation does not exist. Raises ReviewRefused if the call is signed off."""
-        await hold_call_open(connection, tenant, evaluation)
-        stored = storable_text(reason)
-        values = (tenant, evaluation, score, stored, by.actor.id, storable_text(by.actor.name), by.at)
-        override = await select_one(connection, ScoreOverride, _OVERRIDE, *values)
+        await prevent_sign_off(connection, tenant, evaluation)
+        stored_reason = replace_nul(reason)
+        values = (tenant, evaluation, score, stored_reason, by.actor.id, replace_nul(by.actor.name), by.at)
+        override = await select_one(connection, ScoreOverride, _UPSERT_OVERRIDE, *values)
         if override is None:
             return None
-        await self._log.append(connection, tenant, by, "score overridden", evaluation, score=score, reason=stored)
+        await self._log.append(
+            connection, tenant, by, "score overridden", evaluation, score=score, reason=stored_reason
+        )
         return override
 
-    async def override_of(self, tenant: TenantId, evaluation: JobId) -> ScoreOverride | None:
-        return await self._database.select_one(ScoreOverride, _OVERRIDE_OF, tenant, evaluation)
+    async def get_override(self, tenant: TenantId, evaluation: JobId) -> ScoreOverride | None:
+        return await self._database.select_one(ScoreOverride, _SELECT_OVERRIDE, tenant, evaluation)
 
     @in_transaction
     async def sign_off(
@@ -119,31 +125,31 @@ class PgDecisions(LoggedStore):
         `allowed` accepts it."""
         if await connection.fetchrow(_LOCK_CALL, tenant, batch) is None:
             return None
-        await hold_call_open(connection, tenant, batch, alone=True)
-        missing = int(await connection.fetchval(_MISSING, batch))
-        unfinished = int(await connection.fetchval(_UNFINISHED, batch))
-        undecided = int(await connection.fetchval(_UNDECIDED, batch))
-        _check_complete(missing, unfinished, undecided, allowed)
-        stored = storable_text(note)
-        await connection.execute(_CLOSE, batch)
-        await connection.execute(_KEEP_NAMES, batch, tenant)
-        content = {"note": stored, "missing_opinions": missing}
+        await prevent_sign_off(connection, tenant, batch, exclusive=True)
+        missing = int(await connection.fetchval(_COUNT_MISSING_OPINIONS, batch))
+        unfinished = int(await connection.fetchval(_COUNT_UNFINISHED, batch))
+        undecided = int(await connection.fetchval(_COUNT_UNDECIDED, batch))
+        _require_complete(missing, unfinished, undecided, allowed)
+        stored_note = replace_nul(note)
+        await connection.execute(_CLOSE_CALL, batch)
+        await connection.execute(_INSERT_NAMES, batch, tenant)
+        content = {"note": stored_note, "missing_opinions": missing}
         if unfinished:
             content["unfinished_evaluations"] = unfinished
         if undecided:
             content["undecided_proposals"] = undecided
         head = await self._log.append(connection, tenant, by, "signed off", batch, **content)
-        values = (batch, by.actor.id, storable_text(by.actor.name), stored, missing, by.at, head.number, head.hash)
-        return await select_one(connection, SignOff, _SIGN, *values)
+        values = (batch, by.actor.id, replace_nul(by.actor.name), stored_note, missing, by.at, head.number, head.hash)
+        return await select_one(connection, SignOff, _INSERT_SIGN_OFF, *values)
 
-    async def signed_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:
-        return await self._database.select_one(SignOff, _SIGNED, tenant, batch)
+    async def get_sign_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:
+        return await self._database.select_one(SignOff, _SELECT_SIGN_OFF, tenant, batch)
 
-    async def sign_off_of(self, tenant: TenantId, evaluation: JobId) -> SignOff | None:
+    async def get_proposal_sign_off(self, tenant: TenantId, evaluation: JobId) -> SignOff | None:
         """Return the sign-off of a proposal's call."""
-        return await self._database.select_one(SignOff, _SIGN_OFF_OF, tenant, evaluation)
+        return await self._database.select_one(SignOff, _SELECT_PROPOSAL_SIGN_OFF, tenant, evaluation)
 
-    async def signed_names(self, tenant: TenantId, batch: BatchId) -> dict[str, str]:
+    async def get_signed_names(self, tenant: TenantId, batch: BatchId) -> dict[str, str]:
         """Return the names that a call's people had when it was signed off, by member id; empty before sign-off."""
-        rows = await self._database.fetch(_SIGNED_NAMES, tenant, batch)
+        rows = await self._database.fetch(_SELECT_NAMES, tenant, batch)
         return {row["member"]: row["name"] for row in rows}

@@ -13,17 +13,19 @@ from orchestrator.jobs.submissions import NewJob
 from orchestrator.store.database import Database, Store
 
 _LOG = logging.getLogger(__name__)
-_AT_ONCE = 8
-_SOME = 200
+_MAX_CONCURRENT_WRITES = 8
+_FILES_PER_QUERY = 200
 
-_NOTE = "INSERT INTO document_files (file, job) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING"
-_UNUSED = "NOT EXISTS (SELECT FROM jobs WHERE id = document_files.job AND document_file = file)"
-_RELEASE = f"UPDATE document_files SET released_at = now() WHERE file = ANY($1::text[]) AND {_UNUSED}"
+_INSERT_FILES = (
+    "INSERT INTO document_files (file, job) SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT DO NOTHING"
+)
+_IS_UNUSED = "NOT EXISTS (SELECT FROM jobs WHERE id = document_files.job AND document_file = file)"
+_RELEASE_FILES = f"UPDATE document_files SET released_at = now() WHERE file = ANY($1::text[]) AND {_IS_UNUSED}"
 _RELEASE_ABANDONED = f"""
-    UPDATE document_files SET released_at = now() WHERE released_at IS NULL AND written_at < $1 AND {_UNUSED}
+    UPDATE document_files SET released_at = now() WHERE released_at IS NULL AND written_at < $1 AND {_IS_UNUSED}
 """
-_RELEASED = "SELECT file FROM document_files WHERE released_at IS NOT NULL ORDER BY released_at LIMIT $1"
-_FORGET = "DELETE FROM document_files WHERE file = ANY($1::text[])"
+_SELECT_RELEASED = "SELECT file FROM document_files WHERE released_at IS NOT NULL ORDER BY released_at LIMIT $1"
+_DELETE_FILES = "DELETE FROM document_files WHERE file = ANY($1::text[])"
 
 
 class DocumentFiles(Protocol):
@@ -47,11 +49,11 @@ class PgDocuments(Store):
     async def write_documents(self, jobs: Sequence[NewJob]) -> list[NewJob]:
         """Write jobs' documents to files, and return the jobs with file names instead of the documents. Raises
         StorageError if a file cannot be written."""
-        names = {job.id: self._name() for job in jobs if job.document is not None}
+        names = {job.id: self._make_file_name() for job in jobs if job.document is not None}
         if not names:
             return list(jobs)
-        await self._database.execute(_NOTE, list(names.values()), list(names))
-        slots = asyncio.Semaphore(_AT_ONCE)
+        await self._database.execute(_INSERT_FILES, list(names.values()), list(names))
+        slots = asyncio.Semaphore(_MAX_CONCURRENT_WRITES)
 
         async def write(job: NewJob) -> NewJob:
             if job.document is None:
@@ -70,7 +72,7 @@ class PgDocuments(Store):
 
     async def release(self, files: Sequence[str]) -> None:
         """Mark files for deletion unless a job uses them, for example if the jobs were not accepted."""
-        await self._database.execute(_RELEASE, list(files))
+        await self._database.execute(_RELEASE_FILES, list(files))
 
     async def read(self, file: str) -> bytes:
         """Return a document's content. Raises FullTextError if the document no longer exists, and StorageError if the
@@ -80,23 +82,23 @@ class PgDocuments(Store):
             raise FullTextError("The document is no longer in the document store.", "Submit it again.")
         return document
 
-    async def sweep(self) -> int:
+    async def delete_released(self) -> int:
         """Delete the files marked for deletion, and return their number. Raises StorageError if the file store fails;
         the remaining files stay marked."""
         deleted = 0
-        while rows := await self._database.fetch(_RELEASED, _SOME):
+        while rows := await self._database.fetch(_SELECT_RELEASED, _FILES_PER_QUERY):
             names = [row["file"] for row in rows]
             for name in names:
                 await self._files.delete(name)
-            await self._database.execute(_FORGET, names)
+            await self._database.execute(_DELETE_FILES, names)
             deleted += len(names)
         return deleted
 
-    async def sweep_soon(self) -> None:
+    async def try_delete_released(self) -> None:
         """Delete the files marked for deletion. If the file store fails, log a warning and leave them to a later
-        sweep."""
+        call."""
         try:
-            await self.sweep()
+            await self.delete_released()
         except StorageError as error:
             _LOG.warning("erased documents could not be deleted yet and will be deleted later: %s", error)
 
@@ -105,6 +107,6 @@ class PgDocuments(Store):
         submitted the job."""
         await self._database.execute(_RELEASE_ABANDONED, now - dt.timedelta(seconds=seconds))
 
-    def _name(self) -> str:
+    def _make_file_name(self) -> str:
         name = uuid.uuid4().hex
         return f"{name[:2]}/{name}"

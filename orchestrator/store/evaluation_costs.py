@@ -13,7 +13,7 @@ _MAX_EVALUATIONS = 200
 """Maximum number of evaluations examined; the newest are used."""
 
 # Cached answers count as if they had been requested, because new ideas will not find theirs in the cache.
-_TAKEN = """
+_SELECT_USAGE = """
     WITH ended AS (
         SELECT id, started_at FROM jobs
         WHERE tenant = $1 AND created_at >= statement_timestamp() - $3::interval
@@ -36,7 +36,7 @@ _TAKEN = """
     GROUP BY ended.id ORDER BY ended.id
 """
 
-_PACE = """
+_SELECT_PACE = """
     SELECT count(*) FILTER (WHERE finished_at IS NOT NULL) AS ended,
            coalesce(extract(epoch FROM max(finished_at) - min(finished_at)), 0)::float8 AS seconds,
            count(*) FILTER (WHERE finished_at IS NULL) AS waiting
@@ -49,13 +49,17 @@ _PACE = """
 
 
 class PgEvaluationCosts(Store):
-    async def taken(self, tenant: TenantId, method: str, gpu_speeds: Mapping[str, GpuSpeed]) -> list[EvaluationUsage]:
+    async def list_usage(
+        self, tenant: TenantId, method: str, gpu_speeds: Mapping[str, GpuSpeed]
+    ) -> list[EvaluationUsage]:
         """Return what the tenant's evaluations in the last 30 days used: those with a report, at most the latest 200.
         `gpu_speeds` is keyed by model."""
         speeds = gpu_speeds.values()
         columns = list(gpu_speeds), [speed.read for speed in speeds], [speed.written for speed in speeds]
-        return await self._database.select(EvaluationUsage, _TAKEN, tenant, method, _PERIOD, _MAX_EVALUATIONS, *columns)
+        return await self._database.select(
+            EvaluationUsage, _SELECT_USAGE, tenant, method, _PERIOD, _MAX_EVALUATIONS, *columns
+        )
 
-    async def pace(self, tenant: TenantId, method: str) -> QueuePace:
-        (pace,) = await self._database.select(QueuePace, _PACE, tenant, method, _PERIOD)
+    async def measure_pace(self, tenant: TenantId, method: str) -> QueuePace:
+        (pace,) = await self._database.select(QueuePace, _SELECT_PACE, tenant, method, _PERIOD)
         return pace

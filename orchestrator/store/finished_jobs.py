@@ -18,7 +18,7 @@ are recorded shortly after it."""
 
 # Oldest first; jobs that ended more than 10 minutes ago are ignored. MATERIALIZED, because PostgreSQL may evaluate a
 # subquery within IN (…) repeatedly, each time with its own limit.
-_CLAIM = f"""
+_CLAIM_JOBS = f"""
     WITH ended AS MATERIALIZED (
         SELECT id AS ended FROM jobs
         WHERE finished_at > statement_timestamp() - interval '10 minutes'
@@ -36,23 +36,25 @@ class FinishedJob(NamedTuple):
     traceparent: str | None
     """Trace context of the request (W3C Trace Context)."""
     events: Sequence[JobEvent]
-    rows: Sequence[LedgerRow]
+    ledger_rows: Sequence[LedgerRow]
     """Ledger rows for all of the job's runs."""
 
 
 class PgFinishedJobs(Store):
-    def __init__(self, database: Database, settling: dt.timedelta = SETTLING_TIME) -> None:
-        """Create the store. `settling` is how long after its end a job becomes available to `claim`."""
+    def __init__(self, database: Database, settling_time: dt.timedelta = SETTLING_TIME) -> None:
+        """Create the store. `settling_time` is how long after its end a job becomes available to `claim`."""
         super().__init__(database)
-        self._settling = settling
+        self._settling_time = settling_time
         self._events = PgEvents(database)
         self._ledger = PgLedger(database)
 
     async def claim(self, limit: int) -> list[FinishedJob]:
         """Claim up to `limit` recently finished jobs that have not been claimed yet."""
-        rows = await self._database.fetch(_CLAIM, limit, self._settling)
+        rows = await self._database.fetch(_CLAIM_JOBS, limit, self._settling_time)
         jobs = [(from_row(Job, row), row["traceparent"]) for row in rows]
         return [
-            FinishedJob(job, parent, await self._events.all(job.id), await self._ledger.rows_of_job(job.id))
-            for job, parent in jobs
+            FinishedJob(
+                job, trace_context, await self._events.list_all(job.id), await self._ledger.list_job_rows(job.id)
+            )
+            for job, trace_context in jobs
         ]

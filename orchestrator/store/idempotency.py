@@ -15,8 +15,8 @@ _RESERVE_KEY = """
     RETURNING true
 """
 
-_SET_BODY = "UPDATE idempotency SET body = $3 WHERE tenant = $1 AND key = $2"
-_RECORDED = "SELECT request, status, body, location FROM idempotency WHERE tenant = $1 AND key = $2"
+_UPDATE_BODY = "UPDATE idempotency SET body = $3 WHERE tenant = $1 AND key = $2"
+_SELECT_RESPONSE = "SELECT request, status, body, location FROM idempotency WHERE tenant = $1 AND key = $2"
 
 
 class IdempotencyRecord(NamedTuple):
@@ -51,22 +51,22 @@ async def insert_once(
     tenant: TenantId,
     record: IdempotencyRecord | None,
     insert: Callable[[Connection], Awaitable[T | None]],
-    body_of: Callable[[T], bytes] | None = None,
+    make_body: Callable[[T], bytes] | None = None,
 ) -> T | RecordedResponse | None:
     """Insert a resource and its idempotency record in one transaction. Return what `insert` returns, or the response
     recorded for the same request. If `insert` returns None, return None and record nothing. `insert` may run more than
-    once. `body_of` computes the body to record if it depends on what was inserted. Raises IdempotencyKeyReused if the
+    once. `make_body` computes the body to record if it depends on what was inserted. Raises IdempotencyKeyReused if the
     key belongs to a different request."""
 
     async def attempt(connection: Connection) -> T | RecordedResponse:
         async with connection.transaction():
-            if record is not None and (recorded := await recorded_response(connection, tenant, record)):
+            if record is not None and (recorded := await find_or_store_response(connection, tenant, record)):
                 return recorded
             inserted = await insert(connection)
             if inserted is None:
                 raise _NothingInserted
-            if record is not None and body_of is not None:
-                await connection.execute(_SET_BODY, tenant, record.key, body_of(inserted))
+            if record is not None and make_body is not None:
+                await connection.execute(_UPDATE_BODY, tenant, record.key, make_body(inserted))
             return inserted
 
     try:
@@ -75,7 +75,7 @@ async def insert_once(
         return None
 
 
-async def recorded_response(
+async def find_or_store_response(
     connection: Connection, tenant: TenantId, record: IdempotencyRecord
 ) -> RecordedResponse | None:
     """Return the response recorded under the same key, waiting for any concurrent transaction that is storing it. If
@@ -83,9 +83,9 @@ async def recorded_response(
     request."""
     if await connection.fetchval(_RESERVE_KEY, tenant, *record):
         return None
-    row = await connection.fetchrow(_RECORDED, tenant, record.key)
+    row = await connection.fetchrow(_SELECT_RESPONSE, tenant, record.key)
     if row is None:  # deleted between the two statements, because it was a week old
-        return await recorded_response(connection, tenant, record)
+        return await find_or_store_response(connection, tenant, record)
     if row["request"] != record.request:
         raise IdempotencyKeyReused(
             f"The idempotency key {record.key!r} was used for a different request.",

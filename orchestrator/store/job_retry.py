@@ -11,8 +11,8 @@ from orchestrator.jobs.submissions import QueueFull
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.job_sql import IS_RETRIABLE
-from orchestrator.store.notifications import JOB_QUEUED, event_notification, notify
-from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.notifications import JOB_QUEUED, make_event_notification, notify
+from orchestrator.store.open_calls import prevent_sign_off
 
 _WITHOUT_RESULT = f"jobs.tenant = $1 AND jobs.{{column}} = $2 AND {IS_RETRIABLE}"
 _READABLE = """(
@@ -20,16 +20,16 @@ _READABLE = """(
     OR document_file IS NOT NULL
 )"""
 
-_COUNT = f"""
+_COUNT_JOBS = f"""
     SELECT count(*) FILTER (WHERE {_READABLE}) AS jobs, count(*) FILTER (WHERE NOT {_READABLE}) AS unreadable,
            min(finished_at) FILTER (WHERE document IS NOT NULL OR document_file IS NOT NULL) AS first_document,
            (SELECT retention_days FROM tenants WHERE id = $1) AS retention_days,
-           (SELECT max_queued FROM tenants WHERE id = $1) AS most,
+           (SELECT max_queued FROM tenants WHERE id = $1) AS max_queued,
            (SELECT count(*) FROM jobs AS waiting WHERE waiting.tenant = $1 AND waiting.state = 'queued') AS queued
     FROM jobs WHERE {_WITHOUT_RESULT}
 """
 
-_RETRY = f"""
+_RETRY_JOBS = f"""
     WITH ended AS (
         SELECT id, state, cost_usd AS charged, problem ->> 'title' AS title FROM jobs
         WHERE {_WITHOUT_RESULT} AND {_READABLE} ORDER BY id FOR UPDATE
@@ -59,7 +59,7 @@ class RetryCounts(NamedTuple):
     """Number of jobs that were not retried because their document is no longer stored."""
 
 
-class Retriable(NamedTuple):
+class RetryPreview(NamedTuple):
     """The expected effect of a retry."""
 
     jobs: int
@@ -68,19 +68,19 @@ class Retriable(NamedTuple):
     """When the first of the jobs' documents will be deleted; None if there are no documents or no time limit."""
 
 
-async def count_retriable(
+async def preview_retry(
     database: Database, tenant: TenantId, document_days: int | None, *, job: str = "", batch: str = ""
-) -> Retriable:
+) -> RetryPreview:
     """Return what a retry of a job, or of a batch, would do. `document_days` is how long documents are stored; None
     means without limit."""
     column, id = ("id", job) if job else ("batch", batch)
-    row = await database.fetch_one(_COUNT.format(column=column), tenant, id)
+    row = await database.fetch_one(_COUNT_JOBS.format(column=column), tenant, id)
     if row is None:
-        return Retriable(0, 0, None)
+        return RetryPreview(0, 0, None)
     limits = [days for days in (document_days, row["retention_days"]) if days is not None]
-    first = row["first_document"]
-    until = first + dt.timedelta(days=min(limits)) if limits and first is not None else None
-    return Retriable(row["jobs"], row["unreadable"], until)
+    first_end = row["first_document"]
+    until = first_end + dt.timedelta(days=min(limits)) if limits and first_end is not None else None
+    return RetryPreview(row["jobs"], row["unreadable"], until)
 
 
 async def retry_jobs(
@@ -90,18 +90,18 @@ async def retry_jobs(
     the audit log. Raises QueueFull if the tenant's queue has no room, and ReviewRefused if the call is signed off."""
     column, id = ("id", job) if job else ("batch", batch)
     async with connection.transaction():
-        await hold_call_open(connection, tenant, id, alone=True)
-        counts = await connection.fetchrow(_COUNT.format(column=column), tenant, id)
+        await prevent_sign_off(connection, tenant, id, exclusive=True)
+        counts = await connection.fetchrow(_COUNT_JOBS.format(column=column), tenant, id)
         if counts is None or not counts["jobs"]:
             return RetryCounts(0, 0 if counts is None else counts["unreadable"])
-        if counts["queued"] + counts["jobs"] > counts["most"]:
-            raise QueueFull(counts["queued"], counts["jobs"], counts["most"])
-        rows = await connection.fetch(_RETRY.format(column=column), tenant, id)
+        if counts["queued"] + counts["jobs"] > counts["max_queued"]:
+            raise QueueFull(counts["queued"], counts["jobs"], counts["max_queued"])
+        rows = await connection.fetch(_RETRY_JOBS.format(column=column), tenant, id)
         # Counted again, because documents may have been deleted while this transaction was waiting for locks.
-        left = await connection.fetchrow(_COUNT.format(column=column), tenant, id)
+        counts_now = await connection.fetchrow(_COUNT_JOBS.format(column=column), tenant, id)
         if by is not None and rows:
             act: AuditedAct = "evaluation run again" if job else "call run again"
             content = {} if job else {"evaluations": len(rows)}
             await log.append(connection, tenant, by, act, id, **content)
-    await notify(connection, [JOB_QUEUED, *(event_notification(row["id"]) for row in rows)])
-    return RetryCounts(len(rows), 0 if left is None else left["unreadable"])
+    await notify(connection, [JOB_QUEUED, *(make_event_notification(row["id"]) for row in rows)])
+    return RetryCounts(len(rows), 0 if counts_now is None else counts_now["unreadable"])

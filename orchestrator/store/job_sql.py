@@ -128,23 +128,23 @@ def source_ends(name: str) -> str:
     return f"({' OR '.join(f'{reverse} >= {end} AND {reverse} < {end} || chr(1114111)' for end in ends)})"
 
 
-def request_of_row(row: asyncpg.Record) -> JobRequest:
+def parse_request(row: asyncpg.Record) -> JobRequest:
     """Return the request in a job's row. Raises StorageError if this version of assayer cannot read it."""
     return from_json_column(_JOB_REQUEST, row["request"], f"The request for job {row['id']}")
 
 
-def finish_statement(changes: str, condition: str, keeps: str = "false", run: str = "SELECT") -> str:
+def build_finish_statement(changes: str, condition: str, keep_if: str = "false", run_insert: str = "SELECT") -> str:
     """Return a statement that finishes all jobs that meet `condition` and returns their ids. `changes` holds further
     column assignments.
 
-    `keeps` is the condition under which jobs keep their documents. `run` is a statement that records the runs of the
-    jobs in `ended`."""
+    `keep_if` is the condition under which jobs keep their documents. `run_insert` is a statement that records the runs
+    of the jobs in `ended`."""
     return _FINISH.format(
         changes=changes,
         condition=condition,
         charge=CHARGE,
-        kept=keeps,
-        run=run,
+        kept=keep_if,
+        run=run_insert,
         release=RELEASE_FILES.format(jobs="ended"),
     )
 

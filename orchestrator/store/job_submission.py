@@ -11,19 +11,19 @@ from orchestrator.jobs.requests import RankingRequest, suspicious_features
 from orchestrator.jobs.submissions import BatchClosed, EvaluationsDeleted, MoreRows, NewBatch, NewJob, QueueFull
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
-from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, recorded_response
+from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, find_or_store_response
 from orchestrator.store.job_sql import PRIORITIES
-from orchestrator.store.json_columns import json_without_nul, mapping_to_json_column, storable_text
+from orchestrator.store.json_columns import mapping_to_json_column, replace_nul, replace_nul_in_json
 from orchestrator.store.notifications import JOB_QUEUED, notify
-from orchestrator.store.open_calls import hold_call_open
-from orchestrator.store.ranking_rows import add_ranking, stored_request
+from orchestrator.store.open_calls import prevent_sign_off
+from orchestrator.store.ranking_rows import insert_ranking, request_to_json
 
-_CHUNK_ROWS = 500
-_CHUNK_BYTES = 16_000_000
+_MAX_CHUNK_ROWS = 500
+_MAX_CHUNK_BYTES = 16_000_000
 """Maximum number of document bytes in one statement, so that it completes within its timeout."""
 
-_QUEUE_ROOM = """
-    SELECT max_queued, EXISTS (SELECT FROM jobs WHERE id = $2) AS known,
+_SELECT_QUEUE_ROOM = """
+    SELECT max_queued, EXISTS (SELECT FROM jobs WHERE id = $2) AS is_known,
            (SELECT count(*) FROM jobs WHERE jobs.tenant = tenants.id AND state = 'queued') AS queued
     FROM tenants WHERE id = $1
 """
@@ -42,22 +42,24 @@ _EXTEND_BATCH = """
                        rejected = left_over || $5::jsonb, open = $6, told = false,
                        opened_at = CASE WHEN open THEN opened_at ELSE statement_timestamp() END
     FROM (
-        SELECT coalesce(jsonb_agg(old ORDER BY place), '[]') AS left_over
-        FROM batches, jsonb_array_elements(rejected) WITH ORDINALITY AS each (old, place)
-        WHERE tenant = $1 AND id = $2 AND NOT (old ->> 'row')::integer = ANY($8::integer[])
+        SELECT coalesce(jsonb_agg(rejected_row ORDER BY place), '[]') AS left_over
+        FROM batches, jsonb_array_elements(rejected) WITH ORDINALITY AS numbered (rejected_row, place)
+        WHERE tenant = $1 AND id = $2 AND NOT (rejected_row ->> 'row')::integer = ANY($8::integer[])
     ) AS unreplaced
     WHERE tenant = $1 AND id = $2 AND (open OR $7) AND NOT EXISTS (SELECT FROM sign_offs WHERE batch = $2)
       AND NOT EXISTS (SELECT FROM jobs WHERE batch = $2 AND "row" >= $3)
-      AND NOT EXISTS (SELECT FROM jsonb_array_elements(rejected) AS old WHERE (old ->> 'row')::integer >= $3)
+      AND NOT EXISTS (
+          SELECT FROM jsonb_array_elements(rejected) AS rejected_row WHERE (rejected_row ->> 'row')::integer >= $3
+      )
     RETURNING id
 """
-_KNOWN_JOB = "SELECT true FROM jobs WHERE id = $1"
-_KNOWN_REJECTED = "SELECT rejected @> $3::jsonb FROM batches WHERE tenant = $1 AND id = $2"
+_SELECT_HAS_JOB = "SELECT true FROM jobs WHERE id = $1"
+_SELECT_HAS_REJECTED = "SELECT rejected @> $3::jsonb FROM batches WHERE tenant = $1 AND id = $2"
 
 # Evaluations that an erasure has already deleted are missing from the result. An erasure of the others waits for this
 # lock, and finds the new job when it searches again. Here jobs are locked before their call. This cannot deadlock,
 # because transactions that lock a call and then its jobs do not wait for this kind of lock.
-_HOLD_EVALUATIONS = "SELECT FROM jobs WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE"
+_LOCK_EVALUATIONS = "SELECT FROM jobs WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE"
 
 # Times are a microsecond apart, so that sorting jobs by time preserves row order.
 _INSERT_JOBS = """
@@ -106,39 +108,39 @@ async def submit_jobs(
     - EvaluationsDeleted if evaluations that the jobs are made of no longer exist,
     - ReviewRefused if the batch is signed off."""
     async with connection.transaction():
-        if record is not None and (recorded := await recorded_response(connection, tenant, record)):
+        if record is not None and (recorded := await find_or_store_response(connection, tenant, record)):
             return recorded
-        await _check_queue_room(connection, tenant, jobs)
-        await _hold_evaluations(connection, tenant, {item for job in jobs for item in job.made_of})
-        new = batch is not None and await _insert_batch(connection, tenant, batch, jobs)
-        for part in _chunks(jobs):
-            added = await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_columns(part))
-            new = new or bool(added)
-            await _keep_applicants(connection, part if added else ())
-            if added and isinstance(part[0].request, RankingRequest):
-                await add_ranking(connection, tenant, part[0].id, part[0].request)
+        await _require_queue_room(connection, tenant, jobs)
+        await _lock_evaluations(connection, tenant, {item for job in jobs for item in job.made_of})
+        is_new = batch is not None and await _insert_batch(connection, tenant, batch, jobs)
+        for chunk in _split_into_chunks(jobs):
+            added = await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_make_columns(chunk))
+            is_new = is_new or bool(added)
+            await _insert_applicants(connection, chunk if added else ())
+            if added and isinstance(chunk[0].request, RankingRequest):
+                await insert_ranking(connection, tenant, chunk[0].id, chunk[0].request)
         # The log entry comes last, because other writers to the log wait from here until the commit.
-        if by is not None and new and (content := _audit_content(batch, jobs, by)):
+        if by is not None and is_new and (content := _make_audit_content(batch, jobs, by)):
             await log.append(connection, tenant, by, content.act, content.about, **content.content)
     await notify(connection, [JOB_QUEUED])
     return None
 
 
-async def _keep_applicants(connection: Connection, jobs: Sequence[NewJob]) -> None:
+async def _insert_applicants(connection: Connection, jobs: Sequence[NewJob]) -> None:
     """Store the applicants named in these jobs' rows, if any."""
-    known = [(job.id, job.applicant) for job in jobs if any(job.applicant)]
-    if known:
+    named_jobs = [(job.id, job.applicant) for job in jobs if any(job.applicant)]
+    if named_jobs:
         columns = (
-            [id for id, _ in known],
-            [storable_text(applicant.name) for _, applicant in known],
-            [storable_text(applicant.institution) for _, applicant in known],
-            [applicant.amount for _, applicant in known],
-            [mapping_to_json_column(applicant.columns) for _, applicant in known],
+            [id for id, _ in named_jobs],
+            [replace_nul(applicant.name) for _, applicant in named_jobs],
+            [replace_nul(applicant.institution) for _, applicant in named_jobs],
+            [applicant.amount for _, applicant in named_jobs],
+            [mapping_to_json_column(applicant.columns) for _, applicant in named_jobs],
         )
         await connection.fetch(_INSERT_APPLICANTS, *columns)
 
 
-def _audit_content(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> EntryContent | None:
+def _make_audit_content(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> EntryContent | None:
     if batch is not None:
         return entry_of_rows(batch, jobs)
     ranking = jobs[0].request
@@ -150,66 +152,66 @@ async def _insert_batch(
 ) -> bool:
     """Insert a batch, or add more rows to it. Return False if an earlier attempt already did so. Raises BatchClosed if
     the batch accepts no more rows, and ReviewRefused if it is signed off."""
-    rejected = json_without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
+    rejected = replace_nul_in_json(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
     if isinstance(batch, NewBatch):
-        name, tags = storable_text(batch.name), [storable_text(tag) for tag in batch.tags]
+        name, tags = replace_nul(batch.name), [replace_nul(tag) for tag in batch.tags]
         values = (name, batch.rows, rejected, batch.open, tags, batch.opinions_due, batch.submitted_by)
         return bool(await connection.fetch(_INSERT_BATCH, tenant, batch.id, *values))
     await connection.fetch(_LOCK_BATCH, tenant, batch.id)
-    part = (batch.first, batch.rows, rejected, batch.open, batch.reopen, list(batch.replaces))
-    added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, *part)
+    part_values = (batch.first, batch.rows, rejected, batch.open, batch.reopen, list(batch.replaces))
+    added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, *part_values)
     if added:
         return True
     # It may have been added by an attempt whose response was lost.
-    known: bool | None = False
+    is_known: bool | None = False
     if jobs:
-        known = await connection.fetchval(_KNOWN_JOB, jobs[0].id)
+        is_known = await connection.fetchval(_SELECT_HAS_JOB, jobs[0].id)
     elif batch.rejected:
-        known = await connection.fetchval(_KNOWN_REJECTED, tenant, batch.id, rejected)
-    if not known:
-        await hold_call_open(connection, tenant, batch.id)
+        is_known = await connection.fetchval(_SELECT_HAS_REJECTED, tenant, batch.id, rejected)
+    if not is_known:
+        await prevent_sign_off(connection, tenant, batch.id)
         raise BatchClosed(batch.id, batch.first)
     return False
 
 
-async def _check_queue_room(connection: Connection, tenant: TenantId, jobs: Sequence[NewJob]) -> None:
+async def _require_queue_room(connection: Connection, tenant: TenantId, jobs: Sequence[NewJob]) -> None:
     """Raise QueueFull if the jobs would exceed the tenant's limit for queued jobs, and InputError if the tenant does
     not exist. Concurrent requests can together exceed the limit slightly."""
-    row = await connection.fetchrow(_QUEUE_ROOM, tenant, jobs[0].id if jobs else "")
+    row = await connection.fetchrow(_SELECT_QUEUE_ROOM, tenant, jobs[0].id if jobs else "")
     if row is None:
         raise InputError(f"The tenant {tenant} does not exist.")
-    if not row["known"] and row["queued"] + len(jobs) > row["max_queued"]:
+    if not row["is_known"] and row["queued"] + len(jobs) > row["max_queued"]:
         raise QueueFull(row["queued"], len(jobs), row["max_queued"])
 
 
-async def _hold_evaluations(connection: Connection, tenant: TenantId, evaluations: Set[JobId]) -> None:
+async def _lock_evaluations(connection: Connection, tenant: TenantId, evaluations: Set[JobId]) -> None:
     if evaluations:
-        existing = await connection.fetch(_HOLD_EVALUATIONS, tenant, list(evaluations))
+        existing = await connection.fetch(_LOCK_EVALUATIONS, tenant, list(evaluations))
         if len(existing) < len(evaluations):
             raise EvaluationsDeleted(len(evaluations) - len(existing), len(evaluations))
 
 
-def _chunks(jobs: Sequence[NewJob]) -> Iterator[list[NewJob]]:
-    part: list[NewJob] = []
+def _split_into_chunks(jobs: Sequence[NewJob]) -> Iterator[list[NewJob]]:
+    chunk: list[NewJob] = []
     size = 0
     for job in jobs:
-        part.append(job)
+        chunk.append(job)
         size += len(job.document or b"")
-        if len(part) == _CHUNK_ROWS or size >= _CHUNK_BYTES:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part
+        if len(chunk) == _MAX_CHUNK_ROWS or size >= _MAX_CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
-def _columns(jobs: Sequence[NewJob]) -> tuple[list[object], ...]:
+def _make_columns(jobs: Sequence[NewJob]) -> tuple[list[object], ...]:
     return (
         [job.id for job in jobs],
         [job.row for job in jobs],
         [job.request.kind for job in jobs],
         [PRIORITIES.index(job.priority) for job in jobs],
-        [storable_text(job.subject) for job in jobs],
-        [stored_request(job.request) for job in jobs],
+        [replace_nul(job.subject) for job in jobs],
+        [request_to_json(job.request) for job in jobs],
         [job.document for job in jobs],
         [job.request.limits.max_usd for job in jobs],
         [job.traceparent for job in jobs],

@@ -20,56 +20,56 @@ from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
-from orchestrator.store.job_retry import Retriable, RetryCounts, count_retriable, retry_jobs
+from orchestrator.store.job_retry import RetryCounts, RetryPreview, preview_retry, retry_jobs
 from orchestrator.store.job_sql import (
     IS_UNFINISHED,
     JOB_COLUMNS,
     PAID_SO_FAR,
     SPENT_THIS_MONTH,
-    finish_statement,
+    build_finish_statement,
+    parse_request,
     reference_matches,
-    request_of_row,
     source_ends,
     source_matches,
 )
 from orchestrator.store.job_submission import submit_jobs
-from orchestrator.store.json_columns import from_json_column, storable_text
-from orchestrator.store.notifications import cancelled_notifications, notify
-from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.json_columns import from_json_column, replace_nul
+from orchestrator.store.notifications import make_cancelled_notifications, notify
+from orchestrator.store.open_calls import prevent_sign_off
 from orchestrator.store.ranking_rows import WHOLE_REQUEST
 from orchestrator.store.rows import from_row
 
 R = TypeVar("R", bound=BaseModel)
 
 _ADD_SECONDS = 600.0
-_PAGE = 50
+_PAGE_ROWS = 50
 _KEEP_FOREVER = RetentionSettings()
 
-_REQUEST = f"SELECT id, {WHOLE_REQUEST} AS request FROM jobs WHERE tenant = $1 AND id = $2"
-_ORIGINAL = """
+_SELECT_REQUEST = f"SELECT id, {WHOLE_REQUEST} AS request FROM jobs WHERE tenant = $1 AND id = $2"
+_SELECT_ORIGINAL = """
     SELECT source_name AS name, blind FROM jobs
     WHERE tenant = $1 AND id = $2 AND (document IS NOT NULL OR document_file IS NOT NULL)
 """
-_DOCUMENT = "SELECT document, document_file FROM jobs WHERE tenant = $1 AND id = $2"
-_GET = f"SELECT {JOB_COLUMNS} FROM jobs WHERE tenant = $1 AND id = $2"
+_SELECT_DOCUMENT = "SELECT document, document_file FROM jobs WHERE tenant = $1 AND id = $2"
+_SELECT_JOB = f"SELECT {JOB_COLUMNS} FROM jobs WHERE tenant = $1 AND id = $2"
 
-_LIST = "SELECT {columns} FROM jobs WHERE {conditions} ORDER BY created_at DESC, id DESC LIMIT {limit}"
+_SELECT_JOBS = "SELECT {columns} FROM jobs WHERE {conditions} ORDER BY created_at DESC, id DESC LIMIT {limit}"
 
 # Comparisons store their answers in rows, as rankings do.
-_RESULT = """
+_SELECT_RESULT = """
     SELECT CASE WHEN kind = 'comparison' THEN result || jsonb_build_object('answers', (
         SELECT coalesce(jsonb_agg(answer ORDER BY place), '[]') FROM ranking_pairs WHERE job = jobs.id
     )) ELSE result END AS result
     FROM jobs WHERE tenant = $1 AND id = $2 AND state = 'succeeded' AND result IS NOT NULL
 """
 
-_REPORT = """
+_SELECT_REPORT = """
     SELECT evaluations.report, coalesce(jobs.request #>> '{idea,source}', jobs.request ->> 'source') AS source
     FROM jobs JOIN evaluations ON evaluations.id = jobs.run_id
     WHERE jobs.tenant = $1 AND jobs.id = $2 AND jobs.state = 'succeeded'
 """
 
-_REPORTS = f"""
+_SELECT_BATCH_ROWS = f"""
     SELECT page.*, CASE WHEN state = 'succeeded' THEN report END AS report
     FROM (
         SELECT {JOB_COLUMNS}, coalesce(request #>> '{{idea,source}}', request ->> 'source') AS whole_source FROM jobs
@@ -81,51 +81,51 @@ _REPORTS = f"""
     ORDER BY "row"
 """
 
-_QUEUE_POSITION = f"""
+_SELECT_QUEUE_POSITION = f"""
     SELECT greatest(0, extract(epoch FROM ready_at - statement_timestamp()))::float8 AS seconds,
-           (SELECT count(*) FROM jobs AS before WHERE before.tenant = mine.tenant AND before.state = 'queued'
-              AND (before.priority = 2) = (mine.priority = 2)
-              AND (before.priority, before.ready_at) < (mine.priority, mine.ready_at)) AS ahead,
-           running.jobs AS running, CASE WHEN mine.priority <> 2 THEN max_running END AS max_running,
+           (SELECT count(*) FROM jobs AS earlier WHERE earlier.tenant = own.tenant AND earlier.state = 'queued'
+              AND (earlier.priority = 2) = (own.priority = 2)
+              AND (earlier.priority, earlier.ready_at) < (own.priority, own.ready_at)) AS ahead,
+           running.jobs AS running, CASE WHEN own.priority <> 2 THEN max_running END AS max_running,
            greatest(0, coalesce(max_usd, $3) - charged_usd) AS max_usd, monthly_usd,
            running.reserved AS reserved_usd,
            {SPENT_THIS_MONTH} AS spent_usd
-    FROM jobs AS mine JOIN tenants ON tenants.id = mine.tenant CROSS JOIN LATERAL (
+    FROM jobs AS own JOIN tenants ON tenants.id = own.tenant CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE priority <> 2) AS jobs, coalesce(sum(reserved_usd), 0) AS reserved
         FROM jobs WHERE tenant = tenants.id AND state = 'running'
     ) AS running
-    WHERE mine.tenant = $1 AND mine.id = $2 AND mine.state = 'queued'
+    WHERE own.tenant = $1 AND own.id = $2 AND own.state = 'queued'
 """
 
-_FIRST_QUEUED = """
+_SELECT_FIRST_QUEUED = """
     SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND state = 'queued' ORDER BY priority, ready_at LIMIT 1
 """
 
-_UNREAD_DOCUMENTS = """
+_COUNT_UNREAD_DOCUMENTS = """
     SELECT count(*) AS documents FROM jobs WHERE tenant = $1 AND batch = $2 AND state IN ('queued', 'running')
       AND coalesce(request -> 'idea', 'null') = 'null'
 """
 
-_CANCEL = finish_statement(
+_CANCEL_JOB = build_finish_statement(
     f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
     f"tenant = $1 AND {IS_UNFINISHED} AND id = $2",
-    keeps="$3::boolean",
+    keep_if="$3::boolean",
 )
-_CANCEL_BATCH = finish_statement(
+_CANCEL_BATCH = build_finish_statement(
     f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
     f"id IN (SELECT id FROM jobs WHERE tenant = $1 AND batch = $2 AND {IS_UNFINISHED} ORDER BY id FOR UPDATE)",
-    keeps="$3::boolean",
+    keep_if="$3::boolean",
 )
 
-_CLOSE = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2 AND open RETURNING id"
+_CLOSE_BATCH = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2 AND open RETURNING id"
 
-_NEXT_ROW = """
+_SELECT_NEXT_ROW = """
     SELECT 1 + greatest(
         rows, (SELECT max("row") FROM jobs WHERE batch = batches.id),
-        (SELECT max((one ->> 'row')::integer) FROM jsonb_array_elements(rejected) AS one)
+        (SELECT max((rejected_row ->> 'row')::integer) FROM jsonb_array_elements(rejected) AS rejected_row)
     ) AS next FROM batches WHERE tenant = $1 AND id = $2
 """
-_BATCHES = """
+_SELECT_BATCHES = """
     SELECT batches.*, counts.*
     FROM (
         SELECT * FROM batches
@@ -176,35 +176,35 @@ class PgJobs(Store):
         submissions of calls, further rows and rankings are recorded in the audit log. Raises the same errors as
         `submit_jobs`, and StorageError if a document cannot be stored."""
         documents = self._documents
-        added = jobs if documents is None else await documents.write_documents(jobs)
+        submitted_jobs = jobs if documents is None else await documents.write_documents(jobs)
 
-        async def work(connection: Connection) -> RecordedResponse | None:
-            return await submit_jobs(connection, tenant, added, batch, record, self._log, by)
+        async def submit(connection: Connection) -> RecordedResponse | None:
+            return await submit_jobs(connection, tenant, submitted_jobs, batch, record, self._log, by)
 
         try:
-            return await self._database.run(work, _ADD_SECONDS if len(jobs) > 1 else None)
+            return await self._database.run(submit, _ADD_SECONDS if len(jobs) > 1 else None)
         finally:
             # Releases only files of jobs that were not accepted.
-            files = [job.document_file for job in added if job.document_file is not None]
+            files = [job.document_file for job in submitted_jobs if job.document_file is not None]
             if documents is not None and files:
                 await documents.release(files)
 
     async def get(self, tenant: TenantId, job: JobId) -> Job | None:
-        return await self._database.select_one(Job, _GET, tenant, job)
+        return await self._database.select_one(Job, _SELECT_JOB, tenant, job)
 
-    async def request(self, tenant: TenantId, job: JobId) -> JobRequest | None:
+    async def get_request(self, tenant: TenantId, job: JobId) -> JobRequest | None:
         """Return the request as submitted; None if the job does not exist."""
-        row = await self._database.fetch_one(_REQUEST, tenant, job)
-        return None if row is None else request_of_row(row)
+        row = await self._database.fetch_one(_SELECT_REQUEST, tenant, job)
+        return None if row is None else parse_request(row)
 
-    async def original(self, tenant: TenantId, job: JobId) -> Original | None:
+    async def get_original(self, tenant: TenantId, job: JobId) -> Original | None:
         """Return the name of the job's document; None if the job has none, or it is no longer stored."""
-        return await self._database.select_one(Original, _ORIGINAL, tenant, job)
+        return await self._database.select_one(Original, _SELECT_ORIGINAL, tenant, job)
 
     async def read_original(self, tenant: TenantId, job: JobId) -> bytes | None:
         """Return the job's document; None if there is none. Raises FullTextError if its file no longer exists, and
         StorageError if the file store fails."""
-        row = await self._database.fetch_one(_DOCUMENT, tenant, job)
+        row = await self._database.fetch_one(_SELECT_DOCUMENT, tenant, job)
         if row is None or row["document_file"] is None or self._documents is None:
             return None if row is None else row["document"]
         return await self._documents.read(row["document_file"])
@@ -235,78 +235,80 @@ class PgJobs(Store):
             values += after
             conditions.append(f"(created_at, id) < (${len(values) - 1}, ${len(values)})")
         if source is not None:
-            values.append(storable_text(source))
+            values.append(replace_nul(source))
             conditions += [source_ends(f"${len(values)}"), source_matches("source_name", f"${len(values)}")]
         if reference is not None:
-            values.append(storable_text(reference))
-            own = reference_matches("source_name", f"${len(values)}", '"row" IS NOT NULL')
-            conditions += [source_ends(f"${len(values)}"), own]
-        query = _LIST.format(columns=JOB_COLUMNS, conditions=" AND ".join(conditions), limit="$2")
+            values.append(replace_nul(reference))
+            condition = reference_matches("source_name", f"${len(values)}", '"row" IS NOT NULL')
+            conditions += [source_ends(f"${len(values)}"), condition]
+        query = _SELECT_JOBS.format(columns=JOB_COLUMNS, conditions=" AND ".join(conditions), limit="$2")
         return await self._database.select(Job, query, *values)
 
-    async def result(self, tenant: TenantId, job: JobId, kind: type[R]) -> R | None:
+    async def get_result(self, tenant: TenantId, job: JobId, kind: type[R]) -> R | None:
         """Return the result of a succeeded job, otherwise None. For rankings, which are large, use `PgRankings`."""
-        row = await self._database.fetch_one(_RESULT, tenant, job)
+        row = await self._database.fetch_one(_SELECT_RESULT, tenant, job)
         return None if row is None else from_json_column(kind, row["result"], f"The result of job {job}")
 
-    async def report(self, tenant: TenantId, job: JobId) -> Report | None:
+    async def get_report(self, tenant: TenantId, job: JobId) -> Report | None:
         """Return the report of a succeeded evaluation, otherwise None."""
-        row = await self._database.fetch_one(_REPORT, tenant, job)
+        row = await self._database.fetch_one(_SELECT_REPORT, tenant, job)
         # Parsed in a thread, because reports are large.
-        return None if row is None else await asyncio.to_thread(_report, row["report"], row["source"] or "", job)
+        return None if row is None else await asyncio.to_thread(_parse_report, row["report"], row["source"] or "", job)
 
-    async def waiting_reason(self, tenant: TenantId, job: JobId) -> str | None:
+    async def explain_waiting(self, tenant: TenantId, job: JobId) -> str | None:
         """Return a sentence that explains why a queued job has not started; None if it is not queued."""
-        position = await self._database.select_one(QueuePosition, _QUEUE_POSITION, tenant, job, self._settings.max_usd)
+        position = await self._database.select_one(
+            QueuePosition, _SELECT_QUEUE_POSITION, tenant, job, self._settings.max_usd
+        )
         return None if position is None else waiting_reason(position)
 
-    async def batch_waiting_reason(self, tenant: TenantId, batch: BatchId) -> str | None:
+    async def explain_batch_waiting(self, tenant: TenantId, batch: BatchId) -> str | None:
         """Return a sentence that explains why the batch's first queued job has not started; None if none is queued."""
-        row = await self._database.fetch_one(_FIRST_QUEUED, tenant, batch)
-        return None if row is None else await self.waiting_reason(tenant, row["id"])
+        row = await self._database.fetch_one(_SELECT_FIRST_QUEUED, tenant, batch)
+        return None if row is None else await self.explain_waiting(tenant, row["id"])
 
     async def cancel(self, tenant: TenantId, job: JobId, by: ActBy | None = None) -> Job | None:
         """Cancel a job and return it; a job that has ended is left unchanged. Return None if the job does not exist.
         `by` is the actor for the audit log. Raises ReviewRefused if the job's call is signed off."""
-        job_now = await self.get(tenant, job)
-        if job_now is None:
+        current_job = await self.get(tenant, job)
+        if current_job is None:
             return None
-        act = CANCELLED.get(job_now.kind)
+        act = CANCELLED.get(current_job.kind)
 
-        async def work(connection: Connection) -> None:
+        async def cancel_job(connection: Connection) -> None:
             async with connection.transaction():
-                await hold_call_open(connection, tenant, job, alone=True)
-                rows = await connection.fetch(_CANCEL, tenant, job, self._document_days != 0)
+                await prevent_sign_off(connection, tenant, job, exclusive=True)
+                rows = await connection.fetch(_CANCEL_JOB, tenant, job, self._document_days != 0)
                 if rows and by is not None and act is not None:
                     await self._log.append(connection, tenant, by, act, job)
-            await notify(connection, cancelled_notifications(rows))
+            await notify(connection, make_cancelled_notifications(rows))
 
-        await self._database.run(work)
+        await self._database.run(cancel_job)
         return await self.get(tenant, job)
 
     async def cancel_batch(self, tenant: TenantId, batch: BatchId, by: ActBy | None = None) -> int:
         """Close the batch, cancel its jobs that have not ended, and return their number. `by` is the actor for the
         audit log. Raises ReviewRefused if the batch is signed off."""
 
-        async def work(connection: Connection) -> int:
+        async def cancel_jobs(connection: Connection) -> int:
             async with connection.transaction():
-                await hold_call_open(connection, tenant, batch, alone=True)
-                closed = await connection.fetch(_CLOSE, tenant, batch)
+                await prevent_sign_off(connection, tenant, batch, exclusive=True)
+                closed = await connection.fetch(_CLOSE_BATCH, tenant, batch)
                 rows = await connection.fetch(_CANCEL_BATCH, tenant, batch, self._document_days != 0)
                 if by is not None and (rows or closed):
                     await self._log.append(connection, tenant, by, "call cancelled", batch, evaluations=len(rows))
-            await notify(connection, cancelled_notifications(rows))
+            await notify(connection, make_cancelled_notifications(rows))
             return len(rows)
 
-        return await self._database.run(work)
+        return await self._database.run(cancel_jobs)
 
-    async def retriable(self, tenant: TenantId, *, job: str = "", batch: str = "") -> Retriable:
+    async def preview_retry(self, tenant: TenantId, *, job: str = "", batch: str = "") -> RetryPreview:
         """Return what a retry of a job, or of all jobs in a batch, would do."""
-        return await count_retriable(self._database, tenant, self._document_days, job=job, batch=batch)
+        return await preview_retry(self._database, tenant, self._document_days, job=job, batch=batch)
 
-    async def unread_documents(self, tenant: TenantId, batch: BatchId) -> int:
+    async def count_unread_documents(self, tenant: TenantId, batch: BatchId) -> int:
         """Return the number of unfinished evaluations of a batch whose proposals are documents."""
-        row = await self._database.fetch_one(_UNREAD_DOCUMENTS, tenant, batch)
+        row = await self._database.fetch_one(_COUNT_UNREAD_DOCUMENTS, tenant, batch)
         return 0 if row is None else int(row["documents"])
 
     async def retry(self, tenant: TenantId, job: JobId, by: ActBy | None = None) -> RetryCounts:
@@ -321,16 +323,16 @@ class PgJobs(Store):
             lambda connection: retry_jobs(connection, tenant, self._log, by, batch=batch), _ADD_SECONDS
         )
 
-    async def batch(self, tenant: TenantId, batch: BatchId) -> BatchStatus | None:
-        rows = await self._database.fetch(_BATCHES, tenant, batch, None, None, 1, None, None)
-        return _batch(rows[0]) if rows else None
+    async def get_batch(self, tenant: TenantId, batch: BatchId) -> BatchStatus | None:
+        rows = await self._database.fetch(_SELECT_BATCHES, tenant, batch, None, None, 1, None, None)
+        return _to_batch_status(rows[0]) if rows else None
 
-    async def next_row(self, tenant: TenantId, batch: BatchId) -> int:
+    async def get_next_row(self, tenant: TenantId, batch: BatchId) -> int:
         """Return the number of the first row that can be added to a batch."""
-        row = await self._database.fetch_one(_NEXT_ROW, tenant, batch)
+        row = await self._database.fetch_one(_SELECT_NEXT_ROW, tenant, batch)
         return 1 if row is None else int(row["next"])
 
-    async def batches(
+    async def list_batches(
         self,
         tenant: TenantId,
         *,
@@ -341,46 +343,46 @@ class PgJobs(Store):
     ) -> Sequence[BatchStatus]:
         """Return batches, newest first. `archived` selects archived batches if True, the others if False, and all if
         None."""
-        rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit, tag, archived)
-        return [_batch(row) for row in rows]
+        rows = await self._database.fetch(_SELECT_BATCHES, tenant, None, *(after or (None, None)), limit, tag, archived)
+        return [_to_batch_status(row) for row in rows]
 
-    async def batch_rows(
+    async def iterate_batch_rows(
         self, tenant: TenantId, batch: BatchId, reference: str | None = None
     ) -> AsyncIterator[BatchRow]:
         """Yield a batch's jobs in row order, optionally only those with this reference. They are read page by page."""
         last: int | None = None
-        name = None if reference is None else storable_text(reference)
-        while rows := await self._database.fetch(_REPORTS, tenant, batch, last, _PAGE, name):
+        name = None if reference is None else replace_nul(reference)
+        while rows := await self._database.fetch(_SELECT_BATCH_ROWS, tenant, batch, last, _PAGE_ROWS, name):
             # Parsed in a thread, because reports are large and would block the event loop.
-            for item in await asyncio.to_thread(lambda page: [_batch_row(row) for row in page], rows):
+            for item in await asyncio.to_thread(lambda page: [_to_batch_row(row) for row in page], rows):
                 yield item
             last = rows[-1]["row"]
 
-    async def purge(self, now: dt.datetime, kept: RetentionSettings = _KEEP_FOREVER) -> int:
+    async def purge(self, now: dt.datetime, retention_settings: RetentionSettings = _KEEP_FOREVER) -> int:
         """Delete jobs, and rows in other tables, whose retention period has ended. Return the number of jobs."""
-        return await retention.purge(self._database, now, kept)
+        return await retention.purge(self._database, now, retention_settings)
 
-    async def forget_documents(self, now: dt.datetime) -> int:
+    async def delete_expired_documents(self, now: dt.datetime) -> int:
         """Delete the documents of jobs that ended more than `document_days` ago. Return the number of documents."""
         if self._document_days is None:
             return 0
-        return await retention.forget_documents(self._database, now - dt.timedelta(days=self._document_days))
+        return await retention.delete_documents(self._database, now - dt.timedelta(days=self._document_days))
 
 
-def _batch_row(row: asyncpg.Record) -> BatchRow:
+def _to_batch_row(row: asyncpg.Record) -> BatchRow:
     job = from_row(Job, row)
     source = row["whole_source"] or ""
-    return BatchRow(job, source, None if row["report"] is None else _report(row["report"], source, job.id))
+    return BatchRow(job, source, None if row["report"] is None else _parse_report(row["report"], source, job.id))
 
 
-def _report(stored: str, source: str, job: JobId) -> Report:
+def _parse_report(document: str, source: str, job: JobId) -> Report:
     """Return the report with this job's source. The report may come from an earlier job for the same idea, whose source
     other tenants must not see."""
-    report = from_json_column(Report, stored, f"The report of job {job}")
+    report = from_json_column(Report, document, f"The report of job {job}")
     return report.model_copy(update={"idea": report.idea.model_copy(update={"source": source})})
 
 
-def _batch(row: Any) -> BatchStatus:
+def _to_batch_status(row: Any) -> BatchStatus:
     finished = None if row["open"] else row["finished_at"] or (None if row["states"] else row["created_at"])
     return from_row(
         BatchStatus,

@@ -19,39 +19,39 @@ _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 _FAULTS: TypeAdapter[Sequence[Fault]] = TypeAdapter(Sequence[Fault])
 
 
-def storable_text(text: str) -> str:
+def replace_nul(text: str) -> str:
     """Replace NUL characters, which PostgreSQL cannot store, with U+FFFD."""
     return text.replace("\0", "\ufffd")
 
 
-def json_without_nul(json: str) -> str:
-    return _NUL.sub(r"\1\\ufffd", json) if "\\u0000" in json else json
+def replace_nul_in_json(document: str) -> str:
+    return _NUL.sub(r"\1\\ufffd", document) if "\\u0000" in document else document
 
 
 def to_json_column(value: BaseModel) -> str:
     """Return JSON for a jsonb column."""
-    return json_without_nul(value.model_dump_json())
+    return replace_nul_in_json(value.model_dump_json())
 
 
 def faults_to_json_column(faults: Sequence[Fault]) -> str:
-    return json_without_nul(_FAULTS.dump_json(faults).decode()) if faults else "[]"
+    return replace_nul_in_json(_FAULTS.dump_json(faults).decode()) if faults else "[]"
 
 
-def from_json_column(kind: type[V] | TypeAdapter[V], value: Any, what: str) -> V:
+def from_json_column(kind: type[V] | TypeAdapter[V], value: Any, label: str) -> V:
     """Parse a stored JSON document. `kind` is a model, or a TypeAdapter for other types. Raises StorageError if this
     version of assayer cannot read the document."""
-    readable: Any = kind
-    read: Callable[..., V] = readable.validate_json if isinstance(kind, TypeAdapter) else readable.model_validate_json
+    parser: Any = kind
+    validate: Callable[..., V] = parser.validate_json if isinstance(kind, TypeAdapter) else parser.model_validate_json
     try:
-        return read(value, extra="ignore")
+        return validate(value, extra="ignore")
     except ValidationError as error:
         first = error.errors(include_input=False)[0]
         location = ".".join(str(part) for part in first["loc"])
         raise StorageError(
-            f"{what} in the database cannot be read: {location}: {first['msg']}.",
+            f"{label} in the database cannot be read: {location}: {first['msg']}.",
             "It may have been written by a different version of assayer.",
         ) from error
 
 
 def mapping_to_json_column(value: Mapping[str, Any] | None) -> str | None:
-    return None if value is None else json_without_nul(json.dumps(value, allow_nan=False))
+    return None if value is None else replace_nul_in_json(json.dumps(value, allow_nan=False))

@@ -27,19 +27,19 @@ from orchestrator.settings import ApiKeySettings
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database, Store, in_transaction, select_one
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
-from orchestrator.store.json_columns import storable_text
+from orchestrator.store.json_columns import replace_nul
 from orchestrator.store.rows import from_row
 
 _COLUMNS = "id, tenant, name, scopes, requests_per_minute, created_at, expires_at, revoked_at, member"
 
-_CREATE = f"""
+_INSERT_KEY = f"""
     INSERT INTO api_keys (id, tenant, name, hash, scopes, requests_per_minute, expires_at, member)
     SELECT $1, tenants.id, $3, $4, $5, $6, $7, $8 FROM tenants WHERE tenants.id = $2
     ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE api_keys.hash = excluded.hash
     RETURNING {_COLUMNS}, xmax = 0 AS is_new
 """
-_GET = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 AND id = $2"
-_REVOKE = f"""
+_SELECT_KEY = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 AND id = $2"
+_REVOKE_KEY = f"""
     UPDATE api_keys SET revoked_at = $3 WHERE tenant = $1 AND id = $2 AND revoked_at IS NULL RETURNING {_COLUMNS}
 """
 
@@ -49,7 +49,7 @@ _REVOKE = f"""
 # clocks differ.
 _AUTHENTICATE = """
     WITH known AS (
-        SELECT api_keys.*, coalesce(person.role, 'machine') AS role, person.name AS whose,
+        SELECT api_keys.*, coalesce(person.role, 'machine') AS role, person.name AS member_name,
                person.removed_at IS NOT NULL AS removed, coalesce(requests_per_minute, $3) AS per_minute,
                60.0::float8 / coalesce(requests_per_minute, $3) * interval '1 second' AS each,
                greatest($4::float8, 60.0::float8 / coalesce(requests_per_minute, $3)) * interval '1 second' AS burst,
@@ -70,7 +70,7 @@ _AUTHENTICATE = """
         WHERE greatest(rate.full_at, now()) + (SELECT tenant_each - tenant_burst FROM known) <= now()
         RETURNING full_at
     )
-    SELECT id, tenant, name, scopes, role, whose, member, per_minute,
+    SELECT id, tenant, name, scopes, role, member_name, member, per_minute,
            revoked_at IS NOT NULL OR removed AS revoked, expires_at <= $2 AS expired,
            extract(epoch FROM each)::float8 AS each, extract(epoch FROM burst)::float8 AS burst,
            (SELECT extract(epoch FROM full_at - now())::float8 FROM counted) AS backlog,
@@ -108,7 +108,7 @@ class PgKeys(Store):
         values = (
             key.id,
             tenant,
-            storable_text(plan.name),
+            replace_nul(plan.name),
             hash_key(key.secret),
             sorted(plan.scopes),
             plan.requests_per_minute,
@@ -116,19 +116,20 @@ class PgKeys(Store):
             plan.member,
         )
 
-        async def work(connection: Connection) -> ApiKey | None:
-            row = await connection.fetchrow(_CREATE, *values)
+        async def insert_key(connection: Connection) -> ApiKey | None:
+            row = await connection.fetchrow(_INSERT_KEY, *values)
             if row is None:
                 return None
-            made = from_row(ApiKey, row)
+            created_key = from_row(ApiKey, row)
             if actor is not None and row["is_new"]:
-                content = _audit_fields(made) | {"expires_at": made.expires_at and made.expires_at.isoformat()}
+                expires_at = created_key.expires_at and created_key.expires_at.isoformat()
+                content = _make_audit_content(created_key) | {"expires_at": expires_at}
                 await self._log.append(
-                    connection, tenant, ActBy(actor, made.created_at), "key made", made.id, **content
+                    connection, tenant, ActBy(actor, created_key.created_at), "key made", created_key.id, **content
                 )
-            return made
+            return created_key
 
-        return await insert_once(self._database, by or tenant, record, work)
+        return await insert_once(self._database, by or tenant, record, insert_key)
 
     async def list(self, tenant: TenantId) -> list[ApiKey]:
         """Return the tenant's keys, newest first, including revoked ones."""
@@ -136,16 +137,16 @@ class PgKeys(Store):
         return await self._database.select(ApiKey, query, tenant)
 
     async def get(self, tenant: TenantId, key: KeyId) -> ApiKey | None:
-        return await self._database.select_one(ApiKey, _GET, tenant, key)
+        return await self._database.select_one(ApiKey, _SELECT_KEY, tenant, key)
 
     @in_transaction
     async def revoke(self, connection: Connection, tenant: TenantId, key: KeyId, by: ActBy) -> ApiKey | None:
         """Revoke a key with immediate effect, and return it; None if it does not exist. A key that was already revoked
         keeps its revocation time."""
-        revoked = await select_one(connection, ApiKey, _REVOKE, tenant, key, by.at)
+        revoked = await select_one(connection, ApiKey, _REVOKE_KEY, tenant, key, by.at)
         if revoked is None:
-            return await select_one(connection, ApiKey, _GET, tenant, key)
-        await self._log.append(connection, tenant, by, "key revoked", key, **_audit_fields(revoked))
+            return await select_one(connection, ApiKey, _SELECT_KEY, tenant, key)
+        await self._log.append(connection, tenant, by, "key revoked", key, **_make_audit_content(revoked))
         return revoked
 
     async def authenticate(self, secret: str, now: dt.datetime) -> Caller | KeyRejection:
@@ -163,18 +164,18 @@ class PgKeys(Store):
             settings.burst_seconds,
             settings.requests_per_minute_per_tenant,
         )
-        return KeyRejection("unknown") if row is None else _admission(row)
+        return KeyRejection("unknown") if row is None else _to_caller(row)
 
 
-def _admission(row: asyncpg.Record) -> Caller | KeyRejection:
+def _to_caller(row: asyncpg.Record) -> Caller | KeyRejection:
     tenant, key = TenantId(row["tenant"]), KeyId(row["id"])
     if row["revoked"] or row["expired"]:
         return KeyRejection("revoked" if row["revoked"] else "expired", tenant=tenant, key=key)
     is_admitted = row["backlog"] is not None
     # Another request may have been counted since this statement started, so the backlog may be slightly larger.
     backlog: float = row["backlog"] if is_admitted else max(row["backlog_before"] or 0.0, row["burst"])
-    left = max(0, int((row["burst"] - backlog) / row["each"] + 1e-6))
-    rate = KeyRate(row["per_minute"], left, max(0.0, backlog))
+    remaining = max(0, int((row["burst"] - backlog) / row["each"] + 1e-6))
+    rate = KeyRate(row["per_minute"], remaining, max(0.0, backlog))
     if not is_admitted:
         return KeyRejection("rate", backlog + row["each"] - row["burst"], rate, tenant, key)
     if not row["within_tenant_rate"]:
@@ -182,10 +183,10 @@ def _admission(row: asyncpg.Record) -> Caller | KeyRejection:
     role: Role = row["role"]
     scopes: frozenset[Scope] = frozenset(row["scopes"])
     allowed = scopes if role == "machine" else scopes & scopes_of_role(role)
-    name = row["whose"] or key_display_name(row["name"])
+    name = row["member_name"] or key_display_name(row["name"])
     return Caller(tenant, key, allowed, rate, name, role, row["member"])
 
 
-def _audit_fields(key: ApiKey) -> dict[str, Any]:
+def _make_audit_content(key: ApiKey) -> dict[str, Any]:
     """Return the key's fields for the audit log."""
     return {"name": key.name, "scopes": sorted(key.scopes)} | ({"member": key.member} if key.member else {})

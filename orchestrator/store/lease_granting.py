@@ -26,24 +26,24 @@ from orchestrator.store.job_sql import (
     PRIORITIES,
     PROMPT_TOKENS_SO_FAR,
     SPENT_THIS_MONTH,
-    finish_statement,
-    request_of_row,
+    build_finish_statement,
+    parse_request,
 )
 from orchestrator.store.json_columns import to_json_column
 from orchestrator.store.ranking_rows import WHOLE_REQUEST
 from orchestrator.store.rows import from_row
 
-_LEASE = f"""
+_LEASE_COLUMNS = f"""
     id, id AS job, tenant, lease AS token, attempt, priority, {WHOLE_REQUEST} AS request, document, document_file,
     pinned, max_usd, CASE WHEN reserved_usd > 0 THEN charged_usd + reserved_usd END AS affordable_usd,
     coalesce({PAID_SO_FAR}, 0) AS paid_usd, {PROMPT_TOKENS_SO_FAR} AS paid_prompt_tokens, created_at AS submitted_at
 """
 """Columns of a Lease."""
 
-_HELD = f"SELECT {_LEASE} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"
+_SELECT_LEASED = f"SELECT {_LEASE_COLUMNS} FROM jobs WHERE lease = ANY($1) ORDER BY priority, ready_at"
 
 # Ordered like the queue's index, so that the index is read instead of the table.
-WAITING = """
+HAS_WAITING_JOBS = """
     SELECT true FROM jobs
     WHERE state = 'queued' AND ready_at <= statement_timestamp() AND (priority = 2) = $1
     ORDER BY tenant, priority LIMIT 1
@@ -51,9 +51,9 @@ WAITING = """
 """SQL query for whether any job could start now. $1 selects overnight jobs if true, all others if false."""
 
 # This lock serialises scheduling; the statements that follow see what the previous worker did.
-_CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"
+_LOCK_CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"
 
-_HEADS = """
+_SELECT_QUEUE_HEADS = """
     SELECT tenants.id AS tenant, ranks.priority, heads.*
     FROM tenants CROSS JOIN unnest($4::smallint[]) AS ranks (priority) CROSS JOIN LATERAL (
         SELECT id, max_usd, charged_usd, losses, ready_at FROM jobs
@@ -64,9 +64,9 @@ _HEADS = """
     ORDER BY tenants.id, ranks.priority, ready_at
 """
 
-_SUSPECT_RUNS = "SELECT EXISTS (SELECT FROM jobs WHERE state = 'running' AND losses > 0 AND losses >= $1)"
+_SELECT_SUSPECT_RUNS = "SELECT EXISTS (SELECT FROM jobs WHERE state = 'running' AND losses > 0 AND losses >= $1)"
 
-_TENANTS = f"""
+_SELECT_TENANTS = f"""
     SELECT id, weight, virtual_time, monthly_usd, max_running - running.jobs AS room, running.overnight,
            monthly_usd - running.reserved - {SPENT_THIS_MONTH} AS money
     FROM tenants CROSS JOIN LATERAL (
@@ -77,13 +77,13 @@ _TENANTS = f"""
     WHERE id = ANY($1)
 """
 
-_REJECT = finish_statement(
+_FAIL_JOB = build_finish_statement(
     f"state = 'failed', problem = $2, cost_usd = {PAID_SO_FAR}",
     f"id = $1 AND {IS_UNFINISHED}",
-    keeps="$3::boolean",
+    keep_if="$3::boolean",
 )
 
-_GRANT = f"""
+_GRANT_LEASES = f"""
     WITH granted AS (
         SELECT * FROM unnest($1::text[], $2::uuid[], $3::float8[]) AS granted (id, token, reserved)
     ), held AS (
@@ -105,7 +105,7 @@ _GRANT = f"""
     ), ticked AS (
         UPDATE queue_clock SET virtual_time = $8
     )
-    SELECT {_LEASE} FROM leased AS jobs ORDER BY priority, ready_at
+    SELECT {_LEASE_COLUMNS} FROM leased AS jobs ORDER BY priority, ready_at
 """
 
 
@@ -127,25 +127,27 @@ async def grant_leases(
     """Grant at most one lease per free slot, in one transaction. `tokens` holds a token for each slot; calling again
     with the same tokens returns the same leases."""
     async with connection.transaction():
-        clock: float = await connection.fetchval(_CLOCK)
-        if before := await connection.fetch(_HELD, tokens):
-            return GrantedLeases([_lease(row, settings) for row in before], [])
-        alone = await connection.fetchval(_SUSPECT_RUNS, settings.suspect_losses)
-        ranks = [2] if slots.overnight_only else [0, 1]
-        heads = await connection.fetch(_HEADS, slots.free, settings.suspect_losses, alone, ranks)
-        tenants = await connection.fetch(_TENANTS, list({row["tenant"] for row in heads}))
+        clock: float = await connection.fetchval(_LOCK_CLOCK)
+        if leased_rows := await connection.fetch(_SELECT_LEASED, tokens):
+            return GrantedLeases([_to_lease(row, settings) for row in leased_rows], [])
+        is_suspect_running = await connection.fetchval(_SELECT_SUSPECT_RUNS, settings.suspect_losses)
+        priorities = [2] if slots.overnight_only else [0, 1]
+        heads = await connection.fetch(
+            _SELECT_QUEUE_HEADS, slots.free, settings.suspect_losses, is_suspect_running, priorities
+        )
+        tenants = await connection.fetch(_SELECT_TENANTS, list({row["tenant"] for row in heads}))
         groups = groupby(heads, key=lambda row: (row["tenant"], row["priority"]))
-        queues = {key: [_waiting_job(row, settings) for row in rows] for key, rows in groups}
+        queues = {key: [_to_waiting_job(row, settings) for row in rows] for key, rows in groups}
         over_budget = await _reject_over_budget(connection, tenants, queues, keep_documents)
-        contenders = [_tenant_queue(row, queues) for row in tenants]
+        tenant_queues = [_to_tenant_queue(row, queues) for row in tenants]
         if slots.overnight_only:
-            shares = allocate_overnight(slots, clock, contenders)
+            shares = allocate_overnight(slots, clock, tenant_queues)
         else:
-            shares = allocate(slots, clock, contenders)
+            shares = allocate(slots, clock, tenant_queues)
         if not shares.grants:
             return GrantedLeases([], over_budget)
         rows = await connection.fetch(
-            _GRANT,
+            _GRANT_LEASES,
             [grant.job for grant in shares.grants],
             tokens[: len(shares.grants)],
             [grant.reserved_usd for grant in shares.grants],
@@ -159,11 +161,11 @@ async def grant_leases(
     return GrantedLeases(leases, over_budget + unreadable)
 
 
-def _waiting_job(row: asyncpg.Record, settings: QueueSettings) -> WaitingJob:
+def _to_waiting_job(row: asyncpg.Record, settings: QueueSettings) -> WaitingJob:
     """Return the waiting job in a row. Its maximum cost is its budget minus the cost of earlier attempts."""
-    limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
-    left = None if limit is None else max(0.0, limit - row["charged_usd"])
-    return WaitingJob(JobId(row["id"]), left, row["losses"] >= settings.suspect_losses)
+    job_max_usd = settings.max_usd if row["max_usd"] is None else row["max_usd"]
+    remaining_usd = None if job_max_usd is None else max(0.0, job_max_usd - row["charged_usd"])
+    return WaitingJob(JobId(row["id"]), remaining_usd, row["losses"] >= settings.suspect_losses)
 
 
 async def _reject_over_budget(
@@ -181,13 +183,13 @@ async def _reject_over_budget(
         for item in queue:
             if item.max_usd is not None and item.max_usd > budget:
                 problem = to_json_column(over_budget_problem(item.max_usd, budget))
-                await connection.fetch(_REJECT, item.job, problem, keep_documents)
+                await connection.fetch(_FAIL_JOB, item.job, problem, keep_documents)
                 rejected.append(item.job)
         queues[tenant, priority] = [item for item in queue if item.job not in rejected]
     return rejected
 
 
-def _tenant_queue(row: asyncpg.Record, queues: Mapping[tuple[str, int], Sequence[WaitingJob]]) -> TenantQueue:
+def _to_tenant_queue(row: asyncpg.Record, queues: Mapping[tuple[str, int], Sequence[WaitingJob]]) -> TenantQueue:
     return TenantQueue(
         tenant=TenantId(row["id"]),
         weight=row["weight"],
@@ -210,22 +212,22 @@ async def _read_leases(
     unreadable: list[JobId] = []
     for row in rows:
         try:
-            leases.append(_lease(row, settings))
+            leases.append(_to_lease(row, settings))
         except StorageError as error:
             problem = to_json_column(unreadable_request_problem(str(error)))
-            await connection.fetch(_REJECT, row["id"], problem, keep_documents)
+            await connection.fetch(_FAIL_JOB, row["id"], problem, keep_documents)
             unreadable.append(row["id"])
     return leases, unreadable
 
 
-def _lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
+def _to_lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
     """Return the lease in a row. If an amount was reserved for the attempt, it is the attempt's cost limit, even if the
     request sets none."""
-    limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
+    job_max_usd = settings.max_usd if row["max_usd"] is None else row["max_usd"]
     return from_row(
         Lease,
         row,
         priority=PRIORITIES[row["priority"]],
-        request=request_of_row(row),
-        max_usd=limit if row["affordable_usd"] is None else row["affordable_usd"],
+        request=parse_request(row),
+        max_usd=job_max_usd if row["affordable_usd"] is None else row["affordable_usd"],
     )

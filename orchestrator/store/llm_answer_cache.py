@@ -14,7 +14,7 @@ from orchestrator.store.database import Store
 from orchestrator.store.json_columns import (
     faults_to_json_column,
     from_json_column,
-    storable_text,
+    replace_nul,
     to_json_column,
 )
 
@@ -22,10 +22,10 @@ _PATIENCE_FACTOR = 5
 """Multiple of the usual time for which the recording of a model request is retried while the database is
 unreachable."""
 _MESSAGES = TypeAdapter(tuple[Message, ...])
-_LEVEL = 1
+_COMPRESSION_LEVEL = 1
 """Compression level of messages."""
-_FIND = "SELECT key, value, record FROM answers WHERE key = $1"
-_FIND_CONTENTS = "SELECT value, messages FROM answers WHERE key = $1"
+_SELECT_ANSWER = "SELECT key, value, record FROM answers WHERE key = $1"
+_SELECT_REQUEST = "SELECT value, messages FROM answers WHERE key = $1"
 
 _INSERT_LEDGER_ROW = """
     INSERT INTO ledger (id, run_id, key, task, version, model, prompt_tokens, completion_tokens, cost_usd,
@@ -56,12 +56,12 @@ class PgAnswerCache(PgClaims):
     releases the claim."""
 
     async def find(self, key: str) -> CachedAnswer | None:
-        row = await self._database.fetch_one(_FIND, key)
-        return None if row is None else _answer(row)
+        row = await self._database.fetch_one(_SELECT_ANSWER, key)
+        return None if row is None else _to_cached_answer(row)
 
     async def find_or_claim(self, key: str, claimant: str, seconds: float) -> CachedAnswer | Claimed:
-        claim = await self.find_or_claim_row(_FIND, key, (), claimant, seconds)
-        return claim if isinstance(claim, str) else _answer(claim)
+        claim = await self.find_or_claim_row(_SELECT_ANSWER, key, (), claimant, seconds)
+        return claim if isinstance(claim, str) else _to_cached_answer(claim)
 
     async def record(
         self,
@@ -74,26 +74,26 @@ class PgAnswerCache(PgClaims):
         stored under the same key is replaced only if it equals `instead_of`. With `claimant`, also release that
         claimant's claim on the key."""
         statement = _INSERT_LEDGER_ROW_AND_RELEASE
-        values: tuple[object, ...] = (*_columns(row), claimant)
+        values: tuple[object, ...] = (*_make_ledger_columns(row), claimant)
         if answer is not None:
             record = answer.record
-            cached = (answer.key, record.task, record.version, record.model, storable_text(answer.value))
+            cached = (answer.key, record.task, record.version, record.model, replace_nul(answer.value))
             # NULL equals no stored value, so an existing answer stays.
-            unusable = None if instead_of is None else storable_text(instead_of.value)
+            unusable = None if instead_of is None else replace_nul(instead_of.value)
             statement = _INSERT_LEDGER_ROW_AND_ANSWER
-            values = (*values, *cached, to_json_column(record), unusable, _pack(answer.messages))
+            values = (*values, *cached, to_json_column(record), unusable, _compress_messages(answer.messages))
         # Retried for longer: a paid request that is not recorded is charged to no tenant, and is paid for again later.
         max_seconds = _PATIENCE_FACTOR * self._database.patience_seconds
         await self._database.run(lambda connection: connection.fetch(statement, *values), max_seconds)
 
 
-def _answer(row: asyncpg.Record) -> CachedAnswer:
+def _to_cached_answer(row: asyncpg.Record) -> CachedAnswer:
     key = row["key"]
     record = from_json_column(CallRecord, row["record"], f"The record for answer {key}")
     return CachedAnswer(key=key, value=row["value"], record=record)
 
 
-def _columns(row: LedgerRow) -> tuple[object, ...]:
+def _make_ledger_columns(row: LedgerRow) -> tuple[object, ...]:
     """Return the column values for a ledger row. The id is generated here, before any retry, so that a retry does not
     add a second row."""
     record = row.record
@@ -112,30 +112,30 @@ def _columns(row: LedgerRow) -> tuple[object, ...]:
         faults_to_json_column(record.faults),
         record.cached,
         row.outcome,
-        storable_text(row.error),
+        replace_nul(row.error),
         row.at,
         record.cached_prompt_tokens,
     )
 
 
-def _pack(messages: Sequence[Message]) -> bytes | None:
-    return zlib.compress(_MESSAGES.dump_json(tuple(messages)), _LEVEL) if messages else None
+def _compress_messages(messages: Sequence[Message]) -> bytes | None:
+    return zlib.compress(_MESSAGES.dump_json(tuple(messages)), _COMPRESSION_LEVEL) if messages else None
 
 
-class CallContents(Frozen):
+class StoredLlmRequest(Frozen):
     messages: tuple[Message, ...]
     """Messages sent to the model; empty if they were not stored."""
     answer: str
     """Answer as JSON."""
 
 
-class PgCallContents(Store):
+class PgLlmRequestContents(Store):
     """The messages sent to language models and the models' answers, for people to read."""
 
-    async def find(self, key: str) -> CallContents | None:
+    async def find(self, key: str) -> StoredLlmRequest | None:
         """Return the messages and answer stored under this key. None if there is no answer, because the request failed
         or the answer was deleted."""
-        row = await self._database.fetch_one(_FIND_CONTENTS, key)
+        row = await self._database.fetch_one(_SELECT_REQUEST, key)
         if row is None:
             return None
         label = f"The messages for answer {key}"
@@ -144,4 +144,4 @@ class PgCallContents(Store):
             messages = from_json_column(_MESSAGES, zlib.decompress(compressed), label) if compressed else ()
         except zlib.error as error:
             raise StorageError(f"{label} cannot be read: {type(error).__name__}.") from error
-        return CallContents(messages=messages, answer=row["value"])
+        return StoredLlmRequest(messages=messages, answer=row["value"])

@@ -23,17 +23,17 @@ from orchestrator.reviewing.models import Member
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.job_sql import CALL_TITLE
-from orchestrator.store.json_columns import storable_text, to_json_column
-from orchestrator.store.outbox import PgOutbox, claim_query
+from orchestrator.store.json_columns import replace_nul, to_json_column
+from orchestrator.store.outbox import PgOutbox, build_claim_query
 from orchestrator.store.rows import from_row
 from orchestrator.store.sign_in_links import PgSignInLinks
 
-_ADD = """
+_INSERT_MAIL = """
     INSERT INTO mails (member, batch, news)
     SELECT id, $2, $3 FROM members WHERE id = $1 AND receives_email AND removed_at IS NULL
 """
-_CALL = f"SELECT {CALL_TITLE} AS name, opinions_due FROM batches WHERE tenant = $1 AND id = $2"
-_MISSING = """
+_SELECT_CALL = f"SELECT {CALL_TITLE} AS name, opinions_due FROM batches WHERE tenant = $1 AND id = $2"
+_SELECT_MISSING_REVIEWERS = """
     SELECT members.id, members.name, members.email, members.receives_email, count(*) AS proposals, (
         SELECT max(created_at) FROM mails WHERE member = members.id AND mails.batch = $2
         AND news ->> 'kind' = 'reviews missing'
@@ -43,7 +43,7 @@ _MISSING = """
         SELECT FROM opinions WHERE opinions.evaluation = assignments.evaluation AND opinions.member = members.id
     ) GROUP BY members.id ORDER BY members.name, members.id
 """
-_ADD_LINK = """
+_INSERT_SIGN_IN_LINK = """
     INSERT INTO mails (member, news)
     SELECT id, $2 FROM members
     WHERE lower(email) = lower($1) AND role = 'reviewer' AND receives_email AND removed_at IS NULL AND NOT EXISTS (
@@ -51,11 +51,11 @@ _ADD_LINK = """
         AND created_at > statement_timestamp() - interval '10 minutes'
     )
 """
-_STOP = "DELETE FROM mails WHERE member = $1 AND state = 'pending'"
+_DELETE_PENDING = "DELETE FROM mails WHERE member = $1 AND state = 'pending'"
 
 # Part of a statement that selects finished calls as `finished (id, tenant, name)`. Proposals are counted in the same
 # way as on the console's pages.
-ADD_CALL_FINISHED = """
+INSERT_CALL_FINISHED = """
     INSERT INTO mails (member, batch, news)
     SELECT members.id, finished.id, jsonb_build_object(
         'kind', 'call finished', 'call', finished.id, 'name', finished.name, 'rows', batches.rows, 'full', sums."full",
@@ -83,19 +83,19 @@ ADD_CALL_FINISHED = """
     ) AS sums
 """
 
-_CLAIM = claim_query(
+_CLAIM_MAILS = build_claim_query(
     "mails",
     "members.name, members.email AS address, tenants.name AS tenant, news, members.id AS member, members.role",
     receivers="members, tenants",
-    to="members.id = member AND tenants.id = members.tenant",
+    join_condition="members.id = member AND tenants.id = members.tenant",
 )
-_LIST = """
+_SELECT_MAILS = """
     SELECT mails.id, news ->> 'kind' AS kind, batch, state, attempt, last_result, mails.created_at,
            CASE WHEN state = 'pending' THEN next_at END AS next_at
     FROM mails JOIN members ON members.id = mails.member
     WHERE members.tenant = $1 AND members.id = $2 ORDER BY mails.created_at DESC, mails.id LIMIT $3
 """
-_DEAD = """
+_SELECT_FAILURE_REASONS = """
     SELECT DISTINCT ON (members.id) members.id, last_result FROM mails JOIN members ON members.id = mails.member
     WHERE members.tenant = $1 AND state = 'failed' AND removed_at IS NULL ORDER BY members.id, mails.created_at DESC
 """
@@ -127,90 +127,91 @@ class PgMails(PgOutbox):
         """True if this service sends emails."""
         self.links = PgSignInLinks(database)
 
-    async def add_invitation(self, connection: Connection, member: Member, batch: BatchId | None = None) -> None:
+    async def queue_invitation(self, connection: Connection, member: Member, batch: BatchId | None = None) -> None:
         """Queue an invitation email. `batch` is the call that the member is invited to review, if any."""
-        news, call = MemberInvited(role=member.role), None
+        message, call = MemberInvited(role=member.role), None
         if self.enabled and batch is not None:
-            call = await connection.fetchrow(_CALL, member.tenant, batch)
+            call = await connection.fetchrow(_SELECT_CALL, member.tenant, batch)
         if call is not None:
-            news = MemberInvited(role=member.role, call=batch, name=call["name"], due=call["opinions_due"])
-        await self._add(connection, member.id, batch, news)
+            message = MemberInvited(role=member.role, call=batch, name=call["name"], due=call["opinions_due"])
+        await self._queue(connection, member.id, batch, message)
 
-    async def add_assignments(
+    async def queue_assignments(
         self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]
     ) -> None:
         """Queue one email about new assignments for each member. `members` contains a member once for each proposal."""
         counts = Counter(members) if self.enabled else {}
-        call = await connection.fetchrow(_CALL, tenant, batch) if counts else None
+        call = await connection.fetchrow(_SELECT_CALL, tenant, batch) if counts else None
         if call is None:
             return
         for member, proposals in counts.items():
-            news = ReviewsAssigned(call=batch, name=call["name"], proposals=proposals, due=call["opinions_due"])
-            await self._add(connection, member, batch, news)
+            message = ReviewsAssigned(call=batch, name=call["name"], proposals=proposals, due=call["opinions_due"])
+            await self._queue(connection, member, batch, message)
 
     async def queue_bid_requests(
         self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]
     ) -> None:
         """Queue an email to each member that asks for bids on a call's proposals."""
-        call = await connection.fetchrow(_CALL, tenant, batch)
+        call = await connection.fetchrow(_SELECT_CALL, tenant, batch)
         if call is not None:
             for member in members:
-                await self._add(connection, member, batch, BidsAsked(call=batch, name=call["name"]))
+                await self._queue(connection, member, batch, BidsAsked(call=batch, name=call["name"]))
 
-    async def missing(self, tenant: TenantId, batch: BatchId) -> list[MissingReviewer]:
+    async def list_missing_reviewers(self, tenant: TenantId, batch: BatchId) -> list[MissingReviewer]:
         """Return the reviewers who have missing reviews in a call, sorted by name."""
-        return await self._database.select(MissingReviewer, _MISSING, tenant, batch)
+        return await self._database.select(MissingReviewer, _SELECT_MISSING_REVIEWERS, tenant, batch)
 
     async def remind(self, tenant: TenantId, batch: BatchId, by: ActBy, log: PgAuditLog) -> int:
         """Queue a reminder to each reviewer who has missing reviews in a call, wants emails, and was not reminded
         within the last day. Return the number of reminders."""
 
-        async def work(connection: Connection) -> int:
+        async def queue_reminders(connection: Connection) -> int:
             async with connection.transaction():
                 # Locks the call, so that two officers cannot send reminders at the same time.
-                call = await connection.fetchrow(f"{_CALL} FOR NO KEY UPDATE", tenant, batch)
+                call = await connection.fetchrow(f"{_SELECT_CALL} FOR NO KEY UPDATE", tenant, batch)
                 if call is None or not self.enabled:
                     return 0
-                rows = await connection.fetch(_MISSING, tenant, batch)
-                due = [person for person in (from_row(MissingReviewer, row) for row in rows) if person.is_due(by.at)]
-                for person in due:
-                    news = ReviewsMissing(
-                        call=batch, name=call["name"], proposals=person.proposals, due=call["opinions_due"]
+                rows = await connection.fetch(_SELECT_MISSING_REVIEWERS, tenant, batch)
+                reviewers = [from_row(MissingReviewer, row) for row in rows]
+                due_reviewers = [reviewer for reviewer in reviewers if reviewer.is_due(by.at)]
+                for reviewer in due_reviewers:
+                    message = ReviewsMissing(
+                        call=batch, name=call["name"], proposals=reviewer.proposals, due=call["opinions_due"]
                     )
-                    await self._add(connection, person.id, batch, news)
-                if due:
-                    await log.append(connection, tenant, by, "reviewers reminded", batch, reviewers=len(due))
-                return len(due)
+                    await self._queue(connection, reviewer.id, batch, message)
+                if due_reviewers:
+                    await log.append(connection, tenant, by, "reviewers reminded", batch, reviewers=len(due_reviewers))
+                return len(due_reviewers)
 
-        return await self._database.run(work)
+        return await self._database.run(queue_reminders)
 
-    async def add_link(self, address: str) -> None:
+    async def queue_sign_in_link(self, address: str) -> None:
         """Queue an email with a sign-in link for each reviewer with this address, at most once in ten minutes."""
         if self.enabled:
-            await self._database.execute(_ADD_LINK, storable_text(address), to_json_column(SignInLink()))
+            await self._database.execute(_INSERT_SIGN_IN_LINK, replace_nul(address), to_json_column(SignInLink()))
 
-    async def stop(self, connection: Connection, member: MemberId) -> None:
+    async def delete_pending(self, connection: Connection, member: MemberId) -> None:
         """Delete unsent emails to a member who was removed or no longer wants emails."""
-        await connection.execute(_STOP, member)
+        await connection.execute(_DELETE_PENDING, member)
 
-    async def _add(
+    async def _queue(
         self,
         connection: Connection,
         member: MemberId,
         batch: BatchId | None,
-        news: MemberInvited | ReviewsAssigned | ReviewsMissing | BidsAsked,
+        message: MemberInvited | ReviewsAssigned | ReviewsMissing | BidsAsked,
     ) -> None:
         if self.enabled:
-            await connection.execute(_ADD, member, batch, to_json_column(news))
+            await connection.execute(_INSERT_MAIL, member, batch, to_json_column(message))
 
     async def claim(self, limit: int, seconds: float) -> list[ClaimedMail]:
         """Claim up to `limit` emails that are due. No other process can claim them for `seconds` seconds."""
-        return await self._database.select(ClaimedMail, _CLAIM, limit, seconds)
+        return await self._database.select(ClaimedMail, _CLAIM_MAILS, limit, seconds)
 
-    async def of_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[EmailDelivery]:
+    async def list_for_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[EmailDelivery]:
         """Return a member's emails, newest first. Emails that were sent or given up are kept for a week."""
-        return await self._database.select(EmailDelivery, _LIST, tenant, member, limit)
+        return await self._database.select(EmailDelivery, _SELECT_MAILS, tenant, member, limit)
 
-    async def given_up(self, tenant: TenantId) -> dict[MemberId, str]:
+    async def get_failure_reasons(self, tenant: TenantId) -> dict[MemberId, str]:
         """Return, by member id, why the latest undeliverable email to that member was abandoned."""
-        return {row["id"]: row["last_result"] for row in await self._database.fetch(_DEAD, tenant)}
+        return {row["id"]: row["last_result"] for row in await self._database.fetch(_SELECT_FAILURE_REASONS, tenant)}

@@ -15,18 +15,18 @@ MIGRATION_LOCK = 4_717_150_208_310_026
 """Key of the advisory lock that lets only one process migrate a database at a time; an arbitrary constant."""
 
 
-def latest_revision() -> str:
+def get_latest_revision() -> str:
     """Return the schema revision that this version of assayer needs."""
-    return max(_scripts())
+    return max(_list_scripts())
 
 
-def _scripts() -> dict[str, Traversable]:
+def _list_scripts() -> dict[str, Traversable]:
     """Return the SQL scripts, such as `v0001_baseline.sql`, by revision."""
     files = resources.files("orchestrator.store.migrations").iterdir()
     return {file.name[1:5]: file for file in files if file.name.endswith(".sql")}
 
 
-async def current_revision(connection: AnyConnection) -> str | None:
+async def get_current_revision(connection: AnyConnection) -> str | None:
     """Return the revision of the existing tables, or None if there are none."""
     if await connection.fetchval("SELECT to_regclass('assayer_schema')") is None:
         return None
@@ -36,10 +36,10 @@ async def current_revision(connection: AnyConnection) -> str | None:
 
 def refuse_newer_schema(revision: str | None) -> None:
     """Raise ConfigurationError if the tables belong to a newer version of assayer."""
-    if revision is not None and revision > latest_revision():
+    if revision is not None and revision > get_latest_revision():
         raise ConfigurationError(
             f"The database's tables were created by a newer version of assayer: they have revision {revision}, "
-            f"but this version supports {latest_revision()}.",
+            f"but this version supports {get_latest_revision()}.",
             "Upgrade assayer, or point ASSAYER_DATABASE__URL at another database.",
         )
 
@@ -50,9 +50,9 @@ async def upgrade_schema(connection: AnyConnection, seconds: float) -> None:
     async with connection.transaction():
         await connection.execute(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})", timeout=seconds)
         await connection.execute("CREATE TABLE IF NOT EXISTS assayer_schema (version_num text PRIMARY KEY)")
-        done = await current_revision(connection) or ""
-        for revision, script in sorted(_scripts().items()):
-            if revision > done:
+        stored_revision = await get_current_revision(connection) or ""
+        for revision, script in sorted(_list_scripts().items()):
+            if revision > stored_revision:
                 await connection.execute(script.read_text(encoding="utf-8"), timeout=seconds)
                 await connection.execute("INSERT INTO assayer_schema VALUES ($1)", revision)
 

@@ -34,33 +34,35 @@ Notification: TypeAlias = tuple[Channel, str]
 
 JOB_QUEUED: Notification = ("assayer_jobs", "queued")
 
-_NOTIFY = """
+_SEND_NOTIFICATIONS = """
     SELECT set_config('synchronous_commit', 'off', true), pg_notify(channel, payload)
     FROM unnest($1::text[], $2::text[]) AS news (channel, payload)
 """
 
 
-def event_notification(job: str) -> Notification:
+def make_event_notification(job: str) -> Notification:
     return "assayer_events", job
 
 
-def finished_notifications(job: str) -> tuple[Notification, Notification]:
-    return ("assayer_jobs", f"finished {job}"), event_notification(job)
+def make_finished_notifications(job: str) -> tuple[Notification, Notification]:
+    return ("assayer_jobs", f"finished {job}"), make_event_notification(job)
 
 
-def cancelled_notifications(rows: Iterable[asyncpg.Record]) -> list[Notification]:
+def make_cancelled_notifications(rows: Iterable[asyncpg.Record]) -> list[Notification]:
     """Return the notifications about cancelled jobs, whose ids are in `rows`."""
     return [
         notification
         for row in rows
-        for notification in (("assayer_jobs", f"cancelled {row['id']}"), event_notification(row["id"]))
+        for notification in (("assayer_jobs", f"cancelled {row['id']}"), make_event_notification(row["id"]))
     ]
 
 
 async def notify(connection: Connection, notifications: Iterable[Notification]) -> None:
     """Send notifications. Call this after the commit, outside any transaction."""
-    if sent := list(notifications):
-        await connection.fetch(_NOTIFY, [channel for channel, _ in sent], [payload for _, payload in sent])
+    if pending := list(notifications):
+        await connection.fetch(
+            _SEND_NOTIFICATIONS, [channel for channel, _ in pending], [payload for _, payload in pending]
+        )
 
 
 class NotificationsMissed:

@@ -14,31 +14,31 @@ from orchestrator.reviewing.models import Opinion, PointJudgement, ReviewRefused
 from orchestrator.store.assignments import READABLE
 from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.database import Connection, in_transaction
-from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
+from orchestrator.store.json_columns import from_json_column, replace_nul, to_json_column
 from orchestrator.store.members import COULD_READ_REPORTS
-from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.open_calls import prevent_sign_off
 from orchestrator.store.rows import from_row
 
-_ASSIGNED = f"""
+_SELECT_ASSIGNMENT = f"""
     SELECT EXISTS (
         SELECT FROM conflicts WHERE evaluation = $2 AND member = $3 AND cleared_reason IS NULL
     ) AS conflict, {READABLE} AS readable
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     WHERE jobs.tenant = $1 AND evaluation = $2 AND member = $3
 """
-_NOT_BLIND = f"""
+_SELECT_UNBLINDED_UNTIL = f"""
     SELECT read_reports_until FROM members JOIN jobs ON jobs.id = $1 JOIN batches ON batches.id = jobs.batch
     WHERE members.id = $2 AND {COULD_READ_REPORTS}
       AND NOT EXISTS (SELECT FROM opinions WHERE evaluation = $1 AND member = $2)
 """
-_GIVE = """
+_INSERT_OPINION = """
     INSERT INTO opinions (evaluation, member, blind_score, blind_note, blind_answers, blind_at, score, note, answers)
     VALUES ($1, $2, $3, $4, $5, $6, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING evaluation
 """
-_LAST = """
+_LOCK_LAST_SAVED_AT = """
     SELECT coalesce(revised_at, blind_at) AS at FROM opinions WHERE evaluation = $1 AND member = $2 FOR UPDATE
 """
-_REVISE = """
+_UPDATE_OPINION = """
     UPDATE opinions SET score = $3, note = $4, answers = $5, revised_at = $6 WHERE evaluation = $1 AND member = $2
 """
 _OPINIONS = """
@@ -52,13 +52,13 @@ _OPINIONS = """
     WHERE jobs.tenant = $1 AND {which}
     ORDER BY jobs."row", opinions.evaluation, opinions.blind_at, opinions.member
 """
-_OF = _OPINIONS.format(
+_SELECT_OPINIONS = _OPINIONS.format(
     which="($2::text IS NULL OR jobs.batch = $2) AND ($3::text IS NULL OR opinions.evaluation = $3) "
     "AND ($4::text IS NULL OR opinions.member = $4)"
 )
-_OF_PROPOSALS = _OPINIONS.format(which="opinions.evaluation = ANY($2)")
+_SELECT_OPINIONS_ON_PROPOSALS = _OPINIONS.format(which="opinions.evaluation = ANY($2)")
 # Returned as one row of arrays, which is faster to fetch than a row per opinion.
-_FIRST = """
+_SELECT_FIRST_OPINIONS = """
     SELECT coalesce(array_agg(member), '{}') AS members, coalesce(array_agg(evaluation), '{}') AS proposals,
            coalesce(array_agg(blind_score), '{}') AS scores, coalesce(array_agg(machine), '{}') AS machine
     FROM (
@@ -68,11 +68,11 @@ _FIRST = """
         WHERE tenant = $1 AND batch = $2 ORDER BY evaluation, member
     ) AS first_opinions
 """
-_JUDGE = """
+_UPSERT_JUDGEMENT = """
     INSERT INTO point_judgements (evaluation, member, point, agrees, reason, judged_at) VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT (evaluation, member, point) DO UPDATE SET agrees = $4, reason = $5, judged_at = $6
 """
-_JUDGEMENTS = """
+_SELECT_JUDGEMENTS = """
     SELECT judged.*, coalesce(signed_names.name, members.name) AS name
     FROM point_judgements AS judged JOIN members ON members.id = judged.member
     JOIN jobs ON jobs.id = judged.evaluation LEFT JOIN signed_names USING (batch, member)
@@ -83,27 +83,29 @@ _JUDGEMENTS = """
 
 class PgOpinions(LoggedStore):
     @in_transaction
-    async def give(
+    async def submit(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, body: OpinionBody, by: ActBy
     ) -> Opinion | None:
         """Store a reviewer's first opinion, given before they can see the report. Return None if the proposal is not
         assigned to the reviewer. Raises ReviewRefused if the reviewer has already given a different first opinion, has
         a conflict of interest, or could read the report in an earlier role. Also raises it if the call is signed off or
         the document could not be read."""
-        member, note, answers = MemberId(by.actor.id), storable_text(body.note), to_json_column(body.answers)
-        if not await _may_give(connection, tenant, evaluation, member):
+        member, note, answers = MemberId(by.actor.id), replace_nul(body.note), to_json_column(body.answers)
+        if not await _may_review(connection, tenant, evaluation, member):
             return None
-        if until := await connection.fetchval(_NOT_BLIND, evaluation, member):
+        if unblinded_until := await connection.fetchval(_SELECT_UNBLINDED_UNTIL, evaluation, member):
             raise ReviewRefused(
-                f"Until {until:%Y-%m-%d} you could read the reports of this call in another role, so your first "
-                "opinion would not be blind.",
+                f"Until {unblinded_until:%Y-%m-%d} you could read the reports of this call in another role, so your "
+                "first opinion would not be blind.",
                 "Ask the officer in charge of the call to assign another reviewer.",
             )
-        if await connection.fetchrow(_GIVE, evaluation, member, body.score, note, answers, by.at) is not None:
-            await self._log.append(connection, tenant, by, "blind opinion given", evaluation, **_content(body))
-        opinion = await _opinion(connection, tenant, evaluation, member)
-        first = (opinion.blind_score, opinion.blind_note, opinion.blind_answers)
-        if first != (body.score, note, from_json_column(ReviewAnswers, answers, "The review")):
+        if await connection.fetchrow(_INSERT_OPINION, evaluation, member, body.score, note, answers, by.at) is not None:
+            await self._log.append(
+                connection, tenant, by, "blind opinion given", evaluation, **_make_audit_content(body)
+            )
+        opinion = await _read_opinion(connection, tenant, evaluation, member)
+        first_opinion = (opinion.blind_score, opinion.blind_note, opinion.blind_answers)
+        if first_opinion != (body.score, note, from_json_column(ReviewAnswers, answers, "The review")):
             raise ReviewRefused(
                 "You have already given your first opinion, which cannot be replaced. To add a revised "
                 "opinion, use PATCH."
@@ -122,22 +124,24 @@ class PgOpinions(LoggedStore):
     ) -> Opinion | None:
         """Store a revised opinion, keeping the first one. Return None if the proposal is not assigned to the reviewer.
         Raises ReviewRefused if there is no first opinion, or if the latest version is not the one saved at `seen`."""
-        member, note = MemberId(by.actor.id), storable_text(body.note)
-        if not await _may_give(connection, tenant, evaluation, member):
+        member, note = MemberId(by.actor.id), replace_nul(body.note)
+        if not await _may_review(connection, tenant, evaluation, member):
             return None
-        last = await connection.fetchval(_LAST, evaluation, member)
-        if last is None:
+        last_saved_at = await connection.fetchval(_LOCK_LAST_SAVED_AT, evaluation, member)
+        if last_saved_at is None:
             raise ReviewRefused("There is no opinion to revise. Give your first opinion with POST.")
-        if seen is not None and last != seen:
+        if seen is not None and last_saved_at != seen:
             raise ReviewRefused(
-                f"This review was saved from another tab on {last:%Y-%m-%d at %H:%M} UTC.",
+                f"This review was saved from another tab on {last_saved_at:%Y-%m-%d at %H:%M} UTC.",
                 "Compare that version with this one, then save again.",
             )
-        await connection.execute(_REVISE, evaluation, member, body.score, note, to_json_column(body.answers), by.at)
-        await self._log.append(connection, tenant, by, "opinion revised", evaluation, **_content(body))
-        return await _opinion(connection, tenant, evaluation, member)
+        await connection.execute(
+            _UPDATE_OPINION, evaluation, member, body.score, note, to_json_column(body.answers), by.at
+        )
+        await self._log.append(connection, tenant, by, "opinion revised", evaluation, **_make_audit_content(body))
+        return await _read_opinion(connection, tenant, evaluation, member)
 
-    async def of(
+    async def list_opinions(
         self,
         tenant: TenantId,
         *,
@@ -145,18 +149,18 @@ class PgOpinions(LoggedStore):
         evaluation: JobId | None = None,
         member: MemberId | None = None,
     ) -> list[Opinion]:
-        return await self._database.select(Opinion, _OF, tenant, batch, evaluation, member)
+        return await self._database.select(Opinion, _SELECT_OPINIONS, tenant, batch, evaluation, member)
 
-    async def of_proposals(self, tenant: TenantId, evaluations: Sequence[JobId]) -> list[Opinion]:
-        return await self._database.select(Opinion, _OF_PROPOSALS, tenant, list(evaluations))
+    async def list_for_proposals(self, tenant: TenantId, evaluations: Sequence[JobId]) -> list[Opinion]:
+        return await self._database.select(Opinion, _SELECT_OPINIONS_ON_PROPOSALS, tenant, list(evaluations))
 
-    async def first(self, tenant: TenantId, batch: BatchId) -> FirstOpinions:
+    async def get_first_opinions(self, tenant: TenantId, batch: BatchId) -> FirstOpinions:
         """Return a call's first opinions, with the score from each proposal's report if there is one."""
-        (first,) = await self._database.select(FirstOpinions, _FIRST, tenant, batch)
-        return first
+        (first_opinions,) = await self._database.select(FirstOpinions, _SELECT_FIRST_OPINIONS, tenant, batch)
+        return first_opinions
 
     @in_transaction
-    async def judge(
+    async def judge_point(
         self,
         connection: Connection,
         tenant: TenantId,
@@ -169,43 +173,43 @@ class PgOpinions(LoggedStore):
         """Store whether the reviewer agrees with a point in the report, replacing any earlier judgement. Return False
         if the proposal is not assigned to the reviewer. Raises ReviewRefused if they have not given a first opinion,
         which must come before they see the report."""
-        member, stored = MemberId(by.actor.id), storable_text(reason)
-        if not await _may_give(connection, tenant, evaluation, member):
+        member, stored_reason = MemberId(by.actor.id), replace_nul(reason)
+        if not await _may_review(connection, tenant, evaluation, member):
             return False
         existing = "SELECT FROM opinions WHERE evaluation = $1 AND member = $2"
         if await connection.fetchrow(existing, evaluation, member) is None:
             raise ReviewRefused("Give your first opinion before you judge points in the report.")
-        await connection.execute(_JUDGE, evaluation, member, point, agrees, stored, by.at)
-        content = {"point": point, "agrees": agrees, "reason": stored}
+        await connection.execute(_UPSERT_JUDGEMENT, evaluation, member, point, agrees, stored_reason, by.at)
+        content = {"point": point, "agrees": agrees, "reason": stored_reason}
         await self._log.append(connection, tenant, by, "point judged", evaluation, **content)
         return True
 
-    async def judgements(
+    async def list_judgements(
         self, tenant: TenantId, evaluation: JobId, member: MemberId | None = None
     ) -> list[PointJudgement]:
-        return await self._database.select(PointJudgement, _JUDGEMENTS, tenant, evaluation, member)
+        return await self._database.select(PointJudgement, _SELECT_JUDGEMENTS, tenant, evaluation, member)
 
 
-def _content(body: OpinionBody) -> dict[str, Any]:
+def _make_audit_content(body: OpinionBody) -> dict[str, Any]:
     """Return an opinion in the form in which the audit log stores it."""
     answers = body.answers.model_dump(exclude_defaults=True)
-    return {"score": body.score, "note": storable_text(body.note)} | ({"answers": answers} if answers else {})
+    return {"score": body.score, "note": replace_nul(body.note)} | ({"answers": answers} if answers else {})
 
 
-async def _opinion(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> Opinion:
+async def _read_opinion(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> Opinion:
     """Return the opinion just written. It is read in the same transaction, because it could be erased later."""
-    (row,) = await connection.fetch(_OF, tenant, None, evaluation, member)
+    (row,) = await connection.fetch(_SELECT_OPINIONS, tenant, None, evaluation, member)
     return from_row(Opinion, row)
 
 
-async def _may_give(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool:
+async def _may_review(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool:
     """Return whether the proposal is assigned to the reviewer, and prevent the call's sign-off. Raises ReviewRefused if
     they have a conflict of interest, if the document could not be read, or if the call is signed off."""
-    if await connection.fetchrow(_ASSIGNED, tenant, evaluation, member) is None:
+    if await connection.fetchrow(_SELECT_ASSIGNMENT, tenant, evaluation, member) is None:
         return False
-    await hold_call_open(connection, tenant, evaluation)
+    await prevent_sign_off(connection, tenant, evaluation)
     # Checked again under the lock, during which no conflict can be declared and no assignment withdrawn.
-    row = await connection.fetchrow(_ASSIGNED, tenant, evaluation, member)
+    row = await connection.fetchrow(_SELECT_ASSIGNMENT, tenant, evaluation, member)
     if row is None:
         return False
     if row["conflict"]:

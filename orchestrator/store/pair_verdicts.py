@@ -8,7 +8,7 @@ from orchestrator.jobs.models import JobId, JobKind, TenantId
 from orchestrator.store.database import Store
 
 # Covers only the latest 3 rankings and 20 comparisons in which any of the ideas were compared.
-_BETWEEN = """
+_SELECT_COMPARISONS = """
     WITH judged AS (
         SELECT jobs.id, kind, subject, created_at, place, answer,
                dense_rank() OVER (PARTITION BY kind ORDER BY created_at DESC, jobs.id) AS latest
@@ -31,6 +31,6 @@ class SourcedComparison(Frozen):
 
 
 class PgPairVerdicts(Store):
-    async def between(self, tenant: TenantId, ideas: Sequence[str]) -> list[SourcedComparison]:
+    async def list_comparisons(self, tenant: TenantId, ideas: Sequence[str]) -> list[SourcedComparison]:
         """Return the comparisons between any two of these ideas, latest first."""
-        return await self._database.select(SourcedComparison, _BETWEEN, tenant, list(ideas))
+        return await self._database.select(SourcedComparison, _SELECT_COMPARISONS, tenant, list(ideas))

@@ -15,34 +15,35 @@ from orchestrator.store.assignments import TITLE_FOR_REVIEWERS
 from orchestrator.store.database import Store
 from orchestrator.store.rows import PAGE, TablePage, from_row
 
-_ORDERS = {"row": "NULL::int", "mean": "mean", "spread": "spread", "score": "counts", "missing": "missing"}
-_ONLY = {
+_SORT_COLUMNS = {"row": "NULL::int", "mean": "mean", "spread": "spread", "score": "counts", "missing": "missing"}
+_FILTERS = {
     "missing": "missing > 0",
     "apart": "spread >= 2",
     "overridden": "score IS NOT NULL",
     "excluded_opinions": "excluded_opinions > 0",
 }
-_LAST = 2**31 - 1
+_LAST_ROW = 2**31 - 1
 """Sort value for proposals without a row number, so that they come last."""
 
 # Every opinion has an assignment, because an assignment with an opinion never ends.
-_ASSIGNED = """
+_ASSIGNMENTS = """
     jobs JOIN assignments ON assignments.evaluation = jobs.id
     LEFT JOIN opinions USING (evaluation, member)
     LEFT JOIN (
         SELECT evaluation, member FROM conflicts WHERE cleared_reason IS NULL
-    ) AS barring USING (evaluation, member)
+    ) AS open_conflicts USING (evaluation, member)
     WHERE jobs.tenant = $1 AND jobs.batch = $2
 """
-_COUNTS = "opinions.member IS NOT NULL AND barring.member IS NULL"
+_IS_COUNTED = "opinions.member IS NOT NULL AND open_conflicts.member IS NULL"
 _PROPOSALS = f"""
     WITH by_proposal AS (
         SELECT evaluation, count(*) AS assigned_reviewers, count(*) FILTER (WHERE opinions.member IS NULL) AS missing,
-               count(opinions.member) FILTER (WHERE barring.member IS NOT NULL) AS excluded_opinions,
-               count(*) FILTER (WHERE {_COUNTS}) AS counted,
-               sum(opinions.score) FILTER (WHERE {_COUNTS})::float8 AS total,
-               max(opinions.score) FILTER (WHERE {_COUNTS}) - min(opinions.score) FILTER (WHERE {_COUNTS}) AS apart
-        FROM {_ASSIGNED} GROUP BY evaluation
+               count(opinions.member) FILTER (WHERE open_conflicts.member IS NOT NULL) AS excluded_opinions,
+               count(*) FILTER (WHERE {_IS_COUNTED}) AS counted,
+               sum(opinions.score) FILTER (WHERE {_IS_COUNTED})::float8 AS total,
+               max(opinions.score) FILTER (WHERE {_IS_COUNTED})
+               - min(opinions.score) FILTER (WHERE {_IS_COUNTED}) AS apart
+        FROM {_ASSIGNMENTS} GROUP BY evaluation
     ), proposals AS (
         SELECT jobs.id AS evaluation, "row", subject AS title, coalesce(assigned_reviewers, 0) AS assigned_reviewers,
                coalesce(missing, 0) AS missing, coalesce(excluded_opinions, 0) AS excluded_opinions,
@@ -56,30 +57,31 @@ _PROPOSALS = f"""
           AND (by_proposal.evaluation IS NOT NULL OR score_overrides.evaluation IS NOT NULL)
     )
 """
-_PAGE_OF = f"""{_PROPOSALS}
+_SELECT_PAGE = f"""{_PROPOSALS}
     SELECT *, count(*) OVER () AS matching FROM proposals WHERE {{only}}
     ORDER BY {{order}} DESC NULLS LAST, "row", evaluation LIMIT {PAGE} OFFSET $3
 """
-_BESIDE = f"""{_PROPOSALS}, in_order AS (
+_SELECT_ADJACENT = f"""{_PROPOSALS}, in_order AS (
         SELECT evaluation, lag(evaluation) OVER places AS previous, lead(evaluation) OVER places AS next
         FROM proposals WHERE {{only}} WINDOW places AS (ORDER BY {{order}} DESC NULLS LAST, "row", evaluation)
     )
     SELECT previous, next FROM in_order WHERE evaluation = $3
 """
-_AFTER = f"""{_PROPOSALS}
-    SELECT * FROM proposals WHERE (coalesce("row", {_LAST}), evaluation) > (coalesce($3::int, {_LAST}), $4::text)
-    ORDER BY coalesce("row", {_LAST}), evaluation LIMIT $5
+_SELECT_AFTER = f"""{_PROPOSALS}
+    SELECT * FROM proposals
+    WHERE (coalesce("row", {_LAST_ROW}), evaluation) > (coalesce($3::int, {_LAST_ROW}), $4::text)
+    ORDER BY coalesce("row", {_LAST_ROW}), evaluation LIMIT $5
 """
 # Returned as one row of arrays: a row per opinion takes several times as long to fetch.
-_SCORES = f"""
+_SELECT_SCORES = f"""
     SELECT count(*) AS assigned_opinions, count(opinions.member) AS submitted_opinions,
            count(revised_at) AS revised_opinions,
-           count(opinions.member) FILTER (WHERE barring.member IS NOT NULL) AS excluded_opinions,
-           coalesce(array_agg(member) FILTER (WHERE {_COUNTS}), '{{}}') AS members,
-           coalesce(array_agg(evaluation) FILTER (WHERE {_COUNTS}), '{{}}') AS proposals,
-           coalesce(array_agg(blind_score) FILTER (WHERE {_COUNTS}), '{{}}') AS blind,
-           coalesce(array_agg(opinions.score) FILTER (WHERE {_COUNTS}), '{{}}') AS current
-    FROM {_ASSIGNED}
+           count(opinions.member) FILTER (WHERE open_conflicts.member IS NOT NULL) AS excluded_opinions,
+           coalesce(array_agg(member) FILTER (WHERE {_IS_COUNTED}), '{{}}') AS members,
+           coalesce(array_agg(evaluation) FILTER (WHERE {_IS_COUNTED}), '{{}}') AS proposals,
+           coalesce(array_agg(blind_score) FILTER (WHERE {_IS_COUNTED}), '{{}}') AS blind,
+           coalesce(array_agg(opinions.score) FILTER (WHERE {_IS_COUNTED}), '{{}}') AS current
+    FROM {_ASSIGNMENTS}
 """
 
 
@@ -115,7 +117,7 @@ class PanelScores(NamedTuple):
     current: list[int]
 
 
-class ProposalsBeside(NamedTuple):
+class AdjacentProposals(NamedTuple):
     """The previous and next proposals in a panel's table; None at either end."""
 
     previous: JobId | None
@@ -123,41 +125,45 @@ class ProposalsBeside(NamedTuple):
 
 
 class PgPanels(Store):
-    async def page(self, tenant: TenantId, batch: BatchId, view: PanelView) -> TablePage[PanelProposal]:
-        rows = await self._database.fetch(_as_viewed(_PAGE_OF, view), tenant, batch, (view.page - 1) * PAGE)
-        return TablePage.of(rows, list(map(_proposal, rows)))
+    async def get_page(self, tenant: TenantId, batch: BatchId, view: PanelView) -> TablePage[PanelProposal]:
+        rows = await self._database.fetch(_apply_view(_SELECT_PAGE, view), tenant, batch, (view.page - 1) * PAGE)
+        return TablePage.from_records(rows, list(map(_to_panel_proposal, rows)))
 
-    async def beside(self, tenant: TenantId, batch: BatchId, view: PanelView, proposal: JobId) -> ProposalsBeside:
+    async def get_adjacent(
+        self, tenant: TenantId, batch: BatchId, view: PanelView, proposal: JobId
+    ) -> AdjacentProposals:
         """Return the proposals before and after `proposal` in the view; both are None if the view does not contain
         it."""
-        query = _as_viewed(_BESIDE, view)
-        found = await self._database.select_one(ProposalsBeside, query, tenant, batch, proposal)
-        return found or ProposalsBeside(None, None)
+        query = _apply_view(_SELECT_ADJACENT, view)
+        adjacent = await self._database.select_one(AdjacentProposals, query, tenant, batch, proposal)
+        return adjacent or AdjacentProposals(None, None)
 
-    async def proposals(
+    async def list_proposals(
         self, tenant: TenantId, batch: BatchId, *, after: PanelCursor | None = None, limit: int | None = None
     ) -> Sequence[PanelProposal]:
         """Return up to `limit` proposals in row order, beginning after the position `after` or with the first
         proposal."""
         row, evaluation = after or PanelCursor(-1, "")
-        rows = await self._database.fetch(_AFTER, tenant, batch, row, evaluation, limit)
-        return list(map(_proposal, rows))
+        rows = await self._database.fetch(_SELECT_AFTER, tenant, batch, row, evaluation, limit)
+        return list(map(_to_panel_proposal, rows))
 
-    async def masked_titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
+    async def get_masked_titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
         """Return the titles of a call's proposals as reviewers see them: masked in blind mode."""
         query = f"SELECT id, {TITLE_FOR_REVIEWERS} AS title FROM jobs WHERE tenant = $1 AND batch = $2"
         return {row["id"]: row["title"] for row in await self._database.fetch(query, tenant, batch)}
 
-    async def scores(self, tenant: TenantId, batch: BatchId) -> PanelScores:
-        (scores,) = await self._database.select(PanelScores, _SCORES, tenant, batch)
+    async def get_scores(self, tenant: TenantId, batch: BatchId) -> PanelScores:
+        (scores,) = await self._database.select(PanelScores, _SELECT_SCORES, tenant, batch)
         return scores
 
 
-def _as_viewed(query: str, view: PanelView) -> str:
+def _apply_view(query: str, view: PanelView) -> str:
     """Return the query with the view's filters and sort order inserted."""
-    return query.format(only=" AND ".join(_ONLY[item] for item in view.only) or "true", order=_ORDERS[view.sort])
+    return query.format(
+        only=" AND ".join(_FILTERS[item] for item in view.only) or "true", order=_SORT_COLUMNS[view.sort]
+    )
 
 
-def _proposal(row: asyncpg.Record) -> PanelProposal:
+def _to_panel_proposal(row: asyncpg.Record) -> PanelProposal:
     override = None if row["score"] is None else from_row(ScoreOverride, row)
     return from_row(PanelProposal, row, override=override, score=row["counts"])

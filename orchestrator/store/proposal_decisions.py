@@ -12,11 +12,11 @@ from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.call_tables import PROPOSALS
 from orchestrator.store.database import Connection, in_transaction
-from orchestrator.store.json_columns import storable_text
-from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.json_columns import replace_nul
+from orchestrator.store.open_calls import prevent_sign_off
 from orchestrator.store.rows import PAGE, TablePage, from_row
 
-_ORDERS = {
+_SORT_COLUMNS = {
     "people": "people DESC NULLS LAST, score DESC NULLS LAST",
     "row": '"row"',
     "score": "score DESC NULLS LAST",
@@ -24,27 +24,30 @@ _ORDERS = {
     "requested": "requested DESC NULLS LAST",
     "decision": "array_position(ARRAY['fund', 'reserve', 'decline'], decision) NULLS FIRST, people DESC NULLS LAST",
 }
-_KNOWN = """
+_SELECT_VERSIONS = """
     SELECT jobs.id, coalesce(decisions.version, 0) AS version, decided_by, applicants.amount AS requested
     FROM jobs LEFT JOIN decisions ON decisions.evaluation = jobs.id
     LEFT JOIN applicants ON applicants.evaluation = jobs.id
     WHERE jobs.tenant = $1 AND jobs.batch = $2 AND jobs.kind = 'evaluation' AND jobs.state <> 'cancelled'
       AND jobs.id = ANY($3)
 """
-_DECIDE = """
-    INSERT INTO decisions AS known (evaluation, outcome, amount, reason, version, decided_by_id, decided_by, decided_at)
+_UPSERT_DECISION = """
+    INSERT INTO decisions AS stored
+        (evaluation, outcome, amount, reason, version, decided_by_id, decided_by, decided_at)
     SELECT id, $2, $3, $4, 1, $5, $6, $7 FROM jobs WHERE id = $1 FOR KEY SHARE
     ON CONFLICT (evaluation) DO UPDATE
-    SET outcome = $2, amount = $3, reason = $4, version = known.version + 1,
+    SET outcome = $2, amount = $3, reason = $4, version = stored.version + 1,
         decided_by_id = $5, decided_by = $6, decided_at = $7
-    RETURNING known.*
+    RETURNING stored.*
 """
-_ALL = """
+_SELECT_DECISIONS = """
     SELECT decisions.* FROM decisions JOIN jobs ON jobs.id = evaluation
     WHERE jobs.tenant = $1 AND jobs.batch = $2 ORDER BY jobs."row", evaluation
 """
-_OF = "SELECT decisions.* FROM decisions JOIN jobs ON jobs.id = evaluation WHERE jobs.tenant = $1 AND evaluation = $2"
-_USE = """
+_SELECT_DECISION = (
+    "SELECT decisions.* FROM decisions JOIN jobs ON jobs.id = evaluation WHERE jobs.tenant = $1 AND evaluation = $2"
+)
+_SELECT_BUDGET_USE = """
     SELECT (terms ->> 'budget')::float8 AS budget, coalesce(terms ->> 'currency', '') AS currency,
            count(*) FILTER (WHERE outcome = 'fund') AS funded, count(*) FILTER (WHERE outcome = 'reserve') AS reserved,
            count(*) FILTER (WHERE outcome = 'decline') AS declined,
@@ -58,7 +61,7 @@ _USE = """
     LEFT JOIN decisions ON decisions.evaluation = jobs.id
     WHERE batches.tenant = $1 AND batches.id = $2 GROUP BY terms
 """
-_PAGE_OF = f"""{PROPOSALS}
+_SELECT_PAGE = f"""{PROPOSALS}
     SELECT proposals.id, "row", subject AS title, people, reviews, overridden, score, rank, low, high, band,
            decision AS outcome, decisions.amount, decisions.reason, decided_by,
            coalesce(decisions.version, 0) AS version, applicant, institution, requested, count(*) OVER () AS matching
@@ -77,7 +80,7 @@ class DecisionView(Frozen, defer_build=False):
     page: int = Field(default=1, ge=1, le=10_000)
 
 
-class ProposalDecided(NamedTuple):
+class DecisionRow(NamedTuple):
     """A row in the table of decisions."""
 
     id: JobId
@@ -111,41 +114,45 @@ class PgProposalDecisions(LoggedStore):
         """Store the same decision on each of these proposals, replacing earlier ones (which remain in the audit log).
         Return None if a proposal is not in the call. Raises ReviewRefused and stores nothing if the call is signed off,
         or if a decision has changed since the version that the caller read."""
-        await hold_call_open(connection, tenant, batch, alone=True)
-        asked = {item.evaluation: item.version for item in body.proposals}
-        known = {row["id"]: row for row in await connection.fetch(_KNOWN, tenant, batch, list(asked))}
-        if len(known) < len(asked):
+        await prevent_sign_off(connection, tenant, batch, exclusive=True)
+        versions = {item.evaluation: item.version for item in body.proposals}
+        current_rows = {
+            row["id"]: row for row in await connection.fetch(_SELECT_VERSIONS, tenant, batch, list(versions))
+        }
+        if len(current_rows) < len(versions):
             return None
-        if stale := [known[id]["decided_by"] for id, version in asked.items() if known[id]["version"] != version]:
+        stale_rows = [current_rows[id] for id, version in versions.items() if current_rows[id]["version"] != version]
+        if stale_rows:
+            names = ", ".join(sorted({row["decided_by"] for row in stale_rows if row["decided_by"]}))
             raise ReviewRefused(
-                f"{', '.join(sorted(set(filter(None, stale)))) or 'Others'} decided on {len(stale)} of these proposals "
+                f"{names or 'Others'} decided on {len(stale_rows)} of these proposals "
                 "after you opened the page, so none of your decisions were saved.",
                 "Check the current decisions, then decide again.",
             )
-        reason, decisions = storable_text(body.reason), list[Decision]()
-        for id in asked:
+        reason, decisions = replace_nul(body.reason), list[Decision]()
+        for id in versions:
             amount = None if body.outcome == "decline" else body.amount
             if amount is None and body.outcome != "decline":
-                amount = known[id]["requested"]
-            values = (id, body.outcome, amount, reason, by.actor.id, storable_text(by.actor.name), by.at)
-            decisions += [from_row(Decision, row) for row in await connection.fetch(_DECIDE, *values)]
+                amount = current_rows[id]["requested"]
+            values = (id, body.outcome, amount, reason, by.actor.id, replace_nul(by.actor.name), by.at)
+            decisions += [from_row(Decision, row) for row in await connection.fetch(_UPSERT_DECISION, *values)]
             content = {"outcome": body.outcome, "amount": amount, "reason": reason}
             await self._log.append(connection, tenant, by, "decision made", id, **content)
         return decisions
 
-    async def all(self, tenant: TenantId, batch: BatchId) -> list[Decision]:
-        return await self._database.select(Decision, _ALL, tenant, batch)
+    async def list_decisions(self, tenant: TenantId, batch: BatchId) -> list[Decision]:
+        return await self._database.select(Decision, _SELECT_DECISIONS, tenant, batch)
 
-    async def of(self, tenant: TenantId, evaluation: JobId) -> Decision | None:
-        return await self._database.select_one(Decision, _OF, tenant, evaluation)
+    async def get(self, tenant: TenantId, evaluation: JobId) -> Decision | None:
+        return await self._database.select_one(Decision, _SELECT_DECISION, tenant, evaluation)
 
-    async def budget_use(self, tenant: TenantId, batch: BatchId) -> BudgetUse:
+    async def get_budget_use(self, tenant: TenantId, batch: BatchId) -> BudgetUse:
         """Return how a call's decisions use its budget. The call must exist."""
-        (use,) = await self._database.select(BudgetUse, _USE, tenant, batch)
+        (use,) = await self._database.select(BudgetUse, _SELECT_BUDGET_USE, tenant, batch)
         return use
 
-    async def page(self, tenant: TenantId, batch: BatchId, view: DecisionView) -> TablePage[ProposalDecided]:
-        query = _PAGE_OF.format(order=_ORDERS[view.sort])
+    async def get_page(self, tenant: TenantId, batch: BatchId, view: DecisionView) -> TablePage[DecisionRow]:
+        query = _SELECT_PAGE.format(order=_SORT_COLUMNS[view.sort])
         values = (view.ranking, list(view.only), (view.page - 1) * PAGE)
         rows = await self._database.fetch(query, tenant, batch, *values)
-        return TablePage.of(rows, [from_row(ProposalDecided, row) for row in rows])
+        return TablePage.from_records(rows, [from_row(DecisionRow, row) for row in rows])

@@ -11,19 +11,19 @@ from orchestrator.store.database import Connection
 from orchestrator.store.job_sql import source_matches
 from orchestrator.store.json_columns import to_json_column
 
-LEAST_LEFT = 2
+MIN_REMAINING_PROPOSALS = 2
 """Minimum number of proposals that must remain; a ranking that would have fewer is deleted."""
 REDACTION_SECONDS = 300.0
 """Timeout in seconds for redacting a ranking, which may contain thousands of ideas."""
 
-_IDEAS = """
+_SELECT_IDEAS = """
     SELECT jobs.id, coalesce(jobs.request #>> '{idea,id}', evaluations.idea_id) AS idea
     FROM jobs LEFT JOIN evaluations ON evaluations.id = jobs.run_id
     WHERE tenant = $1 AND kind = 'evaluation' AND
 """
-APPLICANT = f"""
+APPLICANT_IDEAS = f"""
     direct AS (
-        {_IDEAS} (
+        {_SELECT_IDEAS} (
             batch = $3 OR {source_matches("(jobs.request ->> 'source')", "$2")}
             OR {source_matches("(jobs.request #>> '{idea,source}')", "$2")}
             OR EXISTS (SELECT FROM applicants WHERE evaluation = jobs.id AND name <> '' AND lower(name) = lower($2))
@@ -31,7 +31,7 @@ APPLICANT = f"""
     ), own (idea) AS (
         (SELECT idea FROM direct UNION SELECT unnest($4::text[])) EXCEPT
         SELECT idea FROM (
-            {_IDEAS} $2::text IS NOT NULL AND NOT EXISTS (SELECT FROM direct WHERE direct.id = jobs.id)
+            {_SELECT_IDEAS} $2::text IS NOT NULL AND NOT EXISTS (SELECT FROM direct WHERE direct.id = jobs.id)
         ) AS others
     )
 """
@@ -39,23 +39,23 @@ APPLICANT = f"""
 their ideas and the ideas ($4) of evaluations already deleted. An idea with the same text as another proposal is omitted
 from `own`: it does not identify the applicant as long as that proposal exists."""
 
-_LOCK = """
+_LOCK_RANKING = """
     SELECT size FROM jobs JOIN rankings ON job = id
     WHERE tenant = $1 AND id = $2 AND kind = 'ranking' AND state = 'succeeded' FOR UPDATE OF jobs
 """
-_TAKEN = f"""
-    WITH {APPLICANT}
+_SELECT_APPLICANT_IDEAS = f"""
+    WITH {APPLICANT_IDEAS}
     SELECT idea, rank FROM ranking_ideas
     WHERE job = $5 AND ({source_matches("source", "$2")} OR idea IN (SELECT idea FROM own)) ORDER BY rank
 """
-_OTHERS = "SELECT count(*) FROM ranking_ideas WHERE job = $1 AND idea <> ALL($2::text[])"
+_COUNT_OTHER_IDEAS = "SELECT count(*) FROM ranking_ideas WHERE job = $1 AND idea <> ALL($2::text[])"
 
 _DELETE_IDEAS = (
     "DELETE FROM ranking_pairs WHERE job = $1 AND (first = ANY($2::text[]) OR second = ANY($2::text[]))",
     "DELETE FROM ranking_ideas WHERE job = $1 AND idea = ANY($2::text[])",
 )
 # The verification of an erasure looks for its log entry's number here.
-_NOTE = """
+_RECORD_ERASURE = """
     UPDATE rankings SET head = head || jsonb_build_object('erasures', coalesce(head -> 'erasures', '[]') || $2::jsonb)
     WHERE job = $1
 """
@@ -67,7 +67,7 @@ _REDACT_HEAD = """
 """
 _REDACT_FLAGS = """
     UPDATE jobs SET flags = ARRAY(
-        SELECT flag FROM unnest(flags) WITH ORDINALITY AS had (flag, place) WHERE flag IN (
+        SELECT flag FROM unnest(flags) WITH ORDINALITY AS numbered (flag, place) WHERE flag IN (
             SELECT jsonb_path_query(body, '$.flags[*].kind') #>> '{}' FROM ranking_ideas WHERE job = $1
         ) ORDER BY place
     )
@@ -88,7 +88,7 @@ _DELETE_ANSWERS = """
     )
 """
 
-STILL_RANKED = """
+SELECT_UNREDACTED = """
     SELECT jobs.id FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = ANY($2) AND (
         NOT coalesce(head -> 'erasures', '[]') @> $3::jsonb
         OR size <> jsonb_array_length(coalesce(head -> 'erased', '[]'))
@@ -124,29 +124,29 @@ class RankedApplicant(NamedTuple):
     """Number of ideas that belong to other applicants."""
 
 
-async def ranked_applicant(
+async def find_ranked_applicant(
     connection: Connection, tenant: TenantId, ranking: JobId, source: str, ideas: Set[str]
 ) -> RankedApplicant | None:
     """Lock a ranking until the transaction ends, and return the applicant's ideas in it. These are the ideas named
     `source` in the ranking itself, plus those named `source` in an evaluation or listed in `ideas` unless another
     proposal has the same text. Return None if the ranking no longer exists."""
-    if await connection.fetchrow(_LOCK, tenant, ranking) is None:
+    if await connection.fetchrow(_LOCK_RANKING, tenant, ranking) is None:
         return None
-    rows = await connection.fetch(_TAKEN, tenant, source, None, list(ideas), ranking)
-    taken = tuple(row["idea"] for row in rows)
-    others = await connection.fetchval(_OTHERS, ranking, taken)
-    return RankedApplicant(taken, tuple(row["rank"] for row in rows), others)
+    rows = await connection.fetch(_SELECT_APPLICANT_IDEAS, tenant, source, None, list(ideas), ranking)
+    applicant_ideas = tuple(row["idea"] for row in rows)
+    others = await connection.fetchval(_COUNT_OTHER_IDEAS, ranking, applicant_ideas)
+    return RankedApplicant(applicant_ideas, tuple(row["rank"] for row in rows), others)
 
 
 async def redact_ranking(
     connection: Connection, ranking: JobId, applicant: RankedApplicant, now: dt.datetime, proof: int
 ) -> None:
-    """Delete an applicant's ideas from a ranking that `ranked_applicant` has locked, and from the cache of model
+    """Delete an applicant's ideas from a ranking that `find_ranked_applicant` has locked, and from the cache of model
     answers.
 
     All other ideas keep their ranks, intervals and bands. `proof` is the number of the audit log entry that records the
     erasure."""
-    await connection.fetch(_NOTE, ranking, str(proof))
+    await connection.fetch(_RECORD_ERASURE, ranking, str(proof))
     if not applicant.ideas:
         return
     day = now.astimezone(dt.UTC).date()

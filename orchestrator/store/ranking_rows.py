@@ -9,10 +9,10 @@ from assayer.ranking.distinct_ideas import require_distinct
 from orchestrator.jobs.models import JobId, JobKind, JobRequest, TenantId
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.store.database import Connection
-from orchestrator.store.json_columns import json_without_nul, mapping_to_json_column, storable_text, to_json_column
+from orchestrator.store.json_columns import mapping_to_json_column, replace_nul, replace_nul_in_json, to_json_column
 
-_AT_ONCE = 500
-_IN_ROWS = {"ideas", "known", "scores"}
+_IDEAS_PER_STATEMENT = 500
+_FIELDS_IN_ROWS = {"ideas", "known", "scores"}
 
 WHOLE_REQUEST = """CASE WHEN jobs.kind = 'ranking' THEN jobs.request || (
         SELECT jsonb_build_object(
@@ -40,17 +40,17 @@ RANKED_IDEA = """
 """
 """SQL expression that builds a RankedIdea from a row in `ranking_ideas`, for queries over all rows of one ranking."""
 
-_ADD_IDEAS = """
+_INSERT_IDEAS = """
     INSERT INTO ranking_ideas (job, place, idea, source, seed, body)
     SELECT $1, * FROM unnest($2::integer[], $3::text[], $4::text[], $5::float8[], $6::jsonb[])
 """
-_ADD_PAIRS = """
+_INSERT_PAIRS = """
     INSERT INTO ranking_pairs (job, place, first, second, answer, known)
     SELECT $1, place, answer ->> 'first', answer ->> 'second', answer, $3
-    FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS each (answer, place)
+    FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS numbered (answer, place)
 """
 # Joined through `runs`, because `jobs` has no index on runs.
-_ADD_CALLS = """
+_INSERT_CALLS = """
     INSERT INTO ranking_calls (batch, job, proposals)
     SELECT proposals.batch, $1, count(DISTINCT evaluations.idea_id)
     FROM evaluations JOIN runs ON runs.run_id = evaluations.id
@@ -60,75 +60,78 @@ _ADD_CALLS = """
     GROUP BY proposals.batch HAVING count(DISTINCT evaluations.idea_id) > 1
     ON CONFLICT DO NOTHING
 """
-_KEEP_HEAD = "INSERT INTO rankings (job, shortlist_size, size, head) VALUES ($1, $2, $3, $4)"
-_KEEP_IDEAS = """
+_INSERT_HEAD = "INSERT INTO rankings (job, shortlist_size, size, head) VALUES ($1, $2, $3, $4)"
+_UPDATE_IDEAS = """
     UPDATE ranking_ideas SET
-        source = made ->> 'source', title = made ->> 'title', rank = (made ->> 'rank')::integer, band = made ->> 'band',
-        low = (made #>> '{ranks,low}')::float8, high = (made #>> '{ranks,high}')::float8,
-        shortlist_probability = (made ->> 'shortlist_probability')::float8, strength = (made ->> 'strength')::float8,
-        strength_low = (made #>> '{strengths,low}')::float8, strength_high = (made #>> '{strengths,high}')::float8,
-        comparisons = (made ->> 'comparisons')::integer, text_group = (made ->> 'text_group')::integer,
-        details = made - $3::text[]
-    FROM jsonb_array_elements($2::jsonb) AS made WHERE job = $1 AND idea = made ->> 'id'
+        source = ranked ->> 'source', title = ranked ->> 'title', rank = (ranked ->> 'rank')::integer,
+        band = ranked ->> 'band', low = (ranked #>> '{ranks,low}')::float8, high = (ranked #>> '{ranks,high}')::float8,
+        shortlist_probability = (ranked ->> 'shortlist_probability')::float8,
+        strength = (ranked ->> 'strength')::float8,
+        strength_low = (ranked #>> '{strengths,low}')::float8, strength_high = (ranked #>> '{strengths,high}')::float8,
+        comparisons = (ranked ->> 'comparisons')::integer, text_group = (ranked ->> 'text_group')::integer,
+        details = ranked - $3::text[]
+    FROM jsonb_array_elements($2::jsonb) AS ranked WHERE job = $1 AND idea = ranked ->> 'id'
 """
-_COLUMNS = (
+_FIELDS_IN_COLUMNS = (
     *("id", "title", "source", "rank", "ranks", "strength", "strengths", "comparisons", "shortlist_probability"),
     *("band", "same_text_as", "text_group"),
 )
 
 
-def stored_request(request: JobRequest) -> str:
-    """Return a request as JSON for its job's row, without the parts that `add_ranking` stores in separate rows."""
+def request_to_json(request: JobRequest) -> str:
+    """Return a request as JSON for its job's row, without the parts that `insert_ranking` stores in separate rows."""
     if not isinstance(request, RankingRequest):
         return to_json_column(request)
-    return json_without_nul(request.model_dump_json(exclude=_IN_ROWS))
+    return replace_nul_in_json(request.model_dump_json(exclude=_FIELDS_IN_ROWS))
 
 
-async def add_ranking(connection: Connection, tenant: TenantId, job: JobId, request: RankingRequest) -> None:
+async def insert_ranking(connection: Connection, tenant: TenantId, job: JobId, request: RankingRequest) -> None:
     """Store a newly submitted ranking's ideas, known answers, and the batches that it ranks. Raises InputError if an
     idea is listed twice."""
     require_distinct(request.ideas)
-    for start in range(0, len(request.ideas), _AT_ONCE):
-        ideas = request.ideas[start : start + _AT_ONCE]
+    for start in range(0, len(request.ideas), _IDEAS_PER_STATEMENT):
+        ideas = request.ideas[start : start + _IDEAS_PER_STATEMENT]
         await connection.fetch(
-            _ADD_IDEAS,
+            _INSERT_IDEAS,
             job,
             list(range(start, start + len(ideas))),
             [idea.id for idea in ideas],
-            [storable_text(idea.source) for idea in ideas],
+            [replace_nul(idea.source) for idea in ideas],
             [request.scores.get(idea.id) for idea in ideas],
             [to_json_column(idea) for idea in ideas],
         )
     if request.known:
-        await connection.fetch(_ADD_PAIRS, job, _json([item.model_dump(mode="json") for item in request.known]), True)
-    await connection.fetch(_ADD_CALLS, job, tenant, [idea.id for idea in request.ideas])
+        await connection.fetch(
+            _INSERT_PAIRS, job, _to_json([item.model_dump(mode="json") for item in request.known]), True
+        )
+    await connection.fetch(_INSERT_CALLS, job, tenant, [idea.id for idea in request.ideas])
 
 
-async def keep_ranking(
+async def store_ranking_result(
     connection: Connection, job: JobId, result: Mapping[str, Any], seconds: float | None = None
 ) -> None:
     """Store a finished ranking's ranks and answers, or a finished comparison's answers. `seconds` is the timeout for
     each statement."""
     ranking, answers = result.get("ranking"), result.get("comparisons", result.get("answers"))
     if ranking is not None:
-        ideas = _with_text_groups(ranking["ideas"])
+        ideas = _add_text_groups(ranking["ideas"])
         head = {name: value for name, value in ranking.items() if name != "ideas"}
-        await connection.fetch(_KEEP_HEAD, job, ranking["shortlist_size"], len(ideas), mapping_to_json_column(head))
-        await connection.fetch(_KEEP_IDEAS, job, _json(ideas), list(_COLUMNS), timeout=seconds)
+        await connection.fetch(_INSERT_HEAD, job, ranking["shortlist_size"], len(ideas), mapping_to_json_column(head))
+        await connection.fetch(_UPDATE_IDEAS, job, _to_json(ideas), list(_FIELDS_IN_COLUMNS), timeout=seconds)
     if answers is not None:
         await connection.fetch("DELETE FROM ranking_pairs WHERE job = $1", job, timeout=seconds)
-        await connection.fetch(_ADD_PAIRS, job, _json(answers), False, timeout=seconds)
+        await connection.fetch(_INSERT_PAIRS, job, _to_json(answers), False, timeout=seconds)
 
 
-def stored_result(kind: JobKind, result: Mapping[str, Any]) -> str | None:
-    """Return a result as JSON for its job's row, without the parts that `keep_ranking` stores in separate rows; None
-    for a ranking."""
+def result_to_json(kind: JobKind, result: Mapping[str, Any]) -> str | None:
+    """Return a result as JSON for its job's row, without the parts that `store_ranking_result` stores in separate rows;
+    None for a ranking."""
     if kind == "ranking":
         return None
     return mapping_to_json_column({name: value for name, value in result.items() if name != "answers"})
 
 
-def _with_text_groups(ideas: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _add_text_groups(ideas: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Assign a common number to ideas that list each other as having the same text."""
     groups: dict[str, int] = {}
     for number, idea in enumerate(ideas):
@@ -137,5 +140,5 @@ def _with_text_groups(ideas: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
     return [{**idea, "text_group": groups.get(idea["id"])} for idea in ideas]
 
 
-def _json(values: Sequence[Mapping[str, Any]]) -> str:
-    return json_without_nul(json.dumps(values, allow_nan=False))
+def _to_json(values: Sequence[Mapping[str, Any]]) -> str:
+    return replace_nul_in_json(json.dumps(values, allow_nan=False))

@@ -16,14 +16,14 @@ from orchestrator.jobs.models import BatchId, Job, JobId, JobState, Problem, Ten
 from orchestrator.jobs.submissions import Cursor
 from orchestrator.store.database import Store
 from orchestrator.store.job_sql import JOB_COLUMNS, reference_matches
-from orchestrator.store.json_columns import from_json_column, storable_text
+from orchestrator.store.json_columns import from_json_column, replace_nul
 from orchestrator.store.ranking_rows import RANKED_IDEA
 from orchestrator.store.rows import from_row
 
-_RANKED_BEFORE = 3
+_MAX_PROPOSAL_RANKS = 3
 _MAX_UNRANKED = 500
 
-_LIST = f"""
+_SELECT_RANKINGS = f"""
     SELECT {JOB_COLUMNS} FROM jobs
     WHERE tenant = $1 AND kind = 'ranking' AND ($3::text IS NULL OR state = $3)
       AND ($2::text IS NULL OR id IN (SELECT job FROM ranking_calls WHERE batch = $2))
@@ -33,15 +33,16 @@ _LIST = f"""
       AND ($4::timestamptz IS NULL OR (created_at, id) < ($4, $5::text))
     ORDER BY created_at DESC, id DESC LIMIT $6
 """
-_SHARES = """
-    SELECT ranking_calls.job, proposals, (SELECT count(*) FROM ranking_ideas AS one WHERE one.job = jobs.id) AS ideas
+_SELECT_SHARES = """
+    SELECT ranking_calls.job, proposals,
+           (SELECT count(*) FROM ranking_ideas WHERE ranking_ideas.job = jobs.id) AS ideas
     FROM ranking_calls JOIN jobs ON jobs.id = ranking_calls.job WHERE tenant = $1 AND ranking_calls.batch = $2
 """
-_SUMMARY = """
+_SELECT_SUMMARY = """
     SELECT head, size FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = $2
 """
 # Returned as one row of arrays, because a row per idea takes several times as long to fetch.
-_STANDINGS = """
+_SELECT_STANDINGS = """
     WITH proposals AS (
         SELECT DISTINCT ON (idea_id) idea_id AS idea, jobs.id, run_id AS run
         FROM jobs JOIN evaluations ON evaluations.id = run_id
@@ -63,7 +64,7 @@ _STANDINGS = """
            array_agg(score) AS scores, array_agg(unscored) AS unscored, array_agg(uncovered) AS uncovered
     FROM standing HAVING count(*) > 0
 """
-_UNRANKED = """
+_SELECT_UNRANKED = """
     SELECT jobs.id, "row", subject AS title, state, problem, count(*) OVER ()::integer AS total
     FROM jobs LEFT JOIN evaluations ON evaluations.id = run_id AND state = 'succeeded'
     WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation'
@@ -72,7 +73,7 @@ _UNRANKED = """
       )
     ORDER BY "row", jobs.id LIMIT $4
 """
-_OF_PROPOSAL = """
+_SELECT_PROPOSAL_RANKS = """
     SELECT ranking.id AS ranking, ranking.subject, ranking.created_at, size, rank, low, high, band
     FROM jobs JOIN evaluations ON evaluations.id = jobs.run_id
     JOIN ranking_calls ON ranking_calls.batch = jobs.batch JOIN jobs AS ranking ON ranking.id = ranking_calls.job
@@ -81,7 +82,7 @@ _OF_PROPOSAL = """
     WHERE jobs.tenant = $1 AND ranking.tenant = $1 AND jobs.id = $2 AND jobs.state = 'succeeded'
     ORDER BY ranking.created_at DESC, ranking.id LIMIT $3
 """
-_WHOLE = f"""
+_SELECT_RANKING = f"""
     SELECT head || jsonb_build_object('ideas', (
         SELECT jsonb_agg(ranked ORDER BY rank) FROM (
             SELECT rank, {RANKED_IDEA} AS ranked FROM ranking_ideas WHERE job = jobs.id
@@ -89,11 +90,11 @@ _WHOLE = f"""
     )) AS whole
     FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = $2
 """
-_SOURCES = """
+_SELECT_SOURCES = """
     SELECT idea, source FROM jobs JOIN rankings ON rankings.job = jobs.id JOIN ranking_ideas USING (job)
     WHERE tenant = $1 AND jobs.id = $2
 """
-_ANSWERS = """
+_SELECT_COMPARISONS = """
     SELECT answer FROM jobs JOIN rankings ON rankings.job = jobs.id JOIN ranking_pairs USING (job)
     WHERE tenant = $1 AND jobs.id = $2 ORDER BY place
 """
@@ -160,7 +161,7 @@ class RankOfProposal(NamedTuple):
 
 
 class PgRankings(Store):
-    async def listed(
+    async def list_rankings(
         self,
         tenant: TenantId,
         *,
@@ -172,53 +173,57 @@ class PgRankings(Store):
     ) -> list[Job]:
         """Return rankings, newest first, optionally filtered. `batch` selects rankings with at least two of that call's
         proposals, regardless of who started them; `reference` selects those with an idea that has this reference."""
-        name = None if reference is None else storable_text(reference)
-        return await self._database.select(Job, _LIST, tenant, batch, state, *(after or (None, None)), limit, name)
+        name = None if reference is None else replace_nul(reference)
+        return await self._database.select(
+            Job, _SELECT_RANKINGS, tenant, batch, state, *(after or (None, None)), limit, name
+        )
 
-    async def of_others(self, tenant: TenantId, batch: BatchId) -> dict[JobId, tuple[int, int]]:
+    async def list_shared_rankings(self, tenant: TenantId, batch: BatchId) -> dict[JobId, tuple[int, int]]:
         """Return a call's rankings that also contain ideas from elsewhere. For each, return the number of its ideas
         that are proposals in the call, and the number of all its ideas."""
-        rows = await self._database.fetch(_SHARES, tenant, batch)
+        rows = await self._database.fetch(_SELECT_SHARES, tenant, batch)
         return {row["job"]: (row["proposals"], row["ideas"]) for row in rows if row["proposals"] < row["ideas"]}
 
-    async def summary(self, tenant: TenantId, ranking: JobId) -> RankingSummary | None:
+    async def get_summary(self, tenant: TenantId, ranking: JobId) -> RankingSummary | None:
         """Return a ranking's summary; None if the ranking has not finished."""
-        row = await self._database.fetch_one(_SUMMARY, tenant, ranking)
+        row = await self._database.fetch_one(_SELECT_SUMMARY, tenant, ranking)
         return None if row is None else from_json_column(RankingSummary, row["head"], f"Ranking {ranking}")
 
-    async def standings(self, tenant: TenantId, batch: BatchId, ranking: JobId) -> CallStandings | None:
+    async def get_standings(self, tenant: TenantId, batch: BatchId, ranking: JobId) -> CallStandings | None:
         """Return all ideas in a ranking, with the corresponding proposals in a call; None if the ranking has not
         finished."""
-        return await self._database.select_one(CallStandings, _STANDINGS, tenant, batch, ranking)
+        return await self._database.select_one(CallStandings, _SELECT_STANDINGS, tenant, batch, ranking)
 
-    async def unranked(
+    async def list_unranked(
         self, tenant: TenantId, batch: BatchId, ranking: JobId
     ) -> tuple[Sequence[UnrankedProposal], int]:
         """Return the proposals in a call that are not in a ranking, and their total number. The list is in row order
         and contains at most 500."""
-        rows = await self._database.fetch(_UNRANKED, tenant, batch, ranking, _MAX_UNRANKED)
+        rows = await self._database.fetch(_SELECT_UNRANKED, tenant, batch, ranking, _MAX_UNRANKED)
         return [from_row(UnrankedProposal, row) for row in rows], rows[0]["total"] if rows else 0
 
-    async def of_proposal(self, tenant: TenantId, proposal: JobId) -> list[RankOfProposal]:
+    async def list_proposal_ranks(self, tenant: TenantId, proposal: JobId) -> list[RankOfProposal]:
         """Return a proposal's ranks in the latest three rankings of its call."""
-        return await self._database.select(RankOfProposal, _OF_PROPOSAL, tenant, proposal, _RANKED_BEFORE)
+        return await self._database.select(
+            RankOfProposal, _SELECT_PROPOSAL_RANKS, tenant, proposal, _MAX_PROPOSAL_RANKS
+        )
 
-    async def references(self, tenant: TenantId, ranking: JobId) -> dict[IdeaId, str]:
+    async def get_references(self, tenant: TenantId, ranking: JobId) -> dict[IdeaId, str]:
         """Return the senders' references for a ranking's ideas; empty if the ranking has not finished."""
-        rows = await self._database.fetch(_SOURCES, tenant, ranking)
+        rows = await self._database.fetch(_SELECT_SOURCES, tenant, ranking)
         return {IdeaId(row["idea"]): reference_in(row["source"] or "") for row in rows}
 
-    async def whole(self, tenant: TenantId, ranking: JobId) -> Ranking | None:
+    async def get_ranking(self, tenant: TenantId, ranking: JobId) -> Ranking | None:
         """Return a ranking without its comparisons; None if it has not finished."""
-        row = await self._database.fetch_one(_WHOLE, tenant, ranking)
+        row = await self._database.fetch_one(_SELECT_RANKING, tenant, ranking)
         if row is None:
             return None
         # Parsed in a thread, because there may be thousands of ideas.
         return await asyncio.to_thread(from_json_column, Ranking, row["whole"], f"Ranking {ranking}")
 
-    async def comparisons(self, tenant: TenantId, ranking: JobId) -> tuple[Comparison, ...]:
+    async def list_comparisons(self, tenant: TenantId, ranking: JobId) -> tuple[Comparison, ...]:
         """Return the comparisons on which a ranking is based, in order; empty if it has not finished."""
-        rows = await self._database.fetch(_ANSWERS, tenant, ranking)
+        rows = await self._database.fetch(_SELECT_COMPARISONS, tenant, ranking)
         label = f"A comparison of ranking {ranking}"
         return await asyncio.to_thread(
             lambda: tuple(from_json_column(Comparison, row["answer"], label) for row in rows)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from assayer.models import EvaluationId, Report
 from orchestrator.jobs.report_figures import CERTAINTIES, ReportFigures, figures_of
 from orchestrator.store.database import Store
-from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
+from orchestrator.store.json_columns import from_json_column, replace_nul, to_json_column
 
-_MAX_CHARS = 100_000
+_MAX_INDEXED_CHARS = 100_000
 """Maximum number of characters indexed for search per idea, because PostgreSQL limits text search vectors to a
 megabyte."""
 
@@ -30,11 +30,11 @@ _UPSERT_REPORT = """
 class PgReports(Store):
     """Finished reports, one per run. Storing a run's report again replaces the earlier one."""
 
-    async def keep(self, report: Report) -> None:
+    async def store(self, report: Report) -> None:
         """Store a report with its figures, unless its job was erased."""
-        figures = _figure_columns(figures_of(report), f"{report.idea.title}\n{report.idea.text}")
-        stored = (report.evaluation_id, report.idea.id, to_json_column(report))
-        await self._database.execute(_UPSERT_REPORT, *stored, *figures)
+        figures = _make_figure_columns(figures_of(report), f"{report.idea.title}\n{report.idea.text}")
+        report_columns = (report.evaluation_id, report.idea.id, to_json_column(report))
+        await self._database.execute(_UPSERT_REPORT, *report_columns, *figures)
 
     async def get(self, evaluation: EvaluationId) -> Report | None:
         """Return a run's report; None if there is none."""
@@ -43,14 +43,14 @@ class PgReports(Store):
             None if row is None else from_json_column(Report, row["report"], f"The report of evaluation {evaluation}")
         )
 
-    async def figures(self, runs: Sequence[EvaluationId]) -> dict[EvaluationId, ReportFigures]:
+    async def get_figures(self, runs: Sequence[EvaluationId]) -> dict[EvaluationId, ReportFigures]:
         """Return the reports' figures by run, without word lists; runs without a report are omitted."""
         query = "SELECT run, figures - 'words' AS figures FROM report_figures WHERE run = ANY($1)"
         rows = await self._database.fetch(query, list(runs)) if runs else ()
         return {row["run"]: from_json_column(ReportFigures, row["figures"], f"Figures of {row['run']}") for row in rows}
 
 
-def _figure_columns(figures: ReportFigures, text: str) -> tuple[object, ...]:
+def _make_figure_columns(figures: ReportFigures, text: str) -> tuple[object, ...]:
     shares = {part.name: part.share for part in figures.parts if part.share is not None}
     return (
         figures.idea,
@@ -60,5 +60,5 @@ def _figure_columns(figures: ReportFigures, text: str) -> tuple[object, ...]:
         figures.complete,
         json.dumps(shares),
         to_json_column(figures),
-        storable_text(text[:_MAX_CHARS]),
+        replace_nul(text[:_MAX_INDEXED_CHARS]),
     )

@@ -12,42 +12,42 @@ from assayer.errors import InputError
 from assayer_client.rewards import RewardOutcome
 from orchestrator.jobs.models import TERMINAL, JobId, JobState, TenantId
 from orchestrator.store.database import Connection, Store
-from orchestrator.store.json_columns import storable_text
+from orchestrator.store.json_columns import replace_nul
 from orchestrator.store.rows import from_row
 
-_BEGIN = """
+_INSERT_GROUP = """
     INSERT INTO reward_groups (tenant, id, size, judge, due_at)
     VALUES ($1, $2, $3, $4, statement_timestamp() + $5 * interval '1 second') ON CONFLICT (tenant, id) DO NOTHING
 """
 
-_GROUP = "SELECT size, judge FROM reward_groups WHERE tenant = $1 AND id = $2"
+_SELECT_GROUP = "SELECT size, judge FROM reward_groups WHERE tenant = $1 AND id = $2"
 
-_MEMBER = """
+_SELECT_MEMBER = """
     SELECT digest, job, state FROM reward_group_members JOIN jobs ON jobs.id = job
     WHERE reward_group_members.tenant = $1 AND "group" = $2 AND member = $3
 """
 
 # A new member extends the deadline for the others. A member that is sent again extends it only if the deadline has
 # passed, because the others may be sent again too.
-_JOIN = """
+_INSERT_MEMBER = """
     WITH joined AS (
-        INSERT INTO reward_group_members AS before (tenant, "group", member, digest, job) VALUES ($1, $2, $3, $4, $5)
+        INSERT INTO reward_group_members AS existing (tenant, "group", member, digest, job) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (tenant, "group", member) DO UPDATE SET job = excluded.job
-        WHERE before.digest = excluded.digest AND before.job <> excluded.job
+        WHERE existing.digest = excluded.digest AND existing.job <> excluded.job
         RETURNING member
     )
     UPDATE reward_groups SET due_at = greatest(due_at, statement_timestamp() + $6 * interval '1 second')
     WHERE tenant = $1 AND id = $2 AND (due_at < statement_timestamp() OR EXISTS (SELECT FROM joined))
 """
 
-_STATE = """
+_SELECT_STATE = """
     SELECT size, extract(epoch FROM due_at - statement_timestamp())::float8 AS seconds_left, member, jobs.id AS job,
            state, outcome
-    FROM reward_groups AS of
-    LEFT JOIN reward_group_members AS member ON member.tenant = of.tenant AND member."group" = of.id
+    FROM reward_groups AS reward_group
+    LEFT JOIN reward_group_members AS member ON member.tenant = reward_group.tenant AND member."group" = reward_group.id
     LEFT JOIN jobs ON jobs.id = member.job
     LEFT JOIN item_outcomes ON item_outcomes.job = jobs.id AND item = 0
-    WHERE of.tenant = $1 AND of.id = $2 ORDER BY member
+    WHERE reward_group.tenant = $1 AND reward_group.id = $2 ORDER BY member
 """
 
 
@@ -97,41 +97,45 @@ class PgRewardGroups(Store):
         """Create the group if it does not exist, and return the id under which the member's job was, or must be,
         submitted. A member whose job failed or was cancelled gets a new id. Raises GroupConflict if size, judge or
         content differ from what was sent before; nothing must be submitted then."""
-        plan = plan._replace(id=storable_text(plan.id))
+        plan = plan._replace(id=replace_nul(plan.id))
 
-        async def work(connection: Connection) -> tuple[asyncpg.Record | None, asyncpg.Record | None]:
-            await connection.fetch(_BEGIN, tenant, *plan, seconds)
-            group = await connection.fetchrow(_GROUP, tenant, plan.id)
-            return group, await connection.fetchrow(_MEMBER, tenant, plan.id, member)
+        async def insert_group(connection: Connection) -> tuple[asyncpg.Record | None, asyncpg.Record | None]:
+            await connection.fetch(_INSERT_GROUP, tenant, *plan, seconds)
+            group = await connection.fetchrow(_SELECT_GROUP, tenant, plan.id)
+            return group, await connection.fetchrow(_SELECT_MEMBER, tenant, plan.id, member)
 
-        group, before = await self._database.run(work)
+        group, earlier_member = await self._database.run(insert_group)
         if group is not None:
-            _check_plan(plan, group)
-        if before is None:
-            return _job_id(tenant, plan.id, member, digest, "")
-        if before["digest"] != digest:
+            _require_same_plan(plan, group)
+        if earlier_member is None:
+            return _derive_job_id(tenant, plan.id, member, digest, "")
+        if earlier_member["digest"] != digest:
             raise GroupConflict(
                 f"Member {member} of group {plan.id!r} was sent before, with different content.",
                 "Use a separate id for every group, and a separate number for every member.",
                 "member",
             )
-        must_rerun = before["state"] in ("failed", "cancelled")
-        return _job_id(tenant, plan.id, member, digest, before["job"]) if must_rerun else JobId(before["job"])
+        must_rerun = earlier_member["state"] in ("failed", "cancelled")
+        return (
+            _derive_job_id(tenant, plan.id, member, digest, earlier_member["job"])
+            if must_rerun
+            else JobId(earlier_member["job"])
+        )
 
     async def join(self, tenant: TenantId, group: str, member: int, digest: bytes, job: JobId, seconds: float) -> None:
         """Record a member whose job has been submitted, and extend the wait for other members to at least `seconds`
         from now."""
-        await self._database.execute(_JOIN, tenant, storable_text(group), member, digest, job, seconds)
+        await self._database.execute(_INSERT_MEMBER, tenant, replace_nul(group), member, digest, job, seconds)
 
-    async def state(self, tenant: TenantId, group: str) -> RewardGroup | None:
-        rows = await self._database.fetch(_STATE, tenant, storable_text(group))
+    async def get(self, tenant: TenantId, group: str) -> RewardGroup | None:
+        rows = await self._database.fetch(_SELECT_STATE, tenant, replace_nul(group))
         if not rows:
             return None
         members = {row["member"]: from_row(GroupMember, row) for row in rows if row["member"] is not None}
         return RewardGroup(rows[0]["size"], rows[0]["seconds_left"], members)
 
 
-def _check_plan(plan: GroupPlan, group: asyncpg.Record) -> None:
+def _require_same_plan(plan: GroupPlan, group: asyncpg.Record) -> None:
     if group["size"] != plan.size:
         message = f"The group {plan.id!r} has size {group['size']}, but this member states size {plan.size}."
         raise GroupConflict(message, "State the same size in every member.", "size")
@@ -140,11 +144,12 @@ def _check_plan(plan: GroupPlan, group: asyncpg.Record) -> None:
         raise GroupConflict(message, "Rewards from different judges cannot be compared.", "judge")
 
 
-def _job_id(tenant: TenantId, group: str, member: int, digest: bytes, before: str) -> JobId:
+def _derive_job_id(tenant: TenantId, group: str, member: int, digest: bytes, earlier_job: str) -> JobId:
     """Derive a member's job id from its content, so that the queue accepts it only once even if it is sent twice
-    concurrently. `before` is the id of the member's earlier job if that failed or was cancelled, otherwise empty."""
+    concurrently. `earlier_job` is the id of the member's earlier job if that failed or was cancelled, otherwise
+    empty."""
     hashed = hashlib.sha256()
-    for part in (tenant.encode(), group.encode(), str(member).encode(), digest, before.encode()):
+    for part in (tenant.encode(), group.encode(), str(member).encode(), digest, earlier_job.encode()):
         hashed.update(len(part).to_bytes(8))
         hashed.update(part)
     return JobId(f"rw_{hashed.hexdigest()[:26]}")

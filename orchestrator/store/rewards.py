@@ -8,9 +8,9 @@ from orchestrator.jobs.requests import NamedRewardItem
 from orchestrator.store.database import Database
 from orchestrator.store.item_outcomes import PgItemOutcomes
 
-_ITEM = """
-    SELECT jobs.request -> 'items' -> $2::integer AS item, kept.outcome
-    FROM jobs LEFT JOIN item_outcomes AS kept ON kept.job = jobs.id AND kept.item = $2
+_SELECT_ITEM = """
+    SELECT jobs.request -> 'items' -> $2::integer AS item, stored_outcome.outcome
+    FROM jobs LEFT JOIN item_outcomes AS stored_outcome ON stored_outcome.job = jobs.id AND stored_outcome.item = $2
     WHERE jobs.id = $1 AND jobs.kind = 'rewards' AND $2 < jsonb_array_length(jobs.request -> 'items')
 """
 
@@ -25,7 +25,7 @@ class PgRewards(PgItemOutcomes[RewardOutcome]):
     def __init__(self, database: Database) -> None:
         super().__init__(database, RewardOutcome)
 
-    async def item(self, job: JobId, place: int) -> RequestedReward | None:
-        """Return an item as submitted, with its outcome; None if the job has no such item. `place` is the item's
-        position, counted from 0, and must fit in 32 bits."""
-        return await self._database.select_one(RequestedReward, _ITEM, job, place)
+    async def get_item(self, job: JobId, index: int) -> RequestedReward | None:
+        """Return an item as submitted, with its outcome; None if the job has no such item. `index` counts from 0 and
+        must fit in 32 bits."""
+        return await self._database.select_one(RequestedReward, _SELECT_ITEM, job, index)

@@ -10,7 +10,7 @@ from orchestrator.store.job_sql import PRIORITIES, PRIORITY
 ServiceMetrics: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows of figures with labels, by the names in `_QUERIES`."""
 
-_PENDING = """
+_COUNT_PENDING = """
     SELECT count(*) AS messages,
            coalesce(extract(epoch FROM statement_timestamp() - min(created_at)), 0)::float8 AS oldest_seconds
     FROM {table} WHERE state = 'pending'
@@ -18,13 +18,14 @@ _PENDING = """
 _QUERIES = {
     # One index lookup for each queue, because the table holds all jobs.
     "queued": f"""
-        SELECT tenants.id AS tenant, (ARRAY{list(PRIORITIES)})[ranks.number + 1] AS priority, line.jobs,
-               extract(epoch FROM greatest(statement_timestamp() - line.oldest, interval '0'))::float8 AS oldest_seconds
+        SELECT tenants.id AS tenant, (ARRAY{list(PRIORITIES)})[ranks.number + 1] AS priority, queue.jobs,
+               extract(epoch FROM greatest(statement_timestamp() - queue.oldest, interval '0'))::float8
+               AS oldest_seconds
         FROM tenants CROSS JOIN generate_series(0, 2) AS ranks (number) CROSS JOIN LATERAL (
             SELECT count(*) AS jobs, min(ready_at) AS oldest FROM jobs
             WHERE tenant = tenants.id AND priority = ranks.number AND state = 'queued'
-        ) AS line
-        WHERE line.jobs > 0 ORDER BY 1, 2
+        ) AS queue
+        WHERE queue.jobs > 0 ORDER BY 1, 2
     """,
     "running": f"""
         SELECT tenant, {PRIORITY} AS priority, count(*) AS jobs
@@ -52,8 +53,8 @@ _QUERIES = {
             ON tenant = tenants.id AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date
         GROUP BY tenants.id HAVING monthly_usd IS NOT NULL OR sum(usd) > 0 ORDER BY 1
     """,
-    "deliveries": _PENDING.format(table="deliveries"),
-    "mails": _PENDING.format(table="mails"),
+    "deliveries": _COUNT_PENDING.format(table="deliveries"),
+    "mails": _COUNT_PENDING.format(table="mails"),
     # `next_at` of a settled mail is the time at which it was settled.
     "failed_mails": """
         SELECT count(*) AS messages FROM mails

@@ -6,9 +6,9 @@ from orchestrator.access.sessions import NewSession, Session, hash_token
 from orchestrator.jobs.models import TenantId
 from orchestrator.settings import AccessSettings
 from orchestrator.store.database import Database, Store
-from orchestrator.store.json_columns import storable_text
+from orchestrator.store.json_columns import replace_nul
 
-_BEGIN = """
+_INSERT_SESSION = """
     INSERT INTO sessions (hash, tenant, role, name, key, member, created_at, seen_at, ends_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8)
 """
@@ -16,7 +16,7 @@ _BEGIN = """
 # The session's key or member is checked each time, so that revocations, removals and role changes take effect
 # immediately. A machine key must be one that grants access to the console (see `role_of_key`). `seen_at` is written at
 # most once a minute. Requests are rate-limited by person, as API requests are by key.
-_FIND = """
+_SELECT_SESSION = """
     WITH found AS (
         SELECT session.tenant, coalesce(session.member, session.key) AS subject, session.ends_at, session.member,
                coalesce(person.name, session.name) AS name, coalesce(person.role, session.role) AS role
@@ -45,9 +45,9 @@ _FIND = """
     FROM found
 """
 
-_END = "DELETE FROM sessions WHERE hash = $1"
-_END_ALL = "DELETE FROM sessions WHERE tenant = $1 AND coalesce(member, key) = $2"
-_PURGE = "DELETE FROM sessions WHERE ends_at < $1 OR seen_at < $2"
+_DELETE_SESSION = "DELETE FROM sessions WHERE hash = $1"
+_DELETE_SESSIONS = "DELETE FROM sessions WHERE tenant = $1 AND coalesce(member, key) = $2"
+_DELETE_EXPIRED = "DELETE FROM sessions WHERE ends_at < $1 OR seen_at < $2"
 
 
 class PgSessions(Store):
@@ -55,13 +55,13 @@ class PgSessions(Store):
         super().__init__(database)
         self._settings = settings
 
-    async def begin(self, token: str, new: NewSession, now: dt.datetime) -> None:
+    async def begin(self, token: str, session: NewSession, now: dt.datetime) -> None:
         """Start a session, and delete all expired sessions."""
-        await self._database.execute(_PURGE, now, now - self._idle)
-        ends = now + dt.timedelta(seconds=self._settings.session_seconds)
-        name = storable_text(new.name)
-        values = (hash_token(token), new.tenant, new.role, name, new.key, new.member, now, ends)
-        await self._database.execute(_BEGIN, *values)
+        await self._database.execute(_DELETE_EXPIRED, now, now - self._idle_timeout)
+        ends_at = now + dt.timedelta(seconds=self._settings.session_seconds)
+        name = replace_nul(session.name)
+        values = (hash_token(token), session.tenant, session.role, name, session.key, session.member, now, ends_at)
+        await self._database.execute(_INSERT_SESSION, *values)
 
     async def find(self, token: str, now: dt.datetime) -> Session | None:
         """Return the session with this token, and count a request against the person's rate limit. None if the session
@@ -69,17 +69,19 @@ class PgSessions(Store):
         hashed = hash_token(token)
         if hashed is None:
             return None
-        each = dt.timedelta(minutes=1) / self._settings.requests_per_minute
-        burst = max(each, dt.timedelta(seconds=self._settings.burst_seconds))
-        return await self._database.select_one(Session, _FIND, hashed, now, now - self._idle, each, burst)
+        request_interval = dt.timedelta(minutes=1) / self._settings.requests_per_minute
+        burst = max(request_interval, dt.timedelta(seconds=self._settings.burst_seconds))
+        return await self._database.select_one(
+            Session, _SELECT_SESSION, hashed, now, now - self._idle_timeout, request_interval, burst
+        )
 
     async def end(self, token: str) -> None:
-        await self._database.execute(_END, hash_token(token))
+        await self._database.execute(_DELETE_SESSION, hash_token(token))
 
     async def end_all(self, tenant: TenantId, subject: str) -> None:
         """End all sessions in all browsers for a member, or for a key that belongs to no member."""
-        await self._database.execute(_END_ALL, tenant, subject)
+        await self._database.execute(_DELETE_SESSIONS, tenant, subject)
 
     @property
-    def _idle(self) -> dt.timedelta:
+    def _idle_timeout(self) -> dt.timedelta:
         return dt.timedelta(seconds=self._settings.idle_seconds)

@@ -10,16 +10,16 @@ import asyncpg
 from assayer.models.remote import CachedResponse
 from orchestrator.store.claims import Claimed, PgClaims
 
-_LEVEL = 3
-_LARGE_BODY = 64 * 1024
+_COMPRESSION_LEVEL = 3
+_LARGE_BODY_BYTES = 64 * 1024
 """Bodies of at least this many bytes are compressed and decompressed in a thread."""
 
-_FIND = """
+_SELECT_RESPONSE = """
     SELECT key, source, status, body, fetched_at FROM replies
     WHERE key = $1 AND fetched_at > clock_timestamp() - $2::interval
 """
 
-_KEEP = """
+_UPSERT_RESPONSE = """
     WITH ended AS (DELETE FROM reply_claims WHERE key = $1)
     INSERT INTO replies (key, source, status, body, fetched_at, expires_at)
     VALUES ($1, $2, $3, $4, $5::timestamptz, $5::timestamptz + $6::interval)
@@ -29,7 +29,7 @@ _KEEP = """
 """
 
 # MATERIALIZED, because PostgreSQL may evaluate a subquery within IN (…) repeatedly, each time with its own limit.
-_PURGE = """
+_DELETE_EXPIRED = """
     WITH old_claims AS MATERIALIZED (
         SELECT key FROM reply_claims WHERE expires_at < clock_timestamp() - interval '1 hour'
         LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -49,24 +49,28 @@ class PgResponseCache(PgClaims):
     async def find_or_claim(
         self, key: str, freshness: dt.timedelta, claimant: str, seconds: float
     ) -> CachedResponse | Claimed:
-        claim = await self.find_or_claim_row(_FIND, key, (freshness,), claimant, seconds)
-        return claim if isinstance(claim, str) else await _response(claim)
+        claim = await self.find_or_claim_row(_SELECT_RESPONSE, key, (freshness,), claimant, seconds)
+        return claim if isinstance(claim, str) else await _to_response(claim)
 
-    async def keep(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
+    async def store(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
         body = await _compress(response.body)
-        await self._database.execute(_KEEP, key, response.source, response.status, body, response.fetched_at, lifetime)
+        await self._database.execute(
+            _UPSERT_RESPONSE, key, response.source, response.status, body, response.fetched_at, lifetime
+        )
 
     async def purge(self, limit: int) -> int:
-        return len(await self._database.fetch(_PURGE, limit))
+        return len(await self._database.fetch(_DELETE_EXPIRED, limit))
 
 
 async def _compress(body: bytes) -> bytes:
-    if len(body) < _LARGE_BODY:
-        return zlib.compress(body, _LEVEL)
-    return await asyncio.to_thread(zlib.compress, body, _LEVEL)
+    if len(body) < _LARGE_BODY_BYTES:
+        return zlib.compress(body, _COMPRESSION_LEVEL)
+    return await asyncio.to_thread(zlib.compress, body, _COMPRESSION_LEVEL)
 
 
-async def _response(row: asyncpg.Record) -> CachedResponse:
+async def _to_response(row: asyncpg.Record) -> CachedResponse:
     packed: bytes = row["body"]
-    body = zlib.decompress(packed) if len(packed) < _LARGE_BODY else await asyncio.to_thread(zlib.decompress, packed)
+    body = (
+        zlib.decompress(packed) if len(packed) < _LARGE_BODY_BYTES else await asyncio.to_thread(zlib.decompress, packed)
+    )
     return CachedResponse(row["source"], row["status"], body, row["fetched_at"])

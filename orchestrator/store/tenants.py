@@ -7,21 +7,21 @@ from orchestrator.store import retention
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Store, select_one
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
-from orchestrator.store.json_columns import storable_text
+from orchestrator.store.json_columns import replace_nul
 
 _COLUMNS = "id, name, weight, max_running, max_queued, monthly_usd, retention_days, created_at"
 
-_CREATE = f"""
+_INSERT_TENANT = f"""
     INSERT INTO tenants (id, name, weight, max_running, max_queued, monthly_usd, retention_days)
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING RETURNING {_COLUMNS}
 """
 
-_UPDATE = f"""
+_UPDATE_TENANT = f"""
     UPDATE tenants SET name = $2, weight = $3, max_running = $4, max_queued = $5, monthly_usd = $6, retention_days = $7
     WHERE id = $1 RETURNING {_COLUMNS}
 """
 
-_GET = f"SELECT {_COLUMNS} FROM tenants WHERE id = $1"
+_SELECT_TENANT = f"SELECT {_COLUMNS} FROM tenants WHERE id = $1"
 
 _NOT_IN_PLAN = {"id", "created_at"}
 
@@ -35,15 +35,18 @@ class PgTenants(Store):
         sent the request and owns `record`. Raises IdempotencyKeyReused if the idempotency key belongs to a different
         request."""
 
-        async def work(connection: Connection) -> TenantResource | None:
-            made = await select_one(connection, TenantResource, _CREATE, tenant, *_values(plan))
-            made = made or await select_one(connection, TenantResource, _GET, tenant)
-            return made if made and TenantPlan(**made.model_dump(exclude=_NOT_IN_PLAN)) == plan else None
+        async def insert_tenant(connection: Connection) -> TenantResource | None:
+            stored_tenant = await select_one(connection, TenantResource, _INSERT_TENANT, tenant, *_make_columns(plan))
+            stored_tenant = stored_tenant or await select_one(connection, TenantResource, _SELECT_TENANT, tenant)
+            if stored_tenant is None:
+                return None
+            stored_plan = TenantPlan(**stored_tenant.model_dump(exclude=_NOT_IN_PLAN))
+            return stored_tenant if stored_plan == plan else None
 
-        return await insert_once(self._database, by or tenant, record, work)
+        return await insert_once(self._database, by or tenant, record, insert_tenant)
 
     async def get(self, tenant: TenantId) -> TenantResource | None:
-        return await self._database.select_one(TenantResource, _GET, tenant)
+        return await self._database.select_one(TenantResource, _SELECT_TENANT, tenant)
 
     async def list(self, *, after: TenantId | None = None, limit: int = 100) -> list[TenantResource]:
         """Return tenants sorted by id, beginning after the id `after`."""
@@ -52,7 +55,7 @@ class PgTenants(Store):
 
     async def update(self, tenant: TenantId, plan: TenantPlan) -> TenantResource | None:
         """Replace a tenant's plan; running jobs continue. Return None if the tenant does not exist."""
-        return await self._database.select_one(TenantResource, _UPDATE, tenant, *_values(plan))
+        return await self._database.select_one(TenantResource, _UPDATE_TENANT, tenant, *_make_columns(plan))
 
     async def delete(self, tenant: TenantId, by: ActBy) -> bool:
         """Delete a tenant with its keys, jobs, reports, batches, webhooks and audit log content. Running jobs stop when
@@ -60,5 +63,5 @@ class PgTenants(Store):
         return await retention.delete_tenant(self._database, PgAuditLog(self._database), tenant, by)
 
 
-def _values(plan: TenantPlan) -> tuple[object, ...]:
-    return storable_text(plan.name), *plan.model_dump(exclude={"name"}).values()
+def _make_columns(plan: TenantPlan) -> tuple[object, ...]:
+    return replace_nul(plan.name), *plan.model_dump(exclude={"name"}).values()

@@ -7,16 +7,16 @@ from assayer.models import Frozen
 from orchestrator.jobs.models import TenantId, ThingKind
 from orchestrator.store.database import Store
 
-_OF = "SELECT kind, deleted_at, why, proof FROM tombstones WHERE tenant = $1 AND id = $2 AND kind = $3"
-_AT_ONCE = 10_000
-_FORGET = """
+_SELECT_TOMBSTONE = "SELECT kind, deleted_at, why, proof FROM tombstones WHERE tenant = $1 AND id = $2 AND kind = $3"
+_ROWS_PER_STATEMENT = 10_000
+_DELETE_TOMBSTONES = """
     DELETE FROM tombstones WHERE (tenant, id) IN (
         SELECT tenant, id FROM tombstones WHERE deleted_at < $1 ORDER BY deleted_at LIMIT $2
     ) RETURNING id
 """
 
 
-def tombstone_insert(kind: str, at: str, why: Literal["erased", "retention"], proof: str = "NULL") -> str:
+def build_tombstone_insert(kind: str, at: str, why: Literal["erased", "retention"], proof: str = "NULL") -> str:
     """Return a statement that writes a tombstone for each row in `deleted`, a common table expression with the columns
     `tenant` and `id`. All arguments except `why` are SQL expressions."""
     return f"""
@@ -37,10 +37,10 @@ class Tombstone(Frozen):
 
 
 class PgTombstones(Store):
-    async def of(self, tenant: TenantId, kind: ThingKind, thing: str) -> Tombstone | None:
+    async def get(self, tenant: TenantId, kind: ThingKind, thing: str) -> Tombstone | None:
         """Return a resource's tombstone; None if the tenant has none for it."""
-        return await self._database.select_one(Tombstone, _OF, tenant, thing, kind)
+        return await self._database.select_one(Tombstone, _SELECT_TOMBSTONE, tenant, thing, kind)
 
     async def purge(self, before: dt.datetime) -> int:
         """Delete tombstones older than `before`, in chunks so that locks are short. Return their number."""
-        return await self._database.execute_in_chunks(_FORGET, before, _AT_ONCE)
+        return await self._database.execute_in_chunks(_DELETE_TOMBSTONES, before, _ROWS_PER_STATEMENT)

@@ -6,40 +6,42 @@ from assayer_client.webhooks import DeliveryResource, WebhookEvent, WebhookResou
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Connection, Database, select_one
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
-from orchestrator.store.mails import ADD_CALL_FINISHED, PgMails
-from orchestrator.store.outbox import PgOutbox, claim_query
+from orchestrator.store.mails import INSERT_CALL_FINISHED, PgMails
+from orchestrator.store.outbox import PgOutbox, build_claim_query
 from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
 
-_ADD = """
+_INSERT_WEBHOOK = """
     INSERT INTO webhooks (id, tenant, url, sealed, events)
     SELECT $2, $1, $3, $4, $5 WHERE (SELECT count(*) FROM webhooks WHERE tenant = $1 AND id <> $2) < $6
     ON CONFLICT (id) DO UPDATE SET url = excluded.url
     RETURNING id, url, events, created_at
 """
 
-_LIST = "SELECT id, url, events, created_at FROM webhooks WHERE tenant = $1 ORDER BY created_at DESC, id DESC"
-_GET = "SELECT id, url, events, created_at FROM webhooks WHERE tenant = $1 AND id = $2"
+_SELECT_WEBHOOKS = (
+    "SELECT id, url, events, created_at FROM webhooks WHERE tenant = $1 ORDER BY created_at DESC, id DESC"
+)
+_SELECT_WEBHOOK = "SELECT id, url, events, created_at FROM webhooks WHERE tenant = $1 AND id = $2"
 
-_DELIVERIES = """
+_SELECT_DELIVERIES = """
     SELECT 'msg_' || replace(deliveries.id::text, '-', '') AS id, payload ->> 'type' AS type, state, attempt,
            last_result, deliveries.created_at, CASE WHEN state = 'pending' THEN next_at END AS next_at
     FROM deliveries JOIN webhooks ON webhooks.id = webhook
     WHERE tenant = $1 AND webhook = $2 ORDER BY deliveries.created_at DESC, deliveries.id LIMIT $3
 """
 
-_CLAIM = claim_query(
+_CLAIM_DELIVERIES = build_claim_query(
     "deliveries",
     "webhook, url, sealed, payload",
     receivers="webhooks",
-    to="webhooks.id = webhook",
-    among="""id IN (SELECT id FROM (
+    join_condition="webhooks.id = webhook",
+    due_condition="""id IN (SELECT id FROM (
             SELECT id, row_number() OVER (PARTITION BY webhook ORDER BY next_at, id) AS place FROM deliveries
             WHERE state = 'pending' AND next_at <= statement_timestamp() AND webhook <> ALL($3::text[])
         ) AS placed WHERE place <= $4)""",
 )
 
 # If two of these statements run concurrently, the second waits for the first and then finds the batch marked.
-_ADD_FINISHED_BATCHES = """
+_INSERT_FINISHED_BATCHES = """
     WITH ended AS (
         SELECT id FROM batches WHERE NOT told AND NOT open
           AND NOT EXISTS (SELECT FROM jobs WHERE batch = batches.id AND state IN ('queued', 'running'))
@@ -64,9 +66,9 @@ _ADD_FINISHED_BATCHES = """
     WHERE 'batch.finished' = ANY(events)
     RETURNING deliveries.id
 """
-_WITH_MAILS = f", mailed AS ({ADD_CALL_FINISHED})"
+_INSERT_MAILS = f", mailed AS ({INSERT_CALL_FINISHED})"
 
-_PING = """
+_INSERT_PING = """
     INSERT INTO deliveries (webhook, payload)
     SELECT id, jsonb_build_object(
         'type', 'ping',
@@ -83,8 +85,8 @@ class PgWebhooks(PgOutbox):
     def __init__(self, database: Database, mails: PgMails | None = None) -> None:
         """Open the outbox. With `mails`, the member who submitted a batch is emailed when it finishes."""
         super().__init__(database, "deliveries", "delivered")
-        mailed = _WITH_MAILS if mails is not None and mails.enabled else ""
-        self._add_finished_batches = _ADD_FINISHED_BATCHES.replace("{mailed}", mailed)
+        mailed = _INSERT_MAILS if mails is not None and mails.enabled else ""
+        self._insert_finished_batches = _INSERT_FINISHED_BATCHES.replace("{mailed}", mailed)
 
     async def add(
         self,
@@ -99,51 +101,53 @@ class PgWebhooks(PgOutbox):
         """Add a webhook; return None if the tenant already has `max_webhooks`. Raises IdempotencyKeyReused if the
         idempotency key belongs to a different request."""
 
-        async def work(connection: Connection) -> WebhookResource | None:
+        async def insert_webhook(connection: Connection) -> WebhookResource | None:
             return await select_one(
-                connection, WebhookResource, _ADD, tenant, webhook, url, sealed, list(events), max_webhooks
+                connection, WebhookResource, _INSERT_WEBHOOK, tenant, webhook, url, sealed, list(events), max_webhooks
             )
 
-        return await insert_once(self._database, tenant, record, work)
+        return await insert_once(self._database, tenant, record, insert_webhook)
 
-    async def encrypted_secrets(self) -> list[tuple[WebhookId, str]]:
+    async def list_encrypted_secrets(self) -> list[tuple[WebhookId, str]]:
         """Return every webhook's encrypted secret."""
         rows = await self._database.fetch("SELECT id, sealed FROM webhooks ORDER BY id")
         return [(row["id"], row["sealed"]) for row in rows]
 
-    async def replace_secret(self, webhook: WebhookId, before: str, after: str) -> bool:
-        """Replace a webhook's encrypted secret. Return False if the current one is not `before`."""
+    async def replace_secret(self, webhook: WebhookId, old_secret: str, new_secret: str) -> bool:
+        """Replace a webhook's encrypted secret. Return False if the current one is not `old_secret`."""
         query = "UPDATE webhooks SET sealed = $3 WHERE id = $1 AND sealed = $2 RETURNING id"
-        return await self._database.fetch_one(query, webhook, before, after) is not None
+        return await self._database.fetch_one(query, webhook, old_secret, new_secret) is not None
 
-    async def list_for(self, tenant: TenantId) -> list[WebhookResource]:
+    async def list_webhooks(self, tenant: TenantId) -> list[WebhookResource]:
         """Return a tenant's webhooks, newest first."""
-        return await self._database.select(WebhookResource, _LIST, tenant)
+        return await self._database.select(WebhookResource, _SELECT_WEBHOOKS, tenant)
 
     async def get(self, tenant: TenantId, webhook: WebhookId) -> WebhookResource | None:
-        return await self._database.select_one(WebhookResource, _GET, tenant, webhook)
+        return await self._database.select_one(WebhookResource, _SELECT_WEBHOOK, tenant, webhook)
 
     async def delete(self, tenant: TenantId, webhook: WebhookId) -> bool:
         """Delete a webhook and its pending deliveries. Return False if it does not exist."""
         query = "DELETE FROM webhooks WHERE tenant = $1 AND id = $2 RETURNING id"
         return await self._database.fetch_one(query, tenant, webhook) is not None
 
-    async def deliveries(self, tenant: TenantId, webhook: WebhookId, limit: int = 50) -> list[DeliveryResource]:
+    async def list_deliveries(self, tenant: TenantId, webhook: WebhookId, limit: int = 50) -> list[DeliveryResource]:
         """Return a webhook's deliveries, newest first."""
-        return await self._database.select(DeliveryResource, _DELIVERIES, tenant, webhook, limit)
+        return await self._database.select(DeliveryResource, _SELECT_DELIVERIES, tenant, webhook, limit)
 
     async def ping(self, tenant: TenantId, webhook: WebhookId) -> DeliveryResource | None:
         """Queue a test delivery and return it; None if the webhook does not exist."""
-        return await self._database.select_one(DeliveryResource, _PING, tenant, webhook)
+        return await self._database.select_one(DeliveryResource, _INSERT_PING, tenant, webhook)
 
-    async def add_finished_batches(self) -> int:
+    async def queue_finished_batches(self) -> int:
         """Queue deliveries and emails for batches that have finished since the last call. Return the number of
         deliveries."""
-        return len(await self._database.fetch(self._add_finished_batches))
+        return len(await self._database.fetch(self._insert_finished_batches))
 
     async def claim(
         self, limit: int, per_webhook: int, busy: Collection[WebhookId], seconds: float
     ) -> list[ClaimedDelivery]:
         """Claim up to `limit` due deliveries, at most `per_webhook` for each webhook and none for `busy` ones. No other
         process can claim them for `seconds` seconds."""
-        return await self._database.select(ClaimedDelivery, _CLAIM, limit, seconds, sorted(busy), per_webhook)
+        return await self._database.select(
+            ClaimedDelivery, _CLAIM_DELIVERIES, limit, seconds, sorted(busy), per_webhook
+        )

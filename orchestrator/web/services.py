@@ -42,7 +42,7 @@ from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure import PgErasures
 from orchestrator.store.evaluation_costs import PgEvaluationCosts
-from orchestrator.store.llm_answer_cache import PgCallContents
+from orchestrator.store.llm_answer_cache import PgLlmRequestContents
 from orchestrator.store.mails import PgMails
 from orchestrator.store.members import PgMembers
 from orchestrator.store.pair_verdicts import PgPairVerdicts
@@ -112,7 +112,7 @@ class Services:
         self.jobs = PgJobs(database, queue, documents, document_days=batches.document_days)
         self.events = PgEvents(database)
         self.ledger = PgLedger(database)
-        self.call_contents = PgCallContents(database)
+        self.call_contents = PgLlmRequestContents(database)
         self.rewards = PgRewards(database)
         self.reward_groups = PgRewardGroups(database)
         self.curations = PgItemOutcomes(database, CurationOutcome)

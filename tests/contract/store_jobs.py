@@ -80,7 +80,7 @@ class Queue:
 
     async def batch(self, batch: BatchId, tenant: TenantId = ACME) -> BatchStatus:
         """Return a batch that is there."""
-        batch_found = await self.jobs.batch(tenant, batch)
+        batch_found = await self.jobs.get_batch(tenant, batch)
         assert batch_found is not None
         return batch_found
 

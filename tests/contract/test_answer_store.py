@@ -35,7 +35,7 @@ def store(request: pytest.FixtureRequest) -> Store:
     if request.param == "memory":
         return memory()
     database: Database = request.getfixturevalue("database")
-    return Store(PgAnswerCache(database), lambda: PgLedger(database).rows("run"))
+    return Store(PgAnswerCache(database), lambda: PgLedger(database).list_rows("run"))
 
 
 async def test_find_unknown_key_is_none(store: Store) -> None:

@@ -149,7 +149,7 @@ async def test_server_killed_under_load_restarts_without_data_loss(used_home: Pa
         await asyncio.gather(*(work() for _ in range(32)))
 
         servers.add(server_pid(used_home))
-        rows = await PgLedger(database).rows("run")
+        rows = await PgLedger(database).list_rows("run")
         assert len(servers) == 3
         assert sorted(row.key for row in rows) == sorted(recorded) == sorted(keys)
         assert all([await answers.find(key) == answer(key) for key in keys])

@@ -61,7 +61,7 @@ async def test_document_is_kept_while_its_job_waits_for_retry(
     await queue.add(document_job())
     await queue.leases.give_back(await queue.one(), "It timed out.", attempt_failed=True, after_seconds=0)
 
-    assert await documents.sweep() == 0
+    assert await documents.delete_released() == 0
     assert stored_files(tmp_path) == [PDF]
     assert (await queue.one()).document_file is not None
 
@@ -76,10 +76,10 @@ async def test_undeletable_file_is_recorded_and_deleted_later(
     assert await Queue(queue.database, documents=broken).delete(JobId("a"))
 
     assert stored_files(tmp_path) == [PDF]
-    assert await erasures.still_stored(ACME, ["a"]) == ["a"]
-    assert await documents.sweep() == 1
+    assert await erasures.find_remaining(ACME, ["a"]) == ["a"]
+    assert await documents.delete_released() == 1
     assert stored_files(tmp_path) == []
-    assert await erasures.still_stored(ACME, ["a"]) == []
+    assert await erasures.find_remaining(ACME, ["a"]) == []
 
 
 async def test_rejected_submission_leaves_document_store_empty(
@@ -90,7 +90,7 @@ async def test_rejected_submission_leaves_document_store_empty(
     with pytest.raises(QueueFull):
         await queue.add(document_job("a"), document_job("b"))
 
-    await documents.sweep()
+    await documents.delete_released()
     assert stored_files(tmp_path) == []
 
 
@@ -109,7 +109,7 @@ async def test_repeated_submission_keeps_a_single_file(queue: Queue, documents: 
 
     await jobs.add(ACME, [document_job("a")], record=record)
     assert await jobs.add(ACME, [document_job("a")], record=record) is not None
-    await documents.sweep()
+    await documents.delete_released()
 
     assert stored_files(tmp_path) == [PDF]
     file = (await queue.one()).document_file
@@ -123,10 +123,10 @@ async def test_file_of_a_crashed_submission_is_deleted(queue: Queue, documents: 
     await queue.add(document_job("lives", document=b"another"))
 
     await documents.release_abandoned(now, 900)
-    assert await documents.sweep() == 0
+    assert await documents.delete_released() == 0
     await documents.release_abandoned(now + HOUR, 900)
 
-    assert await documents.sweep() == 1
+    assert await documents.delete_released() == 1
     assert stored_files(tmp_path) == [b"another"]
 
 

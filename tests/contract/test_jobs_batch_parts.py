@@ -28,7 +28,7 @@ async def queue(database: Database) -> Queue:
 async def rows(queue: Queue) -> tuple[int, int, list[int | None]]:
     """Rows that the batch counts, refused ones, and the rows of its jobs."""
     batch = await queue.batch(BATCH)
-    return batch.rows, len(batch.rejected), [row.job.row async for row in queue.jobs.batch_rows(ACME, BATCH)]
+    return batch.rows, len(batch.rejected), [row.job.row async for row in queue.jobs.iterate_batch_rows(ACME, BATCH)]
 
 
 async def test_same_part_sent_concurrently_is_added_once(queue: Queue, database_url: str) -> None:

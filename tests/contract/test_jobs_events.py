@@ -43,10 +43,10 @@ async def test_events_of_many_writers_are_numbered_without_gaps(queue: Queue) ->
     numbers = await asyncio.gather(*(events.append(A, "progress", {"step": step}) for step in range(40)))
 
     assert sorted(number or 0 for number in numbers) == list(range(2, 42))
-    told = await events.after(A, 1, 100)
+    told = await events.list_after(A, 1, 100)
     assert [event.number for event in told] == list(range(2, 42))
     assert sorted(event.data["step"] for event in told) == list(range(40))
-    assert [event.number for event in await events.after(A, 30, 3)] == [31, 32, 33]
+    assert [event.number for event in await events.list_after(A, 30, 3)] == [31, 32, 33]
 
 
 async def test_event_is_stored_once_after_lost_response(queue: Queue) -> None:
@@ -54,7 +54,7 @@ async def test_event_is_stored_once_after_lost_response(queue: Queue) -> None:
 
     assert await PgEvents(Losing(queue.database)).append(A, "progress", {}) == 2
 
-    assert [event.kind for event in await PgEvents(queue.database).after(A, 0)] == ["queued", "progress"]
+    assert [event.kind for event in await PgEvents(queue.database).list_after(A, 0)] == ["queued", "progress"]
 
 
 async def test_events_after_a_verdict_are_rejected(queue: Queue) -> None:
@@ -64,14 +64,14 @@ async def test_events_after_a_verdict_are_rejected(queue: Queue) -> None:
 
     assert await events.append(A, "progress", {"late": True}) is None
 
-    assert [event.kind for event in await events.after(A, 0)] == ["queued", "started", "succeeded"]
+    assert [event.kind for event in await events.list_after(A, 0)] == ["queued", "started", "succeeded"]
 
 
 async def test_nul_characters_in_event_text_are_replaced(queue: Queue) -> None:
     await queue.add(job("a"))
     await PgEvents(queue.database).append(A, "progress", {"text": "a\0b"})
 
-    (event,) = await PgEvents(queue.database).after(A, 1)
+    (event,) = await PgEvents(queue.database).list_after(A, 1)
     assert event.data == {"text": "a\ufffdb"}
 
 

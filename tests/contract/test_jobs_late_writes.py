@@ -15,7 +15,7 @@ RUN, OTHER_RUN = EvaluationId("ev_erased"), EvaluationId("ev_other")
 async def store(queue: Queue, run: EvaluationId) -> None:
     """An answer that was on its way, and the report that was being written."""
     await PgAnswerCache(queue.database).record(answered(f"key_{run}", run), answer(f"key_{run}"))
-    await PgReports(queue.database).keep(report(run))
+    await PgReports(queue.database).store(report(run))
 
 
 async def stored(queue: Queue, run: EvaluationId) -> tuple[bool, bool]:
@@ -40,7 +40,7 @@ async def test_writes_after_an_erasure_are_not_kept(queue: Queue, whole_tenant: 
 
     assert await stored(queue, RUN) == (False, False)
     assert await stored(queue, OTHER_RUN) == (True, True)
-    assert [row.run_id for row in await PgLedger(queue.database).rows(RUN)] == [RUN]
+    assert [row.run_id for row in await PgLedger(queue.database).list_rows(RUN)] == [RUN]
 
 
 async def test_writes_during_an_erasure_are_removed_by_the_next_purge(queue: Queue) -> None:

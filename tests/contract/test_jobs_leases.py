@@ -23,7 +23,7 @@ async def queue(database: Database) -> Queue:
 
 
 async def kinds(queue: Queue, name: str) -> list[str]:
-    events = await PgEvents(queue.database).after(job(name).id, 0)
+    events = await PgEvents(queue.database).list_after(job(name).id, 0)
     assert [event.number for event in events] == list(range(1, len(events) + 1))
     return [event.kind for event in events]
 
@@ -101,7 +101,7 @@ async def test_job_returned_with_delay_is_not_leased_early(queue: Queue) -> None
     await queue.leases.give_back(await queue.one(), "The endpoint is down.", attempt_failed=False, after_seconds=60)
 
     assert await queue.lease() == []
-    assert "did not finish" in (await queue.jobs.waiting_reason(ACME, job("a").id) or "")
+    assert "did not finish" in (await queue.jobs.explain_waiting(ACME, job("a").id) or "")
 
 
 @pytest.mark.parametrize(("attempt_failed", "tries"), [(True, 2), (False, 4)])
@@ -173,7 +173,7 @@ async def test_max_running_holds_under_concurrent_leasing(queue: Queue, database
 
     assert sum(map(len, leases)) == 3
     waiting = next(item for item in await queue.jobs.list(RICH, state="queued"))
-    assert "limit of running jobs (3 running)" in (await queue.jobs.waiting_reason(waiting.tenant, waiting.id) or "")
+    assert "limit of running jobs (3 running)" in (await queue.jobs.explain_waiting(waiting.tenant, waiting.id) or "")
 
 
 async def test_interactive_jobs_start_first_then_in_submission_order(queue: Queue) -> None:
@@ -189,7 +189,7 @@ async def test_budget_reserves_job_limits_and_releases_unspent_amounts(queue: Qu
 
     first = await queue.lease(4)
     assert [lease.max_usd for lease in first] == [2.0, 2.0]
-    waiting = await queue.jobs.waiting_reason(RICH, job("m2").id) or ""
+    waiting = await queue.jobs.explain_waiting(RICH, job("m2").id) or ""
     assert "It may cost 2 USD, but only 1.00 USD remains of your organisation's budget of 5 USD a month" in waiting
 
     for lease in first:

@@ -31,7 +31,7 @@ async def test_retried_job_is_queued_again_and_ends_in_a_single_verdict(queue: Q
     await queue.leases.finish(again, DONE)
     ended = await queue.get(one.id)
     assert ended.state == "succeeded"
-    events = await PgEvents(database).after(one.id, 0)
+    events = await PgEvents(database).list_after(one.id, 0)
     assert [event.kind for event in events] == ["queued", "started", "retried", "started", "succeeded"]
     assert events[2].data["reason"] == "it failed: It failed"
 

@@ -71,9 +71,9 @@ async def ended(database: Database) -> tuple[tuple[RewardOutcome, ...], RewardsR
     queue = Queue(database)
     job = await queue.get(JOB)
     assert job.state == "succeeded"
-    result = await queue.jobs.result(ACME, JOB, RewardsResult)
+    result = await queue.jobs.get_result(ACME, JOB, RewardsResult)
     assert result is not None
-    return await PgRewards(database).outcomes(JOB), result, job.cost_usd
+    return await PgRewards(database).list_outcomes(JOB), result, job.cost_usd
 
 
 def items_told(outcome: str) -> float:
@@ -122,11 +122,11 @@ async def test_successor_of_a_killed_worker_judges_only_missing_items(
     worker = await asyncio.create_subprocess_exec(*command)
     rewards = PgRewards(database)
     try:
-        await wait_until_async(lambda: rewards.outcomes(JOB), lambda found: len(found) == 4)
+        await wait_until_async(lambda: rewards.list_outcomes(JOB), lambda found: len(found) == 4)
     finally:
         worker.kill()
         await worker.wait()
-    stored = await rewards.outcomes(JOB)
+    stored = await rewards.list_outcomes(JOB)
     llm.open.set()
     llm.otherwise = answered
 
@@ -155,7 +155,7 @@ async def test_worker_that_lost_its_lease_stores_nothing_more(database: Database
     await Queue(database).jobs.cancel(ACME, JOB)
     with pytest.raises(AssertionError):
         await jobs.do(lease)
-    assert await PgRewards(database).outcomes(JOB) == ()
+    assert await PgRewards(database).list_outcomes(JOB) == ()
 
 
 async def test_job_limit_covers_all_items_and_keeps_judged_results(

@@ -56,7 +56,7 @@ async def lose(queue: Queue) -> None:
 async def spent(queue: Queue, owner: TenantId = RICH) -> tuple[float, float]:
     """Return a tenant's spending and reservations of this month, in dollars."""
     day, now = dt.timedelta(days=1), dt.datetime.now(dt.UTC)
-    usage = await PgUsage(queue.database).usage(owner, now - day, now + day)
+    usage = await PgUsage(queue.database).get_usage(owner, now - day, now + day)
     assert usage is not None
     return usage.spent_this_month_usd, usage.reserved_usd
 
@@ -117,12 +117,12 @@ async def test_usage_and_llm_requests_include_all_runs(queue: Queue) -> None:
     await queue.leases.finish(lease, UNCOUNTED)
     day, now = dt.timedelta(days=1), dt.datetime.now(dt.UTC)
 
-    usage = await PgUsage(queue.database).usage(ACME, now - day, now + day)
+    usage = await PgUsage(queue.database).get_usage(ACME, now - day, now + day)
 
     assert usage is not None
     assert (usage.llm_requests, usage.cost_usd) == (2, 3.25)
     assert (usage.prompt_tokens, usage.cached_prompt_tokens) == (200, 80)
-    assert [row.run_id for row in await PgLedger(queue.database).rows_of_job(lease.job)] == [FIRST, SECOND]
+    assert [row.run_id for row in await PgLedger(queue.database).list_job_rows(lease.job)] == [FIRST, SECOND]
 
 
 async def kept(queue: Queue) -> dict[str, bool]:
@@ -142,7 +142,7 @@ async def end_with_reports(queue: Queue) -> Lease:
     await queue.add(job("a"))
     lease = await begin_twice(queue)
     for run in (FIRST, SECOND):
-        await PgReports(queue.database).keep(report(run))
+        await PgReports(queue.database).store(report(run))
         waiting = BatchCall(key=f"call of {run}", run_id=run, model="m", body="{}", until=dt.datetime.now(dt.UTC))
         await PgBatchBook(queue.database, "endpoint").enqueue(waiting)
     await queue.leases.finish(lease, UNCOUNTED)
@@ -195,7 +195,7 @@ async def test_attempt_cost_is_booked_when_the_job_is_returned(queue: Queue) -> 
     assert await spent(queue) == (3.0, 0)
     await queue.add(job("b", max_usd=2.5), tenant=RICH)
     assert await queue.lease() == []
-    assert "3.00 USD is spent" in (await queue.jobs.waiting_reason(RICH, job("b").id) or "")
+    assert "3.00 USD is spent" in (await queue.jobs.explain_waiting(RICH, job("b").id) or "")
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ async def test_submission_is_stored_once_after_lost_response(queue: Queue, kept:
 
     assert added == (None if kept is None else RecordedResponse(kept.status, kept.body, kept.location))
     assert [item.id for item in await queue.jobs.list(ACME)] == ["b", "a"]
-    assert len(await PgEvents(queue.database).after(job("a").id, 0)) == 1
+    assert len(await PgEvents(queue.database).list_after(job("a").id, 0)) == 1
 
 
 async def test_full_queue_rejects_submission_and_forgets_idempotency_key(queue: Queue) -> None:
@@ -101,11 +101,11 @@ async def test_batch_reports_follow_row_order_with_gaps_for_missing_reports(queu
     await queue.jobs.add(ACME, rows[::-1], NewBatch(id=BATCH, name="b", rows=120))
     for lease in await queue.lease(2):
         run = EvaluationId(f"ev_{lease.job}")
-        await evaluations.keep(report(run))
+        await evaluations.store(report(run))
         await queue.leases.record_run(lease, run, {})
         await queue.leases.finish(lease, JobVerdict(state="succeeded", run_id=run))
 
-    found = [row async for row in queue.jobs.batch_rows(ACME, BATCH)]
+    found = [row async for row in queue.jobs.iterate_batch_rows(ACME, BATCH)]
 
     assert [row.job.row for row in found] == list(range(1, 121))
     assert [row.job.row for row in found if row.report is not None] == [119, 120]
@@ -113,7 +113,7 @@ async def test_batch_reports_follow_row_order_with_gaps_for_missing_reports(queu
     assert found[-1].report == written.model_copy(
         update={"idea": written.idea.model_copy(update={"source": found[-1].source})}
     )
-    assert await queue.jobs.report(ACME, found[-1].job.id) == found[-1].report
+    assert await queue.jobs.get_report(ACME, found[-1].job.id) == found[-1].report
 
 
 async def test_reused_job_id_of_another_tenant_changes_nothing(queue: Queue) -> None:
@@ -128,7 +128,7 @@ async def test_reused_job_id_of_another_tenant_changes_nothing(queue: Queue) -> 
 async def kept_run(queue: Queue, name: str, *jobs: str, owner: TenantId = ACME) -> EvaluationId:
     """A report to which these jobs refer, with one answer and one paper."""
     run = EvaluationId(name)
-    await PgReports(queue.database).keep(report(run))
+    await PgReports(queue.database).store(report(run))
     await PgAnswerCache(queue.database).record(answered(f"key_{name}", name), answer(f"key_{name}"))
     for item in jobs:
         await queue.add(job(item), tenant=owner)
@@ -145,7 +145,7 @@ async def test_deleted_jobs_still_count_against_the_month(queue: Queue, database
     await queue.add(job("b", max_usd=1.5), tenant=RICH)
 
     assert await queue.lease() == []
-    assert "1.00 USD is spent" in (await queue.jobs.waiting_reason(RICH, job("b").id) or "")
+    assert "1.00 USD is spent" in (await queue.jobs.explain_waiting(RICH, job("b").id) or "")
 
 
 async def test_deleting_a_running_job_cancels_it(queue: Queue) -> None:
@@ -161,7 +161,7 @@ async def test_deleting_a_running_job_cancels_it(queue: Queue) -> None:
 async def test_purge_works_off_a_backlog_in_chunks(
     queue: Queue, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "_ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(retention, "_ROWS_PER_STATEMENT", 3)
     await database.execute("""
         INSERT INTO idempotency (tenant, key, request, status, body, location, created_at)
         SELECT 'acme', n::text, '', 202, '', '', now() - n * interval '1 day' FROM generate_series(1, 20) AS n
@@ -198,7 +198,7 @@ async def test_purge_deletes_data_past_the_retention_period(queue: Queue, databa
     assert [item.id for item in await queue.jobs.list(ACME)] == ["b"]
     assert [item.id for item in await queue.jobs.list(OTHER)] == ["c"]
     assert await PgReports(database).get(EvaluationId("old")) is None
-    assert await queue.jobs.batch(ACME, BATCH) is None
+    assert await queue.jobs.get_batch(ACME, BATCH) is None
     assert await queue.jobs.add(ACME, [job("d")], record=once(request=b"other")) is None
 
 

@@ -41,7 +41,7 @@ async def queue(database: Database, documents: PgDocuments | None) -> Queue:
 async def kept(queue: Queue, folder: Path) -> int:
     """Documents that lie anywhere once what is released has been swept."""
     if queue.documents is not None:
-        await queue.documents.sweep()
+        await queue.documents.delete_released()
     noted = await queue.database.fetch("SELECT FROM document_files")
     found = stored_files(folder)
     assert len(noted) == len(found)
@@ -76,7 +76,7 @@ async def test_document_is_kept_for_a_retry_and_after_it_succeeds(how: str, queu
     await queue.add(document_job(max_usd=2.0))
     await end(queue, how)
     assert await kept(queue, tmp_path) == 1
-    assert (await queue.jobs.retriable(ACME, job=A))[:2] == (1, 0)
+    assert (await queue.jobs.preview_retry(ACME, job=A))[:2] == (1, 0)
 
     assert await queue.jobs.retry(ACME, A) == (1, 0)
     again = await queue.one()
@@ -97,7 +97,7 @@ async def test_document_is_deleted_at_job_end_without_retention_period(
     await end(queue, how)
 
     assert await kept(queue, tmp_path) == 0
-    assert await queue.jobs.retriable(ACME, job=A) == (0, 1, None)
+    assert await queue.jobs.preview_retry(ACME, job=A) == (0, 1, None)
     assert await queue.jobs.retry(ACME, A) == (0, 1)
 
 
@@ -106,13 +106,13 @@ async def test_expired_document_is_deleted_and_its_job_counted_as_unreadable(que
     await queue.jobs.cancel_batch(ACME, CALL)
     await queue.database.execute("UPDATE jobs SET finished_at = finished_at - interval '31 days' WHERE id = 'a'")
 
-    assert await queue.jobs.forget_documents(dt.datetime.now(dt.UTC)) == 1
+    assert await queue.jobs.delete_expired_documents(dt.datetime.now(dt.UTC)) == 1
 
     assert await kept(queue, tmp_path) == 1
-    assert (await queue.jobs.retriable(ACME, batch=CALL))[:2] == (1, 1)
+    assert (await queue.jobs.preview_retry(ACME, batch=CALL))[:2] == (1, 1)
     assert await queue.jobs.retry_batch(ACME, CALL) == (1, 1)
     # What waits again has no end: its time begins anew with the next one.
-    assert await queue.jobs.forget_documents(dt.datetime.now(dt.UTC) + 31 * DAY) == 0
+    assert await queue.jobs.delete_expired_documents(dt.datetime.now(dt.UTC) + 31 * DAY) == 0
     assert await document_of(queue, await queue.one()) == PDF
 
 
@@ -121,9 +121,9 @@ async def test_retry_deadline_follows_first_document_and_job_retention(queue: Qu
     await queue.jobs.cancel_batch(ACME, CALL)
     await queue.database.execute("UPDATE jobs SET finished_at = $1 WHERE id = 'a'", NOW - DAY)
 
-    assert await queue.jobs.retriable(ACME, batch=CALL) == (2, 0, NOW + 29 * DAY)
+    assert await queue.jobs.preview_retry(ACME, batch=CALL) == (2, 0, NOW + 29 * DAY)
     await queue.tenants.update(ACME, TenantPlan(name="acme", retention_days=7))
-    assert await queue.jobs.retriable(ACME, batch=CALL) == (2, 0, NOW + 6 * DAY)
+    assert await queue.jobs.preview_retry(ACME, batch=CALL) == (2, 0, NOW + 6 * DAY)
 
 
 async def test_erasing_an_ended_job_deletes_its_document(queue: Queue, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ async def test_erasing_an_ended_job_deletes_its_document(queue: Queue, tmp_path:
     assert await queue.delete(A)
 
     assert await kept(queue, tmp_path) == 0
-    assert await PgErasures(queue.database, PgAuditLog(queue.database)).still_stored(ACME, [A]) == []
+    assert await PgErasures(queue.database, PgAuditLog(queue.database)).find_remaining(ACME, [A]) == []
 
 
 async def test_document_is_deleted_with_its_job_or_tenant(queue: Queue, tmp_path: Path) -> None:
@@ -167,9 +167,9 @@ async def test_documents_are_kept_without_limit_and_after_sign_off(
     assert await decisions.sign_off(ACME, CALL, "", AllowedGaps(unfinished=True), ActBy(OPERATOR, NOW))
     await queue.leases.finish(second, DONE)
 
-    assert await queue.jobs.forget_documents(dt.datetime.now(dt.UTC) + 10_000 * DAY) == 0
+    assert await queue.jobs.delete_expired_documents(dt.datetime.now(dt.UTC) + 10_000 * DAY) == 0
     assert await kept(queue, tmp_path) == 2
-    assert await queue.jobs.retriable(ACME, batch=CALL) == (1, 0, None)
+    assert await queue.jobs.preview_retry(ACME, batch=CALL) == (1, 0, None)
 
 
 async def waits_for_a_lock(database: Database) -> bool:
@@ -202,7 +202,7 @@ async def test_a_document_is_not_forgotten_while_its_job_is_run_again(queue: Que
     async def retry(connection: Connection) -> int:
         async with connection.transaction():
             await connection.execute("SELECT FROM jobs FOR UPDATE")
-            return await queue.jobs.forget_documents(dt.datetime.now(dt.UTC) + 31 * DAY)
+            return await queue.jobs.delete_expired_documents(dt.datetime.now(dt.UTC) + 31 * DAY)
 
     assert await queue.database.run(retry) == 0
     assert await queue.jobs.retry(ACME, A) == (1, 0)
@@ -233,7 +233,7 @@ async def test_erasure_concurrent_with_retries_deletes_all_documents(queue: Queu
     )
 
     assert await kept(queue, tmp_path) == 0
-    assert await erasures.still_stored(ACME, [*jobs, CALL]) == []
+    assert await erasures.find_remaining(ACME, [*jobs, CALL]) == []
 
 
 @pytest.mark.parametrize("documents", ["files"], indirect=True)

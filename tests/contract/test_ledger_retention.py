@@ -48,8 +48,8 @@ async def test_job_keeps_ledger_entries_and_result_after_events_are_purged(queue
     done = await queue.get(lease.job)
     assert (done.state, done.cost_usd) == ("succeeded", 0.25)
     assert await keys_in_ledger(queue) == ["paid"]
-    assert await PgEvents(queue.database).after(lease.job, 0) == []
-    assert len(await PgEvents(queue.database).after(job("waiting").id, 0)) == 1
+    assert await PgEvents(queue.database).list_after(lease.job, 0) == []
+    assert len(await PgEvents(queue.database).list_after(job("waiting").id, 0)) == 1
     assert await queue.delete(lease.job)
     assert await queue.delete(job("waiting").id)
     await queue.jobs.purge(AFTER_FOUR_MONTHS, ONE_MONTH)

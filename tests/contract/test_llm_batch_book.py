@@ -37,14 +37,14 @@ async def gathered(book: BatchBook, *calls: BatchCall) -> OutgoingBatch:
 async def test_requests_for_a_model_share_a_batch_and_are_collected_when_closed(book: BatchBook) -> None:
     calls = [a_call("a"), a_call("b"), a_call("c", model="other")]
     batch = await gathered(book, *calls, calls[0])
-    assert await book.open_batches() == [batch]
-    assert sorted(await book.calls_of(batch.id), key=lambda call: call.key) == calls[:2]
+    assert await book.list_open_batches() == [batch]
+    assert sorted(await book.list_calls(batch.id), key=lambda call: call.key) == calls[:2]
     assert batch.until == calls[0].until
     assert await book.collect("a") is None
     await book.mark_sent(batch.id, "batch_7")
-    assert [open_batch.remote_id for open_batch in await book.open_batches()] == ["batch_7"]
+    assert [open_batch.remote_id for open_batch in await book.list_open_batches()] == ["batch_7"]
     await book.close(batch.id, [LineResult("a", '{"said": "ü\\u0000"}'), LineResult("b", None, "too late")])
-    assert await book.open_batches() == []
+    assert await book.list_open_batches() == []
     assert sorted(await book.find_ended(["a", "b", "c"])) == ["a", "b"]
     assert await book.collect("a") == CollectedCall('{"said": "ü\\u0000"}', "")
     assert await book.collect("b") == CollectedCall(None, "too late")
@@ -67,7 +67,7 @@ async def test_settled_answer_remains_collectable_and_new_request_starts_over(bo
     again = a_call("a", run="three")
     second = await gathered(book, again)
     assert await book.find_ended(["a"]) == []
-    assert await book.calls_of(second.id) == [again]
+    assert await book.list_calls(second.id) == [again]
 
 
 async def test_batch_is_sent_when_idle_or_full(book: BatchBook) -> None:
@@ -76,7 +76,7 @@ async def test_batch_is_sent_when_idle_or_full(book: BatchBook) -> None:
     assert await book.gather(PATIENT) is None
     full = await book.gather(PATIENT._replace(most_requests=2))
     assert full is not None
-    assert len(await book.calls_of(full.id)) == 2
+    assert len(await book.list_calls(full.id)) == 2
     assert await book.gather(PATIENT._replace(most_bytes=1)) is not None, "one call leaves, whatever its size"
     assert await book.gather(AT_ONCE) is None
 
@@ -99,15 +99,15 @@ async def test_forget_older_counts_unsettled_answers(book: BatchBook) -> None:
     batch = await gathered(book, *map(a_call, "abcd"))
     await book.close(batch.id, [LineResult("a", "{}"), LineResult("b", "{}"), LineResult("c", None)])
     await book.settle(["b"])
-    assert await book.forget_older(3_600) == 0
-    assert await book.forget_older(-1) == 1
+    assert await book.delete_older(3_600) == 0
+    assert await book.delete_older(-1) == 1
     assert await book.collect("a") is None
 
 
 async def test_cancellation_time_of_a_batch_is_recorded(book: BatchBook) -> None:
     batch = await gathered(book, a_call("a"))
     await book.mark_cancelled(batch.id)
-    assert [open_batch.cancelled_at is not None for open_batch in await book.open_batches()] == [True]
+    assert [open_batch.cancelled_at is not None for open_batch in await book.list_open_batches()] == [True]
 
 
 async def test_recently_settled_request_is_not_sent_again(database: Database) -> None:

@@ -59,7 +59,7 @@ async def test_requests_of_unreachable_batch_are_returned_only_after_deadline_gr
     await book.enqueue(BatchCall(key="a", run_id="run", model="m", body="{}", until=until))
     dispatcher = BatchDispatcher(SETTINGS, book, LostEndpoint(failure, clock), InMemoryClaims(clock.monotonic), clock)
     await dispatcher.work()
-    (batch,) = await book.open_batches()
+    (batch,) = await book.list_open_batches()
     if sent:
         await book.mark_sent(batch.id, "batch_1")
     waiting = []
@@ -68,7 +68,7 @@ async def test_requests_of_unreachable_batch_are_returned_only_after_deadline_gr
         await dispatcher.work()
         waiting.append(await book.collect("a") is None)
     assert waiting == [True, True, False]
-    assert await book.open_batches() == []
+    assert await book.list_open_batches() == []
 
 
 async def test_process_without_claim_sends_nothing(database: Database) -> None:
@@ -79,7 +79,7 @@ async def test_process_without_claim_sends_nothing(database: Database) -> None:
     await claims.claim("batches of calls to the LLM", "another process", 45.0)
     dispatcher = BatchDispatcher(SETTINGS, book, LostEndpoint(DOWN, clock), claims, clock)
     await dispatcher.work()
-    assert await book.open_batches() == []
+    assert await book.list_open_batches() == []
     clock.passed = 46.0
     await dispatcher.work()
-    assert len(await book.open_batches()) == 1
+    assert len(await book.list_open_batches()) == 1

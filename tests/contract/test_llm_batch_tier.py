@@ -144,7 +144,7 @@ async def test_processes_sharing_a_database_send_and_pay_each_request_once(
             ask_all(one.gateway, [overnight_run("one")], 8), ask_all(two.gateway, [overnight_run("two")], 8)
         )
     stats = simulated.stats()
-    rows = [*await PgLedger(database).rows("one"), *await PgLedger(database).rows("two")]
+    rows = [*await PgLedger(database).list_rows("one"), *await PgLedger(database).list_rows("two")]
     paid = sum(row.record.cost_usd or 0.0 for row in rows if not row.record.cached)
     assert stats.repeated_answers == 0
     assert paid == pytest.approx((2.0 * stats.billed_prompt_tokens + 10.0 * stats.billed_completion_tokens) / 1e6)
@@ -205,7 +205,7 @@ async def test_batch_of_a_killed_process_is_found_and_not_resent(
         await ask_all(stand.gateway, [overnight_run("one"), overnight_run("two")], 6)
     stats = simulated.stats()
     assert (stats.batches, stats.batch_answers, stats.requests, stats.repeated_answers) == (1, 12, 0, 0)
-    rows = [*await PgLedger(database).rows("one"), *await PgLedger(database).rows("two")]
+    rows = [*await PgLedger(database).list_rows("one"), *await PgLedger(database).list_rows("two")]
     paid = sum(row.record.cost_usd or 0.0 for row in rows)
     assert paid == pytest.approx((2.0 * stats.billed_prompt_tokens + 10.0 * stats.billed_completion_tokens) / 1e6)
 

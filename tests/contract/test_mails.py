@@ -48,11 +48,11 @@ async def handed_in(service: Service, officer: Person, *titles: str, **query: st
 
 
 async def finished(service: Service) -> None:
-    await PgWebhooks(service.database, service.services.mails).add_finished_batches()
+    await PgWebhooks(service.database, service.services.mails).queue_finished_batches()
 
 
 async def owed(service: Service, who: Person) -> list[EmailDelivery]:
-    return await service.services.mails.of_member(who.member.tenant, who.member.id)
+    return await service.services.mails.list_for_member(who.member.tenant, who.member.id)
 
 
 async def until(service: Service, who: Person, state: str) -> list[EmailDelivery]:
@@ -78,7 +78,7 @@ async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service,
     best = "(SELECT min(run) FROM report_figures)"
     await service.database.execute(f"UPDATE report_figures SET score = 0.5, complete = run = {best}")  # noqa: S608
     await service.database.execute(f"UPDATE report_figures SET fit = 'poor' WHERE run <> {best}")  # noqa: S608
-    assert await service.services.tables.counts(ACME, BatchId(call)) == {"full": 1, "part": 1, "failed": 1}
+    assert await service.services.tables.count_by_outcome(ACME, BatchId(call)) == {"full": 1, "part": 1, "failed": 1}
     await service.database.execute("UPDATE jobs SET cost_usd = NULL WHERE state = 'failed'")
     await asyncio.gather(*(finished(service) for _ in range(5)))
     async with sending(service, post.port):
@@ -199,8 +199,8 @@ async def test_disabled_mail_service_queues_nothing(service: Service) -> None:
     owner = await person(service, "owner", "Olga Owner")
     await handed_in(service, owner, "# One")
     await service.finish()
-    await PgWebhooks(service.database, silent).add_finished_batches()
-    await service.database.run(lambda connection: silent.add_invitation(connection, owner.member))
+    await PgWebhooks(service.database, silent).queue_finished_batches()
+    await service.database.run(lambda connection: silent.queue_invitation(connection, owner.member))
     assert not await owed(service, owner)
 
 
@@ -229,8 +229,8 @@ async def test_mails_are_deleted_with_their_call_or_tenant(service: Service) -> 
     await assigned(service, owner, call)
     await service.services.erasures.erase(ACME, [], ActBy(OPERATOR, NOW), batch=BatchId(call))
     assert not await owed(service, grace)
-    assert await service.services.mails.of_member(ACME, MemberId("mb_none")) == []
-    await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
+    assert await service.services.mails.list_for_member(ACME, MemberId("mb_none")) == []
+    await service.database.run(lambda connection: service.services.mails.queue_invitation(connection, grace.member))
     assert len(await owed(service, grace)) == 1
     assert await service.services.tenants.delete(ACME, ActBy(OPERATOR, NOW))
     assert await service.database.fetch("SELECT FROM mails") == []
@@ -239,7 +239,7 @@ async def test_mails_are_deleted_with_their_call_or_tenant(service: Service) -> 
 async def test_finished_mails_are_deleted_after_a_week(service: Service) -> None:
     grace = await person(service, "reviewer", "Grace Hopper")
     for _ in range(2):
-        await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
+        await service.database.run(lambda connection: service.services.mails.queue_invitation(connection, grace.member))
     await service.database.execute("UPDATE mails SET state = 'sent' WHERE id = (SELECT id FROM mails LIMIT 1)")
     now = service.services.clock.now()
     await service.services.jobs.purge(now + dt.timedelta(days=6))
@@ -253,7 +253,7 @@ async def invited(service: Service, *names: str) -> list[Person]:
     people = [await person(service, "reviewer", name) for name in names]
     for item in people:
         await service.database.run(
-            lambda connection, member=item.member: service.services.mails.add_invitation(connection, member)  # type: ignore[misc]
+            lambda connection, member=item.member: service.services.mails.queue_invitation(connection, member)  # type: ignore[misc]
         )
     return people
 
@@ -265,8 +265,8 @@ async def test_unknown_mailbox_fails_immediately_and_reason_is_reported(service:
         (mail,) = await until(service, grace, "failed")
     assert mail.attempt == 1
     assert "550 5.1.1 no such mailbox" in mail.last_result
-    assert await service.services.mails.given_up(ACME) == {grace.member.id: mail.last_result}
-    assert await service.services.mails.given_up(OTHER) == {}
+    assert await service.services.mails.get_failure_reasons(ACME) == {grace.member.id: mail.last_result}
+    assert await service.services.mails.get_failure_reasons(OTHER) == {}
 
 
 async def test_temporarily_rejected_mail_is_retried_and_finally_fails(service: Service, post: MailPost) -> None:

@@ -36,24 +36,24 @@ _FILL = (
     """,
     "VACUUM ANALYZE",
 )
-_LIST = jobs._LIST.format(columns="id", conditions="{}", limit="$2")
+_LIST = jobs._SELECT_JOBS.format(columns="id", conditions="{}", limit="$2")
 _STATEMENTS: dict[str, tuple[str, Sequence[Any], str]] = {
-    "counts of a page of batches": (jobs._BATCHES, ("tenant_0", None, None, None, 50, None), "jobs_batch_state"),
+    "counts of a page of batches": (jobs._SELECT_BATCHES, ("tenant_0", None, None, None, 50, None), "jobs_batch_state"),
     "newest jobs": (_LIST.format("tenant = $1"), ("tenant_0", 50), "jobs_tenant"),
     "jobs by their sender's name": (
         _LIST.format(f"tenant = $1 AND {source_ends('$3')} AND {source_matches('source_name', '$3')}"),
         ("tenant_0", 50, "A-12"),
         "jobs_source",
     ),
-    "pace": (evaluation_costs._PACE, ("tenant_0", "scholareval", evaluation_costs._PERIOD), "jobs_finished"),
+    "pace": (evaluation_costs._SELECT_PACE, ("tenant_0", "scholareval", evaluation_costs._PERIOD), "jobs_finished"),
     "jobs past their retention": (retention._DELETE_OLD, (NOW, 200), "jobs_"),
     "ledger of old months": (
-        retention._DELETE_ROWS.format(table="ledger", condition=retention._OLD_CALLS),
+        retention._DELETE_ROWS.format(table="ledger", condition=retention._OLD_LEDGER_ROWS),
         (NOW, 10_000),
         "jobs_tenant",
     ),
     "calls of a new ranking": (
-        ranking_rows._ADD_CALLS,
+        ranking_rows._INSERT_CALLS,
         ("rk_1", "tenant_0", ["idea_1", "idea_2"]),
         "runs_run",
     ),

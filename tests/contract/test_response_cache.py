@@ -47,7 +47,7 @@ async def test_cached_response_is_returned_byte_for_byte(replies: ResponseCache,
     await replies.find_or_claim("k", WEEK, "a", 60)
     kept = reply(body)
 
-    await replies.keep("k", kept, WEEK)
+    await replies.store("k", kept, WEEK)
 
     assert await replies.find_or_claim("k", WEEK, "b", 60) == kept
 
@@ -55,24 +55,24 @@ async def test_cached_response_is_returned_byte_for_byte(replies: ResponseCache,
 async def test_not_found_response_is_cached(replies: ResponseCache) -> None:
     kept = reply()._replace(status=404)
 
-    await replies.keep("k", kept, WEEK)
+    await replies.store("k", kept, WEEK)
 
     assert await replies.find_or_claim("k", WEEK, "b", 60) == kept
 
 
 async def test_response_older_than_accepted_is_requested_again(replies: ResponseCache) -> None:
     old = reply(age=dt.timedelta(hours=2))
-    await replies.keep("k", old, WEEK)
+    await replies.store("k", old, WEEK)
 
     assert await replies.find_or_claim("k", dt.timedelta(hours=3), "a", 60) == old
     assert await replies.find_or_claim("k", dt.timedelta(hours=1), "a", 60) == "claimed"
 
 
 async def test_newer_response_replaces_the_older(replies: ResponseCache) -> None:
-    await replies.keep("k", reply(b"old", dt.timedelta(days=1)), WEEK)
+    await replies.store("k", reply(b"old", dt.timedelta(days=1)), WEEK)
     new = reply(b"new")
 
-    await replies.keep("k", new, WEEK)
+    await replies.store("k", new, WEEK)
 
     assert await replies.find_or_claim("k", WEEK, "a", 60) == new
 
@@ -89,7 +89,7 @@ async def test_renewal_extends_only_claims_of_named_claimants(replies: ResponseC
 async def test_unclaimed_returns_keys_without_pending_requests(replies: ResponseCache) -> None:
     for key in ("asked", "kept", "released"):
         await replies.find_or_claim(key, WEEK, "a", 60)
-    await replies.keep("kept", reply(), WEEK)
+    await replies.store("kept", reply(), WEEK)
     await replies.release("released", "a")
 
     assert sorted(await replies.find_unclaimed(["asked", "kept", "released", "unknown"])) == [
@@ -101,8 +101,8 @@ async def test_unclaimed_returns_keys_without_pending_requests(replies: Response
 
 async def test_purge_removes_expired_responses_in_batches(replies: ResponseCache) -> None:
     for number in range(5):
-        await replies.keep(f"old{number}", reply(age=dt.timedelta(days=2)), dt.timedelta(days=1))
-    await replies.keep("new", reply(), dt.timedelta(days=1))
+        await replies.store(f"old{number}", reply(age=dt.timedelta(days=2)), dt.timedelta(days=1))
+    await replies.store("new", reply(), dt.timedelta(days=1))
 
     assert [await replies.purge(3) for _ in range(3)] == [3, 2, 0]
     assert await replies.find_or_claim("new", WEEK, "a", 60) != "claimed"
@@ -123,7 +123,7 @@ async def test_concurrent_claims_and_stores_request_each_key_once(replies: Respo
             await replies.find_unclaimed([key])
         if found != "claimed":
             return False
-        await replies.keep(key, reply(), WEEK)
+        await replies.store(key, reply(), WEEK)
         return True
 
     asked = await asyncio.gather(*(ask(f"c{number}", f"k{number % 5}") for number in range(100)))

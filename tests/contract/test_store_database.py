@@ -12,8 +12,8 @@ from pydantic import SecretStr
 from assayer.errors import ConfigurationError, StorageError
 from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.database import Connection, limit_outage_wait
-from orchestrator.store.database_errors import safe_address
-from orchestrator.store.migrator import MIGRATION_LOCK, latest_revision
+from orchestrator.store.database_errors import strip_credentials
+from orchestrator.store.migrator import MIGRATION_LOCK, get_latest_revision
 from orchestrator.store.queue_depth import PgQueueDepth
 from tests.contract.postgres_proxy import PostgresProxy
 from tests.polling import wait_until_async
@@ -97,7 +97,7 @@ async def test_ping_good_server_names_version_and_revision(empty_database_url: s
     assert before.revision is None
     assert after.server is not None
     assert after.server.startswith("PostgreSQL ")
-    assert (after.revision, after.problem) == (latest_revision(), "")
+    assert (after.revision, after.problem) == (get_latest_revision(), "")
 
 
 async def test_ping_missing_database_says_so(empty_database_url: str) -> None:
@@ -176,7 +176,7 @@ async def test_invalid_url_error_hides_the_password(url: str) -> None:
     ],
 )
 def test_address_never_shows_a_password(url: str, shown: str) -> None:
-    assert safe_address(url) == shown
+    assert strip_credentials(url) == shown
 
 
 def test_settings_shown_to_people_hide_the_password() -> None:

@@ -23,7 +23,7 @@ async def test_unknown_report_id_returns_none(database: Database) -> None:
 async def test_nul_characters_in_reports_are_replaced(database: Database) -> None:
     evaluations = PgReports(database)
 
-    await evaluations.keep(report(text="a\0b \\u0000 \\\0"))
+    await evaluations.store(report(text="a\0b \\u0000 \\\0"))
 
     stored = await evaluations.get(ID)
     assert stored is not None
@@ -32,9 +32,9 @@ async def test_nul_characters_in_reports_are_replaced(database: Database) -> Non
 
 async def test_later_report_replaces_the_earlier(database: Database) -> None:
     evaluations = PgReports(database)
-    await evaluations.keep(report())
+    await evaluations.store(report())
 
-    await evaluations.keep(report(text="We smelt it again."))
+    await evaluations.store(report(text="We smelt it again."))
 
     assert await evaluations.get(ID) == report(text="We smelt it again.")
 
@@ -57,10 +57,10 @@ async def test_evaluation_has_a_single_final_state_and_only_success_has_report(
     await queue.leases.expire()
     second = await queue.one()
     assert await queue.leases.record_run(second, runs["taken"], {})
-    await evaluations.keep(report(runs["taken"]))
+    await evaluations.store(report(runs["taken"]))
     assert await queue.leases.finish(second, JobVerdict(state="succeeded", run_id=runs["taken"]))
     # Those who lost their leases come to an end all the same: one with a report, one without.
-    await evaluations.keep(report(runs["taken"]))
+    await evaluations.store(report(runs["taken"]))
     assert not await queue.leases.finish(leases["taken"], JobVerdict(state="succeeded", run_id=runs["taken"]))
     assert await queue.leases.give_back(leases["cancelled"], "It failed.", attempt_failed=True, after_seconds=0) is None
 

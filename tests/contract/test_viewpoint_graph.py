@@ -33,8 +33,8 @@ async def test_loaded_graph_contains_added_ideas_and_nearest_neighbour_edges(
     ideas = [new_idea(number, size=1 + number % 4) for number in range(12)]
     added = await graph.add(ideas)
     contents = await graph.load()
-    assert contents.plan == PLAN == await graph.plan()
-    assert contents.version == await graph.version()
+    assert contents.plan == PLAN == await graph.read_plan()
+    assert contents.version == await graph.read_version()
     assert [idea.id for idea in contents.ideas] == [idea.idea.id for idea in ideas] == list(contents.arrays.ideas)
     assert [idea.url for idea in contents.ideas] == [idea.idea.url for idea in ideas]
     expected = [viewpoint for idea in ideas for viewpoint in idea.viewpoints.viewpoints]
@@ -105,12 +105,12 @@ async def test_dates_are_stored_as_days_and_missing_dates_as_unknown(graph: PgVi
 async def test_known_id_with_different_text_is_rejected_with_its_whole_batch(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
     await graph.add([new_idea(1)])
-    version = await graph.version()
+    version = await graph.read_version()
     with pytest.raises(InputError, match="have the same id 'idea-1'"):
         await graph.add([new_idea(2), new_idea(1, idea=known(1, text="Another text."))])
     with pytest.raises(InputError, match="have the same id 'idea-3'"):
         await graph.add([new_idea(3), new_idea(3, idea=known(3, text="Another text."))])
-    assert await graph.version() == version
+    assert await graph.read_version() == version
     assert len((await graph.load()).ideas) == 1
 
 
@@ -142,7 +142,7 @@ async def test_existing_graph_rejects_different_plan_and_accepts_identical_plan(
 
 
 async def test_missing_graph_error_names_build_command(graph: PgViewpointGraph) -> None:
-    assert await graph.plan() is None
+    assert await graph.read_plan() is None
     with pytest.raises(InputError, match="assayer graph build"):
         await graph.load()
     with pytest.raises(InputError, match="assayer graph build"):
@@ -197,11 +197,11 @@ async def test_removed_graph_name_can_be_reused(database: Database) -> None:
     graph = PgViewpointGraph(database, "default", FaissNeighbours())
     await graph.create(PLAN)
     await graph.add([new_idea(1)])
-    key = await graph.key()
+    key = await graph.read_key()
     await graph.remove()
-    assert await graph.plan() is None
+    assert await graph.read_plan() is None
     await graph.create(PLAN.model_copy(update={"inter": 9}))
-    assert await graph.key() != key
+    assert await graph.read_key() != key
     assert len((await graph.load()).ideas) == 0
 
 

@@ -19,7 +19,7 @@ from orchestrator.mail.models import ClaimedMail
 from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater
 from orchestrator.store import Database
 from orchestrator.store.database import Connection
-from orchestrator.store.job_sql import finish_statement
+from orchestrator.store.job_sql import build_finish_statement
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
 from orchestrator.webhooks.secrets import SecretCipher, generate_secret
@@ -108,7 +108,7 @@ async def end(database: Database, name: str, state: str = "succeeded") -> None:
     await database.execute(END, name, state)
 
 
-END = finish_statement(
+END = build_finish_statement(
     """state = $2, cost_usd = 0.5, problem = CASE
         WHEN $2 = 'failed' THEN '{"type": "budget-exhausted"}'::jsonb END""",
     "id = $1 AND state IN ('queued', 'running')",
@@ -116,7 +116,7 @@ END = finish_statement(
 
 
 async def owed(store: PgWebhooks, tenant: TenantId = OURS, name: str = "wh_1") -> list[DeliveryResource]:
-    return await store.deliveries(tenant, WebhookId(name), 500)
+    return await store.list_deliveries(tenant, WebhookId(name), 500)
 
 
 @asynccontextmanager
@@ -185,10 +185,10 @@ async def test_every_job_kind_and_final_state_creates_a_delivery(
 async def test_webhook_receives_only_subscribed_events(database: Database, store: PgWebhooks) -> None:
     await hook(store, "https://example.org", events=("batch.finished",))
     for name in await batch(database, "bt_1", 3):
-        assert await store.add_finished_batches() == 0
+        assert await store.queue_finished_batches() == 0
         await end(database, name)
     assert await owed(store) == []
-    assert await store.add_finished_batches() == 1
+    assert await store.queue_finished_batches() == 1
     assert [item.type for item in await owed(store)] == ["batch.finished"]
 
 
@@ -198,7 +198,7 @@ async def test_batch_with_concurrently_finishing_jobs_is_reported_once(database:
     await asyncio.gather(
         *(end(database, name, "succeeded" if number % 3 else "failed") for number, name in enumerate(names))
     )
-    await asyncio.gather(*(store.add_finished_batches() for _ in range(4)))
+    await asyncio.gather(*(store.queue_finished_batches() for _ in range(4)))
     assert len(await owed(store)) == 1
     (dispatch,) = await store.claim(10, 10, (), 60)
     assert dispatch.payload["data"] == {
@@ -212,9 +212,9 @@ async def test_batch_with_concurrently_finishing_jobs_is_reported_once(database:
 async def test_webhook_created_after_batch_finished_receives_nothing(database: Database, store: PgWebhooks) -> None:
     for name in await batch(database, "bt_1", 2):
         await end(database, name)
-    assert await store.add_finished_batches() == 0
+    assert await store.queue_finished_batches() == 0
     await hook(store, "https://example.org")
-    assert await store.add_finished_batches() == 0
+    assert await store.queue_finished_batches() == 0
 
 
 async def test_finished_batch_reaches_its_tenants_webhook(
@@ -336,11 +336,11 @@ async def test_webhooks_are_limited_and_isolated_per_tenant(store: PgWebhooks) -
     for number in range(5):
         await hook(store, "https://example.org", name=f"wh_{number}")
     assert await store.add(OURS, WebhookId("wh_5"), "https://example.org", "s", EVENTS, 5) is None
-    assert len(await store.list_for(OURS)) == 5
-    assert await store.list_for(THEIRS) == []
+    assert len(await store.list_webhooks(OURS)) == 5
+    assert await store.list_webhooks(THEIRS) == []
     assert not await store.delete(THEIRS, WebhookId("wh_1"))
     assert await store.delete(OURS, WebhookId("wh_1"))
-    assert len(await store.list_for(OURS)) == 4
+    assert len(await store.list_webhooks(OURS)) == 4
 
 
 async def test_key_rotation_re_encrypts_secrets_and_keeps_signatures_valid(
@@ -348,9 +348,9 @@ async def test_key_rotation_re_encrypts_secrets_and_keeps_signatures_valid(
 ) -> None:
     _, secret = await hook(store, there.url)
     await re_encrypt_secrets(store, SecretCipher([LATER_KEY, KEY]))
-    ((_, sealed),) = await store.encrypted_secrets()
+    ((_, sealed),) = await store.list_encrypted_secrets()
     await re_encrypt_secrets(store, SecretCipher([LATER_KEY]))
-    assert await store.encrypted_secrets() == [("wh_1", sealed)], "what is under the first key stays as it is"
+    assert await store.list_encrypted_secrets() == [("wh_1", sealed)], "what is under the first key stays as it is"
     await job(database, "ev_1")
     async with delivering(store, keys=(LATER_KEY,)):
         await end(database, "ev_1")

@@ -202,7 +202,7 @@ class SourceGateway:
             status: Literal[200, 404] = 200 if response.status == 200 else 404
             cached = CachedResponse(request.source, status, response.body, self._clock.now())
             async with self._cache_slots:
-                await self._cache.keep(key, cached, lifetime)
+                await self._cache.store(key, cached, lifetime)
             return SourceResponse(status, cached.body, cached.fetched_at, cached=False)
         except BaseException:
             await self._claims.release(key, claimant)

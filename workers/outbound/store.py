@@ -80,7 +80,7 @@ class ResponseCache(Claims, Protocol):
         the outcome of the claim."""
         ...
 
-    async def keep(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
+    async def store(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
         """Store the response, replacing any older one, and release the claim. The response may be purged after its
         lifetime."""
         ...
@@ -106,7 +106,7 @@ class InMemoryResponseCache(InMemoryClaims):
             return cached
         return "claimed" if await self.claim(key, claimant, seconds) else "elsewhere"
 
-    async def keep(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
+    async def store(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
         self._responses[key] = (response, response.fetched_at + lifetime)
         self._claims.pop(key, None)
 

@@ -23,7 +23,7 @@ def migrate(
     """Migrate the database to this version. Run this before an upgrade if the service may not change tables
     (ASSAYER_DATABASE__MIGRATE=false), with an ASSAYER_DATABASE__URL that names the role that owns the tables."""
     from orchestrator.store import Database
-    from orchestrator.store.migrator import latest_revision
+    from orchestrator.store.migrator import get_latest_revision
 
     async def work(database: Database) -> None:
         await database.migrate()
@@ -33,7 +33,7 @@ def migrate(
             await database.grant_queue_privileges(scaling_role)
 
     with_database(work)
-    revision = latest_revision()
+    revision = get_latest_revision()
     with Outcome(as_json=as_json) as outcome:
         outcome.add(f"The tables are at revision {revision}.", revision=revision)
         if serving_role:

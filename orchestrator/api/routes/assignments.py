@@ -104,7 +104,7 @@ async def list_assignments(query: Annotated[AssignmentsQuery, Query()], context:
     batch = None if query.batch is None else BatchId(query.batch)
     is_reviewer = context.caller.role == "reviewer"
     member = context.caller.subject if is_reviewer else None
-    assignments = await context.reviewing.assignments.queue(
+    assignments = await context.reviewing.assignments.list_assignments(
         context.tenant, member=member, batch=batch, limit=query.limit, masked=is_reviewer
     )
     return Page(items=tuple(assignments), next=None)
@@ -126,7 +126,7 @@ async def withdraw_assignment(id: PathId, query: Annotated[OfReviewer, Query()],
 async def list_conflicts(context: PeopleReader, batch: CallInPath) -> Page[ConflictOfInterest]:
     """List the conflicts of interest in a batch: those declared, those detected when reviewers were assigned, and those
     cleared since."""
-    return Page(items=tuple(await context.reviewing.assignments.conflicts(context.tenant, batch.id)), next=None)
+    return Page(items=tuple(await context.reviewing.assignments.list_conflicts(context.tenant, batch.id)), next=None)
 
 
 @router.post("/v1/evaluations/{id}/conflicts")
@@ -137,7 +137,7 @@ async def declare_conflict(id: PathId, body: ConflictBody, context: ConflictDecl
     if context.caller.role == "reviewer":
         if member != context.caller.member:
             raise HttpProblem("forbidden", "Reviewers can declare only their own conflicts.")
-        blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), member)
+        blind_given = await context.reviewing.assignments.has_blind_opinion(context.tenant, JobId(id), member)
         required(blind_given, missing_or_deleted("evaluation", id))
     if not member:
         raise HttpProblem.invalid("State which reviewer has the conflict. Only reviewers can omit this.", "/reviewer")

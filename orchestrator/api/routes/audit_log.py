@@ -25,7 +25,7 @@ router = APIRouter(prefix="/v1/audit-log", tags=["audit_log"])
 async def list_audit_entries(query: Annotated[AuditQuery, Query()], context: AuditReader) -> AuditLogPage:
     """List the tenant's audit log, oldest entry first. A machine key sees the actions, who performed them, and the
     hashes needed to verify the log, but not people's judgements."""
-    entries = await context.services.audit_log.entries(context.tenant, after=query.after, limit=query.limit + 1)
+    entries = await context.services.audit_log.list_entries(context.tenant, after=query.after, limit=query.limit + 1)
     page = entries[: query.limit]
     if context.caller.role == "machine":
         page = list(map(without_judgements, page))
@@ -38,4 +38,4 @@ async def list_audit_entries(query: Annotated[AuditQuery, Query()], context: Aud
 async def get_audit_head(context: AuditReader) -> AuditHead:
     """Return the log's length and the hash of its newest entry. Store both elsewhere, so that you can detect later
     whether entries were removed from the end."""
-    return await context.services.audit_log.head(context.tenant)
+    return await context.services.audit_log.get_head(context.tenant)

@@ -28,11 +28,11 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
     if not intake.accepted:
         raise no_usable_row(intake)
     ideas = len(intake.accepted) - len(intake.duplicates)
-    pace = await services.costs.pace(tenant, query.method)
+    pace = await services.costs.measure_pace(tenant, query.method)
     models = tags_in(query.board_models)
     typical: TypicalEvaluation | Absent
     if query.board is None and not models:
-        past_usage = await services.costs.taken(tenant, query.method, services.options.gpu_speeds)
+        past_usage = await services.costs.list_usage(tenant, query.method, services.options.gpu_speeds)
         unmeasured = (
             f"The typical cost of {query.method} is unknown, and you have too few finished evaluations with "
             "this method."
@@ -43,7 +43,7 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
         typical_board = services.options.typical_board
         typical = typical_board(query.board, models) if typical_board else _OTHER_BOARD
     cost_estimate = estimate(ideas, past_usage, typical, pace, query.max_usd)
-    month = await services.usage.month(tenant)
+    month = await services.usage.get_month_budget(tenant)
     usd_left = month.left_usd if month else None
     known_estimate = None if isinstance(cost_estimate, Absent) else cost_estimate
     cost = cost_estimate if isinstance(cost_estimate, Absent) else cost_estimate.cost_usd

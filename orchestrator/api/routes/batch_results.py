@@ -110,7 +110,7 @@ def _result_rows(
     services: Services, tenant: TenantId, batch: BatchStatus, reference: str | None
 ) -> AsyncIterator[ResultRow]:
     matching_rows = [item for item in batch.rejected if reference in (None, get_own_reference(item.source, item.row))]
-    return rows_in_order(services.jobs.batch_rows(tenant, batch.id, reference), matching_rows)
+    return rows_in_order(services.jobs.iterate_batch_rows(tenant, batch.id, reference), matching_rows)
 
 
 async def _json_lines(rows: AsyncIterator[ResultRow], standings: Standings) -> AsyncIterator[bytes]:
@@ -128,11 +128,11 @@ async def _standings(
 ) -> dict[str, RowStanding]:
     """Return the standings by evaluation id. Raises HttpProblem with status 404 if the ranking does not belong to this
     batch or has not finished."""
-    rankings = await services.rankings.listed(caller.tenant, batch=batch.id, state="succeeded")
+    rankings = await services.rankings.list_rankings(caller.tenant, batch=batch.id, state="succeeded")
     ranking = next((item.id for item in rankings if ranking_name in ("", item.id)), None)
     if ranking_name and ranking is None:
         raise not_found("finished ranking of this batch", ranking_name)
-    table = await services.tables.all(caller.tenant, batch.id, ranking or "")
+    table = await services.tables.list_rows(caller.tenant, batch.id, ranking or "")
     people: dict[str, PanelRow] | None = None
     if may(caller.role, "see the panel"):
         people = {item.evaluation: item for item in (await panel_of(services.reviewing, caller.tenant, batch.id)).rows}

@@ -62,7 +62,7 @@ _LAST = "Id of the last event received"
 @router.get("")
 async def list_batches(query: Annotated[BatchesQuery, Query()], context: Reader) -> Page[BatchSummary]:
     """List the tenant's batches, newest first."""
-    batches = await context.services.jobs.batches(
+    batches = await context.services.jobs.list_batches(
         context.tenant, after=decode_cursor(query.after), limit=query.limit + 1, tag=query.tag
     )
     now = context.now
@@ -72,11 +72,11 @@ async def list_batches(query: Annotated[BatchesQuery, Query()], context: Reader)
 @router.get("/{id}")
 async def get_batch(context: Reader, batch: CallInPath) -> BatchResource:
     """Return a batch with its progress and the rows that contain no usable idea."""
-    waiting_reason = await context.services.jobs.batch_waiting_reason(context.tenant, batch.id)
+    waiting_reason = await context.services.jobs.explain_batch_waiting(context.tenant, batch.id)
     extra_fields: dict[str, object] = {"waiting_reason": waiting_reason}
     # Counted only once all have ended, so that clients polling a running batch do not trigger a count each time.
     if batch.finished_at is not None:
-        outcomes = await context.services.tables.outcomes(context.tenant, batch.id)
+        outcomes = await context.services.tables.count_outcomes(context.tenant, batch.id)
         extra_fields |= {"outcomes": outcomes.counts, "poorly_covered": outcomes.poorly_covered}
     return (await batch_resource(context, batch)).model_copy(update=extra_fields)
 
@@ -162,7 +162,7 @@ async def _progress_events(services: Services, tenant: TenantId, batch: BatchId)
     try:
         async with services.listener.subscribe("assayer_jobs") as notifications:
             while clock.monotonic() < end:
-                status = await services.jobs.batch(tenant, batch)
+                status = await services.jobs.get_batch(tenant, batch)
                 if status is None:
                     return
                 is_finished = status.finished_at is not None
@@ -179,6 +179,6 @@ async def _progress_events(services: Services, tenant: TenantId, batch: BatchId)
 
 
 async def batch_resource(context: RouteContext, batch: BatchStatus) -> BatchResource:
-    next_row = await context.services.jobs.next_row(context.tenant, batch.id)
+    next_row = await context.services.jobs.get_next_row(context.tenant, batch.id)
     summary = batch_summary(batch, context.now)
     return BatchResource(**dict(summary), rejected_rows=batch.rejected, next_row=next_row)

@@ -34,7 +34,7 @@ async def get_review_terms(id: PathId, context: ProposalReader) -> CallTerms:
     """Return the terms of the call that a proposal belongs to, including its criteria and review form. Reviewers can
     read them only for proposals assigned to them."""
     if context.caller.role == "reviewer":
-        given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
+        given = await context.reviewing.assignments.has_blind_opinion(context.tenant, JobId(id), context.caller.subject)
         required(given, missing_or_deleted("evaluation", id))
     job = await context.find_job(id, "evaluation")
-    return await context.services.call_details.terms_of(context.tenant, job.id)
+    return await context.services.call_details.get_terms(context.tenant, job.id)

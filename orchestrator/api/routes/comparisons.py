@@ -61,7 +61,9 @@ async def _idea(
 
 async def _show(services: Services, job: Job) -> ComparisonResource:
     has_succeeded = job.state == "succeeded"
-    return _resource(job, await services.jobs.result(job.tenant, job.id, ComparisonResult) if has_succeeded else None)
+    return _resource(
+        job, await services.jobs.get_result(job.tenant, job.id, ComparisonResult) if has_succeeded else None
+    )
 
 
 def _resource(job: Job, result: ComparisonResult | None = None) -> ComparisonResource:

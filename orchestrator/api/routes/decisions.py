@@ -39,7 +39,7 @@ async def decide_proposals(body: DecisionBody, context: Overrider, call: CallInP
 async def get_applicant(id: PathId, context: CallReader) -> Applicant:
     """Return a proposal's applicant, the columns of its spreadsheet row that are not part of its text, and other
     proposals with the same text."""
-    applicant = await context.services.applicants.of(context.tenant, JobId(id))
+    applicant = await context.services.applicants.get(context.tenant, JobId(id))
     return required(applicant, missing_or_deleted("evaluation", id))
 
 
@@ -53,5 +53,5 @@ async def change_applicant(id: PathId, body: ApplicantBody, context: CallChanger
 
 async def _decisions(context: RouteContext, batch: BatchId) -> CallDecisions:
     store = context.reviewing.proposal_decisions
-    use = await store.budget_use(context.tenant, batch)
-    return CallDecisions(budget=use, decisions=tuple(await store.all(context.tenant, batch)))
+    use = await store.get_budget_use(context.tenant, batch)
+    return CallDecisions(budget=use, decisions=tuple(await store.list_decisions(context.tenant, batch)))

@@ -179,7 +179,7 @@ def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRe
 
 async def show_evaluation(services: Services, job: Job) -> Evaluation:
     """Return an evaluation's resource. If it is queued, the resource states why it has not started."""
-    waiting_reason = await services.jobs.waiting_reason(job.tenant, job.id) if job.state == "queued" else None
+    waiting_reason = await services.jobs.explain_waiting(job.tenant, job.id) if job.state == "queued" else None
     resource_of = await evaluation_resources(services, [job])
     return resource_of(job).model_copy(update={"waiting_reason": waiting_reason})
 
@@ -187,7 +187,7 @@ async def show_evaluation(services: Services, job: Job) -> Evaluation:
 async def evaluation_resources(services: Services, jobs: Sequence[Job]) -> Callable[[Job], Evaluation]:
     """Return a function that converts these jobs to resources, with the figures of their reports."""
     run_ids = {job.id: job.run_id for job in jobs if job.state == "succeeded" and job.run_id is not None}
-    figures = await services.reports.figures(list(run_ids.values()))
+    figures = await services.reports.get_figures(list(run_ids.values()))
     return lambda job: _evaluation_resource(job, figures.get(run_ids[job.id]) if job.id in run_ids else None)
 
 

@@ -57,7 +57,7 @@ def _stream_router(kind: JobKind) -> APIRouter:
     ) -> Response:
         """Stream a job's events, beginning with the first or after the last event received."""
         job, services = await context.find_job(id, kind), context.services
-        if job.state in TERMINAL and not await services.events.after(job.id, last_event_id, 1):
+        if job.state in TERMINAL and not await services.events.list_after(job.id, last_event_id, 1):
             return Response(status_code=204)
         events = _job_events(services, job, last_event_id)
         return EventSourceResponse(events, ping=services.settings.heartbeat_seconds, sep="\n")
@@ -73,7 +73,7 @@ async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[
     try:
         async with services.listener.subscribe("assayer_events", only=job.id) as notifications:
             while clock.monotonic() < end:
-                events = await services.events.after(job.id, last, _PAGE)
+                events = await services.events.list_after(job.id, last, _PAGE)
                 for item in events:
                     event = Event(number=item.number, kind=item.kind, at=item.at, data=item.data)
                     yield ServerSentEvent(event.model_dump_json(), id=str(item.number), event=item.kind, sep="\n")
@@ -92,7 +92,10 @@ async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[
 async def get_timeline(context: Reader, job: EvaluationInPath) -> Timeline:
     """Return an evaluation's timeline: its time in the queue, the method's stages, and the language model requests."""
     return timeline_of(
-        job, await context.services.events.all(job.id), await context.services.ledger.rows_of_job(job.id), context.now
+        job,
+        await context.services.events.list_all(job.id),
+        await context.services.ledger.list_job_rows(job.id),
+        context.now,
     )
 
 

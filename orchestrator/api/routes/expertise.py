@@ -30,7 +30,7 @@ router = APIRouter(tags=["reviewing"])
 async def get_expertise(id: PathId, context: AssignmentReader) -> Expertise:
     """Return a member's expertise and declared conflicts of interest. Reviewers can read only their own."""
     _check_own(context, id)
-    expertise = await context.reviewing.expertise.of(context.tenant, MemberId(id))
+    expertise = await context.reviewing.expertise.get(context.tenant, MemberId(id))
     return required(expertise, not_found("member", id))
 
 
@@ -84,7 +84,7 @@ async def change_bids(id: PathId, body: BidsBody, context: ReviewerCaller) -> Pa
 @router.get("/v1/batches/{id}/bids")
 async def list_bids(context: PeopleReader, batch: CallInPath) -> Page[ReviewerBid]:
     """List all reviewers' bids in a batch. Conflicts of interest are not included; see the batch's conflicts."""
-    return Page(items=tuple(await context.reviewing.bids.all(context.tenant, batch.id)), next=None)
+    return Page(items=tuple(await context.reviewing.bids.list_bids(context.tenant, batch.id)), next=None)
 
 
 async def _biddable(context: RouteContext, id: str) -> list[BiddableProposal]:

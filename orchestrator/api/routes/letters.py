@@ -49,7 +49,7 @@ class LettersQuery(UrlQuery):
 @router.get("/v1/batches/{id}/letter-templates")
 async def get_letter_templates(context: PanelReader, batch: CallInPath) -> StoredTemplates:
     """Return a batch's letter templates, or the built-in ones if none were stored."""
-    return await context.reviewing.letters.templates(context.tenant, batch.id)
+    return await context.reviewing.letters.get_templates(context.tenant, batch.id)
 
 
 @router.put("/v1/batches/{id}/letter-templates")
@@ -102,14 +102,14 @@ async def mark_letters_sent(body: SentBody, context: Overrider, call: CallInPath
 async def release_comments(body: ReleaseBody, context: Overrider, job: EvaluationInPath) -> Page[ReleasedComment]:
     """Release reviewers' comments to the applicant, with their current wording. Comments by reviewers who are not
     listed are withheld. Rejected once the call is signed off."""
-    released = await context.reviewing.letters.release(context.tenant, job.id, body.reviewers, context.by)
+    released = await context.reviewing.letters.release_comments(context.tenant, job.id, body.reviewers, context.by)
     return Page(items=tuple(released), next=None)
 
 
 @router.get("/v1/evaluations/{id}/released-comments")
 async def list_released_comments(context: PanelReader, job: EvaluationInPath) -> Page[ReleasedComment]:
     """List reviewers' comments that were released to the applicant."""
-    return Page(items=tuple(await context.reviewing.letters.released(context.tenant, job.id)), next=None)
+    return Page(items=tuple(await context.reviewing.letters.list_released_comments(context.tenant, job.id)), next=None)
 
 
 @router.post("/v1/evaluations/{id}/objections")
@@ -119,14 +119,14 @@ async def record_objection(
     """Record an applicant's objection to the decision on a proposal. This is allowed even after sign-off. A repeated
     request returns the objection in its current state."""
     record = await creation.record(b"{}", f"/v1/evaluations/{id}/objections")
-    objection = await context.reviewing.letters.object(context.tenant, JobId(id), body, context.by, record)
+    objection = await context.reviewing.letters.record_objection(context.tenant, JobId(id), body, context.by, record)
     return required(objection, missing_or_deleted("evaluation", id))
 
 
 @router.get("/v1/evaluations/{id}/objections")
 async def list_objections(context: PanelReader, job: EvaluationInPath) -> Page[Objection]:
     """List the objections to the decision on a proposal, with their answers."""
-    objections = await context.reviewing.letters.objections(context.tenant, evaluation=job.id)
+    objections = await context.reviewing.letters.list_objections(context.tenant, evaluation=job.id)
     return Page(items=tuple(objections), next=None)
 
 
@@ -142,5 +142,5 @@ async def answer_objection(
     current state."""
     record = await creation.record(b"{}", f"/v1/evaluations/{id}/objections/{number}/answer")
     store = context.reviewing.letters
-    objection = await store.answer(context.tenant, JobId(id), number, body.answer, context.by, record)
+    objection = await store.answer_objection(context.tenant, JobId(id), number, body.answer, context.by, record)
     return required(objection, missing_or_deleted("evaluation", id, f"The proposal has no objection {number}."))

@@ -27,4 +27,4 @@ async def get_llm_request(number: CallNumber, context: Reader, job: EvaluationIn
 
 
 async def _calls(services: Services, job: Job) -> list[tuple[LlmRequest, str]]:
-    return await calls_of(services.ledger, job, await services.events.all(job.id), services.clock.now())
+    return await calls_of(services.ledger, job, await services.events.list_all(job.id), services.clock.now())

@@ -41,7 +41,7 @@ async def list_member_emails(id: PathId, context: PeopleReader) -> Page[EmailDel
     """List the emails to a member in the past week, newest first. Each states whether the mail server accepted it and,
     if it was given up, why."""
     member = await members.get_member(context.services.members, context.tenant, id)
-    return Page(items=tuple(await context.services.mails.of_member(context.tenant, member.id)), next=None)
+    return Page(items=tuple(await context.services.mails.list_for_member(context.tenant, member.id)), next=None)
 
 
 @router.patch("/{id}")

@@ -19,7 +19,9 @@ router = APIRouter(prefix="/v1/evaluations/{id}", tags=["reviewing"])
 async def get_proposal_text(id: PathId, context: ProposalReader) -> ProposalToRead:
     """Return the proposal's text without any findings from its report. In blind mode the text is masked."""
     if context.caller.role == "reviewer":
-        blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
+        blind_given = await context.reviewing.assignments.has_blind_opinion(
+            context.tenant, JobId(id), context.caller.subject
+        )
         required(blind_given, missing_or_deleted("evaluation", id))
     return await read_proposal(context.services.jobs, context.tenant, id)
 
@@ -29,7 +31,7 @@ async def give_opinion(id: PathId, body: OpinionBody, context: ReviewerCaller) -
     """Submit a reviewer's first opinion, formed before seeing the report. It cannot be replaced, only revised. The
     report then becomes available to the reviewer. Repeating the request changes nothing."""
     await require_answers(context.services.call_details, context.tenant, JobId(id), body.answers)
-    opinion = await context.reviewing.opinions.give(context.tenant, JobId(id), body, context.by)
+    opinion = await context.reviewing.opinions.submit(context.tenant, JobId(id), body, context.by)
     return required(opinion, missing_or_deleted("evaluation", id))
 
 
@@ -47,7 +49,9 @@ async def list_opinions(id: PathId, context: OpinionReader) -> Page[Opinion]:
     await context.find_job(id, "evaluation")
     own_member = context.caller.subject if context.caller.role == "reviewer" else None
     return Page(
-        items=tuple(await context.reviewing.opinions.of(context.tenant, evaluation=JobId(id), member=own_member)),
+        items=tuple(
+            await context.reviewing.opinions.list_opinions(context.tenant, evaluation=JobId(id), member=own_member)
+        ),
         next=None,
     )
 
@@ -59,7 +63,7 @@ async def create_judgement(
     """Agree or disagree with a point in the report; disagreement requires a reason. The latest judgement on a point
     counts. The response lists all of the caller's judgements on this report."""
     await judge_point(context.reviewing.opinions, context.services.jobs, context.tenant, JobId(id), body, context.by)
-    own_judgements = await context.reviewing.opinions.judgements(context.tenant, JobId(id), context.caller.member)
+    own_judgements = await context.reviewing.opinions.list_judgements(context.tenant, JobId(id), context.caller.member)
     return Page(items=tuple(own_judgements), next=None)
 
 
@@ -69,5 +73,5 @@ async def list_judgements(id: PathId, context: OpinionReader) -> Page[PointJudge
     await context.find_job(id, "evaluation")
     own_member = context.caller.subject if context.caller.role == "reviewer" else None
     return Page(
-        items=tuple(await context.reviewing.opinions.judgements(context.tenant, JobId(id), own_member)), next=None
+        items=tuple(await context.reviewing.opinions.list_judgements(context.tenant, JobId(id), own_member)), next=None
     )

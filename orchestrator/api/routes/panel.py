@@ -39,7 +39,7 @@ async def get_panel(query: Annotated[PanelQuery, Query()], context: PanelReader,
 @router.post("/v1/evaluations/{id}/override")
 async def override_score(id: PathId, body: OverrideBody, context: Overrider) -> ScoreOverride:
     """Override the reviewers' combined score with a score and a reason."""
-    override = await context.reviewing.decisions.override(
+    override = await context.reviewing.decisions.override_score(
         context.tenant, JobId(id), body.score, body.reason, context.by
     )
     return required(override, missing_or_deleted("evaluation", id))

@@ -59,14 +59,14 @@ async def get_dossier(id: PathId, query: Annotated[DossierQuery, Query()], conte
     decisions, and is sorted by them."""
     batch, tenant = BatchId(id), context.tenant
     call = await context.find_batch(id)
-    rankings = await context.services.rankings.listed(tenant, batch=batch, state="succeeded")
+    rankings = await context.services.rankings.list_rankings(tenant, batch=batch, state="succeeded")
     ranking = query.ranking or (rankings[0].id if rankings else "")
-    rows = await context.services.tables.all(tenant, batch, ranking)
+    rows = await context.services.tables.list_rows(tenant, batch, ranking)
     panel, decisions, use = None, list[Decision](), None
     if may(context.caller.role, "see the panel"):
         panel = await panel_of(context.reviewing, tenant, batch)
-        decisions = await context.reviewing.proposal_decisions.all(tenant, batch)
-        use = await context.reviewing.proposal_decisions.budget_use(tenant, batch)
+        decisions = await context.reviewing.proposal_decisions.list_decisions(tenant, batch)
+        use = await context.reviewing.proposal_decisions.get_budget_use(tenant, batch)
     dossier = dossier_of(call, rows, ranking, panel, context.now, decisions, use)
     await _record_export(context, batch, "dossier")
     return await pdf_of(context.services, "dossier.typ", dossier, f"{id}.pdf")

@@ -92,7 +92,7 @@ async def list_rankings(query: Annotated[RankingsQuery, Query()], context: Reade
     batch = None if query.batch is None else BatchId(query.batch)
     if batch is not None:
         await context.find_batch(batch)
-    rankings = await context.services.rankings.listed(
+    rankings = await context.services.rankings.list_rankings(
         context.tenant, batch=batch, reference=query.reference, after=decode_cursor(query.after), limit=query.limit + 1
     )
     return page_of(rankings, query.limit, ranking_resource)
@@ -104,11 +104,11 @@ async def get_ranking_report(id: PathId, context: Reader, accept: Annotated[str 
     410 if it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     job = await context.find_job(id, "ranking")
-    ranking = await context.services.rankings.whole(job.tenant, job.id)
+    ranking = await context.services.rankings.get_ranking(job.tenant, job.id)
     if ranking is None:
         raise no_result_problem(job)
     small = len(ranking.ideas) <= MAX_IDEAS
-    comparisons = await context.services.rankings.comparisons(job.tenant, job.id) if small else ()
+    comparisons = await context.services.rankings.list_comparisons(job.tenant, job.id) if small else ()
     text = await asyncio.to_thread(_RENDERERS[media_type], ranking, comparisons)
     return report_response(text, media_type, "report.css", "ranking.css")
 
@@ -119,7 +119,7 @@ async def list_ranking_comparisons(id: PathId, context: Reader) -> Response:
     ideas."""
     job = await context.find_job(id, "ranking")
     comparisons = await comparisons_of(context.services.rankings, job)
-    names = await context.services.rankings.references(job.tenant, job.id)
+    names = await context.services.rankings.get_references(job.tenant, job.id)
     text = await asyncio.to_thread(comparisons_to_jsonl, comparisons, names)
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, _JSON_LINES)
 

@@ -17,7 +17,7 @@ router = APIRouter(prefix="/v1/evaluations/{id}/remarks", tags=["reviewing"])
 async def list_remarks(id: PathId, context: PanelReader) -> Page[Remark]:
     """List all remarks, oldest first."""
     await context.find_job(id, "evaluation")
-    return Page(items=tuple(await context.reviewing.remarks.of(context.tenant, JobId(id))), next=None)
+    return Page(items=tuple(await context.reviewing.remarks.list_remarks(context.tenant, JobId(id))), next=None)
 
 
 @router.post("", status_code=201)

@@ -84,7 +84,7 @@ async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
     judge = services.judges.resolve(body.judge)
     work = RewardsRequest(items=items_of_list(body), judge=judge, limits=body.limits)
     ended_job = await _judge(work, posting)
-    outcomes = await services.rewards.outcomes(ended_job.id)
+    outcomes = await services.rewards.list_outcomes(ended_job.id)
     if len(outcomes) < len(work.items):
         raise no_result_problem(ended_job)
     values = [outcome.value for outcome in outcomes]
@@ -153,7 +153,7 @@ def _relative(reward: float | None, metrics: Mapping[str, float]) -> float | Non
 
 async def _outcome(services: Services, job: Job) -> RewardOutcome:
     """Return a job's outcome. Raises HttpProblem if there is none."""
-    outcomes = await services.rewards.outcomes(job.id)
+    outcomes = await services.rewards.list_outcomes(job.id)
     if job.state in TERMINAL and outcomes:
         return outcomes[0]
     raise no_result_problem(job)

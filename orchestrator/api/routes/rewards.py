@@ -58,7 +58,7 @@ async def get_debate(
     in the texts. If the item has no reward, the status is 409 with the reason."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     job = await context.find_job(id, "rewards")
-    item_record = required(await context.services.rewards.item(job.id, item), not_found("item", f"{item} of {id}"))
+    item_record = required(await context.services.rewards.get_item(job.id, item), not_found("item", f"{item} of {id}"))
     reward = _reward_of(item_record.outcome, job)
     # Rendered in a thread, because debates are long and would block the event loop.
     text = await asyncio.to_thread(_RENDERERS[media_type], item_record.item.item, reward)

@@ -39,4 +39,4 @@ async def get_usage(query: Annotated[UsageQuery, Query()], context: Reader) -> U
     since = query.since or now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     if since >= until:
         raise HttpProblem.parameter("since", "It must be before `until` or, without `until`, before the current time.")
-    return required(await context.services.usage.usage(tenant, since, until), not_found("tenant", tenant))
+    return required(await context.services.usage.get_usage(tenant, since, until), not_found("tenant", tenant))

@@ -77,7 +77,7 @@ def _with_plain_secret(replay: RecordedResponse, cipher: SecretCipher) -> Record
 @router.get("")
 async def list_webhooks(context: Manager) -> Page[WebhookResource]:
     """List the tenant's webhooks, newest first."""
-    return Page(items=tuple(await context.services.webhooks.list_for(context.tenant)), next=None)
+    return Page(items=tuple(await context.services.webhooks.list_webhooks(context.tenant)), next=None)
 
 
 @router.get("/{id}")
@@ -92,7 +92,7 @@ async def list_deliveries(
 ) -> Page[DeliveryResource]:
     """List a webhook's recent and pending deliveries, newest first."""
     webhook = await _find_webhook(context.services, context.tenant, id)
-    deliveries = await context.services.webhooks.deliveries(context.tenant, WebhookId(webhook.id), query.limit)
+    deliveries = await context.services.webhooks.list_deliveries(context.tenant, WebhookId(webhook.id), query.limit)
     return Page(items=tuple(deliveries), next=None)
 
 

@@ -27,7 +27,7 @@ async def _start_run(service: Service, lease: Lease) -> EvaluationId:
 
 
 async def _store_report(service: Service, lease: Lease, run: EvaluationId, report: Report) -> None:
-    await PgReports(service.database).keep(report.model_copy(update={"evaluation_id": run}))
+    await PgReports(service.database).store(report.model_copy(update={"evaluation_id": run}))
     verdict = JobVerdict(state="succeeded", run_id=run, cost_usd=0.25)
     assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
 

@@ -29,7 +29,7 @@ def reward_outcome(item: int, value: int | None = 1, **changes: Any) -> RewardOu
 
 async def store_outcomes(service: Service, lease: Lease, *outcomes: RewardOutcome, before: int = 0) -> None:
     """Store outcomes as the worker with this lease; `before` is the number of items already stored."""
-    assert await PgRewards(service.database).keep(lease, outcomes, before)
+    assert await PgRewards(service.database).store(lease, outcomes, before)
 
 
 async def finish_rewards(service: Service, lease: Lease, outcomes: Sequence[RewardOutcome]) -> RewardsResult:

@@ -156,7 +156,7 @@ class Service:
         run = EvaluationId(f"run_{lease.job}")
         assert await leases.record_run(lease, run, {})
         if problem is None:
-            await PgReports(self.database).keep(report(run).model_copy(update={"graph": graph}))
+            await PgReports(self.database).store(report(run).model_copy(update={"graph": graph}))
         verdict = JobVerdict(state="failed" if problem else "succeeded", run_id=run, problem=problem, cost_usd=0.25)
         assert await leases.finish(lease, verdict)
         return lease

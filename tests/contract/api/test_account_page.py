@@ -27,7 +27,7 @@ async def test_a_reviewer_switches_mails_off_and_on_again(service: Service) -> N
     found = await members.get(tenant, grace.member.id)
     assert found is not None
     assert found.receives_email
-    acts = [(entry.action, entry.actor) for entry in await service.services.audit_log.entries(tenant)]
+    acts = [(entry.action, entry.actor) for entry in await service.services.audit_log.list_entries(tenant)]
     assert acts[-2:] == [("member changed", grace.member.id)] * 2
 
 
@@ -46,7 +46,7 @@ async def test_concurrent_account_save_does_not_restore_a_removed_role(service: 
 
 async def test_undelivered_email_is_shown_to_the_inviting_officer(service: Service) -> None:
     officer, grace = await person(service, "officer", "Otto"), await person(service, "reviewer", "Grace Hopper")
-    await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
+    await service.database.run(lambda connection: service.services.mails.queue_invitation(connection, grace.member))
     async with signed_in(service, officer.key) as browser:
         assert "queued" in (await browser.get(f"/console/members/{grace.member.id}")).text
         query = (

@@ -15,7 +15,12 @@ async def test_reviewer_assignments_are_previewed_made_and_withdrawn(
         tried = (await browser.get(here, params={"per_proposal": "2"})).text
         assert "2 new assignments" in tried
         assert "Only 1 reviewer is available." in tried
-        assert await service.services.reviewing.assignments.queue(officer.member.tenant, member=None, batch=None) == []
+        assert (
+            await service.services.reviewing.assignments.list_assignments(
+                officer.member.tenant, member=None, batch=None
+            )
+            == []
+        )
         plan = {"per_proposal": "2", "shown": hidden_field(tried, "shown")}
         assert (await submit_form(browser, here, **plan)).status_code == 303
         assert "no review yet" in (await browser.get(here)).text
@@ -24,7 +29,7 @@ async def test_reviewer_assignments_are_previewed_made_and_withdrawn(
         again = await submit_form(browser, here, "/withdraw", **given)
         assert again.status_code == 409
         assert "Nothing was withdrawn" in again.text
-    left = await service.services.reviewing.assignments.queue(officer.member.tenant, member=None, batch=None)
+    left = await service.services.reviewing.assignments.list_assignments(officer.member.tenant, member=None, batch=None)
     assert len(left) == 1
 
 
@@ -39,7 +44,10 @@ async def test_outdated_assignment_plan_is_rejected_without_assigning_reviewers(
         refused = await submit_form(browser, here, per_proposal="2", shown=shown)
     assert refused.status_code == 409
     assert "no reviewers were assigned" in refused.text
-    assert await service.services.reviewing.assignments.queue(officer.member.tenant, member=None, batch=None) == []
+    assert (
+        await service.services.reviewing.assignments.list_assignments(officer.member.tenant, member=None, batch=None)
+        == []
+    )
 
 
 async def test_conflict_is_declared_excludes_the_reviewer_and_is_cleared_with_reason(service: Service) -> None:

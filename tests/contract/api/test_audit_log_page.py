@@ -37,9 +37,9 @@ async def test_entries_are_listed_newest_first_and_filtered_by_actor_act_and_sub
 
 async def test_chain_is_checked_against_a_stored_tip(service: Service) -> None:
     auditor = await person(service, "auditor", "Eva Auditor")
-    early = await service.services.audit_log.head(ACME)
+    early = await service.services.audit_log.get_head(ACME)
     await written(service, 3)
-    head = await service.services.audit_log.head(ACME)
+    head = await service.services.audit_log.get_head(ACME)
     async with signed_in(service, auditor.key) as browser:
         assert f"{head.number}:{head.hash}" in (await browser.get(HERE)).text
         whole = (await browser.get(f"{HERE}/check")).text
@@ -58,7 +58,7 @@ async def test_chain_is_checked_against_a_stored_tip(service: Service) -> None:
 async def test_long_chain_is_checked_and_exported_completely(service: Service) -> None:
     auditor = await person(service, "auditor", "Eva Auditor")
     await written(service, 1_001)
-    head = await service.services.audit_log.head(ACME)
+    head = await service.services.audit_log.get_head(ACME)
     async with signed_in(service, auditor.key) as browser:
         assert f"The log is intact: {head.number:,} entries." in (await browser.get(f"{HERE}/check")).text
         saved = await browser.get(f"{HERE}/export")

@@ -53,7 +53,7 @@ async def test_queued_rows_keep_their_requested_options(service: Service, client
         (2, "B", "interactive", accepted.id),
         (1, "A", "interactive", accepted.id),
     ]
-    second, first = [await service.services.jobs.request(ACME, JobId(item.id)) for item in page.items]
+    second, first = [await service.services.jobs.get_request(ACME, JobId(item.id)) for item in page.items]
     assert isinstance(first, EvaluationRequest)
     assert isinstance(second, EvaluationRequest)
     assert (first.method, str(first.cutoff), first.limits.max_usd) == ("grapheval", "2024-05-01", 0.5)

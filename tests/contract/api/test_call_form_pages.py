@@ -36,7 +36,7 @@ async def test_officer_adds_a_third_and_fourth_criterion_without_saving_and_is_t
         await page.get_by_label("Currency, such as EUR").fill("EUR")
         await page.get_by_role("button", name="Create the call").click()
         await page.get_by_role("heading", name="Spring call").wait_for()
-    (batch,) = await service.services.jobs.batches(ACME)
+    (batch,) = await service.services.jobs.list_batches(ACME)
     terms = (await service.services.call_details.get(ACME, BatchId(batch.id))).terms
     assert [criterion.name for criterion in terms.criteria] == ["Impact", "Cost", "Team", "Risk"]
     assert [field.name for field in terms.form.fields] == ["Ethics"]

@@ -29,7 +29,7 @@ BY_OPERATOR = ActBy(OPERATOR, NOW)
 
 
 async def _log(service: Service, after: int = 0) -> list[AuditEntry]:
-    return await service.services.audit_log.entries(ACME, after=after)
+    return await service.services.audit_log.list_entries(ACME, after=after)
 
 
 def _acts(entries: list[AuditEntry]) -> list[str]:

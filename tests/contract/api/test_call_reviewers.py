@@ -87,7 +87,7 @@ async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
         ("member invited", batch),
         ("reviews assigned", batch),
     ]
-    entries = await service.services.audit_log.entries(ACME)
+    entries = await service.services.audit_log.list_entries(ACME)
     (invited,) = [entry for entry in entries if entry.action == "member invited" and entry.subject == grace["id"]]
     assert (invited.content or {})["call"] == batch
     chosen = [entry for entry in entries if entry.action == "reviewers chosen"]
@@ -141,7 +141,7 @@ async def test_removed_reviewer_keeps_opinions_and_open_assignments_are_reassign
     outcome = await assign_reviewers(officer, batch, per_proposal=1)
     assert (outcome["assigned"], outcome["loads"], outcome["unfilled_proposals"]) == (2, {bob.member.id: 2}, [])
     withdrawn = [
-        entry for entry in await service.services.audit_log.entries(ACME) if entry.action == "assignment withdrawn"
+        entry for entry in await service.services.audit_log.list_entries(ACME) if entry.action == "assignment withdrawn"
     ]
     assert {item.subject for item in withdrawn} == set(evaluations[1:])
     assert {(item.content or {})["reason"] for item in withdrawn} == {"is no longer a reviewer of this call"}
@@ -171,7 +171,7 @@ async def test_invalid_reviewer_choice_is_rejected_and_changes_nothing(
     for body in ({"name": "Grace", "email": "no address"}, OUTSIDE_REVIEWER | {"role": "owner"}):
         check_problem(await officer.post(path, json=body), 422, "invalid-request")
     assert [
-        entry for entry in await service.services.audit_log.entries(ACME) if entry.action == "reviewers chosen"
+        entry for entry in await service.services.audit_log.list_entries(ACME) if entry.action == "reviewers chosen"
     ] == []
 
 
@@ -188,7 +188,7 @@ async def test_a_call_that_is_signed_off_keeps_its_reviewers(service: Service, o
     check_problem(await owner.post(path, json=OUTSIDE_REVIEWER), 409, "conflict")
     members = (await owner.get("/v1/members")).json()["items"]
     assert "Grace Hopper" not in [member["name"] for member in members]
-    assert await service.services.reviewing.call_reviewers.chosen(ACME, BatchId(batch)) is None
+    assert await service.services.reviewing.call_reviewers.get_chosen(ACME, BatchId(batch)) is None
 
 
 async def test_reviewer_removed_from_the_call_before_assignment_is_not_assigned(service: Service) -> None:
@@ -251,7 +251,7 @@ async def test_reviewer_choice_is_tenant_scoped_and_erased_with_its_call(service
     stores, now = service.services, service.services.clock.now()
     for item in (batch, kept):
         await choose_reviewers(owner, item, member_ids(ada))
-    assert await stores.reviewing.call_reviewers.chosen(OTHER, BatchId(batch)) is None
+    assert await stores.reviewing.call_reviewers.get_chosen(OTHER, BatchId(batch)) is None
     with pytest.raises(ReviewRefused, match="does not exist"):
         await stores.reviewing.call_reviewers.choose(OTHER, BatchId(batch), [MemberId("mb_1")], ActBy(OPERATOR, now))
     await stores.erasures.erase(ACME, [], ActBy(OPERATOR, now), batch=BatchId(batch))

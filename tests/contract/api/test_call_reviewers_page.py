@@ -62,7 +62,7 @@ async def test_reviewers_not_listed_on_the_page_stay_chosen(service: Service, of
             browser, here, "/reviewers", reviewer=member_ids(people[103]), listed=member_ids(people[103])
         )
         assert ticked.status_code == 303
-        chosen = await service.services.reviewing.call_reviewers.chosen(ACME, BatchId(batch))
+        chosen = await service.services.reviewing.call_reviewers.get_chosen(ACME, BatchId(batch))
         assert chosen == frozenset(member_ids(people[0], people[1], people[103]))
         unticked = await submit_form(browser, here, "/reviewers", listed=member_ids(people[0]))
         assert unticked.status_code == 303
@@ -83,7 +83,7 @@ async def test_ending_assignments_requires_confirmation_on_the_page(service: Ser
         shown = await submit_form(browser, here, "/reviewers", **fields)
         assert shown.status_code == 200
         assert "2 assignments without a review would end: Ada Byron, 2." in told(shown.text)
-        assert await service.services.reviewing.call_reviewers.chosen(ACME, BatchId(batch)) is None
+        assert await service.services.reviewing.call_reviewers.get_chosen(ACME, BatchId(batch)) is None
         stale = await submit_form(browser, here, "/reviewers", **fields, ends="another")
         assert "would end" in stale.text
         done = await submit_form(browser, here, "/reviewers", **fields, ends=hidden_field(shown.text, "ends"))
@@ -95,7 +95,7 @@ async def test_ending_assignments_requires_confirmation_on_the_page(service: Ser
         assert "2 new assignments" in tried
         plan = {"per_proposal": "1", "shown": hidden_field(tried, "shown")}
         assert (await submit_form(browser, here, **plan)).status_code == 303
-    queue = await service.services.reviewing.assignments.queue(ACME, member=None, batch=BatchId(batch))
+    queue = await service.services.reviewing.assignments.list_assignments(ACME, member=None, batch=BatchId(batch))
     assert {(item.evaluation, item.member) for item in queue} == {
         (evaluations[0], ada.member.id),
         (evaluations[1], bob.member.id),
@@ -155,7 +155,7 @@ async def test_several_reviewers_are_invited_at_once_and_mistakes_are_named_by_l
         await page.get_by_role("button", name="Add these reviewers").click()
         await page.get_by_role("rowheader").filter(has_text="Grace Hopper").wait_for()
         assert await page.get_by_role("rowheader").filter(has_text="Byron, Ada").count() == 1
-    invited = {item.email: item for item in await service.services.members.reviewers(ACME)}
+    invited = {item.email: item for item in await service.services.members.list_reviewers(ACME)}
     assert sorted(invited) == ["ada@example.org", "grace@example.org"]
     assert invited["grace@example.org"].affiliation == "Yale University; Navy"
 

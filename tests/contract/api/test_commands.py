@@ -13,7 +13,7 @@ from typing import Any
 from orchestrator.jobs.models import Problem, TenantPlan
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.store import PgJobs
-from orchestrator.store.migrator import latest_revision
+from orchestrator.store.migrator import get_latest_revision
 from tests.contract.api.commands import Program
 from tests.contract.api.comparison_jobs import finish_comparison
 from tests.contract.api.service import ACME, TEXT, Service
@@ -85,7 +85,7 @@ async def test_oversized_folder_is_uploaded_in_parts_as_a_single_batch(program: 
         (folder / f"{name}.txt").write_text(f"{TEXT} {name}")
     ended = await program.run("batch", "submit", folder, "--name", "Call")
     assert ended.code == 0, ended.err
-    (batch,) = await service.services.jobs.batches(ACME)
+    (batch,) = await service.services.jobs.list_batches(ACME)
     assert (ended.out.strip(), batch.name, batch.rows, batch.counts) == (batch.id, "Call", 4, {"queued": 2})
     assert not batch.open
     assert [row.source for row in batch.rejected] == ["a.pdf", "c.pdf"]
@@ -170,7 +170,7 @@ async def test_tenant_and_key_commands_use_the_configured_database(program: Prog
     revoked = json.loads((await program.run("admin", "keys", "revoke", secret, "--tenant", "lab", "--json", **on)).out)
     assert (secret.startswith(revoked["id"]), revoked["tenant"], revoked["revoked"]) == (True, "lab", True)
     migrated = await program.run("admin", "migrate", "--json", **on)
-    assert json.loads(migrated.out)["revision"] == latest_revision(), migrated.err
+    assert json.loads(migrated.out)["revision"] == get_latest_revision(), migrated.err
     assert "401" in (await program.run("batch", "cancel", submitted.out.strip(), ASSAYER_API_KEY=secret)).err
 
 
@@ -228,7 +228,7 @@ async def test_submit_interrupted_between_parts_names_the_incomplete_batch(progr
     assert "Refused" in (await process.stderr.readline()).decode()
     process.send_signal(signal.SIGINT)
     _, told = await process.communicate()
-    (batch,) = await service.services.jobs.batches(ACME, after=None, limit=9)
+    (batch,) = await service.services.jobs.list_batches(ACME, after=None, limit=9)
     words = " ".join(told.decode().split())
     assert f"The batch {batch.id} has 1 idea; the files from b.jsonl on are missing." in words
     assert f"`assayer batch watch {batch.id}`" in words
@@ -287,13 +287,13 @@ async def test_documents_are_retried_until_their_retention_ends(program: Program
     service.services.jobs = PgJobs(service.database, document_days=30)
     (program.home / "ideas" / "plan.docx").write_bytes(word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>"))
     batch = (await program.run("batch", "submit", "ideas")).out.strip()
-    (call,) = await service.services.jobs.batches(ACME)
+    (call,) = await service.services.jobs.list_batches(ACME)
     accepted = call.counts["queued"]
     await program.run("batch", "cancel", batch)
     again = await program.run("batch", "retry", batch)
     assert f"{accepted} of {call.rows} rows are queued again." in again.err
     await program.run("batch", "cancel", batch)
-    await service.services.jobs.forget_documents(dt.datetime.now(dt.UTC) + dt.timedelta(days=31))
+    await service.services.jobs.delete_expired_documents(dt.datetime.now(dt.UTC) + dt.timedelta(days=31))
     later = await program.run("batch", "retry", batch)
     left = "1 is unchanged because its document is no longer stored."
     assert f"{accepted - 1} of {call.rows} rows are queued again; {left}" in later.err

@@ -24,4 +24,4 @@ async def test_plot_shows_corpus_coverage_of_fields_and_links_to_proposals(
         assert "0 proposals" in (await client.get(f"{poor}&fit=good")).text
         gone = (await client.get(f"/console/calls/{batch}?field=volcanoes")).text
         assert "this one may have disappeared or been renamed" in gone
-    assert (await service.services.series.words(OTHER, batch)).runs == []
+    assert (await service.services.series.get_words(OTHER, batch)).runs == []

@@ -19,16 +19,16 @@ async def test_table_sorts_missing_scores_last_with_reasons(service: Service) ->
     batch = await call_with_reports(service)
     tables = service.services.tables
     for down in (True, False):
-        page = await tables.page(ACME, BatchId(batch), TableView(sort="score", down=down))
+        page = await tables.get_page(ACME, BatchId(batch), TableView(sort="score", down=down))
         scores = [row.figures.score if row.figures else None for row in page.rows]
         assert scores[2:] == [None, None]
         assert scores[:2] == ([0.7, 0.25] if down else [0.25, 0.7])
-        by_part = await tables.page(ACME, BatchId(batch), TableView(sort="part:soundness", down=down))
+        by_part = await tables.get_page(ACME, BatchId(batch), TableView(sort="part:soundness", down=down))
         assert [row.id for row in by_part.rows[:2]] == [row.id for row in page.rows[:2]]
     unscored = next(row for row in page.rows if row.outcome == "unscored")
     assert unscored.figures is not None
     assert unscored.figures.reason == unscored.figures.parts[0].reason == NO_SCORE_REASON
-    assert await tables.counts(ACME, BatchId(batch)) == {"full": 2, "unscored": 1, "failed": 1}
+    assert await tables.count_by_outcome(ACME, BatchId(batch)) == {"full": 2, "unscored": 1, "failed": 1}
 
 
 @pytest.mark.parametrize(
@@ -50,25 +50,25 @@ async def test_table_sorts_missing_scores_last_with_reasons(service: Service) ->
 )
 async def test_table_searches_filters_and_sorts(service: Service, view: TableView, titles: list[str]) -> None:
     batch = await call_with_reports(service)
-    page = await service.services.tables.page(ACME, BatchId(batch), view)
+    page = await service.services.tables.get_page(ACME, BatchId(batch), view)
     assert [row.title for row in page.rows] == titles
 
 
 async def test_plot_marks_link_to_their_proposals(service: Service) -> None:
     batch = await call_with_reports(service)
     tables = service.services.tables
-    series = await service.services.series.of_call(ACME, BatchId(batch))
+    series = await service.services.series.get_series(ACME, BatchId(batch))
     assert sorted(series.scores) == [0.25, 0.7]
     assert (series.proposals, series.costs) == (4, [0.25] * 4)
     assert series.fits == {"good": 2, "partial": 0, "poor": 1, None: 0}
     for bar in distribution(series.scores):
         view = TableView(score_from=bar.low, score_to=bar.high)
-        assert (await tables.page(ACME, BatchId(batch), view)).matching == bar.proposals
+        assert (await tables.get_page(ACME, BatchId(batch), view)).matching == bar.proposals
     plot = over_time(series.ended, series.costs)
     assert plot is not None
     for mark in plot.marks:
         view = TableView(ended_from=mark.start, ended_to=mark.end)
-        assert (await tables.page(ACME, BatchId(batch), view)).matching == mark.proposals
+        assert (await tables.get_page(ACME, BatchId(batch), view)).matching == mark.proposals
     async with signed_in(service, await service.key()) as client:
         page = (await client.get(f"/console/calls/{batch}/plots")).text
         links = [

@@ -33,7 +33,7 @@ async def test_a_reviewer_sees_and_judges_no_claim_before_the_first_opinion(serv
         judged = await submit_form(browser, here, "/judgement", **fields, claim="1")
         assert (judged.status_code, judged.headers["location"]) == (303, f"{here}#claim-1")
         assert "You disagree" in (await browser.get(here)).text
-    (kept,) = await service.services.reviewing.opinions.judgements(ACME, JobId(first))
+    (kept,) = await service.services.reviewing.opinions.list_judgements(ACME, JobId(first))
     assert (kept.point, kept.agrees, kept.reason) == ("/summary/strengths/0", False, "It is.")
 
 
@@ -52,7 +52,7 @@ async def test_officer_overrides_a_score_with_a_reason_and_other_tenants_cannot(
         for path in (f"{here}/panel", f"/console/proposals/{first}"):
             assert "The budget is missing." in (await officer.get(path)).text
         assert (await _posted(officer, token_page, f"{here}/sign-off")) == 403
-    set_score = await service.services.reviewing.decisions.override_of(ACME, JobId(first))
+    set_score = await service.services.reviewing.decisions.get_override(ACME, JobId(first))
     assert isinstance(set_score, ScoreOverride)
     assert (set_score.score, set_score.overridden_by) == (2, "Ophelia Officer")
     async with signed_in(service, (await person(service, "auditor", "Eva Auditor")).key) as auditor:
@@ -81,7 +81,7 @@ async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> 
         assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 409
         fields["allow_unfinished_evaluations"] = "true"
         assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 303
-        head = await service.services.audit_log.head(ACME)
+        head = await service.services.audit_log.get_head(ACME)
         shown = (await owner.get(f"{here}/panel")).text
         assert f"{head.number}:{head.hash}" in shown
         assert "Sign off this call" not in shown
@@ -109,7 +109,7 @@ async def test_panel_can_be_sorted_by_reviewer_disagreement(service: Service) ->
     people = [await person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce")]
     officer = await person(service, "officer", "Otto Officer")
     batch, _ = await call_of(service, *(f"# Proposal {place}" for place in range(60)))
-    evaluations = list(await service.services.reviewing.assignments.titles(ACME, BatchId(batch)))
+    evaluations = list(await service.services.reviewing.assignments.get_proposal_titles(ACME, BatchId(batch)))
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
     for who, score in zip(people, (1, 5), strict=True):
         await _opinion(service, who, evaluations[59], score)

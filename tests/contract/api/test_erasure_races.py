@@ -13,7 +13,7 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.services.erasures import erase_found, erasure_of
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
-from orchestrator.store.erasure_steps import ErasureBeginning, ErasureBegun
+from orchestrator.store.erasure_steps import ErasureStart, StartedErasure
 from orchestrator.store.migrator import AnyConnection
 from orchestrator.store.retention import erase_jobs
 from tests.contract.api.erasures import erase_and_fetch_proof, tables_holding, wait_for_blocked_statements
@@ -37,14 +37,14 @@ ROWS = as_jsonl(
 
 def after_the_words(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable[object]]) -> None:
     """Run an action after the erasure has removed texts of the log, but no jobs yet."""
-    original = ErasureBeginning.announce
+    original = ErasureStart.record_and_cancel
 
-    async def announce(self: ErasureBeginning, connection: Connection) -> ErasureBegun:
+    async def record_and_cancel(self: ErasureStart, connection: Connection) -> StartedErasure:
         begun = await original(self, connection)
         await act()
         return begun
 
-    monkeypatch.setattr(ErasureBeginning, "announce", announce)
+    monkeypatch.setattr(ErasureStart, "record_and_cancel", record_and_cancel)
 
 
 async def test_opinion_submitted_during_an_erasure_is_erased_too(
@@ -64,7 +64,7 @@ async def test_opinion_submitted_during_an_erasure_is_erased_too(
 
     assert proof["still_stored"] == []
     assert await tables_holding(service.database, NAME) == []
-    entries = await service.services.audit_log.entries(ACME)
+    entries = await service.services.audit_log.list_entries(ACME)
     late = [entry for entry in entries if entry.action == "erased" and entry.content and entry.content["entries"]]
     assert late, "an entry names those that have lost their words"
 
@@ -166,7 +166,9 @@ async def test_ranking_started_during_an_erasure_is_erased_too(service: Service,
     assert (await client.get(f"/v1/rankings/{begun}")).status_code == 410
     assert (await client.get(f"/v1/erasures/{erased.proof}")).json()["still_stored"] == []
     assert await tables_holding(service.database, "3.txt") == []
-    erased_too = [entry for entry in await service.services.audit_log.entries(ACME) if entry.action == "erased"][1:]
+    erased_too = [entry for entry in await service.services.audit_log.list_entries(ACME) if entry.action == "erased"][
+        1:
+    ]
     assert [(item.content or {})["erased_ids"] for item in erased_too] == [[begun]]
 
 

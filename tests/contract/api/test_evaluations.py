@@ -46,7 +46,7 @@ async def test_queued_evaluation_keeps_its_requested_options(service: Service, c
     answer = await client.post("/v1/evaluations", json=body)
     accepted = Accepted.model_validate_json(answer.content)
     shown = Evaluation.model_validate_json((await client.get(accepted.links.evaluation)).content)
-    work = await service.services.jobs.request(ACME, JobId(accepted.id))
+    work = await service.services.jobs.get_request(ACME, JobId(accepted.id))
     assert isinstance(work, EvaluationRequest)
     assert work.idea is not None
     assert [section.title for section in work.idea.sections] == ["Problem", "Method"]
@@ -65,7 +65,7 @@ async def test_board_size_is_accepted_only_for_innoeval_within_limits(service: S
         other = check_problem(await client.post("/v1/evaluations", json=BODY | {"board": 3}), 422, "invalid-request")
         beyond = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board": 13})
         large = await client.post("/v1/evaluations", json=BODY | {"method": "innoeval", "board": 101})
-    works = [await service.services.jobs.request(ACME, JobId(item.id)) for item in (accepted, usual)]
+    works = [await service.services.jobs.get_request(ACME, JobId(item.id)) for item in (accepted, usual)]
     assert [work.board for work in works if isinstance(work, EvaluationRequest)] == [3, None]
     assert other.errors is not None
     assert other.errors[0].pointer == "/board"
@@ -99,7 +99,7 @@ async def test_board_models_must_be_permitted_for_the_method(service: Service) -
             headers={"Content-Type": "application/jsonl"},
         )
         methods = {item["name"]: item["board_models"] for item in (await client.get("/v1/methods")).json()["items"]}
-    work = await service.services.jobs.request(ACME, JobId(accepted.id))
+    work = await service.services.jobs.get_request(ACME, JobId(accepted.id))
     assert isinstance(work, EvaluationRequest)
     assert work.board_models == ("other", "large")
     assert refused.errors is not None
@@ -145,10 +145,10 @@ async def test_valid_criteria_reach_the_job_and_invalid_criteria_are_rejected(se
         )
         for text in (toml, f"{toml}size = 3")
     ]
-    work = await service.services.jobs.request(ACME, JobId(accepted.id))
+    work = await service.services.jobs.get_request(ACME, JobId(accepted.id))
     assert isinstance(work, EvaluationRequest)
     assert [(item.name, item.anchors) for item in work.criteria] == [("Impact", {1: "no", 10: "yes"})]
-    rules = await service.services.call_details.rules(ACME, BatchId(batch.json()["id"]))
+    rules = await service.services.call_details.get_rules(ACME, BatchId(batch.json()["id"]))
     assert rules is not None
     assert rules.criteria == ("Impact",)
     assert (faulty.status_code, "size" in faulty.text) == (422, True)
@@ -161,7 +161,7 @@ async def test_waiting_reason_uses_the_configured_cost_limit(
     settings = Settings(home=tmp_path, queue=QueueSettings(max_usd=5.0))
     jobs = api_services(settings, database, listener, SystemClock(), None, ready=_never).jobs
     await jobs.add(ACME, [job("ev_a")])
-    assert "It may cost 5 USD, but only 1.00 USD remains" in str(await jobs.waiting_reason(ACME, JobId("ev_a")))
+    assert "It may cost 5 USD, but only 1.00 USD remains" in str(await jobs.explain_waiting(ACME, JobId("ev_a")))
 
 
 async def _never() -> Sequence[Check]:

@@ -130,11 +130,11 @@ async def test_stream_ends_without_error_when_the_database_fails(service: Servic
     class Going(PgEvents):
         reads = 0
 
-        async def after(self, job: JobId, number: int, limit: int = 100) -> list[object]:  # type: ignore[override]
+        async def list_after(self, job: JobId, number: int, limit: int = 100) -> list[object]:  # type: ignore[override]
             self.reads += 1
             if self.reads > 1:
                 raise StorageError("It is out of reach.")
-            return list(await super().after(job, number, limit))
+            return list(await super().list_after(job, number, limit))
 
     going = service.with_services(events=Going(service.database))
     async with going.caller() as client:

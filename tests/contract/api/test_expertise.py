@@ -64,7 +64,9 @@ async def test_expertise_is_stored_by_reviewer_and_officer_in_versions(
     own = await _store(ada, ada, version=1, institutions=["Yale University"], people=["Bob Noyce"])
     assert own["expertise"]["declared_at"] is not None  # type: ignore[index]
     tenant = officer.member.tenant
-    acts = [entry.action for entry in await service.services.audit_log.newest(tenant, about=ada.member.id, limit=2)]
+    acts = [
+        entry.action for entry in await service.services.audit_log.list_newest(tenant, about=ada.member.id, limit=2)
+    ]
     assert acts == ["expertise changed"] * 2
 
 
@@ -139,7 +141,7 @@ async def test_applicant_and_institution_of_a_table_bar_a_reviewer(service: Serv
 
 async def test_expertise_is_deleted_when_its_member_is_removed(service: Service, owner: Person, ada: Person) -> None:
     await _store(ada, ada, people=["Cy Young"])
-    naming = service.services.reviewing.expertise.naming
+    naming = service.services.reviewing.expertise.find_members_by_mention
     assert await naming(ACME, "cy  young") == [(ada.member.id, "Ada Byron")]
     assert (await owner.delete(f"/v1/members/{ada.member.id}")).is_success
     assert await naming(ACME, "cy young") == []
@@ -206,15 +208,15 @@ async def test_texts_are_read_once_for_all_bidders_and_again_when_they_change(
     service: Service, officer: Person, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[JobId] = []
-    proposals = PgAssignments.proposals
+    list_proposal_texts = PgAssignments.list_proposal_texts
 
     async def watched(self: PgAssignments, *place: Any) -> list[ProposalText]:
-        found = await proposals(self, *place)
+        found = await list_proposal_texts(self, *place)
         read.extend(item.id for item in found)
         return found
 
     batch, (first, second) = await call_of(service, BEETLES, PROOFS)
-    monkeypatch.setattr(PgAssignments, "proposals", watched)
+    monkeypatch.setattr(PgAssignments, "list_proposal_texts", watched)
     await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
     assert read == [first, second]
     path = f"/v1/batches/{batch}/biddable-proposals"
@@ -231,7 +233,7 @@ async def test_texts_are_read_once_for_all_bidders_and_again_when_they_change(
 
 
 async def test_searched_proposals_are_found_with_a_hash_table_before_statistics_exist(service: Service) -> None:
-    plan = await service.database.fetch(f"EXPLAIN {bids._UNSEARCHED}", ACME, "mb_1", "bt_1")
+    plan = await service.database.fetch(f"EXPLAIN {bids._SELECT_UNCHECKED}", ACME, "mb_1", "bt_1")
     assert "hashed SubPlan" in "\n".join(row[0] for row in plan)
 
 

@@ -8,7 +8,7 @@ from tests.contract.api.service import ACME, Service
 async def test_dossier_brief_and_contestation_are_logged_as_exports(service: Service) -> None:
     _, batch, (first,) = await call_with_reviewer(service, "# One")
     owner = await person(service, "owner", "Olga Owner")
-    before = len(await service.services.audit_log.entries(ACME))
+    before = len(await service.services.audit_log.list_entries(ACME))
     taken = (
         (batch, "dossier", f"/v1/batches/{batch}/dossier"),
         (first, "brief", f"/v1/evaluations/{first}/brief"),
@@ -18,7 +18,7 @@ async def test_dossier_brief_and_contestation_are_logged_as_exports(service: Ser
     for client in (service.machine, owner):
         for _, _, path in taken:
             assert (await client.get(path)).status_code == 200
-    log = (await service.services.audit_log.entries(ACME))[before:]
+    log = (await service.services.audit_log.list_entries(ACME))[before:]
     exported = [(about, name) for about, name, _ in taken]
     assert [(entry.subject, (entry.content or {})["format"]) for entry in log] == exported * 2
     assert {entry.action for entry in log} == {"exported"}

@@ -184,7 +184,7 @@ async def test_officer_sets_up_a_call_and_a_second_tab_cannot_overwrite_it(
         await look_over(page, "call-terms-stale", look)
         await page.get_by_role("button", name="Save").click()
         await page.get_by_text("Version 3").wait_for()
-    (batch,) = await service.services.jobs.batches(ACME)
+    (batch,) = await service.services.jobs.list_batches(ACME)
     stored = (await service.services.call_details.get(ACME, batch.id)).terms
     assert (stored.budget, stored.criteria[0].anchors) == (250_000, IMPACT.anchors | {"10": "the field changes"})
 
@@ -209,7 +209,7 @@ async def test_reviewer_answers_the_form_of_the_call(
         await look_over(page, "review-form", look)
         await page.get_by_role("button", name="Save and next").press("Enter")
         await page.wait_for_url(lambda url: first not in url)
-    (given,) = await service.services.reviewing.opinions.of(ACME, evaluation=JobId(first))
+    (given,) = await service.services.reviewing.opinions.list_opinions(ACME, evaluation=JobId(first))
     assert given.answers.criteria == {"Impact": 8, "Cost": 4}
     assert (given.answers.fields, given.answers.confidence) == ({"Team": 3}, 5)
     assert (given.note, given.answers.to_applicant) == ("Sound, and cheap.", "Name the users.")
@@ -259,7 +259,7 @@ async def test_first_review_in_a_second_tab_is_refused_and_its_text_kept(
         await other.get_by_text("You have already given your first").wait_for()
         assert await other.get_by_label("Why").input_value() == "Written in the second tab."
         await look_over(other, "review-second-tab", look)
-    (given,) = await service.services.reviewing.opinions.of(ACME, evaluation=JobId(first))
+    (given,) = await service.services.reviewing.opinions.list_opinions(ACME, evaluation=JobId(first))
     assert (given.score, given.revised_at) == (5, None)
 
 
@@ -290,7 +290,7 @@ async def test_officer_decides_under_the_budget_and_is_warned(
         await look_over(page, "decisions", look)
         await page.goto(f"{url}/console/calls/{batch}/panel")
         await look_over(page, "panel-criteria", look)
-    decisions = await service.services.reviewing.proposal_decisions.all(ACME, BatchId(batch))
+    decisions = await service.services.reviewing.proposal_decisions.list_decisions(ACME, BatchId(batch))
     assert [(item.evaluation, item.outcome, item.amount) for item in decisions] == [
         (first, "fund", 70_000),
         (second, "fund", 60_000),

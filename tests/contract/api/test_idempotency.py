@@ -116,7 +116,7 @@ async def test_repeated_call_objection_and_answer_are_recorded_once(
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[1].json()["answer"] == "It was not."
     assert len((await officer.get(objections)).json()["items"]) == 1
-    acts = [entry.action for entry in await service.services.audit_log.entries(ACME)]
+    acts = [entry.action for entry in await service.services.audit_log.list_entries(ACME)]
     assert (acts.count("call created"), acts.count("objection recorded"), acts.count("objection answered")) == (1, 1, 1)
     stored = await service.database.fetch("SELECT convert_from(body, 'UTF8') AS body FROM idempotency")
     assert not any("Verne" in row["body"] for row in stored), "an erasure would not find it there"

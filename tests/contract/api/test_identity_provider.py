@@ -68,7 +68,7 @@ async def test_invited_member_signs_in_with_their_own_account(service: Service, 
     found = await service.services.members.get(ACME, invited.member.id)
     assert found is not None
     assert found.can_sign_in
-    bound = (await service.services.audit_log.entries(ACME))[-1]
+    bound = (await service.services.audit_log.list_entries(ACME))[-1]
     assert (bound.action, bound.actor, bound.subject) == ("account bound", "provider:agency", invited.member.id)
     assert bound.content is not None
     assert (bound.content["subject"], bound.content["email"]) == ("ada-1", ADA["email"])
@@ -131,7 +131,7 @@ async def test_groups_determine_the_role_at_each_sign_in(service: Service, provi
         async with browser(service) as client:
             await client.get(await _leave(client, "grace"))
             assert await _role(client) == role
-    acts = [(entry.action, entry.actor) for entry in await service.services.audit_log.entries(ACME)]
+    acts = [(entry.action, entry.actor) for entry in await service.services.audit_log.list_entries(ACME)]
     expected_acts = ["member invited", "account bound", "member changed"]
     assert acts == [(act, "provider:agency") for act in expected_acts]
 

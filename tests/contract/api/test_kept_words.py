@@ -102,7 +102,7 @@ async def test_new_call_keeps_its_files_while_signing_in_again(service: Service,
         await other.get_by_role("heading", name="Submit proposals").wait_for()
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="1 proposal submitted").wait_for()
-    (made,) = await service.services.jobs.batches(officer.member.tenant, after=None, limit=9)
+    (made,) = await service.services.jobs.list_batches(officer.member.tenant, after=None, limit=9)
     assert made.name == "Spring"
 
 

@@ -8,7 +8,7 @@ from tests.contract.api.service import ACME, OTHER, Service
 
 
 async def _log(service: Service) -> list[AuditEntry]:
-    return await service.services.audit_log.entries(ACME)
+    return await service.services.audit_log.list_entries(ACME)
 
 
 async def test_key_creation_and_revocation_are_logged(service: Service, owner: Person) -> None:
@@ -45,7 +45,7 @@ async def test_key_for_another_tenant_is_logged_in_that_tenant(service: Service)
         body = {"name": "theirs", "scopes": ["read"], "tenant": "other"}
         assert (await operator.post("/v1/keys", json=body)).status_code == 201
     assert await _log(service) == []
-    (entry,) = await service.services.audit_log.entries(OTHER)
+    (entry,) = await service.services.audit_log.list_entries(OTHER)
     assert (entry.action, entry.role) == ("key made", "machine")
 
 

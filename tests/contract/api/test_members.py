@@ -35,7 +35,7 @@ async def test_a_new_key_takes_the_place_of_the_old(service: Service, owner: Per
     check_problem(await ada.get("/v1/assignments"), 401, "unauthenticated")
     async with service.client(made.json()["secret"]) as renewed:
         assert (await renewed.get("/v1/assignments")).status_code == 200
-    given = (await service.services.audit_log.entries(ACME))[-1]
+    given = (await service.services.audit_log.list_entries(ACME))[-1]
     assert (given.action, given.subject, given.actor) == ("key given", ada.member.id, owner.member.id)
     assert given.content == {"by": "Olga Owner", "key": made.json()["id"], "shown_to": "Olga Owner"}
 

@@ -36,7 +36,7 @@ async def test_member_is_invited_changed_issued_a_key_and_removed(service: Servi
             assert (await grace.get(HERE)).status_code == 303
         assert "removed 20" in (await browser.get(HERE)).text
         assert (await browser.get(f"{HERE}/{id}")).status_code == 409
-    acts = [entry.action for entry in await service.services.audit_log.entries(owner.member.tenant)]
+    acts = [entry.action for entry in await service.services.audit_log.list_entries(owner.member.tenant)]
     assert acts[-4:] == ["member invited", "member changed", "key given", "member removed"]
 
 

@@ -86,7 +86,7 @@ async def test_download_is_never_interpreted_by_a_browser(
     assert answer.headers["content-security-policy"].endswith("sandbox")
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert ("data:image/png" in shown.text) == name.endswith(".pdf")
-    acts = [entry.action for entry in await service.services.audit_log.entries(ACME)]
+    acts = [entry.action for entry in await service.services.audit_log.list_entries(ACME)]
     assert acts[-1] == "exported"
 
 

@@ -18,7 +18,7 @@ async def reviewed(service: Service, proposals: int = 6) -> tuple[Person, list[P
     officer = await person(service, "officer", "Otto Officer")
     people = [await person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce", "Cleo Curie")]
     batch, _ = await call_of(service, *(f"# Proposal {place}" for place in range(proposals)))
-    ids = list(await service.services.reviewing.assignments.titles(ACME, BatchId(batch)))
+    ids = list(await service.services.reviewing.assignments.get_proposal_titles(ACME, BatchId(batch)))
     pairs = [(item, who.member.id) for item in ids[:2] for who in people]
     pairs += [(item, who.member.id) for item in ids[2:4] for who in people[:2]]
     now = service.services.clock.now()
@@ -46,7 +46,7 @@ async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) ->
     panels = service.services.reviewing.panels
 
     async def shown(**view: object) -> list[int]:
-        page = await panels.page(ACME, batch, PanelView.model_validate(view))
+        page = await panels.get_page(ACME, batch, PanelView.model_validate(view))
         assert page.matching == len(page.rows)
         return [ids.index(proposal.evaluation) for proposal in page.rows]
 
@@ -60,8 +60,8 @@ async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) ->
     assert await shown(only=("overridden",)) == [2, 4]
     assert await shown(only=("excluded_opinions",)) == [1]
     assert await shown(only=("missing", "overridden")) == [2]
-    assert (await panels.page(OTHER, batch, PanelView())).rows == []
-    rows = (await panels.page(ACME, batch, PanelView())).rows
+    assert (await panels.get_page(OTHER, batch, PanelView())).rows == []
+    rows = (await panels.get_page(ACME, batch, PanelView())).rows
     figures = [
         (row.row, row.assigned_reviewers, row.mean, row.spread, row.excluded_opinions, row.score) for row in rows
     ]
@@ -76,7 +76,7 @@ async def test_panel_is_sorted_and_filtered_by_the_database(service: Service) ->
 
 async def test_panel_scores_include_only_counted_opinions(service: Service) -> None:
     _, people, batch, ids = await reviewed(service)
-    scores = await service.services.reviewing.panels.scores(ACME, batch)
+    scores = await service.services.reviewing.panels.get_scores(ACME, batch)
     assert (scores.assigned_opinions, scores.submitted_opinions, scores.revised_opinions, scores.excluded_opinions) == (
         10,
         6,
@@ -89,7 +89,7 @@ async def test_panel_scores_include_only_counted_opinions(service: Service) -> N
         (who, ids[place], score, score)
         for who, place, score in ((ada, 0, 1), (bob, 0, 5), (ada, 1, 4), (bob, 1, 4), (ada, 2, 3))
     )
-    assert (await service.services.reviewing.panels.scores(OTHER, batch)).assigned_opinions == 0
+    assert (await service.services.reviewing.panels.get_scores(OTHER, batch)).assigned_opinions == 0
 
 
 async def test_panel_pages_together_equal_the_full_panel(service: Service) -> None:
@@ -113,9 +113,9 @@ async def test_panel_page_continues_after_an_erased_proposal(service: Service) -
     panels = service.services.reviewing.panels
     assert [
         proposal.evaluation
-        for proposal in await panels.proposals(ACME, batch, after=PanelCursor(2, "ev_gone"), limit=2)
+        for proposal in await panels.list_proposals(ACME, batch, after=PanelCursor(2, "ev_gone"), limit=2)
     ] == ids[2:4]
-    assert await panels.proposals(ACME, batch, after=PanelCursor(None, "ev")) == []
+    assert await panels.list_proposals(ACME, batch, after=PanelCursor(None, "ev")) == []
 
 
 async def test_assignments_are_sorted_and_filtered_by_the_database(service: Service) -> None:
@@ -123,7 +123,7 @@ async def test_assignments_are_sorted_and_filtered_by_the_database(service: Serv
     tables = service.services.reviewing.assigned_tables
 
     async def shown(**view: object) -> Sequence[int]:
-        page = await tables.page(ACME, batch, AssignedView.model_validate(view))
+        page = await tables.get_page(ACME, batch, AssignedView.model_validate(view))
         return [ids.index(proposal.id) for proposal in page.rows]
 
     assert await shown() == [0, 1, 2, 3, 4, 5]
@@ -131,16 +131,18 @@ async def test_assignments_are_sorted_and_filtered_by_the_database(service: Serv
     assert await shown(only=("missing",)) == [0, 2, 3]
     assert await shown(only=("nobody",)) == [4, 5]
     ada, bob, cleo = (who.member.id for who in people)
-    assert await tables.loads(ACME, batch) == {
+    assert await tables.get_reviewer_loads(ACME, batch) == {
         ada: ReviewerLoad(4, 1),
         bob: ReviewerLoad(4, 2),
         cleo: ReviewerLoad(2, 1),
     }
-    assert (await tables.page(ACME, batch, AssignedView())).rows[0].reviewers[0] == AssignedReviewer(cleo, "none", "")
-    ((conflict, title),), known = await tables.conflicts(ACME, batch, 1)
+    assert (await tables.get_page(ACME, batch, AssignedView())).rows[0].reviewers[0] == AssignedReviewer(
+        cleo, "none", ""
+    )
+    ((conflict, title),), known = await tables.list_conflicts(ACME, batch, 1)
     assert (conflict.evaluation, conflict.member, title, known) == (ids[1], cleo, "Proposal 1", 1)
-    assert await tables.loads(OTHER, batch) == {}
-    assert (await tables.page(OTHER, batch, AssignedView())).rows == []
+    assert await tables.get_reviewer_loads(OTHER, batch) == {}
+    assert (await tables.get_page(OTHER, batch, AssignedView())).rows == []
 
 
 async def test_page_links_keep_filter_and_sort_order(service: Service) -> None:

@@ -60,16 +60,16 @@ async def test_table_filters_by_ranking_band_or_unranked(service: Service) -> No
     found: dict[str, list[str]] = {}
     for band in ("in", "human", "out", "unranked"):
         view = TableView.model_validate({"ranking": ranking, "sort": "rank", "band": [band]})
-        page = await tables.page(ACME, BatchId(call), view)
+        page = await tables.get_page(ACME, BatchId(call), view)
         assert page.matching == len(page.rows)
         assert {row.rank.band if row.rank else "unranked" for row in page.rows} <= {band}
         found[band] = [row.id for row in page.rows]
     assert found["unranked"] == [ids[-1]]
     assert sorted(item for shown in found.values() for item in shown) == sorted(ids)
     unknown = TableView.model_validate({"band": ["in"]})
-    assert (await tables.page(ACME, BatchId(call), unknown)).matching == ENTRANTS  # no ranking is chosen
+    assert (await tables.get_page(ACME, BatchId(call), unknown)).matching == ENTRANTS  # no ranking is chosen
     rank_of = TableView.model_validate({"ranking": ranking, "sort": "rank"})
-    assert all(row.rank is None for row in (await tables.page(OTHER, BatchId(call), rank_of)).rows)
+    assert all(row.rank is None for row in (await tables.get_page(OTHER, BatchId(call), rank_of)).rows)
 
 
 async def test_call_lists_rankings_with_at_least_two_of_its_proposals(service: Service) -> None:
@@ -120,10 +120,10 @@ async def test_pair_verdicts_use_the_latest_rankings_of_the_pair(service: Servic
     made = [await rank_call(service, call) for _ in range(4)]
     strangers = [{"text": f"Idea of worth {n + 50}. {WORDS}"} for n in range(3)]
     await rank_call(service, call, batch=None, ideas=strangers)
-    ranking = await service.services.rankings.whole(ACME, JobId(made[0]))
+    ranking = await service.services.rankings.get_ranking(ACME, JobId(made[0]))
     assert ranking is not None
     pair = [idea.id for idea in ranking.ideas[:2]]
-    found = await PgPairVerdicts(service.database).between(ACME, pair)
+    found = await PgPairVerdicts(service.database).list_comparisons(ACME, pair)
     assert {item.job for item in found} == set(made[1:])
     assert all({item.answer.first, item.answer.second} == set(pair) for item in found)
-    assert await PgPairVerdicts(service.database).between(OTHER, pair) == []
+    assert await PgPairVerdicts(service.database).list_comparisons(OTHER, pair) == []

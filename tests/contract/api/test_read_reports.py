@@ -104,11 +104,11 @@ async def test_report_access_is_remembered_for_the_same_account_at_another_addre
     members, now = service.services.members, service.services.clock.now()
     account, provider = ("https://id.example.org", "otto"), ActBy(Actor("provider:sso", "sso", "machine"), now)
     otto = await person(service, "officer", "Otto Other")
-    assert await members.of_identity(ACME, *account, otto.member.email, provider) is not None
+    assert await members.find_or_bind_identity(ACME, *account, otto.member.email, provider) is not None
     await members.remove(ACME, otto.member.id, ActBy(OPERATOR, now))
     again = await person(service, "reviewer", "Second Address")
     assert again.member.read_reports_until is None
-    bound = await members.of_identity(ACME, *account, again.member.email, provider)
+    bound = await members.find_or_bind_identity(ACME, *account, again.member.email, provider)
     assert bound is not None
     assert bound.id == again.member.id
     assert bound.read_reports_until is not None

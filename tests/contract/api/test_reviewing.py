@@ -57,7 +57,7 @@ async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service, 
     late = {"score": 5, "reason": "a friend"}
     check_problem(await officer.post(f"/v1/evaluations/{first}/override", json=late), 409, "conflict")
     check_problem(await ada.patch(f"/v1/evaluations/{first}/opinions", json={"score": 5}), 409, "conflict")
-    log = await service.services.audit_log.entries(ACME)
+    log = await service.services.audit_log.list_entries(ACME)
     assert (log[-1].action, log[-1].number, log[-1].hash) == (
         "signed off",
         signed["audit_number"],
@@ -66,7 +66,7 @@ async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service, 
     acts = [entry.action for entry in log]
     assert acts.count("blind opinion given") == 10
     assert {"reviewers assigned", "opinion revised", "score overridden"} <= set(acts)
-    assert list(audit_faults(log, await service.services.audit_log.head(ACME))) == []
+    assert list(audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
 
 
 async def test_reviewer_sees_only_the_proposal_before_the_first_opinion(service: Service) -> None:
@@ -100,7 +100,7 @@ async def test_first_opinion_cannot_be_changed(service: Service, officer: Person
     check_problem(await ada.post(path, json={"score": 4}), 409, "conflict")
     (shown,) = (await ada.get(path)).json()["items"]
     assert shown["blind_score"] == 2
-    acts = [entry.action for entry in await service.services.audit_log.entries(ACME)]
+    acts = [entry.action for entry in await service.services.audit_log.list_entries(ACME)]
     assert acts.count("blind opinion given") == 1
 
 
@@ -111,7 +111,7 @@ async def test_reviewer_agrees_or_disagrees_with_points_of_the_report(service: S
     strength = Point(kind="strength", text="It is cheap.")
     summary = Summary(strengths=(strength,), weaknesses=(), suggestions=())
     stored = report(f"run_{first}").model_copy(update={"summary": summary})
-    await PgReports(service.database).keep(stored)
+    await PgReports(service.database).store(stored)
     await assign_reviewers(officer, batch, per_proposal=1)
     await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 2})
     path = f"/v1/evaluations/{first}/judgements"
@@ -198,7 +198,7 @@ async def test_conflict_found_later_moves_the_assignment_to_another_reviewer(ser
     assert outcome["loads"] == {ada.member.id: 0, bob.member.id: 1}
     assert (await ada.get("/v1/assignments")).json()["items"] == []
     check_problem(await ada.get(f"/v1/evaluations/{first}/proposal"), 404, "not-found")
-    ended, given = (await service.services.audit_log.entries(ACME))[-2:]
+    ended, given = (await service.services.audit_log.list_entries(ACME))[-2:]
     assert (ended.action, ended.subject) == ("assignment withdrawn", first)
     assert ended.content == {"by": "Otto Officer", "member": ada.member.id, "reason": "a conflict of interest"}
     assert (given.content or {})["pairs"] == [[first, bob.member.id]]
@@ -232,7 +232,7 @@ async def test_outdated_assignment_pairs_are_skipped(service: Service, ada: Pers
         ACME, BatchId(batch), dict.fromkeys(pairs, ""), ActBy(OPERATOR, now)
     )
     assert kept == [(JobId(third), ada.member.id)]
-    last = (await stores.audit_log.entries(ACME))[-1]
+    last = (await stores.audit_log.list_entries(ACME))[-1]
     assert (last.content or {})["pairs"] == [[third, ada.member.id]]
 
 
@@ -256,7 +256,7 @@ async def test_sign_off_with_unfinished_evaluations_requires_confirmation(servic
     signed = await owner.post(sign_off, json={"allow_missing_opinions": True, "allow_unfinished_evaluations": True})
     assert signed.json()["missing_opinions"] == 3, signed.text
     check_problem(await owner.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2}), 409, "conflict")
-    log = await service.services.audit_log.entries(ACME)
+    log = await service.services.audit_log.list_entries(ACME)
     assert (log[-1].content or {})["unfinished_evaluations"] == 1
 
 

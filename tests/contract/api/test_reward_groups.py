@@ -158,7 +158,7 @@ async def test_repeated_member_extends_the_group_wait_only_after_it_expired(serv
     left = []
     for seconds in (0.0, 100.0, 1_000.0):
         await groups.join(ACME, "g", 1, b"words", job, seconds)
-        state = await groups.state(ACME, "g")
+        state = await groups.get(ACME, "g")
         assert state is not None
         left.append(state.seconds_left)
     assert left[0] <= 0

@@ -74,7 +74,7 @@ async def test_outcomes_of_a_lease_that_was_lost_are_not_stored(service: Service
     accepted = AcceptedRewards.model_validate_json((await client.post("/v1/rewards", json=BODY)).content)
     lease = await service.lease()
     assert (await client.delete(accepted.links.job)).json()["state"] == "cancelled"
-    assert not await PgRewards(service.database).keep(lease, [reward_outcome(0)], 0)
+    assert not await PgRewards(service.database).store(lease, [reward_outcome(0)], 0)
     assert (await client.get(accepted.links.job)).json()["items"] == []
 
 
@@ -124,7 +124,7 @@ async def test_client_reads_outcomes_as_they_finish_and_then_all(service: Servic
 
 
 async def _places(assayer: AsyncClient, job: str) -> list[int]:
-    return [outcome.item async for outcome in assayer.rewards.outcomes(job)]
+    return [outcome.item async for outcome in assayer.rewards.list_outcomes(job)]
 
 
 async def test_debate_is_returned_as_html_or_markdown(service: Service, client: httpx2.AsyncClient) -> None:

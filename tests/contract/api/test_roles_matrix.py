@@ -134,7 +134,7 @@ async def test_only_permitted_roles_can_change_the_address_of_a_member(service: 
     assert kept.status_code == (200 if role in PERMISSIONS["invite people"] else 403)
     account = ("https://login.example.org", "friend", "friend@example.org")
     provider = ActBy(Actor("provider:agency", "agency", "machine"), service.services.clock.now())
-    who = await service.services.members.of_identity(ACME, *account, provider)
+    who = await service.services.members.find_or_bind_identity(ACME, *account, provider)
     assert who is None
 
 

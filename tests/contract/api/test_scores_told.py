@@ -112,7 +112,7 @@ async def test_document_title_replaces_the_file_name_after_reading(service: Serv
     lease = await service.lease()
     leases, run = PgLeases(service.database, QueueSettings()), EvaluationId(f"run_{lease.job}")
     assert await leases.record_run(lease, run, {})
-    await PgReports(service.database).keep(report(run))
+    await PgReports(service.database).store(report(run))
     (before,) = (await service.machine.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
     assert await leases.finish(lease, JobVerdict(state="succeeded", run_id=run, title="Salt and light"))
     (after,) = (await service.machine.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
@@ -162,7 +162,7 @@ async def test_documents_of_a_cancelled_call_can_be_retried_until_retention_ends
         assert "1 document (PDF, Word, LibreOffice)" in (await client.get(f"{call}/cancel")).text
 
         await service.services.jobs.cancel_batch(ACME, BatchId(batch))
-        assert await service.services.jobs.forget_documents(now + dt.timedelta(days=31)) == 1
+        assert await service.services.jobs.delete_expired_documents(now + dt.timedelta(days=31)) == 1
         page, alone = (await client.get(call)).text, (await client.get(proposal)).text
     assert "Retry 1 without a report" in page
     assert until not in page + alone

@@ -130,8 +130,8 @@ async def test_officer_reminds_reviewers_of_missing_reviews(
     assert _LINK.search(letter.text)
     async with signed_in(service, officer.key) as browser:
         assert (await submit_form(browser, f"/console/calls/{batch}/panel", "/reminders")).status_code == 303
-    assert len(await service.services.mails.of_member(ada.member.tenant, MemberId(ada.member.id))) == 1
-    acts = [entry.action for entry in await service.services.audit_log.entries(ada.member.tenant)]
+    assert len(await service.services.mails.list_for_member(ada.member.tenant, MemberId(ada.member.id))) == 1
+    acts = [entry.action for entry in await service.services.audit_log.list_entries(ada.member.tenant)]
     assert acts.count("reviewers reminded") == 1
 
 
@@ -151,7 +151,7 @@ async def test_reviewers_of_a_call_are_asked_for_bids_by_mail_with_a_link(
     async with service.client(url=None) as browser:
         queue = (await _use(browser, path)).headers["location"]
         assert "1 call asks which proposals you would like to review" in (await browser.get(queue)).text
-    assert not await service.services.mails.of_member(bob.member.tenant, MemberId(bob.member.id))
+    assert not await service.services.mails.list_for_member(bob.member.tenant, MemberId(bob.member.id))
 
 
 async def test_page_says_that_no_mail_is_sent(service: Service, officer: Person, ada: Person) -> None:

@@ -65,7 +65,7 @@ async def test_signed_off_call_cannot_be_changed(service: Service, officer: Pers
     assert [after[key] for key in ("rows", "states", "name", "open")] == [
         before[key] for key in ("rows", "states", "name", "open")
     ]
-    log = await service.services.audit_log.entries(ACME)
+    log = await service.services.audit_log.list_entries(ACME)
     assert (log[-1].action, log[-1].number) == ("signed off", number)
     assert (log[-1].content or {}).get("unfinished_evaluations") == (1 if act.startswith("retry") else 2)
 
@@ -94,7 +94,7 @@ async def test_concurrent_score_overrides_are_rejected_after_sign_off(service: S
             owner.post(f"/v1/batches/{batch}/sign-off", json={"allow_unfinished_evaluations": True}), *sets
         )
         number = signed.json()["audit_number"]
-        late = await service.services.audit_log.entries(ACME, after=number)
+        late = await service.services.audit_log.list_entries(ACME, after=number)
         assert [entry.action for entry in late if entry.subject == first] == []
 
 
@@ -106,9 +106,9 @@ async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Se
     check_problem(await owner.get(f"/v1/evaluations/{first}"), 410, "gone")
     assert (await owner.delete(f"/v1/evaluations/{second}?erase=true")).status_code == 204
     check_problem(await owner.get(f"/v1/evaluations/{second}"), 410, "gone")
-    log = await service.services.audit_log.entries(ACME)
+    log = await service.services.audit_log.list_entries(ACME)
     assert [entry.action for entry in log[-2:]] == ["erased", "erased"]
-    assert list(audit_faults(log, await service.services.audit_log.head(ACME))) == []
+    assert list(audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
 
 
 async def test_signed_off_pages_hide_unavailable_actions(service: Service) -> None:

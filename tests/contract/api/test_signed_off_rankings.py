@@ -18,7 +18,7 @@ async def test_ranking_of_a_signed_off_call_cannot_be_erased_alone(service: Serv
             refused = check_problem(await caller.delete(f"/v1/rankings/{kept}?erase=true"), 409, "conflict")
             assert "was signed off on" in refused.detail
         assert (await machine.get(f"/v1/rankings/{kept}")).status_code == 200
-        assert (await service.services.audit_log.entries(ACME))[-1].action == "signed off"
+        assert (await service.services.audit_log.list_entries(ACME))[-1].action == "signed off"
         gone = await machine.post("/v1/erasures", json={"source": "0.txt"})
         assert gone.status_code == 200, gone.text
         assert [item["id"] for item in gone.json()["redacted_rankings"]] == [kept]
@@ -26,4 +26,4 @@ async def test_ranking_of_a_signed_off_call_cannot_be_erased_alone(service: Serv
         whole = await machine.post("/v1/erasures", json={"batch": call})
         assert kept in [item["id"] for item in whole.json()["jobs"]]
         assert (await machine.get(f"/v1/rankings/{kept}")).status_code == 410
-    assert await service.services.rankings.listed(ACME, batch=BatchId(call)) == []
+    assert await service.services.rankings.list_rankings(ACME, batch=BatchId(call)) == []

@@ -65,7 +65,7 @@ async def test_folder_is_checked_fixed_and_submitted_as_a_single_call(
         await page.get_by_role("heading", name="2 refused").wait_for()
         refused = await page.locator("#refused li", has_text="Fix table.csv:2").inner_text()
         assert refused.count("table.csv:2") == 2, "once before the reason, once to be mended"
-        assert await service.services.jobs.batches(ACME, after=None, limit=9) == []
+        assert await service.services.jobs.list_batches(ACME, after=None, limit=9) == []
         await page.get_by_text("Fix broken.pdf").click()
         await page.get_by_label("Or its text").first.fill(f"{TEXT} mended")
         await check_page(page, "submission-checked", width)
@@ -82,7 +82,7 @@ async def test_folder_is_checked_fixed_and_submitted_as_a_single_call(
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="1 proposal submitted").wait_for()
     assert complaints == []
-    (first,) = await service.services.jobs.batches(ACME, after=None, limit=9)
+    (first,) = await service.services.jobs.list_batches(ACME, after=None, limit=9)
     assert first.name == "Spring", "fixed rows join their call"
     assert first.rejected == (), "the row that was fixed needs no attention"
     named = ["A-1 - proposal.txt", "A-2 - proposal.txt", "broken.pdf.txt", "table.csv:1", "table.csv:2.txt"]
@@ -136,7 +136,7 @@ async def test_large_table_is_sent_in_parts_and_resumed_without_duplicates(
         await page.unroute("**/rows?*")
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="20 proposals submitted").wait_for()
-    [call] = await service.services.jobs.batches(ACME, after=None, limit=9)
+    [call] = await service.services.jobs.list_batches(ACME, after=None, limit=9)
     assert (call.rows, call.open, call.rejected) == (20, False, ())
     async with service.caller() as owner:
         listed = (await owner.get(f"/v1/batches/{call.id}/evaluations?limit=50")).json()["items"]
@@ -166,7 +166,7 @@ async def test_rejected_large_part_is_resent_in_smaller_parts(service: Service) 
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="20 proposals submitted").wait_for()
     assert refused
-    [call] = await service.services.jobs.batches(ACME, after=None, limit=9)
+    [call] = await service.services.jobs.list_batches(ACME, after=None, limit=9)
     assert (call.rows, call.open, call.rejected) == (20, False, ())
     sources = await _sources(service, call.id)
     assert any("large (part 1.1" in source for source in sources), sources

@@ -19,7 +19,7 @@ from orchestrator.jobs.requests import RankingRequest
 from orchestrator.jobs.results import RankingResult
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgAnswerCache, PgLeases
-from orchestrator.store.ranking_redaction import STILL_RANKED
+from orchestrator.store.ranking_redaction import SELECT_UNREDACTED
 from tests.contract.api.commands import Program
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.erasures import erase_and_fetch_proof, tables_holding, wait_for_blocked_statements
@@ -136,7 +136,7 @@ async def test_ranking_keeps_the_other_proposals_unchanged_after_an_erasure(serv
     (job,) = await service.database.fetch("SELECT result, request::text FROM jobs WHERE id = $1", ranking)
     assert job["result"] is None
     assert not {"ideas", "known", "scores"} & json.loads(job["request"]).keys()
-    work = await service.services.jobs.request(ACME, JobId(ranking))
+    work = await service.services.jobs.get_request(ACME, JobId(ranking))
     assert isinstance(work, RankingRequest)
     assert len(work.ideas) == ENTRANTS - 1
 
@@ -144,12 +144,12 @@ async def test_ranking_keeps_the_other_proposals_unchanged_after_an_erasure(serv
 async def test_erasure_log_and_proof_name_the_affected_rankings(service: Service) -> None:
     ranking = await judged(service, await evaluated_call_of_six(service))
     proof = await erase(service)
-    log = await service.services.audit_log.entries(ACME)
+    log = await service.services.audit_log.list_entries(ACME)
     entry = next(item for item in log if item.number == proof["number"])
     assert entry.content is not None
     assert (entry.action, entry.content["redacted_rankings"]) == ("erased", [ranking])
     assert ranking not in entry.content["erased_ids"]
-    assert list(audit_faults(log, await service.services.audit_log.head(ACME))) == []
+    assert list(audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
     paper = await service.machine.get(f"/v1/erasures/{proof['number']}?format=pdf")
     assert ranking in pdf_text(paper.content)
     async with signed_in(service, (await person(service, "owner")).key) as owners:
@@ -345,7 +345,7 @@ async def test_proof_detects_applicant_data_left_in_a_ranking(service: Service, 
     ranking = await judged(service, await evaluated_call_of_six(service))
     proof = await erase(service)
     assert proof["still_stored"] == []
-    asked = (STILL_RANKED, ACME, [ranking], str(proof["number"]))
+    asked = (SELECT_UNREDACTED, ACME, [ranking], str(proof["number"]))
     connection = await service.database.connect_unpooled()
     for where, statement in _PUT_BACK.items():
         undone = connection.transaction()

@@ -25,7 +25,7 @@ async def erased(caller: httpx2.AsyncClient, path: str) -> None:
 
 
 async def proof_of_newest(service: Service) -> int:
-    (entry, *_) = await service.services.audit_log.newest(ACME, act="erased", limit=1)
+    (entry, *_) = await service.services.audit_log.list_newest(ACME, act="erased", limit=1)
     return entry.number
 
 

@@ -37,7 +37,7 @@ async def test_evaluation_over_http_returns_a_report_with_events_and_cost(
         id = await world.caller.submit(source="quotes.txt")
         ended = await world.caller.ended(id)
         report = (await world.caller.report(id)).json()
-        kinds = [event.kind for event in await PgEvents(world.service.database).after(JobId(id), 0, 1_000)]
+        kinds = [event.kind for event in await PgEvents(world.service.database).list_after(JobId(id), 0, 1_000)]
     assert ended["state"] == "succeeded"
     assert report["idea"]["text"] == IDEA
     assert report["idea"]["source"] == "quotes.txt"
@@ -112,7 +112,7 @@ async def test_a_cancelled_evaluation_sends_nothing_more_to_the_language_model(
 async def test_a_pair_is_compared_in_both_orders(settings: Settings) -> None:
     async with running_service(settings) as world:
         job = await world.job(ComparisonRequest(first=BEES, second=MOTHS))
-        result = await world.jobs.result(TENANT, job.id, ComparisonResult)
+        result = await world.jobs.get_result(TENANT, job.id, ComparisonResult)
     assert result is not None
     assert job.state == "succeeded"
     assert [(answer.first, answer.second) for answer in result.answers] == [(BEES.id, MOTHS.id), (MOTHS.id, BEES.id)]
@@ -126,8 +126,8 @@ async def test_ideas_are_ranked(settings: Settings) -> None:
     async with running_service(settings) as world:
         job = await world.job(RankingRequest(ideas=(BEES, MOTHS, parse_idea(IDEA, "quotes.txt")), shortlist_size=1))
         rankings = PgRankings(world.service.database)
-        ranking = await rankings.whole(TENANT, job.id)
-        comparisons = await rankings.comparisons(TENANT, job.id)
+        ranking = await rankings.get_ranking(TENANT, job.id)
+        comparisons = await rankings.list_comparisons(TENANT, job.id)
     assert ranking is not None
     assert job.state == "succeeded"
     assert [idea.rank for idea in ranking.ideas] == [1, 2, 3]
@@ -175,7 +175,7 @@ async def test_pdf_is_read_by_its_job_and_deleted_when_none_are_kept(settings: S
     document = pdf([("F2", 18.0, "Quote, then abstain"), *(("F1", 11.0, line) for line in lines)])
     async with running_service(settings) as world:
         job = await world.job(EvaluationRequest(idea=None, source="proposal.pdf"), document)
-        report = await world.jobs.report(TENANT, job.id)
+        report = await world.jobs.get_report(TENANT, job.id)
         # The file is deleted before the database forgets it.
         left = await wait_until_async(
             lambda: world.service.database.fetch("SELECT FROM document_files"), lambda noted: not noted
@@ -196,7 +196,7 @@ async def test_word_document_is_read_by_its_job_and_llm_requests_are_stored(
     words = "".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in IDEA.splitlines() if line)
     async with running_service(settings) as world:
         job = await world.job(EvaluationRequest(idea=None, source="proposal.docx"), word(words + hidden))
-        report = await world.jobs.report(TENANT, job.id)
+        report = await world.jobs.get_report(TENANT, job.id)
         told = (await world.caller.client.get(f"/v1/evaluations/{job.id}/llm-requests/1")).json()
     assert job.state == "succeeded"
     assert report is not None
@@ -260,7 +260,7 @@ async def test_job_is_requeued_while_the_llm_endpoint_is_unreachable_at_startup(
             lambda: world.caller.evaluation(id), lambda item: item["attempt"] and item["state"] == "queued"
         )
         ready = await world.caller.client.get("/readyz")
-        events = await PgEvents(world.service.database).after(JobId(id), 0, 100)
+        events = await PgEvents(world.service.database).list_after(JobId(id), 0, 100)
     assert ready.status_code == 503
     assert waiting["problem"] is None
     assert [event.kind for event in events if event.kind != "progress"][:3] == ["queued", "started", "retried"]

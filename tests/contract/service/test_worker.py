@@ -237,6 +237,6 @@ async def test_job_continued_with_another_version_costs_the_sum_of_both(queue: Q
         await queue.reaches(id, lambda job: job.attempt == 1 and job.state == "queued")
         await queue.database.execute("UPDATE jobs SET ready_at = now() WHERE id = $1", id)  # instead of waiting
         job = await queue.reaches(id, lambda job: job.finished_at is not None)
-        events = await PgEvents(queue.database).after(id, 0)
+        events = await PgEvents(queue.database).list_after(id, 0)
     assert (job.state, job.run_id, job.cost_usd) == ("succeeded", "ev_2", 3.25)
     assert "repinned" in [event.kind for event in events]

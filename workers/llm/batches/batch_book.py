@@ -44,11 +44,11 @@ class BatchBook(Protocol):
         returns None."""
         ...
 
-    async def open_batches(self) -> list[OutgoingBatch]:
+    async def list_open_batches(self) -> list[OutgoingBatch]:
         """Return all batches that are not closed, oldest first."""
         ...
 
-    async def calls_of(self, batch_id: str) -> list[BatchCall]:
+    async def list_calls(self, batch_id: str) -> list[BatchCall]:
         """Return the batch's calls, in no particular order."""
         ...
 
@@ -60,7 +60,7 @@ class BatchBook(Protocol):
         """Close the batch and store its results. Calls without a result end without one."""
         ...
 
-    async def forget_older(self, seconds: float) -> int:
+    async def delete_older(self, seconds: float) -> int:
         """Delete calls that ended more than `seconds` ago; return how many of them had an answer that was never
         settled."""
         ...

@@ -49,11 +49,11 @@ class BatchDispatcher:
             return
         try:
             await self._book.give_up_overdue()
-            for batch in await self._book.open_batches():
+            for batch in await self._book.list_open_batches():
                 await self._advance(batch)
             while (due := await self._book.gather(self._rules)) is not None:
                 await self._advance(due)
-            if forgotten := await self._book.forget_older(_FORGET_SECONDS):
+            if forgotten := await self._book.delete_older(_FORGET_SECONDS):
                 _LOG.warning(
                     "%d paid answers from batches were never collected, because their jobs had ended", forgotten
                 )
@@ -91,7 +91,7 @@ class BatchDispatcher:
             _LOG.info("batch %s already exists at the endpoint, as %s", batch.id, existing.id)
             await self._book.mark_sent(batch.id, existing.id)
             return
-        calls = await self._book.calls_of(batch.id)
+        calls = await self._book.list_calls(batch.id)
         if not calls or self._clock.now() >= batch.until:
             await self._book.close(batch.id, ())
             return
