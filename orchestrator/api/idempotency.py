@@ -35,7 +35,9 @@ def parse_idempotency_key(header: str) -> str:
     is_quoted = len(header) > 1 and header[0] == header[-1] == '"'
     key = header[1:-1] if is_quoted else header
     if not _KEY.fullmatch(key):
-        raise HttpProblem.parameter("Idempotency-Key", "It must be 1 to 255 visible ASCII characters, such as a UUID.")
+        raise HttpProblem.invalid_parameter(
+            "Idempotency-Key", "It must be 1 to 255 visible ASCII characters, such as a UUID."
+        )
     return key
 
 

@@ -19,7 +19,7 @@ from orchestrator.api.url_queries import CancelQuery, PageQuery
 from orchestrator.jobs.models import Job, JobId, JobKind
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.problems import missing_or_deleted, required
+from orchestrator.problems import build_missing_problem, require
 from orchestrator.web.authentication import Reader, Submitter, require_scope
 from orchestrator.web.content_negotiation import html_report_headers, preferred_wait
 from orchestrator.web.context import RouteContext
@@ -204,7 +204,7 @@ async def _cancel_job(context: RouteContext, id: str, kind: JobKind, query: Canc
         require_scope(context.caller, "manage")
         await services.erasures.erase(context.tenant, [job], context.by, ranking=job if kind == "ranking" else None)
         return None
-    return required(await services.jobs.cancel(context.tenant, job, context.by), missing_or_deleted(kind, id))
+    return require(await services.jobs.cancel(context.tenant, job, context.by), build_missing_problem(kind, id))
 
 
 def job_fields(job: Job) -> dict[str, Any]:

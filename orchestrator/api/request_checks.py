@@ -7,7 +7,7 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
-from orchestrator.problems import HttpProblem, ProblemError, suggestion
+from orchestrator.problems import HttpProblem, ProblemError, suggest_known_name
 
 _SHOWN = 60
 _MAX_PARAMETERS = 20
@@ -24,7 +24,7 @@ async def refuse_unknown_parameters(request: Request) -> None:
     if not unknown:
         return
     errors = [
-        ProblemError(detail=f"Unknown parameter.{suggestion(name, known_names)}", parameter=name[:_SHOWN])
+        ProblemError(detail=f"Unknown parameter.{suggest_known_name(name, known_names)}", parameter=name[:_SHOWN])
         for name in unknown
     ]
     raise HttpProblem("invalid-request", f"{errors[0].parameter}: {errors[0].detail}", errors=errors)

@@ -15,7 +15,7 @@ from assayer_client import rewards as wire
 from assayer_client.rewards import CompareBody, RewardItemBody, RolloutListBody, VerifyBody
 from orchestrator.jobs.requests import NamedRewardItem
 from orchestrator.problems import HttpProblem
-from orchestrator.validation_wording import fault_in_words
+from orchestrator.validation_wording import describe_validation_error
 from orchestrator.web.validation_errors import BODY_SHAPES, json_pointer
 
 _ROLLOUT_INDEX = "_ng_rollout_index"
@@ -43,7 +43,7 @@ def composition_of(body: wire.Composition) -> Composition:
     except ValidationError as error:
         first_error = error.errors(include_url=False)[0]
         raise HttpProblem.invalid(
-            fault_in_words(first_error), "/composition" + json_pointer(first_error["loc"])
+            describe_validation_error(first_error), "/composition" + json_pointer(first_error["loc"])
         ) from None
 
 
@@ -69,7 +69,7 @@ def _item(fields: Mapping[str, str], pointers: Mapping[str, str]) -> NamedReward
     except ValidationError as error:
         first_error = error.errors(include_url=False)[0]
         field = str(first_error["loc"][0])
-        raise HttpProblem.invalid(f"{field}: {fault_in_words(first_error)}", pointers[field]) from None
+        raise HttpProblem.invalid(f"{field}: {describe_validation_error(first_error)}", pointers[field]) from None
 
 
 def items_of_list(body: RolloutListBody) -> tuple[NamedRewardItem, ...]:

@@ -19,14 +19,14 @@ from assayer.errors import MailError, MailRefused, MailServerUnavailable, Storag
 from assayer.ports import Clock
 from orchestrator.mail.models import ClaimedMail
 from orchestrator.mail.wording import compose_mail, is_for_reviewer
-from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater, outcome_of_failure
+from orchestrator.outbox import Abandoned, Delivered, DeliveryOutcome, RetryLater, decide_after_failure
 from orchestrator.settings import MailDeliverySettings
 from orchestrator.store.mails import PgMails
 
 _LOG = logging.getLogger(__name__)
 MAIL_TRIES = Metric("assayer_email_attempts_total", "Attempts to send emails to the mail server, by outcome.", ["step"])
 
-_STEP_LABELS = {Delivered: "sent", RetryLater: "later", GivenUp: "failed"}
+_STEP_LABELS = {Delivered: "sent", RetryLater: "later", Abandoned: "failed"}
 _EMAILS_PER_CONNECTION = 10
 """Maximum number of emails that a process sends over one connection."""
 _STOPPING_SECONDS = 5.0
@@ -94,9 +94,9 @@ class MailDeliverer:
                 raise unreachable
             outcome = Delivered(await server.send(await self._compose(mail)))
         except MailRefused as error:
-            outcome = GivenUp(str(error))
+            outcome = Abandoned(str(error))
         except MailError as error:
-            outcome = outcome_of_failure(str(error), mail.attempt, self.draw(), self.settings)
+            outcome = decide_after_failure(str(error), mail.attempt, self.draw(), self.settings)
             unreachable = error if isinstance(error, MailServerUnavailable) else None
         MAIL_TRIES.labels(_STEP_LABELS[type(outcome)]).inc()
         if not isinstance(outcome, Delivered):

@@ -14,7 +14,7 @@ from prometheus_client import Counter as Metric
 from assayer.errors import AssayerError, StorageError
 from assayer.models.sender_references import get_own_reference
 from assayer.ports import Clock
-from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater, outcome_of_failure
+from orchestrator.outbox import Abandoned, Delivered, DeliveryOutcome, RetryLater, decide_after_failure
 from orchestrator.settings import RedeliverySettings, WebhookDeliverySettings
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
@@ -23,7 +23,7 @@ from orchestrator.webhooks.secrets import SecretCipher, signed_headers
 _LOG = logging.getLogger(__name__)
 ATTEMPTS = Metric("assayer_webhook_attempts_total", "Attempts to deliver to webhooks, by outcome.", ["step"])
 
-_STEP_LABELS = {Delivered: "delivered", RetryLater: "later", GivenUp: "failed"}
+_STEP_LABELS = {Delivered: "delivered", RetryLater: "later", Abandoned: "failed"}
 _BATCH_CHECK_SECONDS = 1.0
 """Minimum seconds between two checks for finished batches."""
 _CLAIM_DEADLINES = 3.0
@@ -147,5 +147,5 @@ def delivery_outcome(answer: int | str, attempt: int, draw: float, settings: Red
         return Delivered(f"The receiver responded with status {answer}.")
     detail = f"The receiver responded with status {answer}." if isinstance(answer, int) else answer
     if answer == HTTPStatus.GONE:
-        return GivenUp(f"{detail} The URL no longer accepts messages.")
-    return outcome_of_failure(detail, attempt, draw, settings)
+        return Abandoned(f"{detail} The URL no longer accepts messages.")
+    return decide_after_failure(detail, attempt, draw, settings)

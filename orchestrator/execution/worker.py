@@ -21,7 +21,7 @@ from orchestrator.execution.metrics import ATTEMPTS, IN_WORK, SECONDS, count_fau
 from orchestrator.execution.ports import JobEventLog, JobPerformer, LeaseLost, LeaseStore, NotificationSource
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import JobVerdict, Lease
-from orchestrator.jobs.retry_policy import Retry, outcome_of_error
+from orchestrator.jobs.retry_policy import Retry, decide_after_error
 from orchestrator.settings import ExecutionSettings
 from orchestrator.store.notifications import NotificationsMissed
 
@@ -238,7 +238,7 @@ class Worker:
             return await self._perform(job)
         except AssayerError as error:
             count_fault(error)
-            outcome = outcome_of_error(error, job.lease.attempt)
+            outcome = decide_after_error(error, job.lease.attempt)
         if isinstance(outcome, Retry):
             return outcome
         return JobVerdict(state="failed", run_id=job.run, problem=outcome)
@@ -270,10 +270,10 @@ class Worker:
         not lost."""
         lease = job.lease
         if isinstance(outcome, Retry):
-            give_back = partial(self.leases.give_back, lease, outcome.why, attempt_failed=outcome.attempt_failed)
+            give_back = partial(self.leases.give_back, lease, outcome.reason, attempt_failed=outcome.attempt_failed)
             state = await self._retry(partial(give_back, after_seconds=outcome.seconds))
             # The reason for a failed attempt may quote the idea, so it appears only in the events of the job.
-            reason = "the attempt failed" if outcome.attempt_failed else outcome.why
+            reason = "the attempt failed" if outcome.attempt_failed else outcome.reason
             _LOG.info("job %s returns to the queue (%s): %s", lease.job, state or "the lease was lost", reason)
             return
         if not await self._retry(partial(self.leases.finish, lease, outcome)):

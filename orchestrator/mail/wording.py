@@ -10,8 +10,8 @@ from uuid import UUID
 
 from assayer.reports.escaping import one_line, shortened
 from assayer.reports.wording import money
-from orchestrator.access.sessions import LINK_DAYS
-from orchestrator.jobs.outcome_wording import not_covered_in_words
+from orchestrator.access.sessions import SIGN_IN_LINK_DAYS
+from orchestrator.jobs.outcome_wording import describe_poor_coverage
 from orchestrator.mail.models import (
     BidsAsked,
     CallFinished,
@@ -62,7 +62,7 @@ def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime,
     message["Date"] = format_datetime(now)
     message["Message-ID"] = message_id(mail.id, sender)
     message["Auto-Submitted"] = "auto-generated"
-    link_notice = f"\n\nThe link can be used once, within {LINK_DAYS} days. Do not share it." if link else ""
+    link_notice = f"\n\nThe link can be used once, within {SIGN_IN_LINK_DAYS} days. Do not share it." if link else ""
     message.set_content(
         f"{text}{link_notice}\n\n--\nassayer for {_one_line(mail.tenant)}. "
         f"To stop these emails: {url}/console/account\n"
@@ -118,7 +118,7 @@ def _call_finished(news: CallFinished, url: str) -> tuple[str, str]:
     if news.unscored:
         text += "\n\n“Without a score” does not mean a low score. The page of the call states the reasons."
     if news.poorly_covered:
-        text += f"\n\n{not_covered_in_words(news.poorly_covered)}: expect no score or only\n"
+        text += f"\n\n{describe_poor_coverage(news.poorly_covered)}: expect no score or only\n"
         text += f"a partial one. This does not reflect their quality: {url}/console/calls/{news.call}?fit=poor"
     return f"Finished: {name}", f"{text}\n\n{cost}\n\n{url}/console/calls/{news.call}"
 

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.access.audit_chain import (
-    FIRST,
+    FIRST_PREVIOUS_HASH,
     ActBy,
     Actor,
     AuditedAct,
     AuditEntry,
     AuditHead,
-    canonical,
-    content_hash,
-    entry_hash,
+    compute_content_hash,
+    compute_entry_hash,
+    to_canonical_json,
 )
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Connection, Database, Store, in_transaction
@@ -74,12 +74,12 @@ class PgAuditLog(Store):
     ) -> AuditHead:
         """Append an entry in the same transaction as the action it records, so that both are stored or neither is. The
         values in `content` must be JSON-serialisable."""
-        await connection.execute(_BEGIN, tenant, FIRST)
+        await connection.execute(_BEGIN, tenant, FIRST_PREVIOUS_HASH)
         head = await connection.fetchrow(_HEAD, tenant)
         if head is None:  # cannot happen: `_BEGIN` has just created it
             raise LookupError(tenant)
         salt = secrets.token_hex(16)
-        words = canonical(json.loads(json_without_nul(canonical({"by": by.actor.name} | content))))
+        words = to_canonical_json(json.loads(json_without_nul(to_canonical_json({"by": by.actor.name} | content))))
         entry_without_hash = AuditEntry(
             tenant=tenant,
             number=head["number"] + 1,
@@ -90,11 +90,11 @@ class PgAuditLog(Store):
             subject=about,
             content=json.loads(words),
             salt=salt,
-            content_hash=content_hash(salt, words),
+            content_hash=compute_content_hash(salt, words),
             previous_hash=head["hash"],
             hash="",
         )
-        entry = entry_without_hash.model_copy(update={"hash": entry_hash(entry_without_hash)})
+        entry = entry_without_hash.model_copy(update={"hash": compute_entry_hash(entry_without_hash)})
         values = (
             entry.recorded_at,
             entry.actor,
@@ -142,7 +142,7 @@ class PgAuditLog(Store):
 
     async def _forget(self, connection: Connection, tenant: TenantId, things: Sequence[str] | None) -> list[int]:
         """Delete the content of the entries about these resources (None: all), and return the entries' numbers."""
-        await connection.execute(_BEGIN, tenant, FIRST)
+        await connection.execute(_BEGIN, tenant, FIRST_PREVIOUS_HASH)
         await connection.fetchrow(_HEAD, tenant)
         rows = await connection.fetch(_FORGET, tenant, None if things is None else list(things))
         return sorted(row["number"] for row in rows)
@@ -158,7 +158,7 @@ class PgAuditLog(Store):
     async def head(self, tenant: TenantId) -> AuditHead:
         query = "SELECT tenant, number, hash FROM audit_heads WHERE tenant = $1"
         return await self._database.select_one(AuditHead, query, tenant) or AuditHead(
-            tenant=tenant, number=0, hash=FIRST
+            tenant=tenant, number=0, hash=FIRST_PREVIOUS_HASH
         )
 
     async def entries(self, tenant: TenantId, *, after: int = 0, limit: int = 500) -> list[AuditEntry]:

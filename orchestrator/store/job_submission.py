@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence, Set
 
 from assayer.errors import InputError
 from orchestrator.access.audit_chain import ActBy
-from orchestrator.access.job_acts import EntryContent, entry_of_ranking, entry_of_rows
+from orchestrator.access.job_acts import EntryContent, build_ranking_entry, build_rows_entry
 from orchestrator.jobs.models import JobId, TenantId
-from orchestrator.jobs.requests import RankingRequest, suspicious_features
+from orchestrator.jobs.requests import RankingRequest, find_suspicious_features
 from orchestrator.jobs.submissions import BatchClosed, EvaluationsDeleted, MoreRows, NewBatch, NewJob, QueueFull
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
@@ -109,7 +109,7 @@ async def submit_jobs(
         if record is not None and (recorded := await recorded_response(connection, tenant, record)):
             return recorded
         await _check_queue_room(connection, tenant, jobs)
-        await _hold_evaluations(connection, tenant, {item for job in jobs for item in job.made_of})
+        await _hold_evaluations(connection, tenant, {item for job in jobs for item in job.required_evaluations})
         new = batch is not None and await _insert_batch(connection, tenant, batch, jobs)
         for part in _chunks(jobs):
             added = await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_columns(part))
@@ -140,9 +140,9 @@ async def _keep_applicants(connection: Connection, jobs: Sequence[NewJob]) -> No
 
 def _audit_content(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> EntryContent | None:
     if batch is not None:
-        return entry_of_rows(batch, jobs)
+        return build_rows_entry(batch, jobs)
     ranking = jobs[0].request
-    return entry_of_ranking(jobs[0], ranking, by.call) if isinstance(ranking, RankingRequest) else None
+    return build_ranking_entry(jobs[0], ranking, by.call) if isinstance(ranking, RankingRequest) else None
 
 
 async def _insert_batch(
@@ -213,7 +213,7 @@ def _columns(jobs: Sequence[NewJob]) -> tuple[list[object], ...]:
         [job.document for job in jobs],
         [job.request.limits.max_usd for job in jobs],
         [job.traceparent for job in jobs],
-        [",".join(suspicious_features(job.request)) for job in jobs],
+        [",".join(find_suspicious_features(job.request)) for job in jobs],
         [job.document_file for job in jobs],
         [getattr(job.request, "method", None) for job in jobs],
         [getattr(job.request, "cutoff", None) for job in jobs],

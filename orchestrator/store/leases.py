@@ -13,7 +13,7 @@ import asyncpg
 from assayer.models import EvaluationId
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import JobState, JobVerdict, Lease
-from orchestrator.jobs.state_machine import AttemptHistory, AttemptLimits, RetryCause, gave_up_problem
+from orchestrator.jobs.state_machine import AttemptHistory, AttemptLimits, RetryCause, build_gave_up_problem
 from orchestrator.settings import QueueSettings
 from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.job_sql import CHARGE, PAID_SO_FAR, PROMPT_TOKENS_SO_FAR, finish_statement
@@ -228,8 +228,8 @@ class PgLeases(Store):
         before = AttemptHistory(row["failures"], row["losses"], row["outages"], tuple(row["reasons"]))
         after = before.after(cause, storable_text(why))
         counts = (row["id"], token, *after)
-        if after.exhausts(self._attempt_limits):
-            await connection.fetch(_FAIL, *counts, to_json_column(gave_up_problem(after)), self._keep_documents)
+        if after.has_exhausted(self._attempt_limits):
+            await connection.fetch(_FAIL, *counts, to_json_column(build_gave_up_problem(after)), self._keep_documents)
             return "failed"
         await connection.fetch(_REQUEUE, *counts, float(after_seconds), after.reasons[-1])
         return "queued"

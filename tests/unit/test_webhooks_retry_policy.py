@@ -12,7 +12,7 @@ from assayer.errors import AddressRefused
 from cluster.settings import WebhookSettings
 from cluster.webhooks import check_webhook_address
 from orchestrator.execution.webhook_delivery import delivery_outcome
-from orchestrator.outbox import JITTER, Delivered, GivenUp, RetryLater
+from orchestrator.outbox import JITTER, Abandoned, Delivered, RetryLater
 from orchestrator.settings import WebhookDeliverySettings
 from orchestrator.webhooks.secrets import generate_secret, signed_headers
 
@@ -28,13 +28,13 @@ def test_any_2xx_status_counts_as_delivered(status: int) -> None:
 def test_failed_delivery_is_retried_then_abandoned_with_reason(answer: int | str) -> None:
     assert isinstance(delivery_outcome(answer, 1, 0.5, SETTINGS), RetryLater)
     last = delivery_outcome(answer, SETTINGS.tries, 0.5, SETTINGS)
-    assert isinstance(last, GivenUp)
+    assert isinstance(last, Abandoned)
     assert str(answer) in last.detail
     assert "attempt 8 of 8" in last.detail
 
 
 def test_gone_status_is_not_retried() -> None:
-    assert isinstance(delivery_outcome(410, 1, 0.5, SETTINGS), GivenUp)
+    assert isinstance(delivery_outcome(410, 1, 0.5, SETTINGS), Abandoned)
 
 
 def test_retries_span_little_more_than_a_day() -> None:

@@ -22,7 +22,7 @@ from orchestrator.access.roles import MemberId
 from orchestrator.api.acting import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.problems import HttpProblem, missing_or_deleted, required
+from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.things_in_paths import CallInPath, EvaluationInPath
@@ -115,7 +115,7 @@ async def withdraw_assignment(id: PathId, query: Annotated[OfReviewer, Query()],
     """Withdraw an assignment that has no opinion yet."""
     member = MemberId(query.reviewer)
     if not await context.reviewing.assignments.withdraw(context.tenant, JobId(id), member, context.by):
-        raise missing_or_deleted(
+        raise build_missing_problem(
             "evaluation",
             id,
             "The proposal is not assigned to this reviewer, or they have already given an opinion on it.",
@@ -138,11 +138,13 @@ async def declare_conflict(id: PathId, body: ConflictBody, context: ConflictDecl
         if member != context.caller.member:
             raise HttpProblem("forbidden", "Reviewers can declare only their own conflicts.")
         blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), member)
-        required(blind_given, missing_or_deleted("evaluation", id))
+        require(blind_given, build_missing_problem("evaluation", id))
     if not member:
         raise HttpProblem.invalid("State which reviewer has the conflict. Only reviewers can omit this.", "/reviewer")
     conflict = await context.reviewing.assignments.declare(context.tenant, JobId(id), member, body.reason, context.by)
-    return required(conflict, missing_or_deleted("evaluation", id, "There is no such evaluation or no such reviewer."))
+    return require(
+        conflict, build_missing_problem("evaluation", id, "There is no such evaluation or no such reviewer.")
+    )
 
 
 @router.delete("/v1/evaluations/{id}/conflicts")
@@ -151,4 +153,4 @@ async def clear_conflict(id: PathId, query: Annotated[ClearQuery, Query()], cont
     conflict = await context.reviewing.assignments.clear(
         context.tenant, JobId(id), MemberId(query.reviewer), query.reason, context.by
     )
-    return required(conflict, missing_or_deleted("evaluation", id, "This reviewer has no conflict of interest here."))
+    return require(conflict, build_missing_problem("evaluation", id, "This reviewer has no conflict of interest here."))

@@ -9,7 +9,7 @@ from assayer.models import Absent
 from assayer_client.batches import BatchEstimate, ExpectedFit, RowsQuery
 from orchestrator.api.expected_fit import expected_fit
 from orchestrator.api.routes.batch_upload import BATCH_BODY, BatchBody, no_usable_row
-from orchestrator.jobs.estimates import TypicalEvaluation, estimate
+from orchestrator.jobs.estimates import TypicalEvaluation, estimate_cost
 from orchestrator.services.batch_summaries import tags_in
 
 _OTHER_BOARD = Absent(
@@ -42,7 +42,7 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
         past_usage = []  # past evaluations with the default board say nothing about the cost of a different one
         typical_board = services.options.typical_board
         typical = typical_board(query.board, models) if typical_board else _OTHER_BOARD
-    cost_estimate = estimate(ideas, past_usage, typical, pace, query.max_usd)
+    cost_estimate = estimate_cost(ideas, past_usage, typical, pace, query.max_usd)
     month = await services.usage.month(tenant)
     usd_left = month.left_usd if month else None
     known_estimate = None if isinstance(cost_estimate, Absent) else cost_estimate
@@ -73,7 +73,7 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
         cost_usd=_known(cost),
         high_cost_usd=high,
         cost_absent=cost.reason if isinstance(cost, Absent) else None,
-        share_over_max_usd=_known(known_estimate.cut_short) if known_estimate else None,
+        share_over_max_usd=_known(known_estimate.share_over_max_usd) if known_estimate else None,
         evaluations_ahead=pace.waiting,
         hours_to_finish=_known(hours),
         hours_absent=hours.reason if isinstance(hours, Absent) else None,

@@ -31,7 +31,7 @@ from orchestrator.batches.results import (
 from orchestrator.batches.workbook import as_xlsx
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.submissions import BatchStatus
-from orchestrator.problems import not_found
+from orchestrator.problems import build_not_found_problem
 from orchestrator.services.panels import panel_of
 from orchestrator.store.call_tables import TableRow
 from orchestrator.web.authentication import Reader
@@ -131,7 +131,7 @@ async def _standings(
     rankings = await services.rankings.listed(caller.tenant, batch=batch.id, state="succeeded")
     ranking = next((item.id for item in rankings if ranking_name in ("", item.id)), None)
     if ranking_name and ranking is None:
-        raise not_found("finished ranking of this batch", ranking_name)
+        raise build_not_found_problem("finished ranking of this batch", ranking_name)
     table = await services.tables.all(caller.tenant, batch.id, ranking or "")
     people: dict[str, PanelRow] | None = None
     if may(caller.role, "see the panel"):

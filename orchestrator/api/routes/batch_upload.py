@@ -68,13 +68,13 @@ class BatchBody:
         the query is invalid."""
         services = self.context.services
         if wrong_method := services.options.method_problem(query.method):
-            raise HttpProblem.parameter("method", wrong_method)
+            raise HttpProblem.invalid_parameter("method", wrong_method)
         services.options.check_priority(query.priority)
         services.options.check_limit(query.max_usd, query.method)
         if is_in_future(query.cutoff, services):
-            raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
+            raise HttpProblem.invalid_parameter("cutoff", CUTOFF_AHEAD)
         if wrong := services.options.board_problem(query.board, tags_in(query.board_models), query.method):
-            raise HttpProblem.parameter(wrong.field, wrong.detail)
+            raise HttpProblem.invalid_parameter(wrong.field, wrong.detail)
         _criteria(query.criteria)
         content_type = self.request.headers.get("content-type", "")
         media = content_type.partition(";")[0].strip().lower()
@@ -174,7 +174,7 @@ def _criteria(text: str) -> tuple[Criterion, ...]:
     try:
         return parse_criteria(text, "The text") if text.strip() else ()
     except InputError as error:
-        raise HttpProblem.parameter("criteria", str(error)) from None
+        raise HttpProblem.invalid_parameter("criteria", str(error)) from None
 
 
 def no_usable_row(intake: BatchIntake) -> HttpProblem:

@@ -21,7 +21,7 @@ from orchestrator.api.routes.evaluations import evaluation_resources
 from orchestrator.api.url_queries import PageQuery, Reference
 from orchestrator.jobs.models import BatchId, JobState, TenantId
 from orchestrator.jobs.submissions import BatchStatus, count_ended
-from orchestrator.problems import missing_or_deleted
+from orchestrator.problems import build_missing_problem
 from orchestrator.services.batch_summaries import batch_summary
 from orchestrator.services.call_criteria import criteria_of_bodies
 from orchestrator.web.authentication import Reader, Submitter
@@ -90,7 +90,7 @@ async def update_batch(id: PathId, body: BatchPatch, context: CallChanger) -> Ba
         criteria_of_bodies(body.terms.criteria, "/terms/criteria")
     change = context.services.call_details.change
     if details and not await change(context.tenant, BatchId(id), details, context.by, body.version):
-        raise missing_or_deleted("batch", id)
+        raise build_missing_problem("batch", id)
     return await batch_resource(context, await context.find_batch(id))
 
 

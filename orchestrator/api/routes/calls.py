@@ -8,7 +8,7 @@ from orchestrator.api.acting import CallChanger, ProposalReader
 from orchestrator.api.idempotency import CreationDependency
 from orchestrator.api.routes.batches import batch_resource
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.problems import missing_or_deleted, required
+from orchestrator.problems import build_missing_problem, require
 from orchestrator.services.batch_summaries import batch_path
 from orchestrator.services.call_criteria import criteria_of_bodies
 from orchestrator.web.path_parameters import PathId
@@ -35,6 +35,6 @@ async def get_review_terms(id: PathId, context: ProposalReader) -> CallTerms:
     read them only for proposals assigned to them."""
     if context.caller.role == "reviewer":
         given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
-        required(given, missing_or_deleted("evaluation", id))
+        require(given, build_missing_problem("evaluation", id))
     job = await context.find_job(id, "evaluation")
     return await context.services.call_details.terms_of(context.tenant, job.id)

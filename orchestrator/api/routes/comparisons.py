@@ -39,7 +39,9 @@ async def create_comparison(body: ComparisonBody, submission: SubmissionDependen
         request=work,
         subject=f"{first_idea.title} / {second_idea.title}",
         priority=body.priority,
-        made_of=tuple(JobId(item) for item in (body.first_evaluation, body.second_evaluation) if item is not None),
+        required_evaluations=tuple(
+            JobId(item) for item in (body.first_evaluation, body.second_evaluation) if item is not None
+        ),
     )
     answer_body = AcceptedComparison(id=job, link=_path(job))
     return await submission.answer(new, answer_body.link, answer_body, _show)

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from assayer_client.decisions import Applicant, ApplicantBody, CallDecisions, DecisionBody
 from orchestrator.api.acting import CallChanger, CallReader, Overrider, PanelReader
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.problems import missing_or_deleted, required
+from orchestrator.problems import build_missing_problem, require
 from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.things_in_paths import CallInPath
@@ -26,9 +26,9 @@ async def decide_proposals(body: DecisionBody, context: Overrider, call: CallInP
     on one of the proposals has changed since the version stated in the body. Decisions that exceed the budget are
     accepted and reported in `over_budget`."""
     decisions = await context.reviewing.proposal_decisions.decide(context.tenant, call.id, body, context.by)
-    required(
+    require(
         decisions,
-        missing_or_deleted(
+        build_missing_problem(
             "evaluation", body.proposals[0].evaluation, "At least one of these proposals is not in this batch."
         ),
     )
@@ -40,14 +40,14 @@ async def get_applicant(id: PathId, context: CallReader) -> Applicant:
     """Return a proposal's applicant, the columns of its spreadsheet row that are not part of its text, and other
     proposals with the same text."""
     applicant = await context.services.applicants.of(context.tenant, JobId(id))
-    return required(applicant, missing_or_deleted("evaluation", id))
+    return require(applicant, build_missing_problem("evaluation", id))
 
 
 @router.put("/v1/evaluations/{id}/applicant")
 async def change_applicant(id: PathId, body: ApplicantBody, context: CallChanger) -> Applicant:
     """Store a proposal's applicant. The columns of the proposal's spreadsheet row are unchanged."""
     if not await context.services.applicants.change(context.tenant, JobId(id), body, context.by):
-        raise missing_or_deleted("evaluation", id)
+        raise build_missing_problem("evaluation", id)
     return await get_applicant(id, context)
 
 

@@ -15,7 +15,7 @@ from orchestrator.api.event_streams import count_as_stream
 from orchestrator.api.job_routes import path_segment, plural_of
 from orchestrator.api.openapi import event_stream_response
 from orchestrator.jobs.models import TERMINAL, Job, JobKind
-from orchestrator.jobs.timeline import timeline_of
+from orchestrator.jobs.timeline import build_timeline
 from orchestrator.web.authentication import Reader
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services
@@ -91,7 +91,7 @@ async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[
 @router.get("/v1/evaluations/{id}/timeline", tags=["evaluations"])
 async def get_timeline(context: Reader, job: EvaluationInPath) -> Timeline:
     """Return an evaluation's timeline: its time in the queue, the method's stages, and the language model requests."""
-    return timeline_of(
+    return build_timeline(
         job, await context.services.events.all(job.id), await context.services.ledger.rows_of_job(job.id), context.now
     )
 

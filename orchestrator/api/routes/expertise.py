@@ -15,7 +15,7 @@ from assayer_client.expertise import (
 from assayer_client.resources import Page
 from orchestrator.access.roles import MemberId
 from orchestrator.api.acting import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader, ReviewerCaller
-from orchestrator.problems import not_found, required
+from orchestrator.problems import build_not_found_problem, require
 from orchestrator.services.bids import biddable_proposals, give_bids
 from orchestrator.services.members import get_member
 from orchestrator.web.context import RouteContext
@@ -31,7 +31,7 @@ async def get_expertise(id: PathId, context: AssignmentReader) -> Expertise:
     """Return a member's expertise and declared conflicts of interest. Reviewers can read only their own."""
     _check_own(context, id)
     expertise = await context.reviewing.expertise.of(context.tenant, MemberId(id))
-    return required(expertise, not_found("member", id))
+    return require(expertise, build_not_found_problem("member", id))
 
 
 @router.put("/v1/members/{id}/expertise")
@@ -96,4 +96,4 @@ async def _biddable(context: RouteContext, id: str) -> list[BiddableProposal]:
 def _check_own(context: RouteContext, id: str) -> None:
     """Raise HttpProblem with status 404 if a reviewer asks about another member."""
     if context.caller.role == "reviewer" and id != context.caller.member:
-        raise not_found("member", id)
+        raise build_not_found_problem("member", id)

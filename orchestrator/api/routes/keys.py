@@ -20,7 +20,7 @@ from orchestrator.api.idempotency import CreationDependency, replayed_response
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import KeyId, TenantId
-from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.problems import HttpProblem, build_not_found_problem, require
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Manager, bearer_token, require_scope, tenant_for
 from orchestrator.web.path_parameters import PathId
@@ -51,7 +51,7 @@ async def create_key(body: KeyBody, context: Manager, creation: CreationDependen
         tenant, plan, new_key, record, by=context.tenant, actor=context.caller.actor
     )
     if recorded is None:
-        raise not_found("tenant", tenant)
+        raise build_not_found_problem("tenant", tenant)
     if isinstance(recorded, RecordedResponse):
         earlier_answer = KeyCreation.model_validate_json(recorded.body).answer(caller_key)
         return replayed_response(recorded._replace(body=earlier_answer.model_dump_json().encode()))
@@ -70,14 +70,14 @@ async def list_keys(query: Annotated[KeysQuery, Query()], context: Manager) -> P
 async def get_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Manager) -> Key:
     """Return a key without its secret."""
     key = await context.services.keys.get(tenant_for(context.caller, query.tenant), KeyId(id))
-    return _resource(required(key, not_found("key", id)))
+    return _resource(require(key, build_not_found_problem("key", id)))
 
 
 @router.delete("/{id}")
 async def revoke_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Manager) -> Key:
     """Revoke a key permanently, with immediate effect. A key can revoke itself."""
     revoked_key = await context.services.keys.revoke(tenant_for(context.caller, query.tenant), KeyId(id), context.by)
-    return _resource(required(revoked_key, not_found("key", id)))
+    return _resource(require(revoked_key, build_not_found_problem("key", id)))
 
 
 def _path(key: str) -> str:

@@ -24,7 +24,7 @@ from orchestrator.api.acting import Overrider, PanelReader
 from orchestrator.api.idempotency import CreationDependency
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.problems import missing_or_deleted, required
+from orchestrator.problems import build_missing_problem, require
 from orchestrator.services.letters import LettersSheet, check_templates, letters_of, letters_zip
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.things_in_paths import CallInPath, EvaluationInPath
@@ -58,7 +58,7 @@ async def change_letter_templates(id: PathId, body: LetterTemplatesBody, context
     check_templates(body.templates)
     store = context.reviewing.letters
     stored = await store.change_templates(context.tenant, BatchId(id), body.templates, context.by, body.version)
-    return required(stored, missing_or_deleted("batch", id))
+    return require(stored, build_missing_problem("batch", id))
 
 
 @router.get("/v1/batches/{id}/letters", response_model=Page[Letter], responses=_FILES)
@@ -120,7 +120,7 @@ async def record_objection(
     request returns the objection in its current state."""
     record = await creation.record(b"{}", f"/v1/evaluations/{id}/objections")
     objection = await context.reviewing.letters.object(context.tenant, JobId(id), body, context.by, record)
-    return required(objection, missing_or_deleted("evaluation", id))
+    return require(objection, build_missing_problem("evaluation", id))
 
 
 @router.get("/v1/evaluations/{id}/objections")
@@ -143,4 +143,4 @@ async def answer_objection(
     record = await creation.record(b"{}", f"/v1/evaluations/{id}/objections/{number}/answer")
     store = context.reviewing.letters
     objection = await store.answer(context.tenant, JobId(id), number, body.answer, context.by, record)
-    return required(objection, missing_or_deleted("evaluation", id, f"The proposal has no objection {number}."))
+    return require(objection, build_missing_problem("evaluation", id, f"The proposal has no objection {number}."))

@@ -80,7 +80,7 @@ async def create_ranking(body: RankingBody, submission: SubmissionDependency) ->
         request=work,
         subject=f"{len(work.ideas):,} proposals",
         priority=body.priority,
-        made_of=tuple(candidates.evaluations),
+        required_evaluations=tuple(candidates.evaluations),
     )
     by = context.by._replace(call=None if body.batch is None else BatchId(body.batch))
     return await submission.answer(new, links.ranking, answer_body, show_ranking, by)

@@ -22,7 +22,7 @@ from orchestrator.api.job_routes import SubmissionDependency, report_representat
 from orchestrator.api.reward_bodies import composition_of, named_item
 from orchestrator.jobs.models import Job
 from orchestrator.jobs.requests import RewardsRequest
-from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.problems import HttpProblem, build_not_found_problem, require
 from orchestrator.services.job_lookup import no_result_problem
 from orchestrator.web.authentication import Reader
 from orchestrator.web.content_negotiation import negotiated_media_type
@@ -58,7 +58,9 @@ async def get_debate(
     in the texts. If the item has no reward, the status is 409 with the reason."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     job = await context.find_job(id, "rewards")
-    item_record = required(await context.services.rewards.item(job.id, item), not_found("item", f"{item} of {id}"))
+    item_record = require(
+        await context.services.rewards.item(job.id, item), build_not_found_problem("item", f"{item} of {id}")
+    )
     reward = _reward_of(item_record.outcome, job)
     # Rendered in a thread, because debates are long and would block the event loop.
     text = await asyncio.to_thread(_RENDERERS[media_type], item_record.item.item, reward)
@@ -70,7 +72,7 @@ def _reward_of(outcome: RewardOutcome | None, job: Job) -> Reward:
     if outcome is not None and outcome.reward is not None:
         return outcome.reward
     if outcome is not None and outcome.problem is not None:
-        raise HttpProblem.of(outcome.problem, job.state)
+        raise HttpProblem.from_job_problem(outcome.problem, job.state)
     if job.state in ("queued", "running"):
         detail = (
             f"This item has not been judged yet: its job is {job.state}. Follow the job's events to see when it ends."

@@ -11,7 +11,7 @@ from orchestrator.api.idempotency import CreationDependency, replayed_response
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import PageQuery
 from orchestrator.jobs.models import TenantId, TenantPlan
-from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.problems import HttpProblem, build_not_found_problem, require
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Admin
 from orchestrator.web.services import ServicesDependency
@@ -64,7 +64,7 @@ async def update_tenant(id: PathTenant, body: TenantPatch, context: Admin) -> Te
     stored_tenant = await _find_tenant(context.services, id)
     current = {name: getattr(stored_tenant, name) for name in TenantPlan.model_fields}
     plan = TenantPlan(**current | body.model_dump(exclude_unset=True))
-    return required(await context.services.tenants.update(stored_tenant.id, plan), not_found("tenant", id))
+    return require(await context.services.tenants.update(stored_tenant.id, plan), build_not_found_problem("tenant", id))
 
 
 @router.delete("/{id}", status_code=204)
@@ -77,8 +77,8 @@ async def delete_tenant(id: PathTenant, context: Admin) -> None:
             "A tenant cannot delete itself, because this key would be deleted with it. Use another tenant's admin key.",
         )
     if not await context.services.tenants.delete(TenantId(id), context.by):
-        raise not_found("tenant", id)
+        raise build_not_found_problem("tenant", id)
 
 
 async def _find_tenant(services: ServicesDependency, tenant: str) -> TenantResource:
-    return required(await services.tenants.get(TenantId(tenant)), not_found("tenant", tenant))
+    return require(await services.tenants.get(TenantId(tenant)), build_not_found_problem("tenant", tenant))

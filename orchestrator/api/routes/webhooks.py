@@ -13,7 +13,7 @@ from orchestrator.api.idempotency import CreationDependency, replayed_response
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import TenantId
-from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.problems import HttpProblem, build_not_found_problem, require
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Manager
 from orchestrator.web.path_parameters import PathId
@@ -101,16 +101,16 @@ async def ping_webhook(id: PathId, context: Manager) -> DeliveryResource:
     """Send a `ping` message to a webhook, signed like any other message. The result appears among the webhook's
     deliveries."""
     delivery = await context.services.webhooks.ping(context.tenant, WebhookId(id))
-    return required(delivery, not_found("webhook", id))
+    return require(delivery, build_not_found_problem("webhook", id))
 
 
 @router.delete("/{id}", status_code=204)
 async def delete_webhook(id: PathId, context: Manager) -> None:
     """Delete a webhook with its pending deliveries."""
     if not await context.services.webhooks.delete(context.tenant, WebhookId(id)):
-        raise not_found("webhook", id)
+        raise build_not_found_problem("webhook", id)
 
 
 async def _find_webhook(services: Services, tenant: TenantId, webhook: str) -> WebhookResource:
     """Return a webhook. Raises HttpProblem if it does not exist."""
-    return required(await services.webhooks.get(tenant, WebhookId(webhook)), not_found("webhook", webhook))
+    return require(await services.webhooks.get(tenant, WebhookId(webhook)), build_not_found_problem("webhook", webhook))

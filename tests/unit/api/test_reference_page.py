@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from orchestrator.api.routes.reference_page import reference_html, type_in_words
-from orchestrator.application import documented_app
+from orchestrator.application import get_documented_app
 
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return documented_app().openapi()
+    return get_documented_app().openapi()
 
 
 @pytest.fixture(scope="module")
