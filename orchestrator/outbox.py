@@ -31,7 +31,7 @@ def decide_after_failure(
     detail: str, attempt: int, random_fraction: float, settings: RedeliverySettings
 ) -> RetryLater | Abandoned:
     """Return the outcome of a failed attempt; `attempt` is its number, from 1. `detail` is a sentence that states the
-    reason. `draw` is a uniform random number in [0, 1)."""
+    reason. `random_fraction` is a uniform random number in [0, 1)."""
     if attempt >= settings.tries:
         return Abandoned(f"{detail} That was attempt {attempt} of {settings.tries}.")
     wait_seconds = settings.first_seconds * settings.factor ** (attempt - 1)

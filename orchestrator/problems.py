@@ -197,7 +197,7 @@ def _describe_missing(kind: str, name: str) -> str:
 
 
 def require(value: T | None, problem: HttpProblem) -> T:
-    """Return the value. Raises `missing` if it is None."""
+    """Return the value. Raises `problem` if it is None."""
     if value is None:
         raise problem
     return value

@@ -31,7 +31,7 @@ JUDGEMENT_ACTS: frozenset[AuditedAct] = frozenset(
 
 _HEAD_PATTERN = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
 FIRST_PREVIOUS_HASH = "0" * 64
-"""Value of `previous` in a tenant's first entry."""
+"""Value of `previous_hash` in a tenant's first entry."""
 
 
 class Actor(NamedTuple):

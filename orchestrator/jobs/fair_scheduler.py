@@ -98,8 +98,8 @@ class _TenantShare:
         }
 
     def peek_job(self, priority: Priority, allow_suspects: bool) -> WaitingJob | None:
-        """Return the next job of this priority if it is allowed to start, otherwise None. Without `suspects`, suspect
-        jobs are skipped."""
+        """Return the next job of this priority if it is allowed to start, otherwise None. Without `allow_suspects`,
+        suspect jobs are skipped."""
         queue = self.queues[priority]
         while queue and queue[0].suspect and not allow_suspects:
             queue.popleft()

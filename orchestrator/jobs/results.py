@@ -19,8 +19,8 @@ class RankingResult(Frozen):
 
 
 def compute_outcomes(first: IdeaId, comparisons: Sequence[Comparison]) -> tuple[Outcome, ...]:
-    """Return an outcome for each dimension, relative to the idea `first`. `answers` contains one comparison, or one for
-    each order of the ideas; if these disagree, the outcome is a tie."""
+    """Return an outcome for each dimension, relative to the idea `first`. `comparisons` contains one comparison, or one
+    for each order of the ideas; if these disagree, the outcome is a tie."""
     winners_by_dimension: dict[str, list[Winner]] = {}
     for comparison in comparisons:
         for verdict in comparison.verdicts:

@@ -174,8 +174,8 @@ def count_unfinished(counts: Mapping[JobState, int]) -> int:
 def compute_ideas_per_hour(
     counts: Mapping[JobState, int], since: dt.datetime, until: dt.datetime, min_succeeded: int = 1
 ) -> float | None:
-    """Return the number of evaluations that succeeded per hour; None if fewer than `least` did. Cancelled and failed
-    jobs are ignored, because a damaged document, for example, fails within a second."""
+    """Return the number of evaluations that succeeded per hour; None if fewer than `min_succeeded` did. Cancelled and
+    failed jobs are ignored, because a damaged document, for example, fails within a second."""
     succeeded = counts.get("succeeded", 0)
     hours = (until - since).total_seconds() / 3600
     return succeeded / hours if succeeded >= min_succeeded and hours > 0 else None

@@ -11,7 +11,7 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.mail.models import (
-    BidsAsked,
+    BidsRequested,
     ClaimedMail,
     EmailDelivery,
     MemberInvited,
@@ -155,7 +155,7 @@ class PgMails(PgOutbox):
         call = await connection.fetchrow(_CALL, tenant, batch)
         if call is not None:
             for member in members:
-                await self._add(connection, member, batch, BidsAsked(call=batch, name=call["name"]))
+                await self._add(connection, member, batch, BidsRequested(call=batch, name=call["name"]))
 
     async def missing(self, tenant: TenantId, batch: BatchId) -> list[MissingReviewer]:
         """Return the reviewers who have missing reviews in a call, sorted by name."""
@@ -198,7 +198,7 @@ class PgMails(PgOutbox):
         connection: Connection,
         member: MemberId,
         batch: BatchId | None,
-        news: MemberInvited | ReviewsAssigned | ReviewsMissing | BidsAsked,
+        news: MemberInvited | ReviewsAssigned | ReviewsMissing | BidsRequested,
     ) -> None:
         if self.enabled:
             await connection.execute(_ADD, member, batch, to_json_column(news))

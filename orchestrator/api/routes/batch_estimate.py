@@ -55,7 +55,7 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
         fit = await expected_fit(services, texts, query.cutoff)
     return BatchEstimate(
         method=query.method,
-        rows=intake.rows,
+        rows=intake.row_count,
         accepted=len(intake.accepted),
         rejected=tuple(intake.rejected),
         duplicates=tuple(intake.duplicates),

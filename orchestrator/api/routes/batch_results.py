@@ -22,13 +22,13 @@ from orchestrator.batches.results import (
     FlatResult,
     ResultRow,
     RowStanding,
-    as_csv,
-    as_json_line,
-    as_parquet,
-    flat_result,
-    rows_in_order,
+    flatten_result,
+    merge_rows,
+    render_csv,
+    render_json_line,
+    render_parquet,
 )
-from orchestrator.batches.workbook import as_xlsx
+from orchestrator.batches.workbook import render_xlsx
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import build_not_found_problem
@@ -100,9 +100,9 @@ async def get_batch_results(
     results = _result_rows(context.services, context.tenant, batch, query.reference)
     if format_name == "jsonl":
         return StreamingResponse(_json_lines(results, standings), 200, headers, media)
-    rows = [flat_result(row, _standing(row, standings)) async for row in results]
-    tables: dict[str, Callable[[Sequence[FlatResult]], str | bytes]] = {"csv": as_csv, "xlsx": as_xlsx}
-    render = partial(tables.get(format_name, as_parquet), rows)
+    rows = [flatten_result(row, _standing(row, standings)) async for row in results]
+    tables: dict[str, Callable[[Sequence[FlatResult]], str | bytes]] = {"csv": render_csv, "xlsx": render_xlsx}
+    render = partial(tables.get(format_name, render_parquet), rows)
     return Response(await asyncio.to_thread(render), 200, headers, _MEDIA_TYPES[format_name])
 
 
@@ -110,12 +110,12 @@ def _result_rows(
     services: Services, tenant: TenantId, batch: BatchStatus, reference: str | None
 ) -> AsyncIterator[ResultRow]:
     matching_rows = [item for item in batch.rejected if reference in (None, get_own_reference(item.source, item.row))]
-    return rows_in_order(services.jobs.batch_rows(tenant, batch.id, reference), matching_rows)
+    return merge_rows(services.jobs.batch_rows(tenant, batch.id, reference), matching_rows)
 
 
 async def _json_lines(rows: AsyncIterator[ResultRow], standings: Standings) -> AsyncIterator[bytes]:
     async for row in rows:
-        yield as_json_line(row, _standing(row, standings))
+        yield render_json_line(row, _standing(row, standings))
 
 
 def _standing(row: ResultRow, standings: Standings) -> RowStanding:

@@ -137,7 +137,7 @@ async def create_batch(query: Annotated[BatchQuery, Query()], upload: Annotated[
     new = NewBatch(
         id=BatchId(upload.context.services.new_id("bt")),
         name=query.name,
-        rows=intake.rows,
+        rows=intake.row_count,
         rejected=tuple(intake.rejected),
         open=query.open,
         tags=tags_in(query.tags),
@@ -160,7 +160,7 @@ async def add_batch_rows(
     part = MoreRows(
         id=batch.id,
         first=query.first_row,
-        rows=intake.rows,
+        rows=intake.row_count,
         rejected=rejected,
         open=query.open,
         reopen=query.reopen,
@@ -193,12 +193,12 @@ def _accepted_batch(batch: BatchId, name: str, intake: BatchIntake) -> AcceptedB
     return AcceptedBatch(
         id=batch,
         name=name,
-        rows=intake.rows,
+        rows=intake.row_count,
         accepted=len(intake.accepted),
         rejected=tuple(intake.rejected),
         duplicates=tuple(intake.duplicates),
         notices=tuple(intake.notices),
-        next_row=intake.last + 1,
+        next_row=intake.last_row + 1,
         links=batch_links(batch),
     )
 
