@@ -16,8 +16,8 @@ from starlette.types import ExceptionHandler
 
 from assayer.errors import InputError, StorageError
 from assayer.version import __version__
-from orchestrator.api.gone import gone
-from orchestrator.api.openapi import DEFAULT_RESPONSE, openapi_document
+from orchestrator.api.gone import build_gone_problem
+from orchestrator.api.openapi import DEFAULT_RESPONSE, build_openapi_document
 from orchestrator.api.request_checks import refuse_other_media, refuse_unknown_parameters
 from orchestrator.console.refusal_pages import RefusalPages
 from orchestrator.jobs.models import TenantId
@@ -65,7 +65,7 @@ Every refusal is a problem document (RFC 9457). Every POST accepts an `Idempoten
 
 class _DocumentedApp(FastAPI):
     def openapi(self) -> dict[str, Any]:
-        return openapi_document(self)
+        return build_openapi_document(self)
 
 
 class _ServedApp(FastAPI):
@@ -154,7 +154,7 @@ async def _respond_to_missing_resource(request: Request, error: NotFoundProblem)
     tombstone = None if tenant is None else await services.tombstones.of(TenantId(tenant), error.thing, error.id)
     if tombstone is None:
         return _build_response(request, error)
-    response = _build_response(request, gone(error, tombstone, request.scope["assayer.caller"]))
+    response = _build_response(request, build_gone_problem(error, tombstone, request.scope["assayer.caller"]))
     if request.headers.get("hx-request") == "true":
         response.headers["HX-Refresh"] = "true"  # the entire page is about the deleted resource
     return response

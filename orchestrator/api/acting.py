@@ -17,11 +17,11 @@ from orchestrator.web.services import ServicesDependency
 from orchestrator.web.signed_in import require_act
 
 
-def acting(*acts: Act, scope: Scope) -> Callable[..., Awaitable[RouteContext]]:
+def require_permission(*acts: Act, scope: Scope) -> Callable[..., Awaitable[RouteContext]]:
     """Return a dependency that provides the caller's context. The caller's role must permit at least one of these
     actions; a machine key also needs the scope."""
 
-    async def context(
+    async def build_context(
         request: Request, services: ServicesDependency, _: Annotated[object, Security(bearer, scopes=[scope])]
     ) -> RouteContext:
         caller: Caller = request.scope["assayer.caller"]
@@ -30,11 +30,11 @@ def acting(*acts: Act, scope: Scope) -> Callable[..., Awaitable[RouteContext]]:
             require_scope(caller, scope)
         return RouteContext(caller, services)
 
-    context.__dict__["acts"] = acts
-    return context
+    build_context.__dict__["acts"] = acts
+    return build_context
 
 
-async def _report_reader(
+async def _require_report_access(
     id: PathId,
     request: Request,
     services: ServicesDependency,
@@ -48,21 +48,23 @@ async def _report_reader(
     return RouteContext(caller, services)
 
 
-ReportReader = Annotated[RouteContext, Depends(_report_reader)]
+ReportReader = Annotated[RouteContext, Depends(_require_report_access)]
 """A caller who may read an evaluation's report."""
-AuditReader = Annotated[RouteContext, Depends(acting("read the audit log", scope="manage"))]
-CallReader = Annotated[RouteContext, Depends(acting("see calls", scope="read"))]
-PeopleReader = Annotated[RouteContext, Depends(acting("see people", scope="read"))]
-Inviter = Annotated[RouteContext, Depends(acting("invite people", scope="manage"))]
-KeyGiver = Annotated[RouteContext, Depends(acting("issue keys", scope="manage"))]
-Assigner = Annotated[RouteContext, Depends(acting("assign reviewers", scope="manage"))]
-ReviewerCaller = Annotated[RouteContext, Depends(acting("give reviews", scope="read"))]
-PanelReader = Annotated[RouteContext, Depends(acting("see the panel", scope="read"))]
-OpinionReader = Annotated[RouteContext, Depends(acting("see the panel", "give reviews", scope="read"))]
-ProposalReader = Annotated[RouteContext, Depends(acting("see calls", "give reviews", scope="read"))]
-CallChanger = Annotated[RouteContext, Depends(acting("manage calls", scope="submit"))]
-Overrider = Annotated[RouteContext, Depends(acting("override", scope="manage"))]
-Signer = Annotated[RouteContext, Depends(acting("sign off", scope="manage"))]
-Commenter = Annotated[RouteContext, Depends(acting("remark", scope="manage"))]
-AssignmentReader = Annotated[RouteContext, Depends(acting("see people", "give reviews", scope="read"))]
-ConflictDeclarer = Annotated[RouteContext, Depends(acting("assign reviewers", "give reviews", scope="manage"))]
+AuditReader = Annotated[RouteContext, Depends(require_permission("read the audit log", scope="manage"))]
+CallReader = Annotated[RouteContext, Depends(require_permission("see calls", scope="read"))]
+PeopleReader = Annotated[RouteContext, Depends(require_permission("see people", scope="read"))]
+Inviter = Annotated[RouteContext, Depends(require_permission("invite people", scope="manage"))]
+KeyGiver = Annotated[RouteContext, Depends(require_permission("issue keys", scope="manage"))]
+Assigner = Annotated[RouteContext, Depends(require_permission("assign reviewers", scope="manage"))]
+ReviewerCaller = Annotated[RouteContext, Depends(require_permission("give reviews", scope="read"))]
+PanelReader = Annotated[RouteContext, Depends(require_permission("see the panel", scope="read"))]
+OpinionReader = Annotated[RouteContext, Depends(require_permission("see the panel", "give reviews", scope="read"))]
+ProposalReader = Annotated[RouteContext, Depends(require_permission("see calls", "give reviews", scope="read"))]
+CallChanger = Annotated[RouteContext, Depends(require_permission("manage calls", scope="submit"))]
+Overrider = Annotated[RouteContext, Depends(require_permission("override", scope="manage"))]
+Signer = Annotated[RouteContext, Depends(require_permission("sign off", scope="manage"))]
+Commenter = Annotated[RouteContext, Depends(require_permission("remark", scope="manage"))]
+AssignmentReader = Annotated[RouteContext, Depends(require_permission("see people", "give reviews", scope="read"))]
+ConflictDeclarer = Annotated[
+    RouteContext, Depends(require_permission("assign reviewers", "give reviews", scope="manage"))
+]

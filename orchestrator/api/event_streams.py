@@ -15,7 +15,7 @@ from orchestrator.web.authentication import Reader
 from orchestrator.web.services import Services, StreamLimitDependency
 
 _MIN_INTERVAL_SECONDS = 1.0
-_MEMBER_SECONDS = 1.0
+_MEMBER_CHECK_SECONDS = 1.0
 """Interval in seconds between checks for new group members, about which there are no notifications."""
 
 
@@ -63,8 +63,8 @@ async def wait_for_outcomes(
             services.listener.subscribe("assayer_events", only=job.id) as notifications,
         ):
             while not (await outcomes.after(job.id, after, 1)).outcomes:
-                current = await services.jobs.get(job.tenant, job.id)
-                if current is None or current.state in TERMINAL:
+                current_job = await services.jobs.get(job.tenant, job.id)
+                if current_job is None or current_job.state in TERMINAL:
                     return
                 await notifications.next(services.settings.poll_seconds)
     except (TimeoutError, StorageError):
@@ -79,15 +79,20 @@ async def wait_for_group(seconds: float, services: Services, tenant: TenantId, g
     try:
         async with services.listener.subscribe("assayer_jobs") as notifications:
             while True:
-                state = await services.reward_groups.state(tenant, group)
+                reward_group = await services.reward_groups.state(tenant, group)
                 seconds_left = end - clock.monotonic()
-                if state is None or state.has_ended or seconds_left <= 0 or (state.missing and state.seconds_left <= 0):
-                    return state
-                if state.missing:
-                    await asyncio.sleep(min(seconds_left, _MEMBER_SECONDS, max(state.seconds_left, 0.01)))
+                if (
+                    reward_group is None
+                    or reward_group.has_ended
+                    or seconds_left <= 0
+                    or (reward_group.missing and reward_group.seconds_left <= 0)
+                ):
+                    return reward_group
+                if reward_group.missing:
+                    await asyncio.sleep(min(seconds_left, _MEMBER_CHECK_SECONDS, max(reward_group.seconds_left, 0.01)))
                     continue
                 running_jobs = {
-                    f"finished {member.job}" for member in state.members.values() if member.state not in TERMINAL
+                    f"finished {member.job}" for member in reward_group.members.values() if member.state not in TERMINAL
                 }
                 await _wait_until_finished(
                     notifications, running_jobs, clock, min(seconds_left, services.settings.poll_seconds)

@@ -99,27 +99,27 @@ class _ServiceCollector(Collector):
         self._metrics = metrics
 
     def collect(self) -> Iterable[Metric]:
-        up = self._metrics is not None
-        yield GaugeMetricFamily("assayer_database_up", "1 if the database responds, 0 if not.", value=float(up))
+        is_up = self._metrics is not None
+        yield GaugeMetricFamily("assayer_database_up", "1 if the database responds, 0 if not.", value=float(is_up))
         if self._metrics is not None:
-            yield from service_metric_families(self._metrics)
+            yield from build_metric_families(self._metrics)
 
 
-def prometheus_text(metrics: ServiceMetrics | None) -> bytes:
+def render_metrics(metrics: ServiceMetrics | None) -> bytes:
     """Return all metrics in Prometheus' text format. If the database does not respond, `metrics` is None, and only
     `assayer_database_up` and this process's counters are included."""
-    cluster = CollectorRegistry()
-    cluster.register(_ServiceCollector(metrics))
-    return generate_latest(cluster) + generate_latest(_processes())
+    cluster_registry = CollectorRegistry()
+    cluster_registry.register(_ServiceCollector(metrics))
+    return generate_latest(cluster_registry) + generate_latest(_get_process_registry())
 
 
-def _processes() -> CollectorRegistry:
+def _get_process_registry() -> CollectorRegistry:
     """Return this process's registry or, if PROMETHEUS_MULTIPROC_DIR is set, one for all processes that share that
     directory."""
-    metrics_folder = os.environ.get(_MULTIPROCESS_DIR)
-    if metrics_folder is None:
+    folder = os.environ.get(_MULTIPROCESS_DIR)
+    if folder is None:
         return REGISTRY
-    _remove_dead_processes(Path(metrics_folder))
+    _remove_dead_processes(Path(folder))
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return registry
@@ -132,7 +132,7 @@ def _remove_dead_processes(folder: Path) -> None:
             file.unlink(missing_ok=True)
 
 
-def service_metric_families(metrics: ServiceMetrics) -> Iterator[Metric]:
+def build_metric_families(metrics: ServiceMetrics) -> Iterator[Metric]:
     """Yield metrics for the whole service. Every process reports the same values, so queries must take the maximum over
     instances, not the sum."""
     for name, (description, (query, labels), values) in _GAUGES.items():

@@ -17,7 +17,7 @@ router = APIRouter(tags=["reviewing"])
 @router.get("/v1/batches/{id}/decisions")
 async def list_decisions(context: PanelReader, call: CallInPath) -> CallDecisions:
     """List the decisions on a batch's proposals, and how they use its budget."""
-    return await _decisions(context, call.id)
+    return await _load_decisions(context, call.id)
 
 
 @router.post("/v1/batches/{id}/decisions")
@@ -32,7 +32,7 @@ async def decide_proposals(body: DecisionBody, context: Overrider, call: CallInP
             "evaluation", body.proposals[0].evaluation, "At least one of these proposals is not in this batch."
         ),
     )
-    return await _decisions(context, call.id)
+    return await _load_decisions(context, call.id)
 
 
 @router.get("/v1/evaluations/{id}/applicant")
@@ -51,7 +51,7 @@ async def change_applicant(id: PathId, body: ApplicantBody, context: CallChanger
     return await get_applicant(id, context)
 
 
-async def _decisions(context: RouteContext, batch: BatchId) -> CallDecisions:
+async def _load_decisions(context: RouteContext, batch: BatchId) -> CallDecisions:
     store = context.reviewing.proposal_decisions
-    use = await store.budget_use(context.tenant, batch)
-    return CallDecisions(budget=use, decisions=tuple(await store.all(context.tenant, batch)))
+    budget_use = await store.budget_use(context.tenant, batch)
+    return CallDecisions(budget=budget_use, decisions=tuple(await store.all(context.tenant, batch)))

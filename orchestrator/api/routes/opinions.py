@@ -19,8 +19,10 @@ router = APIRouter(prefix="/v1/evaluations/{id}", tags=["reviewing"])
 async def get_proposal_text(id: PathId, context: ProposalReader) -> ProposalToRead:
     """Return the proposal's text without any findings from its report. In blind mode the text is masked."""
     if context.caller.role == "reviewer":
-        blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
-        require(blind_given, build_missing_problem("evaluation", id))
+        has_blind_opinion = await context.reviewing.assignments.blind_given(
+            context.tenant, JobId(id), context.caller.subject
+        )
+        require(has_blind_opinion, build_missing_problem("evaluation", id))
     return await read_proposal(context.services.jobs, context.tenant, id)
 
 

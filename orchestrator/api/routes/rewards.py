@@ -18,8 +18,13 @@ from assayer_client.rewards import (
     RewardsResult,
 )
 from orchestrator.api.item_routes import ItemRoutes
-from orchestrator.api.job_routes import SubmissionDependency, report_representations, report_response, submission_route
-from orchestrator.api.reward_bodies import composition_of, named_item
+from orchestrator.api.job_routes import (
+    SubmissionDependency,
+    build_report_response,
+    describe_report_response,
+    describe_submission_route,
+)
+from orchestrator.api.reward_bodies import build_named_item, parse_composition
 from orchestrator.jobs.models import Job
 from orchestrator.jobs.requests import RewardsRequest
 from orchestrator.problems import HttpProblem, build_not_found_problem, require
@@ -34,25 +39,25 @@ _RENDERERS = {"text/markdown": as_debate_markdown, "text/html": as_debate_html}
 _ITEMS = ItemRoutes(
     router, "rewards", "item", RewardsResource, RewardItems, RewardsResult, lambda services: services.rewards
 )
-_DEBATE = report_representations("The debate, in the format preferred by `Accept`", tuple(_RENDERERS))
+_DEBATE_RESPONSE = describe_report_response("The debate, in the format preferred by `Accept`", tuple(_RENDERERS))
 
-ItemPlace = Annotated[int, Path(ge=0, le=2**31 - 1, description="The item's position in the request, from 0")]
+ItemPosition = Annotated[int, Path(ge=0, le=2**31 - 1, description="The item's position in the request, from 0")]
 
 
-@router.post(**submission_route(AcceptedRewards, RewardsResource))
+@router.post(**describe_submission_route(AcceptedRewards, RewardsResource))
 async def create_rewards(body: RewardsBody, submission: SubmissionDependency) -> Response:
     """Request a reward for each item: whether its idea matches the core methodology of its abstract."""
-    own_composition = None if body.composition is None else composition_of(body.composition)
-    judge = submission.services.judges.resolve(body.judge) if own_composition is None else None
-    items = tuple(map(named_item, body.items))
-    work = RewardsRequest(items=items, judge=judge, composition=own_composition, limits=body.limits)
-    judge_name = judge or (own_composition.name if own_composition else "")
-    return await _ITEMS.accept(submission, work, body.priority, AcceptedRewards, judge=judge_name)
+    composition = None if body.composition is None else parse_composition(body.composition)
+    judge = submission.services.judges.resolve(body.judge) if composition is None else None
+    items = tuple(map(build_named_item, body.items))
+    request = RewardsRequest(items=items, judge=judge, composition=composition, limits=body.limits)
+    judge_name = judge or (composition.name if composition else "")
+    return await _ITEMS.accept(submission, request, body.priority, AcceptedRewards, judge=judge_name)
 
 
-@router.get("/{id}/items/{item}/debate", response_class=Response, responses={200: _DEBATE})
+@router.get("/{id}/items/{item}/debate", response_class=Response, responses={200: _DEBATE_RESPONSE})
 async def get_debate(
-    id: PathId, item: ItemPlace, context: Reader, accept: Annotated[str | None, Header()] = None
+    id: PathId, item: ItemPosition, context: Reader, accept: Annotated[str | None, Header()] = None
 ) -> Response:
     """Return an item and how it was judged, as Markdown or HTML: the judges' statements and votes, and the quotes found
     in the texts. If the item has no reward, the status is 409 with the reason."""
@@ -61,13 +66,13 @@ async def get_debate(
     item_record = require(
         await context.services.rewards.item(job.id, item), build_not_found_problem("item", f"{item} of {id}")
     )
-    reward = _reward_of(item_record.outcome, job)
+    reward = _require_reward(item_record.outcome, job)
     # Rendered in a thread, because debates are long and would block the event loop.
     text = await asyncio.to_thread(_RENDERERS[media_type], item_record.item.item, reward)
-    return report_response(text, media_type, "report.css", "debate.css")
+    return build_report_response(text, media_type, "report.css", "debate.css")
 
 
-def _reward_of(outcome: RewardOutcome | None, job: Job) -> Reward:
+def _require_reward(outcome: RewardOutcome | None, job: Job) -> Reward:
     """Return the reward. If there is none, raises HttpProblem with the reason."""
     if outcome is not None and outcome.reward is not None:
         return outcome.reward

@@ -7,7 +7,7 @@ from fastapi.responses import Response
 
 from assayer_client.accounts import NewTenant, TenantBody, TenantPatch, TenantResource
 from assayer_client.resources import Page, TenantName
-from orchestrator.api.idempotency import CreationDependency, replayed_response
+from orchestrator.api.idempotency import CreationDependency, build_replayed_response
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import PageQuery
 from orchestrator.jobs.models import TenantId, TenantPlan
@@ -34,12 +34,12 @@ async def create_tenant(body: TenantBody, context: Admin, creation: CreationDepe
     plan = TenantPlan(**body.model_dump(exclude={"id"}))
     content = NewTenant(id=tenant, **plan.model_dump()).model_dump_json().encode()
     location = f"/v1/tenants/{tenant}"
-    record = await creation.record(content, location)
+    record = await creation.build_record(content, location)
     new_tenant = await context.services.tenants.create(tenant, plan, record, by=context.tenant)
     if new_tenant is None:
         raise HttpProblem("conflict", f"The tenant {tenant!r} already exists with different settings.")
     if isinstance(new_tenant, RecordedResponse):
-        return replayed_response(new_tenant)
+        return build_replayed_response(new_tenant)
     return Response(content, 201, {"Location": location}, "application/json")
 
 
@@ -62,8 +62,8 @@ async def get_tenant(id: PathTenant, context: Admin) -> TenantResource:
 async def update_tenant(id: PathTenant, body: TenantPatch, context: Admin) -> TenantResource:
     """Change the fields given in the body; others are unchanged. Running jobs continue."""
     stored_tenant = await _find_tenant(context.services, id)
-    current = {name: getattr(stored_tenant, name) for name in TenantPlan.model_fields}
-    plan = TenantPlan(**current | body.model_dump(exclude_unset=True))
+    current_settings = {name: getattr(stored_tenant, name) for name in TenantPlan.model_fields}
+    plan = TenantPlan(**current_settings | body.model_dump(exclude_unset=True))
     return require(await context.services.tenants.update(stored_tenant.id, plan), build_not_found_problem("tenant", id))
 
 

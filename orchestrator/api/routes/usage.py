@@ -21,7 +21,7 @@ class UsageQuery(UrlQuery):
     """The tenant; by default, the caller's. Any other tenant requires the scope `admin`."""
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
+    def _check_order(self) -> Self:
         if self.since and self.until and self.since >= self.until:
             raise ValueError("`since` must be before `until`")
         return self
