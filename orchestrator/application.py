@@ -151,7 +151,9 @@ async def _respond_to_missing_resource(request: Request, error: NotFoundProblem)
     that requests for existing resources are not slowed down."""
     services: Services = request.app.state.services
     tenant = request_record(request.scope).tenant
-    tombstone = None if tenant is None else await services.tombstones.of(TenantId(tenant), error.thing, error.id)
+    tombstone = (
+        None if tenant is None else await services.tombstones.of(TenantId(tenant), error.resource_kind, error.id)
+    )
     if tombstone is None:
         return _build_response(request, error)
     response = _build_response(request, build_gone_problem(error, tombstone, request.scope["assayer.caller"]))

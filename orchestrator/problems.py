@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from assayer_client.batches import RowError
 from assayer_client.resources import Resource
-from orchestrator.jobs.models import JobState, Problem, ThingKind
+from orchestrator.jobs.models import JobState, Problem, ResourceKind
 
 T = TypeVar("T")
 
@@ -176,15 +176,15 @@ class NotFoundProblem(HttpProblem):
     """Raised if the caller's tenant has no job or batch with this id. The response is a 404, or a 410 if it was
     deleted."""
 
-    def __init__(self, thing: ThingKind, id: str, detail: str) -> None:
+    def __init__(self, resource_kind: ResourceKind, id: str, detail: str) -> None:
         super().__init__("not-found", detail)
-        self.thing, self.id = thing, id
+        self.resource_kind, self.id = resource_kind, id
 
 
-def build_missing_problem(thing: ThingKind, id: str, detail: str = "") -> NotFoundProblem:
+def build_missing_problem(kind: ResourceKind, id: str, detail: str = "") -> NotFoundProblem:
     """Return the problem for a missing job or batch, or for something missing that belongs to it: 410 if the job or
     batch was deleted, otherwise 404. `detail` is a sentence; by default it says that the job or batch is missing."""
-    return NotFoundProblem(thing, id, detail or _describe_missing(thing, id))
+    return NotFoundProblem(kind, id, detail or _describe_missing(kind, id))
 
 
 def build_not_found_problem(kind: str, name: str) -> HttpProblem:

@@ -20,7 +20,7 @@ class EntryContent(NamedTuple):
     """Content of an audit log entry that is to be written."""
 
     act: AuditedAct
-    about: str
+    subject: str
     content: dict[str, Any]
 
 

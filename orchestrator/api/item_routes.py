@@ -25,7 +25,7 @@ from orchestrator.web.content_negotiation import preferred_wait
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services, StreamLimitDependency
 
-Ended = TypeVar("Ended", bound=ItemOutcome)
+OutcomeT = TypeVar("OutcomeT", bound=ItemOutcome)
 Body = TypeVar("Body")
 Converted = TypeVar("Converted")
 R = TypeVar("R", bound=JobResource)
@@ -41,7 +41,7 @@ class ItemsQuery(UrlQuery):
 
 
 @dataclass(frozen=True)
-class ItemRoutes(Generic[R, Ended]):
+class ItemRoutes(Generic[R, OutcomeT]):
     """The routes for one kind of job with many items."""
 
     router: APIRouter
@@ -51,7 +51,7 @@ class ItemRoutes(Generic[R, Ended]):
     resource: type[R]
     page: type[ItemsPage[Any]]
     result: type[BaseModel]
-    get_store: Callable[[Services], PgItemOutcomes[Ended]]
+    get_store: Callable[[Services], PgItemOutcomes[OutcomeT]]
 
     async def accept(
         self,

@@ -114,5 +114,5 @@ def _format_value(result: FlatResult, name: str) -> object:
             return result[name]
 
 
-def _join_labels(joined: str | None, labels: dict[str, str]) -> str | None:
-    return None if joined is None else "; ".join(labels.get(name, name) for name in joined.split(", "))
+def _join_labels(names: str | None, labels: dict[str, str]) -> str | None:
+    return None if names is None else "; ".join(labels.get(name, name) for name in names.split(", "))

@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class _HeldJob:
+class _RunningJob:
     """Job running in this process."""
 
     lease: Lease
@@ -78,7 +78,7 @@ class Worker:
     """True if the worker leases only overnight jobs, which no other worker leases."""
 
     def __post_init__(self) -> None:
-        self._jobs: dict[UUID, _HeldJob] = {}
+        self._jobs: dict[UUID, _RunningJob] = {}
         self._renewal = LeaseRenewal(self.leases, self.lease_seconds, self._stop_lost_job)
         self._lease_lock = asyncio.Lock()
         self._wake = asyncio.Event()
@@ -119,10 +119,10 @@ class Worker:
                 elif payload is not None and payload.startswith("cancelled "):
                     self.stop_job(payload.removeprefix("cancelled "))
 
-    def stop_job(self, job: str) -> None:
+    def stop_job(self, job_id: str) -> None:
         """Stop the work on a job that is already marked as cancelled in the database."""
-        for token, held_job in self._jobs.items():
-            if held_job.lease.job == job:
+        for token, running_job in self._jobs.items():
+            if running_job.lease.job == job_id:
                 self._stop_lost_job(token)
 
     async def drain(self, seconds: float) -> None:
@@ -179,13 +179,13 @@ class Worker:
         )
 
     def _start_job(self, lease: Lease) -> None:
-        job = self._jobs[lease.token] = _HeldJob(lease)
+        job = self._jobs[lease.token] = _RunningJob(lease)
         self._renewal.add(lease.token)
         job.task = asyncio.create_task(self._run_job(job), name=f"job {lease.job}")
         # The job is released in a callback: a task that is cancelled before its first step never runs its own code.
         job.task.add_done_callback(partial(self._release_job, job))
 
-    async def _cancel_jobs(self, jobs: list[_HeldJob]) -> None:
+    async def _cancel_jobs(self, jobs: list[_RunningJob]) -> None:
         tasks = [job.task for job in jobs if job.task is not None]
         for task in tasks:
             task.cancel()
@@ -210,7 +210,7 @@ class Worker:
         _LOG.info("the lease of job %s was lost", job.lease.job)
         job.task.cancel()
 
-    async def _run_job(self, job: _HeldJob) -> None:
+    async def _run_job(self, job: _RunningJob) -> None:
         kind = job.lease.request.kind
         with log_context(job=job.lease.job, tenant=job.lease.tenant), RUNNING_JOBS.track_inprogress():
             outcome_name = "stopped"
@@ -220,7 +220,7 @@ class Worker:
             finally:
                 ATTEMPTS.labels(kind, outcome_name).inc()
 
-    async def _run_to_verdict(self, job: _HeldJob) -> str:
+    async def _run_to_verdict(self, job: _RunningJob) -> str:
         try:
             outcome = await self._attempt_job(job)
             # The lease is no longer renewed. If it expires now, the verdict is rejected.
@@ -232,14 +232,14 @@ class Worker:
             return "stopped"
         return "again" if isinstance(outcome, Retry) else outcome.state
 
-    def _release_job(self, job: _HeldJob, task: "asyncio.Task[None]") -> None:
+    def _release_job(self, job: _RunningJob, task: "asyncio.Task[None]") -> None:
         self._renewal.remove(job.lease.token)
         del self._jobs[job.lease.token]
         self._wake.set()
         if not task.cancelled() and (error := task.exception()) is not None:
             _LOG.error("could not store the outcome of job %s; its lease will expire", job.lease.job, exc_info=error)
 
-    async def _attempt_job(self, job: _HeldJob) -> JobVerdict | Retry:
+    async def _attempt_job(self, job: _RunningJob) -> JobVerdict | Retry:
         try:
             return await self._perform_job(job)
         except AssayerError as error:
@@ -249,7 +249,7 @@ class Worker:
             return outcome
         return JobVerdict(state="failed", run_id=job.run_id, problem=outcome)
 
-    async def _perform_job(self, job: _HeldJob) -> JobVerdict:
+    async def _perform_job(self, job: _RunningJob) -> JobVerdict:
         try:
             return await self.performer.perform(job.lease, job.progress, partial(self._record_start, job))
         except (AssayerError, LeaseLost):
@@ -259,7 +259,7 @@ class Worker:
             message = f"Internal error in this job: {type(error).__name__}: {error}."
             raise Defect(message, "Please report it.") from error
 
-    async def _record_start(self, job: _HeldJob, run_id: EvaluationId, pinned: dict[str, Any]) -> None:
+    async def _record_start(self, job: _RunningJob, run_id: EvaluationId, pinned: dict[str, Any]) -> None:
         earlier_pinned = job.lease.pinned
         if not await self.leases.record_run(job.lease, run_id, pinned):
             raise LeaseLost
@@ -271,7 +271,7 @@ class Worker:
             )
             await self.events.append(job.lease.job, "repinned", {"changed": changed_keys}, job.lease.token)
 
-    async def _store_outcome(self, job: _HeldJob, outcome: JobVerdict | Retry) -> None:
+    async def _store_outcome(self, job: _RunningJob, outcome: JobVerdict | Retry) -> None:
         """Store the outcome of a job. While the database is unreachable, this is retried, so that a finished result is
         not lost."""
         lease = job.lease
@@ -303,7 +303,7 @@ class Worker:
             for job in list(self._jobs.values()):
                 await self._append_progress(job)
 
-    async def _append_progress(self, job: _HeldJob) -> None:
+    async def _append_progress(self, job: _RunningJob) -> None:
         """Append a progress event, if there is progress. If the event cannot be stored, the job continues, and the next
         event repeats its content."""
         async with job.event_lock:

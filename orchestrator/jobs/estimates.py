@@ -128,8 +128,8 @@ def _estimate_from_own(
             reason=f"The price of {len(past_usage) - len(costs)} of your last {len(past_usage)} evaluations is unknown."
         )
     else:
-        limited_costs = [cost if max_usd is None else min(cost, max_usd) for cost in costs]
-        mean_cost, high_cost = statistics.fmean(limited_costs), _compute_90th_percentile(limited_costs)
+        capped_costs = [cost if max_usd is None else min(cost, max_usd) for cost in costs]
+        mean_cost, high_cost = statistics.fmean(capped_costs), _compute_90th_percentile(capped_costs)
         share_over_limit = 0.0 if max_usd is None else sum(cost > max_usd for cost in costs) / len(costs)
     gpu_hours = [usage.gpu_hours for usage in past_usage if usage.gpu_hours is not None]
     has_all_gpu_hours = len(gpu_hours) == len(past_usage)

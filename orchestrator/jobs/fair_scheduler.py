@@ -84,17 +84,16 @@ class _TenantShare:
     """A tenant's queue while slots are allocated."""
 
     tenant_queue: TenantQueue
-    time: float
+    virtual_time: float
     free_jobs: int | None
     budget_left: float | None
     queues: Mapping[Priority, deque[WaitingJob]] = field(init=False)
 
     def __post_init__(self) -> None:
-        waiting_queue = self.tenant_queue
         self.queues = {
-            "interactive": deque(waiting_queue.interactive),
-            "batch": deque(waiting_queue.batch),
-            "overnight": deque(waiting_queue.overnight),
+            "interactive": deque(self.tenant_queue.interactive),
+            "batch": deque(self.tenant_queue.batch),
+            "overnight": deque(self.tenant_queue.overnight),
         }
 
     def peek_job(self, priority: Priority, allow_suspects: bool) -> WaitingJob | None:
@@ -112,7 +111,7 @@ class _TenantShare:
 
     def start_job(self, priority: Priority) -> Grant:
         job = self.queues[priority].popleft()
-        self.time += 1 / self.tenant_queue.weight
+        self.virtual_time += 1 / self.tenant_queue.weight
         self.free_jobs = None if self.free_jobs is None else self.free_jobs - 1
         if self.budget_left is None:
             return Grant(job.job, self.tenant_queue.tenant, job.max_usd, 0.0)
@@ -129,9 +128,9 @@ def allocate_slots(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue
     ]
     priorities: tuple[Priority, ...] = ("batch",) if slots.batch_only else ("interactive", "batch")
     eligible = [share for share in shares if any(share.peek_job(priority, True) for priority in priorities)]
-    clock = min((share.time for share in eligible), default=clock)
+    clock = min((share.virtual_time for share in eligible), default=clock)
     grants, served = _grant_slots(slots, eligible, priorities)
-    return Allocation(tuple(grants), clock, {share.tenant_queue.tenant: share.time for share in served})
+    return Allocation(tuple(grants), clock, {share.tenant_queue.tenant: share.virtual_time for share in served})
 
 
 def allocate_overnight_slots(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> Allocation:
@@ -160,7 +159,7 @@ def _grant_slots(
 
     def rank_share(share: _TenantShare, priority: Priority) -> tuple[float, int, TenantId]:
         head_start, rank = ranks[priority]
-        return share.time - head_start, rank, share.tenant_queue.tenant
+        return share.virtual_time - head_start, rank, share.tenant_queue.tenant
 
     by_tenant = {share.tenant_queue.tenant: share for share in shares}
     heap = [(*rank_share(share, priority), priority) for share in shares for priority in priorities]

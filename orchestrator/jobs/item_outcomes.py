@@ -20,12 +20,12 @@ from assayer_client.curation import (
 from assayer_client.item_jobs import ItemOutcome
 from assayer_client.rewards import Reward, RewardOutcome, RewardsResult
 
-Ended = TypeVar("Ended", bound=ItemOutcome)
+OutcomeT = TypeVar("OutcomeT", bound=ItemOutcome)
 
 _NO_USAGE = {"llm_requests": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
 
 
-def copy_for_duplicate(outcome: Ended, item: int, name: str) -> Ended:
+def copy_for_duplicate(outcome: OutcomeT, item: int, name: str) -> OutcomeT:
     """Return a copy of the outcome for a later item with the same text, at no further cost."""
     changed_fields: dict[str, Any] = {"item": item, "id": name, "duplicate_of": outcome.item, "seconds": 0.0}
     if isinstance(outcome, PaidOutcome):

@@ -42,7 +42,7 @@ def compute_figures(report: Report) -> ReportFigures:
     score = score_of(report)
     fit = report.coverage.corpus_fit
     parts = tuple(map(_compute_part_figure, report.parts))
-    known_certainties = [CERTAINTIES.index(part.certainty) for part in parts if part.certainty is not None]
+    certainty_indexes = [CERTAINTIES.index(part.certainty) for part in parts if part.certainty is not None]
     notices = tuple(dict.fromkeys(notice.kind for notice in report.notices))
     return ReportFigures(
         idea=report.idea.id,
@@ -50,7 +50,7 @@ def compute_figures(report: Report) -> ReportFigures:
         reason=_explain_missing_score(score, parts, is_covered=isinstance(fit, Absent) or fit.level != "poor")
         if isinstance(score, Absent)
         else "",
-        certainty=CERTAINTIES[min(known_certainties)] if known_certainties else None,
+        certainty=CERTAINTIES[min(certainty_indexes)] if certainty_indexes else None,
         fit=None if isinstance(fit, Absent) else fit.level,
         complete=not isinstance(score, Absent) and "budget" not in notices and all(not part.reason for part in parts),
         parts=parts,

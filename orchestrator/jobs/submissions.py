@@ -110,7 +110,7 @@ class BatchStatus(NewBatch):
     """Time at which the batch was archived, which removes it from the console's list of calls."""
 
 
-class Titled(Protocol):
+class TitledCall(Protocol):
     """Attributes of a call from which its title is derived."""
 
     @property
@@ -121,7 +121,7 @@ class Titled(Protocol):
     def rows(self) -> int: ...
 
 
-def format_call_title(call: Titled) -> str:
+def format_call_title(call: TitledCall) -> str:
     """Return the name of a call or, if it has none, a description by which people can recognise it. `CALL_TITLE` in the
     store does the same in SQL."""
     proposals = "1 proposal" if call.rows == 1 else f"{call.rows} proposals"

@@ -119,7 +119,7 @@ async def submit_jobs(
                 await add_ranking(connection, tenant, part[0].id, part[0].request)
         # The log entry comes last, because other writers to the log wait from here until the commit.
         if by is not None and new and (content := _audit_content(batch, jobs, by)):
-            await log.append(connection, tenant, by, content.act, content.about, **content.content)
+            await log.append(connection, tenant, by, content.act, content.subject, **content.content)
     await notify(connection, [JOB_QUEUED])
     return None
 

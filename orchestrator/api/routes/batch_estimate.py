@@ -43,8 +43,8 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
         typical_board = services.options.typical_board
         typical = typical_board(query.board, board_models) if typical_board else _CUSTOM_BOARD_COST
     cost_estimate = estimate_cost(ideas, past_usage, typical, pace, query.max_usd)
-    month = await services.usage.month(tenant)
-    usd_left = month.left_usd if month else None
+    month_usage = await services.usage.month(tenant)
+    usd_left = month_usage.left_usd if month_usage else None
     known_estimate = None if isinstance(cost_estimate, Absent) else cost_estimate
     cost = cost_estimate if isinstance(cost_estimate, Absent) else cost_estimate.cost_usd
     high_cost = None if known_estimate is None else _get_known(known_estimate.high_cost_usd)

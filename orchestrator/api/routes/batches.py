@@ -14,7 +14,7 @@ from assayer_client.batches import BatchPatch, BatchResource, BatchSummary, Retr
 from assayer_client.calls import CallDetails
 from assayer_client.evaluations import Evaluation
 from assayer_client.resources import Page
-from orchestrator.api.acting import CallChanger, CallReader
+from orchestrator.api.acting import CallManager, CallReader
 from orchestrator.api.event_streams import count_as_stream, wait_for_change
 from orchestrator.api.openapi import describe_event_stream
 from orchestrator.api.routes.evaluations import load_resource_builder
@@ -82,7 +82,7 @@ async def get_batch(context: Reader, batch: CallInPath) -> BatchResource:
 
 
 @router.patch("/{id}")
-async def update_batch(id: PathId, body: BatchPatch, context: CallChanger) -> BatchResource:
+async def update_batch(id: PathId, body: BatchPatch, context: CallManager) -> BatchResource:
     """Change a batch's name, tags, due date for opinions, or its terms as a funding call. Rejected once the batch is
     signed off, and if the details have changed since the version stated in the body."""
     details = {name: getattr(body, name) for name in body.model_fields_set if name != "version"}

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from assayer_client.batches import BatchResource
 from assayer_client.calls import CallBody, CallTerms
-from orchestrator.api.acting import CallChanger, ProposalReader
+from orchestrator.api.acting import CallManager, ProposalReader
 from orchestrator.api.idempotency import CreationDependency
 from orchestrator.api.routes.batches import build_batch_resource
 from orchestrator.jobs.models import BatchId, JobId
@@ -17,7 +17,7 @@ router = APIRouter(tags=["batches"])
 
 
 @router.post("/v1/calls", status_code=201)
-async def create_call(body: CallBody, context: CallChanger, creation: CreationDependency) -> BatchResource:
+async def create_call(body: CallBody, context: CallManager, creation: CreationDependency) -> BatchResource:
     """Create a funding call, which is a batch with terms but without proposals. Add proposals with `POST
     /v1/batches/{id}/rows` and `reopen=true`. A repeated request returns the call in its current state."""
     criteria_of_bodies(body.terms.criteria, "/terms/criteria")

@@ -4,7 +4,7 @@ budget."""
 from fastapi import APIRouter
 
 from assayer_client.decisions import Applicant, ApplicantBody, CallDecisions, DecisionBody
-from orchestrator.api.acting import CallChanger, CallReader, Overrider, PanelReader
+from orchestrator.api.acting import CallManager, CallReader, Overrider, PanelReader
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import build_missing_problem, require
 from orchestrator.web.context import RouteContext
@@ -44,7 +44,7 @@ async def get_applicant(id: PathId, context: CallReader) -> Applicant:
 
 
 @router.put("/v1/evaluations/{id}/applicant")
-async def change_applicant(id: PathId, body: ApplicantBody, context: CallChanger) -> Applicant:
+async def change_applicant(id: PathId, body: ApplicantBody, context: CallManager) -> Applicant:
     """Store a proposal's applicant. The columns of the proposal's spreadsheet row are unchanged."""
     if not await context.services.applicants.change(context.tenant, JobId(id), body, context.by):
         raise build_missing_problem("evaluation", id)

@@ -91,13 +91,13 @@ async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
         raise no_result_problem(ended_job)
     values = [outcome.value for outcome in outcomes]
     metrics = _compute_group_metrics(values)
-    compared = ComparedRollouts(
+    compared_rollouts = ComparedRollouts(
         rewards=tuple(_compute_relative_reward(value, metrics) for value in values),
         metrics={**metrics, "group_failed": values.count(None)},
         outcomes=outcomes,
         job=ended_job.id,
     )
-    return Response(compared.model_dump_json(), media_type="application/json")
+    return Response(compared_rollouts.model_dump_json(), media_type="application/json")
 
 
 async def _judge_items(rewards_request: RewardsRequest, posting: Posting) -> Job:
