@@ -100,7 +100,8 @@ class KeyRejection(NamedTuple):
 def generate_key(random_bytes: Callable[[int], bytes] = secrets.token_bytes) -> GeneratedKey:
     """Generate a key of the form `ak_<id>_<43 characters>`: an id of 64 random bits and a secret of 256 random bits."""
     key = KeyId(f"ak_{random_bytes(8).hex()}")
-    return GeneratedKey(key, f"{key}_{_encode_url_safe(random_bytes(32))}")
+    secret = urlsafe_b64encode(random_bytes(32)).decode().rstrip("=")
+    return GeneratedKey(key, f"{key}_{secret}")
 
 
 def hash_key(secret: str) -> bytes | None:
@@ -112,7 +113,3 @@ def hash_key(secret: str) -> bytes | None:
 def format_key_name(name: str) -> str:
     """Return the display name of a key that belongs to no member. It cannot be mistaken for a person's name."""
     return f"key “{name}”"
-
-
-def _encode_url_safe(data: bytes) -> str:
-    return urlsafe_b64encode(data).decode().rstrip("=")

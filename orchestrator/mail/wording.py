@@ -6,7 +6,6 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
 from typing import assert_never
-from uuid import UUID
 
 from assayer.reports.escaping import one_line, shortened
 from assayer.reports.wording import money
@@ -60,7 +59,7 @@ def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime,
     message["To"] = parse_mail_address(mail.name, mail.address)
     message["Subject"] = subject
     message["Date"] = format_datetime(now)
-    message["Message-ID"] = format_message_id(mail.id, sender)
+    message["Message-ID"] = f"<{mail.id.hex}@{sender.domain}>"
     message["Auto-Submitted"] = "auto-generated"
     link_notice = f"\n\nThe link can be used once, within {SIGN_IN_LINK_DAYS} days. Do not share it." if link else ""
     message.set_content(
@@ -68,10 +67,6 @@ def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime,
         f"To stop these emails: {url}/console/account\n"
     )
     return message
-
-
-def format_message_id(mail: UUID, sender: Address) -> str:
-    return f"<{mail.hex}@{sender.domain}>"
 
 
 def _compose_text(content: MailContent, tenant: str, url: str, link: str) -> tuple[str, str]:

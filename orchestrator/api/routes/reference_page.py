@@ -62,7 +62,7 @@ def describe_type(schema: Mapping[str, Any]) -> Markup:
 
 def _describe_kind(schema: Mapping[str, Any]) -> Markup:
     if "$ref" in schema:
-        return Markup('<a href="#schema-{0}">{0}</a>').format(_get_schema_name(schema["$ref"]))
+        return Markup('<a href="#schema-{0}">{0}</a>').format(schema["$ref"].rpartition("/")[2])
     for keyword in ("anyOf", "oneOf", "allOf"):
         if keyword in schema:
             return Markup(" or ").join(describe_type(item) for item in schema[keyword])
@@ -81,10 +81,6 @@ def _describe_plain_kind(schema: Mapping[str, Any]) -> Markup:
             return Markup("an object of {}").format(describe_type(schema["additionalProperties"]))
         case kind:
             return escape(f"{kind} ({schema['format']})" if "format" in schema else kind)
-
-
-def _get_schema_name(reference: str) -> str:
-    return reference.rpartition("/")[2]
 
 
 class _Style(NamedTuple):
