@@ -20,9 +20,9 @@ async def watch_event_loop() -> None:
     """Measure the event loop's lag until cancelled. Lags of a second or more are also logged."""
     loop = asyncio.get_running_loop()
     while True:
-        due = loop.time() + _INTERVAL_SECONDS
+        due_at = loop.time() + _INTERVAL_SECONDS
         await asyncio.sleep(_INTERVAL_SECONDS)
-        lag = max(0.0, loop.time() - due)
+        lag = max(0.0, loop.time() - due_at)
         LAG.observe(lag)
         if lag >= _WARNING_SECONDS:
             _LOG.warning("the event loop was blocked for %.1f s", lag)

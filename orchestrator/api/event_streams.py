@@ -33,8 +33,8 @@ async def wait_for_change(notifications: _Notifications, clock: Clock, max_secon
     """Wait up to `max_seconds` for a notification, then one more second, so that a burst counts as a single change."""
     if await notifications.next(max_seconds) is None:
         return
-    end = clock.monotonic() + _MIN_INTERVAL_SECONDS
-    while (remaining := end - clock.monotonic()) > 0:
+    deadline = clock.monotonic() + _MIN_INTERVAL_SECONDS
+    while (remaining := deadline - clock.monotonic()) > 0:
         await notifications.next(remaining)
 
 
@@ -75,12 +75,12 @@ async def wait_for_group(seconds: float, services: Services, tenant: TenantId, g
     """Return a group once all members are judged, or at the group's or the caller's timeout. Return None if the group
     does not exist for the tenant, or if the database fails."""
     clock = services.clock
-    end = clock.monotonic() + seconds
+    deadline = clock.monotonic() + seconds
     try:
         async with services.listener.subscribe("assayer_jobs") as notifications:
             while True:
                 reward_group = await services.reward_groups.state(tenant, group)
-                seconds_left = end - clock.monotonic()
+                seconds_left = deadline - clock.monotonic()
                 if (
                     reward_group is None
                     or reward_group.has_ended
@@ -101,12 +101,14 @@ async def wait_for_group(seconds: float, services: Services, tenant: TenantId, g
         return None
 
 
-async def _wait_until_finished(notifications: _Notifications, awaited: set[str], clock: Clock, seconds: float) -> None:
-    """Wait until the notifications in `awaited` have all arrived. Return early if some may have been missed, or after
-    `seconds`."""
-    end = clock.monotonic() + seconds
-    while awaited and (remaining := end - clock.monotonic()) > 0:
+async def _wait_until_finished(
+    notifications: _Notifications, awaited_notifications: set[str], clock: Clock, seconds: float
+) -> None:
+    """Wait until the notifications in `awaited_notifications` have all arrived. Return early if some may have been
+    missed, or after `seconds`."""
+    deadline = clock.monotonic() + seconds
+    while awaited_notifications and (remaining := deadline - clock.monotonic()) > 0:
         notification = await notifications.next(remaining)
         if not isinstance(notification, str):
             return
-        awaited.discard(notification)
+        awaited_notifications.discard(notification)

@@ -18,7 +18,7 @@ _TIMEOUT_SECONDS = 20.0
 
 
 async def estimate_fit(
-    services: Services, ideas: Sequence[Idea], cutoff: dt.date | None, seconds: float = _TIMEOUT_SECONDS
+    services: Services, ideas: Sequence[Idea], cutoff: dt.date | None, timeout_seconds: float = _TIMEOUT_SECONDS
 ) -> ExpectedFit | Absent:
     """Return how many of the proposals the corpus covers well, partially or poorly. Return Absent with the reason if
     there is no corpus, no text to check, or no result in time."""
@@ -34,7 +34,7 @@ async def estimate_fit(
     levels: list[FitLevel] = []
     slots = asyncio.Semaphore(_MAX_CONCURRENT_CHECKS)
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(timeout_seconds):
             corpus = await services.corpora.current()
 
             async def check_fit(idea: Idea) -> None:
@@ -44,7 +44,9 @@ async def estimate_fit(
             await asyncio.gather(*map(check_fit, _interleave(sample)))
     except TimeoutError:
         if not levels:
-            return Absent(reason=f"The fit could not be checked within {seconds:g} s because the service is busy.")
+            return Absent(
+                reason=f"The fit could not be checked within {timeout_seconds:g} s because the service is busy."
+            )
     except (CorpusError, LiteratureError, ComponentUnavailable):
         return Absent(reason="The corpus cannot be searched at the moment.")
     counts = Counter(levels)

@@ -62,7 +62,7 @@ def describe_submission_route(accepted_model: type[BaseModel], ended_model: type
 
 
 @dataclass(frozen=True)
-class Posting:
+class JobCreation:
     """A request that starts a job, with everything needed to respond to it."""
 
     request: Request
@@ -103,7 +103,7 @@ class Posting:
 
 
 @dataclass(frozen=True)
-class Submission(Posting):
+class Submission(JobCreation):
     """A request that submits a job and can wait until it ends."""
 
     prefer: PreferHeader = None
@@ -142,7 +142,7 @@ def get_path_segment(kind: JobKind) -> str:
     return get_plural(kind).replace("_", "-")
 
 
-PostingDependency = Annotated[Posting, Depends()]
+JobCreationDependency = Annotated[JobCreation, Depends()]
 SubmissionDependency = Annotated[Submission, Depends()]
 
 

@@ -33,16 +33,16 @@ def select_ledger_rows(
 
 
 def _build_wait_spans(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
-    since: dt.datetime | None = job.created_at
+    waiting_since: dt.datetime | None = job.created_at
     reason = "waiting for a free worker"
     for event in events:
         if event.kind == "retried":
-            since, reason = event.at, str(event.data.get("reason", "returned to the queue"))
-        elif since is not None and (event.kind == "started" or event.kind in ATTEMPT_END_KINDS):
-            yield Span(name="in the queue", kind="wait", start=since, end=event.at, detail=reason)
-            since = None
-    if since is not None:
-        yield Span(name="in the queue", kind="wait", start=since, end=end, outcome="open", detail=reason)
+            waiting_since, reason = event.at, str(event.data.get("reason", "returned to the queue"))
+        elif waiting_since is not None and (event.kind == "started" or event.kind in ATTEMPT_END_KINDS):
+            yield Span(name="in the queue", kind="wait", start=waiting_since, end=event.at, detail=reason)
+            waiting_since = None
+    if waiting_since is not None:
+        yield Span(name="in the queue", kind="wait", start=waiting_since, end=end, outcome="open", detail=reason)
 
 
 @dataclass

@@ -19,7 +19,7 @@ from assayer_client.reviewing import (
     UnfilledProposal,
 )
 from orchestrator.access.roles import MemberId
-from orchestrator.api.acting import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader
+from orchestrator.api.permissions import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import HttpProblem, build_missing_problem, require

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from assayer_client.audit_log import AuditLogPage
 from orchestrator.access.audit_chain import AuditHead, withhold_judgements
-from orchestrator.api.acting import AuditReader
+from orchestrator.api.permissions import AuditReader
 from orchestrator.api.url_queries import UrlQuery
 
 

@@ -14,9 +14,9 @@ from assayer_client.batches import BatchPatch, BatchResource, BatchSummary, Retr
 from assayer_client.calls import CallDetails
 from assayer_client.evaluations import Evaluation
 from assayer_client.resources import Page
-from orchestrator.api.acting import CallManager, CallReader
 from orchestrator.api.event_streams import count_as_stream, wait_for_change
 from orchestrator.api.openapi import describe_event_stream
+from orchestrator.api.permissions import CallManager, CallReader
 from orchestrator.api.routes.evaluations import load_resource_builder
 from orchestrator.api.url_queries import PageQuery, Reference
 from orchestrator.jobs.models import BatchId, JobState, TenantId
@@ -157,22 +157,22 @@ async def _stream_progress(services: Services, tenant: TenantId, batch: BatchId)
     """Yield progress events until the batch finishes or is deleted, the database connection is lost, or
     `stream_seconds` have passed."""
     clock, settings = services.clock, services.settings
-    end = clock.monotonic() + settings.stream_seconds
-    previous: BatchStatus | None = None
+    deadline = clock.monotonic() + settings.stream_seconds
+    previous_status: BatchStatus | None = None
     try:
         async with services.listener.subscribe("assayer_jobs") as notifications:
-            while clock.monotonic() < end:
+            while clock.monotonic() < deadline:
                 status = await services.jobs.batch(tenant, batch)
                 if status is None:
                     return
                 is_finished = status.finished_at is not None
-                if status != previous:
+                if status != previous_status:
                     data = batch_summary(status, clock.now()).model_dump_json()
                     kind, number = "finished" if is_finished else "progress", count_ended(status.counts)
                     yield ServerSentEvent(data, id=str(number), event=kind, sep="\n")
                 if is_finished:
                     return
-                previous = status
+                previous_status = status
                 await wait_for_change(notifications, clock, settings.poll_seconds)
     except StorageError as error:
         _LOG.warning("the event stream of %s ended early: %s", batch, error)

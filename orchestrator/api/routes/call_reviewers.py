@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from assayer_client.reviewing import CallInvitationBody, CallReviewers, CallReviewersBody, ChosenOutcome
 from orchestrator.access.roles import MemberId
-from orchestrator.api.acting import Assigner, Inviter, PeopleReader
+from orchestrator.api.permissions import Assigner, Inviter, PeopleReader
 from orchestrator.reviewing.models import Member, NewMember
 from orchestrator.services import call_reviewers
 from orchestrator.web.things_in_paths import CallInPath

@@ -4,8 +4,8 @@ from fastapi import APIRouter
 
 from assayer_client.batches import BatchResource
 from assayer_client.calls import CallBody, CallTerms
-from orchestrator.api.acting import CallManager, ProposalReader
 from orchestrator.api.idempotency import CreationDependency
+from orchestrator.api.permissions import CallManager, ProposalReader
 from orchestrator.api.routes.batches import build_batch_resource
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import build_missing_problem, require

@@ -4,7 +4,7 @@ budget."""
 from fastapi import APIRouter
 
 from assayer_client.decisions import Applicant, ApplicantBody, CallDecisions, DecisionBody
-from orchestrator.api.acting import CallManager, CallReader, Overrider, PanelReader
+from orchestrator.api.permissions import CallManager, CallReader, Overrider, PanelReader
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import build_missing_problem, require
 from orchestrator.web.context import RouteContext

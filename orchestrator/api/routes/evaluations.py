@@ -23,7 +23,6 @@ from assayer_client.evaluations import (
     ScoredPart,
 )
 from assayer_client.resources import Page
-from orchestrator.api.acting import ReportReader
 from orchestrator.api.job_routes import (
     FUTURE_CUTOFF_MESSAGE,
     JobRoutes,
@@ -34,6 +33,7 @@ from orchestrator.api.job_routes import (
     get_job_fields,
     is_in_future,
 )
+from orchestrator.api.permissions import ReportReader
 from orchestrator.api.url_queries import PageQuery, Reference, UrlQuery
 from orchestrator.jobs.models import BatchId, Job, JobState
 from orchestrator.jobs.report_figures import ReportFigures

@@ -69,10 +69,10 @@ async def _stream_job_events(services: Services, job: Job, last_number: int) -> 
     """Yield a job's events until the job ends or is deleted, the database connection is lost, or `stream_seconds` have
     passed."""
     clock, settings = services.clock, services.settings
-    end = clock.monotonic() + settings.stream_seconds
+    deadline = clock.monotonic() + settings.stream_seconds
     try:
         async with services.listener.subscribe("assayer_events", only=job.id) as notifications:
-            while clock.monotonic() < end:
+            while clock.monotonic() < deadline:
                 events = await services.events.after(job.id, last_number, _EVENTS_PER_PAGE)
                 for item in events:
                     event = Event(number=item.number, kind=item.kind, at=item.at, data=item.data)

@@ -14,7 +14,7 @@ from assayer_client.expertise import (
 )
 from assayer_client.resources import Page
 from orchestrator.access.roles import MemberId
-from orchestrator.api.acting import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader, ReviewerCaller
+from orchestrator.api.permissions import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader, ReviewerCaller
 from orchestrator.problems import build_not_found_problem, require
 from orchestrator.services.bids import biddable_proposals, give_bids
 from orchestrator.services.members import get_member

@@ -20,8 +20,8 @@ from assayer_client.letters import (
     StoredTemplates,
 )
 from assayer_client.resources import Page
-from orchestrator.api.acting import Overrider, PanelReader
 from orchestrator.api.idempotency import CreationDependency
+from orchestrator.api.permissions import Overrider, PanelReader
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import build_missing_problem, require

@@ -7,7 +7,7 @@ from assayer_client.accounts import NewKey
 from assayer_client.people import MemberBody, MemberPatch
 from assayer_client.resources import Page
 from orchestrator.access.roles import MemberId
-from orchestrator.api.acting import Inviter, KeyIssuer, PeopleReader
+from orchestrator.api.permissions import Inviter, KeyIssuer, PeopleReader
 from orchestrator.mail.models import EmailDelivery
 from orchestrator.reviewing.models import Member
 from orchestrator.services import members

@@ -5,7 +5,7 @@ from fastapi import APIRouter
 
 from assayer_client.resources import Page
 from assayer_client.reviewing import JudgementBody, OpinionBody, ProposalToRead
-from orchestrator.api.acting import OpinionReader, ProposalReader, ReportReader, ReviewerCaller
+from orchestrator.api.permissions import OpinionReader, ProposalReader, ReportReader, ReviewerCaller
 from orchestrator.jobs.models import JobId
 from orchestrator.problems import build_missing_problem, require
 from orchestrator.reviewing.models import Opinion, PointJudgement

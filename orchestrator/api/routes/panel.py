@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from assayer_client.reviewing import OverrideBody, Panel, SignOffBody
-from orchestrator.api.acting import Overrider, PanelReader, Signer
+from orchestrator.api.permissions import Overrider, PanelReader, Signer
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import build_missing_problem, require

@@ -14,7 +14,7 @@ from assayer.reports.pdf import brief_pdf, render_pdf
 from assayer_client.contestation import Contestation
 from assayer_client.decisions import Decision
 from orchestrator.access.roles import may
-from orchestrator.api.acting import CallReader, ReportReader
+from orchestrator.api.permissions import CallReader, ReportReader
 from orchestrator.api.routes.evaluations import load_report
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId

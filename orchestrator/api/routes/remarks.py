@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from assayer_client.resources import Page
 from assayer_client.reviewing import RemarkBody
-from orchestrator.api.acting import Commenter, PanelReader
+from orchestrator.api.permissions import Commenter, PanelReader
 from orchestrator.jobs.models import JobId
 from orchestrator.problems import build_missing_problem, require
 from orchestrator.reviewing.models import Remark

@@ -26,7 +26,7 @@ from assayer_client.rewards import (
 )
 from orchestrator.api.event_streams import wait_for_group
 from orchestrator.api.item_routes import build_item_links
-from orchestrator.api.job_routes import Posting, PostingDependency, read_traceparent
+from orchestrator.api.job_routes import JobCreation, JobCreationDependency, read_traceparent
 from orchestrator.api.reward_bodies import RolloutsToCompare, extract_item, extract_items, get_member_number
 from orchestrator.jobs.models import TERMINAL, Job, JobId
 from orchestrator.jobs.requests import NamedRewardItem, RewardsRequest
@@ -44,28 +44,29 @@ router = APIRouter(prefix="/v1/rewards", tags=["rewards"])
 
 
 @router.post("/verify", response_model=VerifiedRollout)
-async def verify_rollout(body: VerifyBody, posting: PostingDependency) -> Response:
+async def verify_rollout(body: VerifyBody, creation: JobCreationDependency) -> Response:
     """Judge a rollout and return its reward. If the judge takes too long, the status is 503; repeat the request with
     the same idempotency key to keep waiting."""
-    ended_job = await _judge_items(_build_request(posting.services, extract_item(body), body), posting)
-    outcome = await _load_outcome(posting.services, ended_job)
+    ended_job = await _judge_items(_build_request(creation.services, extract_item(body), body), creation)
+    outcome = await _load_outcome(creation.services, ended_job)
     return _build_response(body, outcome, outcome.value, {}, ended_job.id)
 
 
 @router.post("/compare", response_model=VerifiedRollout | ComparedRollouts)
-async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) -> Response:
+async def compare_rollouts(body: RolloutsToCompare, creation: JobCreationDependency) -> Response:
     """Judge one member of a group, and return its reward relative to the group once all members have been received and
     judged. A repeated member is not judged again. If the group's timeout expires, the status is 409 and the problem
     lists the missing members. Send those, then send the earlier members again to get their rewards. To judge an entire
     group in one request, send it in `response_objs`."""
     if isinstance(body, RolloutListBody):
-        return await _compare_all(body, posting)
-    services, tenant = posting.services, posting.context.tenant
+        return await _compare_all(body, creation)
+    services, tenant = creation.services, creation.context.tenant
     member = get_member_number(body)
     rewards_request = _build_request(services, extract_item(body), body)
-    posting.streams.check_room(tenant)  # checked before paying for a judgement that no request could wait for
-    job = await _join_group(posting, body, member, rewards_request)
-    with posting.streams.hold(tenant, posting.request.scope):
+    # Checked before paying for a judgement that no request could wait for.
+    creation.streams.check_room(tenant)
+    job = await _join_group(creation, body, member, rewards_request)
+    with creation.streams.hold(tenant, creation.request.scope):
         group = await wait_for_group(services.settings.max_wait_seconds, services, tenant, body.group)
     if group is None or (not group.has_ended and not _has_timed_out(group)):
         raise _build_timeout_problem(services)
@@ -81,11 +82,11 @@ async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) 
     return _build_response(body, outcome, _compute_relative_reward(outcome.value, metrics), metrics, job)
 
 
-async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
-    services = posting.services
+async def _compare_all(body: RolloutListBody, creation: JobCreation) -> Response:
+    services = creation.services
     judge = services.judges.resolve(body.judge)
     rewards_request = RewardsRequest(items=extract_items(body), judge=judge, limits=body.limits)
-    ended_job = await _judge_items(rewards_request, posting)
+    ended_job = await _judge_items(rewards_request, creation)
     outcomes = await services.rewards.outcomes(ended_job.id)
     if len(outcomes) < len(rewards_request.items):
         raise no_result_problem(ended_job)
@@ -100,26 +101,25 @@ async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
     return Response(compared_rollouts.model_dump_json(), media_type="application/json")
 
 
-async def _judge_items(rewards_request: RewardsRequest, posting: Posting) -> Job:
+async def _judge_items(rewards_request: RewardsRequest, creation: JobCreation) -> Job:
     """Submit the work as a job, and return the job once it has ended. Raises HttpProblem if it does not end in time."""
-    job = posting.new_id("rw")
+    job = creation.new_id("rw")
     links, item_count = build_item_links("rewards", job), len(rewards_request.items)
     receipt = AcceptedRewards(id=job, item_count=item_count, judge=rewards_request.judge or "", links=links)
     new_job = NewJob(id=job, request=rewards_request, subject=count(item_count, "item"), priority="interactive")
-    posting.streams.check_room(
-        posting.context.tenant
-    )  # checked before paying for judgements that no request could wait for
-    response = await posting.accept(new_job, links.job, receipt)
-    ended_job = await posting.wait_until_ended(response, posting.services.settings.max_wait_seconds)
+    # Checked before paying for judgements that no request could wait for.
+    creation.streams.check_room(creation.context.tenant)
+    response = await creation.accept(new_job, links.job, receipt)
+    ended_job = await creation.wait_until_ended(response, creation.services.settings.max_wait_seconds)
     if ended_job is None:
-        raise _build_timeout_problem(posting.services)
+        raise _build_timeout_problem(creation.services)
     return ended_job
 
 
-async def _join_group(posting: Posting, body: CompareBody, member: int, rewards_request: RewardsRequest) -> JobId:
+async def _join_group(creation: JobCreation, body: CompareBody, member: int, rewards_request: RewardsRequest) -> JobId:
     """Return the id of the member's job, starting the job if the member is new. Raises HttpProblem if an earlier
     request described the group or the member differently."""
-    services, tenant, request = posting.services, posting.context.tenant, posting.request
+    services, tenant, request = creation.services, creation.context.tenant, creation.request
     plan = GroupPlan(body.group, body.size, rewards_request.judge or "")
     digest = hashlib.sha256(
         f"{rewards_request.judge} {rewards_request.items[0].item.model_dump_json()}".encode()

@@ -24,7 +24,7 @@ class TenantsQuery(PageQuery):
 
 router = APIRouter(prefix="/v1/tenants", tags=["tenants"])
 
-PathTenant = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
+TenantPathId = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 
 
 @router.post("", status_code=201, response_model=NewTenant, responses=CREATED_RESPONSE)
@@ -53,13 +53,13 @@ async def list_tenants(query: Annotated[TenantsQuery, Query()], context: Admin) 
 
 
 @router.get("/{id}")
-async def get_tenant(id: PathTenant, context: Admin) -> TenantResource:
+async def get_tenant(id: TenantPathId, context: Admin) -> TenantResource:
     """Return a tenant with its limits."""
     return await _find_tenant(context.services, id)
 
 
 @router.patch("/{id}")
-async def update_tenant(id: PathTenant, body: TenantPatch, context: Admin) -> TenantResource:
+async def update_tenant(id: TenantPathId, body: TenantPatch, context: Admin) -> TenantResource:
     """Change the fields given in the body; others are unchanged. Running jobs continue."""
     stored_tenant = await _find_tenant(context.services, id)
     current_settings = {name: getattr(stored_tenant, name) for name in TenantPlan.model_fields}
@@ -68,7 +68,7 @@ async def update_tenant(id: PathTenant, body: TenantPatch, context: Admin) -> Te
 
 
 @router.delete("/{id}", status_code=204)
-async def delete_tenant(id: PathTenant, context: Admin) -> None:
+async def delete_tenant(id: TenantPathId, context: Admin) -> None:
     """Delete a tenant with its keys, jobs, reports, batches, webhooks, and the text (but not the hashes) of its audit
     log. The tenant's running jobs are stopped."""
     if id == context.tenant:

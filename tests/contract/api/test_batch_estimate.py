@@ -205,8 +205,8 @@ async def test_corpus_fit_covers_only_ideas_checked_in_time(service: Service) ->
     ideas = [
         Idea(id=IdeaId(str(number)), text=text, title="", sections=(), source="") for number, text in enumerate(texts)
     ]
-    some = await estimate_fit(services, ideas[:4], None, seconds=2.0)
+    some = await estimate_fit(services, ideas[:4], None, timeout_seconds=2.0)
     assert not isinstance(some, Absent)
     assert (some.checked_proposals, some.well_covered, some.poorly_covered) == (2, 1, 1)
-    none = await estimate_fit(services, ideas[2:], None, seconds=0.1)
+    none = await estimate_fit(services, ideas[2:], None, timeout_seconds=0.1)
     assert none == Absent(reason="The fit could not be checked within 0.1 s because the service is busy.")
