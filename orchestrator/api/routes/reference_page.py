@@ -32,7 +32,7 @@ _LIMITS = {
 
 
 @router.get("/docs", response_class=HTMLResponse)
-async def reference(request: Request) -> HTMLResponse:
+async def get_reference_page(request: Request) -> HTMLResponse:
     # The OpenAPI document does not change while the process runs, so the page is rendered once.
     state = request.app.state
     if not hasattr(state, "reference_page"):
