@@ -26,7 +26,7 @@ from cluster.curator import CurationStage, Curator
 from cluster.item_batch import Ending, ItemWork, do_items_of_job
 from cluster.language_model import require_llm
 from cluster.run_request import RunRequest
-from orchestrator.jobs.item_outcomes import items_result
+from orchestrator.jobs.item_outcomes import summarise_items
 from orchestrator.jobs.models import Lease
 from orchestrator.jobs.requests import CandidateIdeasRequest, CurationRequest, IdeaToScore, ScoreRequest
 from orchestrator.store import Database, PgItemOutcomes
@@ -78,7 +78,7 @@ class CurationJobs:
                 ended = await each(scores, lambda item: (item.idea.judged_id, item.question), ScoreOutcome, "scores")
             case _:
                 assert_never(request)
-        return items_result(request.kind, ended)
+        return summarise_items(request.kind, ended)
 
     async def _run_each_item(
         self,

@@ -55,7 +55,7 @@ class Evaluator:
     @property
     def in_hand(self) -> int:
         """Number of jobs running here, without overnight jobs: a drain returns those to the queue immediately."""
-        return self.worker.in_hand
+        return self.worker.running_count
 
     async def drain(self, seconds: float) -> None:
         """Stop leasing, wait up to `seconds` for running jobs, then return unfinished ones to the queue. Overnight jobs

@@ -14,9 +14,9 @@ from assayer.run.run import Run
 from assayer_client.item_jobs import ItemOutcome
 from orchestrator.execution.metrics import ITEM_SECONDS, ITEMS
 from orchestrator.execution.ports import LeaseLost
-from orchestrator.jobs.item_outcomes import repeated
+from orchestrator.jobs.item_outcomes import copy_for_duplicate
 from orchestrator.jobs.models import Lease, Problem
-from orchestrator.jobs.retry_policy import problem_of_error
+from orchestrator.jobs.retry_policy import build_error_problem
 from orchestrator.store import PgItemOutcomes
 
 _LOG = logging.getLogger(__name__)
@@ -153,7 +153,7 @@ class _Batch(Generic[Item, Made, Ended]):
     async def do(self, places: Sequence[int], stored_outcomes: Mapping[int, Ended]) -> None:
         first_place, *other_places = places
         outcome = stored_outcomes.get(first_place) or await self._outcome(first_place)
-        outcomes = [outcome, *(repeated(outcome, place, self._name(place)) for place in other_places)]
+        outcomes = [outcome, *(copy_for_duplicate(outcome, place, self._name(place)) for place in other_places)]
         if new := [item for item in outcomes if item.item not in stored_outcomes]:
             self.ended.put_nowait(new)
 
@@ -177,9 +177,9 @@ class _Batch(Generic[Item, Made, Ended]):
         except AssayerError as error:
             if isinstance(error, (*_FATAL_ERRORS, *self.work.ends_all)):
                 raise
-            return None, problem_of_error(*self.work.without_result, error)
+            return None, build_error_problem(*self.work.without_result, error)
         except Exception as error:  # noqa: BLE001 - a bug in assayer fails this item only
             _LOG.exception("an item of run %s", self.run.id)
             message = f"An internal error occurred while processing this item: {type(error).__name__}: {error}."
             defect = Defect(message, "Please report it.")
-            return None, problem_of_error(*self.work.without_result, defect)
+            return None, build_error_problem(*self.work.without_result, defect)

@@ -174,7 +174,7 @@ def make_worker(
     """Create a worker that leases jobs and runs as many of them concurrently as the settings allow."""
     return Worker(
         name=name,
-        places=settings.overnight_places if overnight_only else settings.evaluation.concurrency,
+        max_jobs=settings.overnight_places if overnight_only else settings.evaluation.concurrency,
         performer=performer,
         leases=PgLeases(database, settings.queue, keep_documents=settings.batches.document_days != 0),
         events=PgEvents(database),

@@ -7,7 +7,7 @@ from assayer.errors import ConfigurationError
 from assayer.ports import Clock
 from cluster.settings import Settings
 from orchestrator.execution.mail_delivery import MailDeliverer
-from orchestrator.mail.wording import mail_address
+from orchestrator.mail.wording import parse_mail_address
 from orchestrator.store import Database
 from orchestrator.store.mails import PgMails
 
@@ -19,7 +19,7 @@ def mail_outbox(settings: Settings, database: Database) -> PgMails:
 def mail_sender(settings: Settings) -> Address:
     """Return the configured sender's address. Raises ConfigurationError if it is invalid."""
     try:
-        return mail_address(settings.mail.sender_name, settings.mail.sender)
+        return parse_mail_address(settings.mail.sender_name, settings.mail.sender)
     except ValueError as error:
         message = f"ASSAYER_MAIL__SENDER is not a valid email address: {settings.mail.sender!r} ({error})."
         raise ConfigurationError(message, "Set it to an address such as assayer@example.org.") from None

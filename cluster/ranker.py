@@ -23,7 +23,7 @@ from cluster.clock import SystemClock
 from cluster.language_model import open_models, require_llm
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs
 from cluster.settings import RankingSettings, Settings
-from orchestrator.jobs.results import outcomes_of
+from orchestrator.jobs.results import compute_outcomes
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Ranker:
             first=ideas[0].id,
             second=ideas[1].id,
             dimension=options.order_by,
-            outcomes=outcomes_of(ideas[0].id, answers) if not_asked is None else ties,
+            outcomes=compute_outcomes(ideas[0].id, answers) if not_asked is None else ties,
             answers=answers,
             unjudged=not_asked,
             blind=blinding_rules(ideas) is not None,

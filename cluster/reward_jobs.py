@@ -10,7 +10,7 @@ from cluster.reward_judge import RewardingJudge, RewardJudge, find_usable_judge
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
 from orchestrator.execution.metrics import REWARD_SECONDS, REWARDS
-from orchestrator.jobs.item_outcomes import reward_ended_as, rewards_result
+from orchestrator.jobs.item_outcomes import classify_reward_outcome, summarise_rewards
 from orchestrator.jobs.models import Lease
 from orchestrator.jobs.requests import NamedRewardItem, RewardsRequest
 from orchestrator.store import PgRewards
@@ -36,7 +36,7 @@ class RewardJobs:
         work = reward_work(self.judge, judge, "own" if request.composition else judge.name)
         concurrency = self.settings.rewards.concurrency
         outcomes = await do_items_of_job(lease, request.items, work, run, concurrency, self.outcomes)
-        return rewards_result(judge.name, outcomes)
+        return summarise_rewards(judge.name, outcomes)
 
 
 def reward_work(
@@ -51,7 +51,7 @@ def reward_work(
         outcome_ = RewardOutcome(
             item=ending.item, id=ending.id, reward=ending.made, problem=ending.problem, seconds=ending.seconds
         )
-        REWARDS.labels(label, reward_ended_as(outcome_)).inc()
+        REWARDS.labels(label, classify_reward_outcome(outcome_)).inc()
         REWARD_SECONDS.labels(label).observe(outcome_.seconds)
         return outcome_
 

@@ -60,6 +60,6 @@ def trace_export(database: Database) -> Iterator[tuple[Chore, ...]]:
         return
     exporter = OTLPSpanExporter()
     try:
-        yield (Chore("export traces", _SECONDS, TraceExporter(PgFinishedJobs(database), exporter).send),)
+        yield (Chore("export traces", _SECONDS, TraceExporter(PgFinishedJobs(database), exporter).export_new_traces),)
     finally:
         exporter.shutdown()  # type: ignore[no-untyped-call]

@@ -2,6 +2,6 @@
 
 import json
 
-from orchestrator.application import documented_app
+from orchestrator.application import get_documented_app
 
-print(json.dumps(documented_app().openapi(), indent=2, ensure_ascii=False))
+print(json.dumps(get_documented_app().openapi(), indent=2, ensure_ascii=False))

@@ -16,13 +16,13 @@ from starlette.types import ExceptionHandler
 
 from assayer.errors import InputError, StorageError
 from assayer.version import __version__
-from orchestrator.api.gone import gone
-from orchestrator.api.openapi import DEFAULT_RESPONSE, openapi_document
+from orchestrator.api.gone import build_gone_problem
+from orchestrator.api.openapi import DEFAULT_RESPONSE, build_openapi_document
 from orchestrator.api.request_checks import refuse_other_media, refuse_unknown_parameters
 from orchestrator.console.refusal_pages import RefusalPages
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import EvaluationsDeleted, QueueFull
-from orchestrator.problems import HttpProblem, NotFoundProblem, problem_kind
+from orchestrator.problems import HttpProblem, NotFoundProblem, find_problem_kind
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.idempotency import IdempotencyKeyReused
 from orchestrator.web.authentication import Authentication
@@ -38,7 +38,7 @@ from orchestrator.web.tenant_concurrency import TenantConcurrency
 from orchestrator.web.validation_errors import validation_problem
 
 _LOG = logging.getLogger(__name__)
-_QUEUE_SECONDS = 60
+_QUEUE_FULL_RETRY_SECONDS = 60
 """`Retry-After` in seconds when a tenant's queue is full. It is long because jobs take minutes."""
 _ROUTES = {
     "orchestrator.api.routes": (
@@ -63,21 +63,21 @@ Every accepted evaluation ends with exactly one verdict: a report, or a problem 
 Every refusal is a problem document (RFC 9457). Every POST accepts an `Idempotency-Key`."""
 
 
-class _Documented(FastAPI):
+class _DocumentedApp(FastAPI):
     def openapi(self) -> dict[str, Any]:
-        return openapi_document(self)
+        return build_openapi_document(self)
 
 
-class _Served(FastAPI):
+class _ServedApp(FastAPI):
     def openapi(self) -> dict[str, Any]:
-        return documented_app().openapi()
+        return get_documented_app().openapi()
 
 
 @cache
-def documented_app() -> FastAPI:
+def get_documented_app() -> FastAPI:
     """Return an application with all routes and the OpenAPI document, but without services. All applications in a
     process share it, because building the models for parameters and bodies takes most of the startup time."""
-    app = _Documented(
+    app = _DocumentedApp(
         title="assayer API",
         version=__version__,
         summary="Research ideas in, cited and auditable reports out.",
@@ -98,7 +98,7 @@ def documented_app() -> FastAPI:
 def create_app(services: Services) -> FastAPI:
     """Create the ASGI application. The caller opens and closes `services`, which must stay open while requests are
     served."""
-    app = _Served(routes=documented_app().routes, openapi_url=None, redirect_slashes=False)
+    app = _ServedApp(routes=get_documented_app().routes, openapi_url=None, redirect_slashes=False)
     app.state.services = services
     app.state.readiness = Readiness(services.ready, services.settings.ready_seconds)
     app.state.streams = StreamLimit(services.settings)
@@ -118,18 +118,18 @@ def create_app(services: Services) -> FastAPI:
     return app
 
 
-async def _validation_error(request: Request, error: RequestValidationError) -> Response:
+async def _respond_to_validation_error(request: Request, error: RequestValidationError) -> Response:
     field = getattr(request.scope.get("route"), "body_field", None)
     model = getattr(getattr(field, "field_info", None), "annotation", None)
     body_model = model if isinstance(model, type) and issubclass(model, BaseModel) else None
-    return _response(request, validation_problem(error, body_model))
+    return _build_response(request, validation_problem(error, body_model))
 
 
-async def _http_problem(request: Request, error: HTTPException) -> Response:
+async def _respond_to_http_error(request: Request, error: HTTPException) -> Response:
     """Convert an exception raised by FastAPI or Starlette to a problem document."""
     if isinstance(error, HttpProblem):
-        return _response(request, error)
-    kind = problem_kind(error.status_code, error.detail)
+        return _build_response(request, error)
+    kind = find_problem_kind(error.status_code, error.detail)
     headers = dict(error.headers or {})
     match error.status_code:
         case 400:
@@ -138,61 +138,65 @@ async def _http_problem(request: Request, error: HTTPException) -> Response:
         case 404:
             detail = f"Nothing exists at {request.url.path}. /openapi.json lists all paths."
         case 405:
-            allowed = _allowed_methods(request)
-            headers["Allow"] = ", ".join(allowed)
-            detail = f"{request.method} is not supported here. Supported methods: {', '.join(allowed)}."
+            allowed_methods = _find_allowed_methods(request)
+            headers["Allow"] = ", ".join(allowed_methods)
+            detail = f"{request.method} is not supported here. Supported methods: {', '.join(allowed_methods)}."
         case _:
             detail = error.detail
-    return _response(request, HttpProblem(kind.slug, detail, headers=headers, kind=kind))
+    return _build_response(request, HttpProblem(kind.slug, detail, headers=headers, kind=kind))
 
 
-async def _no_such_thing(request: Request, error: NotFoundProblem) -> Response:
+async def _respond_to_missing_resource(request: Request, error: NotFoundProblem) -> Response:
     """Respond to a missing resource with 404, or with 410 if it has a tombstone. Tombstones are looked up only here, so
     that requests for existing resources are not slowed down."""
     services: Services = request.app.state.services
     tenant = request_record(request.scope).tenant
-    tombstone = None if tenant is None else await services.tombstones.get(TenantId(tenant), error.thing, error.id)
+    tombstone = (
+        None if tenant is None else await services.tombstones.get(TenantId(tenant), error.resource_kind, error.id)
+    )
     if tombstone is None:
-        return _response(request, error)
-    response = _response(request, gone(error, tombstone, request.scope["assayer.caller"]))
+        return _build_response(request, error)
+    response = _build_response(request, build_gone_problem(error, tombstone, request.scope["assayer.caller"]))
     if request.headers.get("hx-request") == "true":
         response.headers["HX-Refresh"] = "true"  # the entire page is about the deleted resource
     return response
 
 
-async def _refusal(request: Request, error: InputError | QueueFull | ReviewRefused | EvaluationsDeleted) -> Response:
+async def _respond_to_refusal(
+    request: Request, error: InputError | QueueFull | ReviewRefused | EvaluationsDeleted
+) -> Response:
     match error:
         case IdempotencyKeyReused():
             problem = HttpProblem("idempotency-key-reused", str(error))
         case InputError():
             problem = HttpProblem("invalid-request", str(error))
         case QueueFull():
-            problem = HttpProblem("queue-full", str(error), retry_after=_QUEUE_SECONDS)
+            problem = HttpProblem("queue-full", str(error), retry_after=_QUEUE_FULL_RETRY_SECONDS)
         case _:
             problem = HttpProblem("conflict", str(error))
-    return _response(request, problem)
+    return _build_response(request, problem)
 
 
-async def _database_unavailable(request: Request, error: StorageError) -> Response:
+async def _respond_to_storage_error(request: Request, error: StorageError) -> Response:
     _LOG.warning("request %s: %s", request_record(request.scope).request_id, error)
-    return _response(request, database_unavailable())
+    return _build_response(request, database_unavailable())
 
 
 _HANDLERS: dict[type[Exception], Any] = {
     SignInNeeded: to_sign_in,
-    RequestValidationError: _validation_error,
-    NotFoundProblem: _no_such_thing,
-    HTTPException: _http_problem,
-    **dict.fromkeys((InputError, QueueFull, ReviewRefused, EvaluationsDeleted), _refusal),
-    StorageError: _database_unavailable,
+    RequestValidationError: _respond_to_validation_error,
+    NotFoundProblem: _respond_to_missing_resource,
+    HTTPException: _respond_to_http_error,
+    **dict.fromkeys((InputError, QueueFull, ReviewRefused, EvaluationsDeleted), _respond_to_refusal),
+    StorageError: _respond_to_storage_error,
 }
 
 
-def _response(request: Request, refusal: HttpProblem) -> Response:
-    return refusal.response(request.url.path, request_record(request.scope).request_id)
+def _build_response(request: Request, problem: HttpProblem) -> Response:
+    return problem.to_response(request.url.path, request_record(request.scope).request_id)
 
 
-def _allowed_methods(request: Request) -> list[str]:
+def _find_allowed_methods(request: Request) -> list[str]:
     """Return the HTTP methods accepted at this path by any route; Starlette considers only the first matching route. If
     the OpenAPI document lists the path literally, routes with a parameter in its place are ignored."""
     operations = request.app.openapi()["paths"].get(request.url.path)

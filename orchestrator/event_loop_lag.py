@@ -6,8 +6,8 @@ import logging
 from prometheus_client import Histogram
 
 _LOG = logging.getLogger(__name__)
-_EVERY_SECONDS = 0.25
-_LONG_SECONDS = 1.0
+_INTERVAL_SECONDS = 0.25
+_WARNING_SECONDS = 1.0
 
 LAG = Histogram(
     "assayer_event_loop_lag_seconds",
@@ -20,9 +20,9 @@ async def watch_event_loop() -> None:
     """Measure the event loop's lag until cancelled. Lags of a second or more are also logged."""
     loop = asyncio.get_running_loop()
     while True:
-        due = loop.time() + _EVERY_SECONDS
-        await asyncio.sleep(_EVERY_SECONDS)
-        lag = max(0.0, loop.time() - due)
+        due_at = loop.time() + _INTERVAL_SECONDS
+        await asyncio.sleep(_INTERVAL_SECONDS)
+        lag = max(0.0, loop.time() - due_at)
         LAG.observe(lag)
-        if lag >= _LONG_SECONDS:
+        if lag >= _WARNING_SECONDS:
             _LOG.warning("the event loop was blocked for %.1f s", lag)

@@ -11,16 +11,16 @@ IdGenerator = Callable[[str], str]
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Crockford's base 32 alphabet, which omits letters that can be confused with digits."""
 _RANDOM_BITS = 80
-_CHARACTERS = 26
+_ID_CHARACTERS = 26
 
 
-def id_generator(clock: Clock) -> IdGenerator:
+def create_id_generator(clock: Clock) -> IdGenerator:
     """Return a function that generates ids. They consist of the time in milliseconds (48 bits) followed by 80 random
     bits."""
 
-    def draw(prefix: str) -> str:
+    def generate_id(prefix: str) -> str:
         number = int(clock.now().timestamp() * 1000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
-        digits = (_ALPHABET[number >> 5 * digit & 31] for digit in reversed(range(_CHARACTERS)))
+        digits = (_ALPHABET[number >> 5 * digit & 31] for digit in reversed(range(_ID_CHARACTERS)))
         return f"{prefix}_{''.join(digits)}"
 
-    return draw
+    return generate_id

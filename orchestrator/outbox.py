@@ -20,17 +20,19 @@ class RetryLater(NamedTuple):
     detail: str
 
 
-class GivenUp(NamedTuple):
+class Abandoned(NamedTuple):
     detail: str
 
 
-DeliveryOutcome: TypeAlias = Delivered | RetryLater | GivenUp
+DeliveryOutcome: TypeAlias = Delivered | RetryLater | Abandoned
 
 
-def outcome_of_failure(detail: str, attempt: int, draw: float, settings: RedeliverySettings) -> RetryLater | GivenUp:
+def decide_after_failure(
+    detail: str, attempt: int, random_fraction: float, settings: RedeliverySettings
+) -> RetryLater | Abandoned:
     """Return the outcome of a failed attempt; `attempt` is its number, from 1. `detail` is a sentence that states the
-    reason. `draw` is a uniform random number in [0, 1)."""
+    reason. `random_fraction` is a uniform random number in [0, 1)."""
     if attempt >= settings.tries:
-        return GivenUp(f"{detail} That was attempt {attempt} of {settings.tries}.")
-    wait = settings.first_seconds * settings.factor ** (attempt - 1)
-    return RetryLater(wait * (1 + JITTER * (2 * draw - 1)), detail)
+        return Abandoned(f"{detail} That was attempt {attempt} of {settings.tries}.")
+    wait_seconds = settings.first_seconds * settings.factor ** (attempt - 1)
+    return RetryLater(wait_seconds * (1 + JITTER * (2 * random_fraction - 1)), detail)

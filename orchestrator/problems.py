@@ -12,12 +12,12 @@ from starlette.responses import Response
 
 from assayer_client.batches import RowError
 from assayer_client.resources import Resource
-from orchestrator.jobs.models import JobState, Problem, ThingKind
+from orchestrator.jobs.models import JobState, Problem, ResourceKind
 
 T = TypeVar("T")
 
 MEDIA_TYPE = "application/problem+json"
-_BASE = "https://assayer.dev/problems/"
+_TYPE_URI_PREFIX = "https://assayer.dev/problems/"
 _RETRY_SECONDS = {429: 5, 503: 5}
 """Default `Retry-After` in seconds, by status."""
 _MAX_NAME_CHARS = 60
@@ -111,16 +111,12 @@ PROBLEM_KINDS: Mapping[str, ProblemKind] = {
     )
 }
 
-_BY_STATUS = {kind.status: kind for kind in reversed(list(PROBLEM_KINDS.values()))}
+_KIND_BY_STATUS = {kind.status: kind for kind in reversed(list(PROBLEM_KINDS.values()))}
 
 
-def type_uri(slug: str) -> str:
-    return _BASE + slug
-
-
-def problem_kind(status: int, title: str) -> ProblemKind:
+def find_problem_kind(status: int, title: str) -> ProblemKind:
     """Return the kind of problem for a status raised by a library. `title` is used if no kind has this status."""
-    return _BY_STATUS.get(status) or ProblemKind("http-error", status, title)
+    return _KIND_BY_STATUS.get(status) or ProblemKind("http-error", status, title)
 
 
 class HttpProblem(HTTPException):
@@ -147,7 +143,7 @@ class HttpProblem(HTTPException):
         return self.detail
 
     @classmethod
-    def of(cls, problem: Problem, state: JobState) -> "HttpProblem":
+    def from_job_problem(cls, problem: Problem, state: JobState) -> "HttpProblem":
         """Return the 409 for a request for the result of a job that has none."""
         return cls("", problem.detail, kind=ProblemKind(problem.type, 409, problem.title), state=state)
 
@@ -157,13 +153,13 @@ class HttpProblem(HTTPException):
         return cls("invalid-request", detail, errors=[ProblemError(detail=detail, pointer=pointer)])
 
     @classmethod
-    def parameter(cls, name: str, detail: str) -> "HttpProblem":
+    def invalid_parameter(cls, name: str, detail: str) -> "HttpProblem":
         """Return the problem for an invalid query, path or header parameter."""
         return cls("invalid-request", detail, errors=[ProblemError(detail=detail, parameter=name)])
 
-    def response(self, instance: str, request_id: str | None) -> Response:
+    def to_response(self, instance: str, request_id: str | None) -> Response:
         document = ProblemDocument(
-            type=type_uri(self.kind.slug),
+            type=_TYPE_URI_PREFIX + self.kind.slug,
             title=self.kind.title,
             status=self.kind.status,
             detail=self.detail,
@@ -180,37 +176,37 @@ class NotFoundProblem(HttpProblem):
     """Raised if the caller's tenant has no job or batch with this id. The response is a 404, or a 410 if it was
     deleted."""
 
-    def __init__(self, thing: ThingKind, id: str, detail: str) -> None:
+    def __init__(self, resource_kind: ResourceKind, id: str, detail: str) -> None:
         super().__init__("not-found", detail)
-        self.thing, self.id = thing, id
+        self.resource_kind, self.id = resource_kind, id
 
 
-def missing_or_deleted(thing: ThingKind, id: str, detail: str = "") -> NotFoundProblem:
+def build_missing_problem(kind: ResourceKind, id: str, detail: str = "") -> NotFoundProblem:
     """Return the problem for a missing job or batch, or for something missing that belongs to it: 410 if the job or
     batch was deleted, otherwise 404. `detail` is a sentence; by default it says that the job or batch is missing."""
-    return NotFoundProblem(thing, id, detail or _unknown(thing, id))
+    return NotFoundProblem(kind, id, detail or _describe_missing(kind, id))
 
 
-def not_found(what: str, name: str) -> HttpProblem:
+def build_not_found_problem(kind: str, name: str) -> HttpProblem:
     """Return the 404 for a missing resource of a kind that has no tombstones."""
-    return HttpProblem("not-found", _unknown(what, name))
+    return HttpProblem("not-found", _describe_missing(kind, name))
 
 
-def _unknown(what: str, name: str) -> str:
-    return f"There is no {what.replace('_', ' ')} {name[:80]!r}. It may have been deleted."
+def _describe_missing(kind: str, name: str) -> str:
+    return f"There is no {kind.replace('_', ' ')} {name[:80]!r}. It may have been deleted."
 
 
-def required(value: T | None, missing: HttpProblem) -> T:
-    """Return the value. Raises `missing` if it is None."""
+def require(value: T | None, problem: HttpProblem) -> T:
+    """Return the value. Raises `problem` if it is None."""
     if value is None:
-        raise missing
+        raise problem
     return value
 
 
-def suggestion(name: str, known: Sequence[str]) -> str:
+def suggest_known_name(name: str, known_names: Sequence[str]) -> str:
     """Return a sentence, with a leading space, that suggests the closest known name or else lists all known names.
     Empty if there are none."""
-    close = get_close_matches(name[:_MAX_NAME_CHARS], known, n=1)
-    if close:
-        return f" Did you mean {json.dumps(close[0])}?"
-    return f" Known: {', '.join(sorted(known))}." if known else ""
+    close_matches = get_close_matches(name[:_MAX_NAME_CHARS], known_names, n=1)
+    if close_matches:
+        return f" Did you mean {json.dumps(close_matches[0])}?"
+    return f" Known: {', '.join(sorted(known_names))}." if known_names else ""

@@ -91,7 +91,7 @@ class AccessSettings(Frozen):
     """Identity providers by name. You choose the names, which appear in URLs."""
 
     @model_validator(mode="after")
-    def _address_is_known(self) -> Self:
+    def _require_url_for_providers(self) -> Self:
         if self.providers and self.url is None:
             raise ValueError("identity providers redirect people to `url`, so ASSAYER_ACCESS__URL must be set")
         return self

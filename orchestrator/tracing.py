@@ -21,14 +21,14 @@ from assayer.models import LedgerRow
 from assayer.version import __version__
 from assayer_client.reports import Span
 from orchestrator.jobs.models import Job
-from orchestrator.jobs.timeline import ledger_rows_of_job, timeline_of
+from orchestrator.jobs.timeline import build_timeline, select_ledger_rows
 from orchestrator.store.finished_jobs import SETTLING_TIME, FinishedJob, PgFinishedJobs
 
 Attributes: TypeAlias = Mapping[str, str | int | float]
 
 _LOG = logging.getLogger(__name__)
-_JOBS_AT_ONCE = 20
-_SPANS_AT_ONCE = 512
+_MAX_JOBS_PER_CLAIM = 20
+_MAX_SPANS_PER_REQUEST = 512
 """Maximum number of spans in one request to the collector."""
 _PROPAGATOR = TraceContextTextMapPropagator()
 
@@ -50,16 +50,19 @@ class Trace(NamedTuple):
     steps: tuple[FinishedSpan, ...]
 
 
-def trace_of(ended: FinishedJob) -> Trace:
-    job, end = ended.job, ended.job.finished_at or ended.job.created_at
-    timeline = timeline_of(job, ended.events, (), end)
-    calls = [_call_span(row) for row in ledger_rows_of_job(job, ended.events, ended.ledger_rows, end + SETTLING_TIME)]
-    steps = [_step_span(span) for span in timeline.spans]
-    return Trace(ended.traceparent, _job_span(job, end), (*steps, *calls))
+def build_trace(finished_job: FinishedJob) -> Trace:
+    job, end = finished_job.job, finished_job.job.finished_at or finished_job.job.created_at
+    timeline = build_timeline(job, finished_job.events, (), end)
+    request_spans = [
+        _build_request_span(row)
+        for row in select_ledger_rows(job, finished_job.events, finished_job.ledger_rows, end + SETTLING_TIME)
+    ]
+    step_spans = [_build_step_span(span) for span in timeline.spans]
+    return Trace(finished_job.traceparent, _build_job_span(job, end), (*step_spans, *request_spans))
 
 
-def _job_span(job: Job, end: dt.datetime) -> FinishedSpan:
-    known = {
+def _build_job_span(job: Job, end: dt.datetime) -> FinishedSpan:
+    optional_attributes = {
         "assayer.job.id": job.id,
         "assayer.job.state": job.state,
         "assayer.job.priority": job.priority,
@@ -70,16 +73,16 @@ def _job_span(job: Job, end: dt.datetime) -> FinishedSpan:
         "assayer.batch.row": job.row,
         "assayer.cost_usd": job.cost_usd,
     }
-    attributes = {name: value for name, value in known.items() if value is not None}
+    attributes = {name: value for name, value in optional_attributes.items() if value is not None}
     return FinishedSpan(job.kind, job.created_at, end, attributes, job.problem.type if job.problem else None)
 
 
-def _step_span(span: Span) -> FinishedSpan:
+def _build_step_span(span: Span) -> FinishedSpan:
     error = None if span.kind == "wait" or span.outcome == "succeeded" else "unfinished"
     return FinishedSpan(span.name, span.start, span.end, {"assayer.step.kind": span.kind}, error)
 
 
-def _call_span(row: LedgerRow) -> FinishedSpan:
+def _build_request_span(row: LedgerRow) -> FinishedSpan:
     """Return the span for a model request. It ends at the time of the ledger entry. A cached answer takes no time and
     no tokens."""
     record = row.record
@@ -103,10 +106,10 @@ def _call_span(row: LedgerRow) -> FinishedSpan:
     if record.cost_usd is not None:
         attributes["assayer.cost_usd"] = record.cost_usd
     start = row.at - dt.timedelta(seconds=record.latency_seconds)
-    return FinishedSpan(name, start, row.at, attributes, _fault_kind(row), is_call=True)
+    return FinishedSpan(name, start, row.at, attributes, _get_error_kind(row), is_call=True)
 
 
-def _fault_kind(row: LedgerRow) -> str | None:
+def _get_error_kind(row: LedgerRow) -> str | None:
     if row.outcome == "answered":
         return None
     return row.record.faults[-1].kind if row.record.faults else "_OTHER"
@@ -116,49 +119,53 @@ class TraceExporter:
     """Exports traces. The sampler, limits and resource names are set by OpenTelemetry's environment variables."""
 
     def __init__(self, archive: PgFinishedJobs, exporter: SpanExporter) -> None:
-        own = Resource({"service.name": "assayer", "service.version": __version__})
-        provider = TracerProvider(resource=own.merge(OTELResourceDetector().detect()), shutdown_on_exit=False)
+        service_resource = Resource({"service.name": "assayer", "service.version": __version__})
+        provider = TracerProvider(
+            resource=service_resource.merge(OTELResourceDetector().detect()), shutdown_on_exit=False
+        )
         self._tracer = provider.get_tracer("assayer", __version__)
         self._archive = archive
         self._exporter = exporter
 
-    async def send(self) -> None:
+    async def export_new_traces(self) -> None:
         """Export traces for newly finished jobs. Stop if a trace is lost. Raises StorageError if the database fails."""
-        while ended := await self._archive.claim(_JOBS_AT_ONCE):
-            lost = await asyncio.to_thread(self._export, ended)
-            if lost:
-                _LOG.warning("the trace collector rejected some spans; %d jobs have no complete trace", lost)
-            if lost or len(ended) < _JOBS_AT_ONCE:
+        while finished_jobs := await self._archive.claim(_MAX_JOBS_PER_CLAIM):
+            lost_count = await asyncio.to_thread(self._export, finished_jobs)
+            if lost_count:
+                _LOG.warning("the trace collector rejected some spans; %d jobs have no complete trace", lost_count)
+            if lost_count or len(finished_jobs) < _MAX_JOBS_PER_CLAIM:
                 return
 
-    def _export(self, ended: Sequence[FinishedJob]) -> int:
+    def _export(self, finished_jobs: Sequence[FinishedJob]) -> int:
         """Export the jobs' traces, and return the number of jobs whose trace was lost. After a failed request, the
         remaining jobs are not exported."""
-        for number, item in enumerate(ended):
-            spans = _otel_spans(self._tracer, trace_of(item))
-            for first in range(0, len(spans), _SPANS_AT_ONCE):
-                if self._exporter.export(spans[first : first + _SPANS_AT_ONCE]) is not SpanExportResult.SUCCESS:
-                    return len(ended) - number
+        for number, finished_job in enumerate(finished_jobs):
+            spans = _convert_trace(self._tracer, build_trace(finished_job))
+            for start in range(0, len(spans), _MAX_SPANS_PER_REQUEST):
+                if self._exporter.export(spans[start : start + _MAX_SPANS_PER_REQUEST]) is not SpanExportResult.SUCCESS:
+                    return len(finished_jobs) - number
         return 0
 
 
-def _otel_spans(tracer: Tracer, trace: Trace) -> list[ReadableSpan]:
+def _convert_trace(tracer: Tracer, trace: Trace) -> list[ReadableSpan]:
     """Return a trace's spans; empty if the sampler or the caller's `traceparent` excludes the trace."""
     carrier = {} if trace.traceparent is None else {"traceparent": trace.traceparent}
-    job_span, context = _otel_span(tracer, trace.job, _PROPAGATOR.extract(carrier, Context()))
-    spans = [job_span, *(_otel_span(tracer, step, context)[0] for step in trace.steps)]
+    job_span, context = _convert_span(tracer, trace.job, _PROPAGATOR.extract(carrier, Context()))
+    spans = [job_span, *(_convert_span(tracer, step, context)[0] for step in trace.steps)]
     return [span for span in spans if isinstance(span, ReadableSpan)]
 
 
-def _otel_span(tracer: Tracer, finished: FinishedSpan, context: Context) -> tuple[object, Context]:
-    kind = SpanKind.CLIENT if finished.is_call else SpanKind.INTERNAL
-    span = tracer.start_span(finished.name, context, kind, finished.attributes, start_time=_nanoseconds(finished.start))
-    if finished.error is not None:
-        span.set_attribute("error.type", finished.error)
+def _convert_span(tracer: Tracer, finished_span: FinishedSpan, context: Context) -> tuple[object, Context]:
+    kind = SpanKind.CLIENT if finished_span.is_call else SpanKind.INTERNAL
+    span = tracer.start_span(
+        finished_span.name, context, kind, finished_span.attributes, start_time=_to_nanoseconds(finished_span.start)
+    )
+    if finished_span.error is not None:
+        span.set_attribute("error.type", finished_span.error)
         span.set_status(Status(StatusCode.ERROR))
-    span.end(_nanoseconds(finished.end))
+    span.end(_to_nanoseconds(finished_span.end))
     return span, set_span_in_context(span, context)
 
 
-def _nanoseconds(at: dt.datetime) -> int:
+def _to_nanoseconds(at: dt.datetime) -> int:
     return round(at.timestamp() * 1e6) * 1_000

@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-_WHOLE, _NUMBER = "It must be a whole number.", "It must be a number."
-_TIME = "It must be a time, such as 2026-01-31T12:00:00Z, or a date."
+_NOT_A_WHOLE_NUMBER, _NOT_A_NUMBER = "It must be a whole number.", "It must be a number."
+_NOT_A_TIME = "It must be a time, such as 2026-01-31T12:00:00Z, or a date."
 _MESSAGES = {
     "missing": "It is required.",
     "extra_forbidden": "This field is unknown.",
     **dict.fromkeys(("model_attributes_type", "model_type", "dict_type"), "It must be an object."),
     **dict.fromkeys(("tuple_type", "list_type"), "It must be a list."),
     **dict.fromkeys(("date_from_datetime_parsing", "date_parsing"), "It must be a date, such as 2026-01-31."),
-    **dict.fromkeys(("datetime_from_date_parsing", "datetime_parsing"), _TIME),
-    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), _WHOLE),
-    **dict.fromkeys(("float_parsing", "float_type"), _NUMBER),
+    **dict.fromkeys(("datetime_from_date_parsing", "datetime_parsing"), _NOT_A_TIME),
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), _NOT_A_WHOLE_NUMBER),
+    **dict.fromkeys(("float_parsing", "float_type"), _NOT_A_NUMBER),
     **dict.fromkeys(("bool_parsing", "bool_type"), "It must be true or false."),
     "finite_number": "It must be a finite number.",
     "string_type": "It must be text.",
@@ -38,31 +38,33 @@ _PATTERNS = {
 }
 
 
-def fault_in_words(error: Mapping[str, Any]) -> str:
+def describe_validation_error(error: Mapping[str, Any]) -> str:
     """Return a sentence that states what is wrong with a value. `error` is an item from `ValidationError.errors()`."""
     kind, context = error["type"], error.get("ctx", {})
     if kind in _BOUNDS:
-        whole = {name: int(value) for name, value in context.items() if isinstance(value, float) and value % 1 == 0}
-        return f"It must be {_BOUNDS[kind].format_map(context | whole)}."
+        whole_numbers = {
+            name: int(value) for name, value in context.items() if isinstance(value, float) and value % 1 == 0
+        }
+        return f"It must be {_BOUNDS[kind].format_map(context | whole_numbers)}."
     if kind in _LENGTHS:
-        return _length(context, *_LENGTHS[kind])
+        return _describe_length_error(context, *_LENGTHS[kind])
     if kind == "string_pattern_mismatch" and context["pattern"] in _PATTERNS:
         return _PATTERNS[context["pattern"]]
-    return _MESSAGES.get(kind) or _sentence(str(error["msg"]))
+    return _MESSAGES.get(kind) or _format_sentence(str(error["msg"]))
 
 
-def _length(context: Mapping[str, Any], bound: str, what: str) -> str:
-    number = context[bound]
-    count = f"{number:,} {what}{'s' * (number != 1)}"
+def _describe_length_error(context: Mapping[str, Any], bound: str, unit: str) -> str:
+    limit = context[bound]
+    count = f"{limit:,} {unit}{'s' * (limit != 1)}"
     if bound == "min_length":
         return f"It must have at least {count}."
-    if what == "item":
+    if unit == "item":
         count += f", not {context['actual_length'] or 'more'}"
     return f"It may have at most {count}."
 
 
-def _sentence(message: str) -> str:
+def _format_sentence(message: str) -> str:
     """Return Pydantic's message, such as `Value error, The name must be one line`, as a sentence."""
-    words = message.removeprefix("Value error, ").replace("Input should", "It must")
-    words = words.replace("String should", "It must").strip()
-    return words if words.endswith(".") else f"{words}."
+    sentence = message.removeprefix("Value error, ").replace("Input should", "It must")
+    sentence = sentence.replace("String should", "It must").strip()
+    return sentence if sentence.endswith(".") else f"{sentence}."

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.measuring import command_line, heading
-from orchestrator.batches.csv_rows import csv_rows
+from orchestrator.batches.csv_rows import read_csv_rows
 from orchestrator.batches.rows import AcceptedRow, LineCounter
 from tests.contract.office_files import word
 from tests.contract.pdf_files import pdf
@@ -75,7 +75,7 @@ def _uploaded(path: Path) -> _Counts:
     lines = LineCounter(2 * _ROWS, lambda: False)
     ideas = words = 0
     with path.open("rb") as file:
-        for row in csv_rows(file, "", 1, max_bytes, dt.datetime.now(dt.UTC).date(), lines):
+        for row in read_csv_rows(file, "", 1, max_bytes, dt.datetime.now(dt.UTC).date(), lines):
             if isinstance(row, AcceptedRow) and row.idea:
                 ideas += 1
                 words += len(row.idea.text.split())

@@ -77,7 +77,7 @@ async def _run(crew: Crew, wrote: Wrote) -> None:
             workers.append(
                 Worker(
                     name=f"evaluator-{crew.number}-{number}",
-                    places=crew.places,
+                    max_jobs=crew.places,
                     performer=_Traffic(crew, report, database, dice, wrote),
                     leases=PgLeases(database, QueueSettings()),
                     events=PgEvents(database),

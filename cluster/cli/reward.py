@@ -118,7 +118,7 @@ async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: 
     from cluster.reward_jobs import reward_work
     from cluster.reward_judge import find_usable_judge, open_reward_judge
     from cluster.telemetry import metrics_server
-    from orchestrator.jobs.item_outcomes import rewards_result
+    from orchestrator.jobs.item_outcomes import summarise_rewards
 
     outcomes: list[RewardOutcome] = []
 
@@ -132,7 +132,7 @@ async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: 
             work = reward_work(reward_judge, chosen, chosen.name)
             await do_items(items, work, run, settings.rewards.concurrency, keep, {})
     outcomes.sort(key=lambda found: found.item)
-    return _Rewarded(items, outcomes, rewards_result(chosen.name, outcomes), {})
+    return _Rewarded(items, outcomes, summarise_rewards(chosen.name, outcomes), {})
 
 
 def _write_pages(folder: Path, rewarded: _Rewarded) -> dict[int, Path]:

@@ -68,7 +68,7 @@ class EvaluatorReplica(Replica):
 
     async def record_autoscaling_stats(self) -> dict[str, float]:
         """Return the statistics, besides the queue depth, that `QueueScaling` uses. Serve calls this regularly."""
-        return {JOBS_IN_HAND: float(self._context.value.evaluator.worker.in_hand)}
+        return {JOBS_IN_HAND: float(self._context.value.evaluator.worker.running_count)}
 
     async def examine(self) -> list[Check]:
         """Check what evaluations require, as seen by this process."""

@@ -16,7 +16,7 @@ from orchestrator.access.audit_chain import Actor
 from orchestrator.access.roles import Act, MemberId, Role, may
 from orchestrator.jobs.models import KeyId, TenantId
 
-_KEY = re.compile(r"ak_[A-Za-z0-9]{1,40}_[A-Za-z0-9_-]{43}")
+_KEY_PATTERN = re.compile(r"ak_[A-Za-z0-9]{1,40}_[A-Za-z0-9_-]{43}")
 
 
 class KeyPlan(Frozen):
@@ -70,7 +70,7 @@ class Caller(NamedTuple):
     """Rate limit of the key; None for a session, which has no rate limit."""
     name: str
     """Name of the member who owns the key; for a key that belongs to no member, the name returned by
-    `key_display_name`."""
+    `format_key_name`."""
     role: Role = "machine"
     member: MemberId | None = None
 
@@ -97,22 +97,19 @@ class KeyRejection(NamedTuple):
     key: KeyId | None = None
 
 
-def generate_key(random: Callable[[int], bytes] = secrets.token_bytes) -> GeneratedKey:
+def generate_key(random_bytes: Callable[[int], bytes] = secrets.token_bytes) -> GeneratedKey:
     """Generate a key of the form `ak_<id>_<43 characters>`: an id of 64 random bits and a secret of 256 random bits."""
-    key = KeyId(f"ak_{random(8).hex()}")
-    return GeneratedKey(key, f"{key}_{_url_safe(random(32))}")
+    key = KeyId(f"ak_{random_bytes(8).hex()}")
+    secret = urlsafe_b64encode(random_bytes(32)).decode().rstrip("=")
+    return GeneratedKey(key, f"{key}_{secret}")
 
 
 def hash_key(secret: str) -> bytes | None:
     """Return the SHA-256 hash of a key; None if the text does not have the form of a key. A slow password hash is not
     needed, because 256 random bits cannot be guessed."""
-    return hashlib.sha256(secret.encode()).digest() if _KEY.fullmatch(secret) else None
+    return hashlib.sha256(secret.encode()).digest() if _KEY_PATTERN.fullmatch(secret) else None
 
 
-def key_display_name(name: str) -> str:
+def format_key_name(name: str) -> str:
     """Return the display name of a key that belongs to no member. It cannot be mistaken for a person's name."""
     return f"key “{name}”"
-
-
-def _url_safe(random: bytes) -> str:
-    return urlsafe_b64encode(random).decode().rstrip("=")

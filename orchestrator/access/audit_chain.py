@@ -19,9 +19,9 @@ from assayer_client.audit_log import AuditedAct, AuditEntry, AuditHead
 from orchestrator.access.roles import Role
 from orchestrator.jobs.models import BatchId, TenantId
 
-ACTS_IN_THE_LOG: tuple[AuditedAct, ...] = get_args(AuditedAct)
+LOGGED_ACTS: tuple[AuditedAct, ...] = get_args(AuditedAct)
 
-ACTS_OF_JUDGEMENT: frozenset[AuditedAct] = frozenset(
+JUDGEMENT_ACTS: frozenset[AuditedAct] = frozenset(
     {
         *("blind opinion given", "opinion revised", "point judged", "score overridden", "remark added", "signed off"),
         *("decision made", "comments released", "letters sent", "objection recorded", "objection answered"),
@@ -29,9 +29,9 @@ ACTS_OF_JUDGEMENT: frozenset[AuditedAct] = frozenset(
 )
 """Acts whose content states people's judgements. Machines are not allowed to read this content."""
 
-_HEAD = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
-FIRST = "0" * 64
-"""Value of `previous` in a tenant's first entry."""
+_HEAD_PATTERN = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
+FIRST_PREVIOUS_HASH = "0" * 64
+"""Value of `previous_hash` in a tenant's first entry."""
 
 
 class Actor(NamedTuple):
@@ -69,17 +69,17 @@ class AuditFault(NamedTuple):
     detail: str
 
 
-def canonical(content: dict[str, Any]) -> str:
+def to_canonical_json(content: dict[str, Any]) -> str:
     """Return the content as JSON with sorted keys and no spaces, so that equal content always has the same hash."""
     return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def content_hash(salt: str, content: str) -> str:
+def compute_content_hash(salt: str, content: str) -> str:
     """Return the salted hash of `content`, which must be in canonical form."""
     return hashlib.sha256(f"{salt}.{content}".encode()).hexdigest()
 
 
-def entry_hash(entry: AuditEntry) -> str:
+def compute_entry_hash(entry: AuditEntry) -> str:
     timestamp = entry.recorded_at.astimezone(dt.UTC).isoformat(timespec="microseconds")
     parts = [
         entry.previous_hash,
@@ -95,63 +95,63 @@ def entry_hash(entry: AuditEntry) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def without_judgements(entry: AuditEntry) -> AuditEntry:
+def withhold_judgements(entry: AuditEntry) -> AuditEntry:
     """Return the entry in the form that a machine is allowed to read. The salt is also removed; with it, a machine
     could hash each possible judgement and find the recorded one."""
-    if entry.content is None or entry.action not in ACTS_OF_JUDGEMENT:
+    if entry.content is None or entry.action not in JUDGEMENT_ACTS:
         return entry
     return entry.model_copy(update={"content": None, "salt": None, "withheld": True})
 
 
 def parse_head(text: str, tenant: TenantId) -> AuditHead | None:
     """Return the head written as NUMBER:HASH; None if the text is not one."""
-    match = _HEAD.fullmatch(text.strip())
+    match = _HEAD_PATTERN.fullmatch(text.strip())
     return None if match is None else AuditHead(tenant=tenant, number=int(match[1]), hash=match[2])
 
 
-def audit_faults(
+def find_audit_faults(
     entries: Iterable[AuditEntry], head: AuditHead | None = None, reader: Role | None = None
 ) -> Iterator[AuditFault]:
     """Yield all faults of a complete log, which starts with the first entry. `head` is a head recorded earlier or
     published now. `reader` is the role for which the log was exported according to the log itself; None if it states
     none. Only a log that was exported for a machine may withhold content, and it must withhold all judgements."""
-    previous, number = FIRST, 0
-    without_content: set[int] = set()
+    previous_hash, number = FIRST_PREVIOUS_HASH, 0
+    unexplained_numbers: set[int] = set()
     tenant = head.tenant if head else None
     for entry in entries:
         tenant = tenant or entry.tenant
         number += 1
         if entry.number != number:
-            yield AuditFault(entry.number, f"comes after entry {number - 1}: {_gap(number, entry.number)}")
+            yield AuditFault(entry.number, f"comes after entry {number - 1}: {_describe_gap(number, entry.number)}")
             number = entry.number
-        elif entry.previous_hash != previous:
+        elif entry.previous_hash != previous_hash:
             yield AuditFault(number, "does not contain the hash of the entry before it, which was replaced")
         if entry.tenant != tenant:
             yield AuditFault(number, f"belongs to a different tenant, {entry.tenant}")
-        if entry_hash(entry) != entry.hash:
+        if compute_entry_hash(entry) != entry.hash:
             yield AuditFault(number, "was changed: its hash does not match its fields")
-        yield from _content_faults(entry, without_content, reader)
+        yield from _find_content_faults(entry, unexplained_numbers, reader)
         if head is not None and entry.number == head.number and entry.hash != head.hash:
             yield AuditFault(number, "differs from the published head of the log")
-        previous = entry.hash
-    for unexplained in sorted(without_content):
-        yield AuditFault(unexplained, "has no content, but no later entry records its erasure")
+        previous_hash = entry.hash
+    for unexplained_number in sorted(unexplained_numbers):
+        yield AuditFault(unexplained_number, "has no content, but no later entry records its erasure")
     if head is not None and number < head.number:
         yield AuditFault(
             number + 1, f"is missing: {head.number} entries were published, but the log ends with entry {number}"
         )
 
 
-def _gap(expected: int, found: int) -> str:
-    if found < expected:
+def _describe_gap(expected: int, actual: int) -> str:
+    if actual < expected:
         return "out of order"
-    if found == expected + 1:
+    if actual == expected + 1:
         return f"entry {expected} is missing"
-    return f"entries {expected} to {found - 1} are missing"
+    return f"entries {expected} to {actual - 1} are missing"
 
 
-def _content_faults(entry: AuditEntry, without_content: set[int], reader: Role | None) -> Iterator[AuditFault]:
-    is_judgement = entry.action in ACTS_OF_JUDGEMENT
+def _find_content_faults(entry: AuditEntry, unexplained_numbers: set[int], reader: Role | None) -> Iterator[AuditFault]:
+    is_judgement = entry.action in JUDGEMENT_ACTS
     if entry.withheld and reader != "machine":
         reader_text = (
             f"was exported for the role {reader}" if reader else "does not state for which role it was exported"
@@ -162,13 +162,13 @@ def _content_faults(entry: AuditEntry, without_content: set[int], reader: Role |
         )
     if entry.content is None or entry.salt is None:
         if not (entry.withheld and is_judgement):
-            without_content.add(entry.number)
+            unexplained_numbers.add(entry.number)
         return
     if entry.withheld or (is_judgement and reader == "machine"):
         yield AuditFault(
             entry.number, "has content that is withheld from machines, but the log was exported for a machine"
         )
-    if content_hash(entry.salt, canonical(entry.content)) != entry.content_hash:
+    if compute_content_hash(entry.salt, to_canonical_json(entry.content)) != entry.content_hash:
         yield AuditFault(entry.number, "was changed: its content does not match its hash")
     elif entry.action == "erased":
-        without_content.difference_update(entry.content.get("entries", ()))
+        unexplained_numbers.difference_update(entry.content.get("entries", ()))

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=Frozen)
 
-_SECONDS = 10.0
+_TIMEOUT_SECONDS = 10.0
 """Timeout in seconds of each request to the provider."""
 _MAX_RESPONSE_BYTES = 1_000_000
 """Maximum size in bytes of a response from the provider."""
-_LEEWAY = 60
+_LEEWAY_SECONDS = 60
 """Maximum difference in seconds between the provider's clock and this machine's clock."""
-_SIGNATURES = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
+_ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 """Accepted signature algorithms. All of them use a private key that only the provider has; algorithms with a shared
 secret and `none` are excluded."""
 
@@ -91,7 +91,7 @@ class IdentityProvider:
         self._metadata: ProviderMetadata | None = None
         self._keys: KeySet | None = None
 
-    async def authorization_url(self, state: str, nonce: str, verifier: str) -> str:
+    async def build_authorization_url(self, state: str, nonce: str, verifier: str) -> str:
         """Return the URL to which a person is redirected to sign in. Raises SignInFailed."""
         from authlib.oauth2.rfc6749.parameters import prepare_grant_uri
         from authlib.oauth2.rfc7636 import create_s256_code_challenge
@@ -110,7 +110,7 @@ class IdentityProvider:
         )
         return url
 
-    async def identity(self, code: str, issuer: str | None, nonce: str, verifier: str) -> Identity:
+    async def fetch_identity(self, code: str, issuer: str | None, nonce: str, verifier: str) -> Identity:
         """Exchange the `code` of the redirect for the identity of the person who signed in. `issuer` is the issuer
         stated in the redirect, if any. Raises SignInFailed."""
         metadata = await self._get_metadata()
@@ -118,15 +118,15 @@ class IdentityProvider:
             raise SignInFailed("The redirect lacks the parameter 'iss', which names the provider.")
         if issuer is not None and issuer != metadata.issuer:
             raise SignInFailed("The redirect comes from a different provider.")
-        tokens = await self._tokens(metadata, code, verifier)
-        claims = await self._verify(metadata, tokens, nonce)
-        return await self._complete_identity(metadata, tokens, claims)
+        tokens = await self._fetch_tokens(metadata, code, verifier)
+        claims = await self._verify_id_token(metadata, tokens, nonce)
+        return await self._build_identity(metadata, tokens, claims)
 
     async def _get_metadata(self) -> ProviderMetadata:
         if self._metadata is None:
             issuer = self.settings.issuer.rstrip("/")
-            metadata = _parse(
-                ProviderMetadata, await self._request("GET", f"{issuer}/.well-known/openid-configuration")
+            metadata = _parse_response(
+                ProviderMetadata, await self._send_request("GET", f"{issuer}/.well-known/openid-configuration")
             )
             if metadata.issuer.rstrip("/") != issuer:
                 raise SignInFailed(f"The provider states the issuer {metadata.issuer}, not {issuer}.")
@@ -134,7 +134,7 @@ class IdentityProvider:
             self._metadata = metadata
         return self._metadata
 
-    async def _tokens(self, metadata: ProviderMetadata, code: str, verifier: str) -> _Tokens:
+    async def _fetch_tokens(self, metadata: ProviderMetadata, code: str, verifier: str) -> _Tokens:
         form = {
             "grant_type": "authorization_code",
             "code": code,
@@ -147,18 +147,20 @@ class IdentityProvider:
         if secret is None:
             form["client_id"] = client_id
         elif "client_secret_basic" in methods or "client_secret_post" not in methods:
-            pair = f"{quote(client_id, safe='')}:{quote(secret.get_secret_value(), safe='')}"
-            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+            credentials = f"{quote(client_id, safe='')}:{quote(secret.get_secret_value(), safe='')}"
+            headers["Authorization"] = f"Basic {base64.b64encode(credentials.encode()).decode()}"
         else:
             form |= {"client_id": client_id, "client_secret": secret.get_secret_value()}
-        return _parse(_Tokens, await self._request("POST", metadata.token_endpoint, data=form, headers=headers))
+        return _parse_response(
+            _Tokens, await self._send_request("POST", metadata.token_endpoint, data=form, headers=headers)
+        )
 
-    async def _verify(self, metadata: ProviderMetadata, tokens: _Tokens, nonce: str) -> "CodeIDToken":
+    async def _verify_id_token(self, metadata: ProviderMetadata, tokens: _Tokens, nonce: str) -> "CodeIDToken":
         from authlib.oidc.core import CodeIDToken
         from joserfc.errors import JoseError
 
         try:
-            token = await self._decode(metadata, tokens.id_token)
+            token = await self._decode_token(metadata, tokens.id_token)
             claims = CodeIDToken(
                 token.claims,
                 token.header,
@@ -168,14 +170,14 @@ class IdentityProvider:
                 },
                 params={"nonce": nonce, "client_id": self.settings.client_id, "access_token": tokens.access_token},
             )
-            claims.validate(now=int(self._clock.now().timestamp()), leeway=_LEEWAY)
+            claims.validate(now=int(self._clock.now().timestamp()), leeway=_LEEWAY_SECONDS)
         except (JoseError, ValueError) as error:
             raise SignInFailed(f"The provider's token cannot be trusted: {type(error).__name__}.") from error
         if not isinstance(claims.get("sub"), str) or not 0 < len(claims["sub"]) <= 255:
             raise SignInFailed("The provider's token does not identify an account.")
         return claims
 
-    async def _decode(self, metadata: ProviderMetadata, token: str) -> "Token":
+    async def _decode_token(self, metadata: ProviderMetadata, token: str) -> "Token":
         """Verify and decode the signed token. If no known key verifies it, fetch the keys again, because providers
         rotate them."""
         from joserfc import jwt
@@ -184,19 +186,17 @@ class IdentityProvider:
 
         if self._keys is not None:
             try:
-                return jwt.decode(token, self._keys, algorithms=_SIGNATURES)
+                return jwt.decode(token, self._keys, algorithms=_ALGORITHMS)
             except (JoseError, ValueError):
                 self._keys = None
-        key_set = await self._request("GET", metadata.jwks_uri)
+        key_set = await self._send_request("GET", metadata.jwks_uri)
         try:
             self._keys = KeySet.import_key_set(key_set)  # type: ignore[arg-type]
         except (JoseError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise SignInFailed("The provider's keys cannot be read.") from error
-        return jwt.decode(token, self._keys, algorithms=_SIGNATURES)
+        return jwt.decode(token, self._keys, algorithms=_ALGORITHMS)
 
-    async def _complete_identity(
-        self, metadata: ProviderMetadata, tokens: _Tokens, claims: Mapping[str, Any]
-    ) -> Identity:
+    async def _build_identity(self, metadata: ProviderMetadata, tokens: _Tokens, claims: Mapping[str, Any]) -> Identity:
         """Return the identity, with claims that the signed token lacks taken from the provider's user info. Raises
         SignInFailed if the user info describes a different account."""
         all_claims = dict(claims)
@@ -205,57 +205,57 @@ class IdentityProvider:
             and not {"email", "name", self.settings.groups_claim} <= all_claims.keys()
         ):
             headers = {"Authorization": f"Bearer {tokens.access_token}"}
-            user_info = await self._request("GET", metadata.userinfo_endpoint, headers=headers)
+            user_info = await self._send_request("GET", metadata.userinfo_endpoint, headers=headers)
             if user_info.get("sub") != all_claims["sub"]:
                 raise SignInFailed("The identity provider returned a different account.")
             all_claims = user_info | all_claims
         email = all_claims.get("email")
-        state = all_claims.get("email_verified")
-        is_verified = state is True or (self.settings.trust_email and state in (None, "true"))
+        email_verified = all_claims.get("email_verified")
+        is_verified = email_verified is True or (self.settings.trust_email and email_verified in (None, "true"))
         groups = all_claims.get(self.settings.groups_claim)
         return Identity(
             issuer=metadata.issuer,
             subject=all_claims["sub"],
-            name=_line(all_claims.get("name"))
-            or _line(all_claims.get("preferred_username"))
-            or _line(email)
+            name=_clean_line(all_claims.get("name"))
+            or _clean_line(all_claims.get("preferred_username"))
+            or _clean_line(email)
             or "Unnamed",
-            email=_line(email) if is_verified else None,
+            email=_clean_line(email) if is_verified else None,
             groups=tuple(group for group in groups if isinstance(group, str)) if isinstance(groups, list) else (),
         )
 
-    async def _request(self, method: str, url: str, **request: Any) -> dict[str, Any]:
-        timeout = aiohttp.ClientTimeout(total=_SECONDS)
+    async def _send_request(self, method: str, url: str, **options: Any) -> dict[str, Any]:
+        timeout = aiohttp.ClientTimeout(total=_TIMEOUT_SECONDS)
         try:
             async with (
                 aiohttp.ClientSession(timeout=timeout) as http,
-                http.request(method, url, allow_redirects=False, **request) as response,
+                http.request(method, url, allow_redirects=False, **options) as response,
             ):
                 content = b""
-                async for part in response.content.iter_chunked(65_536):
-                    content += part
+                async for chunk in response.content.iter_chunked(65_536):
+                    content += chunk
                     if len(content) > _MAX_RESPONSE_BYTES:
                         raise SignInFailed(f"The provider's response is larger than {_MAX_RESPONSE_BYTES:,} bytes.")
             if response.status != 200:
                 raise SignInFailed(f"The provider rejected the request with status {response.status}.")
-            answer = json.loads(content)
+            document = json.loads(content)
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             raise SignInFailed(
                 f"The provider is unreachable or its response is not JSON: {type(error).__name__}."
             ) from error
-        if not isinstance(answer, dict):
+        if not isinstance(document, dict):
             raise SignInFailed("The provider's response is not a JSON object.")
-        return answer
+        return document
 
 
-def _parse(model: type[T], response: Mapping[str, Any]) -> T:
+def _parse_response(model: type[T], response: Mapping[str, Any]) -> T:
     try:
         return model.model_validate(response)
     except ValidationError:
         raise SignInFailed("The provider's response has missing or invalid fields.") from None
 
 
-def _line(value: object) -> str | None:
+def _clean_line(value: object) -> str | None:
     """Return the value as a single line of at most 200 characters; None if it is not text, empty or unprintable."""
     text = " ".join(value.split())[:200] if isinstance(value, str) else ""
     return text if text and text.isprintable() else None

@@ -50,10 +50,10 @@ requires responsibility for the tenant: whoever issues a key can read it and act
 in with an address is assumed to be the member."""
 
 
-DECISIONS: frozenset[Act] = frozenset({"remark", "override", "sign off"})
+MEMBER_ONLY_ACTS: frozenset[Act] = frozenset({"remark", "override", "sign off"})
 """Acts that only members can perform. A person who signs in with a key that belongs to no member has the owner role, in
 order to invite the first members, but cannot perform any of these acts."""
-MEMBERS_DECIDE = (
+MEMBERS_ONLY_MESSAGE = (
     "Only members can make decisions, and this key does not belong to a member. Sign in with your own account."
 )
 
@@ -61,4 +61,4 @@ MEMBERS_DECIDE = (
 def may(role: Role, act: Act, *, is_member: bool = True) -> bool:
     """Return True if the role permits the act. `is_member` is False for a person who signed in with a key that belongs
     to no member."""
-    return role in PERMISSIONS[act] and (is_member or act not in DECISIONS)
+    return role in PERMISSIONS[act] and (is_member or act not in MEMBER_ONLY_ACTS)

@@ -11,10 +11,10 @@ from assayer_client.accounts import Scope
 from orchestrator.access.roles import MemberId, PersonRole
 from orchestrator.jobs.models import KeyId, TenantId
 
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+_TOKEN_PATTERN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
-LINK_DAYS = 14
+SIGN_IN_LINK_DAYS = 14
 """Days for which a reviewer's sign-in link is valid."""
 
 
@@ -44,7 +44,7 @@ class Session(NamedTuple):
     """Seconds until the next request is allowed; None if this request is within the rate limit."""
 
 
-def draw_token() -> str:
+def generate_token() -> str:
     """Return a random token of 256 bits."""
     return secrets.token_urlsafe(32)
 
@@ -52,22 +52,22 @@ def draw_token() -> str:
 def hash_token(token: str) -> bytes | None:
     """Return the SHA-256 hash of a token; None if the text does not have the form of a token. A slow password hash is
     not needed, because 256 random bits cannot be guessed."""
-    return hashlib.sha256(token.encode()).digest() if _TOKEN.fullmatch(token) else None
+    return hashlib.sha256(token.encode()).digest() if _TOKEN_PATTERN.fullmatch(token) else None
 
 
-def csrf_token_of(token: str) -> str:
+def derive_csrf_token(token: str) -> str:
     """Return the CSRF token of a session. Only the holder of the session's token can compute it, and it does not reveal
     that token."""
     return hmac.digest(token.encode(), b"assayer csrf", "sha256").hex()
 
 
-def role_of_key(scopes: frozenset[Scope]) -> PersonRole | None:
+def derive_role_from_key(scopes: frozenset[Scope]) -> PersonRole | None:
     """Return the role of a person who signs in with a key that belongs to no member; None if the key cannot open the
     console. In the console, the person can see and do more than a program with the same key."""
     return "owner" if scopes & {"manage", "admin"} else None
 
 
-def scopes_of_role(role: PersonRole) -> frozenset[Scope]:
+def get_role_scopes(role: PersonRole) -> frozenset[Scope]:
     """Return the scopes that a person with this role has in the API."""
     match role:
         case "owner":

@@ -15,7 +15,7 @@ from orchestrator.web.authentication import Reader
 from orchestrator.web.services import Services, StreamLimitDependency
 
 _MIN_INTERVAL_SECONDS = 1.0
-_MEMBER_SECONDS = 1.0
+_MEMBER_CHECK_SECONDS = 1.0
 """Interval in seconds between checks for new group members, about which there are no notifications."""
 
 
@@ -33,8 +33,8 @@ async def wait_for_change(notifications: _Notifications, clock: Clock, max_secon
     """Wait up to `max_seconds` for a notification, then one more second, so that a burst counts as a single change."""
     if await notifications.next(max_seconds) is None:
         return
-    end = clock.monotonic() + _MIN_INTERVAL_SECONDS
-    while (remaining := end - clock.monotonic()) > 0:
+    deadline = clock.monotonic() + _MIN_INTERVAL_SECONDS
+    while (remaining := deadline - clock.monotonic()) > 0:
         await notifications.next(remaining)
 
 
@@ -63,8 +63,8 @@ async def wait_for_outcomes(
             services.listener.subscribe("assayer_events", only=job.id) as notifications,
         ):
             while not (await outcomes.list_after(job.id, after, 1)).outcomes:
-                current = await services.jobs.get(job.tenant, job.id)
-                if current is None or current.state in TERMINAL:
+                current_job = await services.jobs.get(job.tenant, job.id)
+                if current_job is None or current_job.state in TERMINAL:
                     return
                 await notifications.next(services.settings.poll_seconds)
     except (TimeoutError, StorageError):
@@ -75,19 +75,24 @@ async def wait_for_group(seconds: float, services: Services, tenant: TenantId, g
     """Return a group once all members are judged, or at the group's or the caller's timeout. Return None if the group
     does not exist for the tenant, or if the database fails."""
     clock = services.clock
-    end = clock.monotonic() + seconds
+    deadline = clock.monotonic() + seconds
     try:
         async with services.listener.subscribe("assayer_jobs") as notifications:
             while True:
-                state = await services.reward_groups.get(tenant, group)
-                seconds_left = end - clock.monotonic()
-                if state is None or state.has_ended or seconds_left <= 0 or (state.missing and state.seconds_left <= 0):
-                    return state
-                if state.missing:
-                    await asyncio.sleep(min(seconds_left, _MEMBER_SECONDS, max(state.seconds_left, 0.01)))
+                reward_group = await services.reward_groups.get(tenant, group)
+                seconds_left = deadline - clock.monotonic()
+                if (
+                    reward_group is None
+                    or reward_group.has_ended
+                    or seconds_left <= 0
+                    or (reward_group.missing and reward_group.seconds_left <= 0)
+                ):
+                    return reward_group
+                if reward_group.missing:
+                    await asyncio.sleep(min(seconds_left, _MEMBER_CHECK_SECONDS, max(reward_group.seconds_left, 0.01)))
                     continue
                 running_jobs = {
-                    f"finished {member.job}" for member in state.members.values() if member.state not in TERMINAL
+                    f"finished {member.job}" for member in reward_group.members.values() if member.state not in TERMINAL
                 }
                 await _wait_until_finished(
                     notifications, running_jobs, clock, min(seconds_left, services.settings.poll_seconds)
@@ -96,12 +101,14 @@ async def wait_for_group(seconds: float, services: Services, tenant: TenantId, g
         return None
 
 
-async def _wait_until_finished(notifications: _Notifications, awaited: set[str], clock: Clock, seconds: float) -> None:
-    """Wait until the notifications in `awaited` have all arrived. Return early if some may have been missed, or after
-    `seconds`."""
-    end = clock.monotonic() + seconds
-    while awaited and (remaining := end - clock.monotonic()) > 0:
+async def _wait_until_finished(
+    notifications: _Notifications, awaited_notifications: set[str], clock: Clock, seconds: float
+) -> None:
+    """Wait until the notifications in `awaited_notifications` have all arrived. Return early if some may have been
+    missed, or after `seconds`."""
+    deadline = clock.monotonic() + seconds
+    while awaited_notifications and (remaining := deadline - clock.monotonic()) > 0:
         notification = await notifications.next(remaining)
         if not isinstance(notification, str):
             return
-        awaited.discard(notification)
+        awaited_notifications.discard(notification)

@@ -12,39 +12,41 @@ from assayer.models.window import Window
 from assayer_client.batches import ExpectedFit
 from orchestrator.web.services import Services
 
-_MAX_CHECKED = 40
-_CONCURRENCY = 8
-_SECONDS = 20.0
+_MAX_CHECKED_IDEAS = 40
+_MAX_CONCURRENT_CHECKS = 8
+_TIMEOUT_SECONDS = 20.0
 
 
-async def expected_fit(
-    services: Services, ideas: Sequence[Idea], cutoff: dt.date | None, seconds: float = _SECONDS
+async def estimate_fit(
+    services: Services, ideas: Sequence[Idea], cutoff: dt.date | None, timeout_seconds: float = _TIMEOUT_SECONDS
 ) -> ExpectedFit | Absent:
     """Return how many of the proposals the corpus covers well, partially or poorly. Return Absent with the reason if
     there is no corpus, no text to check, or no result in time."""
     if services.corpora is None:
         return Absent(reason="This service has no corpus to search.")
     sample = (
-        [ideas[index * len(ideas) // _MAX_CHECKED] for index in range(_MAX_CHECKED)]
-        if len(ideas) > _MAX_CHECKED
+        [ideas[index * len(ideas) // _MAX_CHECKED_IDEAS] for index in range(_MAX_CHECKED_IDEAS)]
+        if len(ideas) > _MAX_CHECKED_IDEAS
         else list(ideas)
     )
     if not sample:
         return Absent(reason="There is no text to check, because documents are not read until they are evaluated.")
     levels: list[FitLevel] = []
-    slots = asyncio.Semaphore(_CONCURRENCY)
+    slots = asyncio.Semaphore(_MAX_CONCURRENT_CHECKS)
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(timeout_seconds):
             corpus = await services.corpora.current()
 
             async def check_fit(idea: Idea) -> None:
                 async with slots:
                     levels.append((await corpus.fit(idea.text, Window.until(idea.cutoff or cutoff))).level)
 
-            await asyncio.gather(*map(check_fit, _spread(sample)))
+            await asyncio.gather(*map(check_fit, _interleave(sample)))
     except TimeoutError:
         if not levels:
-            return Absent(reason=f"The fit could not be checked within {seconds:g} s because the service is busy.")
+            return Absent(
+                reason=f"The fit could not be checked within {timeout_seconds:g} s because the service is busy."
+            )
     except (CorpusError, LiteratureError, ComponentUnavailable):
         return Absent(reason="The corpus cannot be searched at the moment.")
     counts = Counter(levels)
@@ -56,6 +58,6 @@ async def expected_fit(
     )
 
 
-def _spread(ideas: list[Idea]) -> list[Idea]:
+def _interleave(ideas: list[Idea]) -> list[Idea]:
     """Reorder ideas so that every prefix is spread over the whole list, because there may be time for only a prefix."""
-    return [idea for step in range(_CONCURRENCY) for idea in ideas[step::_CONCURRENCY]]
+    return [idea for step in range(_MAX_CONCURRENT_CHECKS) for idea in ideas[step::_MAX_CONCURRENT_CHECKS]]

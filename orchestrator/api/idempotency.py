@@ -16,7 +16,7 @@ from starlette.responses import Response
 from orchestrator.problems import HttpProblem
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse
 
-_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+_KEY_PATTERN = re.compile(r"[\x21-\x7e]{1,255}")
 
 IdempotencyKey = Annotated[
     str | None,
@@ -34,30 +34,37 @@ def parse_idempotency_key(header: str) -> str:
     and accepted too. Raises HttpProblem if the key is malformed."""
     is_quoted = len(header) > 1 and header[0] == header[-1] == '"'
     key = header[1:-1] if is_quoted else header
-    if not _KEY.fullmatch(key):
-        raise HttpProblem.parameter("Idempotency-Key", "It must be 1 to 255 visible ASCII characters, such as a UUID.")
+    if not _KEY_PATTERN.fullmatch(key):
+        raise HttpProblem.invalid_parameter(
+            "Idempotency-Key", "It must be 1 to 255 visible ASCII characters, such as a UUID."
+        )
     return key
 
 
-def request_fingerprint(request: Request, content: bytes, *more: str) -> bytes:
-    """Return a fingerprint that is the same for equivalent requests. `content` is the body; `more` holds other values
-    that distinguish requests."""
+def compute_fingerprint(request: Request, content: bytes, *extra_values: str) -> bytes:
+    """Return a fingerprint that is the same for equivalent requests. `content` is the body; `extra_values` holds other
+    values that distinguish requests."""
     digest = hashlib.sha256()
-    for part in (request.method.encode(), request.url.path.encode(), *(text.encode() for text in more), content):
+    for part in (
+        request.method.encode(),
+        request.url.path.encode(),
+        *(value.encode() for value in extra_values),
+        content,
+    ):
         digest.update(len(part).to_bytes(8))
         digest.update(part)
     return digest.digest()
 
 
-def idempotency_record(
-    key: str | None, request: bytes, status: int, body: bytes, location: str
+def build_idempotency_record(
+    key: str | None, fingerprint: bytes, status: int, body: bytes, location: str
 ) -> IdempotencyRecord | None:
-    """Return the record to store with the new resource; None for a request without a key. `request` is the request's
-    fingerprint. Raises HttpProblem if the key is malformed."""
+    """Return the record to store with the new resource; None for a request without a key. `fingerprint` is the
+    request's fingerprint. Raises HttpProblem if the key is malformed."""
     if key is None:
         return None
     return IdempotencyRecord(
-        key=parse_idempotency_key(key), request=request, status=status, body=body, location=location
+        key=parse_idempotency_key(key), request=fingerprint, status=status, body=body, location=location
     )
 
 
@@ -68,16 +75,16 @@ class Creation:
     request: Request
     idempotency_key: IdempotencyKey = None
 
-    async def record(self, body: bytes, location: str, *more: str) -> IdempotencyRecord | None:
+    async def build_record(self, body: bytes, location: str, *extra_values: str) -> IdempotencyRecord | None:
         """Return the record to store with the new resource, so that a repeated request gets the same response (201 with
-        `body`). `more` holds other values that distinguish requests."""
-        fingerprint = request_fingerprint(self.request, await self.request.body(), *more)
-        return idempotency_record(self.idempotency_key, fingerprint, 201, body, location)
+        `body`). `extra_values` holds other values that distinguish requests."""
+        fingerprint = compute_fingerprint(self.request, await self.request.body(), *extra_values)
+        return build_idempotency_record(self.idempotency_key, fingerprint, 201, body, location)
 
 
 CreationDependency = Annotated[Creation, Depends()]
 
 
-def replayed_response(recorded: RecordedResponse) -> Response:
-    headers = {"Location": recorded.location, "Idempotency-Replayed": "true"}
-    return Response(recorded.body, recorded.status, headers, "application/json")
+def build_replayed_response(recorded_response: RecordedResponse) -> Response:
+    headers = {"Location": recorded_response.location, "Idempotency-Replayed": "true"}
+    return Response(recorded_response.body, recorded_response.status, headers, "application/json")

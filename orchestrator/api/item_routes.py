@@ -12,7 +12,7 @@ from assayer.reports.wording import count
 from assayer_client.item_jobs import AcceptedItems, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.resources import JobResource, LivePriority
 from orchestrator.api.event_streams import wait_for_outcomes
-from orchestrator.api.job_routes import JobRoutes, PreferHeader, Submission, job_fields, path_segment
+from orchestrator.api.job_routes import JobRoutes, PreferHeader, Submission, get_job_fields, get_path_segment
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.batches.rows import ReadingAbandoned
 from orchestrator.jobs.models import Job, JobKind
@@ -25,13 +25,13 @@ from orchestrator.web.content_negotiation import preferred_wait
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services, StreamLimitDependency
 
-Ended = TypeVar("Ended", bound=ItemOutcome)
+OutcomeT = TypeVar("OutcomeT", bound=ItemOutcome)
 Body = TypeVar("Body")
-Read = TypeVar("Read")
+Converted = TypeVar("Converted")
 R = TypeVar("R", bound=JobResource)
 ItemRequest: TypeAlias = CurationRequest | CandidateIdeasRequest | RewardsRequest | ScoreRequest
 
-_PREFIXES: Mapping[JobKind, str] = {"curation": "cu", "candidate_ideas": "ci", "rewards": "rw", "score": "sc"}
+_ID_PREFIXES: Mapping[JobKind, str] = {"curation": "cu", "candidate_ideas": "ci", "rewards": "rw", "score": "sc"}
 
 
 class ItemsQuery(UrlQuery):
@@ -41,62 +41,68 @@ class ItemsQuery(UrlQuery):
 
 
 @dataclass(frozen=True)
-class ItemRoutes(Generic[R, Ended]):
+class ItemRoutes(Generic[R, OutcomeT]):
     """The routes for one kind of job with many items."""
 
     router: APIRouter
     kind: JobKind
-    thing: str
+    item_noun: str
     """Noun for one item, such as `paper`."""
     resource: type[R]
     page: type[ItemsPage[Any]]
     result: type[BaseModel]
-    stored: Callable[[Services], PgItemOutcomes[Ended]]
+    get_store: Callable[[Services], PgItemOutcomes[OutcomeT]]
 
     async def accept(
         self,
         submission: Submission,
-        work: ItemRequest,
+        request: ItemRequest,
         priority: LivePriority,
-        accepted: type[AcceptedItems],
-        **more: Any,
+        receipt_model: type[AcceptedItems],
+        **extra_fields: Any,
     ) -> Response:
         """Accept a job with these items. If the caller prefers to wait, return the ended job."""
-        job = submission.new_id(_PREFIXES[self.kind])
-        new = NewJob(id=job, request=work, subject=count(len(work.items), self.thing), priority=priority)
-        links = self.links(job)
-        receipt = accepted(id=job, item_count=len(work.items), links=links, **more)
-        return await submission.answer(new, links.job, receipt, self.show)
+        job = submission.new_id(_ID_PREFIXES[self.kind])
+        new_job = NewJob(id=job, request=request, subject=count(len(request.items), self.item_noun), priority=priority)
+        links = self._build_links(job)
+        receipt = receipt_model(id=job, item_count=len(request.items), links=links, **extra_fields)
+        return await submission.respond(new_job, links.job, receipt, self.show)
 
-    def links(self, job: str) -> ItemLinks:
-        return item_links(self.kind, job)
+    def _build_links(self, job: str) -> ItemLinks:
+        return build_item_links(self.kind, job)
 
     async def show(self, services: Services, job: Job) -> R:
-        store = self.stored(services)
+        store = self.get_store(services)
         return self.resource.model_validate(
             {
-                **job_fields(job),
+                **get_job_fields(job),
                 "item_count": await store.count_items(job.id),
                 "items": await store.list_outcomes(job.id),
                 "result": await services.jobs.get_result(job.tenant, job.id, self.result)
                 if job.state == "succeeded"
                 else None,
-                "links": self.links(job.id),
+                "links": self._build_links(job.id),
             }
         )
 
     def summarise(self, job: Job) -> R:
-        fields = {**job_fields(job), "item_count": None, "items": None, "result": None, "links": self.links(job.id)}
+        fields = {
+            **get_job_fields(job),
+            "item_count": None,
+            "items": None,
+            "result": None,
+            "links": self._build_links(job.id),
+        }
         return self.resource.model_validate(fields)
 
     def add_routes(self) -> None:
         routes = JobRoutes(self.router, self.kind, self.resource, self.summarise, self.show)
-        self._add_outcomes()
-        routes.add_list(f"List the tenant's {routes.things}, newest first, without their items.")
-        routes.add_one(f"Return the job with the outcomes available so far, in {self.thing} order.")
-        routes.add_cancel()
+        self._add_items_route()
+        routes.add_list_route(f"List the tenant's {routes.plural}, newest first, without their items.")
+        routes.add_get_route(f"Return the job with the outcomes available so far, in {self.item_noun} order.")
+        routes.add_cancel_route()
 
-    def _add_outcomes(self) -> None:
+    def _add_items_route(self) -> None:
         async def list_items(
             id: PathId,
             request: Request,
@@ -108,7 +114,7 @@ class ItemRoutes(Generic[R, Ended]):
             """Return the outcomes that arrived after outcome `after`. If there are none yet and the request has
             `Prefer: wait=N`, wait up to N seconds for the next one."""
             job = await context.find_job(id, self.kind)
-            store = self.stored(context.services)
+            store = self.get_store(context.services)
             page = await store.list_after(job.id, query.after, query.limit)
             seconds = preferred_wait(prefer or (), context.services.settings.max_wait_seconds)
             if not page.outcomes and seconds is not None and streams.has_room(context.tenant):
@@ -125,23 +131,23 @@ class ItemRoutes(Generic[R, Ended]):
         )(list_items)
 
 
-def item_links(kind: JobKind, job: str) -> ItemLinks:
-    path = f"/v1/{path_segment(kind)}/{job}"
+def build_item_links(kind: JobKind, job: str) -> ItemLinks:
+    path = f"/v1/{get_path_segment(kind)}/{job}"
     return ItemLinks(job=path, items=f"{path}/items", events=f"{path}/events")
 
 
 async def read_items(
-    submission: Submission, uploads: UploadLimit, read: Callable[[int, Body], Read], bodies: Sequence[Body]
-) -> tuple[Read, ...]:
-    """Convert each item in a worker thread that counts against the upload limit; `read` gets its position (from 0) and
-    the item. Raises HttpProblem if an item is invalid."""
+    submission: Submission, uploads: UploadLimit, convert: Callable[[int, Body], Converted], bodies: Sequence[Body]
+) -> tuple[Converted, ...]:
+    """Convert each item in a worker thread that counts against the upload limit; `convert` gets its position (from 0)
+    and the item. Raises HttpProblem if an item is invalid."""
 
-    def work(is_abandoned: Callable[[], bool]) -> tuple[Read, ...]:
-        items = list[Read]()
+    def convert_items(is_abandoned: Callable[[], bool]) -> tuple[Converted, ...]:
+        items = list[Converted]()
         for position, body in enumerate(bodies):
             if is_abandoned():
                 raise ReadingAbandoned
-            items.append(read(position, body))
+            items.append(convert(position, body))
         return tuple(items)
 
-    return await uploads.parse(submission.request, submission.context.tenant, work)
+    return await uploads.parse(submission.request, submission.context.tenant, convert_items)

@@ -13,13 +13,18 @@ from starlette.responses import Response
 from assayer_client.resources import JobResource, Page
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.api.event_streams import wait_for_verdict
-from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
+from orchestrator.api.idempotency import (
+    IdempotencyKey,
+    build_idempotency_record,
+    build_replayed_response,
+    compute_fingerprint,
+)
 from orchestrator.api.openapi import ACCEPTED_RESPONSE
 from orchestrator.api.url_queries import CancelQuery, PageQuery
 from orchestrator.jobs.models import Job, JobId, JobKind
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.problems import missing_or_deleted, required
+from orchestrator.problems import build_missing_problem, require
 from orchestrator.web.authentication import Reader, Submitter, require_scope
 from orchestrator.web.content_negotiation import html_report_headers, preferred_wait
 from orchestrator.web.context import RouteContext
@@ -29,7 +34,7 @@ from orchestrator.web.request_log import request_record
 from orchestrator.web.services import Services, StreamLimitDependency
 
 R = TypeVar("R", bound=JobResource)
-CUTOFF_AHEAD = "The cutoff is in the future. Give a past date or omit it."
+FUTURE_CUTOFF_MESSAGE = "The cutoff is in the future. Give a past date or omit it."
 
 PreferHeader = Annotated[
     list[str] | None,
@@ -41,23 +46,23 @@ PreferHeader = Annotated[
 ]
 
 _JSON = "application/json"
-_TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+_TRACEPARENT_PATTERN = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
 
-def submission_route(accepted: type[BaseModel], ended: type[BaseModel]) -> dict[str, Any]:
-    """Return the arguments that declare a POST route for submitting a job. `accepted` models the usual response;
-    `ended` models the response if the caller waits and the job ends in time."""
-    ended_response = {200: {"model": ended, "description": "The job ended within the time given in `Prefer`"}}
+def describe_submission_route(accepted_model: type[BaseModel], ended_model: type[BaseModel]) -> dict[str, Any]:
+    """Return the arguments that declare a POST route for submitting a job. `accepted_model` models the usual response;
+    `ended_model` models the response if the caller waits and the job ends in time."""
+    ended_response = {200: {"model": ended_model, "description": "The job ended within the time given in `Prefer`"}}
     return {
         "path": "",
         "status_code": 202,
-        "response_model": accepted,
+        "response_model": accepted_model,
         "responses": {**ended_response, **ACCEPTED_RESPONSE},
     }
 
 
 @dataclass(frozen=True)
-class Posting:
+class JobCreation:
     """A request that starts a job, with everything needed to respond to it."""
 
     request: Request
@@ -72,73 +77,77 @@ class Posting:
     def new_id(self, prefix: str) -> JobId:
         return JobId(self.services.new_id(prefix))
 
-    async def accept(self, job: NewJob, path: str, accepted: BaseModel, by: ActBy | None = None) -> Response:
-        """Store the job and respond with 202 and `accepted`, or replay the response to an identical earlier request.
+    async def accept(self, job: NewJob, path: str, receipt: BaseModel, by: ActBy | None = None) -> Response:
+        """Store the job and respond with 202 and `receipt`, or replay the response to an identical earlier request.
         `path` ends in the job's id. `by` is the actor for the audit log; None records no entry."""
         method = job.request.method if isinstance(job.request, EvaluationRequest) else None
         self.services.options.check_limit(job.request.limits.max_usd, method)
-        content = accepted.model_dump_json().encode()
-        fingerprint = request_fingerprint(self.request, await self.request.body())
-        record = idempotency_record(self.idempotency_key, fingerprint, 202, content, path)
-        job_with_trace = job.model_copy(update={"traceparent": traceparent_of(self.request)})
-        replay = await self.services.jobs.add(self.context.tenant, [job_with_trace], record=record, by=by)
-        answer = Response(content, 202, {"Location": path}, _JSON) if replay is None else replayed_response(replay)
-        request_record(self.request.scope).jobs.append(_job_in(answer))
-        return answer
+        content = receipt.model_dump_json().encode()
+        fingerprint = compute_fingerprint(self.request, await self.request.body())
+        record = build_idempotency_record(self.idempotency_key, fingerprint, 202, content, path)
+        job_with_trace = job.model_copy(update={"traceparent": read_traceparent(self.request)})
+        earlier_response = await self.services.jobs.add(self.context.tenant, [job_with_trace], record=record, by=by)
+        response = (
+            Response(content, 202, {"Location": path}, _JSON)
+            if earlier_response is None
+            else build_replayed_response(earlier_response)
+        )
+        request_record(self.request.scope).jobs.append(_get_job_id(response))
+        return response
 
-    async def ended(self, answer: Response, seconds: float) -> Job | None:
-        """Wait until the job named in `answer`, the response from `accept`, has ended, and return it. Return None if it
+    async def wait_until_ended(self, response: Response, seconds: float) -> Job | None:
+        """Wait until the job named in `response`, which `accept` returned, has ended, and return it. Return None if it
         does not end within `seconds`."""
         with self.streams.hold(self.context.tenant, self.request.scope):
-            return await wait_for_verdict(seconds, self.services, self.context.tenant, _job_in(answer))
+            return await wait_for_verdict(seconds, self.services, self.context.tenant, _get_job_id(response))
 
 
 @dataclass(frozen=True)
-class Submission(Posting):
+class Submission(JobCreation):
     """A request that submits a job and can wait until it ends."""
 
     prefer: PreferHeader = None
 
-    async def answer(
+    async def respond(
         self,
         job: NewJob,
         path: str,
-        accepted: BaseModel,
+        receipt: BaseModel,
         show: Callable[[Services, Job], Awaitable[BaseModel]],
         by: ActBy | None = None,
     ) -> Response:
         """Accept the job (202). If the caller prefers to wait and the job ends in time, respond with the ended job
         (200) instead."""
-        answer = await self.accept(job, path, accepted, by)
+        response = await self.accept(job, path, receipt, by)
         seconds = preferred_wait(self.prefer or (), self.services.settings.max_wait_seconds)
         if seconds is None or not self.streams.has_room(self.context.tenant):
-            return answer
-        ended_job = await self.ended(answer, seconds)
-        answer.headers["Preference-Applied"] = f"wait={seconds:g}"
+            return response
+        ended_job = await self.wait_until_ended(response, seconds)
+        response.headers["Preference-Applied"] = f"wait={seconds:g}"
         if ended_job is None:
-            return answer
-        kept_headers = {
-            name: value for name, value in answer.headers.items() if name not in ("content-length", "content-type")
+            return response
+        headers = {
+            name: value for name, value in response.headers.items() if name not in ("content-length", "content-type")
         }
-        return Response((await show(self.services, ended_job)).model_dump_json(), 200, kept_headers, _JSON)
+        return Response((await show(self.services, ended_job)).model_dump_json(), 200, headers, _JSON)
 
 
-def plural_of(kind: JobKind) -> str:
+def get_plural(kind: JobKind) -> str:
     """Return the plural under which a kind of job appears in operation ids."""
     return kind if kind.endswith("s") else f"{kind}s"
 
 
-def path_segment(kind: JobKind) -> str:
+def get_path_segment(kind: JobKind) -> str:
     """Return the plural under which a kind of job appears in paths."""
-    return plural_of(kind).replace("_", "-")
+    return get_plural(kind).replace("_", "-")
 
 
-PostingDependency = Annotated[Posting, Depends()]
+JobCreationDependency = Annotated[JobCreation, Depends()]
 SubmissionDependency = Annotated[Submission, Depends()]
 
 
-def _job_in(answer: Response) -> JobId:
-    return JobId(answer.headers["Location"].rpartition("/")[2])
+def _get_job_id(response: Response) -> JobId:
+    return JobId(response.headers["Location"].rpartition("/")[2])
 
 
 @dataclass(frozen=True)
@@ -154,10 +163,10 @@ class JobRoutes(Generic[R]):
     """Returns a job's resource with all details."""
 
     @property
-    def things(self) -> str:
-        return plural_of(self.kind)
+    def plural(self) -> str:
+        return get_plural(self.kind)
 
-    def add_list(self, description: str) -> None:
+    def add_list_route(self, description: str) -> None:
         async def list_jobs(query: Annotated[PageQuery, Query()], context: Reader) -> Page[JobResource]:
             after, limit = decode_cursor(query.after), query.limit + 1
             jobs = await context.services.jobs.list(context.tenant, kind=self.kind, after=after, limit=limit)
@@ -165,12 +174,12 @@ class JobRoutes(Generic[R]):
 
         self.router.get(
             "",
-            name=f"list_{self.things}",
+            name=f"list_{self.plural}",
             response_model=Page.__class_getitem__(self.resource),
             description=description,
         )(list_jobs)
 
-    def add_one(self, description: str) -> None:
+    def add_get_route(self, description: str) -> None:
         async def get_job(id: PathId, context: Reader) -> JobResource:
             return await self.show(context.services, await context.find_job(id, self.kind))
 
@@ -181,7 +190,7 @@ class JobRoutes(Generic[R]):
             description=description,
         )(get_job)
 
-    def add_cancel(self) -> None:
+    def add_cancel_route(self) -> None:
         async def cancel_job(
             id: PathId, context: Submitter, query: Annotated[CancelQuery, Query()]
         ) -> Response | JobResource:
@@ -204,22 +213,24 @@ async def _cancel_job(context: RouteContext, id: str, kind: JobKind, query: Canc
         require_scope(context.caller, "manage")
         await services.erasures.erase(context.tenant, [job], context.by, ranking=job if kind == "ranking" else None)
         return None
-    return required(await services.jobs.cancel(context.tenant, job, context.by), missing_or_deleted(kind, id))
+    return require(await services.jobs.cancel(context.tenant, job, context.by), build_missing_problem(kind, id))
 
 
-def job_fields(job: Job) -> dict[str, Any]:
+def get_job_fields(job: Job) -> dict[str, Any]:
     """Return the resource fields that all kinds of job share."""
     names = JobResource.model_fields.keys() - {"title"}
     return {"title": job.subject, **{name: getattr(job, name) for name in names}}
 
 
-def report_representations(description: str, media_types: Sequence[str]) -> dict[str, Any]:
+def describe_report_response(description: str, media_types: Sequence[str]) -> dict[str, Any]:
     """Return the OpenAPI documentation for a response in any of these media types."""
-    schemas = {media: {"schema": {"type": "object" if media == _JSON else "string"}} for media in media_types}
+    schemas = {
+        media_type: {"schema": {"type": "object" if media_type == _JSON else "string"}} for media_type in media_types
+    }
     return {"description": description, "content": schemas}
 
 
-def report_response(text: str, media_type: str, *stylesheets: str) -> Response:
+def build_report_response(text: str, media_type: str, *stylesheets: str) -> Response:
     """Return a response with a report in the negotiated media type. `stylesheets` are used for HTML."""
     headers = {"Vary": "Accept", "Cache-Control": "private, no-cache"}
     if media_type == "text/html":
@@ -233,8 +244,8 @@ def is_in_future(cutoff: dt.date | None, services: Services) -> bool:
     return cutoff is not None and cutoff > services.clock.now().date()
 
 
-def traceparent_of(request: Request) -> str | None:
+def read_traceparent(request: Request) -> str | None:
     """Return the trace that a request belongs to (W3C Trace Context). None if the header is missing or malformed, which
     is no reason to reject the request."""
     header = request.headers.get("traceparent", "")
-    return header if _TRACEPARENT.fullmatch(header) else None
+    return header if _TRACEPARENT_PATTERN.fullmatch(header) else None

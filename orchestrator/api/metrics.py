@@ -22,72 +22,76 @@ _LIVE_FILE = re.compile(r"gauge_live\w*_(?P<process>\d+)\.db")
 _QUANTILES = {"p50": "0.5", "p95": "0.95"}
 _Query: TypeAlias = tuple[str, tuple[str, ...]]
 """Name of a query in PgServiceMetrics, and the columns that become labels."""
-_QUEUED = ("queued", ("tenant", "priority"))
-_RUNNING = ("running", ("tenant", "priority"))
-_FINISHED = ("finished", ("tenant", "kind", "state"))
-_EXHAUSTED = ("finished", ("tenant", "kind"))
-_SPENDING = ("spending", ("tenant",))
-_TASKS = ("tasks", ("task",))
-_DELIVERIES: _Query = ("deliveries", ())
-_MAILS: _Query = ("mails", ())
-_FAILED_MAILS: _Query = ("failed_mails", ())
+_QUEUED_QUERY = ("queued", ("tenant", "priority"))
+_RUNNING_QUERY = ("running", ("tenant", "priority"))
+_FINISHED_QUERY = ("finished", ("tenant", "kind", "state"))
+_EXHAUSTED_QUERY = ("finished", ("tenant", "kind"))
+_SPENDING_QUERY = ("spending", ("tenant",))
+_TASKS_QUERY = ("tasks", ("task",))
+_DELIVERIES_QUERY: _Query = ("deliveries", ())
+_MAILS_QUERY: _Query = ("mails", ())
+_FAILED_MAILS_QUERY: _Query = ("failed_mails", ())
 _GAUGES: Mapping[str, tuple[str, _Query, str]] = {
-    "assayer_jobs_queued": ("Queued jobs.", _QUEUED, "jobs"),
+    "assayer_jobs_queued": ("Queued jobs.", _QUEUED_QUERY, "jobs"),
     "assayer_queue_oldest_seconds": (
         "Seconds for which the longest-waiting job has been ready to start.",
-        _QUEUED,
+        _QUEUED_QUERY,
         "oldest_seconds",
     ),
-    "assayer_jobs_running": ("Running jobs.", _RUNNING, "jobs"),
-    "assayer_jobs_ended_last_hour": ("Jobs that ended in the last hour.", _FINISHED, "jobs"),
+    "assayer_jobs_running": ("Running jobs.", _RUNNING_QUERY, "jobs"),
+    "assayer_jobs_ended_last_hour": ("Jobs that ended in the last hour.", _FINISHED_QUERY, "jobs"),
     "assayer_jobs_exhausted_last_hour": (
         "Jobs that failed in the last hour with no attempts left.",
-        _EXHAUSTED,
+        _EXHAUSTED_QUERY,
         "exhausted",
     ),
-    "assayer_jobs_cost_usd_last_hour": ("Cost of the jobs that ended in the last hour.", _FINISHED, "cost_usd"),
+    "assayer_jobs_cost_usd_last_hour": ("Cost of the jobs that ended in the last hour.", _FINISHED_QUERY, "cost_usd"),
     "assayer_job_seconds_last_hour": (
         "Seconds from acceptance to the end of a job, for jobs that ended in the last hour.",
-        _FINISHED,
+        _FINISHED_QUERY,
         "p50 p95",
     ),
     "assayer_tenant_spent_usd_this_month": (
         "Cost of the jobs that ended in this calendar month (UTC).",
-        _SPENDING,
+        _SPENDING_QUERY,
         "spent_usd",
     ),
     "assayer_tenant_monthly_usd": (
         "Monthly budget, for tenants that have one.",
-        _SPENDING,
+        _SPENDING_QUERY,
         "monthly_usd",
     ),
     "assayer_stage_requests_last_5_minutes": (
         "Language model requests by task, including those answered from the cache.",
-        _TASKS,
+        _TASKS_QUERY,
         "calls",
     ),
     "assayer_stage_cached_last_5_minutes": (
         "Language model requests answered from the cache, by task.",
-        _TASKS,
+        _TASKS_QUERY,
         "cached",
     ),
-    "assayer_stage_failed_last_5_minutes": ("Language model requests that failed, by task.", _TASKS, "failed"),
+    "assayer_stage_failed_last_5_minutes": ("Language model requests that failed, by task.", _TASKS_QUERY, "failed"),
     "assayer_stage_seconds_last_5_minutes": (
         "Duration of requests that were sent to a provider, by task.",
-        _TASKS,
+        _TASKS_QUERY,
         "p50 p95",
     ),
-    "assayer_webhook_deliveries_pending": ("Webhook messages not yet delivered.", _DELIVERIES, "messages"),
-    "assayer_webhook_oldest_seconds": ("Age of the oldest undelivered webhook message.", _DELIVERIES, "oldest_seconds"),
-    "assayer_emails_pending": ("Emails to members not yet accepted by the mail server.", _MAILS, "messages"),
+    "assayer_webhook_deliveries_pending": ("Webhook messages not yet delivered.", _DELIVERIES_QUERY, "messages"),
+    "assayer_webhook_oldest_seconds": (
+        "Age of the oldest undelivered webhook message.",
+        _DELIVERIES_QUERY,
+        "oldest_seconds",
+    ),
+    "assayer_emails_pending": ("Emails to members not yet accepted by the mail server.", _MAILS_QUERY, "messages"),
     "assayer_email_oldest_seconds": (
         "Age of the oldest email not yet accepted by the mail server.",
-        _MAILS,
+        _MAILS_QUERY,
         "oldest_seconds",
     ),
     "assayer_emails_abandoned_last_hour": (
         "Emails to members abandoned as undeliverable in the last hour.",
-        _FAILED_MAILS,
+        _FAILED_MAILS_QUERY,
         "messages",
     ),
 }
@@ -99,27 +103,27 @@ class _ServiceCollector(Collector):
         self._metrics = metrics
 
     def collect(self) -> Iterable[Metric]:
-        up = self._metrics is not None
-        yield GaugeMetricFamily("assayer_database_up", "1 if the database responds, 0 if not.", value=float(up))
+        is_up = self._metrics is not None
+        yield GaugeMetricFamily("assayer_database_up", "1 if the database responds, 0 if not.", value=float(is_up))
         if self._metrics is not None:
-            yield from service_metric_families(self._metrics)
+            yield from build_metric_families(self._metrics)
 
 
-def prometheus_text(metrics: ServiceMetrics | None) -> bytes:
+def render_metrics(metrics: ServiceMetrics | None) -> bytes:
     """Return all metrics in Prometheus' text format. If the database does not respond, `metrics` is None, and only
     `assayer_database_up` and this process's counters are included."""
-    cluster = CollectorRegistry()
-    cluster.register(_ServiceCollector(metrics))
-    return generate_latest(cluster) + generate_latest(_processes())
+    cluster_registry = CollectorRegistry()
+    cluster_registry.register(_ServiceCollector(metrics))
+    return generate_latest(cluster_registry) + generate_latest(_get_process_registry())
 
 
-def _processes() -> CollectorRegistry:
+def _get_process_registry() -> CollectorRegistry:
     """Return this process's registry or, if PROMETHEUS_MULTIPROC_DIR is set, one for all processes that share that
     directory."""
-    metrics_folder = os.environ.get(_MULTIPROCESS_DIR)
-    if metrics_folder is None:
+    folder = os.environ.get(_MULTIPROCESS_DIR)
+    if folder is None:
         return REGISTRY
-    _remove_dead_processes(Path(metrics_folder))
+    _remove_dead_processes(Path(folder))
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return registry
@@ -132,11 +136,11 @@ def _remove_dead_processes(folder: Path) -> None:
             file.unlink(missing_ok=True)
 
 
-def service_metric_families(metrics: ServiceMetrics) -> Iterator[Metric]:
+def build_metric_families(metrics: ServiceMetrics) -> Iterator[Metric]:
     """Yield metrics for the whole service. Every process reports the same values, so queries must take the maximum over
     instances, not the sum."""
-    for name, (description, (query, labels), values) in _GAUGES.items():
-        columns = values.split()
+    for name, (description, (query, labels), columns_text) in _GAUGES.items():
+        columns = columns_text.split()
         family = GaugeMetricFamily(name, description, labels=[*labels, "quantile"] if len(columns) > 1 else labels)
         for row in metrics.get(query, ()):
             for column in columns:

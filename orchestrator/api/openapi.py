@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from orchestrator.api.descriptions import describe_parameters, describe_schemas
 from orchestrator.problems import MEDIA_TYPE, ProblemDocument
 
-_PROBLEM = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}}
+_PROBLEM_CONTENT = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}}
 _DESCRIPTIONS = {
     400: "The body cannot be read",
     401: "No valid API key",
@@ -26,8 +26,8 @@ _DESCRIPTIONS = {
     429: "Too many requests; `Retry-After` states when to try again",
     503: "Unavailable or busy; `Retry-After` states when to try again",
 }
-_RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
-_CHALLENGE = {"WWW-Authenticate": {"schema": {"type": "string"}}}
+_RETRY_AFTER_HEADER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
+_CHALLENGE_HEADER = {"WWW-Authenticate": {"schema": {"type": "string"}}}
 REPLAYABLE_HEADERS = {
     "Location": {"schema": {"type": "string"}, "description": "The path of the new resource."},
     "Idempotency-Replayed": {"schema": {"type": "string", "enum": ["true"]}, "description": "Only on replays."},
@@ -43,11 +43,13 @@ ACCEPTED_RESPONSE: dict[int | str, dict[str, Any]] = {
 CREATED_RESPONSE: dict[int | str, dict[str, Any]] = {201: {"description": "Created", "headers": REPLAYABLE_HEADERS}}
 
 
-DEFAULT_RESPONSE: dict[int | str, dict[str, Any]] = {"default": {"description": "Any other problem", **_PROBLEM}}
+DEFAULT_RESPONSE: dict[int | str, dict[str, Any]] = {
+    "default": {"description": "Any other problem", **_PROBLEM_CONTENT}
+}
 """Documentation for all status codes that a route does not declare."""
 
 
-def _problem_statuses(path: str, method: str, operation: Mapping[str, Any]) -> set[int]:
+def _derive_problem_statuses(path: str, method: str, operation: Mapping[str, Any]) -> set[int]:
     """Return the status codes of the problems that an operation can return, derived from its parameters, body and
     path."""
     statuses = {401, 403, 429, 503} if operation.get("security") else set[int]()
@@ -65,12 +67,12 @@ def _problem_statuses(path: str, method: str, operation: Mapping[str, Any]) -> s
     return statuses
 
 
-def _response(status: int) -> dict[str, Any]:
-    headers = _RETRY_AFTER if status in (429, 503) else _CHALLENGE if status == 401 else {}
-    return {"description": _DESCRIPTIONS[status], **_PROBLEM, **({"headers": headers} if headers else {})}
+def _describe_problem_response(status: int) -> dict[str, Any]:
+    headers = _RETRY_AFTER_HEADER if status in (429, 503) else _CHALLENGE_HEADER if status == 401 else {}
+    return {"description": _DESCRIPTIONS[status], **_PROBLEM_CONTENT, **({"headers": headers} if headers else {})}
 
 
-def event_stream_response(description: str, data: type[BaseModel]) -> dict[str, Any]:
+def describe_event_stream(description: str, data: type[BaseModel]) -> dict[str, Any]:
     """Return the documentation for a stream of server-sent events whose data are JSON documents of this model."""
     data_schema = {"type": "string", "contentMediaType": "application/json", "contentSchema": data.model_json_schema()}
     event = {
@@ -81,7 +83,7 @@ def event_stream_response(description: str, data: type[BaseModel]) -> dict[str, 
     return {"description": description, "content": {"text/event-stream": {"schema": event}}}
 
 
-def openapi_document(application: FastAPI) -> dict[str, Any]:
+def build_openapi_document(application: FastAPI) -> dict[str, Any]:
     """Return the OpenAPI document, built on the first call."""
     if application.openapi_schema is None:
         document = get_openapi(
@@ -108,18 +110,21 @@ def openapi_document(application: FastAPI) -> dict[str, Any]:
             for method, operation in methods.items():
                 for parameter in operation.get("parameters", ()):
                     if parameter["in"] == "header":
-                        _as_one_text(parameter)
-                _name_choice_of_bodies(operation, schemas)
+                        _document_as_string(parameter)
+                _name_body_choice(operation, schemas)
                 operation["summary"] = " ".join(operation["description"].partition(".")[0].split())
-                problems = {str(item): _response(item) for item in sorted(_problem_statuses(path, method, operation))}
+                problems = {
+                    str(status): _describe_problem_response(status)
+                    for status in sorted(_derive_problem_statuses(path, method, operation))
+                }
                 default = operation["responses"].pop("default")
                 responses = operation["responses"] | problems | {"default": default}
-                operation["responses"] = dict(_with_shared_responses(responses, shared_responses))
+                operation["responses"] = dict(_share_problem_responses(responses, shared_responses))
         application.openapi_schema = document
     return application.openapi_schema
 
 
-def _name_choice_of_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+def _name_body_choice(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
     """Give a request body with alternatives a named schema, because client generators need a name."""
     for media in operation.get("requestBody", {}).get("content", {}).values():
         if "oneOf" in media["schema"]:
@@ -129,15 +134,15 @@ def _name_choice_of_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -
             media["schema"] = {"$ref": f"#/components/schemas/{name}"}
 
 
-def _as_one_text(header: dict[str, Any]) -> None:
+def _document_as_string(header: dict[str, Any]) -> None:
     """Document a repeatable header as a single string. Its lines can be joined with commas (RFC 9110), and client
     generators support only that."""
-    kinds = header["schema"].get("anyOf", [])
-    if any(kind.get("type") == "array" for kind in kinds):
+    alternatives = header["schema"].get("anyOf", [])
+    if any(alternative.get("type") == "array" for alternative in alternatives):
         header["schema"] = {"type": "string", "title": header["schema"].get("title", header["name"])}
 
 
-def _with_shared_responses(responses: dict[str, Any], shared_responses: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _share_problem_responses(responses: dict[str, Any], shared_responses: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Replace problem responses with references to definitions that all routes share."""
     for status, response in responses.items():
         name = f"Problem{status.capitalize()}"

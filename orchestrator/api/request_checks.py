@@ -7,9 +7,9 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
-from orchestrator.problems import HttpProblem, ProblemError, suggestion
+from orchestrator.problems import HttpProblem, ProblemError, suggest_known_name
 
-_SHOWN = 60
+_MAX_NAME_CHARS = 60
 _MAX_PARAMETERS = 20
 
 
@@ -19,13 +19,15 @@ async def refuse_unknown_parameters(request: Request) -> None:
     route = request.scope.get("route")
     if not request.url.query or not isinstance(route, APIRoute) or not route.include_in_schema:
         return  # pages may get unknown parameters, for example from an identity provider's redirect
-    known_names = sorted(set(_parameters(route.dependant)))
-    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known_names][:_MAX_PARAMETERS]
-    if not unknown:
+    known_names = sorted(set(_find_parameter_names(route.dependant)))
+    unknown_names = [name for name in dict.fromkeys(request.query_params) if name not in known_names][:_MAX_PARAMETERS]
+    if not unknown_names:
         return
     errors = [
-        ProblemError(detail=f"Unknown parameter.{suggestion(name, known_names)}", parameter=name[:_SHOWN])
-        for name in unknown
+        ProblemError(
+            detail=f"Unknown parameter.{suggest_known_name(name, known_names)}", parameter=name[:_MAX_NAME_CHARS]
+        )
+        for name in unknown_names
     ]
     raise HttpProblem("invalid-request", f"{errors[0].parameter}: {errors[0].detail}", errors=errors)
 
@@ -36,20 +38,20 @@ async def refuse_other_media(request: Request) -> None:
     route = request.scope.get("route")
     if not isinstance(route, APIRoute) or not route.include_in_schema or route.body_field is None:
         return
-    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media != "application/json" and await request.body():
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json" and await request.body():
         raise HttpProblem(
             "unsupported-media-type",
-            f"The Content-Type of the request is {media or 'missing'}; this route requires application/json.",
+            f"The Content-Type of the request is {media_type or 'missing'}; this route requires application/json.",
         )
 
 
-def _parameters(dependant: Dependant) -> Iterator[str]:
+def _find_parameter_names(dependant: Dependant) -> Iterator[str]:
     for field in dependant.query_params:
         model = field.field_info.annotation
         if isinstance(model, type) and issubclass(model, BaseModel):
             yield from (model_field.alias or name for name, model_field in model.model_fields.items())
         else:
             yield field.alias
-    for inner in dependant.dependencies:
-        yield from _parameters(inner)
+    for dependency in dependant.dependencies:
+        yield from _find_parameter_names(dependency)

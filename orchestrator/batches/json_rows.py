@@ -16,12 +16,12 @@ from orchestrator.batches.rows import (
     AcceptedRow,
     LineCounter,
     RowOrNotice,
-    rejected_row,
-    row_name,
+    build_row_error,
+    format_row_name,
 )
 
 
-def jsonl_rows(
+def read_jsonl_rows(
     file: BinaryIO, name: str, first_row: int, max_chars: int, latest_cutoff: dt.date, lines: LineCounter
 ) -> Generator[RowOrNotice, None, None]:
     """Yield the rows. Lines, including blank ones, are numbered from `first_row`; `max_chars` is their maximum number
@@ -31,28 +31,30 @@ def jsonl_rows(
         for number, line in enumerate(source_lines):
             if not line.text.strip():
                 continue
-            row, source = first_row + number, row_name(name, number + 1, first_row + number)
+            row, source = first_row + number, format_row_name(name, number + 1, first_row + number)
             try:
-                _check(line, source, encoding, max_chars)
-                yield _row(row, source, _only_record(decode_json(line.text, source), source), latest_cutoff)
+                _check_line(line, source, encoding, max_chars)
+                yield _read_row(row, source, _unwrap_record(decode_json(line.text, source), source), latest_cutoff)
             except InputError as error:
-                yield rejected_row(row, source, error)
+                yield build_row_error(row, source, error)
 
 
-def json_rows(file: BinaryIO, name: str, first_row: int, latest_cutoff: dt.date) -> Generator[RowOrNotice, None, None]:
+def read_json_rows(
+    file: BinaryIO, name: str, first_row: int, latest_cutoff: dt.date
+) -> Generator[RowOrNotice, None, None]:
     """Yield the rows of a JSON list of records, or of a single record. Raises InputError if the file as a whole cannot
     be read."""
     label = name or "The body"
     content = decode_json(decode_text(file.read(), label), label)
     for number, record in enumerate(records_in(content)):
-        source = row_name(name, number + 1, first_row + number)
+        source = format_row_name(name, number + 1, first_row + number)
         try:
-            yield _row(first_row + number, source, record, latest_cutoff)
+            yield _read_row(first_row + number, source, record, latest_cutoff)
         except InputError as error:
-            yield rejected_row(first_row + number, source, error)
+            yield build_row_error(first_row + number, source, error)
 
 
-def _only_record(content: object, source: str) -> object:
+def _unwrap_record(content: object, source: str) -> object:
     """Return the record on a line, unwrapping it if the line is an API response. Raises InputError if the line has
     several records."""
     records = records_in(content)
@@ -61,15 +63,15 @@ def _only_record(content: object, source: str) -> object:
     return records[0] if records else content
 
 
-def _check(line: BoundedLine, source: str, encoding: str, max_chars: int) -> None:
+def _check_line(line: BoundedLine, source: str, encoding: str, max_chars: int) -> None:
     if not line.whole:
         raise InputError(f"{source} has more than {max_chars:,} characters.", "Shorten it, or send it as a file.")
     check_readable(line.text, encoding, source)
 
 
-def _row(row: int, source: str, record: object, latest_cutoff: dt.date) -> AcceptedRow | RowError:
+def _read_row(number: int, source: str, record: object, latest_cutoff: dt.date) -> AcceptedRow | RowError:
     try:
         idea = idea_of_record(record, source, latest_cutoff)
-        return AcceptedRow(row, source, idea, None, applicant_of(record))
+        return AcceptedRow(number, source, idea, None, applicant_of(record))
     except InputError as error:
-        return rejected_row(row, record_source(record, source), error, "text" if isinstance(record, dict) else "")
+        return build_row_error(number, record_source(record, source), error, "text" if isinstance(record, dict) else "")

@@ -37,8 +37,8 @@ FlatResult: TypeAlias = dict[str, Any]
 """Row of a result table: values by column. None is an empty cell, never zero. The column `scores` maps the parts of the
 method to their scores, on the report's scale; parts without a score are missing."""
 
-_INTEGERS = ("row", "rank", "opinions", "papers_found", "papers_cited", "quotes_unverified")
-_NUMBERS = (
+_INTEGER_COLUMNS = ("row", "rank", "opinions", "papers_found", "papers_cited", "quotes_unverified")
+_NUMBER_COLUMNS = (
     "score",
     "rank_low",
     "rank_high",
@@ -89,7 +89,7 @@ class RowStanding(Frozen):
 
 
 _NO_STANDING = RowStanding()
-_REFUSED = RowStanding(outcome="refused")
+_REFUSED_STANDING = RowStanding(outcome="refused")
 
 
 class ResultLine(RowStanding):
@@ -110,25 +110,25 @@ class ResultLine(RowStanding):
     report: Report | None
 
 
-async def rows_in_order(rows: AsyncIterator[BatchRow], rejected: Sequence[RowError]) -> AsyncIterator[ResultRow]:
+async def merge_rows(rows: AsyncIterator[BatchRow], rejected: Sequence[RowError]) -> AsyncIterator[ResultRow]:
     """Merge the evaluated and the rejected rows in the order in which they were submitted."""
     remaining_rejected = deque(sorted(rejected, key=lambda item: item.row))
     async for row in rows:
         while remaining_rejected and row.job.row is not None and remaining_rejected[0].row < row.job.row:
             yield remaining_rejected.popleft()
         yield row
-    for item in remaining_rejected:
-        yield item
+    for rejected_row in remaining_rejected:
+        yield rejected_row
 
 
-def as_json_line(row: ResultRow, standing: RowStanding = _NO_STANDING) -> bytes:
-    return _result_line(row, standing).model_dump_json().encode() + b"\n"
+def render_json_line(row: ResultRow, standing: RowStanding = _NO_STANDING) -> bytes:
+    return _build_result_line(row, standing).model_dump_json().encode() + b"\n"
 
 
-def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
+def _build_result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
     if isinstance(row, RowError):
         return ResultLine(
-            **dict(_REFUSED),
+            **dict(_REFUSED_STANDING),
             id=None,
             row=row.row,
             source=row.source,
@@ -155,8 +155,8 @@ def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
     )
 
 
-def flat_result(row: ResultRow, standing: RowStanding = _NO_STANDING) -> FlatResult:
-    line = _result_line(row, standing)
+def flatten_result(row: ResultRow, standing: RowStanding = _NO_STANDING) -> FlatResult:
+    line = _build_result_line(row, standing)
     report = line.report
     coverage = report.coverage if report else None
     fit = coverage.corpus_fit if coverage else None
@@ -171,9 +171,9 @@ def flat_result(row: ResultRow, standing: RowStanding = _NO_STANDING) -> FlatRes
         "release": release.state if release else None,
         "flags": ", ".join(line.flags) or None,
         "below_minima": ", ".join(item.name for item in release.failed) or None if release else None,
-        "scores": _scores(report) if report else {},
-        "decision": _decision(report) if report else None,
-        "repeats": _repeats(report) if report else None,
+        "scores": _collect_scores(report) if report else {},
+        "decision": _get_decision(report) if report else None,
+        "repeats": _describe_repeat(report) if report else None,
         "corpus_fit": None if fit is None or isinstance(fit, Absent) else fit.level,
         "papers_found": coverage.papers_found if coverage else None,
         "papers_cited": coverage.papers_cited if coverage else None,
@@ -185,11 +185,11 @@ def flat_result(row: ResultRow, standing: RowStanding = _NO_STANDING) -> FlatRes
     }
 
 
-def _scores(report: Report) -> dict[str, float]:
+def _collect_scores(report: Report) -> dict[str, float]:
     return {part.name: part.score.value for part in report.parts if not isinstance(part.score, Absent)}
 
 
-def _decision(report: Report) -> str | None:
+def _get_decision(report: Report) -> str | None:
     if report.board is not None:
         decision = report.board.decision
         return None if isinstance(decision, Absent) else decision.name
@@ -199,42 +199,42 @@ def _decision(report: Report) -> str | None:
     return None if isinstance(verdict, Absent) else verdict
 
 
-def _repeats(report: Report) -> str | None:
+def _describe_repeat(report: Report) -> str | None:
     verdict = report.verdict
     repeats = None if verdict is None or isinstance(verdict, Absent) else verdict.repeats
     return f"{repeats.kind} of {repeats.title or repeats.idea}" if isinstance(repeats, RepeatedIdea) else None
 
 
-def parts_of(results: Sequence[FlatResult], name: str = "scores") -> list[str]:
-    """Return the keys of the mapping `name` in all results, in order of appearance; by default, the parts that have a
+def collect_keys(results: Sequence[FlatResult], column: str = "scores") -> list[str]:
+    """Return the keys of the mapping `column` in all results, in order of appearance; by default, the parts that have a
     score in any result."""
-    return list(dict.fromkeys(key for result in results for key in result[name]))
+    return list(dict.fromkeys(key for result in results for key in result[column]))
 
 
-_COLUMNS = tuple(flat_result(RowError(row=0, source="", field="", detail="")))
+_COLUMNS = tuple(flatten_result(RowError(row=0, source="", field="", detail="")))
 
 
-def _table(results: Sequence[FlatResult]) -> tuple[list[str], list[list[Any]]]:
+def _build_table(results: Sequence[FlatResult]) -> tuple[list[str], list[list[Any]]]:
     """Return the column names and the values of each row. Each part with scores, and each column of the proposals' own
     rows, has its own column."""
     names, rows = list[str](), [list[Any]() for _ in results]
     for column in _COLUMNS:
         prefix = _PREFIXES.get(column)
-        keys = parts_of(results, column) if prefix else []
+        keys = collect_keys(results, column) if prefix else []
         names += [f"{prefix}{key}" for key in keys] if prefix else [column]
         for row, result in zip(rows, results, strict=True):
             row.extend(map(result[column].get, keys) if prefix else [result[column]])
     return names, rows
 
 
-def as_csv(results: Sequence[FlatResult]) -> str:
+def render_csv(results: Sequence[FlatResult]) -> str:
     """Return the results as CSV with a byte order mark, by which spreadsheets recognise UTF-8. Text that spreadsheets
     would evaluate as a formula is escaped."""
-    return csv_text(*_table(results))
+    return format_csv(*_build_table(results))
 
 
-def csv_text(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a table as CSV, with the byte order mark and the escaping of `as_csv`."""
+def format_csv(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table as CSV, with the byte order mark and the escaping of `render_csv`."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
     for row in (names, *rows):
@@ -242,18 +242,18 @@ def csv_text(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\ufeff" + text.getvalue()
 
 
-def as_parquet(results: Sequence[FlatResult]) -> bytes:
+def render_parquet(results: Sequence[FlatResult]) -> bytes:
     """Return the results as Parquet. Text is not escaped, because no program evaluates it as a formula."""
-    names, rows = _table(results)
-    columns = [pa.array([row[index] for row in rows], _type(name)) for index, name in enumerate(names)]
+    names, rows = _build_table(results)
+    columns = [pa.array([row[index] for row in rows], _get_column_type(name)) for index, name in enumerate(names)]
     buffer = io.BytesIO()
     pq.write_table(pa.table(columns, names=names), buffer, compression="zstd")
     return buffer.getvalue()
 
 
-def _type(name: str) -> pa.DataType:
-    if name in _INTEGERS:
+def _get_column_type(name: str) -> pa.DataType:
+    if name in _INTEGER_COLUMNS:
         return pa.int32()
-    if name in _NUMBERS or (name.startswith(SCORE_PREFIX) and name != "score_absent"):
+    if name in _NUMBER_COLUMNS or (name.startswith(SCORE_PREFIX) and name != "score_absent"):
         return pa.float64()
     return pa.string()

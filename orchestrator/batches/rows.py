@@ -34,17 +34,17 @@ class FileNotice(Frozen):
 RowOrNotice: TypeAlias = AcceptedRow | RowError | FileNotice
 
 
-def row_name(file: str, number: int, row: int) -> str:
+def format_row_name(file: str, number: int, row: int) -> str:
     """Return the name of a row: its number in its file, or its number in the batch if the body itself is the file
     (`file` is empty)."""
     return f"{file}:{number}" if file else f"row {row}"
 
 
-def rejected_row(number: int, source: str, error: InputError, field: str = "") -> RowError:
+def build_row_error(number: int, source: str, error: InputError, field: str = "") -> RowError:
     return RowError(row=number, source=source, field=error.field or field, detail=str(error))
 
 
-def display_name(name: str) -> str:
+def format_file_name(name: str) -> str:
     """Return the file name of an upload without folders, as a single line of limited length."""
     return shortened(one_line(name.replace("\\", "/").rsplit("/", 1)[-1]), _MAX_NAME_CHARS)
 
@@ -60,13 +60,13 @@ class LineCounter:
     def __init__(self, limit: int, is_abandoned: Callable[[], bool]) -> None:
         self._limit = limit
         self._is_abandoned = is_abandoned
-        self._counted = 0
+        self._count = 0
 
     def count(self) -> None:
         """Count a line. Raises TooManyLines and ReadingAbandoned."""
         self.check_abandoned()
-        self._counted += 1
-        if self._counted > self._limit:
+        self._count += 1
+        if self._count > self._limit:
             raise TooManyLines(
                 f"The request has more than {self._limit:,} lines of text.",
                 "Split it into several batches, and omit blank lines.",

@@ -14,15 +14,15 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from assayer.errors import InputError
 from assayer.text.tex import is_tex_document
-from orchestrator.batches.rows import display_name
+from orchestrator.batches.rows import format_file_name
 from orchestrator.settings import BatchSettings
 
 _CHUNK_BYTES = 1 << 16
 
-_DIRECTORY_BYTES = 4_000_000
+_MAX_DIRECTORY_BYTES = 4_000_000
 """Maximum size of an archive's directory in bytes, enough for about 40,000 names."""
-_ENCRYPTED = 0x1
-_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED_FLAG = 0x1
+_ACCEPTED_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Accepted compression methods. Other methods use as much memory as the archive requests."""
 _FORBIDDEN_CATEGORIES = ("Cc", "Cs", "Cn")
 """Unicode categories that do not occur in real file names: control characters, unpaired surrogates and unassigned code
@@ -33,7 +33,7 @@ itself, so a name that literally contains such a sequence is ambiguous, which is
 _IDEA_SUFFIXES = (".docx", ".odt", ".json", ".jsonl", ".csv", ".xlsx", ".html", ".rtf")
 """Extensions of files that are ideas themselves, not parts of a TeX document."""
 _MAX_TEX_FILES = 200
-_ADDED_BY_SYSTEMS = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
+_SYSTEM_FILES = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 
 
 class UploadedFile(NamedTuple):
@@ -44,50 +44,50 @@ class UploadedFile(NamedTuple):
 
 
 class _FormCollector:
-    """Callbacks of the form parser; finished files are in `done`."""
+    """Callbacks of the form parser; finished files are in `files`."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self.done: list[UploadedFile] = []
-        self.ended = False
-        self.begin()
+        self.files: list[UploadedFile] = []
+        self.is_complete = False
+        self.begin_part()
 
-    def begin(self) -> None:
+    def begin_part(self) -> None:
         self._field, self._value = b"", b""
         self._disposition = b""
         self._data: bytearray | None = bytearray()
 
-    def header_field(self, data: bytes, start: int, end: int) -> None:
+    def add_header_name(self, data: bytes, start: int, end: int) -> None:
         self._field += data[start:end]
 
-    def header_value(self, data: bytes, start: int, end: int) -> None:
+    def add_header_value(self, data: bytes, start: int, end: int) -> None:
         self._value += data[start:end]
 
-    def header_end(self) -> None:
+    def end_header(self) -> None:
         if self._field.lower() == b"content-disposition":
             self._disposition = self._value
         self._field, self._value = b"", b""
 
-    def body(self, data: bytes, start: int, end: int) -> None:
+    def add_data(self, data: bytes, start: int, end: int) -> None:
         if self._data is None:
             return
         self._data += memoryview(data)[start:end]
         if len(self._data) > self._max_bytes:
             self._data = None
 
-    def part_end(self) -> None:
+    def end_part(self) -> None:
         _, options = parse_options_header(self._disposition)
         name = options.get(b"filename", b"").decode("utf-8", "replace")
         for escape, character in _FORM_ESCAPES.items():
             name = name.replace(escape, character)
-        self.done.append(UploadedFile(display_name(name), None if self._data is None else bytes(self._data)))
+        self.files.append(UploadedFile(format_file_name(name), None if self._data is None else bytes(self._data)))
         self._data = None
 
-    def end(self) -> None:
-        self.ended = True
+    def end_form(self) -> None:
+        self.is_complete = True
 
 
-def form_files(file: BinaryIO, content_type: str, max_bytes: int) -> Iterator[UploadedFile]:
+def read_form_files(file: BinaryIO, content_type: str, max_bytes: int) -> Iterator[UploadedFile]:
     """Yield the files of a form in order; files larger than `max_bytes` have no data. Raises InputError if the body is
     not a complete form."""
     _, options = parse_options_header(content_type)
@@ -99,22 +99,22 @@ def form_files(file: BinaryIO, content_type: str, max_bytes: int) -> Iterator[Up
         parser = MultipartParser(
             boundary,
             {
-                "on_part_begin": collector.begin,
-                "on_header_field": collector.header_field,
-                "on_header_value": collector.header_value,
-                "on_header_end": collector.header_end,
-                "on_part_data": collector.body,
-                "on_part_end": collector.part_end,
-                "on_end": collector.end,
+                "on_part_begin": collector.begin_part,
+                "on_header_field": collector.add_header_name,
+                "on_header_value": collector.add_header_value,
+                "on_header_end": collector.end_header,
+                "on_part_data": collector.add_data,
+                "on_part_end": collector.end_part,
+                "on_end": collector.end_form,
             },
         )
         while chunk := file.read(_CHUNK_BYTES):
             parser.write(chunk)
-            yield from collector.done
-            collector.done.clear()
+            yield from collector.files
+            collector.files.clear()
     except FormParserError as error:
         raise InputError(f"The body is not multipart/form-data: {error}.", "Send it with an HTTP library.") from None
-    if not collector.ended:
+    if not collector.is_complete:
         raise InputError("The body ends in the middle of a file.", "The upload may have been cut off. Send it again.")
 
 
@@ -134,48 +134,53 @@ class ArchiveReader:
 
     def __init__(self, limits: BatchSettings) -> None:
         self._limits = limits
-        self._left = limits.archive_bytes
+        self._bytes_left = limits.archive_bytes
 
-    def files(self, file: BinaryIO, name: str) -> Iterator[UploadedFile | UnreadableFile]:
+    def read_files(self, file: BinaryIO, name: str) -> Iterator[UploadedFile | UnreadableFile]:
         """Yield the files of an archive in order. Raises ArchiveRefused, and InputError if the file is not an
         archive."""
         label = name or "The body"
         try:
-            archive = zipfile.ZipFile(_BoundedReads(file))
+            archive = zipfile.ZipFile(_BoundedFile(file))
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
             raise InputError(f"{label} is not a ZIP archive: {error}.", "Check that the upload was complete.") from None
         with archive:
             for entry in archive.infolist():
-                _check_name(entry)
-            entries = [entry for entry in archive.infolist() if not entry.is_dir() and not _is_added(entry)]
-            if main := self._main_of_tex_document(archive, entries, label):
+                _check_entry_name(entry)
+            entries = [entry for entry in archive.infolist() if not entry.is_dir() and not _is_system_file(entry)]
+            if main_file := self._find_tex_main_file(archive, entries, label):
                 file.seek(0)
-                yield UploadedFile(main, file.read(self._limits.file_bytes + 1))
+                yield UploadedFile(main_file, file.read(self._limits.file_bytes + 1))
                 return
             for entry in entries:
-                yield self._file(archive, entry, label)
+                yield self._unpack_entry(archive, entry, label)
 
-    def _main_of_tex_document(
+    def _find_tex_main_file(
         self, archive: zipfile.ZipFile, entries: Sequence[zipfile.ZipInfo], label: str
     ) -> str | None:
         """Return the name of the main file if the archive contains a single TeX document and no other file that could
         be an idea; otherwise None."""
         if any(entry.filename.lower().endswith(_IDEA_SUFFIXES) for entry in entries):
             return None
-        bytes_left, sources = self._left, [entry for entry in entries if entry.filename.lower().endswith(".tex")]
+        bytes_left, tex_entries = (
+            self._bytes_left,
+            [entry for entry in entries if entry.filename.lower().endswith(".tex")],
+        )
         main_files = []
-        for entry in sources[:_MAX_TEX_FILES]:
-            file = self._file(archive, entry, label)
+        for entry in tex_entries[:_MAX_TEX_FILES]:
+            file = self._unpack_entry(archive, entry, label)
             if isinstance(file, UploadedFile) and is_tex_document(file.data or b""):
                 main_files.append(file.name)
-        self._left = bytes_left
+        self._bytes_left = bytes_left
         return main_files[0] if len(main_files) == 1 else None
 
-    def _file(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, label: str) -> UploadedFile | UnreadableFile:
-        name = display_name(entry.filename)
-        if entry.flag_bits & _ENCRYPTED:
+    def _unpack_entry(
+        self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, label: str
+    ) -> UploadedFile | UnreadableFile:
+        name = format_file_name(entry.filename)
+        if entry.flag_bits & _ENCRYPTED_FLAG:
             return UnreadableFile(name, InputError(f"{name} is encrypted.", "Create the archive without a password."))
-        if entry.compress_type not in _COMPRESSIONS:
+        if entry.compress_type not in _ACCEPTED_COMPRESSIONS:
             return UnreadableFile(
                 name,
                 InputError(
@@ -187,8 +192,8 @@ class ArchiveReader:
                 data, size = _unpack(compressed, self._limits.file_bytes)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
             return UnreadableFile(name, InputError(f"{name} cannot be unpacked: {error}.", "Create the archive again."))
-        self._left -= size
-        if self._left < 0:
+        self._bytes_left -= size
+        if self._bytes_left < 0:
             limit_text = f"{self._limits.archive_bytes / 1e6:g} MB"
             raise ArchiveRefused(
                 f"With {name} in {label}, the archives of this request exceed {limit_text} when unpacked.",
@@ -197,24 +202,24 @@ class ArchiveReader:
         return UploadedFile(name, data)
 
 
-class _BoundedReads:
-    """File that rejects reads of more than `_DIRECTORY_BYTES`, because zipfile reads an archive's whole directory at
-    once, whatever size the archive states."""
+class _BoundedFile:
+    """File that rejects reads of more than `_MAX_DIRECTORY_BYTES`, because zipfile reads an archive's whole directory
+    at once, whatever size the archive states."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def read(self, size: int = -1) -> bytes:
-        if size > _DIRECTORY_BYTES:
+        if size > _MAX_DIRECTORY_BYTES:
             raise ArchiveRefused(
-                f"The archive has too many files: its directory is larger than {_DIRECTORY_BYTES / 1e6:g} MB.",
+                f"The archive has too many files: its directory is larger than {_MAX_DIRECTORY_BYTES / 1e6:g} MB.",
                 "Send several batches.",
             )
         return self._file.read(size)
 
 
-def _check_name(entry: zipfile.ZipInfo) -> None:
+def _check_entry_name(entry: zipfile.ZipInfo) -> None:
     """Check an entry's name. Raises ArchiveRefused for a path outside of the archive's folder, a symbolic link, and
     control characters. Spaces and the characters of all scripts are allowed."""
     name = entry.orig_filename.replace("\\", "/")
@@ -232,9 +237,9 @@ def _check_name(entry: zipfile.ZipInfo) -> None:
         )
 
 
-def _is_added(entry: zipfile.ZipInfo) -> bool:
+def _is_system_file(entry: zipfile.ZipInfo) -> bool:
     """Return True if the entry was added by an operating system, not by the sender."""
-    return any(part in _ADDED_BY_SYSTEMS or part.startswith("._") for part in PurePosixPath(entry.filename).parts)
+    return any(part in _SYSTEM_FILES or part.startswith("._") for part in PurePosixPath(entry.filename).parts)
 
 
 def _unpack(compressed: IO[bytes], max_bytes: int) -> tuple[bytes | None, int]:

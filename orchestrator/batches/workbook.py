@@ -9,12 +9,12 @@ from openpyxl.utils import get_column_letter
 
 from assayer.reports.escaping import one_line
 from assayer.reports.wording import BANDS, FLAGS, MINIMA
-from orchestrator.batches.results import FlatResult, parts_of
+from orchestrator.batches.results import FlatResult, collect_keys
 from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS
 
 _MAX_CELL_CHARS = 32_000
 """Maximum number of characters in a cell, below Excel's own limit."""
-_BEFORE_PARTS = {
+_TITLES_BEFORE_PARTS = {
     "row": "Row",
     "reference": "File or reference",
     "title": "Proposal",
@@ -25,7 +25,7 @@ _BEFORE_PARTS = {
     "corpus_fit": "Corpus fit",
     "flags": "Flags",
 }
-_AFTER_PARTS = {
+_TITLES_AFTER_PARTS = {
     "rank": "Rank",
     "rank_low": "Rank at best",
     "rank_high": "Rank at worst",
@@ -52,15 +52,15 @@ _AFTER_PARTS = {
 }
 
 
-def as_xlsx(results: Sequence[FlatResult]) -> bytes:
+def render_xlsx(results: Sequence[FlatResult]) -> bytes:
     """Return the results as an Excel workbook. Text is stored as text, so that no cell is a formula, and numbers as
     numbers. The first row is frozen, and filters are on."""
-    parts, own_columns = parts_of(results), parts_of(results, "columns")
-    names = [*_BEFORE_PARTS.values(), *map(_title, parts), *_AFTER_PARTS.values(), *own_columns]
+    parts, own_columns = collect_keys(results), collect_keys(results, "columns")
+    names = [*_TITLES_BEFORE_PARTS.values(), *map(_format_title, parts), *_TITLES_AFTER_PARTS.values(), *own_columns]
     rows = list[Sequence[object]]()
     for result in results:
         columns_before, columns_after = (
-            [_in_words(result, name) for name in group] for group in (_BEFORE_PARTS, _AFTER_PARTS)
+            [_format_value(result, name) for name in group] for group in (_TITLES_BEFORE_PARTS, _TITLES_AFTER_PARTS)
         )
         values = (
             *columns_before,
@@ -69,50 +69,50 @@ def as_xlsx(results: Sequence[FlatResult]) -> bytes:
             *map(result["columns"].get, own_columns),
         )
         rows.append(values)
-    return sheet_of("Results", names, rows)
+    return render_sheet("Results", names, rows)
 
 
-def sheet_of(title: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
-    """Return a workbook of one sheet, as `as_xlsx` does."""
+def render_sheet(title: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
+    """Return a workbook of one sheet, as `render_xlsx` does."""
     book = Workbook(write_only=True)
     sheet = book.create_sheet(title)
     sheet.freeze_panes = "A2"
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(names))}{len(rows) + 1}"
 
-    def stored(value: object) -> object:
+    def build_cell(value: object) -> object:
         if not isinstance(value, str):
             return value
         cell = WriteOnlyCell(sheet, value=one_line(value)[:_MAX_CELL_CHARS])
         cell.data_type = "s"  # text, even if it begins like a formula
         return cell
 
-    sheet.append([stored(name) for name in names])
+    sheet.append([build_cell(name) for name in names])
     for row in rows:
-        sheet.append([stored(value) for value in row])
+        sheet.append([build_cell(value) for value in row])
     buffer = io.BytesIO()
     book.save(buffer)
     return buffer.getvalue()
 
 
-def _title(part: str) -> str:
+def _format_title(part: str) -> str:
     """Derive the title of a part of the reports from its name, as in the table of the call."""
     words = part.replace("_", " ")
     return words[:1].upper() + words[1:]
 
 
-def _in_words(result: FlatResult, name: str) -> object:
+def _format_value(result: FlatResult, name: str) -> object:
     match name:
         case "outcome":
             return OUTCOMES_IN_WORDS.get(result["outcome"], result["outcome"] or result["state"])
         case "band":
             return None if result["band"] is None else BANDS[result["band"]]
         case "flags":
-            return _each(result["flags"], FLAGS)
+            return _join_labels(result["flags"], FLAGS)
         case "below_minima":
-            return _each(result["below_minima"], MINIMA)
+            return _join_labels(result["below_minima"], MINIMA)
         case _:
             return result[name]
 
 
-def _each(joined: str | None, words: dict[str, str]) -> str | None:
-    return None if joined is None else "; ".join(words.get(part, part) for part in joined.split(", "))
+def _join_labels(names: str | None, labels: dict[str, str]) -> str | None:
+    return None if names is None else "; ".join(labels.get(name, name) for name in names.split(", "))

@@ -20,7 +20,7 @@ from orchestrator.console.member_pages import MemberForm
 from orchestrator.console.page_context import Assigner, PageContext, PeopleReader
 from orchestrator.console.reviewer_choice import EndedByChoice, reviewer_choice
 from orchestrator.jobs.submissions import BatchStatus
-from orchestrator.problems import HttpProblem, not_found
+from orchestrator.problems import HttpProblem, build_not_found_problem
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.assignments import DraftOfAssignments
 from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
@@ -167,7 +167,7 @@ async def _conflict(context: PageContext, call: BatchStatus, form: _Pair, *, cle
         return await shown_assignments(context, call, refusal=refusal)
     if conflict is None:
         await context.find_proposal(call, form.evaluation)
-        raise not_found("conflict of interest" if clears else "reviewer", form.reviewer)
+        raise build_not_found_problem("conflict of interest" if clears else "reviewer", form.reviewer)
     return _back(call)
 
 

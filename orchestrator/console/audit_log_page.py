@@ -12,12 +12,12 @@ from starlette.responses import Response
 
 from assayer.models import Frozen
 from orchestrator.access.audit_chain import (
-    ACTS_IN_THE_LOG,
+    LOGGED_ACTS,
     AuditEntry,
     AuditExport,
     AuditFault,
     AuditHead,
-    audit_faults,
+    find_audit_faults,
     parse_head,
 )
 from orchestrator.console.page_context import AuditReader, PageContext
@@ -85,9 +85,9 @@ async def export(context: AuditReader) -> Response:
 async def _show(
     context: PageContext, query: _LogQuery, *, fault: str = "", kept: str = "", checked: ChainCheck | None = None
 ) -> Response:
-    act = next((item for item in ACTS_IN_THE_LOG if item == query.act), None)
+    act = next((item for item in LOGGED_ACTS if item == query.act), None)
     if query.act and act is None:
-        raise HttpProblem.parameter("act", "Unknown action. Choose one from the list.")
+        raise HttpProblem.invalid_parameter("act", "Unknown action. Choose one from the list.")
     about = query.about.strip()
     newest = await context.services.audit_log.list_newest(
         context.tenant, actor=query.actor or None, act=act, about=about or None, before=query.before, limit=_ROWS + 1
@@ -101,7 +101,7 @@ async def _show(
         entries=page,
         names=names,
         actors=await context.services.audit_log.list_actors(context.tenant),
-        acts=ACTS_IN_THE_LOG,
+        acts=LOGGED_ACTS,
         actor=query.actor,
         act=query.act,
         about=about,
@@ -134,7 +134,7 @@ async def _check(
             count = part[-1].number
 
     def faults() -> list[AuditFault]:
-        all_faults = audit_faults(entries(), expected_head)
+        all_faults = find_audit_faults(entries(), expected_head)
         first = list(islice(all_faults, _FAULTS + 1))
         for _ in all_faults:
             pass

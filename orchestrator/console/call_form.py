@@ -16,7 +16,7 @@ from assayer_client.evaluations import CriterionBody
 from orchestrator.problems import HttpProblem
 from orchestrator.services.batch_summaries import tags_in
 from orchestrator.services.call_criteria import criteria_of_bodies
-from orchestrator.validation_wording import fault_in_words
+from orchestrator.validation_wording import describe_validation_error
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -188,5 +188,7 @@ def _read(model: type[M], fields: Mapping[str, Any], place: str, faults: list[st
     except ValidationError as error:
         for item in error.errors(include_url=False):
             name = str(item["loc"][0]) if item["loc"] else ""
-            faults.append(f"{place or _TITLES.get(name, name)}{f', {name}' if place else ''}: {fault_in_words(item)}")
+            faults.append(
+                f"{place or _TITLES.get(name, name)}{f', {name}' if place else ''}: {describe_validation_error(item)}"
+            )
         return None

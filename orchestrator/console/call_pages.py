@@ -70,7 +70,7 @@ async def calls(
         tag=tag,
         archived=archived,
         today=now.date(),
-        next=encode_cursor(Cursor.of(batches[_CALLS - 1])) if len(batches) > _CALLS else None,
+        next=encode_cursor(Cursor.from_item(batches[_CALLS - 1])) if len(batches) > _CALLS else None,
     )
 
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from assayer_client.decisions import DecisionBody
 from orchestrator.console.page_context import Overrider, PageContext, PanelReader
 from orchestrator.jobs.submissions import BatchStatus
-from orchestrator.problems import missing_or_deleted, required
+from orchestrator.problems import build_missing_problem, require
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.proposal_decisions import DecisionView
 from orchestrator.web.things_in_paths import CallInPath
@@ -35,9 +35,9 @@ async def decide(context: Overrider, call: CallInPath, view: Annotated[DecisionV
         decided = await context.reviewing.proposal_decisions.decide(context.tenant, call.id, body, context.by)
     except ReviewRefused as refusal:
         return await _show(context, call, view, fault=str(refusal), form=form)
-    required(
+    require(
         decided,
-        missing_or_deleted(
+        build_missing_problem(
             "evaluation", body.proposals[0].evaluation, "At least one of these proposals is not in this call."
         ),
     )

@@ -40,7 +40,7 @@ async def evaluations(context: CallReader, state: JobState | Literal[""] = "", a
         ),
         state=state,
         usage=await context.services.usage.get_usage(context.tenant, month, now),
-        next=encode_cursor(Cursor.of(jobs[_ROWS - 1])) if len(jobs) > _ROWS else None,
+        next=encode_cursor(Cursor.from_item(jobs[_ROWS - 1])) if len(jobs) > _ROWS else None,
     )
 
 

@@ -11,10 +11,10 @@ from starlette.responses import Response
 from assayer.models import Frozen
 from assayer_client.expertise import Expertise, ExpertiseBody, ExpertiseOutcome
 from orchestrator.console.page_context import Assigner, PageContext, Reviewer
-from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.problems import HttpProblem, build_not_found_problem, require
 from orchestrator.reviewing.models import Member, ReviewRefused
 from orchestrator.services.members import get_member
-from orchestrator.validation_wording import fault_in_words
+from orchestrator.validation_wording import describe_validation_error
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.stored_expertise import store_expertise
 
@@ -87,7 +87,7 @@ async def _change(context: PageContext, member: Member, form: ExpertiseForm, cal
         outcome = await store_expertise(context.services, context.tenant, member, body, context.by)
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
-        fault = f"{_TITLES.get(str(wrong['loc'][0]), wrong['loc'][0])}: {fault_in_words(wrong)}"
+        fault = f"{_TITLES.get(str(wrong['loc'][0]), wrong['loc'][0])}: {describe_validation_error(wrong)}"
         return await _show(context, member, form=form, fault=fault, call=call)
     except (HttpProblem, ReviewRefused) as refusal:
         return await _show(context, member, form=form, fault=str(refusal), call=call)
@@ -95,7 +95,9 @@ async def _change(context: PageContext, member: Member, form: ExpertiseForm, cal
 
 
 async def _stored(context: PageContext, member: Member) -> Expertise:
-    return required(await context.reviewing.expertise.get(context.tenant, member.id), not_found("member", member.id))
+    return require(
+        await context.reviewing.expertise.get(context.tenant, member.id), build_not_found_problem("member", member.id)
+    )
 
 
 async def _show(

@@ -14,7 +14,7 @@ from assayer_client.letters import AnswerBody, LetterTemplates, ObjectionBody
 from orchestrator.console.page_context import Overrider, PageContext, PanelReader
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.submissions import BatchStatus
-from orchestrator.problems import HttpProblem, missing_or_deleted, required
+from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.reviewing.letters import PLACEHOLDERS
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.letters import check_templates, letters_of
@@ -135,7 +135,7 @@ async def answer_objection(
     except ValidationError:
         return await _one(context, call, job, "Write the answer (at least 3 characters).")
     objection = await context.reviewing.letters.answer_objection(context.tenant, job, number, body.answer, context.by)
-    required(objection, missing_or_deleted("evaluation", evaluation, f"The proposal has no objection {number}."))
+    require(objection, build_missing_problem("evaluation", evaluation, f"The proposal has no objection {number}."))
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}#objections", 303)
 
 

@@ -11,7 +11,7 @@ from assayer_client.llm_requests import LlmRequest
 from assayer_client.reports import Span
 from orchestrator.console.page_context import CallReader
 from orchestrator.jobs.models import TERMINAL, Job
-from orchestrator.jobs.timeline import timeline_of
+from orchestrator.jobs.timeline import build_timeline
 from orchestrator.services.llm_requests import call_contents, calls_of
 from orchestrator.web.path_parameters import CallNumber
 from orchestrator.web.things_in_paths import EvaluationInPath
@@ -47,7 +47,7 @@ class _CallLine(NamedTuple):
 async def making(context: CallReader, job: EvaluationInPath) -> Response:
     now = context.now
     events = await context.services.events.list_all(job.id)
-    timeline = timeline_of(job, events, [], now)
+    timeline = build_timeline(job, events, [], now)
     total_seconds = max((timeline.end - timeline.start).total_seconds(), 0.001)
     stretches = [_stage_line(span, timeline.start.timestamp(), total_seconds) for span in timeline.spans]
     lines = [_line(call, job, total_seconds) for call, _ in await calls_of(context.services.ledger, job, events, now)]

@@ -15,7 +15,7 @@ from assayer.errors import FullTextError, Unreadable
 from orchestrator.console.page_context import CallReader, PageContext, Reviewer
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.submissions import Original
-from orchestrator.problems import HttpProblem, missing_or_deleted, required
+from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.web.path_parameters import PathId
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
@@ -93,7 +93,7 @@ async def _kept(context: PageContext, id: str) -> Original:
     """Return the record of a proposal's stored document. Raises HttpProblem if there is none."""
     job = await context.find_evaluation(id)
     kept = await context.services.jobs.get_original(context.tenant, job.id)
-    return required(kept, missing_or_deleted("evaluation", id, "No document is stored for this proposal."))
+    return require(kept, build_missing_problem("evaluation", id, "No document is stored for this proposal."))
 
 
 async def _kept_for_review(context: PageContext, id: str) -> Original:
@@ -102,7 +102,7 @@ async def _kept_for_review(context: PageContext, id: str) -> Original:
     blind_given = await context.reviewing.assignments.has_blind_opinion(
         context.tenant, JobId(id), context.caller.subject
     )
-    required(blind_given, missing_or_deleted("evaluation", id))
+    require(blind_given, build_missing_problem("evaluation", id))
     kept = await _kept(context, id)
     if kept.blind:
         raise HttpProblem(
@@ -117,4 +117,4 @@ async def _document(context: PageContext, id: str) -> bytes:
         document = await context.services.jobs.read_original(context.tenant, JobId(id))
     except FullTextError as error:
         raise HttpProblem("gone", str(error)) from None
-    return required(document, missing_or_deleted("evaluation", id, "No document is stored for this proposal."))
+    return require(document, build_missing_problem("evaluation", id, "No document is stored for this proposal."))

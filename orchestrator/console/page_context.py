@@ -11,8 +11,8 @@ from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import Act
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import Job, JobId
-from orchestrator.jobs.submissions import BatchStatus, call_title
-from orchestrator.problems import missing_or_deleted
+from orchestrator.jobs.submissions import BatchStatus, format_call_title
+from orchestrator.problems import build_missing_problem
 from orchestrator.reviewing.stages import CallProgress
 from orchestrator.web.context import RouteContext
 from orchestrator.web.services import ServicesDependency
@@ -45,7 +45,7 @@ class PageContext(RouteContext):
         """Return the proposal's id. Raises HttpProblem with status 404 if the proposal is not in this call."""
         job = await self.services.jobs.get(self.tenant, JobId(id))
         if job is None or job.batch != call.id:
-            raise missing_or_deleted("evaluation", id, "This call has no such proposal. It may have been deleted.")
+            raise build_missing_problem("evaluation", id, "This call has no such proposal. It may have been deleted.")
         return job.id
 
     async def call_page(
@@ -56,7 +56,7 @@ class PageContext(RouteContext):
         progress = await self.services.call_progress.get_progress(
             self.tenant, {call.id: call.opinions_due}, self.now.date()
         )
-        header = CallHeader(call.id, call_title(call), progress[call.id], tab)
+        header = CallHeader(call.id, format_call_title(call), progress[call.id], tab)
         return self.page(template, status=status, call=call, header=header, **values)
 
     def page(self, template: str, *, status: int = 200, **values: object) -> HTMLResponse:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from assayer.models import IdeaId
 from assayer_client.comparisons import Comparison
-from orchestrator.jobs.results import outcomes_of
+from orchestrator.jobs.results import compute_outcomes
 from orchestrator.store.pair_verdicts import SourcedComparison
 
 
@@ -50,7 +50,7 @@ def _pair(comparisons: list[SourcedComparison], titles: Mapping[IdeaId, str]) ->
             order=_order(outcome.orders_agree),
             reasons=tuple(_reasons(answers, outcome.dimension, first_id)),
         )
-        for outcome in outcomes_of(first_id, answers)
+        for outcome in compute_outcomes(first_id, answers)
     )
     return JudgedPair(
         (titles[first_id], titles[second_id]), comparisons[0].job, comparisons[0].kind, comparisons[0].subject, respects

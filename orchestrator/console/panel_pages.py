@@ -12,8 +12,8 @@ from starlette.responses import Response
 
 from assayer_client.resources import Absent
 from assayer_client.reviewing import PanelPair
-from orchestrator.batches.results import csv_text
-from orchestrator.batches.workbook import sheet_of
+from orchestrator.batches.results import format_csv
+from orchestrator.batches.workbook import render_sheet
 from orchestrator.console.page_context import Assigner, Overrider, PageContext, PanelReader, Signer
 from orchestrator.jobs.submissions import BatchStatus, count_unfinished
 from orchestrator.problems import HttpProblem
@@ -52,7 +52,7 @@ async def export(context: PanelReader, call: CallInPath, format: Literal["csv", 
     await context.services.audit_log.record(
         context.tenant, context.by, "exported", call.id, format=format, what="anonymous reviews"
     )
-    content = csv_text(columns, rows) if format == "csv" else sheet_of("Reviews", columns, rows)
+    content = format_csv(columns, rows) if format == "csv" else render_sheet("Reviews", columns, rows)
     headers = {
         "Cache-Control": "private, no-cache",
         "Content-Disposition": f'attachment; filename="{call.id}-reviews.{format}"',

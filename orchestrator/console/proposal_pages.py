@@ -20,9 +20,9 @@ from orchestrator.console.page_context import CallReader, CallRunner, Commenter,
 from orchestrator.console.pair_view import judged_pairs
 from orchestrator.console.proposal_text import proposal_html
 from orchestrator.jobs.models import Job, JobId
-from orchestrator.jobs.report_figures import ReportFigures, figures_of
+from orchestrator.jobs.report_figures import ReportFigures, compute_figures
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.problems import HttpProblem, missing_or_deleted, required
+from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.reviewing.models import PointJudgement
 from orchestrator.services.comparisons import comparison_request
 from orchestrator.services.reports import stored_report
@@ -60,7 +60,7 @@ async def proposal(id: PathId, context: CallReader, view: Annotated[PanelPositio
         else None,
         report=report,
         text=None if report is None else await asyncio.to_thread(proposal_html, report.idea.whole_text),
-        figures=None if report is None else figures_of(report),
+        figures=None if report is None else compute_figures(report),
         evidence=None if report is None else evidence_of(report),
         remarks=await services.reviewing.remarks.list_remarks(tenant, job.id) if sees else None,
         opinions=await services.reviewing.opinions.list_opinions(tenant, evaluation=job.id) if sees else None,
@@ -89,14 +89,14 @@ async def change_applicant(
         raise HttpProblem("conflict", "The amount must be a number, such as 75,000.")
     body = ApplicantBody(name=name, institution=institution, amount=requested_amount)
     if not await context.services.applicants.change(context.tenant, JobId(id), body, context.by):
-        raise missing_or_deleted("evaluation", id)
+        raise build_missing_problem("evaluation", id)
     return RedirectResponse(f"/console/proposals/{id}#applicant", 303)
 
 
 @router.post("/proposals/{id}/remarks")
 async def remark(id: PathId, context: Commenter, text: Annotated[RemarkText, Form()]) -> Response:
     new_remark = await context.reviewing.remarks.add(context.tenant, JobId(id), text, context.by)
-    remark = required(new_remark, missing_or_deleted("evaluation", id))
+    remark = require(new_remark, build_missing_problem("evaluation", id))
     return RedirectResponse(f"/console/proposals/{id}#remark-{remark.id}", 303)
 
 
@@ -118,7 +118,7 @@ async def compare(
     if not _LEAST <= len(evaluation_ids) <= _MOST:
         return context.page("choose.html", chosen=len(evaluation_ids), status=422)
     reports = [await _find_with_report(context, item) for item in evaluation_ids]
-    columns = [(job, report, None if report is None else figures_of(report)) for job, report in reports]
+    columns = [(job, report, None if report is None else compute_figures(report)) for job, report in reports]
     evidences = [None if report is None else evidence_of(report) for _, report in reports]
     titles = {part.name: part.title for _, _, figures in columns if figures for part in figures.parts}
     shares = {name: [_share(figures, name) for _, _, figures in columns] for name in titles}
@@ -156,7 +156,7 @@ async def ask(
     work = comparison_request(ideas[0], ideas[1], blind=context.services.options.judged_blind(None, several=True))
     subject = f"{ideas[0].title} / {ideas[1].title}"
     job_ids = (JobId(first), JobId(second))
-    new = NewJob(id=job, request=work, subject=subject, priority="interactive", made_of=job_ids)
+    new = NewJob(id=job, request=work, subject=subject, priority="interactive", required_evaluations=job_ids)
     await context.services.jobs.add(context.tenant, [new])
     return RedirectResponse(f"/console/compare?id={first}&id={second}&asked={job}#judged", 303)
 

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from orchestrator.access.identity_provider import SignInFailed
-from orchestrator.access.sessions import NewSession, draw_token
+from orchestrator.access.sessions import NewSession, generate_token
 from orchestrator.console.sign_in_pages import begin_session, sign_in_page
-from orchestrator.problems import not_found, required
+from orchestrator.problems import build_not_found_problem, require
 from orchestrator.services.admission import admit_person
 from orchestrator.web.cookies import SIGN_IN_SECONDS, SignInAttempt, attempt_of, clear_attempt, keep_attempt
 from orchestrator.web.return_url import HOME, local_path
@@ -38,10 +38,12 @@ async def leave(
     next: Annotated[str, Query(max_length=2_000)] = HOME,
 ) -> Response:
     """Redirect the browser to the identity provider."""
-    identity_provider = required(services.identity_providers.get(provider), not_found("identity provider", provider))
-    state, nonce, verifier = (draw_token() for _ in range(3))
+    identity_provider = require(
+        services.identity_providers.get(provider), build_not_found_problem("identity provider", provider)
+    )
+    state, nonce, verifier = (generate_token() for _ in range(3))
     try:
-        url = await identity_provider.authorization_url(state, nonce, verifier)
+        url = await identity_provider.build_authorization_url(state, nonce, verifier)
     except SignInFailed as error:
         _LOG.warning("sign-in with %s failed: %s", provider, error)
         return sign_in_page(request, services, next, _DENIED, 502)

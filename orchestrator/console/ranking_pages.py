@@ -16,7 +16,7 @@ from orchestrator.console.page_context import CallReader, CallRunner, PageContex
 from orchestrator.console.shortlist import shortlist
 from orchestrator.jobs.models import TERMINAL, Job, JobId
 from orchestrator.jobs.requests import Limits, RankingRequest
-from orchestrator.jobs.submissions import BatchStatus, NewJob, call_title
+from orchestrator.jobs.submissions import BatchStatus, NewJob, format_call_title
 from orchestrator.problems import HttpProblem
 from orchestrator.services.job_lookup import find_job
 from orchestrator.services.ranking_candidates import RankingBody, RankingCandidates, ranking_request
@@ -94,8 +94,10 @@ async def start(context: CallRunner, call: CallInPath, entered: Annotated[_Enter
     work, candidates = await _request(context, call, choice)
     context.services.options.check_limit(choice.max_usd)
     job = JobId(context.services.new_id("rk"))
-    subject = f"{call_title(call)}: {len(work.ideas):,} proposals"
-    new = NewJob(id=job, request=work, subject=subject, priority="batch", made_of=tuple(candidates.evaluations))
+    subject = f"{format_call_title(call)}: {len(work.ideas):,} proposals"
+    new = NewJob(
+        id=job, request=work, subject=subject, priority="batch", required_evaluations=tuple(candidates.evaluations)
+    )
     await context.services.jobs.add(context.tenant, [new], by=context.by._replace(call=call.id))
     return RedirectResponse(f"/console/calls/{call.id}/rankings/{job}", 303)
 

@@ -18,13 +18,13 @@ from orchestrator.console.evidence_view import evidence_of
 from orchestrator.console.page_context import PageContext, Reviewer
 from orchestrator.console.proposal_text import proposal_html
 from orchestrator.jobs.models import JobId
-from orchestrator.jobs.report_figures import figures_of
-from orchestrator.problems import HttpProblem, missing_or_deleted, required
+from orchestrator.jobs.report_figures import compute_figures
+from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.reviewing.review_forms import fault_of_answers
 from orchestrator.services.opinions import judge_point, read_proposal, require_blind_opinion
 from orchestrator.services.reports import report_of_reviewer
-from orchestrator.validation_wording import fault_in_words
+from orchestrator.validation_wording import describe_validation_error
 from orchestrator.web.path_parameters import PathId
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
@@ -150,7 +150,7 @@ def _review_of(terms: CallTerms, form_values: Mapping[str, str]) -> OpinionBody 
         if wrong["loc"][0] == "score":
             return "Give a score from 1 to 5."
         name = str(wrong["loc"][2] if len(wrong["loc"]) > 2 else wrong["loc"][-1])
-        return f"{_TITLES.get(name, name)}: {fault_in_words(wrong)}"
+        return f"{_TITLES.get(name, name)}: {describe_validation_error(wrong)}"
     fault = fault_of_answers(terms, body.answers)
     return fault.detail if fault else body
 
@@ -191,7 +191,7 @@ async def _blind_given(context: PageContext, id: str) -> bool:
     blind_given = await context.reviewing.assignments.has_blind_opinion(
         context.tenant, JobId(id), context.caller.subject
     )
-    return required(blind_given, missing_or_deleted("evaluation", id))
+    return require(blind_given, build_missing_problem("evaluation", id))
 
 
 async def _review(context: PageContext, id: str, refused: _Refused | None = None) -> Response:
@@ -229,7 +229,7 @@ async def _review(context: PageContext, id: str, refused: _Refused | None = None
         seen=seen_revision,
         values=refused.values if refused else _values_of(opinion, terms) if opinion else {},
         report=report,
-        figures=None if report is None else figures_of(report),
+        figures=None if report is None else compute_figures(report),
         evidence=None if report is None else evidence_of(report),
         judgements={item.point: [item] for item in judgements},
         refused=refused,

@@ -18,8 +18,8 @@ from assayer.version import __version__
 from assayer_client import resources as wire
 from orchestrator.access.api_keys import Caller
 from orchestrator.jobs.models import JobState
-from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, not_covered_in_words
-from orchestrator.jobs.submissions import call_title
+from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, describe_poor_coverage
+from orchestrator.jobs.submissions import format_call_title
 from orchestrator.web.csrf import csrf_token
 
 _MEDIA_TYPES = {"js": "text/javascript", "css": "text/css"}
@@ -88,11 +88,11 @@ def _environment() -> Environment:
     environment.globals |= {
         "version": __version__,
         "address_of": _address,
-        "call_title": call_title,
+        "call_title": format_call_title,
         "notices": NOTICES,
         "flag_words": FLAGS,
         "methods": METHODS,
-        "not_covered": not_covered_in_words,
+        "not_covered": describe_poor_coverage,
         "outcome_words": OUTCOMES_IN_WORDS,
         "job_states": get_args(JobState),
         "band_words": {band: words.lower() for band, words in BANDS.items()},

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
 from orchestrator.access.api_keys import KeyRejection
-from orchestrator.access.sessions import NewSession, draw_token, role_of_key
+from orchestrator.access.sessions import NewSession, derive_role_from_key, generate_token
 from orchestrator.console.scripted_page import page_response
 from orchestrator.web.cookies import behind_tls, clear_session, keep_session, session_token
 from orchestrator.web.csrf import check_origin
@@ -56,7 +56,7 @@ async def sign_in(
     caller = await services.keys.authenticate(key.strip(), services.clock.now())
     if isinstance(caller, KeyRejection):
         return sign_in_page(request, services, next, _REFUSALS[caller.reason], 401)
-    role = role_of_key(caller.scopes) if caller.role == "machine" else caller.role
+    role = derive_role_from_key(caller.scopes) if caller.role == "machine" else caller.role
     if role is None:
         return sign_in_page(request, services, next, _NO_CONSOLE, 403)
     new = NewSession(caller.tenant, role, caller.name, key=caller.key, member=caller.member)
@@ -101,7 +101,7 @@ async def begin_session(request: Request, services: Services, new: NewSession, n
     previous_token = session_token(request, services.access)
     if previous_token is not None:
         await services.sessions.end(previous_token)
-    token = draw_token()
+    token = generate_token()
     await services.sessions.begin(token, new, services.clock.now())
     response = RedirectResponse(local_path(next), 303, {"Cache-Control": "no-store"})
     keep_session(response, request, services.access, token)

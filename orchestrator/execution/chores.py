@@ -16,31 +16,31 @@ class Chore(NamedTuple):
     name: str
     seconds: float
     """Seconds from the end of a run to the start of the next run."""
-    work: Callable[[], Awaitable[object]]
+    run: Callable[[], Awaitable[object]]
 
 
 class ChoreLock(Protocol):
-    async def run_alone(self, name: str, work: Callable[[], Awaitable[object]]) -> bool:
+    async def run_alone(self, name: str, run: Callable[[], Awaitable[object]]) -> bool:
         """Run the chore and return True; return False without running it if another process is running the chore with
-        this name. Raises StorageError, and any exception from the work."""
+        this name. Raises StorageError, and any exception from `run`."""
         ...
 
 
-async def run_chores(chores: Sequence[Chore], lock: ChoreLock, longest_pause: float) -> None:
+async def run_chores(chores: Sequence[Chore], lock: ChoreLock, max_pause_seconds: float) -> None:
     """Run the chores repeatedly until cancelled. Any number of processes can call this concurrently; `lock` ensures
-    that each chore runs in only one of them. `longest_pause` is the maximum number of seconds before a failed chore is
-    retried."""
+    that each chore runs in only one of them. `max_pause_seconds` is the maximum number of seconds before a failed chore
+    is retried."""
     async with asyncio.TaskGroup() as group:
         for chore in chores:
-            group.create_task(_repeat(chore, lock, longest_pause))
+            group.create_task(_repeat_chore(chore, lock, max_pause_seconds))
 
 
-async def _repeat(chore: Chore, lock: ChoreLock, longest_pause: float) -> None:
+async def _repeat_chore(chore: Chore, lock: ChoreLock, max_pause_seconds: float) -> None:
     while True:
-        pause = chore.seconds
+        pause_seconds = chore.seconds
         try:
-            await lock.run_alone(chore.name, chore.work)
+            await lock.run_alone(chore.name, chore.run)
         except AssayerError as error:
             _LOG.warning("could not %s: %s", chore.name, error)
-            pause = min(pause, longest_pause)
-        await asyncio.sleep(pause)
+            pause_seconds = min(pause_seconds, max_pause_seconds)
+        await asyncio.sleep(pause_seconds)

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 from assayer.ports import ProgressEvent
 
 
-def _now() -> dt.datetime:
+def _get_time() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
 class _StageProgress(NamedTuple):
     done: int
     total: int
-    began: dt.datetime
+    started_at: dt.datetime
     """Time at which progress of the stage was first reported, which is before it is written as an event."""
 
 
@@ -23,15 +23,17 @@ class JobProgress:
 
     Implements `assayer.ports.Progress`."""
 
-    def __init__(self, now: Callable[[], dt.datetime] = _now) -> None:
-        self._now = now
+    def __init__(self, get_time: Callable[[], dt.datetime] = _get_time) -> None:
+        self._now = get_time
         self._stages: dict[str, _StageProgress] = {}
         self._changed = False
 
     def report(self, event: ProgressEvent) -> None:
         previous, now = self._stages.get(event.stage), self._now()
         self._changed |= previous is None or (previous.done, previous.total) != (event.done, event.total)
-        self._stages[event.stage] = _StageProgress(event.done, event.total, now if previous is None else previous.began)
+        self._stages[event.stage] = _StageProgress(
+            event.done, event.total, now if previous is None else previous.started_at
+        )
 
     def take_changes(self) -> dict[str, Any] | None:
         """Return the progress of all stages, in the order in which they started; None if nothing has changed since the
@@ -41,7 +43,7 @@ class JobProgress:
         self._changed = False
         return {
             "stages": [
-                {"stage": name, "done": stage.done, "total": stage.total, "began": stage.began.isoformat()}
+                {"stage": name, "done": stage.done, "total": stage.total, "began": stage.started_at.isoformat()}
                 for name, stage in self._stages.items()
             ]
         }

@@ -20,10 +20,10 @@ class LeaseRenewal:
 
     def __init__(self, leases: LeaseStore, lease_seconds: float, on_lost: Callable[[UUID], None]) -> None:
         self._leases = leases
-        self._period = lease_seconds / 3
+        self._period_seconds = lease_seconds / 3
         self._on_lost = on_lost
         self._tokens: set[UUID] = set()
-        self._soon = asyncio.Event()
+        self._renewal_requested = asyncio.Event()
 
     def add(self, token: UUID) -> None:
         self._tokens.add(token)
@@ -31,19 +31,19 @@ class LeaseRenewal:
     def remove(self, token: UUID) -> None:
         self._tokens.discard(token)
 
-    def renew_soon(self) -> None:
+    def request_renewal(self) -> None:
         """Request an immediate renewal, which detects lost leases without a notification."""
-        self._soon.set()
+        self._renewal_requested.set()
 
     async def run(self) -> None:
         """Renew the leases periodically until cancelled."""
         while True:
-            self._soon.clear()
+            self._renewal_requested.clear()
             # A failed renewal is retried sooner, because the leases could expire after another whole period.
-            pause = self._period if await self.renew() else self._period / 6
+            pause_seconds = self._period_seconds if await self.renew() else self._period_seconds / 6
             try:
-                async with asyncio.timeout(pause):
-                    await self._soon.wait()
+                async with asyncio.timeout(pause_seconds):
+                    await self._renewal_requested.wait()
             except TimeoutError:
                 continue
 
@@ -53,12 +53,12 @@ class LeaseRenewal:
         if not tokens:
             return True
         try:
-            async with asyncio.timeout(self._period / 2):
-                still_held = await self._leases.renew(list(tokens))
+            async with asyncio.timeout(self._period_seconds / 2):
+                held_tokens = await self._leases.renew(list(tokens))
         except (AssayerError, TimeoutError) as error:
             _LOG.warning("could not renew %d leases: %s", len(tokens), error_text(error))
             return False
-        for token in (tokens & self._tokens) - still_held:
+        for token in (tokens & self._tokens) - held_tokens:
             self._tokens.discard(token)
             self._on_lost(token)
         return True

@@ -19,17 +19,19 @@ from assayer.errors import MailError, MailRefused, MailServerUnavailable, Storag
 from assayer.ports import Clock
 from orchestrator.mail.models import ClaimedMail
 from orchestrator.mail.wording import compose_mail, is_for_reviewer
-from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater, outcome_of_failure
+from orchestrator.outbox import Abandoned, Delivered, DeliveryOutcome, RetryLater, decide_after_failure
 from orchestrator.settings import MailDeliverySettings
 from orchestrator.store.mails import PgMails
 
 _LOG = logging.getLogger(__name__)
-MAIL_TRIES = Metric("assayer_email_attempts_total", "Attempts to send emails to the mail server, by outcome.", ["step"])
+MAIL_ATTEMPTS = Metric(
+    "assayer_email_attempts_total", "Attempts to send emails to the mail server, by outcome.", ["step"]
+)
 
-_STEP_LABELS = {Delivered: "sent", RetryLater: "later", GivenUp: "failed"}
-_EMAILS_PER_CONNECTION = 10
+_OUTCOME_LABELS = {Delivered: "sent", RetryLater: "later", Abandoned: "failed"}
+_MAX_EMAILS_PER_CONNECTION = 10
 """Maximum number of emails that a process sends over one connection."""
-_STOPPING_SECONDS = 5.0
+_STOP_TIMEOUT_SECONDS = 5.0
 """Maximum seconds to wait for the email in progress when the process is stopped. An interrupted email may be sent
 twice."""
 
@@ -52,7 +54,7 @@ class MailDeliverer:
     deadline_seconds: float
     """Maximum duration of sending an email, in seconds."""
     clock: Clock
-    draw: Callable[[], float]
+    draw_fraction: Callable[[], float]
     """Function that returns uniform numbers in [0, 1)."""
     settings: MailDeliverySettings
 
@@ -60,49 +62,49 @@ class MailDeliverer:
         """Deliver emails until cancelled. When cancelled, wait a short time for the email in progress."""
         while True:
             try:
-                claim_seconds = 2 * (_EMAILS_PER_CONNECTION + 1) * self.deadline_seconds
-                claimed = await self.outbox.claim(_EMAILS_PER_CONNECTION, claim_seconds)
-                if claimed:
-                    await self._send_claimed(claimed)
+                claim_seconds = 2 * (_MAX_EMAILS_PER_CONNECTION + 1) * self.deadline_seconds
+                mails = await self.outbox.claim(_MAX_EMAILS_PER_CONNECTION, claim_seconds)
+                if mails:
+                    await self._send_mails(mails)
             except StorageError as error:
                 _LOG.warning("emails cannot currently be sent: %s", error)
-                claimed = []
-            if len(claimed) < _EMAILS_PER_CONNECTION:
+                mails = []
+            if len(mails) < _MAX_EMAILS_PER_CONNECTION:
                 await asyncio.sleep(self.settings.poll_seconds)
 
-    async def _send_claimed(self, claimed: list[ClaimedMail]) -> None:
+    async def _send_mails(self, mails: list[ClaimedMail]) -> None:
         """Send the claimed emails over one connection. If the server is unreachable, do not contact it again for the
         remaining emails."""
-        unreachable: MailServerUnavailable | None = None
+        server_error: MailServerUnavailable | None = None
         async with self.connect() as server:
-            for mail in claimed:
-                sending = asyncio.ensure_future(self._deliver(mail, server, unreachable))
+            for mail in mails:
+                delivery = asyncio.ensure_future(self._deliver(mail, server, server_error))
                 try:
-                    unreachable = await asyncio.shield(sending)
+                    server_error = await asyncio.shield(delivery)
                 except asyncio.CancelledError:
-                    await asyncio.wait((sending,), timeout=_STOPPING_SECONDS)
-                    sending.cancel()
-                    await asyncio.gather(sending, return_exceptions=True)
+                    await asyncio.wait((delivery,), timeout=_STOP_TIMEOUT_SECONDS)
+                    delivery.cancel()
+                    await asyncio.gather(delivery, return_exceptions=True)
                     raise
 
     async def _deliver(
-        self, mail: ClaimedMail, server: MailServer, unreachable: MailServerUnavailable | None
+        self, mail: ClaimedMail, server: MailServer, server_error: MailServerUnavailable | None
     ) -> MailServerUnavailable | None:
         outcome: DeliveryOutcome
         try:
-            if unreachable is not None:
-                raise unreachable
+            if server_error is not None:
+                raise server_error
             outcome = Delivered(await server.send(await self._compose(mail)))
         except MailRefused as error:
-            outcome = GivenUp(str(error))
+            outcome = Abandoned(str(error))
         except MailError as error:
-            outcome = outcome_of_failure(str(error), mail.attempt, self.draw(), self.settings)
-            unreachable = error if isinstance(error, MailServerUnavailable) else None
-        MAIL_TRIES.labels(_STEP_LABELS[type(outcome)]).inc()
+            outcome = decide_after_failure(str(error), mail.attempt, self.draw_fraction(), self.settings)
+            server_error = error if isinstance(error, MailServerUnavailable) else None
+        MAIL_ATTEMPTS.labels(_OUTCOME_LABELS[type(outcome)]).inc()
         if not isinstance(outcome, Delivered):
             _LOG.warning("Email %s was not sent: %s", mail.id, outcome.detail)
         await self.outbox.settle(mail, outcome)
-        return unreachable
+        return server_error
 
     async def _compose(self, mail: ClaimedMail) -> EmailMessage:
         """Compose an email. If it asks a reviewer to sign in, each attempt contains a new link, because tokens of links

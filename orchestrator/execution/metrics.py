@@ -9,18 +9,18 @@ ATTEMPTS = Counter(
     "Attempts on jobs, by outcome: succeeded, failed, again (back in the queue), stopped (cancelled, drained, lost).",
     ["kind", "outcome"],
 )
-SECONDS = Histogram(
+ATTEMPT_SECONDS = Histogram(
     "assayer_job_attempt_seconds",
     "Duration of attempts on jobs in a worker.",
     ["kind"],
     buckets=(1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640, 1_280, 2_560),
 )
-FAULTS = Counter(
+ERRORS = Counter(
     "assayer_faults_total",
     "Errors that ended an attempt, by the boundary at which they occurred (listed in assayer/errors.py).",
     ["boundary", "error"],
 )
-IN_WORK = Gauge("assayer_worker_jobs", "Jobs running in this process.", multiprocess_mode="livesum")
+RUNNING_JOBS = Gauge("assayer_worker_jobs", "Jobs running in this process.", multiprocess_mode="livesum")
 ITEMS = Counter(
     "assayer_items_total",
     "Items of jobs with many items (rewards, curations, proposals, scores), by outcome: done, or problem (no result).",
@@ -45,7 +45,7 @@ REWARD_SECONDS = Histogram(
 )
 
 
-def count_fault(error: AssayerError) -> None:
-    lineage = type(error).__mro__
-    boundary = lineage[max(0, lineage.index(AssayerError) - 1)]
-    FAULTS.labels(boundary.__name__, type(error).__name__).inc()
+def count_error(error: AssayerError) -> None:
+    classes = type(error).__mro__
+    boundary = classes[max(0, classes.index(AssayerError) - 1)]
+    ERRORS.labels(boundary.__name__, type(error).__name__).inc()

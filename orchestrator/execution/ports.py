@@ -66,7 +66,7 @@ class NotificationSource(Protocol):
 
 
 class JobPerformer(Protocol):
-    async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
-        """Run the job and return its verdict, without its cost. Call `begun` once, before incurring any cost; incur no
-        further cost once cancelled. Raises AssayerError, and any exception from `begun`."""
+    async def perform(self, lease: Lease, progress: Progress, on_started: OnRunStarted) -> JobVerdict:
+        """Run the job and return its verdict, without its cost. Call `on_started` once, before incurring any cost;
+        incur no further cost once cancelled. Raises AssayerError, and any exception from `on_started`."""
         ...

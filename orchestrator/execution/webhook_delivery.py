@@ -14,19 +14,19 @@ from prometheus_client import Counter as Metric
 from assayer.errors import AssayerError, StorageError
 from assayer.models.sender_references import get_own_reference
 from assayer.ports import Clock
-from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater, outcome_of_failure
+from orchestrator.outbox import Abandoned, Delivered, DeliveryOutcome, RetryLater, decide_after_failure
 from orchestrator.settings import RedeliverySettings, WebhookDeliverySettings
 from orchestrator.store.webhooks import PgWebhooks
 from orchestrator.webhooks.models import ClaimedDelivery, WebhookId
-from orchestrator.webhooks.secrets import SecretCipher, signed_headers
+from orchestrator.webhooks.secrets import SecretCipher, build_signed_headers
 
 _LOG = logging.getLogger(__name__)
 ATTEMPTS = Metric("assayer_webhook_attempts_total", "Attempts to deliver to webhooks, by outcome.", ["step"])
 
-_STEP_LABELS = {Delivered: "delivered", RetryLater: "later", GivenUp: "failed"}
+_OUTCOME_LABELS = {Delivered: "delivered", RetryLater: "later", Abandoned: "failed"}
 _BATCH_CHECK_SECONDS = 1.0
 """Minimum seconds between two checks for finished batches."""
-_CLAIM_DEADLINES = 3.0
+_DEADLINES_PER_CLAIM = 3.0
 """Duration of a claim, as a multiple of the timeout of a delivery. A process that does not settle a claim in time is
 considered dead."""
 
@@ -51,7 +51,7 @@ class WebhookDeliverer:
     post: PostMessage
     signal: DeliverySignal
     clock: Clock
-    draw: Callable[[], float]
+    draw_fraction: Callable[[], float]
     """Function that returns uniform numbers in [0, 1)."""
     settings: WebhookDeliverySettings
     _in_flight: Counter[WebhookId] = field(default_factory=Counter)
@@ -64,35 +64,35 @@ class WebhookDeliverer:
         async with asyncio.TaskGroup() as group:
             while True:
                 self._settled.clear()
-                claimed = await self._claim()
-                for delivery in claimed:
+                deliveries = await self._claim_deliveries()
+                for delivery in deliveries:
                     self._in_flight[delivery.webhook] += 1
                     group.create_task(self._deliver(delivery))
-                if not claimed:
-                    await self._wait()
+                if not deliveries:
+                    await self._wait_for_deliveries()
 
-    async def _claim(self) -> list[ClaimedDelivery]:
+    async def _claim_deliveries(self) -> list[ClaimedDelivery]:
         settings = self.settings
-        free = settings.at_once - self._in_flight.total()
-        if free <= 0:
+        free_slots = settings.at_once - self._in_flight.total()
+        if free_slots <= 0:
             return []
         # No deliveries are claimed for a webhook with deliveries in progress, so that it never exceeds its limit.
-        busy = [webhook for webhook, count in self._in_flight.items() if count]
-        claim_seconds = _CLAIM_DEADLINES * settings.deadline_seconds
+        busy_webhooks = [webhook for webhook, count in self._in_flight.items() if count]
+        claim_seconds = _DEADLINES_PER_CLAIM * settings.deadline_seconds
         try:
-            await self._check_batches()
-            return await self.outbox.claim(free, settings.at_once_per_webhook, busy, claim_seconds)
+            await self._add_finished_batches()
+            return await self.outbox.claim(free_slots, settings.at_once_per_webhook, busy_webhooks, claim_seconds)
         except StorageError as error:
             _LOG.warning("webhook messages cannot currently be delivered: %s", error)
             return []
 
-    async def _check_batches(self) -> None:
+    async def _add_finished_batches(self) -> None:
         now = self.clock.monotonic()
         if now - self._batches_checked_at >= _BATCH_CHECK_SECONDS:
             self._batches_checked_at = now
             await self.outbox.queue_finished_batches()
 
-    async def _wait(self) -> None:
+    async def _wait_for_deliveries(self) -> None:
         """Wait until a delivery is settled, a new delivery is signalled, or the polling interval has passed."""
         settled_wait = asyncio.ensure_future(self._settled.wait())
         signal_wait = asyncio.ensure_future(self.signal.next(self.settings.poll_seconds))
@@ -105,8 +105,8 @@ class WebhookDeliverer:
 
     async def _deliver(self, delivery: ClaimedDelivery) -> None:
         try:
-            outcome = delivery_outcome(await self._send(delivery), delivery.attempt, self.draw(), self.settings)
-            ATTEMPTS.labels(_STEP_LABELS[type(outcome)]).inc()
+            outcome = decide_outcome(await self._send(delivery), delivery.attempt, self.draw_fraction(), self.settings)
+            ATTEMPTS.labels(_OUTCOME_LABELS[type(outcome)]).inc()
             await self.outbox.settle(delivery, outcome)
         except StorageError as error:
             _LOG.warning("Delivery %s will be repeated because its outcome could not be stored: %s", delivery.id, error)
@@ -118,20 +118,20 @@ class WebhookDeliverer:
 
     async def _send(self, delivery: ClaimedDelivery) -> int | str:
         """Send a delivery. Return the status of the response, or the reason why there is no response."""
-        body = json.dumps(_with_reference(delivery.payload), ensure_ascii=False, separators=(",", ":"))
-        seconds = self.settings.deadline_seconds
+        body = json.dumps(_add_reference(delivery.payload), ensure_ascii=False, separators=(",", ":"))
+        timeout_seconds = self.settings.deadline_seconds
         try:
             secret = self.cipher.decrypt(delivery.sealed)
-            headers = signed_headers(secret, delivery.id, self.clock.now(), body)
-            async with asyncio.timeout(2 * seconds):
-                return await self.post(delivery.url, body.encode(), headers, seconds)
+            headers = build_signed_headers(secret, delivery.id, self.clock.now(), body)
+            async with asyncio.timeout(2 * timeout_seconds):
+                return await self.post(delivery.url, body.encode(), headers, timeout_seconds)
         except AssayerError as error:
             return error.message
         except TimeoutError:
-            return f"No response arrived within {seconds:g} s."
+            return f"No response arrived within {timeout_seconds:g} s."
 
 
-def _with_reference(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _add_reference(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return the payload. If it describes an evaluation, the sender's reference for the proposal is added."""
     data = payload.get("data")
     if not isinstance(data, dict) or "source" not in data:
@@ -140,12 +140,14 @@ def _with_reference(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {**payload, "data": {**data, "reference": get_own_reference(str(data["source"]), row)}}
 
 
-def delivery_outcome(answer: int | str, attempt: int, draw: float, settings: RedeliverySettings) -> DeliveryOutcome:
-    """Return the outcome of attempt number `attempt`, from 1. `answer` is the status of the receiver's response, or the
-    reason why there is no response; `draw` is a uniform random number in [0, 1)."""
-    if isinstance(answer, int) and 200 <= answer < 300:
-        return Delivered(f"The receiver responded with status {answer}.")
-    detail = f"The receiver responded with status {answer}." if isinstance(answer, int) else answer
-    if answer == HTTPStatus.GONE:
-        return GivenUp(f"{detail} The URL no longer accepts messages.")
-    return outcome_of_failure(detail, attempt, draw, settings)
+def decide_outcome(
+    response: int | str, attempt: int, random_fraction: float, settings: RedeliverySettings
+) -> DeliveryOutcome:
+    """Return the outcome of attempt number `attempt`, from 1. `response` is the status of the receiver's response, or
+    the reason why there is no response; `random_fraction` is a uniform random number in [0, 1)."""
+    if isinstance(response, int) and 200 <= response < 300:
+        return Delivered(f"The receiver responded with status {response}.")
+    detail = f"The receiver responded with status {response}." if isinstance(response, int) else response
+    if response == HTTPStatus.GONE:
+        return Abandoned(f"{detail} The URL no longer accepts messages.")
+    return decide_after_failure(detail, attempt, random_fraction, settings)

@@ -10,7 +10,7 @@ from typing import Literal
 from assayer.models import Absent, Frozen
 from assayer_client.resources import Dollars
 
-FEWEST = 10
+MIN_EVALUATIONS = 10
 """Minimum number of the tenant's own evaluations for estimating the cost, and minimum number that ended within the last
 hour for estimating the duration."""
 
@@ -54,8 +54,8 @@ class QueuePace(Frozen):
 
     @property
     def ideas_per_hour(self) -> float | Absent:
-        if self.ended < FEWEST or self.seconds <= 0:
-            return Absent(reason=f"Fewer than {FEWEST} evaluations by this method ended within the last hour.")
+        if self.ended < MIN_EVALUATIONS or self.seconds <= 0:
+            return Absent(reason=f"Fewer than {MIN_EVALUATIONS} evaluations by this method ended within the last hour.")
         return 3600 * (self.ended - 1) / self.seconds
 
 
@@ -77,13 +77,13 @@ class CostEstimate(Frozen):
     """GPU-hours of a language model on own GPUs; None if the speed of a model is unknown."""
     high_gpu_hours: float | None
     """GPU-hours if every idea took as many as the 90th percentile of past evaluations."""
-    cut_short: float | Absent
+    share_over_max_usd: float | Absent
     """Fraction of the tenant's own evaluations that cost more than `max_usd` allows and would have ended incomplete."""
     hours: float | Absent
     """Hours until the last evaluation ends, at the rate of the last hour and after the evaluations already waiting."""
 
 
-def estimate(
+def estimate_cost(
     ideas: int,
     past_usage: Sequence[EvaluationUsage],
     typical: TypicalEvaluation | Absent,
@@ -92,10 +92,10 @@ def estimate(
 ) -> CostEstimate | Absent:
     """Estimate the cost and duration of `ideas` different ideas; `max_usd` is the maximum cost of each. Return Absent,
     with the reason, if the tenant has too few own evaluations and `typical` is Absent."""
-    speed = pace.ideas_per_hour
-    hours = speed if isinstance(speed, Absent) else (ideas + pace.waiting) / speed
-    if len(past_usage) >= FEWEST:
-        return _from_own(ideas, past_usage, hours, max_usd)
+    ideas_per_hour = pace.ideas_per_hour
+    hours = ideas_per_hour if isinstance(ideas_per_hour, Absent) else (ideas + pace.waiting) / ideas_per_hour
+    if len(past_usage) >= MIN_EVALUATIONS:
+        return _estimate_from_own(ideas, past_usage, hours, max_usd)
     if isinstance(typical, Absent):
         return typical
     return CostEstimate(
@@ -105,54 +105,56 @@ def estimate(
         prompt_tokens=ideas * typical.prompt_tokens,
         cached_prompt_tokens=None,
         completion_tokens=ideas * typical.completion_tokens,
-        cost_usd=_times(ideas, typical.cost_usd, max_usd),
-        high_cost_usd=_times(ideas, typical.high_cost_usd, max_usd),
+        cost_usd=_multiply_cost(ideas, typical.cost_usd, max_usd),
+        high_cost_usd=_multiply_cost(ideas, typical.high_cost_usd, max_usd),
         gpu_hours=None if typical.gpu_hours is None else ideas * typical.gpu_hours,
         high_gpu_hours=None if typical.high_gpu_hours is None else ideas * typical.high_gpu_hours,
-        cut_short=Absent(reason=f"At least {FEWEST} of your own evaluations by this method are required."),
+        share_over_max_usd=Absent(
+            reason=f"At least {MIN_EVALUATIONS} of your own evaluations by this method are required."
+        ),
         hours=hours,
     )
 
 
-def _from_own(
+def _estimate_from_own(
     ideas: int, past_usage: Sequence[EvaluationUsage], hours: float | Absent, max_usd: float | None
 ) -> CostEstimate:
-    costs = [item.cost_usd for item in past_usage if item.cost_usd is not None]
-    mean: float | Absent
-    high: float | Absent
+    costs = [usage.cost_usd for usage in past_usage if usage.cost_usd is not None]
+    mean_cost: float | Absent
+    high_cost: float | Absent
     share_over_limit: float | Absent
     if len(costs) < len(past_usage):
-        mean = high = share_over_limit = Absent(
+        mean_cost = high_cost = share_over_limit = Absent(
             reason=f"The price of {len(past_usage) - len(costs)} of your last {len(past_usage)} evaluations is unknown."
         )
     else:
-        limited_costs = [cost if max_usd is None else min(cost, max_usd) for cost in costs]
-        mean, high = statistics.fmean(limited_costs), _high(limited_costs)
+        capped_costs = [cost if max_usd is None else min(cost, max_usd) for cost in costs]
+        mean_cost, high_cost = statistics.fmean(capped_costs), _compute_90th_percentile(capped_costs)
         share_over_limit = 0.0 if max_usd is None else sum(cost > max_usd for cost in costs) / len(costs)
-    gpu_hours = [item.gpu_hours for item in past_usage if item.gpu_hours is not None]
-    all_timed = len(gpu_hours) == len(past_usage)
+    gpu_hours = [usage.gpu_hours for usage in past_usage if usage.gpu_hours is not None]
+    has_all_gpu_hours = len(gpu_hours) == len(past_usage)
     return CostEstimate(
         basis="own",
         evaluations=len(past_usage),
-        calls=round(ideas * statistics.fmean(item.calls for item in past_usage)),
-        prompt_tokens=round(ideas * statistics.fmean(item.prompt_tokens for item in past_usage)),
-        cached_prompt_tokens=round(ideas * statistics.fmean(item.cached_prompt_tokens for item in past_usage)),
-        completion_tokens=round(ideas * statistics.fmean(item.completion_tokens for item in past_usage)),
-        cost_usd=_times(ideas, mean, None),
-        high_cost_usd=_times(ideas, high, None),
-        gpu_hours=ideas * statistics.fmean(gpu_hours) if all_timed else None,
-        high_gpu_hours=ideas * _high(gpu_hours) if all_timed else None,
-        cut_short=share_over_limit,
+        calls=round(ideas * statistics.fmean(usage.calls for usage in past_usage)),
+        prompt_tokens=round(ideas * statistics.fmean(usage.prompt_tokens for usage in past_usage)),
+        cached_prompt_tokens=round(ideas * statistics.fmean(usage.cached_prompt_tokens for usage in past_usage)),
+        completion_tokens=round(ideas * statistics.fmean(usage.completion_tokens for usage in past_usage)),
+        cost_usd=_multiply_cost(ideas, mean_cost, None),
+        high_cost_usd=_multiply_cost(ideas, high_cost, None),
+        gpu_hours=ideas * statistics.fmean(gpu_hours) if has_all_gpu_hours else None,
+        high_gpu_hours=ideas * _compute_90th_percentile(gpu_hours) if has_all_gpu_hours else None,
+        share_over_max_usd=share_over_limit,
         hours=hours,
     )
 
 
-def _high(values: Sequence[float]) -> float:
+def _compute_90th_percentile(values: Sequence[float]) -> float:
     """Return the 90th percentile."""
     return statistics.quantiles(values, n=10, method="inclusive")[-1]
 
 
-def _times(ideas: int, cost: float | Absent, max_usd: float | None) -> float | Absent:
-    if isinstance(cost, Absent):
-        return cost
-    return ideas * (cost if max_usd is None else min(cost, max_usd))
+def _multiply_cost(ideas: int, cost_per_idea: float | Absent, max_usd: float | None) -> float | Absent:
+    if isinstance(cost_per_idea, Absent):
+        return cost_per_idea
+    return ideas * (cost_per_idea if max_usd is None else min(cost_per_idea, max_usd))

@@ -75,7 +75,7 @@ class Grant(NamedTuple):
 class Allocation(NamedTuple):
     grants: tuple[Grant, ...]
     clock: float
-    times: Mapping[TenantId, float]
+    virtual_times: Mapping[TenantId, float]
     """New virtual times of the tenants that got a slot."""
 
 
@@ -84,35 +84,34 @@ class _TenantShare:
     """A tenant's queue while slots are allocated."""
 
     tenant_queue: TenantQueue
-    time: float
+    virtual_time: float
     free_jobs: int | None
     budget_left: float | None
     queues: Mapping[Priority, deque[WaitingJob]] = field(init=False)
 
     def __post_init__(self) -> None:
-        waiting_queue = self.tenant_queue
         self.queues = {
-            "interactive": deque(waiting_queue.interactive),
-            "batch": deque(waiting_queue.batch),
-            "overnight": deque(waiting_queue.overnight),
+            "interactive": deque(self.tenant_queue.interactive),
+            "batch": deque(self.tenant_queue.batch),
+            "overnight": deque(self.tenant_queue.overnight),
         }
 
-    def next_job(self, priority: Priority, suspects: bool) -> WaitingJob | None:
-        """Return the next job of this priority if it is allowed to start, otherwise None. Without `suspects`, suspect
-        jobs are skipped."""
+    def peek_job(self, priority: Priority, allow_suspects: bool) -> WaitingJob | None:
+        """Return the next job of this priority if it is allowed to start, otherwise None. Without `allow_suspects`,
+        suspect jobs are skipped."""
         queue = self.queues[priority]
-        while queue and queue[0].suspect and not suspects:
+        while queue and queue[0].suspect and not allow_suspects:
             queue.popleft()
         if not queue or self.free_jobs == 0:
             return None
-        return queue[0] if self._affords(queue[0].max_usd) else None
+        return queue[0] if self._can_afford(queue[0].max_usd) else None
 
-    def _affords(self, max_usd: float | None) -> bool:
+    def _can_afford(self, max_usd: float | None) -> bool:
         return self.budget_left is None or (self.budget_left > 0 if max_usd is None else max_usd <= self.budget_left)
 
-    def start(self, priority: Priority) -> Grant:
+    def start_job(self, priority: Priority) -> Grant:
         job = self.queues[priority].popleft()
-        self.time += 1 / self.tenant_queue.weight
+        self.virtual_time += 1 / self.tenant_queue.weight
         self.free_jobs = None if self.free_jobs is None else self.free_jobs - 1
         if self.budget_left is None:
             return Grant(job.job, self.tenant_queue.tenant, job.max_usd, 0.0)
@@ -121,31 +120,31 @@ class _TenantShare:
         return Grant(job.job, self.tenant_queue.tenant, reserved_usd, reserved_usd)
 
 
-def allocate(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> Allocation:
+def allocate_slots(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> Allocation:
     """Allocate the free slots to waiting interactive and batch jobs. At most one suspect job is started."""
     shares = [
         _TenantShare(tenant, max(tenant.virtual_time, clock), tenant.free_jobs, tenant.budget_left)
         for tenant in tenants
     ]
     priorities: tuple[Priority, ...] = ("batch",) if slots.batch_only else ("interactive", "batch")
-    eligible = [share for share in shares if any(share.next_job(priority, True) for priority in priorities)]
-    clock = min((share.time for share in eligible), default=clock)
-    grants, served = _allocate_slots(slots, eligible, priorities)
-    return Allocation(tuple(grants), clock, {share.tenant_queue.tenant: share.time for share in served})
+    eligible = [share for share in shares if any(share.peek_job(priority, True) for priority in priorities)]
+    clock = min((share.virtual_time for share in eligible), default=clock)
+    grants, served = _grant_slots(slots, eligible, priorities)
+    return Allocation(tuple(grants), clock, {share.tenant_queue.tenant: share.virtual_time for share in served})
 
 
-def allocate_overnight(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> Allocation:
+def allocate_overnight_slots(slots: FreeSlots, clock: float, tenants: Sequence[TenantQueue]) -> Allocation:
     """Allocate slots to overnight jobs. The tenant with the fewest running overnight jobs relative to its weight is
     next. These jobs run for hours and mostly wait, so they neither delay the tenant's other jobs nor count towards its
     limit of running jobs."""
     shares = [
         _TenantShare(tenant, tenant.overnight_running / tenant.weight, None, tenant.budget_left) for tenant in tenants
     ]
-    grants, _ = _allocate_slots(slots, shares, ("overnight",))
+    grants, _ = _grant_slots(slots, shares, ("overnight",))
     return Allocation(tuple(grants), clock, {})
 
 
-def _allocate_slots(
+def _grant_slots(
     slots: FreeSlots, shares: Sequence[_TenantShare], priorities: Sequence[Priority]
 ) -> tuple[list[Grant], list[_TenantShare]]:
     ranks: dict[Priority, tuple[float, int]] = {
@@ -153,32 +152,32 @@ def _allocate_slots(
         "batch": (0.0, 1),
         "overnight": (0.0, 1),
     }
-    for_batch = max(0, slots.free - slots.interactive_only)
-    suspects = True
+    batch_slots = max(0, slots.free - slots.interactive_only)
+    allow_suspects = True
     grants: list[Grant] = []
     served: dict[TenantId, _TenantShare] = {}
 
-    def key(share: _TenantShare, priority: Priority) -> tuple[float, int, TenantId]:
-        ahead, rank = ranks[priority]
-        return share.time - ahead, rank, share.tenant_queue.tenant
+    def rank_share(share: _TenantShare, priority: Priority) -> tuple[float, int, TenantId]:
+        head_start, rank = ranks[priority]
+        return share.virtual_time - head_start, rank, share.tenant_queue.tenant
 
     by_tenant = {share.tenant_queue.tenant: share for share in shares}
-    heap = [(*key(share, priority), priority) for share in shares for priority in priorities]
+    heap = [(*rank_share(share, priority), priority) for share in shares for priority in priorities]
     heapq.heapify(heap)
     while heap and len(grants) < slots.free:
-        *share_key, tenant, priority = heap[0]
+        *queued_rank, tenant, priority = heap[0]
         share = by_tenant[tenant]
-        if (now := key(share, priority)) > (share_key[0], share_key[1], tenant):
-            heapq.heapreplace(heap, (*now, priority))
+        if (current_rank := rank_share(share, priority)) > (queued_rank[0], queued_rank[1], tenant):
+            heapq.heapreplace(heap, (*current_rank, priority))
             continue
-        job = share.next_job(priority, suspects)
-        if job is None or (priority == "batch" and for_batch == 0):
+        job = share.peek_job(priority, allow_suspects)
+        if job is None or (priority == "batch" and batch_slots == 0):
             heapq.heappop(heap)
             continue
-        grants.append(share.start(priority))
+        grants.append(share.start_job(priority))
         served[tenant] = share
-        suspects = suspects and not job.suspect
-        for_batch -= priority == "batch"
+        allow_suspects = allow_suspects and not job.suspect
+        batch_slots -= priority == "batch"
     return grants, list(served.values())
 
 
@@ -199,29 +198,29 @@ class QueuePosition(NamedTuple):
     reserved_usd: float
 
 
-def waiting_reason(now: QueuePosition) -> str:
+def explain_wait(position: QueuePosition) -> str:
     """Return a sentence that states why the job has not started: the first obstacle that applies."""
-    if now.seconds > 0:
-        return f"The last attempt did not finish. The next one can start in {now.seconds:.0f} s."
-    if now.max_running is not None and now.running >= now.max_running:
-        return f"Your organisation has reached its limit of running jobs ({now.running} running)."
-    if reason := _lacks_budget(now):
+    if position.seconds > 0:
+        return f"The last attempt did not finish. The next one can start in {position.seconds:.0f} s."
+    if position.max_running is not None and position.running >= position.max_running:
+        return f"Your organisation has reached its limit of running jobs ({position.running} running)."
+    if reason := _explain_budget_wait(position):
         return reason
-    if now.ahead:
-        return f"Jobs of your organisation ahead of it in the queue: {now.ahead:,}."
+    if position.ahead:
+        return f"Jobs of your organisation ahead of it in the queue: {position.ahead:,}."
     return "It starts when a worker is free."
 
 
-def _lacks_budget(now: QueuePosition) -> str | None:
-    if now.monthly_usd is None:
+def _explain_budget_wait(position: QueuePosition) -> str | None:
+    if position.monthly_usd is None:
         return None
-    budget_left = now.monthly_usd - now.spent_usd - now.reserved_usd
-    if (budget_left > 0) if now.max_usd is None else (now.max_usd <= budget_left):
+    budget_left = position.monthly_usd - position.spent_usd - position.reserved_usd
+    if (budget_left > 0) if position.max_usd is None else (position.max_usd <= budget_left):
         return None
-    need = "It has no cost limit" if now.max_usd is None else f"It may cost {now.max_usd:g} USD"
+    cost_text = "It has no cost limit" if position.max_usd is None else f"It may cost {position.max_usd:g} USD"
     return (
-        f"{need}, but only {max(0.0, budget_left):.2f} USD remains of your organisation's budget of "
-        f"{now.monthly_usd:g} USD a month: {now.spent_usd:.2f} USD is spent and {now.reserved_usd:.2f} USD reserved "
-        "for running jobs. It starts when enough of the reserved amount is released, when the budget is increased, or "
-        "on the first of the month (UTC)."
+        f"{cost_text}, but only {max(0.0, budget_left):.2f} USD remains of your organisation's budget of "
+        f"{position.monthly_usd:g} USD a month: {position.spent_usd:.2f} USD is spent and "
+        f"{position.reserved_usd:.2f} USD reserved for running jobs. It starts when enough of the reserved amount is "
+        "released, when the budget is increased, or on the first of the month (UTC)."
     )

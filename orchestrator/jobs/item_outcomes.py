@@ -20,22 +20,22 @@ from assayer_client.curation import (
 from assayer_client.item_jobs import ItemOutcome
 from assayer_client.rewards import Reward, RewardOutcome, RewardsResult
 
-Ended = TypeVar("Ended", bound=ItemOutcome)
+OutcomeT = TypeVar("OutcomeT", bound=ItemOutcome)
 
-_FREE = {"llm_requests": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
+_NO_USAGE = {"llm_requests": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
 
 
-def repeated(outcome: Ended, item: int, name: str) -> Ended:
+def copy_for_duplicate(outcome: OutcomeT, item: int, name: str) -> OutcomeT:
     """Return a copy of the outcome for a later item with the same text, at no further cost."""
     changed_fields: dict[str, Any] = {"item": item, "id": name, "duplicate_of": outcome.item, "seconds": 0.0}
     if isinstance(outcome, PaidOutcome):
-        changed_fields |= _FREE
+        changed_fields |= _NO_USAGE
     elif isinstance(outcome, RewardOutcome) and outcome.reward is not None:
-        changed_fields["reward"] = outcome.reward.model_copy(update=_FREE)
+        changed_fields["reward"] = outcome.reward.model_copy(update=_NO_USAGE)
     return outcome.model_copy(update=changed_fields)
 
 
-def ended_as(outcome: PaidOutcome) -> Literal["succeeded", "absent", "problem"]:
+def classify_outcome(outcome: PaidOutcome) -> Literal["succeeded", "absent", "problem"]:
     match outcome:
         case CurationOutcome(paper=CuratedPaper(kind=kind)):
             is_absent = isinstance(kind, Absent)
@@ -48,7 +48,9 @@ def ended_as(outcome: PaidOutcome) -> Literal["succeeded", "absent", "problem"]:
     return "absent" if is_absent else "succeeded"
 
 
-def reward_ended_as(outcome: RewardOutcome) -> Literal["match", "no_match", "absent", "decided_by_guard", "problem"]:
+def classify_reward_outcome(
+    outcome: RewardOutcome,
+) -> Literal["match", "no_match", "absent", "decided_by_guard", "problem"]:
     if outcome.reward is None:
         return "problem"
     if outcome.reward.guard is not None:
@@ -58,31 +60,35 @@ def reward_ended_as(outcome: RewardOutcome) -> Literal["match", "no_match", "abs
     return "match" if outcome.reward.value else "no_match"
 
 
-def items_result(kind: Literal["curation", "candidate_ideas", "score"], outcomes: Sequence[PaidOutcome]) -> ItemsResult:
-    counts = Counter(map(ended_as, outcomes))
-    return ItemsResult(kind=kind, **_counts(counts, "succeeded", "absent", "problem"), **_totals(outcomes, outcomes))
+def summarise_items(
+    kind: Literal["curation", "candidate_ideas", "score"], outcomes: Sequence[PaidOutcome]
+) -> ItemsResult:
+    counts = Counter(map(classify_outcome, outcomes))
+    return ItemsResult(
+        kind=kind, **_select_counts(counts, "succeeded", "absent", "problem"), **_compute_totals(outcomes, outcomes)
+    )
 
 
-def rewards_result(judge: str, outcomes: Sequence[RewardOutcome]) -> RewardsResult:
-    ended = Counter(map(reward_ended_as, outcomes))
+def summarise_rewards(judge: str, outcomes: Sequence[RewardOutcome]) -> RewardsResult:
+    counts = Counter(map(classify_reward_outcome, outcomes))
     rewards = [outcome.reward for outcome in outcomes if outcome.reward is not None]
-    counts = _counts(ended, "match", "no_match", "decided_by_guard", "absent", "problem")
-    return RewardsResult(judge=judge, **counts, **_totals(outcomes, rewards))
+    count_fields = _select_counts(counts, "match", "no_match", "decided_by_guard", "absent", "problem")
+    return RewardsResult(judge=judge, **count_fields, **_compute_totals(outcomes, rewards))
 
 
-def _counts(counts: Counter[Any], *names: str) -> dict[str, Any]:
+def _select_counts(counts: Counter[Any], *names: str) -> dict[str, Any]:
     return {name: counts[name] for name in names}
 
 
-def _totals(outcomes: Sequence[ItemOutcome], paid_outcomes: Sequence[PaidOutcome | Reward]) -> dict[str, Any]:
+def _compute_totals(outcomes: Sequence[ItemOutcome], paid_outcomes: Sequence[PaidOutcome | Reward]) -> dict[str, Any]:
     """Return the number of items, and the usage and cost of the items that were paid for."""
-    unknown = next((item.cost_usd for item in paid_outcomes if isinstance(item.cost_usd, Absent)), None)
-    cost = sum(item.cost_usd for item in paid_outcomes if not isinstance(item.cost_usd, Absent))
+    unknown_cost = next((item.cost_usd for item in paid_outcomes if isinstance(item.cost_usd, Absent)), None)
+    known_cost = sum(item.cost_usd for item in paid_outcomes if not isinstance(item.cost_usd, Absent))
     return {
         "items": len(outcomes),
         "repeated": sum(outcome.duplicate_of is not None for outcome in outcomes),
         "llm_requests": sum(item.llm_requests for item in paid_outcomes),
         "prompt_tokens": sum(item.prompt_tokens for item in paid_outcomes),
         "completion_tokens": sum(item.completion_tokens for item in paid_outcomes),
-        "cost_usd": round(cost, 6) if unknown is None else unknown,
+        "cost_usd": round(known_cost, 6) if unknown_cost is None else unknown_cost,
     }

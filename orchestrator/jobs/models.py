@@ -21,7 +21,7 @@ from orchestrator.jobs.requests import JobRequest
 
 KeyId = NewType("KeyId", str)
 
-ThingKind = Literal[JobKind, "batch"]
+ResourceKind = Literal[JobKind, "batch"]
 """Kinds of resources that a tenant submits and deletes."""
 
 EventKind: TypeAlias = Literal[

@@ -17,6 +17,6 @@ OUTCOMES_IN_WORDS: dict[EvaluationOutcome, str] = {
 }
 
 
-def not_covered_in_words(proposals: int) -> str:
+def describe_poor_coverage(proposals: int) -> str:
     """Return a sentence, without its full stop, on proposals whose field the corpus covers poorly."""
     return f"The corpus does not cover the field of {'1 proposal' if proposals == 1 else f'{proposals:,} proposals'}"

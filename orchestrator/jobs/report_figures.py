@@ -4,7 +4,7 @@ from assayer.models import Absent, FitLevel, Frozen, Part, Report, ScoreCertaint
 from assayer.reports.scores import score_of, share
 from assayer.text.frequent_words import find_frequent_words
 
-_NOT_COVERED = "The corpus does not cover its field."
+_POOR_COVERAGE_REASON = "The corpus does not cover its field."
 CERTAINTIES: tuple[ScoreCertainty, ...] = ("low", "moderate", "high")
 """Certainties in ascending order."""
 
@@ -38,19 +38,19 @@ class ReportFigures(Frozen):
     """Most frequent words of the proposal, in descending order of frequency."""
 
 
-def figures_of(report: Report) -> ReportFigures:
+def compute_figures(report: Report) -> ReportFigures:
     score = score_of(report)
     fit = report.coverage.corpus_fit
-    parts = tuple(map(_part, report.parts))
-    known_certainties = [CERTAINTIES.index(part.certainty) for part in parts if part.certainty is not None]
+    parts = tuple(map(_compute_part_figure, report.parts))
+    certainty_indexes = [CERTAINTIES.index(part.certainty) for part in parts if part.certainty is not None]
     notices = tuple(dict.fromkeys(notice.kind for notice in report.notices))
     return ReportFigures(
         idea=report.idea.id,
         score=None if isinstance(score, Absent) else score,
-        reason=_missing_score_reason(score, parts, covered=isinstance(fit, Absent) or fit.level != "poor")
+        reason=_explain_missing_score(score, parts, is_covered=isinstance(fit, Absent) or fit.level != "poor")
         if isinstance(score, Absent)
         else "",
-        certainty=CERTAINTIES[min(known_certainties)] if known_certainties else None,
+        certainty=CERTAINTIES[min(certainty_indexes)] if certainty_indexes else None,
         fit=None if isinstance(fit, Absent) else fit.level,
         complete=not isinstance(score, Absent) and "budget" not in notices and all(not part.reason for part in parts),
         parts=parts,
@@ -59,18 +59,18 @@ def figures_of(report: Report) -> ReportFigures:
     )
 
 
-def _missing_score_reason(score: Absent, parts: tuple[PartFigure, ...], *, covered: bool) -> str:
+def _explain_missing_score(score: Absent, parts: tuple[PartFigure, ...], *, is_covered: bool) -> str:
     """Return the reason why there is no score. If no part has a score, it consists of the parts' reasons, which are
     more specific. If the corpus does not cover the field, that reason comes first, because the others follow from
     it."""
     part_reasons = dict.fromkeys(part.reason for part in parts)
     reasons = [score.reason] if not parts or "" in part_reasons else list(part_reasons)
-    if not covered and _NOT_COVERED not in reasons:
-        reasons.insert(0, _NOT_COVERED)
+    if not is_covered and _POOR_COVERAGE_REASON not in reasons:
+        reasons.insert(0, _POOR_COVERAGE_REASON)
     return " ".join(f"{reason[:1].upper()}{reason[1:]}" for reason in reasons)
 
 
-def _part(part: Part) -> PartFigure:
+def _compute_part_figure(part: Part) -> PartFigure:
     score = part.score
     return PartFigure(
         name=part.name,

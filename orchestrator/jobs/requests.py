@@ -136,7 +136,7 @@ JobRequest: TypeAlias = Annotated[
 ]
 
 
-def suspicious_features(request: JobRequest) -> tuple[FlagKind, ...]:
+def find_suspicious_features(request: JobRequest) -> tuple[FlagKind, ...]:
     """Return the kinds of suspicious features in a request's texts. Documents have none, because they have not been
     parsed yet."""
     match request:

@@ -8,7 +8,7 @@ from assayer.models import Frozen, IdeaId
 from assayer_client.comparisons import Comparison, Outcome, Winner
 from assayer_client.rankings import Ranking
 
-_OTHER: dict[Winner, Winner] = {"first": "second", "second": "first", "tie": "tie"}
+_OPPOSITE_WINNERS: dict[Winner, Winner] = {"first": "second", "second": "first", "tie": "tie"}
 
 
 class RankingResult(Frozen):
@@ -18,13 +18,13 @@ class RankingResult(Frozen):
     """All comparisons on which the ranking is based, including those submitted with the request."""
 
 
-def outcomes_of(first: IdeaId, answers: Sequence[Comparison]) -> tuple[Outcome, ...]:
-    """Return an outcome for each dimension, relative to the idea `first`. `answers` contains one comparison, or one for
-    each order of the ideas; if these disagree, the outcome is a tie."""
+def compute_outcomes(first: IdeaId, comparisons: Sequence[Comparison]) -> tuple[Outcome, ...]:
+    """Return an outcome for each dimension, relative to the idea `first`. `comparisons` contains one comparison, or one
+    for each order of the ideas; if these disagree, the outcome is a tie."""
     winners_by_dimension: dict[str, list[Winner]] = {}
-    for answer in answers:
-        for verdict in answer.verdicts:
-            winner = verdict.winner if answer.first == first else _OTHER[verdict.winner]
+    for comparison in comparisons:
+        for verdict in comparison.verdicts:
+            winner = verdict.winner if comparison.first == first else _OPPOSITE_WINNERS[verdict.winner]
             winners_by_dimension.setdefault(verdict.dimension, []).append(winner)
     return tuple(
         Outcome(

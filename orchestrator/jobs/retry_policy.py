@@ -24,14 +24,14 @@ from assayer.errors import (
     StorageError,
 )
 from orchestrator.jobs.models import Problem
-from orchestrator.jobs.withheld_addresses import without_addresses
+from orchestrator.jobs.withheld_addresses import withhold_addresses
 
 _LOG = logging.getLogger(__name__)
 
-_OUTAGES = (ComponentUnavailable, LlmUnavailable, StorageError, SourceUnavailable, SourceBusy, ParserUnavailable)
+_OUTAGE_ERRORS = (ComponentUnavailable, LlmUnavailable, StorageError, SourceUnavailable, SourceBusy, ParserUnavailable)
 """Errors that mean that a dependency of all jobs is unreachable."""
 
-_FINAL: tuple[tuple[type[AssayerError], str, str], ...] = (
+_FINAL_ERRORS: tuple[tuple[type[AssayerError], str, str], ...] = (
     (InputError, "unusable-input", "The input cannot be used"),
     (BudgetExhausted, "budget-exhausted", "The budget is spent"),
     (LlmRejected, "llm-rejected", "The language model's endpoint refuses the service's requests"),
@@ -48,7 +48,7 @@ _FINAL: tuple[tuple[type[AssayerError], str, str], ...] = (
 class Retry(NamedTuple):
     """Outcome that returns the job to the queue."""
 
-    why: str
+    reason: str
     seconds: float
     """Seconds before the job can start again."""
     attempt_failed: bool
@@ -56,22 +56,22 @@ class Retry(NamedTuple):
     unreachable."""
 
 
-def outcome_of_error(error: AssayerError, attempt: int) -> Problem | Retry:
+def decide_after_error(error: AssayerError, attempt: int) -> Problem | Retry:
     """Return the problem or the retry to which an error leads. `attempt` is numbered from 1. An error without a rule
     may be temporary, so it leads to a retry."""
-    if isinstance(error, _OUTAGES):
-        return Retry(_text_for_tenant(error), backoff_seconds(attempt), attempt_failed=False)
-    for kind, slug, title in _FINAL:
+    if isinstance(error, _OUTAGE_ERRORS):
+        return Retry(_format_for_tenant(error), compute_backoff_seconds(attempt), attempt_failed=False)
+    for kind, slug, title in _FINAL_ERRORS:
         if isinstance(error, kind):
-            return problem_of_error(slug, title, error)
-    return Retry(_text_for_tenant(error), backoff_seconds(attempt), attempt_failed=True)
+            return build_error_problem(slug, title, error)
+    return Retry(_format_for_tenant(error), compute_backoff_seconds(attempt), attempt_failed=True)
 
 
-def problem_of_error(slug: str, title: str, error: AssayerError) -> Problem:
-    return Problem(type=slug, title=title, detail=_text_for_tenant(error))
+def build_error_problem(slug: str, title: str, error: AssayerError) -> Problem:
+    return Problem(type=slug, title=title, detail=_format_for_tenant(error))
 
 
-def _text_for_tenant(error: AssayerError) -> str:
+def _format_for_tenant(error: AssayerError) -> str:
     """Return the error's text without host addresses. The text of a defect is replaced by a reference to the log, which
     contains the full text."""
     text = str(error)
@@ -84,12 +84,12 @@ def _text_for_tenant(error: AssayerError) -> str:
         )
     if isinstance(error, InputError):
         return text
-    public = without_addresses(text)
-    if public != text:
+    public_text = withhold_addresses(text)
+    if public_text != text:
         _LOG.warning("removed addresses from a message to a tenant; full message: %s", text)
-    return public
+    return public_text
 
 
-def backoff_seconds(attempt: int) -> float:
+def compute_backoff_seconds(attempt: int) -> float:
     """Return the backoff in seconds: 5 after the first attempt, doubled with every attempt, at most 60."""
     return float(min(5 * 2 ** (min(attempt, 9) - 1), 60))

@@ -16,16 +16,16 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from orchestrator.jobs.models import JobState, Problem
 
-UNFINISHED: tuple[JobState, ...] = ("queued", "running")
+UNFINISHED_STATES: tuple[JobState, ...] = ("queued", "running")
 """States of jobs without a verdict, which can be cancelled."""
-RETRIABLE: tuple[JobState, ...] = ("failed", "cancelled")
+RETRIABLE_STATES: tuple[JobState, ...] = ("failed", "cancelled")
 """States of jobs without a result, which can be run again."""
 
 RetryCause: TypeAlias = Literal["failure", "loss", "outage"]
 """Cause of a retry. failure: the job itself was at fault; loss: its worker died, perhaps because of the job; outage: a
 dependency of every job was unreachable, or the worker had to stop."""
 
-_REASONS = 5
+_MAX_REASONS = 5
 """Maximum number of reasons kept, the latest ones."""
 _MAX_REASON_CHARS = 500
 
@@ -47,21 +47,21 @@ class AttemptHistory(NamedTuple):
     reasons: tuple[str, ...] = ()
     """Reasons why the most recent attempts did not finish, latest last."""
 
-    def after(self, cause: RetryCause, reason: str) -> "AttemptHistory":
+    def add_attempt(self, cause: RetryCause, reason: str) -> "AttemptHistory":
         """Return the history with one more attempt that ended without a verdict."""
         return AttemptHistory(
             self.failures + (cause == "failure"),
             self.losses + (cause == "loss"),
             self.outages + (cause == "outage"),
-            (*self.reasons, reason[:_MAX_REASON_CHARS])[-_REASONS:],
+            (*self.reasons, reason[:_MAX_REASON_CHARS])[-_MAX_REASONS:],
         )
 
-    def exhausts(self, limits: AttemptLimits) -> bool:
+    def has_exhausted(self, limits: AttemptLimits) -> bool:
         """Return True if a limit is reached, so that the job fails instead of returning to the queue."""
         return any(count >= limit for count, limit in zip(self[:3], limits, strict=True))
 
 
-def gave_up_problem(history: AttemptHistory) -> Problem:
+def build_gave_up_problem(history: AttemptHistory) -> Problem:
     """Return the problem of a job whose attempts are exhausted."""
     attempts = (
         (history.failures, "it failed"),
@@ -69,7 +69,7 @@ def gave_up_problem(history: AttemptHistory) -> Problem:
         (history.outages, "a dependency was unreachable, or its worker had to stop"),
     )
     counts = [f"{count} {'time' if count == 1 else 'times'} {outcome}" for count, outcome in attempts if count]
-    reasons_text = " ".join(f"({number}) {why}" for number, why in enumerate(history.reasons, 1))
+    reasons_text = " ".join(f"({number}) {reason}" for number, reason in enumerate(history.reasons, 1))
     return Problem(
         type="gave-up",
         title=f"Abandoned after {sum(count for count, _ in attempts)} attempts",
@@ -78,7 +78,7 @@ def gave_up_problem(history: AttemptHistory) -> Problem:
     )
 
 
-def over_budget_problem(max_usd: float, monthly_usd: float) -> Problem:
+def build_over_budget_problem(max_usd: float, monthly_usd: float) -> Problem:
     return Problem(
         type="budget-too-small",
         title="It may cost more than a month's budget",
@@ -87,7 +87,7 @@ def over_budget_problem(max_usd: float, monthly_usd: float) -> Problem:
     )
 
 
-def unreadable_request_problem(reason: str) -> Problem:
+def build_unreadable_request_problem(reason: str) -> Problem:
     return Problem(
         type="unreadable-request",
         title="This version of the service cannot read the request",

@@ -26,7 +26,7 @@ class NewJob(Frozen):
     """Trace context of the request (W3C Trace Context), if it is part of a trace."""
     applicant: ApplicantRecord = ApplicantRecord()
     """Applicant stated in the proposal's row."""
-    made_of: tuple[JobId, ...] = ()
+    required_evaluations: tuple[JobId, ...] = ()
     """Evaluations that the job contains or that its response names. The job is added only if all of them still
     exist."""
 
@@ -84,13 +84,13 @@ class BatchClosed(AssayerError):
 class EvaluationsDeleted(AssayerError):
     """Raised if some of the evaluations on which the job is based no longer exist; the job was not added."""
 
-    def __init__(self, deleted: int, of: int) -> None:
+    def __init__(self, deleted: int, total: int) -> None:
         super().__init__(
-            f"{deleted:,} of the {of:,} evaluations on which the request is based "
+            f"{deleted:,} of the {total:,} evaluations on which the request is based "
             f"{'has' if deleted == 1 else 'have'} been deleted.",
             "Send the request again to use the evaluations that still exist.",
         )
-        self.args = (deleted, of)
+        self.args = (deleted, total)
 
 
 class BatchStatus(NewBatch):
@@ -110,7 +110,7 @@ class BatchStatus(NewBatch):
     """Time at which the batch was archived, which removes it from the console's list of calls."""
 
 
-class Titled(Protocol):
+class TitledCall(Protocol):
     """Attributes of a call from which its title is derived."""
 
     @property
@@ -121,7 +121,7 @@ class Titled(Protocol):
     def rows(self) -> int: ...
 
 
-def call_title(call: Titled) -> str:
+def format_call_title(call: TitledCall) -> str:
     """Return the name of a call or, if it has none, a description by which people can recognise it. `CALL_TITLE` in the
     store does the same in SQL."""
     proposals = "1 proposal" if call.rows == 1 else f"{call.rows} proposals"
@@ -145,8 +145,8 @@ class Cursor(NamedTuple):
     id: str
 
     @classmethod
-    def of(cls, last: Job | BatchStatus) -> "Cursor":
-        return cls(last.created_at, last.id)
+    def from_item(cls, item: Job | BatchStatus) -> "Cursor":
+        return cls(item.created_at, item.id)
 
 
 class QueueFull(AssayerError):
@@ -171,11 +171,11 @@ def count_unfinished(counts: Mapping[JobState, int]) -> int:
     return sum(count for state, count in counts.items() if state not in TERMINAL)
 
 
-def ideas_per_hour(
-    counts: Mapping[JobState, int], since: dt.datetime, until: dt.datetime, least: int = 1
+def compute_ideas_per_hour(
+    counts: Mapping[JobState, int], since: dt.datetime, until: dt.datetime, min_succeeded: int = 1
 ) -> float | None:
-    """Return the number of evaluations that succeeded per hour; None if fewer than `least` did. Cancelled and failed
-    jobs are ignored, because a damaged document, for example, fails within a second."""
+    """Return the number of evaluations that succeeded per hour; None if fewer than `min_succeeded` did. Cancelled and
+    failed jobs are ignored, because a damaged document, for example, fails within a second."""
     succeeded = counts.get("succeeded", 0)
     hours = (until - since).total_seconds() / 3600
-    return succeeded / hours if succeeded >= least and hours > 0 else None
+    return succeeded / hours if succeeded >= min_succeeded and hours > 0 else None

@@ -9,6 +9,6 @@ _HOST = r"\b(?=[0-9.-]{0,200}[a-z])[a-z0-9][a-z0-9.-]{0,200}:\d{2,5}(?:/\w{1,100
 _ADDRESS = re.compile(f"{_URL}|{_IPV4}|{_IPV6}|{_HOST}", re.IGNORECASE)
 
 
-def without_addresses(text: str) -> str:
+def withhold_addresses(text: str) -> str:
     """Replace URLs, IP addresses and hosts with a port by a placeholder."""
     return _ADDRESS.sub("(address withheld)", text)

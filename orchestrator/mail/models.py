@@ -54,7 +54,7 @@ class ReviewsMissing(Frozen):
     due: dt.date | None
 
 
-class BidsAsked(Frozen):
+class BidsRequested(Frozen):
     """Request for bids to a reviewer of a call, sent by an officer."""
 
     kind: Literal["bids requested"] = "bids requested"
@@ -78,8 +78,8 @@ class MemberInvited(Frozen):
     """Due date of the reviews of the call."""
 
 
-MailNews: TypeAlias = Annotated[
-    CallFinished | ReviewsAssigned | ReviewsMissing | BidsAsked | MemberInvited | SignInLink,
+MailContent: TypeAlias = Annotated[
+    CallFinished | ReviewsAssigned | ReviewsMissing | BidsRequested | MemberInvited | SignInLink,
     Field(discriminator="kind"),
 ]
 
@@ -93,7 +93,7 @@ class ClaimedMail(NamedTuple):
     address: str
     tenant: str
     """Display name of the tenant."""
-    news: MailNews
+    news: MailContent
     attempt: int
     """Number of this attempt, from 1."""
     member: MemberId

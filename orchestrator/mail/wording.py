@@ -6,24 +6,23 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
 from typing import assert_never
-from uuid import UUID
 
 from assayer.reports.escaping import one_line, shortened
 from assayer.reports.wording import money
-from orchestrator.access.sessions import LINK_DAYS
-from orchestrator.jobs.outcome_wording import not_covered_in_words
+from orchestrator.access.sessions import SIGN_IN_LINK_DAYS
+from orchestrator.jobs.outcome_wording import describe_poor_coverage
 from orchestrator.mail.models import (
-    BidsAsked,
+    BidsRequested,
     CallFinished,
     ClaimedMail,
-    MailNews,
+    MailContent,
     MemberInvited,
     ReviewsAssigned,
     ReviewsMissing,
     SignInLink,
 )
 
-_NAME_CHARS = 120
+_MAX_NAME_CHARS = 120
 _ROLES = {
     "owner": "an owner: you are responsible for its calls, its people and their decisions",
     "officer": "an officer: you manage its calls for proposals",
@@ -32,7 +31,7 @@ _ROLES = {
 }
 
 
-def mail_address(name: str, address: str) -> Address:
+def parse_mail_address(name: str, address: str) -> Address:
     """Return the address of a mailbox. Raises ValueError if the text is not the address of exactly one mailbox."""
     if any(ord(character) < 33 or ord(character) == 127 for character in address):
         raise ValueError("it contains a space or a control character")
@@ -42,7 +41,7 @@ def mail_address(name: str, address: str) -> Address:
         raise ValueError("it does not have the form name@example.org") from error
     if not parsed.username or not parsed.domain:
         raise ValueError("it does not have the form name@example.org")
-    return Address(_one_line(name), parsed.username, parsed.domain)
+    return Address(_shorten_line(name), parsed.username, parsed.domain)
 
 
 def is_for_reviewer(mail: ClaimedMail) -> bool:
@@ -54,115 +53,111 @@ def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime,
     """Compose an email. `link` is the reviewer's single-use sign-in URL; empty if there is none. If the email is sent
     again, it has the same Message-ID, so that mailboxes recognise the duplicate. Raises ValueError if the member's
     address is invalid."""
-    subject, text = _words(mail.news, mail.tenant, url, link)
+    subject, text = _compose_text(mail.news, mail.tenant, url, link)
     message = EmailMessage(SMTP)
     message["From"] = sender
-    message["To"] = mail_address(mail.name, mail.address)
+    message["To"] = parse_mail_address(mail.name, mail.address)
     message["Subject"] = subject
     message["Date"] = format_datetime(now)
-    message["Message-ID"] = message_id(mail.id, sender)
+    message["Message-ID"] = f"<{mail.id.hex}@{sender.domain}>"
     message["Auto-Submitted"] = "auto-generated"
-    link_notice = f"\n\nThe link can be used once, within {LINK_DAYS} days. Do not share it." if link else ""
+    link_notice = f"\n\nThe link can be used once, within {SIGN_IN_LINK_DAYS} days. Do not share it." if link else ""
     message.set_content(
-        f"{text}{link_notice}\n\n--\nassayer for {_one_line(mail.tenant)}. "
+        f"{text}{link_notice}\n\n--\nassayer for {_shorten_line(mail.tenant)}. "
         f"To stop these emails: {url}/console/account\n"
     )
     return message
 
 
-def message_id(mail: UUID, sender: Address) -> str:
-    return f"<{mail.hex}@{sender.domain}>"
-
-
-def _words(news: MailNews, tenant: str, url: str, link: str) -> tuple[str, str]:
+def _compose_text(content: MailContent, tenant: str, url: str, link: str) -> tuple[str, str]:
     """Return the subject and the text."""
-    match news:
+    match content:
         case CallFinished():
-            return _call_finished(news, url)
+            return _describe_finished_call(content, url)
         case ReviewsAssigned():
-            return _reviews_assigned(news, link or f"{url}/console/queue")
+            return _describe_assigned_reviews(content, link or f"{url}/console/queue")
         case ReviewsMissing():
-            return _reviews_missing(news, link or f"{url}/console/queue")
-        case BidsAsked():
-            return _bids_asked(news, link or f"{url}/console/bids/{news.call}")
+            return _describe_missing_reviews(content, link or f"{url}/console/queue")
+        case BidsRequested():
+            return _describe_bid_request(content, link or f"{url}/console/bids/{content.call}")
         case MemberInvited():
-            return _member_invited(news, _one_line(tenant), url, link)
+            return _describe_invitation(content, _shorten_line(tenant), url, link)
         case SignInLink():
-            text = f"You requested a link to sign in to assayer for {_one_line(tenant)}."
+            text = f"You requested a link to sign in to assayer for {_shorten_line(tenant)}."
             return "Your link to sign in", f"{text}\n\n{link or f'{url}/console/sign-in'}"
         case _:
-            assert_never(news)
+            assert_never(content)
 
 
-def _call_finished(news: CallFinished, url: str) -> tuple[str, str]:
-    name = _one_line(news.name) or news.call
+def _describe_finished_call(content: CallFinished, url: str) -> tuple[str, str]:
+    name = _shorten_line(content.name) or content.call
     counts = {
-        "evaluated in full": news.full,
-        "evaluated in part": news.part,
-        "without a score": news.unscored,
-        "failed": news.failed,
-        "cancelled": news.cancelled,
-        "rejected: no usable proposal in the row": news.refused,
-        "erased": news.erased,
+        "evaluated in full": content.full,
+        "evaluated in part": content.part,
+        "without a score": content.unscored,
+        "failed": content.failed,
+        "cancelled": content.cancelled,
+        "rejected: no usable proposal in the row": content.refused,
+        "erased": content.erased,
     }
     listed_outcomes = ("evaluated in full", "evaluated in part", "without a score", "failed", "rejected")
     lines = [f"{count:>8,} {state}" for state, count in counts.items() if count or state.startswith(listed_outcomes)]
-    if news.cost_usd is not None:
-        cost = f"Cost: {money(news.cost_usd)}."
-    elif news.known_cost_usd:
-        cost = f"Cost: unknown; the known part is {money(news.known_cost_usd)}."
+    if content.cost_usd is not None:
+        cost = f"Cost: {money(content.cost_usd)}."
+    elif content.known_cost_usd:
+        cost = f"Cost: unknown; the known part is {money(content.known_cost_usd)}."
     else:
         cost = "Cost: unknown."
-    rows = "1 row" if news.rows == 1 else f"{news.rows:,} rows"
+    rows = "1 row" if content.rows == 1 else f"{content.rows:,} rows"
     text = f"{name} has finished: {rows}.\n\n" + "\n".join(lines)
-    if news.unscored:
+    if content.unscored:
         text += "\n\n“Without a score” does not mean a low score. The page of the call states the reasons."
-    if news.poorly_covered:
-        text += f"\n\n{not_covered_in_words(news.poorly_covered)}: expect no score or only\n"
-        text += f"a partial one. This does not reflect their quality: {url}/console/calls/{news.call}?fit=poor"
-    return f"Finished: {name}", f"{text}\n\n{cost}\n\n{url}/console/calls/{news.call}"
+    if content.poorly_covered:
+        text += f"\n\n{describe_poor_coverage(content.poorly_covered)}: expect no score or only\n"
+        text += f"a partial one. This does not reflect their quality: {url}/console/calls/{content.call}?fit=poor"
+    return f"Finished: {name}", f"{text}\n\n{cost}\n\n{url}/console/calls/{content.call}"
 
 
-def _member_invited(news: MemberInvited, tenant: str, url: str, link: str) -> tuple[str, str]:
-    call = None if news.call is None else _one_line(news.name) or news.call
+def _describe_invitation(content: MemberInvited, tenant: str, url: str, link: str) -> tuple[str, str]:
+    call = None if content.call is None else _shorten_line(content.name) or content.call
     subject = f"Invitation to assayer for {tenant}" if call is None else f"Invitation to review: {call}"
     purpose = f"use assayer for {tenant}" if call is None else f"review proposals in {call} for {tenant}"
-    due = f"\nReviews are due by {news.due}." if news.due is not None else ""
-    text = f"You are invited to {purpose}, as {_ROLES[news.role]}.{due}\n\n"
+    due = f"\nReviews are due by {content.due}." if content.due is not None else ""
+    text = f"You are invited to {purpose}, as {_ROLES[content.role]}.{due}\n\n"
     if link:
         return subject, f"{text}Sign in with this link:\n{link}"
     text += "Sign in with your organisation's account for this address, if the page offers this, or with the key "
     return subject, f"{text}that you receive:\n{url}/console/sign-in"
 
 
-def _reviews_missing(news: ReviewsMissing, address: str) -> tuple[str, str]:
-    name = _one_line(news.name) or news.call
-    reviews = "1 review" if news.proposals == 1 else f"{news.proposals:,} reviews"
-    due = f", due by {news.due}" if news.due is not None else ""
-    text = f"{reviews} by you in {name} {'is' if news.proposals == 1 else 'are'} still missing{due}."
+def _describe_missing_reviews(content: ReviewsMissing, url: str) -> tuple[str, str]:
+    name = _shorten_line(content.name) or content.call
+    reviews = "1 review" if content.proposals == 1 else f"{content.proposals:,} reviews"
+    due = f", due by {content.due}" if content.due is not None else ""
+    text = f"{reviews} by you in {name} {'is' if content.proposals == 1 else 'are'} still missing{due}."
     text += "\nIf you cannot review a proposal, decline it on its page, so that others can be asked."
-    return f"Reminder: {reviews} missing{due}: {name}", f"{text}\n\n{address}"
+    return f"Reminder: {reviews} missing{due}: {name}", f"{text}\n\n{url}"
 
 
-def _bids_asked(news: BidsAsked, address: str) -> tuple[str, str]:
-    name = _one_line(news.name) or news.call
+def _describe_bid_request(content: BidsRequested, url: str) -> tuple[str, str]:
+    name = _shorten_line(content.name) or content.call
     text = f"Please state which proposals in {name} you would like to review. Your queue has a link to the list."
     text += "\nA bid is a preference, not a commitment: officers assign the proposals."
-    return f"Which proposals would you like to review? {name}", f"{text}\n\n{address}"
+    return f"Which proposals would you like to review? {name}", f"{text}\n\n{url}"
 
 
-def _reviews_assigned(news: ReviewsAssigned, address: str) -> tuple[str, str]:
-    name = _one_line(news.name) or news.call
-    proposals = "1 proposal" if news.proposals == 1 else f"{news.proposals:,} proposals"
-    text = f"{proposals} in {name} {'is' if news.proposals == 1 else 'are'} assigned to you."
-    if news.due is not None:
-        text += f" Your review is due by {news.due}."
+def _describe_assigned_reviews(content: ReviewsAssigned, url: str) -> tuple[str, str]:
+    name = _shorten_line(content.name) or content.call
+    proposals = "1 proposal" if content.proposals == 1 else f"{content.proposals:,} proposals"
+    text = f"{proposals} in {name} {'is' if content.proposals == 1 else 'are'} assigned to you."
+    if content.due is not None:
+        text += f" Your review is due by {content.due}."
     text += "\nYou give your first review before you see the report."
-    due = f", due by {news.due}" if news.due is not None else ""
-    return f"{proposals} to review{due}: {name}", f"{text}\n\n{address}"
+    due = f", due by {content.due}" if content.due is not None else ""
+    return f"{proposals} to review{due}: {name}", f"{text}\n\n{url}"
 
 
-def _one_line(text: str) -> str:
+def _shorten_line(text: str) -> str:
     """Return the text as a single line of limited length for a header, without control characters and marks of text
     direction."""
-    return shortened(one_line(text), _NAME_CHARS)
+    return shortened(one_line(text), _MAX_NAME_CHARS)

@@ -3,7 +3,7 @@
 import datetime as dt
 
 from assayer_client.batches import BatchLinks, BatchSummary
-from orchestrator.jobs.submissions import BatchStatus, count_unfinished, ideas_per_hour
+from orchestrator.jobs.submissions import BatchStatus, compute_ideas_per_hour, count_unfinished
 
 _LEAST_DONE = 5
 """Minimum number of finished evaluations needed to estimate a running batch's rate."""
@@ -26,7 +26,9 @@ def batch_links(batch: str) -> BatchLinks:
 
 def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
     finished_at = batch.finished_at
-    speed = ideas_per_hour(batch.counts, batch.created_at, finished_at or now, 1 if finished_at else _LEAST_DONE)
+    speed = compute_ideas_per_hour(
+        batch.counts, batch.created_at, finished_at or now, 1 if finished_at else _LEAST_DONE
+    )
     unfinished = count_unfinished(batch.counts)
     return BatchSummary(
         **batch.model_dump(exclude={"tenant", "submitted_by", "rejected", "counts", "archived_at"}),

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from assayer.models import Criterion
 from assayer_client.evaluations import CriterionBody
 from orchestrator.problems import HttpProblem
-from orchestrator.validation_wording import fault_in_words
+from orchestrator.validation_wording import describe_validation_error
 
 
 def criteria_of_bodies(bodies: Sequence[CriterionBody], pointer: str) -> tuple[Criterion, ...]:
@@ -20,7 +20,7 @@ def criteria_of_bodies(bodies: Sequence[CriterionBody], pointer: str) -> tuple[C
         try:
             criteria.append(Criterion.model_validate(body.model_dump()))
         except ValidationError as error:
-            detail = fault_in_words(error.errors(include_url=False)[0])
+            detail = describe_validation_error(error.errors(include_url=False)[0])
             wrong = f"{body.name}: anchors must describe scores from 1 to 10. {detail}"
             raise HttpProblem.invalid(wrong, f"{pointer}/{number}/anchors") from error
         if names.index(names[number]) < number:

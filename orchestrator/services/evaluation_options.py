@@ -11,7 +11,7 @@ from assayer.models.llm import GpuSpeed
 from assayer.ranking.known_comparisons import Judging
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.models import Priority
-from orchestrator.problems import HttpProblem, suggestion
+from orchestrator.problems import HttpProblem, suggest_known_name
 
 
 class BoardProblem(NamedTuple):
@@ -60,7 +60,7 @@ class EvaluationOptions:
     def method_problem(self, method: str) -> str | None:
         """Return a sentence that states why a method cannot be used here; None if it can."""
         if method not in self.methods:
-            return f"The method {method!r} does not exist.{suggestion(method, sorted(self.offered))}"
+            return f"The method {method!r} does not exist.{suggest_known_name(method, sorted(self.offered))}"
         if reason := self.unavailable.get(method):
             available = ", ".join(sorted(self.offered)) or "none"
             return f"The method {method} cannot run on this service: {reason} Available: {available}."

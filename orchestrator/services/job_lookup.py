@@ -2,7 +2,7 @@
 
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, TenantId
 from orchestrator.jobs.submissions import BatchStatus
-from orchestrator.problems import HttpProblem, missing_or_deleted, required
+from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.store import PgJobs
 
 
@@ -11,20 +11,20 @@ async def find_job(jobs: PgJobs, tenant: TenantId, job: str, kind: JobKind) -> J
     deleted."""
     job_row = await jobs.get(tenant, JobId(job))
     if job_row is None or job_row.kind != kind:
-        raise missing_or_deleted(kind, job)
+        raise build_missing_problem(kind, job)
     return job_row
 
 
 async def find_batch(jobs: PgJobs, tenant: TenantId, id: str) -> BatchStatus:
     """Return a batch's current status. Raises HttpProblem with status 404 if it does not exist, or 410 if it was
     deleted."""
-    return required(await jobs.get_batch(tenant, BatchId(id)), missing_or_deleted("batch", id))
+    return require(await jobs.get_batch(tenant, BatchId(id)), build_missing_problem("batch", id))
 
 
 def no_result_problem(job: Job) -> HttpProblem:
     """Return the problem that explains why a job has no result."""
     if job.problem is not None:
-        return HttpProblem.of(job.problem, job.state)
+        return HttpProblem.from_job_problem(job.problem, job.state)
     match job.state:
         case "cancelled":
             return HttpProblem("cancelled", f"The {job.kind} was cancelled before it finished.", state=job.state)

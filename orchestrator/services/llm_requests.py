@@ -7,7 +7,7 @@ from assayer.models import LedgerRow
 from assayer_client.llm_requests import LlmRequest, LlmRequestContents
 from assayer_client.resources import Absent
 from orchestrator.jobs.models import Job, JobEvent
-from orchestrator.jobs.timeline import ledger_rows_of_job
+from orchestrator.jobs.timeline import select_ledger_rows
 from orchestrator.problems import HttpProblem
 from orchestrator.store import PgLedger
 from orchestrator.store.llm_answer_cache import PgLlmRequestContents
@@ -46,7 +46,7 @@ async def calls_of(
     rows = await ledger.list_job_rows(job.id)
     end = job.finished_at or now
     return [
-        (_call(number, row), row.key) for number, row in enumerate(ledger_rows_of_job(job, events, rows, end), start=1)
+        (_call(number, row), row.key) for number, row in enumerate(select_ledger_rows(job, events, rows, end), start=1)
     ]
 
 

@@ -7,9 +7,9 @@ from assayer_client.people import MemberBody
 from orchestrator.access.api_keys import generate_key
 from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.access.roles import MemberId, PersonRole, may
-from orchestrator.access.sessions import scopes_of_role
+from orchestrator.access.sessions import get_role_scopes
 from orchestrator.jobs.models import TenantId
-from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.problems import HttpProblem, build_not_found_problem, require
 from orchestrator.reviewing.models import Member, NewMember
 from orchestrator.store.members import ADDRESS_CHANGE_REFUSAL, PgMembers, is_different_address
 
@@ -18,7 +18,7 @@ _OWNERS = ("owner", "machine")
 
 async def get_member(members: PgMembers, tenant: TenantId, id: str) -> Member:
     """Return a member, who may have been removed. Raises HttpProblem if there is none with this id."""
-    return required(await members.get(tenant, MemberId(id)), not_found("member", id))
+    return require(await members.get(tenant, MemberId(id)), build_not_found_problem("member", id))
 
 
 async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body: MemberBody, by: ActBy) -> Member:
@@ -44,14 +44,14 @@ async def change_member(members: PgMembers, tenant: TenantId, id: str, fields: d
         raise HttpProblem("forbidden", "Only an owner can change a member's role.")
     if is_different_address(stored_member.email, fields.get("email")) and not may(by.actor.role, "change addresses"):
         raise HttpProblem("forbidden", ADDRESS_CHANGE_REFUSAL)
-    return required(await members.change(tenant, stored_member.id, fields, by), not_found("member", id))
+    return require(await members.change(tenant, stored_member.id, fields, by), build_not_found_problem("member", id))
 
 
 async def remove_member(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> Member:
     """Remove a member, and invalidate their keys and sessions. Raises HttpProblem if the member does not exist or the
     actor may not remove them, and ReviewRefused in the same cases as `PgMembers.remove`."""
     _check_rank(by.actor, (await get_member(members, tenant, id)).role)
-    return required(await members.remove(tenant, MemberId(id), by), not_found("member", id))
+    return require(await members.remove(tenant, MemberId(id), by), build_not_found_problem("member", id))
 
 
 async def give_key(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> NewKey:
@@ -66,7 +66,7 @@ async def give_key(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> 
         id=key.id,
         tenant=member.tenant,
         name=member.name,
-        scopes=tuple(sorted(scopes_of_role(member.role))),
+        scopes=tuple(sorted(get_role_scopes(member.role))),
         requests_per_minute=None,
         expires_at=None,
         secret=key.secret,

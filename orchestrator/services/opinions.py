@@ -15,7 +15,7 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.requests import EvaluationRequest
-from orchestrator.problems import HttpProblem, missing_or_deleted, required
+from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.reviewing.review_forms import fault_of_answers
 from orchestrator.services.job_lookup import find_job
 from orchestrator.store import PgJobs
@@ -28,7 +28,7 @@ async def require_blind_opinion(assignments: PgAssignments, tenant: TenantId, ev
     """Raise HttpProblem unless the proposal is assigned to the reviewer and they have submitted their first opinion,
     which they must do before reading the report."""
     blind_given = await assignments.has_blind_opinion(tenant, JobId(evaluation), MemberId(reviewer))
-    if not required(blind_given, missing_or_deleted("evaluation", evaluation)):
+    if not require(blind_given, build_missing_problem("evaluation", evaluation)):
         raise HttpProblem(
             "forbidden",
             f"Submit your own opinion before you read the report: POST /v1/evaluations/{evaluation}/opinions.",
@@ -53,7 +53,7 @@ async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRe
     job = await find_job(jobs, tenant, id, "evaluation")
     request = await jobs.get_request(tenant, job.id)
     if not isinstance(request, EvaluationRequest):
-        raise missing_or_deleted("evaluation", id)
+        raise build_missing_problem("evaluation", id)
     report = await jobs.get_report(tenant, job.id) if request.blind or request.idea is None else None
     if request.idea is not None and report is None:
         try:

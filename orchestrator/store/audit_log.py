@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.access.audit_chain import (
-    FIRST,
+    FIRST_PREVIOUS_HASH,
     ActBy,
     Actor,
     AuditedAct,
     AuditEntry,
     AuditHead,
-    canonical,
-    content_hash,
-    entry_hash,
+    compute_content_hash,
+    compute_entry_hash,
+    to_canonical_json,
 )
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Connection, Database, Store, in_transaction
@@ -74,12 +74,12 @@ class PgAuditLog(Store):
     ) -> AuditHead:
         """Append an entry in the same transaction as the action it records, so that both are stored or neither is. The
         values in `content` must be JSON-serialisable."""
-        await connection.execute(_INSERT_HEAD, tenant, FIRST)
+        await connection.execute(_INSERT_HEAD, tenant, FIRST_PREVIOUS_HASH)
         head = await connection.fetchrow(_LOCK_HEAD, tenant)
         if head is None:  # cannot happen: `_INSERT_HEAD` has just created it
             raise LookupError(tenant)
         salt = secrets.token_hex(16)
-        content_json = canonical(json.loads(replace_nul_in_json(canonical({"by": by.actor.name} | content))))
+        content_json = to_canonical_json(json.loads(replace_nul_in_json(to_canonical_json({"by": by.actor.name} | content))))
         entry_without_hash = AuditEntry(
             tenant=tenant,
             number=head["number"] + 1,
@@ -90,11 +90,11 @@ class PgAuditLog(Store):
             subject=about,
             content=json.loads(content_json),
             salt=salt,
-            content_hash=content_hash(salt, content_json),
+            content_hash=compute_content_hash(salt, content_json),
             previous_hash=head["hash"],
             hash="",
         )
-        entry = entry_without_hash.model_copy(update={"hash": entry_hash(entry_without_hash)})
+        entry = entry_without_hash.model_copy(update={"hash": compute_entry_hash(entry_without_hash)})
         values = (
             entry.recorded_at,
             entry.actor,
@@ -144,7 +144,7 @@ class PgAuditLog(Store):
         self, connection: Connection, tenant: TenantId, resource_ids: Sequence[str] | None
     ) -> list[int]:
         """Delete the content of the entries about these resources (None: all), and return the entries' numbers."""
-        await connection.execute(_INSERT_HEAD, tenant, FIRST)
+        await connection.execute(_INSERT_HEAD, tenant, FIRST_PREVIOUS_HASH)
         await connection.fetchrow(_LOCK_HEAD, tenant)
         rows = await connection.fetch(_DELETE_CONTENT, tenant, None if resource_ids is None else list(resource_ids))
         return sorted(row["number"] for row in rows)
@@ -160,7 +160,7 @@ class PgAuditLog(Store):
     async def get_head(self, tenant: TenantId) -> AuditHead:
         query = "SELECT tenant, number, hash FROM audit_heads WHERE tenant = $1"
         return await self._database.select_one(AuditHead, query, tenant) or AuditHead(
-            tenant=tenant, number=0, hash=FIRST
+            tenant=tenant, number=0, hash=FIRST_PREVIOUS_HASH
         )
 
     async def list_entries(self, tenant: TenantId, *, after: int = 0, limit: int = 500) -> list[AuditEntry]:

@@ -9,7 +9,7 @@ import asyncpg
 from pydantic import TypeAdapter
 
 from orchestrator.jobs.models import JobRequest, JobState, Priority
-from orchestrator.jobs.state_machine import RETRIABLE, UNFINISHED
+from orchestrator.jobs.state_machine import RETRIABLE_STATES, UNFINISHED_STATES
 from orchestrator.store.json_columns import from_json_column
 
 PRIORITIES: tuple[Priority, ...] = ("interactive", "batch", "overnight")
@@ -28,7 +28,7 @@ def _state_in(states: Sequence[JobState]) -> str:
     return f"jobs.state IN ({quoted})"
 
 
-IS_UNFINISHED, IS_RETRIABLE = _state_in(UNFINISHED), _state_in(RETRIABLE)
+IS_UNFINISHED, IS_RETRIABLE = _state_in(UNFINISHED_STATES), _state_in(RETRIABLE_STATES)
 """SQL conditions for a job that has no verdict yet, and for a job that can be rerun."""
 
 _JOB_REQUEST: TypeAdapter[JobRequest] = TypeAdapter(JobRequest)
@@ -153,4 +153,4 @@ CALL_TITLE = """CASE WHEN batches.id IS NULL THEN '' WHEN batches.name <> '' THE
     'Unnamed call of ', to_char(batches.created_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY'), ', ', batches.rows,
     CASE batches.rows WHEN 1 THEN ' proposal' ELSE ' proposals' END
 ) END"""
-"""SQL expression for a call's title: its name, or else the same text as `call_title`; empty without a call."""
+"""SQL expression for a call's title: its name, or else the same text as `format_call_title`; empty without a call."""

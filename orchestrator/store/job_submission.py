@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence, Set
 
 from assayer.errors import InputError
 from orchestrator.access.audit_chain import ActBy
-from orchestrator.access.job_acts import EntryContent, entry_of_ranking, entry_of_rows
+from orchestrator.access.job_acts import EntryContent, build_ranking_entry, build_rows_entry
 from orchestrator.jobs.models import JobId, TenantId
-from orchestrator.jobs.requests import RankingRequest, suspicious_features
+from orchestrator.jobs.requests import RankingRequest, find_suspicious_features
 from orchestrator.jobs.submissions import BatchClosed, EvaluationsDeleted, MoreRows, NewBatch, NewJob, QueueFull
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
@@ -111,7 +111,7 @@ async def submit_jobs(
         if record is not None and (recorded := await find_or_store_response(connection, tenant, record)):
             return recorded
         await _require_queue_room(connection, tenant, jobs)
-        await _lock_evaluations(connection, tenant, {item for job in jobs for item in job.made_of})
+        await _lock_evaluations(connection, tenant, {item for job in jobs for item in job.required_evaluations})
         is_new = batch is not None and await _insert_batch(connection, tenant, batch, jobs)
         for chunk in _split_into_chunks(jobs):
             added = await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_make_columns(chunk))
@@ -121,7 +121,7 @@ async def submit_jobs(
                 await insert_ranking(connection, tenant, chunk[0].id, chunk[0].request)
         # The log entry comes last, because other writers to the log wait from here until the commit.
         if by is not None and is_new and (content := _make_audit_content(batch, jobs, by)):
-            await log.append(connection, tenant, by, content.act, content.about, **content.content)
+            await log.append(connection, tenant, by, content.act, content.subject, **content.content)
     await notify(connection, [JOB_QUEUED])
     return None
 
@@ -142,9 +142,9 @@ async def _insert_applicants(connection: Connection, jobs: Sequence[NewJob]) -> 
 
 def _make_audit_content(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> EntryContent | None:
     if batch is not None:
-        return entry_of_rows(batch, jobs)
+        return build_rows_entry(batch, jobs)
     ranking = jobs[0].request
-    return entry_of_ranking(jobs[0], ranking, by.call) if isinstance(ranking, RankingRequest) else None
+    return build_ranking_entry(jobs[0], ranking, by.call) if isinstance(ranking, RankingRequest) else None
 
 
 async def _insert_batch(
@@ -215,7 +215,7 @@ def _make_columns(jobs: Sequence[NewJob]) -> tuple[list[object], ...]:
         [job.document for job in jobs],
         [job.request.limits.max_usd for job in jobs],
         [job.traceparent for job in jobs],
-        [",".join(suspicious_features(job.request)) for job in jobs],
+        [",".join(find_suspicious_features(job.request)) for job in jobs],
         [job.document_file for job in jobs],
         [getattr(job.request, "method", None) for job in jobs],
         [getattr(job.request, "cutoff", None) for job in jobs],

@@ -10,8 +10,8 @@ from pydantic import BaseModel
 
 from assayer.models import Report
 from orchestrator.access.audit_chain import ActBy
-from orchestrator.access.job_acts import CANCELLED
-from orchestrator.jobs.fair_scheduler import QueuePosition, waiting_reason
+from orchestrator.access.job_acts import CANCELLATION_ACTS
+from orchestrator.jobs.fair_scheduler import QueuePosition, explain_wait
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, JobRequest, JobState, TenantId
 from orchestrator.jobs.submissions import BatchRow, BatchStatus, Cursor, MoreRows, NewBatch, NewJob, Original
 from orchestrator.settings import QueueSettings, RetentionSettings
@@ -260,7 +260,7 @@ class PgJobs(Store):
         position = await self._database.select_one(
             QueuePosition, _SELECT_QUEUE_POSITION, tenant, job, self._settings.max_usd
         )
-        return None if position is None else waiting_reason(position)
+        return None if position is None else explain_wait(position)
 
     async def explain_batch_waiting(self, tenant: TenantId, batch: BatchId) -> str | None:
         """Return a sentence that explains why the batch's first queued job has not started; None if none is queued."""
@@ -273,7 +273,7 @@ class PgJobs(Store):
         current_job = await self.get(tenant, job)
         if current_job is None:
             return None
-        act = CANCELLED.get(current_job.kind)
+        act = CANCELLATION_ACTS.get(current_job.kind)
 
         async def cancel_job(connection: Connection) -> None:
             async with connection.transaction():

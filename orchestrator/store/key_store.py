@@ -16,12 +16,12 @@ from orchestrator.access.api_keys import (
     KeyPlan,
     KeyRate,
     KeyRejection,
+    format_key_name,
     hash_key,
-    key_display_name,
 )
 from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.access.roles import Role
-from orchestrator.access.sessions import scopes_of_role
+from orchestrator.access.sessions import get_role_scopes
 from orchestrator.jobs.models import KeyId, TenantId
 from orchestrator.settings import ApiKeySettings
 from orchestrator.store.audit_log import PgAuditLog
@@ -182,8 +182,8 @@ def _to_caller(row: asyncpg.Record) -> Caller | KeyRejection:
         return KeyRejection("tenant rate", row["tenant_wait"], rate, tenant, key)
     role: Role = row["role"]
     scopes: frozenset[Scope] = frozenset(row["scopes"])
-    allowed = scopes if role == "machine" else scopes & scopes_of_role(role)
-    name = row["member_name"] or key_display_name(row["name"])
+    allowed = scopes if role == "machine" else scopes & get_role_scopes(role)
+    name = row["member_name"] or format_key_name(row["name"])
     return Caller(tenant, key, allowed, rate, name, role, row["member"])
 
 

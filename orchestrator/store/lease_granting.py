@@ -13,11 +13,11 @@ from orchestrator.jobs.fair_scheduler import (
     FreeSlots,
     TenantQueue,
     WaitingJob,
-    allocate,
-    allocate_overnight,
+    allocate_overnight_slots,
+    allocate_slots,
 )
 from orchestrator.jobs.models import JobId, Lease, TenantId
-from orchestrator.jobs.state_machine import over_budget_problem, unreadable_request_problem
+from orchestrator.jobs.state_machine import build_over_budget_problem, build_unreadable_request_problem
 from orchestrator.settings import QueueSettings
 from orchestrator.store.database import Connection
 from orchestrator.store.job_sql import (
@@ -141,9 +141,9 @@ async def grant_leases(
         over_budget = await _reject_over_budget(connection, tenants, queues, keep_documents)
         tenant_queues = [_to_tenant_queue(row, queues) for row in tenants]
         if slots.overnight_only:
-            shares = allocate_overnight(slots, clock, tenant_queues)
+            shares = allocate_overnight_slots(slots, clock, tenant_queues)
         else:
-            shares = allocate(slots, clock, tenant_queues)
+            shares = allocate_slots(slots, clock, tenant_queues)
         if not shares.grants:
             return GrantedLeases([], over_budget)
         rows = await connection.fetch(
@@ -153,8 +153,8 @@ async def grant_leases(
             [grant.reserved_usd for grant in shares.grants],
             settings.lease_seconds,
             worker,
-            list(shares.times),
-            list(shares.times.values()),
+            list(shares.virtual_times),
+            list(shares.virtual_times.values()),
             shares.clock,
         )
         leases, unreadable = await _read_leases(connection, rows, settings, keep_documents)
@@ -182,7 +182,7 @@ async def _reject_over_budget(
         budget = budgets.get(tenant, math.inf)
         for item in queue:
             if item.max_usd is not None and item.max_usd > budget:
-                problem = to_json_column(over_budget_problem(item.max_usd, budget))
+                problem = to_json_column(build_over_budget_problem(item.max_usd, budget))
                 await connection.fetch(_FAIL_JOB, item.job, problem, keep_documents)
                 rejected.append(item.job)
         queues[tenant, priority] = [item for item in queue if item.job not in rejected]
@@ -214,7 +214,7 @@ async def _read_leases(
         try:
             leases.append(_to_lease(row, settings))
         except StorageError as error:
-            problem = to_json_column(unreadable_request_problem(str(error)))
+            problem = to_json_column(build_unreadable_request_problem(str(error)))
             await connection.fetch(_FAIL_JOB, row["id"], problem, keep_documents)
             unreadable.append(row["id"])
     return leases, unreadable

@@ -13,7 +13,7 @@ import asyncpg
 from assayer.models import EvaluationId
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import JobState, JobVerdict, Lease
-from orchestrator.jobs.state_machine import AttemptHistory, AttemptLimits, RetryCause, gave_up_problem
+from orchestrator.jobs.state_machine import AttemptHistory, AttemptLimits, RetryCause, build_gave_up_problem
 from orchestrator.settings import QueueSettings
 from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.job_sql import CHARGE, PAID_SO_FAR, PROMPT_TOKENS_SO_FAR, build_finish_statement
@@ -230,8 +230,8 @@ class PgLeases(Store):
         earlier_history = AttemptHistory(row["failures"], row["losses"], row["outages"], tuple(row["reasons"]))
         history = earlier_history.after(cause, replace_nul(why))
         counts = (row["id"], token, *history)
-        if history.exhausts(self._attempt_limits):
-            await connection.fetch(_FAIL_JOB, *counts, to_json_column(gave_up_problem(history)), self._keep_documents)
+        if history.has_exhausted(self._attempt_limits):
+            await connection.fetch(_FAIL_JOB, *counts, to_json_column(build_gave_up_problem(history)), self._keep_documents)
             return "failed"
         await connection.fetch(_REQUEUE_JOB, *counts, float(after_seconds), history.reasons[-1])
         return "queued"

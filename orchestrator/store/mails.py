@@ -11,7 +11,7 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.mail.models import (
-    BidsAsked,
+    BidsRequested,
     ClaimedMail,
     EmailDelivery,
     MemberInvited,
@@ -155,7 +155,7 @@ class PgMails(PgOutbox):
         call = await connection.fetchrow(_SELECT_CALL, tenant, batch)
         if call is not None:
             for member in members:
-                await self._queue(connection, member, batch, BidsAsked(call=batch, name=call["name"]))
+                await self._queue(connection, member, batch, BidsRequested(call=batch, name=call["name"]))
 
     async def list_missing_reviewers(self, tenant: TenantId, batch: BatchId) -> list[MissingReviewer]:
         """Return the reviewers who have missing reviews in a call, sorted by name."""
@@ -199,7 +199,7 @@ class PgMails(PgOutbox):
         connection: Connection,
         member: MemberId,
         batch: BatchId | None,
-        message: MemberInvited | ReviewsAssigned | ReviewsMissing | BidsAsked,
+        message: MemberInvited | ReviewsAssigned | ReviewsMissing | BidsRequested,
     ) -> None:
         if self.enabled:
             await connection.execute(_INSERT_MAIL, member, batch, to_json_column(message))

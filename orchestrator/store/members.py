@@ -9,7 +9,7 @@ import asyncpg
 from orchestrator.access.api_keys import GeneratedKey, hash_key
 from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.access.roles import MemberId, PersonRole, may
-from orchestrator.access.sessions import scopes_of_role
+from orchestrator.access.sessions import get_role_scopes
 from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.reviewing.models import Member, NewMember, ReviewRefused
 from orchestrator.store.audit_log import LoggedStore, PgAuditLog
@@ -203,7 +203,7 @@ class PgMembers(LoggedStore):
         if member is None:
             return None
         await connection.execute(_REVOKE_KEYS, id, by.at)
-        scopes = sorted(scopes_of_role(member.role))
+        scopes = sorted(get_role_scopes(member.role))
         await connection.execute(_INSERT_KEY, key.id, tenant, member.name, hash_key(key.secret), scopes, id)
         # Logged because the person who creates the key can see and use it.
         await self._log.append(connection, tenant, by, "key given", id, key=key.id, shown_to=by.actor.name)

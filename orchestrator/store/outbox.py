@@ -3,7 +3,7 @@
 from typing import Literal
 
 from orchestrator.mail.models import ClaimedMail
-from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater
+from orchestrator.outbox import Abandoned, Delivered, DeliveryOutcome, RetryLater
 from orchestrator.store.database import Database, Store
 from orchestrator.store.json_columns import replace_nul
 from orchestrator.webhooks.models import ClaimedDelivery
@@ -45,7 +45,7 @@ class PgOutbox(Store):
 
     async def settle(self, claimed: ClaimedMail | ClaimedDelivery, outcome: DeliveryOutcome) -> bool:
         """Store a delivery's outcome. Return False if the claim is no longer valid."""
-        state = {Delivered: self._accepted_state, RetryLater: "pending", GivenUp: "failed"}[type(outcome)]
+        state = {Delivered: self._accepted_state, RetryLater: "pending", Abandoned: "failed"}[type(outcome)]
         seconds = outcome.seconds if isinstance(outcome, RetryLater) else 0.0
         detail = replace_nul(outcome.detail)
         row = await self._database.fetch_one(self._settle, claimed.id, claimed.attempt, state, detail, seconds)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from assayer.models import EvaluationId, Report
-from orchestrator.jobs.report_figures import CERTAINTIES, ReportFigures, figures_of
+from orchestrator.jobs.report_figures import CERTAINTIES, ReportFigures, compute_figures
 from orchestrator.store.database import Store
 from orchestrator.store.json_columns import from_json_column, replace_nul, to_json_column
 
@@ -32,7 +32,7 @@ class PgReports(Store):
 
     async def store(self, report: Report) -> None:
         """Store a report with its figures, unless its job was erased."""
-        figures = _make_figure_columns(figures_of(report), f"{report.idea.title}\n{report.idea.text}")
+        figures = _make_figure_columns(compute_figures(report), f"{report.idea.title}\n{report.idea.text}")
         report_columns = (report.evaluation_id, report.idea.id, to_json_column(report))
         await self._database.execute(_UPSERT_REPORT, *report_columns, *figures)
 

@@ -14,8 +14,8 @@ _INSERT_SESSION = """
 """
 
 # The session's key or member is checked each time, so that revocations, removals and role changes take effect
-# immediately. A machine key must be one that grants access to the console (see `role_of_key`). `seen_at` is written at
-# most once a minute. Requests are rate-limited by person, as API requests are by key.
+# immediately. A machine key must be one that grants access to the console (see `derive_role_from_key`). `seen_at` is
+# written at most once a minute. Requests are rate-limited by person, as API requests are by key.
 _SELECT_SESSION = """
     WITH found AS (
         SELECT session.tenant, coalesce(session.member, session.key) AS subject, session.ends_at, session.member,

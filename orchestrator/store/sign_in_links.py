@@ -4,7 +4,7 @@ import datetime as dt
 from typing import NamedTuple
 
 from orchestrator.access.roles import MemberId, PersonRole
-from orchestrator.access.sessions import LINK_DAYS, draw_token, hash_token
+from orchestrator.access.sessions import SIGN_IN_LINK_DAYS, generate_token, hash_token
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Store
 
@@ -30,9 +30,9 @@ class LinkedMember(NamedTuple):
 class PgSignInLinks(Store):
     async def create(self, member: MemberId, now: dt.datetime) -> str:
         """Create a link for a member and return its token. Also delete all links that expired unused."""
-        token = draw_token()
+        token = generate_token()
         await self._database.execute(_DELETE_EXPIRED, now)
-        await self._database.execute(_INSERT_LINK, hash_token(token), member, now + dt.timedelta(days=LINK_DAYS))
+        await self._database.execute(_INSERT_LINK, hash_token(token), member, now + dt.timedelta(days=SIGN_IN_LINK_DAYS))
         return token
 
     async def find(self, token: str, now: dt.datetime) -> LinkedMember | None:

@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Literal
 
 from assayer.models import Frozen
-from orchestrator.jobs.models import TenantId, ThingKind
+from orchestrator.jobs.models import ResourceKind, TenantId
 from orchestrator.store.database import Store
 
 _SELECT_TOMBSTONE = "SELECT kind, deleted_at, why, proof FROM tombstones WHERE tenant = $1 AND id = $2 AND kind = $3"
@@ -28,7 +28,7 @@ def build_tombstone_insert(kind: str, at: str, why: Literal["erased", "retention
 class Tombstone(Frozen):
     """A record of a deletion. It contains neither the sender's name for the resource nor its title."""
 
-    kind: ThingKind
+    kind: ResourceKind
     deleted_at: dt.datetime
     why: Literal["erased", "retention"]
     """Reason for the deletion: an erasure request, or the end of the tenant's retention period."""
@@ -37,7 +37,7 @@ class Tombstone(Frozen):
 
 
 class PgTombstones(Store):
-    async def get(self, tenant: TenantId, kind: ThingKind, thing: str) -> Tombstone | None:
+    async def get(self, tenant: TenantId, kind: ResourceKind, thing: str) -> Tombstone | None:
         """Return a resource's tombstone; None if the tenant has none for it."""
         return await self._database.select_one(Tombstone, _SELECT_TOMBSTONE, tenant, thing, kind)
 

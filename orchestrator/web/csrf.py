@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
-from orchestrator.access.sessions import csrf_token_of
+from orchestrator.access.sessions import derive_csrf_token
 from orchestrator.problems import HttpProblem
 from orchestrator.settings import AccessSettings
 from orchestrator.web.cookies import session_token
@@ -67,7 +67,7 @@ def check_csrf_header(request: Request, settings: AccessSettings) -> None:
 
 def _token_for(request: Request, settings: AccessSettings) -> str:
     token = session_token(request, settings)
-    return csrf_token_of(token) if token else ""
+    return derive_csrf_token(token) if token else ""
 
 
 def _check_token(request: Request, settings: AccessSettings, token: str) -> None:

@@ -23,7 +23,8 @@ def page_of(listed: Sequence[J], limit: int, resource_of: Callable[[J], R]) -> P
     """Return a page with up to `limit` items. `listed` contains one item more if there is another page."""
     page = listed[:limit]
     return Page(
-        items=tuple(map(resource_of, page)), next=encode_cursor(Cursor.of(page[-1])) if len(listed) > limit else None
+        items=tuple(map(resource_of, page)),
+        next=encode_cursor(Cursor.from_item(page[-1])) if len(listed) > limit else None,
     )
 
 
@@ -60,4 +61,4 @@ def _decode(cursor: str | None, pattern: re.Pattern[str], read: Callable[[re.Mat
             return read(match)
     except ValueError:
         pass
-    raise HttpProblem.parameter("after", "The cursor is invalid. Use `next` from the previous page, unchanged.")
+    raise HttpProblem.invalid_parameter("after", "The cursor is invalid. Use `next` from the previous page, unchanged.")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fastapi import Depends
 
-from orchestrator.jobs.withheld_addresses import without_addresses
+from orchestrator.jobs.withheld_addresses import withhold_addresses
 from orchestrator.problems import Check
 from orchestrator.web.services import of_application
 
@@ -42,7 +42,7 @@ class Readiness:
                     if not check.ok:
                         _LOG.warning("not ready: %s: %s", check.name, check.detail)
                 self._checks = tuple(
-                    item.model_copy(update={"detail": without_addresses(item.detail)}) for item in checks
+                    item.model_copy(update={"detail": withhold_addresses(item.detail)}) for item in checks
                 )
                 self._until = self._monotonic() + self._seconds
             return self._checks

@@ -51,7 +51,7 @@ def request_record(scope: Scope) -> RequestRecord:
 
 async def send_problem(refusal: HttpProblem, scope: Scope, receive: Receive, send: Send) -> None:
     """Send a problem document as the response."""
-    await refusal.response(scope["path"], request_record(scope).request_id)(scope, receive, send)
+    await refusal.to_response(scope["path"], request_record(scope).request_id)(scope, receive, send)
 
 
 class RequestLogging:

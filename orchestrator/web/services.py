@@ -10,7 +10,7 @@ from assayer.ideas.tables import IdeaTable
 from assayer.ports import Clock
 from assayer_client.curation import CandidateIdeasOutcome, CurationOutcome, ScoreOutcome
 from orchestrator.access.identity_provider import IdentityProvider
-from orchestrator.identifiers import id_generator
+from orchestrator.identifiers import create_id_generator
 from orchestrator.problems import Check
 from orchestrator.services.assignments import AssignmentPlanner
 from orchestrator.services.evaluation_options import EvaluationOptions
@@ -108,7 +108,7 @@ class Services:
         self.identity_providers = identity_providers or {}
         self.corpora = corpora
         self.group_seconds, self.most_abstract_chars = group_seconds, most_abstract_chars
-        self.new_id = id_generator(clock)
+        self.new_id = create_id_generator(clock)
         self.jobs = PgJobs(database, queue, documents, document_days=batches.document_days)
         self.events = PgEvents(database)
         self.ledger = PgLedger(database)

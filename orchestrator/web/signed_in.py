@@ -10,8 +10,8 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
 from orchestrator.access.api_keys import Caller
-from orchestrator.access.roles import MEMBERS_DECIDE, PERMISSIONS, Act, may
-from orchestrator.access.sessions import scopes_of_role
+from orchestrator.access.roles import MEMBERS_ONLY_MESSAGE, PERMISSIONS, Act, may
+from orchestrator.access.sessions import get_role_scopes
 from orchestrator.jobs.models import KeyId
 from orchestrator.problems import HttpProblem
 from orchestrator.web.cookies import session_token
@@ -40,7 +40,7 @@ async def session_caller(request: Request, services: Services) -> Caller | None:
         seconds = max(1, math.ceil(session.wait_seconds))
         detail = f"You have exceeded the rate limit for one person. Try again in {seconds} s."
         raise HttpProblem("rate-limited", detail, retry_after=seconds)
-    scopes, key = scopes_of_role(session.role), KeyId(session.subject)
+    scopes, key = get_role_scopes(session.role), KeyId(session.subject)
     return Caller(session.tenant, key, scopes, None, session.name, session.role, session.member)
 
 
@@ -73,7 +73,7 @@ def require_act(caller: Caller, *acts: Act) -> None:
     if any(map(caller.may, acts)):
         return
     if any(may(caller.role, act) for act in acts):
-        raise HttpProblem("forbidden", MEMBERS_DECIDE)
+        raise HttpProblem("forbidden", MEMBERS_ONLY_MESSAGE)
     others = sorted(frozenset().union(*(PERMISSIONS[act] for act in acts)))
     article = "An" if caller.role[0] in "ao" else "A"
     detail = f"{article} {caller.role} cannot {' or '.join(acts)}. Allowed roles: {', '.join(others)}."

@@ -5,7 +5,7 @@ import asyncio
 from assayer_client.expertise import Expertise, ExpertiseBody, ExpertiseOutcome
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import TenantId
-from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.problems import HttpProblem, build_not_found_problem, require
 from orchestrator.reviewing.models import Member
 from orchestrator.services.expertise import distinct_papers, papers_in_corpus, read_papers
 from orchestrator.web.corpus_requests import answered_by_corpus
@@ -42,7 +42,7 @@ async def store_expertise(
     )
     stored = await services.reviewing.expertise.store(tenant, new, by)
     return ExpertiseOutcome(
-        expertise=required(stored, not_found("member", member.id)),
+        expertise=require(stored, build_not_found_problem("member", member.id)),
         unparsed_references=tuple(unread),
         corpus_lookup_absent=without_corpus,
     )

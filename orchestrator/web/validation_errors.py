@@ -7,8 +7,8 @@ from typing import Any, Union, get_args, get_origin
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 
-from orchestrator.problems import HttpProblem, ProblemError, suggestion
-from orchestrator.validation_wording import fault_in_words
+from orchestrator.problems import HttpProblem, ProblemError, suggest_known_name
+from orchestrator.validation_wording import describe_validation_error
 
 BODY_SHAPES = ("one member of a group", "a whole group")
 """Tags with which Pydantic distinguishes alternative bodies. They appear in error locations but are not fields."""
@@ -49,10 +49,10 @@ def _malformed_json(document: str, position: int, message: str) -> HttpProblem:
 
 def _problem_error(error: Mapping[str, Any], body_model: type[BaseModel] | None) -> ProblemError:
     kind, place = error["type"], _without_shape(error["loc"])
-    detail = fault_in_words(error)
+    detail = describe_validation_error(error)
     if kind == "extra_forbidden":
         known = _known_fields(body_model, place[1:-1]) if place[0] == "body" else ()
-        detail += suggestion(str(place[-1]), known)
+        detail += suggest_known_name(str(place[-1]), known)
     if place[0] == "body":
         return ProblemError(detail=detail, pointer=json_pointer(place[1:]))
     return ProblemError(detail=detail, parameter=".".join(str(part) for part in place[1:])[:_SHOWN])

@@ -16,7 +16,7 @@ from standardwebhooks import Webhook
 from assayer.errors import ConfigurationError
 
 _SECRET_BYTES = 32
-_SETTING = "ASSAYER_WEBHOOKS__KEYS"
+_KEYS_SETTING = "ASSAYER_WEBHOOKS__KEYS"
 
 
 class SecretCipher:
@@ -32,7 +32,7 @@ class SecretCipher:
         if not self._keys:
             raise ConfigurationError(
                 "The service has no key for encrypting the webhook's secret.",
-                f"The operator of the service must set {_SETTING}.",
+                f"The operator of the service must set {_KEYS_SETTING}.",
             )
         return self._keys[0].encrypt(secret.encode()).decode()
 
@@ -43,7 +43,7 @@ class SecretCipher:
                 return MultiFernet(self._keys).decrypt(encrypted).decode()
         raise ConfigurationError(
             "The webhook's signing secret was encrypted with a key that the service does not have.",
-            f"Add that key to {_SETTING} after the others, or ask the tenant to create the webhook again.",
+            f"Add that key to {_KEYS_SETTING} after the others, or ask the tenant to create the webhook again.",
         )
 
     def re_encrypt(self, encrypted: str) -> str | None:
@@ -59,15 +59,15 @@ class SecretCipher:
             return False
 
 
-def signed_headers(secret: str, delivery: UUID, at: dt.datetime, body: str) -> dict[str, str]:
+def build_signed_headers(secret: str, delivery: UUID, sent_at: dt.datetime, body: str) -> dict[str, str]:
     """Return the headers of a message, including its signature. `webhook-id` stays the same if the message is sent
     again, so that receivers can recognise the duplicate."""
-    name = f"msg_{delivery.hex}"
+    message_id = f"msg_{delivery.hex}"
     return {
         "Content-Type": "application/json",
-        "webhook-id": name,
-        "webhook-timestamp": str(int(at.timestamp())),
-        "webhook-signature": Webhook(secret).sign(name, at, body),
+        "webhook-id": message_id,
+        "webhook-timestamp": str(int(sent_at.timestamp())),
+        "webhook-signature": Webhook(secret).sign(message_id, sent_at, body),
     }
 
 

@@ -6,7 +6,13 @@ import random
 import pytest
 
 from orchestrator.jobs.models import Job, JobState, JobVerdict, Lease, Problem
-from orchestrator.jobs.state_machine import UNFINISHED, AttemptHistory, AttemptLimits, RetryCause, gave_up_problem
+from orchestrator.jobs.state_machine import (
+    UNFINISHED_STATES,
+    AttemptHistory,
+    AttemptLimits,
+    RetryCause,
+    build_gave_up_problem,
+)
 from orchestrator.settings import QueueSettings
 from orchestrator.store import Database
 from tests.contract.store_jobs import ACME, Queue, job, tenant
@@ -42,7 +48,7 @@ class History:
             case "expire":
                 await self._expire()
             case "cancel" if self.dice.random() < 0.2:
-                self.state = "cancelled" if self.state in UNFINISHED else self.state
+                self.state = "cancelled" if self.state in UNFINISHED_STATES else self.state
                 await self.queue.jobs.cancel(ACME, self.job.id)
             case "beat" if lease is not None:
                 assert await self.queue.leases.renew([lease.token]) == ({lease.token} if current else set())
@@ -81,13 +87,13 @@ class History:
 
     def _ended(self, cause: RetryCause, why: str) -> None:
         self.attempts = self.attempts.after(cause, why)
-        self.state = "failed" if self.attempts.exhausts(MOST) else "queued"
+        self.state = "failed" if self.attempts.has_exhausted(MOST) else "queued"
 
     def agrees(self, stored: Job | None) -> None:
         assert stored is not None
         assert (stored.id, stored.state, stored.attempt) == (self.job.id, self.state, len(self.leases))
         if stored.problem is not None and stored.problem.type == "gave-up":
-            assert stored.problem == gave_up_problem(self.attempts)
+            assert stored.problem == build_gave_up_problem(self.attempts)
 
 
 @pytest.mark.parametrize("seed", range(3))

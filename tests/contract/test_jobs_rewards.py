@@ -14,7 +14,7 @@ from assayer.models import Absent
 from assayer_client.rewards import RewardOutcome, RewardsResult
 from cluster.clock import SystemClock
 from cluster.settings import Settings
-from orchestrator.jobs.item_outcomes import reward_ended_as
+from orchestrator.jobs.item_outcomes import classify_reward_outcome
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.requests import Limits, NamedRewardItem, RewardsRequest
 from orchestrator.jobs.submissions import NewJob
@@ -92,7 +92,7 @@ async def test_equal_items_are_judged_once_and_failures_affect_only_their_item(
     await submit(database, "Idea 1.", BROKEN, "Idea 2.", UNUSABLE, "Idea 1.")
     assert await jobs.do(await jobs.take())
     outcomes, result, cost = await ended(database)
-    assert [(item.item, item.id, reward_ended_as(item)) for item in outcomes] == [
+    assert [(item.item, item.id, classify_reward_outcome(item)) for item in outcomes] == [
         (0, "item 0", "match"),
         (1, "item 1", "problem"),
         (2, "item 2", "match"),

@@ -10,7 +10,7 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, Problem
 from orchestrator.mail.models import EmailDelivery
-from orchestrator.outbox import GivenUp
+from orchestrator.outbox import Abandoned
 from orchestrator.store import Database, NotificationListener
 from orchestrator.store.mails import PgMails
 from orchestrator.store.webhooks import PgWebhooks
@@ -343,7 +343,7 @@ async def test_metrics_report_waiting_time_and_failed_mails(service: Service) ->
     await invited(service, "Grace Hopper", "Ada Byron")
     await service.database.execute("UPDATE mails SET created_at = now() - interval '3 hours'")
     first, _ = await service.services.mails.claim(10, 60)
-    assert await service.services.mails.settle(first, GivenUp("There is no such mailbox."))
+    assert await service.services.mails.settle(first, Abandoned("There is no such mailbox."))
     seen = await service.services.metrics.collect()
     assert [seen[name][0]["messages"] for name in ("mails", "failed_mails", "deliveries")] == [1, 1, 0]
     assert 3 * 3600 <= seen["mails"][0]["oldest_seconds"] < 4 * 3600

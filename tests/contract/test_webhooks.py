@@ -16,7 +16,7 @@ from cluster.settings import WebhookSettings
 from cluster.webhooks import address_policy, open_deliverer, re_encrypt_secrets
 from orchestrator.jobs.models import TenantId
 from orchestrator.mail.models import ClaimedMail
-from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater
+from orchestrator.outbox import Abandoned, Delivered, DeliveryOutcome, RetryLater
 from orchestrator.store import Database
 from orchestrator.store.database import Connection
 from orchestrator.store.job_sql import build_finish_statement
@@ -316,7 +316,7 @@ async def test_claimed_delivery_is_exclusive_until_claim_expires(database: Datab
     assert not await store.settle(lost, Delivered("late"))
     assert await store.settle(held, RetryLater(0, "again"))
     (third,) = await store.claim(10, 10, (), 60)
-    assert await store.settle(third, GivenUp("enough"))
+    assert await store.settle(third, Abandoned("enough"))
     assert await store.claim(10, 10, (), 0) == []
 
 

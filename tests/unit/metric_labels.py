@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY
 
 import orchestrator
 import workers
-from orchestrator.api.metrics import service_metric_families
+from orchestrator.api.metrics import build_metric_families
 from orchestrator.store import ServiceMetrics
 
 _ROOT = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ def metric_labels() -> Mapping[str, set[str]]:
     """Return the labels of every metric by its name in PromQL; metrics are registered when their module is imported."""
     labels_by_name = {
         sample.name: set(sample.labels)
-        for family in service_metric_families(_SERVICE_METRICS)
+        for family in build_metric_families(_SERVICE_METRICS)
         for sample in family.samples
     } | {"assayer_database_up": set()}
     for package in (workers, orchestrator):

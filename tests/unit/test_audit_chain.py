@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.access.audit_chain import (
-    FIRST,
+    FIRST_PREVIOUS_HASH,
     AuditEntry,
     AuditHead,
-    audit_faults,
-    canonical,
-    content_hash,
-    entry_hash,
-    without_judgements,
+    compute_content_hash,
+    compute_entry_hash,
+    find_audit_faults,
+    to_canonical_json,
+    withhold_judgements,
 )
 from orchestrator.access.roles import Role
 from orchestrator.jobs.models import TenantId
@@ -43,11 +43,11 @@ def chain(*contents: dict[str, Any], erased_at: Sequence[int] = ()) -> list[Audi
             subject=f"ev_{number}",
             content=content,
             salt=salt,
-            content_hash=content_hash(salt, canonical(content)),
-            previous_hash=entries[-1].hash if entries else FIRST,
+            content_hash=compute_content_hash(salt, to_canonical_json(content)),
+            previous_hash=entries[-1].hash if entries else FIRST_PREVIOUS_HASH,
             hash="",
         )
-        entries.append(entry.model_copy(update={"hash": entry_hash(entry)}))
+        entries.append(entry.model_copy(update={"hash": compute_entry_hash(entry)}))
     return [_erased(item) if item.number in erased_at else item for item in entries]
 
 
@@ -60,9 +60,9 @@ HEAD = AuditHead(tenant=ACME, number=5, hash=FIVE[-1].hash)
 
 
 def test_log_with_withheld_judgements_verifies_and_tampering_is_detected() -> None:
-    seen = [without_judgements(item) for item in FIVE]
+    seen = [withhold_judgements(item) for item in FIVE]
     assert all(item.withheld and item.content is None and item.salt is None for item in seen)
-    assert list(audit_faults(seen, HEAD, "machine")) == []
+    assert list(find_audit_faults(seen, HEAD, "machine")) == []
     for damaged in (
         [*seen[:2], *seen[3:]],
         [seen[0].model_copy(update={"content_hash": "0" * 64}), *seen[1:]],
@@ -70,23 +70,23 @@ def test_log_with_withheld_judgements_verifies_and_tampering_is_detected() -> No
         [*seen[:4], seen[4].model_copy(update={"withheld": False})],
         [*seen[:4], seen[4].model_copy(update={"action": "exported"})],
     ):
-        assert list(audit_faults(damaged, HEAD, "machine")) != []
+        assert list(find_audit_faults(damaged, HEAD, "machine")) != []
 
 
 @pytest.mark.parametrize("reader", [None, "owner", "auditor"])
 def test_withheld_content_is_a_fault_for_human_readers(reader: Role | None) -> None:
-    blanked = [*FIVE[:2], without_judgements(FIVE[2]), *FIVE[3:]]
-    (fault,) = audit_faults(blanked, HEAD, reader)
+    blanked = [*FIVE[:2], withhold_judgements(FIVE[2]), *FIVE[3:]]
+    (fault,) = find_audit_faults(blanked, HEAD, reader)
     assert fault.number == 3
     assert "withheld" in fault.detail
 
 
 def test_inconsistently_withheld_entries_are_faults_for_every_reader() -> None:
     """No reader gets a log in which only some judgements are withheld."""
-    mixed = [*(without_judgements(item) for item in FIVE[:4]), FIVE[4]]
-    assert [audit_fault.number for audit_fault in audit_faults(mixed, HEAD, "machine")] == [5]
+    mixed = [*(withhold_judgements(item) for item in FIVE[:4]), FIVE[4]]
+    assert [audit_fault.number for audit_fault in find_audit_faults(mixed, HEAD, "machine")] == [5]
     said = [*FIVE[:4], FIVE[4].model_copy(update={"withheld": True})]
-    assert {audit_fault.number for audit_fault in audit_faults(said, HEAD)} == {5}
+    assert {audit_fault.number for audit_fault in find_audit_faults(said, HEAD)} == {5}
 
 
 @given(
@@ -113,7 +113,7 @@ def test_inconsistently_withheld_entries_are_faults_for_every_reader() -> None:
 def test_any_change_of_an_entry_is_found(place: int, change: dict[str, Any]) -> None:
     changed = [*FIVE]
     changed[place] = changed[place].model_copy(update=change)
-    assert list(audit_faults(changed, HEAD))
+    assert list(find_audit_faults(changed, HEAD))
 
 
 @given(st.integers(0, 4))
@@ -121,50 +121,53 @@ def test_changed_entry_with_recomputed_hashes_is_detected(place: int) -> None:
     changed = [*FIVE]
     content = {"by": "Ada", "score": 10.0}
     told = changed[place].model_copy(
-        update={"content": content, "content_hash": content_hash(changed[place].salt or "", canonical(content))}
+        update={
+            "content": content,
+            "content_hash": compute_content_hash(changed[place].salt or "", to_canonical_json(content)),
+        }
     )
-    changed[place] = told.model_copy(update={"hash": entry_hash(told)})
-    assert list(audit_faults(changed, HEAD))
+    changed[place] = told.model_copy(update={"hash": compute_entry_hash(told)})
+    assert list(find_audit_faults(changed, HEAD))
 
 
 @given(st.integers(0, 3), st.integers(1, 4))
 def test_missing_entries_are_detected(start: int, size: int) -> None:
-    assert list(audit_faults(FIVE[:start] + FIVE[start + size :], HEAD))
+    assert list(find_audit_faults(FIVE[:start] + FIVE[start + size :], HEAD))
 
 
 @given(st.permutations(range(5)).filter(lambda order: list(order) != sorted(order)))
 def test_reordered_entries_are_detected(order: list[int]) -> None:
-    assert list(audit_faults([FIVE[place] for place in order]))
+    assert list(find_audit_faults([FIVE[place] for place in order]))
 
 
 @given(st.integers(0, 4))
 def test_truncated_log_is_detected_only_with_a_tip(kept: int) -> None:
-    assert list(audit_faults(FIVE[:kept])) == []
-    (fault,) = audit_faults(FIVE[:kept], HEAD)
+    assert list(find_audit_faults(FIVE[:kept])) == []
+    (fault,) = find_audit_faults(FIVE[:kept], HEAD)
     assert fault.detail.endswith(f"{len(FIVE)} entries were published, but the log ends with entry {kept}")
 
 
 def test_older_tip_is_valid_for_extended_log() -> None:
-    assert list(audit_faults(FIVE, HEAD)) == []
-    assert list(audit_faults(FIVE, AuditHead(tenant=ACME, number=2, hash=FIVE[1].hash))) == []
-    assert list(audit_faults(FIVE, AuditHead(tenant=ACME, number=2, hash=FIVE[2].hash)))
+    assert list(find_audit_faults(FIVE, HEAD)) == []
+    assert list(find_audit_faults(FIVE, AuditHead(tenant=ACME, number=2, hash=FIVE[1].hash))) == []
+    assert list(find_audit_faults(FIVE, AuditHead(tenant=ACME, number=2, hash=FIVE[2].hash)))
 
 
 def test_erased_content_is_valid_only_with_matching_erasure_entry() -> None:
     log = chain({"by": "Ada"}, {"by": "Ada"}, erased_at=[1])
-    assert list(audit_faults(log)) == []
-    assert list(audit_faults([_erased(log[0]), _erased(log[1]), log[2]]))
+    assert list(find_audit_faults(log)) == []
+    assert list(find_audit_faults([_erased(log[0]), _erased(log[1]), log[2]]))
 
 
 def test_erased_words_cannot_be_guessed() -> None:
     """The hash of few possible words tells nothing without the salt."""
     log = chain({"by": "Ada", "score": 3}, erased_at=[1])
-    guesses = [content_hash("", canonical({"by": "Ada", "score": score})) for score in range(6)]
+    guesses = [compute_content_hash("", to_canonical_json({"by": "Ada", "score": score})) for score in range(6)]
     assert log[0].content_hash not in guesses
     assert log[0].salt is None
 
 
 @pytest.mark.parametrize("content", [{"b": 1, "a": "é"}, {"a": "é", "b": 1}])
 def test_canonical_json_is_independent_of_key_order(content: dict[str, Any]) -> None:
-    assert canonical(content) == '{"a":"é","b":1}'
-    assert json.loads(canonical(content)) == content
+    assert to_canonical_json(content) == '{"a":"é","b":1}'
+    assert json.loads(to_canonical_json(content)) == content

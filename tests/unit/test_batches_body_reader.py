@@ -116,7 +116,7 @@ def test_arbitrary_jsonl_bytes_are_read_or_rejected(data: bytes) -> None:
         intake = read_batch(data)
     except InputError:
         return
-    assert intake.rows <= 10
+    assert intake.row_count <= 10
 
 
 @given(st.binary(max_size=300))

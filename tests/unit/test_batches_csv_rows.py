@@ -13,7 +13,7 @@ from assayer.errors import InputError
 from assayer.ideas import csv_table
 from assayer_client.batches import RowError
 from orchestrator.batches.body_reader import BatchIntake, collect_rows
-from orchestrator.batches.csv_rows import csv_rows
+from orchestrator.batches.csv_rows import read_csv_rows
 from orchestrator.batches.rows import LineCounter
 from tests.unit.batch_bodies import WORDS, as_csv, words
 
@@ -22,7 +22,7 @@ TODAY = dt.date(2026, 11, 21)
 
 def read(data: bytes, max_chars: int = 100_000) -> BatchIntake:
     lines = LineCounter(1_000, lambda: False)
-    return collect_rows(csv_rows(io.BytesIO(data), "", 1, max_chars, TODAY, lines))
+    return collect_rows(read_csv_rows(io.BytesIO(data), "", 1, max_chars, TODAY, lines))
 
 
 def titles(intake: BatchIntake) -> list[str]:
@@ -177,7 +177,7 @@ def test_arbitrary_csv_bytes_are_read_or_rejected(data: bytes) -> None:
     except InputError:
         return
     numbers = sorted([row.number for row in intake.accepted] + [row.row for row in intake.rejected])
-    assert numbers == list(range(1, intake.rows + 1))
+    assert numbers == list(range(1, intake.row_count + 1))
 
 
 @given(

@@ -14,13 +14,13 @@ from assayer.models import Absent, IdeaId, RepeatedIdea
 from assayer_client.batches import RowError
 from orchestrator.batches.results import (
     ResultLine,
-    as_csv,
-    as_json_line,
-    as_parquet,
-    flat_result,
-    rows_in_order,
+    flatten_result,
+    merge_rows,
+    render_csv,
+    render_json_line,
+    render_parquet,
 )
-from orchestrator.batches.workbook import as_xlsx
+from orchestrator.batches.workbook import render_xlsx
 from orchestrator.jobs.submissions import BatchRow
 from tests.unit.batch_rows import BUDGET_PROBLEM, batch_row
 from tests.unit.reports_fixture import full_report
@@ -48,7 +48,7 @@ async def stored() -> AsyncIterator[BatchRow]:
     + ["foo;" + "\u200b" * 1_000 + "\uff1d1+1"],
 )
 def test_formulas_are_escaped_for_every_spelling_and_csv_delimiter(title: str) -> None:
-    table = as_csv([flat_result(batch_row(1, "cancelled", title=title))])
+    table = render_csv([flatten_result(batch_row(1, "cancelled", title=title))])
     for separator in ",;\t":
         for line in table.splitlines():
             for part in line.split(separator):
@@ -58,12 +58,12 @@ def test_formulas_are_escaped_for_every_spelling_and_csv_delimiter(title: str) -
 
 @pytest.mark.parametrize("title", ["Corals; a study", "2+2 is 4", "x; y = z", "well-known", "a;b"])
 def test_non_formula_titles_are_unchanged(title: str) -> None:
-    table = as_csv([flat_result(batch_row(1, "cancelled", title=title))]).removeprefix("\ufeff")
+    table = render_csv([flatten_result(batch_row(1, "cancelled", title=title))]).removeprefix("\ufeff")
     assert next(csv.DictReader(io.StringIO(table)))["title"] == title
 
 
 async def test_rejected_rows_are_listed_in_order_with_reason() -> None:
-    lines = [ResultLine.model_validate_json(as_json_line(row)) async for row in rows_in_order(stored(), REFUSED)]
+    lines = [ResultLine.model_validate_json(render_json_line(row)) async for row in merge_rows(stored(), REFUSED)]
     assert [(line.row, line.state) for line in lines] == [
         (0, "refused"),
         (1, "succeeded"),
@@ -71,13 +71,13 @@ async def test_rejected_rows_are_listed_in_order_with_reason() -> None:
         (3, "cancelled"),
         (4, "refused"),
     ]
-    (first, *_, last) = [flat_result(row) async for row in rows_in_order(stored(), REFUSED)]
+    (first, *_, last) = [flatten_result(row) async for row in merge_rows(stored(), REFUSED)]
     assert (first["id"], first["cost_usd"], first["scores"]) == (None, None, {})
     assert (last["source"], last["problem"], last["problem_detail"]) == ("calls.csv:4", "invalid-request", "No text.")
 
 
 def test_lines_hold_the_whole_report_or_the_problem() -> None:
-    done, failed, cancelled = (ResultLine.model_validate_json(as_json_line(row)) for row in ROWS)
+    done, failed, cancelled = (ResultLine.model_validate_json(render_json_line(row)) for row in ROWS)
     assert done.report == full_report()
     assert failed.problem == BUDGET_PROBLEM
     assert (failed.report, cancelled.report, cancelled.problem) == (None, None, None)
@@ -85,7 +85,7 @@ def test_lines_hold_the_whole_report_or_the_problem() -> None:
 
 
 def test_csv_has_a_row_per_idea_and_formulas_are_escaped() -> None:
-    text = as_csv([flat_result(row) for row in ROWS])
+    text = render_csv([flatten_result(row) for row in ROWS])
     assert text.startswith("\ufeff")
     done, failed, cancelled = csv.DictReader(io.StringIO(text.removeprefix("\ufeff")))
     report = full_report()
@@ -104,8 +104,8 @@ def test_csv_has_a_row_per_idea_and_formulas_are_escaped() -> None:
     "title", ["=1+1", "+cmd|' /C calc'!A0", "@SUM(A1)", "-2+3", '=HYPERLINK("http://a")', "a\x0bb"]
 )
 def test_a_workbook_holds_texts_as_text_and_numbers_as_numbers(title: str) -> None:
-    made = as_xlsx(
-        [flat_result(batch_row(1, "succeeded", full_report(), title=title)), flat_result(batch_row(2, "failed"))]
+    made = render_xlsx(
+        [flatten_result(batch_row(1, "succeeded", full_report(), title=title)), flatten_result(batch_row(2, "failed"))]
     )
     sheet = load_workbook(io.BytesIO(made))["Results"]
     names, first, second = sheet.iter_rows()
@@ -127,15 +127,16 @@ def test_duplicate_of_labelled_idea_is_named_in_its_row() -> None:
     again = report_with_verdict(VERDICT.model_copy(update={"repeats": repeats}))
     unknown = report_with_verdict(VERDICT)
     rows = [
-        flat_result(batch_row(number, "succeeded", report)) for number, report in enumerate((again, alone, unknown), 1)
+        flatten_result(batch_row(number, "succeeded", report))
+        for number, report in enumerate((again, alone, unknown), 1)
     ]
     assert [row["repeats"] for row in rows] == ["paraphrase of =Reading by bees", None, None]
-    first, *_ = csv.DictReader(io.StringIO(as_csv(rows).removeprefix("\ufeff")))
+    first, *_ = csv.DictReader(io.StringIO(render_csv(rows).removeprefix("\ufeff")))
     assert first["repeats"] == "paraphrase of =Reading by bees"
 
 
 def test_parquet_is_read_back_with_types_and_gaps() -> None:
-    table = pq.read_table(io.BytesIO(as_parquet([flat_result(row) for row in ROWS])))
+    table = pq.read_table(io.BytesIO(render_parquet([flatten_result(row) for row in ROWS])))
     done, failed, _ = table.to_pylist()
     scored = [part for part in full_report().parts if not isinstance(part.score, Absent)]
     assert scored
@@ -148,7 +149,7 @@ def test_parquet_is_read_back_with_types_and_gaps() -> None:
 
 
 def test_result_files_without_any_report_keep_their_columns() -> None:
-    results = [flat_result(row) for row in ROWS[1:]]
-    assert pq.read_table(io.BytesIO(as_parquet(results))).num_rows == 2
-    assert len(list(csv.reader(io.StringIO(as_csv(results))))) == 3
-    assert pq.read_table(io.BytesIO(as_parquet([]))).num_rows == 0
+    results = [flatten_result(row) for row in ROWS[1:]]
+    assert pq.read_table(io.BytesIO(render_parquet(results))).num_rows == 2
+    assert len(list(csv.reader(io.StringIO(render_csv(results))))) == 3
+    assert pq.read_table(io.BytesIO(render_parquet([]))).num_rows == 0

@@ -136,4 +136,4 @@ def test_corrupted_archive_is_read_or_rejected(data: st.DataObject) -> None:
         intake = read_batch(bytes(archive), "zip")
     except InputError:
         return
-    assert intake.rows <= 2
+    assert intake.row_count <= 2

@@ -12,7 +12,7 @@ from assayer.models import Absent
 from assayer.models.llm import GpuSpeed
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.typical_usage import estimate_typical_board, typical_evaluations
-from orchestrator.jobs.estimates import CostEstimate, EvaluationUsage, QueuePace, TypicalEvaluation, estimate
+from orchestrator.jobs.estimates import CostEstimate, EvaluationUsage, QueuePace, TypicalEvaluation, estimate_cost
 from workers.llm.settings import LlmSettings, Price
 
 TYPICAL = TypicalEvaluation(calls=60, prompt_tokens=200_000, completion_tokens=20_000, cost_usd=0.4, high_cost_usd=0.5)
@@ -26,7 +26,7 @@ def own(*costs: float | None) -> list[EvaluationUsage]:
 def made(
     ideas: int, taken: list[EvaluationUsage], max_usd: float | None = None, pace: QueuePace | None = None
 ) -> CostEstimate:
-    found = estimate(ideas, taken, TYPICAL, pace or QueuePace(), max_usd)
+    found = estimate_cost(ideas, taken, TYPICAL, pace or QueuePace(), max_usd)
     assert isinstance(found, CostEstimate)
     return found
 
@@ -35,7 +35,7 @@ def test_too_few_own_evaluations_fall_back_to_typical_costs() -> None:
     found = made(100, own(*[9.0] * 9))
     assert (found.basis, found.evaluations, found.calls, found.prompt_tokens) == ("typical", 0, 6_000, 20_000_000)
     assert (found.cost_usd, found.high_cost_usd) == (40.0, 50.0)
-    assert isinstance(found.cut_short, Absent)
+    assert isinstance(found.share_over_max_usd, Absent)
 
 
 def test_own_evaluations_take_precedence_over_typical_costs() -> None:
@@ -49,7 +49,7 @@ def test_own_evaluations_take_precedence_over_typical_costs() -> None:
 def test_cost_limit_per_idea_bounds_estimate_and_reports_share_cut_short() -> None:
     found = made(100, own(*[0.1] * 15, *[1.0] * 5), max_usd=0.5)
     assert found.cost_usd == pytest.approx(100 * (15 * 0.1 + 5 * 0.5) / 20)
-    assert found.cut_short == 0.25
+    assert found.share_over_max_usd == 0.25
     assert made(100, [], max_usd=0.3).high_cost_usd == pytest.approx(30.0)
 
 
@@ -61,8 +61,8 @@ def test_unknown_price_of_an_evaluation_makes_cost_absent() -> None:
 
 
 def test_unmeasured_method_has_unknown_estimate_until_enough_evaluations() -> None:
-    assert estimate(5, own(*[0.1] * 9), UNKNOWN, QueuePace()) == UNKNOWN
-    assert isinstance(estimate(5, own(*[0.1] * 10), UNKNOWN, QueuePace()), CostEstimate)
+    assert estimate_cost(5, own(*[0.1] * 9), UNKNOWN, QueuePace()) == UNKNOWN
+    assert isinstance(estimate_cost(5, own(*[0.1] * 10), UNKNOWN, QueuePace()), CostEstimate)
 
 
 def test_estimated_time_includes_queued_and_new_ideas() -> None:

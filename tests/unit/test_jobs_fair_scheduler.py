@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.jobs.fair_scheduler import FreeSlots, Grant, TenantQueue, WaitingJob, allocate, allocate_overnight
+from orchestrator.jobs.fair_scheduler import (
+    FreeSlots,
+    Grant,
+    TenantQueue,
+    WaitingJob,
+    allocate_overnight_slots,
+    allocate_slots,
+)
 from orchestrator.jobs.models import JobId, TenantId
 
 HEAD_START = 20.0
@@ -49,9 +56,9 @@ class Service:
             for name, line in self.waiting.items()
             if line
         ]
-        shares = allocate(FreeSlots(free), self.clock, lines)
+        shares = allocate_slots(FreeSlots(free), self.clock, lines)
         self.clock = shares.clock
-        self.times.update(shares.times)
+        self.times.update(shares.virtual_times)
         for grant in shares.grants:
             assert self.waiting[grant.tenant].popleft().job == grant.job
         return [grant.tenant for grant in shares.grants]
@@ -105,7 +112,7 @@ def could_begin(tenant_queue: TenantQueue, line: Sequence[WaitingJob]) -> bool:
 
 @given(places, st.floats(0, 500), crowds())
 def test_all_slots_are_used_in_order_within_limits(places: FreeSlots, clock: float, crowd: list[TenantQueue]) -> None:
-    shares = allocate(places, clock, crowd)
+    shares = allocate_slots(places, clock, crowd)
 
     batch_ids = {job.job for item in crowd for job in item.batch}
     batch = sum(grant.job in batch_ids for grant in shares.grants)
@@ -127,7 +134,9 @@ def test_all_slots_are_used_in_order_within_limits(places: FreeSlots, clock: flo
         if mine & batch_ids and item.budget_left is None:
             assert {job.job for job in item.interactive} <= mine
         if mine:
-            assert shares.times[item.tenant] == pytest.approx(max(item.virtual_time, clock) + len(mine) / item.weight)
+            assert shares.virtual_times[item.tenant] == pytest.approx(
+                max(item.virtual_time, clock) + len(mine) / item.weight
+            )
 
 
 @settings(max_examples=30)
@@ -174,7 +183,7 @@ def test_interactive_job_precedes_batch_job_of_less_served_tenant() -> None:
         contender("b", time=0, batch=jobs("b", "batch", 9)),
     ]
 
-    assert [grant.tenant for grant in allocate(FreeSlots(2), 0, crowd).grants] == ["a", "b"]
+    assert [grant.tenant for grant in allocate_slots(FreeSlots(2), 0, crowd).grants] == ["a", "b"]
 
 
 def test_continuous_interactive_jobs_do_not_starve_batch_of_another_tenant() -> None:
@@ -185,8 +194,8 @@ def test_continuous_interactive_jobs_do_not_starve_batch_of_another_tenant() -> 
             contender("a", time=time[TenantId("a")], interactive=jobs("a", "interactive", 1)),
             contender("b", time=time[TenantId("b")], batch=jobs("b", "batch", 1)),
         ]
-        shares = allocate(FreeSlots(1), clock, crowd)
-        clock, time = shares.clock, time | dict(shares.times)
+        shares = allocate_slots(FreeSlots(1), clock, crowd)
+        clock, time = shares.clock, time | dict(shares.virtual_times)
         had += given_to(shares.grants)
 
     assert had["a"] - had["b"] == pytest.approx(HEAD_START, abs=2)
@@ -195,7 +204,7 @@ def test_continuous_interactive_jobs_do_not_starve_batch_of_another_tenant() -> 
 def test_job_without_limit_reserves_the_remaining_budget() -> None:
     crowd = [contender("a", budget_left=3.0, batch=jobs("a", "batch", 2))]
 
-    (grant,) = allocate(FreeSlots(4), 0, crowd).grants
+    (grant,) = allocate_slots(FreeSlots(4), 0, crowd).grants
 
     assert (grant.max_usd, grant.reserved_usd) == (3.0, 3.0)
 
@@ -203,8 +212,8 @@ def test_job_without_limit_reserves_the_remaining_budget() -> None:
 def test_unaffordable_job_blocks_cheaper_jobs_behind_it() -> None:
     line = [*jobs("a", "dear", 1, max_usd=5.0), *jobs("a", "cheap", 3, max_usd=1.0)]
 
-    assert allocate(FreeSlots(4), 0, [contender("a", budget_left=4.0, batch=line)]).grants == ()
-    assert len(allocate(FreeSlots(4), 0, [contender("a", budget_left=7.0, batch=line)]).grants) == 3
+    assert allocate_slots(FreeSlots(4), 0, [contender("a", budget_left=4.0, batch=line)]).grants == ()
+    assert len(allocate_slots(FreeSlots(4), 0, [contender("a", budget_left=7.0, batch=line)]).grants) == 3
 
 
 def test_single_suspect_job_runs_at_a_time_while_others_proceed() -> None:
@@ -213,7 +222,7 @@ def test_single_suspect_job_runs_at_a_time_while_others_proceed() -> None:
         contender("b", batch=[*jobs("b", "suspect", 1, suspect=True), *jobs("b", "batch", 1)]),
     ]
 
-    begun = [grant.job for grant in allocate(FreeSlots(9), 0, crowd).grants]
+    begun = [grant.job for grant in allocate_slots(FreeSlots(9), 0, crowd).grants]
 
     assert sorted(begun) == ["a/batch/00000", "a/suspect/00000", "b/batch/00000"]
 
@@ -223,7 +232,7 @@ def test_allocation_does_not_depend_on_tenant_order() -> None:
         contender(f"t{number:03}", weight=1 + number % 5, batch=jobs(f"t{number}", "b", 4)) for number in range(99)
     ]
 
-    forwards, backwards = (allocate(FreeSlots(50), 0, order) for order in (crowd, crowd[::-1]))
+    forwards, backwards = (allocate_slots(FreeSlots(50), 0, order) for order in (crowd, crowd[::-1]))
 
     assert forwards.grants == backwards.grants
 
@@ -234,10 +243,10 @@ def test_batch_only_slots_are_not_used_by_interactive_jobs() -> None:
         contender("b", interactive=jobs("b", "interactive", 1)),
     ]
 
-    shares = allocate(FreeSlots(4, batch_only=True), 0, crowd)
+    shares = allocate_slots(FreeSlots(4, batch_only=True), 0, crowd)
 
     assert [grant.job.split("/")[1] for grant in shares.grants] == ["batch", "batch"]
-    assert shares.times.keys() == {"a"}
+    assert shares.virtual_times.keys() == {"a"}
 
 
 def test_overnight_slots_favour_least_served_tenant_and_cost_no_turns() -> None:
@@ -247,16 +256,16 @@ def test_overnight_slots_favour_least_served_tenant_and_cost_no_turns() -> None:
         TenantQueue(TenantId("c"), 1, 0.0, None, 3.0, overnight=jobs("c", "overnight", 9, max_usd=2.0)),
     ]
 
-    shares = allocate_overnight(FreeSlots(9, overnight_only=True), 7.0, crowd)
+    shares = allocate_overnight_slots(FreeSlots(9, overnight_only=True), 7.0, crowd)
 
     assert given_to(shares.grants) == {"a": 1, "b": 7, "c": 1}
-    assert (shares.clock, shares.times) == (7.0, {})
+    assert (shares.clock, shares.virtual_times) == (7.0, {})
 
 
 def test_regular_slots_are_not_used_by_overnight_jobs() -> None:
     crowd = [contender("a", batch=jobs("a", "batch", 1)), TenantQueue(TenantId("b"), 1, 0, None, None)]
     crowd = [replace(item, overnight=jobs(item.tenant, "overnight", 3)) for item in crowd]
 
-    shares = allocate(FreeSlots(4), 0, crowd)
+    shares = allocate_slots(FreeSlots(4), 0, crowd)
 
     assert [grant.job for grant in shares.grants] == ["a/batch/00000"]

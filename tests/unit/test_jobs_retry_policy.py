@@ -20,7 +20,7 @@ from assayer.errors import (
     Unreadable,
 )
 from orchestrator.jobs.models import Problem
-from orchestrator.jobs.retry_policy import Retry, backoff_seconds, outcome_of_error
+from orchestrator.jobs.retry_policy import Retry, compute_backoff_seconds, decide_after_error
 
 ALL = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, AssayerError)]
 
@@ -36,14 +36,14 @@ ALL = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubc
     ],
 )
 def test_permanent_error_is_not_retried_and_keeps_its_message(error: AssayerError, type: str) -> None:
-    verdict = outcome_of_error(error, attempt=1)
+    verdict = decide_after_error(error, attempt=1)
     assert isinstance(verdict, Problem)
     assert (verdict.type, verdict.detail) == (type, str(error))
 
 
 @pytest.mark.parametrize("kind", [LlmUnavailable, StorageError, ParserUnavailable])
 def test_unavailable_service_is_retried_without_counting_a_failed_attempt(kind: type[AssayerError]) -> None:
-    again = outcome_of_error(kind("Nobody answers."), attempt=1)
+    again = decide_after_error(kind("Nobody answers."), attempt=1)
     assert isinstance(again, Retry)
     assert not again.attempt_failed
     assert again.seconds > 0
@@ -51,26 +51,26 @@ def test_unavailable_service_is_retried_without_counting_a_failed_attempt(kind: 
 
 @pytest.mark.parametrize("kind", [Defect, MalformedAnswer])
 def test_transient_error_is_retried_and_counts_as_failed_attempt(kind: type[AssayerError]) -> None:
-    again = outcome_of_error(kind("Something broke."), attempt=1)
+    again = decide_after_error(kind("Something broke."), attempt=1)
     assert isinstance(again, Retry)
     assert again.attempt_failed
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ALL if kind is not Defect], ids=lambda kind: kind.__name__)
 def test_every_error_outcome_includes_the_error_message(kind: type[AssayerError]) -> None:
-    outcome = outcome_of_error(kind("This went wrong."), attempt=2)
-    assert "This went wrong." in (outcome.why if isinstance(outcome, Retry) else outcome.detail)
+    outcome = decide_after_error(kind("This went wrong."), attempt=2)
+    assert "This went wrong." in (outcome.reason if isinstance(outcome, Retry) else outcome.detail)
 
 
 def test_backoff_grows_with_attempts_up_to_two_minutes() -> None:
-    pauses = [backoff_seconds(attempt) for attempt in range(1, 200)]
+    pauses = [compute_backoff_seconds(attempt) for attempt in range(1, 200)]
     assert pauses == sorted(pauses)
     assert 0 < pauses[0] < pauses[1] < pauses[-1] <= 120
 
 
 def test_defect_is_logged_and_tenant_sees_only_a_reference(caplog: pytest.LogCaptureFixture) -> None:
-    outcome = outcome_of_error(Defect("assayer failed: KeyError: '/srv/secret'.", "Please report it."), 1)
+    outcome = decide_after_error(Defect("assayer failed: KeyError: '/srv/secret'.", "Please report it."), 1)
     assert isinstance(outcome, Retry)
-    assert "secret" not in outcome.why
-    (reference,) = re.findall(r"reference ([0-9a-f]{8})", outcome.why)
+    assert "secret" not in outcome.reason
+    (reference,) = re.findall(r"reference ([0-9a-f]{8})", outcome.reason)
     assert f"{reference}: assayer failed: KeyError: '/srv/secret'" in caplog.text

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from orchestrator.jobs.models import TERMINAL, JobState
 from orchestrator.jobs.state_machine import (
-    RETRIABLE,
-    UNFINISHED,
+    RETRIABLE_STATES,
+    UNFINISHED_STATES,
     AttemptHistory,
     AttemptLimits,
     RetryCause,
-    gave_up_problem,
+    build_gave_up_problem,
 )
 
 MOST = AttemptLimits(failures=3, losses=4, outages=5)
@@ -23,8 +23,8 @@ def last_history(ends: list[tuple[RetryCause, str]]) -> AttemptHistory:
     """Return the history with which the job fails, or the one after all attempts."""
     history = AttemptHistory()
     for end in ends:
-        history = history.after(*end)
-        if history.exhausts(MOST):
+        history = history.add_attempt(*end)
+        if history.has_exhausted(MOST):
             break
     return history
 
@@ -34,9 +34,9 @@ def test_unfinished_job_fails_after_limited_attempts_with_last_reasons(
     ends: list[tuple[RetryCause, str]],
 ) -> None:
     last = last_history(ends)
-    problem = gave_up_problem(last)
+    problem = build_gave_up_problem(last)
 
-    assert last.exhausts(MOST)
+    assert last.has_exhausted(MOST)
     assert sum(last[:3]) <= sum(MOST) - 2
     assert str(sum(last[:3])) in problem.title
     assert last.reasons
@@ -48,10 +48,10 @@ def test_job_losing_its_worker_every_time_fails_as_lost() -> None:
     last = last_history([("loss", f"w{number} was lost") for number in range(9)])
 
     assert last[:3] == (0, MOST.losses, 0)
-    assert "its worker was lost" in gave_up_problem(last).detail
-    assert "w3" in gave_up_problem(last).detail
+    assert "its worker was lost" in build_gave_up_problem(last).detail
+    assert "w3" in build_gave_up_problem(last).detail
 
 
 def test_every_state_is_unfinished_retriable_or_succeeded() -> None:
-    assert {*UNFINISHED, *RETRIABLE, "succeeded"} == set(get_args(JobState))
-    assert set(get_args(JobState)) - TERMINAL == set(UNFINISHED)
+    assert {*UNFINISHED_STATES, *RETRIABLE_STATES, "succeeded"} == set(get_args(JobState))
+    assert set(get_args(JobState)) - TERMINAL == set(UNFINISHED_STATES)

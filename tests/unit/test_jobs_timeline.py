@@ -3,7 +3,7 @@
 import pytest
 
 from assayer_client.reports import Timeline
-from orchestrator.jobs.timeline import timeline_of
+from orchestrator.jobs.timeline import build_timeline
 from tests.unit.job_timelines import job_between, job_events, ledger_row, stage_progress, time_at
 
 
@@ -24,7 +24,7 @@ def test_timeline_of_first_attempt_shows_wait_then_stages() -> None:
         (5, "progress", stage_progress("soundness", 2, 2, began=time_at(2))),
         (6, "succeeded", {}),
     )
-    timeline = timeline_of(job_between("succeeded", 2, 6), events, [ledger_row(4, 1.5, attempts=3)], time_at(60))
+    timeline = build_timeline(job_between("succeeded", 2, 6), events, [ledger_row(4, 1.5, attempts=3)], time_at(60))
     assert _told(timeline) == [
         ("wait", "in the queue", 0, 2, "succeeded"),
         ("stage", "soundness", 2, 5, "succeeded"),
@@ -42,7 +42,7 @@ def test_second_attempt_shows_another_wait_with_its_reason() -> None:
         (4, "started", {}),
         (9, "succeeded", {}),
     )
-    timeline = timeline_of(job_between("succeeded", 1, 9), events, [], time_at(60))
+    timeline = build_timeline(job_between("succeeded", 1, 9), events, [], time_at(60))
     assert _told(timeline) == [
         ("wait", "in the queue", 0, 1, "succeeded"),
         ("stage", "soundness", 1, 3, "failed"),
@@ -53,21 +53,21 @@ def test_second_attempt_shows_another_wait_with_its_reason() -> None:
 
 def test_unfinished_spans_are_open_until_now() -> None:
     events = job_events((1, "started", {}), (2, "progress", stage_progress("soundness", 0, 2)))
-    assert _told(timeline_of(job_between("running", 1, None), events, [], time_at(7)))[-1] == (
+    assert _told(build_timeline(job_between("running", 1, None), events, [], time_at(7)))[-1] == (
         "stage",
         "soundness",
         1,
         7,
         "open",
     )
-    assert _told(timeline_of(job_between("queued", None, None), [], [], time_at(7))) == [
+    assert _told(build_timeline(job_between("queued", None, None), [], [], time_at(7))) == [
         ("wait", "in the queue", 0, 7, "open")
     ]
 
 
 def test_llm_requests_outside_job_period_are_excluded() -> None:
     rows = [ledger_row(-5, 1), ledger_row(3, 1), ledger_row(20, 1)]
-    timeline = timeline_of(
+    timeline = build_timeline(
         job_between("succeeded", 1, 6), job_events((1, "started", {}), (6, "succeeded", {})), rows, time_at(60)
     )
     assert [item[2:4] for item in _told(timeline) if item[0] == "call"] == [(2, 3)]
@@ -76,7 +76,7 @@ def test_llm_requests_outside_job_period_are_excluded() -> None:
 @pytest.mark.parametrize("outcome", ["failed", "cancelled"])
 def test_cached_answer_takes_no_time_and_failed_request_states_reason(outcome: str) -> None:
     rows = [ledger_row(3, 9, cached=True), ledger_row(5, 1, outcome=outcome, error="no valid answer")]
-    timeline = timeline_of(job_between("running", 1, None), job_events((1, "started", {})), rows, time_at(7))
+    timeline = build_timeline(job_between("running", 1, None), job_events((1, "started", {})), rows, time_at(7))
     calls = [(item[2], item[3], item[4]) for item in _told(timeline) if item[0] == "call"]
     assert calls == [(3, 3, "cached"), (4, 5, "failed")]
     assert timeline.spans[-1].detail.endswith("no valid answer")

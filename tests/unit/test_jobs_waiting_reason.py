@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.jobs.fair_scheduler import QueuePosition, waiting_reason
+from orchestrator.jobs.fair_scheduler import QueuePosition, explain_wait
 
 NEXT = QueuePosition(
     seconds=0,
@@ -36,4 +36,4 @@ NEXT = QueuePosition(
     ],
 )
 def test_waiting_reason_includes_its_figures(changes: dict[str, Any], said: str) -> None:
-    assert said in waiting_reason(NEXT._replace(**changes))
+    assert said in explain_wait(NEXT._replace(**changes))

@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId
-from orchestrator.mail.models import BidsAsked, CallFinished, ClaimedMail, MailNews, MemberInvited, ReviewsAssigned
-from orchestrator.mail.wording import compose_mail, mail_address
+from orchestrator.mail.models import (
+    BidsRequested,
+    CallFinished,
+    ClaimedMail,
+    MailContent,
+    MemberInvited,
+    ReviewsAssigned,
+)
+from orchestrator.mail.wording import compose_mail, parse_mail_address
 
 SENDER = Address("assayer", "assayer", "example.org")
 URL = "https://assayer.example.org"
@@ -42,12 +49,12 @@ def ended(name: str = "Call 7", **others: object) -> CallFinished:
 
 
 def mail(
-    news: MailNews, name: str = "Ada Byron", address: str = "ada@example.org", tenant: str = "acme"
+    news: MailContent, name: str = "Ada Byron", address: str = "ada@example.org", tenant: str = "acme"
 ) -> ClaimedMail:
     return ClaimedMail(ID, name, address, tenant, news, 1, MemberId("mb_7"), "owner")
 
 
-def text_of(news: MailNews) -> str:
+def text_of(news: MailContent) -> str:
     return str(compose_mail(mail(news), SENDER, URL, NOW).get_content())
 
 
@@ -56,7 +63,7 @@ def test_names_cannot_inject_headers_or_recipients(name: str, person: str, tenan
     for news in (
         ended(name),
         ReviewsAssigned(call=CALL, name=name, proposals=2, due=None),
-        BidsAsked(call=CALL, name=name),
+        BidsRequested(call=CALL, name=name),
         MemberInvited(role="owner"),
         MemberInvited(role="reviewer", call=CALL, name=name, due=dt.date(2031, 12, 1)),
     ):
@@ -84,7 +91,7 @@ def test_names_cannot_inject_headers_or_recipients(name: str, person: str, tenan
 )
 def test_invalid_or_multiple_mail_addresses_are_rejected(address: str) -> None:
     with pytest.raises(ValueError, match="it "):
-        mail_address("Ada", address)
+        parse_mail_address("Ada", address)
     with pytest.raises(ValueError, match="it "):
         compose_mail(mail(MemberInvited(role="reviewer"), address=address), SENDER, URL, NOW)
 
@@ -92,7 +99,7 @@ def test_invalid_or_multiple_mail_addresses_are_rejected(address: str) -> None:
 @given(_storable)
 def test_accepted_address_names_a_single_mailbox(address: str) -> None:
     try:
-        made = mail_address("Ada", address)
+        made = parse_mail_address("Ada", address)
     except ValueError:
         return
     assert made.addr_spec

@@ -9,7 +9,7 @@ import pytest
 from assayer.ideas.tables import IdeaTable, IdeaTableRow, table_ideas
 from assayer.models import Idea
 from orchestrator.batches.body_reader import collect_rows
-from orchestrator.batches.csv_rows import csv_rows
+from orchestrator.batches.csv_rows import read_csv_rows
 from orchestrator.batches.rows import LineCounter
 from tests.unit.batch_bodies import as_csv, words
 
@@ -21,7 +21,7 @@ def _sources_of_csv(names: list[str], values: list[list[str]]) -> list[str]:
     rows = [[f"Rehearsal {n}", words(n), *cells] for n, cells in enumerate(values)]
     file = io.BytesIO(as_csv(["title", "text", *names], rows).encode())
     lines = LineCounter(_ROWS + 1, lambda: False)
-    intake = collect_rows(csv_rows(file, "", 1, 100_000, _TODAY, lines))
+    intake = collect_rows(read_csv_rows(file, "", 1, 100_000, _TODAY, lines))
     assert not intake.rejected
     return [row.idea.source for row in intake.accepted if row.idea]
 

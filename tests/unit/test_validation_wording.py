@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
-from orchestrator.validation_wording import fault_in_words
+from orchestrator.validation_wording import describe_validation_error
 
 
 def _refuse(value: str) -> str:
@@ -38,4 +38,4 @@ def _refuse(value: str) -> str:
 def test_fault_is_stated_in_a_sentence(kind: Any, value: object, words: str) -> None:
     with pytest.raises(ValidationError) as refused:
         TypeAdapter(kind).validate_python(value)
-    assert fault_in_words(refused.value.errors(include_url=False)[0]) == words
+    assert describe_validation_error(refused.value.errors(include_url=False)[0]) == words

@@ -6,8 +6,8 @@ import pytest
 
 from assayer.errors import InputError, LlmRejected, LlmUnavailable
 from orchestrator.jobs.models import Problem
-from orchestrator.jobs.retry_policy import Retry, outcome_of_error
-from orchestrator.jobs.withheld_addresses import without_addresses
+from orchestrator.jobs.retry_policy import Retry, decide_after_error
+from orchestrator.jobs.withheld_addresses import withhold_addresses
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from orchestrator.jobs.withheld_addresses import without_addresses
     ],
 )
 def test_address_is_withheld_and_rest_of_sentence_kept(address: str) -> None:
-    assert without_addresses(f"It ({address}) is down: {address}.") == (
+    assert withhold_addresses(f"It ({address}) is down: {address}.") == (
         "It ((address withheld)) is down: (address withheld)."
     )
 
@@ -28,7 +28,7 @@ def test_address_is_withheld_and_rest_of_sentence_kept(address: str) -> None:
     ["Set ASSAYER_LLM__BASE_URL: it usually ends in /v1.", "the last: HTTP 503 Busy.", "row 12:30", "Python 3.11.7: x"],
 )
 def test_text_without_addresses_is_unchanged(text: str) -> None:
-    assert without_addresses(text) == text
+    assert withhold_addresses(text) == text
 
 
 @pytest.mark.parametrize("kind", [LlmRejected, LlmUnavailable])
@@ -37,13 +37,13 @@ def test_tenant_error_hides_address_and_operator_log_keeps_it(
 ) -> None:
     error = kind("The LLM endpoint http://10.0.0.5:8000/v1 is down.", "Check that it runs.")
     with caplog.at_level(logging.WARNING):
-        outcome = outcome_of_error(error, 1)
-    told = outcome.why if isinstance(outcome, Retry) else outcome.detail
+        outcome = decide_after_error(error, 1)
+    told = outcome.reason if isinstance(outcome, Retry) else outcome.detail
     assert told == "The LLM endpoint (address withheld) is down. Check that it runs."
     assert "http://10.0.0.5:8000/v1" in caplog.text
 
 
 def test_input_errors_quote_user_text_unchanged() -> None:
-    outcome = outcome_of_error(InputError("The title http://my.example:80/ is no title."), 1)
+    outcome = decide_after_error(InputError("The title http://my.example:80/ is no title."), 1)
     assert isinstance(outcome, Problem)
     assert "http://my.example:80/" in outcome.detail

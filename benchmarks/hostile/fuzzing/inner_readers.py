@@ -54,7 +54,7 @@ from index.ingest import arxiv_oai, openalex_snapshot
 from index.records import json_lines, paper_record
 from index.segments import content_graph, content_readings, passages
 from orchestrator.access.roles import MemberId
-from orchestrator.problems import HttpProblem, suggestion
+from orchestrator.problems import HttpProblem, suggest_known_name
 from orchestrator.reviewing import conflict_search, institutions
 from orchestrator.services import batch_summaries
 from orchestrator.web import content_negotiation, pagination, validation_errors
@@ -261,7 +261,7 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "orchestrator.web.pagination.decode_panel_cursor": _header(pagination.decode_panel_cursor),
     "orchestrator.services.batch_summaries.tags_in": _header(batch_summaries.tags_in),
     "orchestrator.web.validation_errors.json_pointer": lambda text: validation_errors.json_pointer(text.split()),
-    "orchestrator.problems.suggestion": lambda text: suggestion(text, ("title", "text")),
+    "orchestrator.problems.suggest_known_name": lambda text: suggest_known_name(text, ("title", "text")),
     "orchestrator.reviewing.conflict_search.ConflictSearch": lambda text: list(
         conflict_search.ConflictSearch((_REVIEWER,)).found("A title", text)
     ),

@@ -73,12 +73,12 @@ def _all_spans(text: str) -> Any:
 
 
 def _csv(text: str) -> object:
-    return _all(csv_rows.csv_rows(io.BytesIO(bytes_of(text)), "a.csv", 1, _MOST, _TODAY, _lines()))
+    return _all(csv_rows.read_csv_rows(io.BytesIO(bytes_of(text)), "a.csv", 1, _MOST, _TODAY, _lines()))
 
 
 def _csv_cell(text: str) -> object:
     csv_text = f'title,text\na,"{_PROSE} {text.replace(chr(34), chr(34) * 2)}"\n'
-    return _all(csv_rows.csv_rows(io.BytesIO(bytes_of(csv_text)), "a.csv", 1, _MOST, _TODAY, _lines()))
+    return _all(csv_rows.read_csv_rows(io.BytesIO(bytes_of(csv_text)), "a.csv", 1, _MOST, _TODAY, _lines()))
 
 
 def _body(text: str, kind: body_reader.BodyKind) -> object:
@@ -97,7 +97,7 @@ def _zip(text: str) -> object:
 def _form(text: str) -> object:
     head = b'--b\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\n\r\n'
     body = io.BytesIO(head + bytes_of(text) + b"\r\n--b--\r\n")
-    return _all(uploaded_files.form_files(body, "multipart/form-data; boundary=b", _MOST))
+    return _all(uploaded_files.read_form_files(body, "multipart/form-data; boundary=b", _MOST))
 
 
 def _tei(text: str) -> bytes:
@@ -199,19 +199,19 @@ _GIVEN: dict[str, Callable[[str], object]] = {
     "assayer.text.stems.stems": lambda text: stems.stems([text]),
     "orchestrator.batches.body_reader.read_rows": lambda text: _body(text, "zip"),
     "orchestrator.batches.body_reader.read_rows, a file of an archive": _zip,
-    "orchestrator.batches.csv_rows.csv_rows": _csv,
-    "orchestrator.batches.csv_rows.csv_rows, one cell": _csv_cell,
-    "orchestrator.batches.json_rows.json_rows": lambda text: _all(
-        json_rows.json_rows(io.BytesIO(bytes_of(text)), "a.json", 1, _TODAY)
+    "orchestrator.batches.csv_rows.read_csv_rows": _csv,
+    "orchestrator.batches.csv_rows.read_csv_rows, one cell": _csv_cell,
+    "orchestrator.batches.json_rows.read_json_rows": lambda text: _all(
+        json_rows.read_json_rows(io.BytesIO(bytes_of(text)), "a.json", 1, _TODAY)
     ),
-    "orchestrator.batches.json_rows.jsonl_rows": lambda text: _all(
-        json_rows.jsonl_rows(io.BytesIO(bytes_of(text)), "a.jsonl", 1, _MOST, _TODAY, _lines())
+    "orchestrator.batches.json_rows.read_jsonl_rows": lambda text: _all(
+        json_rows.read_jsonl_rows(io.BytesIO(bytes_of(text)), "a.jsonl", 1, _MOST, _TODAY, _lines())
     ),
     "assayer.text.bounded_lines.bounded_lines": lambda text: _all(
         bounded_lines.bounded_lines(io.BytesIO(bytes_of(text)), "utf-8", _MOST, _lines().count)
     ),
     "assayer.text.bounded_lines.check_readable": lambda text: bounded_lines.check_readable(text, "utf-8", "a test"),
-    "orchestrator.batches.uploaded_files.form_files": _form,
+    "orchestrator.batches.uploaded_files.read_form_files": _form,
     "workers.full_texts.cited_places.read_citing_paper": lambda text: cited_places.read_citing_paper(_tei(text)),
     "workers.full_texts.grobid_tei.parse_tei": lambda text: grobid_tei.parse_tei(_tei(text)),
     "workers.full_texts.grobid_tei.read_tei": lambda text: grobid_tei.read_tei(bytes_of(text), "a test"),

@@ -77,7 +77,7 @@ def verify(
     """Check a saved log for changes, gaps and removed text and, with --head, for entries missing at the end. Works
     without a running service. Exit code 1: faults were found."""
     from assayer.reports.wording import count
-    from orchestrator.access.audit_chain import audit_faults
+    from orchestrator.access.audit_chain import find_audit_faults
 
     try:
         header, entries = _read(file)
@@ -89,7 +89,7 @@ def verify(
     if not entries and head is None:
         raise InputError(f"{file} contains no entries.", "Pass --head to detect lost entries.")
     noted_head = _parse_head(head, entries[0].tenant if entries else "")
-    faults = list(audit_faults(entries, noted_head, None if header is None else header.reader))
+    faults = list(find_audit_faults(entries, noted_head, None if header is None else header.reader))
     withheld = sum(entry.withheld for entry in entries)
     erased_count = sum(entry.content is None for entry in entries) - withheld
     lines = (escape(f"entry {fault.number}: {fault.detail}") for fault in faults)

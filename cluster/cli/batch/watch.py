@@ -13,7 +13,7 @@ from cluster.cli.batch.job_wording import counts_in_words, describe_standing, sc
 from cluster.cli.batch.service_client import KINDS, identify_kind, job_operations, service
 from cluster.cli.options import JobIds, WithJson
 from cluster.cli.terminal import print_json, print_remark, progress_bars
-from orchestrator.jobs.outcome_wording import not_covered_in_words
+from orchestrator.jobs.outcome_wording import describe_poor_coverage
 
 if TYPE_CHECKING:
     from assayer_client import Client
@@ -133,7 +133,7 @@ def _show_outcomes(batch: "BatchResource") -> None:
     if phrases:
         print_remark(f"{batch.id}: {', '.join(phrases)}.")
     if batch.poorly_covered:
-        lacking = not_covered_in_words(batch.poorly_covered)
+        lacking = describe_poor_coverage(batch.poorly_covered)
         print_remark(f"{lacking}. `assayer batch list {batch.id}` shows every score, and why there is none.")
 
 

@@ -19,10 +19,10 @@ from assayer_client.reviewing import (
     UnfilledProposal,
 )
 from orchestrator.access.roles import MemberId
-from orchestrator.api.acting import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader
+from orchestrator.api.permissions import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.problems import HttpProblem, missing_or_deleted, required
+from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.things_in_paths import CallInPath, EvaluationInPath
@@ -35,11 +35,11 @@ class AssignmentsQuery(UrlQuery):
     limit: int = Field(default=1_000, ge=1, le=10_000)
 
 
-class OfReviewer(UrlQuery):
+class ReviewerQuery(UrlQuery):
     reviewer: ReviewerId
 
 
-class ClearQuery(OfReviewer):
+class ClearConflictQuery(ReviewerQuery):
     reason: ConflictReason
     """The reason why there is no conflict after all."""
 
@@ -74,12 +74,14 @@ async def assign_reviewers(body: AssignBody, context: Assigner, call: CallInPath
         loads=loads,
         unfilled_proposals=tuple(
             UnfilledProposal(
-                evaluation=item,
-                title=titles[JobId(item)],
+                evaluation=evaluation,
+                title=titles[JobId(evaluation)],
                 missing_reviewers=count,
-                reason=shortfalls.get(item, "The reviewer or the proposal changed while assignments were being made."),
+                reason=shortfalls.get(
+                    evaluation, "The reviewer or the proposal changed while assignments were being made."
+                ),
             )
-            for item, count in missing_by_proposal.items()
+            for evaluation, count in missing_by_proposal.items()
         ),
         conflicts=draft.conflicts,
         reviewers_not_blind=tuple(map(str, draft.not_blind)),
@@ -111,11 +113,11 @@ async def list_assignments(query: Annotated[AssignmentsQuery, Query()], context:
 
 
 @router.delete("/v1/evaluations/{id}/assignments", status_code=204)
-async def withdraw_assignment(id: PathId, query: Annotated[OfReviewer, Query()], context: Assigner) -> None:
+async def withdraw_assignment(id: PathId, query: Annotated[ReviewerQuery, Query()], context: Assigner) -> None:
     """Withdraw an assignment that has no opinion yet."""
     member = MemberId(query.reviewer)
     if not await context.reviewing.assignments.withdraw(context.tenant, JobId(id), member, context.by):
-        raise missing_or_deleted(
+        raise build_missing_problem(
             "evaluation",
             id,
             "The proposal is not assigned to this reviewer, or they have already given an opinion on it.",
@@ -137,18 +139,22 @@ async def declare_conflict(id: PathId, body: ConflictBody, context: ConflictDecl
     if context.caller.role == "reviewer":
         if member != context.caller.member:
             raise HttpProblem("forbidden", "Reviewers can declare only their own conflicts.")
-        blind_given = await context.reviewing.assignments.has_blind_opinion(context.tenant, JobId(id), member)
-        required(blind_given, missing_or_deleted("evaluation", id))
+        has_blind_opinion = await context.reviewing.assignments.has_blind_opinion(context.tenant, JobId(id), member)
+        require(has_blind_opinion, build_missing_problem("evaluation", id))
     if not member:
         raise HttpProblem.invalid("State which reviewer has the conflict. Only reviewers can omit this.", "/reviewer")
     conflict = await context.reviewing.assignments.declare(context.tenant, JobId(id), member, body.reason, context.by)
-    return required(conflict, missing_or_deleted("evaluation", id, "There is no such evaluation or no such reviewer."))
+    return require(
+        conflict, build_missing_problem("evaluation", id, "There is no such evaluation or no such reviewer.")
+    )
 
 
 @router.delete("/v1/evaluations/{id}/conflicts")
-async def clear_conflict(id: PathId, query: Annotated[ClearQuery, Query()], context: Assigner) -> ConflictOfInterest:
+async def clear_conflict(
+    id: PathId, query: Annotated[ClearConflictQuery, Query()], context: Assigner
+) -> ConflictOfInterest:
     """Mark a conflict of interest as not applicable, with a reason. It stays on record."""
     conflict = await context.reviewing.assignments.clear(
         context.tenant, JobId(id), MemberId(query.reviewer), query.reason, context.by
     )
-    return required(conflict, missing_or_deleted("evaluation", id, "This reviewer has no conflict of interest here."))
+    return require(conflict, build_missing_problem("evaluation", id, "This reviewer has no conflict of interest here."))

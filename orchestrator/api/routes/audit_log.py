@@ -7,8 +7,8 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from assayer_client.audit_log import AuditLogPage
-from orchestrator.access.audit_chain import AuditHead, without_judgements
-from orchestrator.api.acting import AuditReader
+from orchestrator.access.audit_chain import AuditHead, withhold_judgements
+from orchestrator.api.permissions import AuditReader
 from orchestrator.api.url_queries import UrlQuery
 
 
@@ -28,7 +28,7 @@ async def list_audit_entries(query: Annotated[AuditQuery, Query()], context: Aud
     entries = await context.services.audit_log.list_entries(context.tenant, after=query.after, limit=query.limit + 1)
     page = entries[: query.limit]
     if context.caller.role == "machine":
-        page = list(map(without_judgements, page))
+        page = list(map(withhold_judgements, page))
     return AuditLogPage(
         items=tuple(page), next=str(page[-1].number) if len(entries) > query.limit else None, reader=context.caller.role
     )

@@ -22,16 +22,16 @@ from orchestrator.batches.results import (
     FlatResult,
     ResultRow,
     RowStanding,
-    as_csv,
-    as_json_line,
-    as_parquet,
-    flat_result,
-    rows_in_order,
+    flatten_result,
+    merge_rows,
+    render_csv,
+    render_json_line,
+    render_parquet,
 )
-from orchestrator.batches.workbook import as_xlsx
+from orchestrator.batches.workbook import render_xlsx
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.submissions import BatchStatus
-from orchestrator.problems import not_found
+from orchestrator.problems import build_not_found_problem
 from orchestrator.services.panels import panel_of
 from orchestrator.store.call_tables import TableRow
 from orchestrator.web.authentication import Reader
@@ -55,7 +55,7 @@ _FORMAT_NAMES = {
     "application/vnd.apache.parquet": "parquet",
 }
 """Result formats by media type."""
-_RESULTS = {
+_RESULTS_RESPONSE = {
     "description": "One line per row, in order. A row without a report, such as a rejected row, states the reason.",
     "content": {
         media: {
@@ -64,7 +64,7 @@ _RESULTS = {
         for media in _FORMAT_NAMES
     },
 }
-_MAX_NAME_LENGTH = 100
+_MAX_NAME_CHARS = 100
 
 Standings = Mapping[str, RowStanding]
 """Standings by evaluation id."""
@@ -79,7 +79,7 @@ class ResultsQuery(UrlQuery):
     """Id of a finished ranking of these proposals; its ranks are included. Defaults to the newest."""
 
 
-@router.get("/{id}/results", response_class=Response, responses={200: _RESULTS})
+@router.get("/{id}/results", response_class=Response, responses={200: _RESULTS_RESPONSE})
 async def get_batch_results(
     query: Annotated[ResultsQuery, Query()],
     context: Reader,
@@ -88,61 +88,63 @@ async def get_batch_results(
 ) -> Response:
     """Return the results so far, with scores and ranks. Callers who may see reviewers' opinions also get their number
     and combined score. The formats are JSON Lines with full reports, or a table as CSV, Excel or Parquet."""
-    media = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
-    format_name = _FORMAT_NAMES[media]
-    standings = await _standings(context.services, context.caller, batch, query.ranking)
+    media_type = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
+    format_name = _FORMAT_NAMES[media_type]
+    standings = await _load_standings(context.services, context.caller, batch, query.ranking)
     await context.services.audit_log.record(context.tenant, context.by, "exported", batch.id, format=format_name)
     headers = {
         "Vary": "Accept",
         "Cache-Control": "private, no-cache",
-        "Content-Disposition": _attachment(batch, format_name),
+        "Content-Disposition": _build_content_disposition(batch, format_name),
     }
-    results = _result_rows(context.services, context.tenant, batch, query.reference)
+    results = _read_result_rows(context.services, context.tenant, batch, query.reference)
     if format_name == "jsonl":
-        return StreamingResponse(_json_lines(results, standings), 200, headers, media)
-    rows = [flat_result(row, _standing(row, standings)) async for row in results]
-    tables: dict[str, Callable[[Sequence[FlatResult]], str | bytes]] = {"csv": as_csv, "xlsx": as_xlsx}
-    render = partial(tables.get(format_name, as_parquet), rows)
+        return StreamingResponse(_render_json_lines(results, standings), 200, headers, media_type)
+    rows = [flatten_result(row, _get_standing(row, standings)) async for row in results]
+    tables: dict[str, Callable[[Sequence[FlatResult]], str | bytes]] = {"csv": render_csv, "xlsx": render_xlsx}
+    render = partial(tables.get(format_name, render_parquet), rows)
     return Response(await asyncio.to_thread(render), 200, headers, _MEDIA_TYPES[format_name])
 
 
-def _result_rows(
+def _read_result_rows(
     services: Services, tenant: TenantId, batch: BatchStatus, reference: str | None
 ) -> AsyncIterator[ResultRow]:
-    matching_rows = [item for item in batch.rejected if reference in (None, get_own_reference(item.source, item.row))]
-    return rows_in_order(services.jobs.iterate_batch_rows(tenant, batch.id, reference), matching_rows)
+    rejected = [item for item in batch.rejected if reference in (None, get_own_reference(item.source, item.row))]
+    return merge_rows(services.jobs.iterate_batch_rows(tenant, batch.id, reference), rejected)
 
 
-async def _json_lines(rows: AsyncIterator[ResultRow], standings: Standings) -> AsyncIterator[bytes]:
+async def _render_json_lines(rows: AsyncIterator[ResultRow], standings: Standings) -> AsyncIterator[bytes]:
     async for row in rows:
-        yield as_json_line(row, _standing(row, standings))
+        yield render_json_line(row, _get_standing(row, standings))
 
 
-def _standing(row: ResultRow, standings: Standings) -> RowStanding:
+def _get_standing(row: ResultRow, standings: Standings) -> RowStanding:
     """Return a row's standing. It is empty for rejected rows, and for rows added after the standings were read."""
     return RowStanding() if isinstance(row, RowError) else standings.get(row.job.id, RowStanding())
 
 
-async def _standings(
-    services: Services, caller: Caller, batch: BatchStatus, ranking_name: str
+async def _load_standings(
+    services: Services, caller: Caller, batch: BatchStatus, ranking_id: str
 ) -> dict[str, RowStanding]:
     """Return the standings by evaluation id. Raises HttpProblem with status 404 if the ranking does not belong to this
     batch or has not finished."""
     rankings = await services.rankings.list_rankings(caller.tenant, batch=batch.id, state="succeeded")
-    ranking = next((item.id for item in rankings if ranking_name in ("", item.id)), None)
-    if ranking_name and ranking is None:
-        raise not_found("finished ranking of this batch", ranking_name)
+    ranking = next((item.id for item in rankings if ranking_id in ("", item.id)), None)
+    if ranking_id and ranking is None:
+        raise build_not_found_problem("finished ranking of this batch", ranking_id)
     table = await services.tables.list_rows(caller.tenant, batch.id, ranking or "")
-    people: dict[str, PanelRow] | None = None
+    panel_rows: dict[str, PanelRow] | None = None
     if may(caller.role, "see the panel"):
-        people = {item.evaluation: item for item in (await panel_of(services.reviewing, caller.tenant, batch.id)).rows}
-    return {row.id: _standing_of(row, ranking, people) for row in table}
+        panel_rows = {
+            item.evaluation: item for item in (await panel_of(services.reviewing, caller.tenant, batch.id)).rows
+        }
+    return {row.id: _build_standing(row, ranking, panel_rows) for row in table}
 
 
-def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, PanelRow] | None) -> RowStanding:
+def _build_standing(row: TableRow, ranking: JobId | None, panel_rows: Mapping[str, PanelRow] | None) -> RowStanding:
     figures, rank = row.figures, row.rank
-    panel_row = people.get(row.id) if people else None
-    opinions = None if people is None else len(panel_row.opinions) - panel_row.excluded_opinions if panel_row else 0
+    panel_row = panel_rows.get(row.id) if panel_rows else None
+    opinions = None if panel_rows is None else len(panel_row.opinions) - panel_row.excluded_opinions if panel_row else 0
     return RowStanding(
         outcome=row.outcome,
         score=None if figures is None or figures.score is None else round(100 * figures.score, 2),
@@ -156,8 +158,8 @@ def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, Pane
         shortlist_probability=rank.shortlist_probability if rank else None,
         opinions=opinions,
         reviewers_score=panel_row.score if panel_row else None,
-        panel_decision=None if people is None else row.decision,
-        awarded=None if people is None else row.amount,
+        panel_decision=None if panel_rows is None else row.decision,
+        awarded=None if panel_rows is None else row.amount,
         applicant=row.applicant or None,
         institution=row.institution or None,
         requested=row.requested,
@@ -165,10 +167,10 @@ def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, Pane
     )
 
 
-def _attachment(batch: BatchStatus, format_name: str) -> str:
+def _build_content_disposition(batch: BatchStatus, format_name: str) -> str:
     """Return a Content-Disposition header with a file name derived from the call's name: in ASCII for all browsers, and
     in Unicode for those that support RFC 6266."""
-    name = " ".join(re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|;%]', " ", batch.name).split()).strip(". ")[:_MAX_NAME_LENGTH]
+    name = " ".join(re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|;%]', " ", batch.name).split()).strip(". ")[:_MAX_NAME_CHARS]
     ascii_letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     ascii_name = " ".join(ascii_letters.split()).strip(". ")
     disposition = f'attachment; filename="{ascii_name or batch.id}.{format_name}"'

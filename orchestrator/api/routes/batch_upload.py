@@ -13,8 +13,13 @@ from assayer.ideas.tables import IdeaTable
 from assayer.methods.criteria_file import parse_criteria
 from assayer.models import Criterion
 from assayer_client.batches import AcceptedBatch, BatchQuery, MoreRowsQuery, RowsQuery
-from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
-from orchestrator.api.job_routes import CUTOFF_AHEAD, is_in_future, traceparent_of
+from orchestrator.api.idempotency import (
+    IdempotencyKey,
+    build_idempotency_record,
+    build_replayed_response,
+    compute_fingerprint,
+)
+from orchestrator.api.job_routes import FUTURE_CUTOFF_MESSAGE, is_in_future, read_traceparent
 from orchestrator.api.openapi import REPLAYABLE_HEADERS
 from orchestrator.batches.body_reader import MEDIA_TYPES, BatchIntake, collect_rows, read_rows
 from orchestrator.batches.rows import AcceptedRow
@@ -50,7 +55,7 @@ BATCH_BODY: dict[str, Any] = {
         },
     }
 }
-_ACCEPTED: dict[int | str, dict[str, Any]] = {
+_ACCEPTED_RESPONSE: dict[int | str, dict[str, Any]] = {
     202: {"description": "The usable rows are stored; rejected rows are listed", "headers": REPLAYABLE_HEADERS}
 }
 
@@ -67,24 +72,24 @@ class BatchBody:
         """Parse the rows without storing them. `first_row` is the first row's number. Raises HttpProblem if the body or
         the query is invalid."""
         services = self.context.services
-        if wrong_method := services.options.method_problem(query.method):
-            raise HttpProblem.parameter("method", wrong_method)
+        if method_problem := services.options.method_problem(query.method):
+            raise HttpProblem.invalid_parameter("method", method_problem)
         services.options.check_priority(query.priority)
         services.options.check_limit(query.max_usd, query.method)
         if is_in_future(query.cutoff, services):
-            raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
-        if wrong := services.options.board_problem(query.board, tags_in(query.board_models), query.method):
-            raise HttpProblem.parameter(wrong.field, wrong.detail)
-        _criteria(query.criteria)
+            raise HttpProblem.invalid_parameter("cutoff", FUTURE_CUTOFF_MESSAGE)
+        if board_problem := services.options.board_problem(query.board, tags_in(query.board_models), query.method):
+            raise HttpProblem.invalid_parameter(board_problem.field, board_problem.detail)
+        _parse_criteria(query.criteria)
         content_type = self.request.headers.get("content-type", "")
-        media = content_type.partition(";")[0].strip().lower()
-        if media not in MEDIA_TYPES:
+        media_type = content_type.partition(";")[0].strip().lower()
+        if media_type not in MEDIA_TYPES:
             raise HttpProblem(
                 "unsupported-media-type",
-                f"The Content-Type of the request is {media or 'missing'}; a batch "
+                f"The Content-Type of the request is {media_type or 'missing'}; a batch "
                 f"must be one of: {', '.join(MEDIA_TYPES)}.",
             )
-        kind, limits, today = MEDIA_TYPES[media], services.batches, self.context.now.date()
+        kind, limits, today = MEDIA_TYPES[media_type], services.batches, self.context.now.date()
         loop = asyncio.get_running_loop()
 
         def read_table(data: bytes, name: str) -> IdeaTable:
@@ -114,40 +119,48 @@ class BatchUpload(BatchBody):
         """Store the parsed rows, or replay the response to the same request. Raises HttpProblem if the batch is
         closed."""
         services, path = self.context.services, batch_path(batch.id)
-        answer_body = _accepted_batch(batch.id, name, intake).model_dump_json().encode()
-        fingerprint = request_fingerprint(self.request, intake.digest, query.model_dump_json())
-        record = idempotency_record(self.idempotency_key, fingerprint, 202, answer_body, path)
-        parent = traceparent_of(self.request)
-        jobs = await asyncio.to_thread(lambda: [_job(row, query, services, parent) for row in intake.accepted])
+        receipt = _build_receipt(batch.id, name, intake).model_dump_json().encode()
+        fingerprint = compute_fingerprint(self.request, intake.digest, query.model_dump_json())
+        record = build_idempotency_record(self.idempotency_key, fingerprint, 202, receipt, path)
+        traceparent = read_traceparent(self.request)
+        jobs = await asyncio.to_thread(
+            lambda: [_build_job(row, query, services, traceparent) for row in intake.accepted]
+        )
         try:
-            replay = await services.jobs.add(self.context.tenant, jobs, batch, record, self.context.by)
+            earlier_response = await services.jobs.add(self.context.tenant, jobs, batch, record, self.context.by)
         except BatchClosed as error:
             raise HttpProblem("conflict", str(error)) from None
-        answer = Response(answer_body, 202, {"Location": path}, _JSON) if replay is None else replayed_response(replay)
-        request_record(self.request.scope).jobs.append(answer.headers["Location"].rpartition("/")[2])
-        return answer
+        response = (
+            Response(receipt, 202, {"Location": path}, _JSON)
+            if earlier_response is None
+            else build_replayed_response(earlier_response)
+        )
+        request_record(self.request.scope).jobs.append(response.headers["Location"].rpartition("/")[2])
+        return response
 
 
-@router.post("", status_code=202, response_model=AcceptedBatch, openapi_extra=BATCH_BODY, responses=_ACCEPTED)
+@router.post("", status_code=202, response_model=AcceptedBatch, openapi_extra=BATCH_BODY, responses=_ACCEPTED_RESPONSE)
 async def create_batch(query: Annotated[BatchQuery, Query()], upload: Annotated[BatchUpload, Depends()]) -> Response:
     """Submit a batch. Every row is evaluated."""
     intake = await upload.read(query, 1)
     if not intake.accepted and not query.open:
-        raise no_usable_row(intake)
-    new = NewBatch(
+        raise build_no_usable_row_problem(intake)
+    new_batch = NewBatch(
         id=BatchId(upload.context.services.new_id("bt")),
         name=query.name,
-        rows=intake.rows,
+        rows=intake.row_count,
         rejected=tuple(intake.rejected),
         open=query.open,
         tags=tags_in(query.tags),
         opinions_due=query.opinions_due,
         submitted_by=upload.context.caller.member,
     )
-    return await upload.store(query, intake, new, query.name)
+    return await upload.store(query, intake, new_batch, query.name)
 
 
-@router.post("/{id}/rows", status_code=202, response_model=AcceptedBatch, openapi_extra=BATCH_BODY, responses=_ACCEPTED)
+@router.post(
+    "/{id}/rows", status_code=202, response_model=AcceptedBatch, openapi_extra=BATCH_BODY, responses=_ACCEPTED_RESPONSE
+)
 async def add_batch_rows(
     id: PathId, query: Annotated[MoreRowsQuery, Query()], upload: Annotated[BatchUpload, Depends()]
 ) -> Response:
@@ -157,56 +170,54 @@ async def add_batch_rows(
     batch = await upload.context.find_batch(id)
     intake = await upload.read(query, query.first_row)
     rejected = tuple(intake.rejected)
-    part = MoreRows(
+    more_rows = MoreRows(
         id=batch.id,
         first=query.first_row,
-        rows=intake.rows,
+        rows=intake.row_count,
         rejected=rejected,
         open=query.open,
         reopen=query.reopen,
         replaces=tuple(int(number) for number in query.replaced_rows.split(",") if number),
     )
-    return await upload.store(query, intake, part, batch.name)
+    return await upload.store(query, intake, more_rows, batch.name)
 
 
-def _criteria(text: str) -> tuple[Criterion, ...]:
+def _parse_criteria(text: str) -> tuple[Criterion, ...]:
     """Parse the criteria. Raises HttpProblem if they are invalid."""
     try:
         return parse_criteria(text, "The text") if text.strip() else ()
     except InputError as error:
-        raise HttpProblem.parameter("criteria", str(error)) from None
+        raise HttpProblem.invalid_parameter("criteria", str(error)) from None
 
 
-def no_usable_row(intake: BatchIntake) -> HttpProblem:
+def build_no_usable_row_problem(intake: BatchIntake) -> HttpProblem:
     """Return the problem for a body in which no row can be evaluated."""
     first_rejected = intake.rejected[0]
-    remainder_text = (
-        f" Further rejected rows: {len(intake.rejected) - 1:,}; see `rows`." if len(intake.rejected) > 1 else ""
-    )
+    remainder = f" Further rejected rows: {len(intake.rejected) - 1:,}; see `rows`." if len(intake.rejected) > 1 else ""
     rows = tuple(intake.rejected)
     return HttpProblem(
-        "invalid-request", f"No row contains a usable idea. {first_rejected.detail}{remainder_text}", rows=rows
+        "invalid-request", f"No row contains a usable idea. {first_rejected.detail}{remainder}", rows=rows
     )
 
 
-def _accepted_batch(batch: BatchId, name: str, intake: BatchIntake) -> AcceptedBatch:
+def _build_receipt(batch: BatchId, name: str, intake: BatchIntake) -> AcceptedBatch:
     return AcceptedBatch(
         id=batch,
         name=name,
-        rows=intake.rows,
+        rows=intake.row_count,
         accepted=len(intake.accepted),
         rejected=tuple(intake.rejected),
         duplicates=tuple(intake.duplicates),
         notices=tuple(intake.notices),
-        next_row=intake.last + 1,
+        next_row=intake.last_row + 1,
         links=batch_links(batch),
     )
 
 
-def _job(row: AcceptedRow, query: RowsQuery, services: Services, traceparent: str | None) -> NewJob:
+def _build_job(row: AcceptedRow, query: RowsQuery, services: Services, traceparent: str | None) -> NewJob:
     idea = row.idea
     cutoff = idea.cutoff if idea is not None and idea.cutoff is not None else query.cutoff
-    work = EvaluationRequest(
+    request = EvaluationRequest(
         idea=None if idea is None else idea.model_copy(update={"cutoff": cutoff}),
         source=row.source if idea is None else idea.source,
         method=query.method,
@@ -214,12 +225,12 @@ def _job(row: AcceptedRow, query: RowsQuery, services: Services, traceparent: st
         blind=services.options.judged_blind(query.blind, several=True),
         board=query.board,
         board_models=tags_in(query.board_models),
-        criteria=_criteria(query.criteria),
+        criteria=_parse_criteria(query.criteria),
         limits=Limits(max_usd=query.max_usd, max_prompt_tokens=query.max_prompt_tokens),
     )
     return NewJob(
         id=JobId(services.new_id("ev")),
-        request=work,
+        request=request,
         subject=row.source if idea is None else idea.title,
         priority=query.priority,
         document=row.document,

@@ -14,14 +14,14 @@ from assayer_client.batches import BatchPatch, BatchResource, BatchSummary, Retr
 from assayer_client.calls import CallDetails
 from assayer_client.evaluations import Evaluation
 from assayer_client.resources import Page
-from orchestrator.api.acting import CallChanger, CallReader
 from orchestrator.api.event_streams import count_as_stream, wait_for_change
-from orchestrator.api.openapi import event_stream_response
-from orchestrator.api.routes.evaluations import evaluation_resources
+from orchestrator.api.openapi import describe_event_stream
+from orchestrator.api.permissions import CallManager, CallReader
+from orchestrator.api.routes.evaluations import load_resource_builder
 from orchestrator.api.url_queries import PageQuery, Reference
 from orchestrator.jobs.models import BatchId, JobState, TenantId
 from orchestrator.jobs.submissions import BatchStatus, count_ended
-from orchestrator.problems import missing_or_deleted
+from orchestrator.problems import build_missing_problem
 from orchestrator.services.batch_summaries import batch_summary
 from orchestrator.services.call_criteria import criteria_of_bodies
 from orchestrator.web.authentication import Reader, Submitter
@@ -47,7 +47,7 @@ router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
 _LOG = logging.getLogger(__name__)
 _STREAM_RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: event_stream_response(
+    200: describe_event_stream(
         "Server-sent events: `progress` at most once a second, and finally `finished`; `data` is a BatchSummary",
         BatchSummary,
     ),
@@ -56,7 +56,7 @@ _STREAM_RESPONSES: dict[int | str, dict[str, Any]] = {
         "does not reconnect"
     },
 }
-_LAST = "Id of the last event received"
+_LAST_EVENT_DESCRIPTION = "Id of the last event received"
 
 
 @router.get("")
@@ -78,11 +78,11 @@ async def get_batch(context: Reader, batch: CallInPath) -> BatchResource:
     if batch.finished_at is not None:
         outcomes = await context.services.tables.count_outcomes(context.tenant, batch.id)
         extra_fields |= {"outcomes": outcomes.counts, "poorly_covered": outcomes.poorly_covered}
-    return (await batch_resource(context, batch)).model_copy(update=extra_fields)
+    return (await build_batch_resource(context, batch)).model_copy(update=extra_fields)
 
 
 @router.patch("/{id}")
-async def update_batch(id: PathId, body: BatchPatch, context: CallChanger) -> BatchResource:
+async def update_batch(id: PathId, body: BatchPatch, context: CallManager) -> BatchResource:
     """Change a batch's name, tags, due date for opinions, or its terms as a funding call. Rejected once the batch is
     signed off, and if the details have changed since the version stated in the body."""
     details = {name: getattr(body, name) for name in body.model_fields_set if name != "version"}
@@ -90,8 +90,8 @@ async def update_batch(id: PathId, body: BatchPatch, context: CallChanger) -> Ba
         criteria_of_bodies(body.terms.criteria, "/terms/criteria")
     change = context.services.call_details.change
     if details and not await change(context.tenant, BatchId(id), details, context.by, body.version):
-        raise missing_or_deleted("batch", id)
-    return await batch_resource(context, await context.find_batch(id))
+        raise build_missing_problem("batch", id)
+    return await build_batch_resource(context, await context.find_batch(id))
 
 
 @router.get("/{id}/terms")
@@ -106,7 +106,7 @@ async def cancel_batch(id: PathId, context: Submitter) -> BatchResource:
     unchanged. Rejected once the batch is signed off."""
     batch = await context.find_batch(id)
     await context.services.jobs.cancel_batch(context.tenant, batch.id, context.by)
-    return await batch_resource(context, await context.find_batch(id))
+    return await build_batch_resource(context, await context.find_batch(id))
 
 
 @router.post("/{id}/retry", status_code=202)
@@ -132,7 +132,7 @@ async def list_batch_evaluations(
         after=decode_cursor(query.after),
         limit=query.limit + 1,
     )
-    return page_of(jobs, query.limit, await evaluation_resources(context.services, jobs))
+    return page_of(jobs, query.limit, await load_resource_builder(context.services, jobs))
 
 
 @router.get(
@@ -144,41 +144,41 @@ async def list_batch_evaluations(
 async def stream_batch_events(
     context: Reader,
     batch: CallInPath,
-    last_event_id: Annotated[int | None, Header(ge=0, le=2**31 - 1, description=_LAST)] = None,
+    last_event_id: Annotated[int | None, Header(ge=0, le=2**31 - 1, description=_LAST_EVENT_DESCRIPTION)] = None,
 ) -> Response:
     """Stream a batch's progress as events until it has finished."""
     if batch.finished_at is not None and last_event_id == count_ended(batch.counts):
         return Response(status_code=204)
-    events = _progress_events(context.services, context.tenant, batch.id)
+    events = _stream_progress(context.services, context.tenant, batch.id)
     return EventSourceResponse(events, ping=context.services.settings.heartbeat_seconds, sep="\n")
 
 
-async def _progress_events(services: Services, tenant: TenantId, batch: BatchId) -> AsyncIterator[ServerSentEvent]:
+async def _stream_progress(services: Services, tenant: TenantId, batch: BatchId) -> AsyncIterator[ServerSentEvent]:
     """Yield progress events until the batch finishes or is deleted, the database connection is lost, or
     `stream_seconds` have passed."""
     clock, settings = services.clock, services.settings
-    end = clock.monotonic() + settings.stream_seconds
-    previous: BatchStatus | None = None
+    deadline = clock.monotonic() + settings.stream_seconds
+    previous_status: BatchStatus | None = None
     try:
         async with services.listener.subscribe("assayer_jobs") as notifications:
-            while clock.monotonic() < end:
+            while clock.monotonic() < deadline:
                 status = await services.jobs.get_batch(tenant, batch)
                 if status is None:
                     return
                 is_finished = status.finished_at is not None
-                if status != previous:
+                if status != previous_status:
                     data = batch_summary(status, clock.now()).model_dump_json()
                     kind, number = "finished" if is_finished else "progress", count_ended(status.counts)
                     yield ServerSentEvent(data, id=str(number), event=kind, sep="\n")
                 if is_finished:
                     return
-                previous = status
+                previous_status = status
                 await wait_for_change(notifications, clock, settings.poll_seconds)
     except StorageError as error:
         _LOG.warning("the event stream of %s ended early: %s", batch, error)
 
 
-async def batch_resource(context: RouteContext, batch: BatchStatus) -> BatchResource:
+async def build_batch_resource(context: RouteContext, batch: BatchStatus) -> BatchResource:
     next_row = await context.services.jobs.get_next_row(context.tenant, batch.id)
     summary = batch_summary(batch, context.now)
     return BatchResource(**dict(summary), rejected_rows=batch.rejected, next_row=next_row)

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from assayer_client.reviewing import CallInvitationBody, CallReviewers, CallReviewersBody, ChosenOutcome
 from orchestrator.access.roles import MemberId
-from orchestrator.api.acting import Assigner, Inviter, PeopleReader
+from orchestrator.api.permissions import Assigner, Inviter, PeopleReader
 from orchestrator.reviewing.models import Member, NewMember
 from orchestrator.services import call_reviewers
 from orchestrator.web.things_in_paths import CallInPath
@@ -38,5 +38,5 @@ async def invite_reviewer(body: CallInvitationBody, context: Inviter, call: Call
     reviewer with this address is chosen but otherwise unchanged. Rejected if the person could read the reports in
     another role, because their first opinion would not be blind."""
     member = MemberId(context.services.new_id("mb"))
-    new = NewMember(**body.model_dump(), role="reviewer")
-    return await context.reviewing.call_reviewers.invite(context.tenant, call.id, member, new, context.by)
+    new_member = NewMember(**body.model_dump(), role="reviewer")
+    return await context.reviewing.call_reviewers.invite(context.tenant, call.id, member, new_member, context.by)

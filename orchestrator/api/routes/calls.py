@@ -4,11 +4,11 @@ from fastapi import APIRouter
 
 from assayer_client.batches import BatchResource
 from assayer_client.calls import CallBody, CallTerms
-from orchestrator.api.acting import CallChanger, ProposalReader
 from orchestrator.api.idempotency import CreationDependency
-from orchestrator.api.routes.batches import batch_resource
+from orchestrator.api.permissions import CallManager, ProposalReader
+from orchestrator.api.routes.batches import build_batch_resource
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.problems import missing_or_deleted, required
+from orchestrator.problems import build_missing_problem, require
 from orchestrator.services.batch_summaries import batch_path
 from orchestrator.services.call_criteria import criteria_of_bodies
 from orchestrator.web.path_parameters import PathId
@@ -17,16 +17,16 @@ router = APIRouter(tags=["batches"])
 
 
 @router.post("/v1/calls", status_code=201)
-async def create_call(body: CallBody, context: CallChanger, creation: CreationDependency) -> BatchResource:
+async def create_call(body: CallBody, context: CallManager, creation: CreationDependency) -> BatchResource:
     """Create a funding call, which is a batch with terms but without proposals. Add proposals with `POST
     /v1/batches/{id}/rows` and `reopen=true`. A repeated request returns the call in its current state."""
     criteria_of_bodies(body.terms.criteria, "/terms/criteria")
-    id = BatchId(context.services.new_id("bt"))
+    call = BatchId(context.services.new_id("bt"))
     details = {name: getattr(body, name) for name in CallBody.model_fields}
-    record = await creation.record(b"{}", batch_path(id))
-    calls, member = context.services.call_details, context.caller.member
-    created_call = await calls.create(context.tenant, id, details, member, context.by, record)
-    return await batch_resource(context, await context.find_batch(created_call))
+    record = await creation.build_record(b"{}", batch_path(call))
+    store, member = context.services.call_details, context.caller.member
+    stored_call = await store.create(context.tenant, call, details, member, context.by, record)
+    return await build_batch_resource(context, await context.find_batch(stored_call))
 
 
 @router.get("/v1/evaluations/{id}/terms")
@@ -34,7 +34,9 @@ async def get_review_terms(id: PathId, context: ProposalReader) -> CallTerms:
     """Return the terms of the call that a proposal belongs to, including its criteria and review form. Reviewers can
     read them only for proposals assigned to them."""
     if context.caller.role == "reviewer":
-        given = await context.reviewing.assignments.has_blind_opinion(context.tenant, JobId(id), context.caller.subject)
-        required(given, missing_or_deleted("evaluation", id))
+        has_blind_opinion = await context.reviewing.assignments.has_blind_opinion(
+            context.tenant, JobId(id), context.caller.subject
+        )
+        require(has_blind_opinion, build_missing_problem("evaluation", id))
     job = await context.find_job(id, "evaluation")
     return await context.services.call_details.get_terms(context.tenant, job.id)

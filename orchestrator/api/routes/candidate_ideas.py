@@ -15,7 +15,7 @@ from assayer_client.curation import (
 )
 from assayer_client.item_jobs import AcceptedItems
 from orchestrator.api.item_routes import ItemRoutes, read_items
-from orchestrator.api.job_routes import SubmissionDependency, submission_route
+from orchestrator.api.job_routes import SubmissionDependency, describe_submission_route
 from orchestrator.jobs.requests import CandidateIdeasRequest
 from orchestrator.problems import HttpProblem
 from orchestrator.web.services import UploadLimitDependency
@@ -32,21 +32,21 @@ _ITEMS = ItemRoutes(
 )
 
 
-@router.post(**submission_route(AcceptedItems, CandidateIdeasResource))
+@router.post(**describe_submission_route(AcceptedItems, CandidateIdeasResource))
 async def create_candidate_ideas(
     body: CandidateIdeasBody,
     submission: SubmissionDependency,
     uploads: UploadLimitDependency,
 ) -> Response:
     """Generate candidate ideas for each question, each sampled independently."""
-    items = await read_items(submission, uploads, _question, body.items)
-    work = CandidateIdeasRequest(
+    items = await read_items(submission, uploads, _parse_item, body.items)
+    request = CandidateIdeasRequest(
         items=items, candidates=body.candidates, ranking_method=body.ranking_method, limits=body.limits
     )
-    return await _ITEMS.accept(submission, work, body.priority, AcceptedItems)
+    return await _ITEMS.accept(submission, request, body.priority, AcceptedItems)
 
 
-def _question(position: int, body: QuestionBody) -> ResearchQuestion:
+def _parse_item(position: int, body: QuestionBody) -> ResearchQuestion:
     """Convert one question in the request. Raises HttpProblem if it is invalid."""
     try:
         return parse_question(body.question, f"Question {position}", body.id)

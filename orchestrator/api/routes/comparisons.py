@@ -11,8 +11,8 @@ from assayer_client.evaluations import IdeaBody
 from orchestrator.api.job_routes import (
     JobRoutes,
     SubmissionDependency,
-    job_fields,
-    submission_route,
+    describe_submission_route,
+    get_job_fields,
 )
 from orchestrator.jobs.models import Job, JobId, TenantId
 from orchestrator.jobs.submissions import NewJob
@@ -24,57 +24,61 @@ from orchestrator.web.services import Services
 router = APIRouter(prefix="/v1/comparisons", tags=["comparisons"])
 
 
-@router.post(**submission_route(AcceptedComparison, ComparisonResource))
+@router.post(**describe_submission_route(AcceptedComparison, ComparisonResource))
 async def create_comparison(body: ComparisonBody, submission: SubmissionDependency) -> Response:
     """Compare two ideas and decide which is better."""
     services, tenant = submission.services, submission.context.tenant
-    first_idea = await _idea(services, tenant, body.first, body.first_evaluation, "first")
-    second_idea = await _idea(services, tenant, body.second, body.second_evaluation, "second")
-    work = comparison_request(
+    first_idea = await _load_idea(services, tenant, body.first, body.first_evaluation, "first")
+    second_idea = await _load_idea(services, tenant, body.second, body.second_evaluation, "second")
+    request = comparison_request(
         first_idea, second_idea, blind=services.options.judged_blind(body.blind, several=True), body=body
     )
     job = submission.new_id("cp")
-    new = NewJob(
+    new_job = NewJob(
         id=job,
-        request=work,
+        request=request,
         subject=f"{first_idea.title} / {second_idea.title}",
         priority=body.priority,
-        made_of=tuple(JobId(item) for item in (body.first_evaluation, body.second_evaluation) if item is not None),
+        required_evaluations=tuple(
+            JobId(evaluation)
+            for evaluation in (body.first_evaluation, body.second_evaluation)
+            if evaluation is not None
+        ),
     )
-    answer_body = AcceptedComparison(id=job, link=_path(job))
-    return await submission.answer(new, answer_body.link, answer_body, _show)
+    receipt = AcceptedComparison(id=job, link=_build_path(job))
+    return await submission.respond(new_job, receipt.link, receipt, _show)
 
 
-async def _idea(
-    services: Services, tenant: TenantId, words: IdeaBody | None, evaluation: str | None, name: str
+async def _load_idea(
+    services: Services, tenant: TenantId, idea_body: IdeaBody | None, evaluation: str | None, name: str
 ) -> Idea:
     """Return the idea given in the body, either in words or by evaluation id. Raises HttpProblem if both or neither are
     given, or if the evaluation does not exist."""
     if evaluation is not None:
-        if words is not None:
+        if idea_body is not None:
             raise HttpProblem.invalid(f"Give either `{name}` or `{name}_evaluation`, not both.", f"/{name}_evaluation")
         return await evaluated_idea(services.jobs, tenant, evaluation, f"/{name}_evaluation")
-    if words is None:
+    if idea_body is None:
         raise HttpProblem.invalid(f"It is required unless `{name}_evaluation` is given.", f"/{name}")
-    return await asyncio.to_thread(idea_of, words, name, f"/{name}")
+    return await asyncio.to_thread(idea_of, idea_body, name, f"/{name}")
 
 
 async def _show(services: Services, job: Job) -> ComparisonResource:
     has_succeeded = job.state == "succeeded"
-    return _resource(
+    return _build_resource(
         job, await services.jobs.get_result(job.tenant, job.id, ComparisonResult) if has_succeeded else None
     )
 
 
-def _resource(job: Job, result: ComparisonResult | None = None) -> ComparisonResource:
-    return ComparisonResource(**job_fields(job), result=result, link=_path(job.id))
+def _build_resource(job: Job, result: ComparisonResult | None = None) -> ComparisonResource:
+    return ComparisonResource(**get_job_fields(job), result=result, link=_build_path(job.id))
 
 
-def _path(job: str) -> str:
+def _build_path(job: str) -> str:
     return f"/v1/comparisons/{job}"
 
 
-_ROUTES = JobRoutes(router, "comparison", ComparisonResource, _resource, _show)
-_ROUTES.add_list("List the tenant's comparisons, newest first, without their results.")
-_ROUTES.add_one("Return a comparison in its current state, with its result once it has succeeded.")
-_ROUTES.add_cancel()
+_ROUTES = JobRoutes(router, "comparison", ComparisonResource, _build_resource, _show)
+_ROUTES.add_list_route("List the tenant's comparisons, newest first, without their results.")
+_ROUTES.add_get_route("Return a comparison in its current state, with its result once it has succeeded.")
+_ROUTES.add_cancel_route()

@@ -52,27 +52,27 @@ async def search_corpus_many(body: CorpusBody, context: Reader) -> CorpusSearch:
 
 
 async def _search(corpus: SearchableCorpus, queries: tuple[str, ...], options: CorpusOptions) -> CorpusSearch:
-    version, filters = corpus.version, _filters_of(options)
+    version, filters = corpus.version, _build_filters(options)
     hits = await corpus.find(queries, options.limit, filters)
     passages = await corpus.find_passages(queries, options.limit, filters) if options.snippets else None
-    return search_resource(version, queries, hits, passages)
+    return build_search_resource(version, queries, hits, passages)
 
 
-def search_resource(
+def build_search_resource(
     version: str, queries: tuple[str, ...], hits: list[list[Hit]], passages: list[list[Passage]] | None
 ) -> CorpusSearch:
     answers = (
         CorpusAnswer(
             query=query,
-            hits=tuple(CorpusHit(**paper_fields(hit.paper), score=hit.similarity) for hit in hits[place]),
-            passages=None if passages is None else tuple(map(_passage_resource, passages[place])),
+            hits=tuple(CorpusHit(**build_paper_fields(hit.paper), score=hit.similarity) for hit in hits[index]),
+            passages=None if passages is None else tuple(map(_build_passage, passages[index])),
         )
-        for place, query in enumerate(queries)
+        for index, query in enumerate(queries)
     )
     return CorpusSearch(corpus=version, answers=tuple(answers))
 
 
-def _filters_of(options: CorpusOptions) -> Filters:
+def _build_filters(options: CorpusOptions) -> Filters:
     return Filters(
         window=Window(after=options.after, before=options.before),
         venues=frozenset(options.venue),
@@ -82,7 +82,7 @@ def _filters_of(options: CorpusOptions) -> Filters:
     )
 
 
-def paper_fields(paper: Paper) -> dict[str, Any]:
+def build_paper_fields(paper: Paper) -> dict[str, Any]:
     """Return the fields of a CorpusPaper."""
     date = paper.publication_date
     return CorpusPaper(
@@ -99,7 +99,7 @@ def paper_fields(paper: Paper) -> dict[str, Any]:
     ).model_dump()
 
 
-def _passage_resource(passage: Passage) -> CorpusPassage:
+def _build_passage(passage: Passage) -> CorpusPassage:
     return CorpusPassage(
         paper=passage.paper.id,
         title=passage.paper.title,

@@ -17,7 +17,7 @@ from assayer_client.curation import (
 )
 from assayer_client.item_jobs import AcceptedItems
 from orchestrator.api.item_routes import ItemRoutes, read_items
-from orchestrator.api.job_routes import SubmissionDependency, submission_route
+from orchestrator.api.job_routes import SubmissionDependency, describe_submission_route
 from orchestrator.jobs.requests import CurationRequest
 from orchestrator.problems import HttpProblem
 from orchestrator.web.services import UploadLimitDependency
@@ -34,23 +34,23 @@ _ITEMS = ItemRoutes(
 )
 
 
-@router.post(**submission_route(AcceptedItems, CurationResource))
+@router.post(**describe_submission_route(AcceptedItems, CurationResource))
 async def create_curation(
     body: CurationBody,
     submission: SubmissionDependency,
     uploads: UploadLimitDependency,
 ) -> Response:
     """Classify each paper as a new idea, a survey or an evaluation, and derive the question that it answers."""
-    read_paper = partial(_paper, submission.services.most_abstract_chars)
-    items = await read_items(submission, uploads, read_paper, body.items)
-    work = CurationRequest(items=items, limits=body.limits)
-    return await _ITEMS.accept(submission, work, body.priority, AcceptedItems)
+    parse_paper = partial(_parse_paper, submission.services.most_abstract_chars)
+    items = await read_items(submission, uploads, parse_paper, body.items)
+    request = CurationRequest(items=items, limits=body.limits)
+    return await _ITEMS.accept(submission, request, body.priority, AcceptedItems)
 
 
-def _paper(most_abstract_chars: int, position: int, body: CuratedPaperBody) -> SourcePaper:
+def _parse_paper(max_abstract_chars: int, position: int, body: CuratedPaperBody) -> SourcePaper:
     """Convert one paper in the request. Raises HttpProblem if it is invalid."""
     try:
-        return paper_of_record(body.model_dump(), f"Paper {position}", most_abstract_chars)
+        return paper_of_record(body.model_dump(), f"Paper {position}", max_abstract_chars)
     except InputError as error:
         raise HttpProblem.invalid(str(error), f"/items/{position}") from None
 

@@ -4,9 +4,9 @@ budget."""
 from fastapi import APIRouter
 
 from assayer_client.decisions import Applicant, ApplicantBody, CallDecisions, DecisionBody
-from orchestrator.api.acting import CallChanger, CallReader, Overrider, PanelReader
+from orchestrator.api.permissions import CallManager, CallReader, Overrider, PanelReader
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.problems import missing_or_deleted, required
+from orchestrator.problems import build_missing_problem, require
 from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.things_in_paths import CallInPath
@@ -17,7 +17,7 @@ router = APIRouter(tags=["reviewing"])
 @router.get("/v1/batches/{id}/decisions")
 async def list_decisions(context: PanelReader, call: CallInPath) -> CallDecisions:
     """List the decisions on a batch's proposals, and how they use its budget."""
-    return await _decisions(context, call.id)
+    return await _load_decisions(context, call.id)
 
 
 @router.post("/v1/batches/{id}/decisions")
@@ -26,13 +26,13 @@ async def decide_proposals(body: DecisionBody, context: Overrider, call: CallInP
     on one of the proposals has changed since the version stated in the body. Decisions that exceed the budget are
     accepted and reported in `over_budget`."""
     decisions = await context.reviewing.proposal_decisions.decide(context.tenant, call.id, body, context.by)
-    required(
+    require(
         decisions,
-        missing_or_deleted(
+        build_missing_problem(
             "evaluation", body.proposals[0].evaluation, "At least one of these proposals is not in this batch."
         ),
     )
-    return await _decisions(context, call.id)
+    return await _load_decisions(context, call.id)
 
 
 @router.get("/v1/evaluations/{id}/applicant")
@@ -40,18 +40,18 @@ async def get_applicant(id: PathId, context: CallReader) -> Applicant:
     """Return a proposal's applicant, the columns of its spreadsheet row that are not part of its text, and other
     proposals with the same text."""
     applicant = await context.services.applicants.get(context.tenant, JobId(id))
-    return required(applicant, missing_or_deleted("evaluation", id))
+    return require(applicant, build_missing_problem("evaluation", id))
 
 
 @router.put("/v1/evaluations/{id}/applicant")
-async def change_applicant(id: PathId, body: ApplicantBody, context: CallChanger) -> Applicant:
+async def change_applicant(id: PathId, body: ApplicantBody, context: CallManager) -> Applicant:
     """Store a proposal's applicant. The columns of the proposal's spreadsheet row are unchanged."""
     if not await context.services.applicants.change(context.tenant, JobId(id), body, context.by):
-        raise missing_or_deleted("evaluation", id)
+        raise build_missing_problem("evaluation", id)
     return await get_applicant(id, context)
 
 
-async def _decisions(context: RouteContext, batch: BatchId) -> CallDecisions:
+async def _load_decisions(context: RouteContext, batch: BatchId) -> CallDecisions:
     store = context.reviewing.proposal_decisions
-    use = await store.get_budget_use(context.tenant, batch)
-    return CallDecisions(budget=use, decisions=tuple(await store.list_decisions(context.tenant, batch)))
+    budget_use = await store.get_budget_use(context.tenant, batch)
+    return CallDecisions(budget=budget_use, decisions=tuple(await store.list_decisions(context.tenant, batch)))

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
 from assayer_client.erasures import Erasure, ErasureBody, ErasureProof
-from orchestrator.api.routes.printed import PDF, DocumentQuery, pdf_of
+from orchestrator.api.routes.printed import PDF_RESPONSES, DocumentQuery, render_pdf_response
 from orchestrator.services.erasure_proofs import proof_of, proof_page
 from orchestrator.services.erasures import erase_found, erasure_of
 from orchestrator.web.authentication import Manager
@@ -29,7 +29,7 @@ async def create_erasure(body: ErasureBody, context: Manager) -> Erasure:
     return await erase_found(context.services.erasures, context.tenant, body.source, erasure, context.by)
 
 
-@router.get("/{number}", response_model=ErasureProof, responses=PDF)
+@router.get("/{number}", response_model=ErasureProof, responses=PDF_RESPONSES)
 async def get_erasure_proof(
     number: EntryNumber, query: Annotated[DocumentQuery, Query()], context: Manager
 ) -> Response:
@@ -38,4 +38,4 @@ async def get_erasure_proof(
     proof = await proof_of(context.services.audit_log, context.services.erasures, context.tenant, number, context.now)
     if query.format == "json":
         return Response(proof.model_dump_json(), 200, {"Cache-Control": "no-store"}, "application/json")
-    return await pdf_of(context.services, "erasure.typ", proof_page(proof), f"erasure-{number}.pdf")
+    return await render_pdf_response(context.services, "erasure.typ", proof_page(proof), f"erasure-{number}.pdf")

@@ -23,17 +23,17 @@ from assayer_client.evaluations import (
     ScoredPart,
 )
 from assayer_client.resources import Page
-from orchestrator.api.acting import ReportReader
 from orchestrator.api.job_routes import (
-    CUTOFF_AHEAD,
+    FUTURE_CUTOFF_MESSAGE,
     JobRoutes,
     SubmissionDependency,
+    build_report_response,
+    describe_report_response,
+    describe_submission_route,
+    get_job_fields,
     is_in_future,
-    job_fields,
-    report_representations,
-    report_response,
-    submission_route,
 )
+from orchestrator.api.permissions import ReportReader
 from orchestrator.api.url_queries import PageQuery, Reference, UrlQuery
 from orchestrator.jobs.models import BatchId, Job, JobState
 from orchestrator.jobs.report_figures import ReportFigures
@@ -71,20 +71,22 @@ _JSON = "application/json"
 _RENDERERS = {_JSON: as_json, "text/markdown": as_markdown, "text/html": as_html}
 _REASON_WITHHELD = "There is no report. The people who run the call can see the reason."
 _GRAPHML = "application/graphml+xml"
-_GRAPH = report_representations("The graph, with the references that its labels stand for", (_JSON, _GRAPHML))
-_REPORT = report_representations("The report, in the format preferred by `Accept`", tuple(_RENDERERS))
+_GRAPH_RESPONSE = describe_report_response(
+    "The graph, with the references that its labels stand for", (_JSON, _GRAPHML)
+)
+_REPORT_RESPONSE = describe_report_response("The report, in the format preferred by `Accept`", tuple(_RENDERERS))
 
 
-@router.post(**submission_route(Accepted, Evaluation))
+@router.post(**describe_submission_route(Accepted, Evaluation))
 async def create_evaluation(body: EvaluationBody, submission: SubmissionDependency) -> Response:
     """Submit an idea for evaluation."""
-    work = await asyncio.to_thread(evaluation_request, body, submission.services)
+    request = await asyncio.to_thread(build_evaluation_request, body, submission.services)
     job = submission.new_id("ev")
-    links = evaluation_links(job)
-    title = work.idea.title if work.idea else work.source
-    new = NewJob(id=job, request=work, subject=title, priority=body.priority)
-    answer_body = Accepted(id=job, links=links)
-    return await submission.answer(new, links.evaluation, answer_body, show_evaluation)
+    links = build_evaluation_links(job)
+    title = request.idea.title if request.idea else request.source
+    new_job = NewJob(id=job, request=request, subject=title, priority=body.priority)
+    receipt = Accepted(id=job, links=links)
+    return await submission.respond(new_job, links.evaluation, receipt, show_evaluation)
 
 
 @router.get("")
@@ -100,20 +102,20 @@ async def list_evaluations(query: Annotated[EvaluationQuery, Query()], context: 
         after=decode_cursor(query.after),
         limit=query.limit + 1,
     )
-    return page_of(jobs, query.limit, await evaluation_resources(context.services, jobs))
+    return page_of(jobs, query.limit, await load_resource_builder(context.services, jobs))
 
 
-@router.get("/{id}/report", response_class=Response, responses={200: _REPORT})
+@router.get("/{id}/report", response_class=Response, responses={200: _REPORT_RESPONSE})
 async def get_report(id: PathId, context: ReportReader, accept: Annotated[str | None, Header()] = None) -> Response:
     """Return the report as JSON, Markdown or HTML. In blind mode, reviewers do not see the applicant's identity. If
     there is no report, the status is 409 with the reason, or 410 if it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
-    report = await report_for(context, id)
+    report = await load_report(context, id)
     # Rendered in a thread, because reports are large and would block the event loop.
-    return report_response(await asyncio.to_thread(_RENDERERS[media_type], report), media_type, "report.css")
+    return build_report_response(await asyncio.to_thread(_RENDERERS[media_type], report), media_type, "report.css")
 
 
-@router.get("/{id}/graph", response_class=Response, responses={200: _GRAPH})
+@router.get("/{id}/graph", response_class=Response, responses={200: _GRAPH_RESPONSE})
 async def get_graph(id: PathId, query: Annotated[GraphQuery, Query()], context: Reader) -> Response:
     """Return the literature graph of a SciCompanion report, as JSON or GraphML. Other reports have no graph (404)."""
     report = await stored_report(context.services.jobs, context.tenant, id)
@@ -124,7 +126,7 @@ async def get_graph(id: PathId, query: Annotated[GraphQuery, Query()], context: 
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, media_type)
 
 
-async def report_for(context: RouteContext, id: str) -> Report:
+async def load_report(context: RouteContext, id: str) -> Report:
     """Return the report in the form that the caller may read. Raises HttpProblem if there is no report."""
     if context.caller.role != "reviewer":
         return await stored_report(context.services.jobs, context.tenant, id)
@@ -155,14 +157,14 @@ async def retry_evaluation(id: PathId, context: Submitter) -> Evaluation:
     return await show_evaluation(context.services, await context.find_job(id, "evaluation"))
 
 
-def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:
+def build_evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:
     """Convert the body to an evaluation request. Raises HttpProblem if it is invalid."""
-    if wrong_method := services.options.method_problem(body.method):
-        raise HttpProblem.invalid(wrong_method, "/method")
+    if method_problem := services.options.method_problem(body.method):
+        raise HttpProblem.invalid(method_problem, "/method")
     if is_in_future(body.cutoff, services):
-        raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
-    if wrong := services.options.board_problem(body.board, body.board_models, body.method):
-        raise HttpProblem.invalid(wrong.detail, f"/{wrong.field}")
+        raise HttpProblem.invalid(FUTURE_CUTOFF_MESSAGE, "/cutoff")
+    if board_problem := services.options.board_problem(body.board, body.board_models, body.method):
+        raise HttpProblem.invalid(board_problem.detail, f"/{board_problem.field}")
     services.options.check_priority(body.priority)
     return EvaluationRequest(
         idea=idea_of(body.idea, body.source, "/idea").model_copy(update={"cutoff": body.cutoff}),
@@ -180,31 +182,31 @@ def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRe
 async def show_evaluation(services: Services, job: Job) -> Evaluation:
     """Return an evaluation's resource. If it is queued, the resource states why it has not started."""
     waiting_reason = await services.jobs.explain_waiting(job.tenant, job.id) if job.state == "queued" else None
-    resource_of = await evaluation_resources(services, [job])
-    return resource_of(job).model_copy(update={"waiting_reason": waiting_reason})
+    build_resource = await load_resource_builder(services, [job])
+    return build_resource(job).model_copy(update={"waiting_reason": waiting_reason})
 
 
-async def evaluation_resources(services: Services, jobs: Sequence[Job]) -> Callable[[Job], Evaluation]:
+async def load_resource_builder(services: Services, jobs: Sequence[Job]) -> Callable[[Job], Evaluation]:
     """Return a function that converts these jobs to resources, with the figures of their reports."""
     run_ids = {job.id: job.run_id for job in jobs if job.state == "succeeded" and job.run_id is not None}
     figures = await services.reports.get_figures(list(run_ids.values()))
-    return lambda job: _evaluation_resource(job, figures.get(run_ids[job.id]) if job.id in run_ids else None)
+    return lambda job: _build_resource(job, figures.get(run_ids[job.id]) if job.id in run_ids else None)
 
 
-def _evaluation_resource(job: Job, figures: ReportFigures | None = None) -> Evaluation:
+def _build_resource(job: Job, figures: ReportFigures | None = None) -> Evaluation:
     source = "" if job.source == UNNAMED_SOURCE else job.source
     return Evaluation(
-        **job_fields(job),
+        **get_job_fields(job),
         source=source,
         reference=get_own_reference(source, job.row),
         batch=job.batch,
         row=job.row,
-        scores=None if figures is None else _scores(figures),
-        links=evaluation_links(job.id),
+        scores=None if figures is None else _build_scores(figures),
+        links=build_evaluation_links(job.id),
     )
 
 
-def _scores(figures: ReportFigures) -> EvaluationScores:
+def _build_scores(figures: ReportFigures) -> EvaluationScores:
     """Convert a report's figures to a summary: scores with their certainty, corpus fit and notices."""
     return EvaluationScores(
         score=None if figures.score is None else round(100 * figures.score, 2),
@@ -227,11 +229,11 @@ def _scores(figures: ReportFigures) -> EvaluationScores:
     )
 
 
-def evaluation_links(job: str) -> Links:
+def build_evaluation_links(job: str) -> Links:
     path = f"/v1/evaluations/{job}"
     return Links(evaluation=path, report=f"{path}/report", events=f"{path}/events", timeline=f"{path}/timeline")
 
 
-_ROUTES = JobRoutes(router, "evaluation", Evaluation, _evaluation_resource, show_evaluation)
-_ROUTES.add_one("Return an evaluation in its current state.")
-_ROUTES.add_cancel()
+_ROUTES = JobRoutes(router, "evaluation", Evaluation, _build_resource, show_evaluation)
+_ROUTES.add_get_route("Return an evaluation in its current state.")
+_ROUTES.add_cancel_route()

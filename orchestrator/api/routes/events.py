@@ -12,10 +12,10 @@ from assayer.errors import StorageError
 from assayer_client.reports import Timeline
 from assayer_client.resources import Event
 from orchestrator.api.event_streams import count_as_stream
-from orchestrator.api.job_routes import path_segment, plural_of
-from orchestrator.api.openapi import event_stream_response
+from orchestrator.api.job_routes import get_path_segment, get_plural
+from orchestrator.api.openapi import describe_event_stream
 from orchestrator.jobs.models import TERMINAL, Job, JobKind
-from orchestrator.jobs.timeline import timeline_of
+from orchestrator.jobs.timeline import build_timeline
 from orchestrator.web.authentication import Reader
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services
@@ -25,13 +25,13 @@ _LOG = logging.getLogger(__name__)
 
 router = APIRouter()
 
-_PAGE = 200
+_EVENTS_PER_PAGE = 200
 """Number of events read at a time."""
 _STREAM_DESCRIPTION = (
     "Server-sent events: `id` is the number, `event` the kind, `data` an Event. The stream ends when the job ends"
 )
-_STREAM: dict[int | str, dict[str, Any]] = {
-    200: event_stream_response(_STREAM_DESCRIPTION, Event),
+_STREAM_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: describe_event_stream(_STREAM_DESCRIPTION, Event),
     204: {
         "description": "The job has ended and the client has received every event, so an EventSource does not reconnect"
     },
@@ -39,15 +39,15 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 _LAST_EVENT_DESCRIPTION = "Number of the last event received; the stream continues after it"
 
 
-def _stream_router(kind: JobKind) -> APIRouter:
-    jobs_name = plural_of(kind)
-    streams = APIRouter(prefix=f"/v1/{path_segment(kind)}/{{id}}", tags=[jobs_name])
+def _build_stream_router(kind: JobKind) -> APIRouter:
+    plural = get_plural(kind)
+    stream_router = APIRouter(prefix=f"/v1/{get_path_segment(kind)}/{{id}}", tags=[plural])
 
-    @streams.get(
+    @stream_router.get(
         "/events",
         name=f"stream_{kind.removesuffix('s')}_events",
         response_class=EventSourceResponse,
-        responses=_STREAM,
+        responses=_STREAM_RESPONSES,
         dependencies=[Depends(count_as_stream)],
     )
     async def stream(
@@ -59,30 +59,30 @@ def _stream_router(kind: JobKind) -> APIRouter:
         job, services = await context.find_job(id, kind), context.services
         if job.state in TERMINAL and not await services.events.list_after(job.id, last_event_id, 1):
             return Response(status_code=204)
-        events = _job_events(services, job, last_event_id)
+        events = _stream_job_events(services, job, last_event_id)
         return EventSourceResponse(events, ping=services.settings.heartbeat_seconds, sep="\n")
 
-    return streams
+    return stream_router
 
 
-async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[ServerSentEvent]:
+async def _stream_job_events(services: Services, job: Job, last_number: int) -> AsyncIterator[ServerSentEvent]:
     """Yield a job's events until the job ends or is deleted, the database connection is lost, or `stream_seconds` have
     passed."""
     clock, settings = services.clock, services.settings
-    end = clock.monotonic() + settings.stream_seconds
+    deadline = clock.monotonic() + settings.stream_seconds
     try:
         async with services.listener.subscribe("assayer_events", only=job.id) as notifications:
-            while clock.monotonic() < end:
-                events = await services.events.list_after(job.id, last, _PAGE)
+            while clock.monotonic() < deadline:
+                events = await services.events.list_after(job.id, last_number, _EVENTS_PER_PAGE)
                 for item in events:
                     event = Event(number=item.number, kind=item.kind, at=item.at, data=item.data)
                     yield ServerSentEvent(event.model_dump_json(), id=str(item.number), event=item.kind, sep="\n")
-                    last = item.number
+                    last_number = item.number
                 if events and events[-1].kind in TERMINAL:
                     return
                 if not events and await services.jobs.get(job.tenant, job.id) is None:
                     return
-                if len(events) < _PAGE:
+                if len(events) < _EVENTS_PER_PAGE:
                     await notifications.next(settings.poll_seconds)
     except StorageError as error:
         _LOG.warning("the event stream of %s ended early: %s", job.id, error)
@@ -91,7 +91,7 @@ async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[
 @router.get("/v1/evaluations/{id}/timeline", tags=["evaluations"])
 async def get_timeline(context: Reader, job: EvaluationInPath) -> Timeline:
     """Return an evaluation's timeline: its time in the queue, the method's stages, and the language model requests."""
-    return timeline_of(
+    return build_timeline(
         job,
         await context.services.events.list_all(job.id),
         await context.services.ledger.list_job_rows(job.id),
@@ -101,4 +101,4 @@ async def get_timeline(context: Reader, job: EvaluationInPath) -> Timeline:
 
 _KINDS: tuple[JobKind, ...] = ("evaluation", "comparison", "ranking", "rewards", "curation", "candidate_ideas", "score")
 for _kind in _KINDS:
-    router.include_router(_stream_router(_kind))
+    router.include_router(_build_stream_router(_kind))

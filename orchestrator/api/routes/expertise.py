@@ -14,8 +14,8 @@ from assayer_client.expertise import (
 )
 from assayer_client.resources import Page
 from orchestrator.access.roles import MemberId
-from orchestrator.api.acting import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader, ReviewerCaller
-from orchestrator.problems import not_found, required
+from orchestrator.api.permissions import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader, ReviewerCaller
+from orchestrator.problems import build_not_found_problem, require
 from orchestrator.services.bids import biddable_proposals, give_bids
 from orchestrator.services.members import get_member
 from orchestrator.web.context import RouteContext
@@ -29,9 +29,9 @@ router = APIRouter(tags=["reviewing"])
 @router.get("/v1/members/{id}/expertise")
 async def get_expertise(id: PathId, context: AssignmentReader) -> Expertise:
     """Return a member's expertise and declared conflicts of interest. Reviewers can read only their own."""
-    _check_own(context, id)
+    _require_own_id(context, id)
     expertise = await context.reviewing.expertise.get(context.tenant, MemberId(id))
-    return required(expertise, not_found("member", id))
+    return require(expertise, build_not_found_problem("member", id))
 
 
 @router.put("/v1/members/{id}/expertise")
@@ -39,7 +39,7 @@ async def change_expertise(id: PathId, body: ExpertiseBody, context: ConflictDec
     """Replace a member's keywords, papers, institutions and people. Papers are looked up in the corpus to get their
     abstracts; other papers in the corpus under the member's name are used to find co-authors. Reviewers can change only
     their own expertise. By storing institutions and people, they declare their conflicts of interest."""
-    _check_own(context, id)
+    _require_own_id(context, id)
     member = await get_member(context.services.members, context.tenant, id)
     return await store_expertise(context.services, context.tenant, member, body, context.by)
 
@@ -68,7 +68,7 @@ async def list_biddable_proposals(id: PathId, context: ReviewerCaller) -> Page[B
     and papers come first. Proposals with a conflict of interest are omitted, as are documents whose text has not been
     extracted yet. Rejected until the reviewer has declared institutions and people (`PUT
     /v1/members/{id}/expertise`)."""
-    return Page(items=tuple(await _biddable(context, id)), next=None)
+    return Page(items=tuple(await _list_biddable(context, id)), next=None)
 
 
 @router.put("/v1/batches/{id}/bids")
@@ -78,7 +78,7 @@ async def change_bids(id: PathId, body: BidsBody, context: ReviewerCaller) -> Pa
     batch = (await context.find_batch(id)).id
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
     await give_bids(context.services.assignment_planner, context.tenant, batch, member, body, context.by)
-    return Page(items=tuple(await _biddable(context, id)), next=None)
+    return Page(items=tuple(await _list_biddable(context, id)), next=None)
 
 
 @router.get("/v1/batches/{id}/bids")
@@ -87,13 +87,13 @@ async def list_bids(context: PeopleReader, batch: CallInPath) -> Page[ReviewerBi
     return Page(items=tuple(await context.reviewing.bids.list_bids(context.tenant, batch.id)), next=None)
 
 
-async def _biddable(context: RouteContext, id: str) -> list[BiddableProposal]:
+async def _list_biddable(context: RouteContext, id: str) -> list[BiddableProposal]:
     batch = (await context.find_batch(id)).id
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
     return await biddable_proposals(context.services.assignment_planner, context.tenant, batch, member)
 
 
-def _check_own(context: RouteContext, id: str) -> None:
+def _require_own_id(context: RouteContext, id: str) -> None:
     """Raise HttpProblem with status 404 if a reviewer asks about another member."""
     if context.caller.role == "reviewer" and id != context.caller.member:
-        raise not_found("member", id)
+        raise build_not_found_problem("member", id)

@@ -9,7 +9,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from assayer.errors import StorageError
 from assayer_client.resources import Resource
-from orchestrator.api.metrics import prometheus_text
+from orchestrator.api.metrics import render_metrics
 from orchestrator.problems import Check, HttpProblem
 from orchestrator.web.authentication import require_scope
 from orchestrator.web.readiness import ReadinessDependency
@@ -25,7 +25,7 @@ _LOG = logging.getLogger(__name__)
 
 router = APIRouter(tags=["operation"])
 
-_TEXT: dict[int | str, dict[str, Any]] = {
+_METRICS_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "Prometheus' text format", "content": {"text/plain": {"schema": {"type": "string"}}}}
 }
 
@@ -48,7 +48,12 @@ async def check_readiness(services: ServicesDependency, readiness: ReadinessDepe
     return Health(status="ready", checks=checks)
 
 
-@router.get("/metrics", response_class=Response, responses=_TEXT, openapi_extra={"security": [{"apiKey": ["metrics"]}]})
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses=_METRICS_RESPONSES,
+    openapi_extra={"security": [{"apiKey": ["metrics"]}]},
+)
 async def get_metrics(request: Request, services: ServicesDependency) -> Response:
     """Return metrics for the whole cluster (read from the database) and for this process. They name every tenant, so
     the scope `metrics` or `admin` is required unless the settings make them public."""
@@ -59,4 +64,4 @@ async def get_metrics(request: Request, services: ServicesDependency) -> Respons
     except StorageError as error:
         _LOG.warning("the database did not respond; returning only this process's metrics: %s", error)
         service_metrics = None
-    return Response(prometheus_text(service_metrics), media_type=CONTENT_TYPE_LATEST)
+    return Response(render_metrics(service_metrics), media_type=CONTENT_TYPE_LATEST)

@@ -16,11 +16,11 @@ from assayer.models import Frozen
 from assayer_client.accounts import Key, KeyBody, NewKey
 from assayer_client.resources import Page, TenantName
 from orchestrator.access.api_keys import ApiKey, GeneratedKey, KeyPlan, generate_key
-from orchestrator.api.idempotency import CreationDependency, replayed_response
+from orchestrator.api.idempotency import CreationDependency, build_replayed_response
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import KeyId, TenantId
-from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.problems import HttpProblem, build_not_found_problem, require
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Manager, bearer_token, require_scope, tenant_for
 from orchestrator.web.path_parameters import PathId
@@ -43,48 +43,52 @@ async def create_key(body: KeyBody, context: Manager, creation: CreationDependen
     if body.expires_at is not None and body.expires_at <= context.now:
         raise HttpProblem.invalid("The expiry date is in the past.", "/expires_at")
     plan = KeyPlan(**body.model_dump(exclude={"tenant"}) | {"scopes": frozenset(body.scopes)})
-    stored = KeyCreation(tenant=tenant, plan=plan, nonce=secrets.token_hex(32))
+    creation_data = KeyCreation(tenant=tenant, plan=plan, nonce=secrets.token_hex(32))
     caller_key = bearer_token(creation.request.scope)
-    new_key = stored.generated(caller_key)
-    record = await creation.record(stored.model_dump_json().encode(), _path(new_key.id), context.caller.key)
-    recorded = await context.services.keys.create(
+    new_key = creation_data.generate(caller_key)
+    record = await creation.build_record(
+        creation_data.model_dump_json().encode(), _build_path(new_key.id), context.caller.key
+    )
+    stored_key = await context.services.keys.create(
         tenant, plan, new_key, record, by=context.tenant, actor=context.caller.actor
     )
-    if recorded is None:
-        raise not_found("tenant", tenant)
-    if isinstance(recorded, RecordedResponse):
-        earlier_answer = KeyCreation.model_validate_json(recorded.body).answer(caller_key)
-        return replayed_response(recorded._replace(body=earlier_answer.model_dump_json().encode()))
-    content = stored.answer(caller_key).model_dump_json()
-    return Response(content, 201, {"Location": _path(new_key.id), "Cache-Control": "no-store"}, "application/json")
+    if stored_key is None:
+        raise build_not_found_problem("tenant", tenant)
+    if isinstance(stored_key, RecordedResponse):
+        earlier_body = KeyCreation.model_validate_json(stored_key.body).build_response_body(caller_key)
+        return build_replayed_response(stored_key._replace(body=earlier_body.model_dump_json().encode()))
+    content = creation_data.build_response_body(caller_key).model_dump_json()
+    return Response(
+        content, 201, {"Location": _build_path(new_key.id), "Cache-Control": "no-store"}, "application/json"
+    )
 
 
 @router.get("")
 async def list_keys(query: Annotated[KeysQuery, Query()], context: Manager) -> Page[Key]:
     """List a tenant's keys, newest first, including revoked ones."""
     keys = await context.services.keys.list(tenant_for(context.caller, query.tenant))
-    return Page(items=tuple(map(_resource, keys)), next=None)
+    return Page(items=tuple(map(_build_resource, keys)), next=None)
 
 
 @router.get("/{id}")
 async def get_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Manager) -> Key:
     """Return a key without its secret."""
     key = await context.services.keys.get(tenant_for(context.caller, query.tenant), KeyId(id))
-    return _resource(required(key, not_found("key", id)))
+    return _build_resource(require(key, build_not_found_problem("key", id)))
 
 
 @router.delete("/{id}")
 async def revoke_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Manager) -> Key:
     """Revoke a key permanently, with immediate effect. A key can revoke itself."""
     revoked_key = await context.services.keys.revoke(tenant_for(context.caller, query.tenant), KeyId(id), context.by)
-    return _resource(required(revoked_key, not_found("key", id)))
+    return _build_resource(require(revoked_key, build_not_found_problem("key", id)))
 
 
-def _path(key: str) -> str:
+def _build_path(key: str) -> str:
     return f"/v1/keys/{key}"
 
 
-def _resource(key: ApiKey) -> Key:
+def _build_resource(key: ApiKey) -> Key:
     return Key(**key.model_dump(exclude={"scopes"}), scopes=tuple(sorted(key.scopes)))
 
 
@@ -96,14 +100,14 @@ class KeyCreation(Frozen):
     nonce: str
     """A random 256-bit nonce in hexadecimal."""
 
-    def generated(self, caller_key: str) -> GeneratedKey:
+    def generate(self, caller_key: str) -> GeneratedKey:
         """Generate the key. The result is always the same for the same caller's key."""
         return generate_key(
             lambda size: hmac.digest(caller_key.encode(), f"assayer {size} {self.nonce}".encode(), "sha256")[:size]
         )
 
-    def answer(self, caller_key: str) -> NewKey:
-        new_key = self.generated(caller_key)
+    def build_response_body(self, caller_key: str) -> NewKey:
+        new_key = self.generate(caller_key)
         return NewKey(
             id=new_key.id,
             tenant=self.tenant,

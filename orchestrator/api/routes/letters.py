@@ -20,11 +20,11 @@ from assayer_client.letters import (
     StoredTemplates,
 )
 from assayer_client.resources import Page
-from orchestrator.api.acting import Overrider, PanelReader
 from orchestrator.api.idempotency import CreationDependency
+from orchestrator.api.permissions import Overrider, PanelReader
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.problems import missing_or_deleted, required
+from orchestrator.problems import build_missing_problem, require
 from orchestrator.services.letters import LettersSheet, check_templates, letters_of, letters_zip
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.things_in_paths import CallInPath, EvaluationInPath
@@ -32,7 +32,7 @@ from orchestrator.web.things_in_paths import CallInPath, EvaluationInPath
 router = APIRouter(tags=["letters"])
 
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
-_FILES: dict[int | str, dict[str, Any]] = {
+_FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The letters", "content": {"application/pdf": _BINARY, "application/zip": _BINARY}}
 }
 
@@ -57,11 +57,13 @@ async def change_letter_templates(id: PathId, body: LetterTemplatesBody, context
     """Store a batch's letter templates. This is allowed even after sign-off."""
     check_templates(body.templates)
     store = context.reviewing.letters
-    stored = await store.change_templates(context.tenant, BatchId(id), body.templates, context.by, body.version)
-    return required(stored, missing_or_deleted("batch", id))
+    stored_templates = await store.change_templates(
+        context.tenant, BatchId(id), body.templates, context.by, body.version
+    )
+    return require(stored_templates, build_missing_problem("batch", id))
 
 
-@router.get("/v1/batches/{id}/letters", response_model=Page[Letter], responses=_FILES)
+@router.get("/v1/batches/{id}/letters", response_model=Page[Letter], responses=_FILE_RESPONSES)
 async def list_letters(query: Annotated[LettersQuery, Query()], context: PanelReader, call: CallInPath) -> Response:
     """Return a batch's decision letters, as they were sent or would be sent now."""
     evaluations = None if query.evaluation is None else [query.evaluation]
@@ -74,17 +76,17 @@ async def list_letters(query: Annotated[LettersQuery, Query()], context: PanelRe
     export_record = {"format": f"letters, {query.format}"}
     await context.services.audit_log.record(context.tenant, context.by, "exported", call.id, **export_record)
     if query.format == "zip":
-        content, media = await asyncio.to_thread(letters_zip, letters), "application/zip"
+        content, media_type = await asyncio.to_thread(letters_zip, letters), "application/zip"
     else:
         sheet = LettersSheet(title=call.name or call.id, letters=tuple(letter.text for letter in letters))
         fonts = context.services.settings.fonts
-        content, media = await asyncio.to_thread(render_pdf, "letters.typ", sheet, fonts), "application/pdf"
+        content, media_type = await asyncio.to_thread(render_pdf, "letters.typ", sheet, fonts), "application/pdf"
     headers = {
         "Cache-Control": "no-store",
         "Content-Disposition": f'attachment; filename="{call.id}-letters.{query.format}"',
         "X-Content-Type-Options": "nosniff",
     }
-    return Response(content, 200, headers, media)
+    return Response(content, 200, headers, media_type)
 
 
 @router.post("/v1/batches/{id}/letters/sent")
@@ -93,17 +95,17 @@ async def mark_letters_sent(body: SentBody, context: Overrider, call: CallInPath
     unchanged."""
     store, details, today = context.reviewing.letters, context.services.call_details, context.now.date()
     letters = await letters_of(store, details, context.tenant, call, today, body.evaluations)
-    await store.mark_sent(context.tenant, call.id, {item.evaluation: item.text for item in letters}, context.by)
-    sent = await letters_of(store, details, context.tenant, call, today, body.evaluations)
-    return Page(items=tuple(sent), next=None)
+    await store.mark_sent(context.tenant, call.id, {letter.evaluation: letter.text for letter in letters}, context.by)
+    sent_letters = await letters_of(store, details, context.tenant, call, today, body.evaluations)
+    return Page(items=tuple(sent_letters), next=None)
 
 
 @router.put("/v1/evaluations/{id}/released-comments")
 async def release_comments(body: ReleaseBody, context: Overrider, job: EvaluationInPath) -> Page[ReleasedComment]:
     """Release reviewers' comments to the applicant, with their current wording. Comments by reviewers who are not
     listed are withheld. Rejected once the call is signed off."""
-    released = await context.reviewing.letters.release_comments(context.tenant, job.id, body.reviewers, context.by)
-    return Page(items=tuple(released), next=None)
+    comments = await context.reviewing.letters.release_comments(context.tenant, job.id, body.reviewers, context.by)
+    return Page(items=tuple(comments), next=None)
 
 
 @router.get("/v1/evaluations/{id}/released-comments")
@@ -118,9 +120,9 @@ async def record_objection(
 ) -> Objection:
     """Record an applicant's objection to the decision on a proposal. This is allowed even after sign-off. A repeated
     request returns the objection in its current state."""
-    record = await creation.record(b"{}", f"/v1/evaluations/{id}/objections")
+    record = await creation.build_record(b"{}", f"/v1/evaluations/{id}/objections")
     objection = await context.reviewing.letters.record_objection(context.tenant, JobId(id), body, context.by, record)
-    return required(objection, missing_or_deleted("evaluation", id))
+    return require(objection, build_missing_problem("evaluation", id))
 
 
 @router.get("/v1/evaluations/{id}/objections")
@@ -140,7 +142,7 @@ async def answer_objection(
 ) -> Objection:
     """Record the answer to an objection. It cannot be changed later. A repeated request returns the objection in its
     current state."""
-    record = await creation.record(b"{}", f"/v1/evaluations/{id}/objections/{number}/answer")
+    record = await creation.build_record(b"{}", f"/v1/evaluations/{id}/objections/{number}/answer")
     store = context.reviewing.letters
     objection = await store.answer_objection(context.tenant, JobId(id), number, body.answer, context.by, record)
-    return required(objection, missing_or_deleted("evaluation", id, f"The proposal has no objection {number}."))
+    return require(objection, build_missing_problem("evaluation", id, f"The proposal has no objection {number}."))

@@ -17,14 +17,14 @@ router = APIRouter(prefix="/v1/evaluations/{id}/llm-requests", tags=["evaluation
 @router.get("")
 async def list_llm_requests(context: Reader, job: EvaluationInPath) -> Page[LlmRequest]:
     """List all of an evaluation's model requests in the order in which they ended."""
-    return Page(items=tuple(call for call, _ in await _calls(context.services, job)), next=None)
+    return Page(items=tuple(llm_request for llm_request, _ in await _load_requests(context.services, job)), next=None)
 
 
 @router.get("/{number}")
 async def get_llm_request(number: CallNumber, context: Reader, job: EvaluationInPath) -> LlmRequestContents:
     """Return a model request with its messages and the response that was used."""
-    return await call_contents(context.services.call_contents, job, await _calls(context.services, job), number)
+    return await call_contents(context.services.call_contents, job, await _load_requests(context.services, job), number)
 
 
-async def _calls(services: Services, job: Job) -> list[tuple[LlmRequest, str]]:
+async def _load_requests(services: Services, job: Job) -> list[tuple[LlmRequest, str]]:
     return await calls_of(services.ledger, job, await services.events.list_all(job.id), services.clock.now())

@@ -7,7 +7,7 @@ from assayer_client.accounts import NewKey
 from assayer_client.people import MemberBody, MemberPatch
 from assayer_client.resources import Page
 from orchestrator.access.roles import MemberId
-from orchestrator.api.acting import Inviter, KeyGiver, PeopleReader
+from orchestrator.api.permissions import Inviter, KeyIssuer, PeopleReader
 from orchestrator.mail.models import EmailDelivery
 from orchestrator.reviewing.models import Member
 from orchestrator.services import members
@@ -59,7 +59,7 @@ async def remove_member(id: PathId, context: Inviter) -> Member:
 
 
 @router.post("/{id}/key", status_code=201, response_model=NewKey)
-async def create_member_key(id: PathId, context: KeyGiver) -> Response:
+async def create_member_key(id: PathId, context: KeyIssuer) -> Response:
     """Create a key with which a member can sign in and act in their role. Give it only to that member. It replaces any
     earlier key. The audit log records who created it and so could have read it."""
     key = await members.give_key(context.services.members, context.tenant, id, context.by)

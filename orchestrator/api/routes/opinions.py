@@ -5,9 +5,9 @@ from fastapi import APIRouter
 
 from assayer_client.resources import Page
 from assayer_client.reviewing import JudgementBody, OpinionBody, ProposalToRead
-from orchestrator.api.acting import OpinionReader, ProposalReader, ReportReader, ReviewerCaller
+from orchestrator.api.permissions import OpinionReader, ProposalReader, ReportReader, ReviewerCaller
 from orchestrator.jobs.models import JobId
-from orchestrator.problems import missing_or_deleted, required
+from orchestrator.problems import build_missing_problem, require
 from orchestrator.reviewing.models import Opinion, PointJudgement
 from orchestrator.services.opinions import judge_point, read_proposal, require_answers
 from orchestrator.web.path_parameters import PathId
@@ -19,10 +19,10 @@ router = APIRouter(prefix="/v1/evaluations/{id}", tags=["reviewing"])
 async def get_proposal_text(id: PathId, context: ProposalReader) -> ProposalToRead:
     """Return the proposal's text without any findings from its report. In blind mode the text is masked."""
     if context.caller.role == "reviewer":
-        blind_given = await context.reviewing.assignments.has_blind_opinion(
+        has_blind_opinion = await context.reviewing.assignments.has_blind_opinion(
             context.tenant, JobId(id), context.caller.subject
         )
-        required(blind_given, missing_or_deleted("evaluation", id))
+        require(has_blind_opinion, build_missing_problem("evaluation", id))
     return await read_proposal(context.services.jobs, context.tenant, id)
 
 
@@ -32,7 +32,7 @@ async def give_opinion(id: PathId, body: OpinionBody, context: ReviewerCaller) -
     report then becomes available to the reviewer. Repeating the request changes nothing."""
     await require_answers(context.services.call_details, context.tenant, JobId(id), body.answers)
     opinion = await context.reviewing.opinions.submit(context.tenant, JobId(id), body, context.by)
-    return required(opinion, missing_or_deleted("evaluation", id))
+    return require(opinion, build_missing_problem("evaluation", id))
 
 
 @router.patch("/opinions")
@@ -40,7 +40,7 @@ async def revise_opinion(id: PathId, body: OpinionBody, context: ReviewerCaller)
     """Revise a reviewer's opinion after reading the report. The first opinion is kept as well."""
     await require_answers(context.services.call_details, context.tenant, JobId(id), body.answers)
     opinion = await context.reviewing.opinions.revise(context.tenant, JobId(id), body, context.by)
-    return required(opinion, missing_or_deleted("evaluation", id))
+    return require(opinion, build_missing_problem("evaluation", id))
 
 
 @router.get("/opinions")

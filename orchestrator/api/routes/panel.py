@@ -6,10 +6,10 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from assayer_client.reviewing import OverrideBody, Panel, SignOffBody
-from orchestrator.api.acting import Overrider, PanelReader, Signer
+from orchestrator.api.permissions import Overrider, PanelReader, Signer
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.problems import missing_or_deleted, required
+from orchestrator.problems import build_missing_problem, require
 from orchestrator.reviewing.models import ScoreOverride, SignOff
 from orchestrator.services.panels import panel_page
 from orchestrator.store.decisions import AllowedGaps
@@ -42,7 +42,7 @@ async def override_score(id: PathId, body: OverrideBody, context: Overrider) -> 
     override = await context.reviewing.decisions.override_score(
         context.tenant, JobId(id), body.score, body.reason, context.by
     )
-    return required(override, missing_or_deleted("evaluation", id))
+    return require(override, build_missing_problem("evaluation", id))
 
 
 @router.post("/v1/batches/{id}/sign-off")
@@ -55,4 +55,4 @@ async def sign_off_batch(id: PathId, body: SignOffBody, context: Signer) -> Sign
         body.allow_missing_opinions, body.allow_unfinished_evaluations, body.allow_undecided_proposals
     )
     sign_off = await context.reviewing.decisions.sign_off(context.tenant, BatchId(id), body.note, allowed, context.by)
-    return required(sign_off, missing_or_deleted("batch", id))
+    return require(sign_off, build_missing_problem("batch", id))

@@ -17,10 +17,10 @@ from assayer_client.resources import Page, ResourceName
 from orchestrator.api.job_routes import (
     JobRoutes,
     SubmissionDependency,
-    job_fields,
-    report_representations,
-    report_response,
-    submission_route,
+    build_report_response,
+    describe_report_response,
+    describe_submission_route,
+    get_job_fields,
 )
 from orchestrator.api.url_queries import PageQuery, Reference
 from orchestrator.jobs.models import BatchId, Job
@@ -50,40 +50,42 @@ _RENDERERS: dict[str, Callable[[Ranking, Sequence[Comparison]], str]] = {
     "text/html": as_ranking_html,
     "text/csv": lambda ranking, _: as_csv(ranking),
 }
-_REPORT = report_representations("The ranking, in the format preferred by `Accept`", tuple(_RENDERERS))
+_REPORT_RESPONSE = describe_report_response("The ranking, in the format preferred by `Accept`", tuple(_RENDERERS))
 _JSON_LINES = "application/jsonl"
-_COMPARISONS = {
+_COMPARISONS_RESPONSE = {
     "description": "One comparison per line; they can be reused by a later ranking or by `assayer rank --known`",
     "content": {_JSON_LINES: {"schema": {"type": "string"}}},
 }
 
 
-@router.post(**submission_route(AcceptedRanking, RankingResource))
+@router.post(**describe_submission_route(AcceptedRanking, RankingResource))
 async def create_ranking(body: RankingBody, submission: SubmissionDependency) -> Response:
     """Rank ideas by comparing them in pairs."""
     services, context = submission.services, submission.context
-    work, candidates = await ranking_request(body, context.tenant, services.jobs, services.rankings, services.options)
+    request, candidates = await ranking_request(
+        body, context.tenant, services.jobs, services.rankings, services.options
+    )
     job = submission.new_id("rk")
-    links = ranking_links(job)
-    answer_body = AcceptedRanking(
+    links = build_ranking_links(job)
+    receipt = AcceptedRanking(
         id=job,
-        ideas=len(work.ideas),
-        ideas_with_score=len(work.scores),
-        known_comparisons=len(work.known),
-        blind=work.blind,
+        ideas=len(request.ideas),
+        ideas_with_score=len(request.scores),
+        known_comparisons=len(request.known),
+        blind=request.blind,
         excluded_evaluations=tuple(candidates.left_out),
         unscored_ideas=tuple(candidates.unscored),
         links=links,
     )
-    new = NewJob(
+    new_job = NewJob(
         id=job,
-        request=work,
-        subject=f"{len(work.ideas):,} proposals",
+        request=request,
+        subject=f"{len(request.ideas):,} proposals",
         priority=body.priority,
-        made_of=tuple(candidates.evaluations),
+        required_evaluations=tuple(candidates.evaluations),
     )
     by = context.by._replace(call=None if body.batch is None else BatchId(body.batch))
-    return await submission.answer(new, links.ranking, answer_body, show_ranking, by)
+    return await submission.respond(new_job, links.ranking, receipt, show_ranking, by)
 
 
 @router.get("")
@@ -95,10 +97,10 @@ async def list_rankings(query: Annotated[RankingsQuery, Query()], context: Reade
     rankings = await context.services.rankings.list_rankings(
         context.tenant, batch=batch, reference=query.reference, after=decode_cursor(query.after), limit=query.limit + 1
     )
-    return page_of(rankings, query.limit, ranking_resource)
+    return page_of(rankings, query.limit, build_ranking_resource)
 
 
-@router.get("/{id}/report", response_class=Response, responses={200: _REPORT})
+@router.get("/{id}/report", response_class=Response, responses={200: _REPORT_RESPONSE})
 async def get_ranking_report(id: PathId, context: Reader, accept: Annotated[str | None, Header()] = None) -> Response:
     """Return the ranking as JSON, Markdown, HTML or CSV. If there is no ranking, the status is 409 with the reason, or
     410 if it has been deleted."""
@@ -107,13 +109,13 @@ async def get_ranking_report(id: PathId, context: Reader, accept: Annotated[str 
     ranking = await context.services.rankings.get_ranking(job.tenant, job.id)
     if ranking is None:
         raise no_result_problem(job)
-    small = len(ranking.ideas) <= MAX_IDEAS
-    comparisons = await context.services.rankings.list_comparisons(job.tenant, job.id) if small else ()
+    is_small = len(ranking.ideas) <= MAX_IDEAS
+    comparisons = await context.services.rankings.list_comparisons(job.tenant, job.id) if is_small else ()
     text = await asyncio.to_thread(_RENDERERS[media_type], ranking, comparisons)
-    return report_response(text, media_type, "report.css", "ranking.css")
+    return build_report_response(text, media_type, "report.css", "ranking.css")
 
 
-@router.get("/{id}/comparisons", response_class=Response, responses={200: _COMPARISONS})
+@router.get("/{id}/comparisons", response_class=Response, responses={200: _COMPARISONS_RESPONSE})
 async def list_ranking_comparisons(id: PathId, context: Reader) -> Response:
     """Return all comparisons on which the ranking is based, one per line, with the sender's references for the
     ideas."""
@@ -124,21 +126,21 @@ async def list_ranking_comparisons(id: PathId, context: Reader) -> Response:
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, _JSON_LINES)
 
 
-def ranking_links(job: str) -> RankingLinks:
+def build_ranking_links(job: str) -> RankingLinks:
     path = f"/v1/rankings/{job}"
     return RankingLinks(
         ranking=path, report=f"{path}/report", comparisons=f"{path}/comparisons", events=f"{path}/events"
     )
 
 
-def ranking_resource(job: Job) -> RankingResource:
-    return RankingResource(**job_fields(job), links=ranking_links(job.id))
+def build_ranking_resource(job: Job) -> RankingResource:
+    return RankingResource(**get_job_fields(job), links=build_ranking_links(job.id))
 
 
 async def show_ranking(_: Services, job: Job) -> RankingResource:
-    return ranking_resource(job)
+    return build_ranking_resource(job)
 
 
-_ROUTES = JobRoutes(router, "ranking", RankingResource, ranking_resource, show_ranking)
-_ROUTES.add_one("Return a ranking in its current state.")
-_ROUTES.add_cancel()
+_ROUTES = JobRoutes(router, "ranking", RankingResource, build_ranking_resource, show_ranking)
+_ROUTES.add_get_route("Return a ranking in its current state.")
+_ROUTES.add_cancel_route()

@@ -8,8 +8,8 @@ from fastapi import APIRouter
 from assayer.methods.scicompanion.missed_references import MissedReference, MissedReferences, find_missed_references
 from assayer.models import Idea, PaperId
 from assayer_client.references import ReferencePath, ReferencesBody, SuggestedReference, SuggestedReferences
-from orchestrator.api.job_routes import CUTOFF_AHEAD, is_in_future
-from orchestrator.api.routes.corpus import paper_fields
+from orchestrator.api.job_routes import FUTURE_CUTOFF_MESSAGE, is_in_future
+from orchestrator.api.routes.corpus import build_paper_fields
 from orchestrator.problems import HttpProblem
 from orchestrator.services.submitted_ideas import idea_of
 from orchestrator.web.authentication import Reader
@@ -30,14 +30,16 @@ async def suggest_references(body: ReferencesBody, context: Reader) -> Suggested
     """Suggest papers in the corpus that an idea should cite but does not. Each suggestion states how it was found: by
     similarity to the idea's text, or through citations. Nothing is stored, so no idempotency key is needed."""
     idea = await asyncio.to_thread(_parse_idea, body, context.services)
-    return await answered_by_corpus(context.services, lambda corpus: _suggest(corpus, idea, body, context.services))
+    return await answered_by_corpus(
+        context.services, lambda corpus: _suggest_references(corpus, idea, body, context.services)
+    )
 
 
 def _parse_idea(body: ReferencesBody, services: Services) -> Idea:
     """Return the idea in the body. Raises HttpProblem if it is invalid or too long, or if the cutoff is in the
     future."""
     if is_in_future(body.cutoff, services):
-        raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
+        raise HttpProblem.invalid(FUTURE_CUTOFF_MESSAGE, "/cutoff")
     idea = idea_of(body.idea, "", "/idea")
     if len(idea.text) > _MAX_CHARS:
         detail = (
@@ -47,7 +49,7 @@ def _parse_idea(body: ReferencesBody, services: Services) -> Idea:
     return idea
 
 
-async def _suggest(
+async def _suggest_references(
     corpus: SearchableCorpus, idea: Idea, body: ReferencesBody, services: Services
 ) -> SuggestedReferences:
     counts = {"recommended": body.limit, **({} if body.hops is None else {"hops": body.hops})}
@@ -57,14 +59,14 @@ async def _suggest(
     return SuggestedReferences(
         corpus=corpus.version,
         corpus_fit=missed_references.fit.level,
-        note=_note(missed_references, options.hops),
+        note=_build_note(missed_references, options.hops),
         references=tuple(
-            _resource(rank, reference) for rank, reference in enumerate(missed_references.references, start=1)
+            _build_reference(rank, reference) for rank, reference in enumerate(missed_references.references, start=1)
         ),
     )
 
 
-def _note(missed_references: MissedReferences, hops: int) -> str | None:
+def _build_note(missed_references: MissedReferences, hops: int) -> str | None:
     if not missed_references.references:
         return "The corpus contains no further paper close to this idea: it already cites all that were found."
     if hops and all(path.from_paper is None for reference in missed_references.references for path in reference.found):
@@ -72,7 +74,7 @@ def _note(missed_references: MissedReferences, hops: int) -> str | None:
     return None
 
 
-def _resource(rank: int, missed_reference: MissedReference) -> SuggestedReference:
+def _build_reference(rank: int, missed_reference: MissedReference) -> SuggestedReference:
     paths = tuple(
         ReferencePath(
             kind=path.kind,
@@ -81,4 +83,4 @@ def _resource(rank: int, missed_reference: MissedReference) -> SuggestedReferenc
         )
         for path in missed_reference.found
     )
-    return SuggestedReference(**paper_fields(missed_reference.paper), rank=rank, search_paths=paths)
+    return SuggestedReference(**build_paper_fields(missed_reference.paper), rank=rank, search_paths=paths)

@@ -4,9 +4,9 @@ from fastapi import APIRouter
 
 from assayer_client.resources import Page
 from assayer_client.reviewing import RemarkBody
-from orchestrator.api.acting import Commenter, PanelReader
+from orchestrator.api.permissions import Commenter, PanelReader
 from orchestrator.jobs.models import JobId
-from orchestrator.problems import missing_or_deleted, required
+from orchestrator.problems import build_missing_problem, require
 from orchestrator.reviewing.models import Remark
 from orchestrator.web.path_parameters import PathId
 
@@ -25,4 +25,4 @@ async def create_remark(id: PathId, body: RemarkBody, context: Commenter) -> Rem
     """Add a remark. It is permanent and recorded in the audit log. The same text from the same person is stored only
     once. Rejected once the call is signed off."""
     remark = await context.reviewing.remarks.add(context.tenant, JobId(id), body.text, context.by)
-    return required(remark, missing_or_deleted("evaluation", id))
+    return require(remark, build_missing_problem("evaluation", id))

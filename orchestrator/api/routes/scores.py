@@ -8,7 +8,7 @@ from assayer.errors import InputError
 from assayer_client.curation import ItemsResult, ScoreBody, ScoredIdeaBody, ScoreItems, ScoreResource
 from assayer_client.item_jobs import AcceptedItems
 from orchestrator.api.item_routes import ItemRoutes, read_items
-from orchestrator.api.job_routes import SubmissionDependency, submission_route
+from orchestrator.api.job_routes import SubmissionDependency, describe_submission_route
 from orchestrator.jobs.requests import IdeaToScore, ScoreRequest
 from orchestrator.problems import HttpProblem
 from orchestrator.services.submitted_ideas import idea_of
@@ -18,16 +18,16 @@ router = APIRouter(prefix="/v1/scores", tags=["scores"])
 _ITEMS = ItemRoutes(router, "score", "idea", ScoreResource, ScoreItems, ItemsResult, lambda services: services.scores)
 
 
-@router.post(**submission_route(AcceptedItems, ScoreResource))
+@router.post(**describe_submission_route(AcceptedItems, ScoreResource))
 async def create_score(body: ScoreBody, submission: SubmissionDependency, uploads: UploadLimitDependency) -> Response:
     """Request scores for each idea, each judged independently."""
-    items = await read_items(submission, uploads, _idea_to_score, body.items)
+    items = await read_items(submission, uploads, _parse_idea, body.items)
     blind = submission.services.options.judged_blind(body.blind, several=len(items) > 1)
-    work = ScoreRequest(items=items, blind=blind, limits=body.limits)
-    return await _ITEMS.accept(submission, work, body.priority, AcceptedItems)
+    request = ScoreRequest(items=items, blind=blind, limits=body.limits)
+    return await _ITEMS.accept(submission, request, body.priority, AcceptedItems)
 
 
-def _idea_to_score(position: int, body: ScoredIdeaBody) -> IdeaToScore:
+def _parse_idea(position: int, body: ScoredIdeaBody) -> IdeaToScore:
     """Convert one idea in the request. Raises HttpProblem if it is invalid."""
     idea = idea_of(body.idea, body.id, f"/items/{position}/idea")
     if body.question is None:

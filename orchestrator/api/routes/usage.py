@@ -8,7 +8,7 @@ from pydantic import model_validator
 from assayer_client.accounts import Usage
 from assayer_client.resources import Moment, TenantName
 from orchestrator.api.url_queries import UrlQuery
-from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.problems import HttpProblem, build_not_found_problem, require
 from orchestrator.web.authentication import Reader, tenant_for
 
 
@@ -21,7 +21,7 @@ class UsageQuery(UrlQuery):
     """The tenant; by default, the caller's. Any other tenant requires the scope `admin`."""
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
+    def _check_order(self) -> Self:
         if self.since and self.until and self.since >= self.until:
             raise ValueError("`since` must be before `until`")
         return self
@@ -38,5 +38,7 @@ async def get_usage(query: Annotated[UsageQuery, Query()], context: Reader) -> U
     until = query.until or now
     since = query.since or now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     if since >= until:
-        raise HttpProblem.parameter("since", "It must be before `until` or, without `until`, before the current time.")
-    return required(await context.services.usage.get_usage(tenant, since, until), not_found("tenant", tenant))
+        raise HttpProblem.invalid_parameter(
+            "since", "It must be before `until` or, without `until`, before the current time."
+        )
+    return require(await context.services.usage.get_usage(tenant, since, until), build_not_found_problem("tenant", tenant))

@@ -9,11 +9,11 @@ from pydantic import Field
 from assayer.errors import AddressRefused, ConfigurationError
 from assayer_client.resources import Page
 from assayer_client.webhooks import DeliveryResource, NewWebhook, WebhookBody, WebhookResource
-from orchestrator.api.idempotency import CreationDependency, replayed_response
+from orchestrator.api.idempotency import CreationDependency, build_replayed_response
 from orchestrator.api.openapi import CREATED_RESPONSE
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import TenantId
-from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.problems import HttpProblem, build_not_found_problem, require
 from orchestrator.store.idempotency import RecordedResponse
 from orchestrator.web.authentication import Manager
 from orchestrator.web.path_parameters import PathId
@@ -39,35 +39,35 @@ async def create_webhook(body: WebhookBody, context: Manager, creation: Creation
     except AddressRefused as error:
         raise HttpProblem.invalid(error.message, "/url") from None
     events = tuple(sorted(set(body.events)))
-    new = NewWebhook(id=context.services.new_id("wh"), url=body.url, events=events, secret=generate_secret())
-    path = f"/v1/webhooks/{new.id}"
+    webhook = NewWebhook(id=context.services.new_id("wh"), url=body.url, events=events, secret=generate_secret())
+    path = f"/v1/webhooks/{webhook.id}"
     try:
-        encrypted_webhook = new.model_copy(update={"secret": context.services.cipher.encrypt(new.secret)})
-        record = await creation.record(encrypted_webhook.model_dump_json().encode(), path)
-        new_webhook = await context.services.webhooks.add(
+        encrypted_webhook = webhook.model_copy(update={"secret": context.services.cipher.encrypt(webhook.secret)})
+        record = await creation.build_record(encrypted_webhook.model_dump_json().encode(), path)
+        stored_webhook = await context.services.webhooks.add(
             context.tenant,
-            WebhookId(new.id),
-            new.url,
+            WebhookId(webhook.id),
+            webhook.url,
             encrypted_webhook.secret,
             events,
             max_webhooks=_MAX_WEBHOOKS,
             record=record,
         )
-        if isinstance(new_webhook, RecordedResponse):
-            return replayed_response(_with_plain_secret(new_webhook, context.services.cipher))
+        if isinstance(stored_webhook, RecordedResponse):
+            return build_replayed_response(_decrypt_secret(stored_webhook, context.services.cipher))
     except ConfigurationError as error:
         raise HttpProblem("not-configured", str(error)) from None
-    if new_webhook is None:
+    if stored_webhook is None:
         raise HttpProblem(
             "conflict", f"The tenant already has {_MAX_WEBHOOKS} webhooks, the maximum. Delete one first."
         )
-    return Response(new.model_dump_json(), 201, {"Location": path, "Cache-Control": "no-store"}, "application/json")
+    return Response(webhook.model_dump_json(), 201, {"Location": path, "Cache-Control": "no-store"}, "application/json")
 
 
-def _with_plain_secret(replay: RecordedResponse, cipher: SecretCipher) -> RecordedResponse:
+def _decrypt_secret(recorded_response: RecordedResponse, cipher: SecretCipher) -> RecordedResponse:
     """Return the recorded response with the secret decrypted. Raises ConfigurationError if it cannot be decrypted."""
-    encrypted_webhook = NewWebhook.model_validate_json(replay.body)
-    return replay._replace(
+    encrypted_webhook = NewWebhook.model_validate_json(recorded_response.body)
+    return recorded_response._replace(
         body=encrypted_webhook.model_copy(update={"secret": cipher.decrypt(encrypted_webhook.secret)})
         .model_dump_json()
         .encode()
@@ -101,16 +101,16 @@ async def ping_webhook(id: PathId, context: Manager) -> DeliveryResource:
     """Send a `ping` message to a webhook, signed like any other message. The result appears among the webhook's
     deliveries."""
     delivery = await context.services.webhooks.ping(context.tenant, WebhookId(id))
-    return required(delivery, not_found("webhook", id))
+    return require(delivery, build_not_found_problem("webhook", id))
 
 
 @router.delete("/{id}", status_code=204)
 async def delete_webhook(id: PathId, context: Manager) -> None:
     """Delete a webhook with its pending deliveries."""
     if not await context.services.webhooks.delete(context.tenant, WebhookId(id)):
-        raise not_found("webhook", id)
+        raise build_not_found_problem("webhook", id)
 
 
 async def _find_webhook(services: Services, tenant: TenantId, webhook: str) -> WebhookResource:
     """Return a webhook. Raises HttpProblem if it does not exist."""
-    return required(await services.webhooks.get(tenant, WebhookId(webhook)), not_found("webhook", webhook))
+    return require(await services.webhooks.get(tenant, WebhookId(webhook)), build_not_found_problem("webhook", webhook))

@@ -4,7 +4,7 @@ from assayer.models import Absent
 from assayer_client.comparisons import Comparison, ComparisonResult, DimensionVerdict
 from orchestrator.jobs.models import JobVerdict
 from orchestrator.jobs.requests import ComparisonRequest
-from orchestrator.jobs.results import outcomes_of
+from orchestrator.jobs.results import compute_outcomes
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases
 from tests.contract.api.service import Service
@@ -24,7 +24,7 @@ async def finish_comparison(service: Service) -> ComparisonResult:
         first=first,
         second=second,
         dimension="overall",
-        outcomes=outcomes_of(first, answers),
+        outcomes=compute_outcomes(first, answers),
         answers=answers,
         blind=lease.request.blind,
         models=("judge",),

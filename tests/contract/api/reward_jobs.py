@@ -5,7 +5,7 @@ from typing import Any
 
 from assayer.models import Absent
 from assayer_client.rewards import Reward, RewardOutcome, RewardsResult
-from orchestrator.jobs.item_outcomes import rewards_result
+from orchestrator.jobs.item_outcomes import summarise_rewards
 from orchestrator.jobs.models import JobVerdict, Lease
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases, PgRewards
@@ -34,7 +34,7 @@ async def store_outcomes(service: Service, lease: Lease, *outcomes: RewardOutcom
 
 async def finish_rewards(service: Service, lease: Lease, outcomes: Sequence[RewardOutcome]) -> RewardsResult:
     """Mark the leased job as succeeded with these outcomes."""
-    result = rewards_result("two_analysts", outcomes)
+    result = summarise_rewards("two_analysts", outcomes)
     verdict = JobVerdict(state="succeeded", result=result.model_dump(mode="json"), cost_usd=0.02)
     assert await PgLeases(service.database, QueueSettings()).finish(lease, verdict)
     return result

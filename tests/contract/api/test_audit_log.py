@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import StorageError
-from orchestrator.access.audit_chain import ActBy, Actor, AuditEntry, AuditHead, audit_faults
+from orchestrator.access.audit_chain import ActBy, Actor, AuditEntry, AuditHead, find_audit_faults
 from orchestrator.jobs.models import TenantId
 from tests.contract.api.commands import Program
 from tests.contract.api.people import Person, call_of, person
@@ -39,14 +39,14 @@ async def test_entries_are_paged_in_order(service: Service) -> None:
     assert [entry.number for entry in entries] == [1, 2, 3, 4, 5]
     assert second["next"] is None
     assert first["reader"] == second["reader"] == "machine"
-    assert list(audit_faults(entries, head, "machine")) == []
+    assert list(find_audit_faults(entries, head, "machine")) == []
 
 
 async def test_concurrent_writes_form_a_single_chain(service: Service) -> None:
     await asyncio.gather(*(_write(service, 4) for _ in range(5)))
     head = await service.services.audit_log.get_head(ACME)
     assert head.number == 20
-    assert list(audit_faults(await _log(service), head)) == []
+    assert list(find_audit_faults(await _log(service), head)) == []
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ async def test_nul_characters_in_audit_text_are_replaced(service: Service) -> No
     assert declared.status_code in (200, 201), declared.text
     reasons = "SELECT content::jsonb ->> 'reason' AS reason FROM audit_contents WHERE subject = $1"
     assert [row["reason"] for row in await service.database.fetch(reasons, first)] == ["a friend\ufffd of theirs"]
-    assert list(audit_faults(await service.services.audit_log.list_entries(ACME))) == []
+    assert list(find_audit_faults(await service.services.audit_log.list_entries(ACME))) == []
 
 
 async def test_erasing_an_applicant_removes_text_but_keeps_the_hash_chain(service: Service) -> None:
@@ -97,8 +97,8 @@ async def test_erasing_an_applicant_removes_text_but_keeps_the_hash_chain(servic
     assert [entry.content is None for entry in log] == [True, False, False]
     assert log[2].content is not None
     assert log[2].content["entries"] == [1]
-    assert list(audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
-    assert list(audit_faults(log, head)) == []
+    assert list(find_audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
+    assert list(find_audit_faults(log, head)) == []
     stored = await service.database.fetch("SELECT content FROM audit_contents")
     assert not any("Dr Who" in row["content"] for row in stored)
 
@@ -122,7 +122,7 @@ async def test_audit_log_outlives_its_tenant_without_text(service: Service) -> N
         assert (await admin.delete("/v1/tenants/other")).status_code == 204
     log = await _log(service, OTHER)
     assert [entry.content is None for entry in log] == [True, True, False]
-    assert list(audit_faults(log, await service.services.audit_log.get_head(OTHER))) == []
+    assert list(find_audit_faults(log, await service.services.audit_log.get_head(OTHER))) == []
 
 
 async def test_retention_removes_text_of_old_entries(service: Service) -> None:
@@ -142,7 +142,7 @@ async def test_retention_removes_text_of_old_entries(service: Service) -> None:
         ("erased", False),
     ]
     assert entries[-1].actor == "retention"
-    assert list(audit_faults(entries, await log.get_head(ACME))) == []
+    assert list(find_audit_faults(entries, await log.get_head(ACME))) == []
 
 
 async def test_exporting_results_is_logged(service: Service) -> None:

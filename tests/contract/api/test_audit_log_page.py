@@ -1,6 +1,6 @@
 """The page of the audit log: filtered, turned, its chain checked and saved."""
 
-from orchestrator.access.audit_chain import ActBy, Actor, AuditedAct, AuditEntry, audit_faults
+from orchestrator.access.audit_chain import ActBy, Actor, AuditedAct, AuditEntry, find_audit_faults
 from orchestrator.jobs.models import TenantId
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import person
@@ -64,4 +64,4 @@ async def test_long_chain_is_checked_and_exported_completely(service: Service) -
         saved = await browser.get(f"{HERE}/export")
     assert saved.headers["content-disposition"] == 'attachment; filename="audit-log.jsonl"'
     entries = [AuditEntry.model_validate_json(line) for line in saved.text.splitlines()[1:]]
-    assert list(audit_faults(entries, head)) == []
+    assert list(find_audit_faults(entries, head)) == []

@@ -9,7 +9,7 @@ import httpx2
 from assayer.models import Absent, CorpusFit, EvaluationId, Idea, IdeaId, Window
 from assayer.models.llm import GpuSpeed
 from assayer_client.batches import BatchEstimate
-from orchestrator.api.expected_fit import expected_fit
+from orchestrator.api.expected_fit import estimate_fit
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.models import JobVerdict, TenantId, TenantPlan
 from orchestrator.store import PgAnswerCache
@@ -205,8 +205,8 @@ async def test_corpus_fit_covers_only_ideas_checked_in_time(service: Service) ->
     ideas = [
         Idea(id=IdeaId(str(number)), text=text, title="", sections=(), source="") for number, text in enumerate(texts)
     ]
-    some = await expected_fit(services, ideas[:4], None, seconds=2.0)
+    some = await estimate_fit(services, ideas[:4], None, timeout_seconds=2.0)
     assert not isinstance(some, Absent)
     assert (some.checked_proposals, some.well_covered, some.poorly_covered) == (2, 1, 1)
-    none = await expected_fit(services, ideas[2:], None, seconds=0.1)
+    none = await estimate_fit(services, ideas[2:], None, timeout_seconds=0.1)
     assert none == Absent(reason="The fit could not be checked within 0.1 s because the service is busy.")

@@ -9,7 +9,7 @@ from assayer.models import IdeaId
 from assayer_client.comparisons import AcceptedComparison, Comparison, ComparisonResource, DimensionVerdict
 from orchestrator.console.pair_view import judged_pairs
 from orchestrator.jobs.models import JobId
-from orchestrator.jobs.results import outcomes_of
+from orchestrator.jobs.results import compute_outcomes
 from orchestrator.store.pair_verdicts import SourcedComparison
 from tests.contract.api.comparison_jobs import TWO_IDEAS, finish_comparison
 from tests.contract.api.console_forms import signed_in, submit_form
@@ -75,12 +75,12 @@ def test_verdict_that_changes_with_the_order_counts_as_a_tie() -> None:
         Comparison(first=one, second=two, verdicts=(liked,)),
         Comparison(first=two, second=one, verdicts=(liked,)),
     ]
-    (outcome,) = outcomes_of(one, answers)
+    (outcome,) = compute_outcomes(one, answers)
     assert (outcome.winner, outcome.orders_agree) == ("tie", False)
     other = liked.model_copy(update={"winner": "second"})
-    (agreed,) = outcomes_of(one, [answers[0], answers[1].model_copy(update={"verdicts": (other,)})])
+    (agreed,) = compute_outcomes(one, [answers[0], answers[1].model_copy(update={"verdicts": (other,)})])
     assert (agreed.winner, agreed.orders_agree) == ("first", True)
-    (single,) = outcomes_of(one, answers[1:])
+    (single,) = compute_outcomes(one, answers[1:])
     assert (single.winner, single.orders_agree) == ("second", None)
 
 

@@ -88,7 +88,7 @@ async def _forging() -> AsyncIterator[tuple[_Forger, IdentityProvider]]:
 
 async def test_valid_signed_claims_are_accepted() -> None:
     async with _forging() as (_, provider):
-        found = await provider.identity("code", None, "n", "v")
+        found = await provider.fetch_identity("code", None, "n", "v")
     assert (found.subject, found.email, found.name) == ("ada", "ada@example.org", "ada@example.org")
 
 
@@ -100,7 +100,7 @@ async def test_explicitly_unverified_address_is_never_trusted(said: dict[str, An
     async with _forging() as (forger, provider):
         provider.settings = provider.settings.model_copy(update={"trust_email": True})
         forger.userinfo = said
-        found = await provider.identity("code", None, "n", "v")
+        found = await provider.fetch_identity("code", None, "n", "v")
     assert found.email == ("ada@example.org" if believed else None)
 
 
@@ -133,37 +133,37 @@ async def test_mismatched_or_malformed_claims_are_rejected(part: str, told: obje
     async with _forging() as (forger, provider):
         setattr(forger, part, told)
         with pytest.raises(SignInFailed):
-            await provider.identity("code", None, "n", "v")
+            await provider.fetch_identity("code", None, "n", "v")
 
 
 async def test_invalid_signatures_are_rejected() -> None:
     async with _forging() as (forger, provider):
         forger.key = FOREIGN
         with pytest.raises(SignInFailed):
-            await provider.identity("code", None, "n", "v")
+            await provider.fetch_identity("code", None, "n", "v")
         forger.algorithm = "none"
         with pytest.raises(SignInFailed):
-            await provider.identity("code", None, "n", "v")
+            await provider.fetch_identity("code", None, "n", "v")
         forger.key, forger.algorithm = OctKey.import_key("a secret that everybody could know"), "HS256"
         with pytest.raises(SignInFailed):
-            await provider.identity("code", None, "n", "v")
+            await provider.fetch_identity("code", None, "n", "v")
 
 
 async def test_rotated_provider_keys_are_fetched() -> None:
     async with _forging() as (forger, provider):
-        await provider.identity("code", None, "n", "v")
+        await provider.fetch_identity("code", None, "n", "v")
         forger.key = forger.published = FOREIGN
-        assert (await provider.identity("code", None, "n", "v")).subject == "ada"
+        assert (await provider.fetch_identity("code", None, "n", "v")).subject == "ada"
 
 
 async def test_responses_from_another_issuer_are_rejected() -> None:
     async with _forging() as (_, provider):
         with pytest.raises(SignInFailed):
-            await provider.identity("code", "https://evil.example", "n", "v")
+            await provider.fetch_identity("code", "https://evil.example", "n", "v")
     async with _forging() as (forger, provider):
         forger.issuer = "https://evil.example"
         with pytest.raises(SignInFailed):
-            await provider.authorization_url("s", "n", "v")
+            await provider.build_authorization_url("s", "n", "v")
 
 
 def test_user_info_address_without_tls_is_rejected() -> None:

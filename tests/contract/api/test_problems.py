@@ -10,7 +10,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from assayer.errors import StorageError
-from orchestrator.application import documented_app
+from orchestrator.application import get_documented_app
 from orchestrator.store import PgJobs
 from tests.contract.api.problems import check_problem, first_error
 from tests.contract.api.service import ACME, BODY, TEXT, Service
@@ -158,7 +158,7 @@ async def test_unused_query_parameter_is_rejected(
 
 
 async def test_every_api_route_rejects_unknown_parameters(client: httpx2.AsyncClient) -> None:
-    routes = [item for item in documented_app().routes if isinstance(item, APIRoute) and item.path != "/metrics"]
+    routes = [item for item in get_documented_app().routes if isinstance(item, APIRoute) and item.path != "/metrics"]
     heeded = []
     for route in routes:
         path = re.sub(r"\{[^}]*\}", "1", route.path)

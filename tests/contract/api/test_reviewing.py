@@ -5,7 +5,7 @@ import re
 import pytest
 
 from assayer.models import Point, Summary
-from orchestrator.access.audit_chain import ActBy, audit_faults
+from orchestrator.access.audit_chain import ActBy, find_audit_faults
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.store import PgReports
 from tests.contract.api.console_forms import signed_in
@@ -66,7 +66,7 @@ async def test_a_call_is_reviewed_from_invitation_to_sign_off(service: Service, 
     acts = [entry.action for entry in log]
     assert acts.count("blind opinion given") == 10
     assert {"reviewers assigned", "opinion revised", "score overridden"} <= set(acts)
-    assert list(audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
+    assert list(find_audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
 
 
 async def test_reviewer_sees_only_the_proposal_before_the_first_opinion(service: Service) -> None:

@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from orchestrator.application import documented_app
+from orchestrator.application import get_documented_app
 from orchestrator.store import Database, DatabaseSettings, NotificationListener
 from tests.contract.api.people import person
 from tests.contract.api.service import BODY, TEXT, Service, served
@@ -35,7 +35,7 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 
 # One method that a path lacks is enough: routes refuse such requests before anything of the path runs.
 _CONFIG = SchemathesisConfig.from_dict({"phases": {"coverage": {"unexpected-methods": ["PATCH"]}}})
-schema = schemathesis.openapi.from_dict(documented_app().openapi(), config=_CONFIG)
+schema = schemathesis.openapi.from_dict(get_documented_app().openapi(), config=_CONFIG)
 
 _CHECKS = [
     schemathesis.checks.not_a_server_error,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.access.sessions import NewSession, draw_token
+from orchestrator.access.sessions import NewSession, generate_token
 from orchestrator.settings import AccessSettings
 from orchestrator.store.sessions import PgSessions
 from tests.contract.api.console_forms import signed_in
@@ -40,7 +40,7 @@ async def test_request_rate_of_a_person_is_shared_across_sessions(service: Servi
 async def test_rate_limited_session_recovers_after_waiting(service: Service) -> None:
     now = service.services.clock.now()
     settings = AccessSettings(requests_per_minute=2, burst_seconds=60)
-    sessions, token = PgSessions(service.database, settings), draw_token()
+    sessions, token = PgSessions(service.database, settings), generate_token()
     member = (await person(service, "officer")).member.id
     await sessions.begin(token, NewSession(ACME, "officer", "x", member=member), now)
 

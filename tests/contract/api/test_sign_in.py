@@ -13,8 +13,8 @@ from fastapi import APIRouter, Depends, Request
 
 from assayer_client.accounts import Scope
 from orchestrator.access.api_keys import Caller
-from orchestrator.access.roles import ACTS, DECISIONS, PERMISSIONS, Act
-from orchestrator.access.sessions import NewSession, draw_token
+from orchestrator.access.roles import ACTS, MEMBER_ONLY_ACTS, PERMISSIONS, Act
+from orchestrator.access.sessions import NewSession, generate_token
 from orchestrator.jobs.models import KeyId
 from orchestrator.settings import AccessSettings
 from orchestrator.web.csrf import csrf_token
@@ -155,7 +155,7 @@ async def test_session_cookie_is_host_only_and_http_only(service: Service) -> No
 
 async def test_over_tls_only_the_host_prefixed_cookie_is_accepted(service: Service) -> None:
     behind = service.with_services(access=AccessSettings(url="https://assayer.example.org"))
-    token = draw_token()
+    token = generate_token()
     new = NewSession(OTHER, "owner", "Eve", key=KeyId(_id_of(await service.key("manage", tenant=OTHER))))
     await service.services.sessions.begin(token, new, service.services.clock.now())
     async with behind.client() as browser:
@@ -335,7 +335,7 @@ async def test_machine_key_opens_the_console_but_makes_no_decisions(service: Ser
     async with signed_in(service, await service.key("manage", "submit", "read")) as browser:
         token = (await browser.get("/console/who")).json()["csrf"]
         for act in ACTS:
-            expected = 200 if "owner" in PERMISSIONS[act] and act not in DECISIONS else 403
+            expected = 200 if "owner" in PERMISSIONS[act] and act not in MEMBER_ONLY_ACTS else 403
             assert (await browser.get(_act_path(act))).status_code == expected, act
         headers = ORIGIN | {"X-CSRF-Token": token}
         for method, path, body in (

@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from orchestrator.access.audit_chain import audit_faults
+from orchestrator.access.audit_chain import find_audit_faults
 from orchestrator.jobs.models import Problem
 from tests.contract.api.console_forms import csrf_token, signed_in
 from tests.contract.api.people import Person, call_of, person
@@ -108,7 +108,7 @@ async def test_an_applicant_is_erased_from_a_call_that_is_signed_off(service: Se
     check_problem(await owner.get(f"/v1/evaluations/{second}"), 410, "gone")
     log = await service.services.audit_log.list_entries(ACME)
     assert [entry.action for entry in log[-2:]] == ["erased", "erased"]
-    assert list(audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
+    assert list(find_audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
 
 
 async def test_signed_off_pages_hide_unavailable_actions(service: Service) -> None:

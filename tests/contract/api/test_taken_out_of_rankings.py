@@ -13,7 +13,7 @@ from assayer.ranking.pipeline import rank_ideas
 from assayer_client import AsyncClient
 from assayer_client.comparisons import NamedComparison
 from assayer_client.rankings import CloseCall, DimensionAnalysis, GroupAnalysis, IdeaAnalysis, Ranking
-from orchestrator.access.audit_chain import ActBy, audit_faults
+from orchestrator.access.audit_chain import ActBy, find_audit_faults
 from orchestrator.jobs.models import JobId, JobVerdict
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.jobs.results import RankingResult
@@ -149,7 +149,7 @@ async def test_erasure_log_and_proof_name_the_affected_rankings(service: Service
     assert entry.content is not None
     assert (entry.action, entry.content["redacted_rankings"]) == ("erased", [ranking])
     assert ranking not in entry.content["erased_ids"]
-    assert list(audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
+    assert list(find_audit_faults(log, await service.services.audit_log.get_head(ACME))) == []
     paper = await service.machine.get(f"/v1/erasures/{proof['number']}?format=pdf")
     assert ranking in pdf_text(paper.content)
     async with signed_in(service, (await person(service, "owner")).key) as owners:

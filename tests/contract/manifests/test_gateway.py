@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.application import documented_app
+from orchestrator.application import get_documented_app
 from tests.contract.manifests.resources import Resource, Resources, build_folder, of_kind
 
 GATED = ("bucket", "cpu", "gpu", "gpu-search", "llm")
@@ -15,7 +15,7 @@ SERVES = ("/-/healthz", "/-/routes")
 
 
 def application_paths() -> set[str]:
-    return {path for route in documented_app().routes for path in _paths(route)}
+    return {path for route in get_documented_app().routes for path in _paths(route)}
 
 
 def _paths(route: Any) -> Iterator[str]:

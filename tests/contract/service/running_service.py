@@ -64,7 +64,7 @@ class RunningService:
 
     async def taken(self) -> int:
         """Return the number of jobs that the worker is running."""
-        return self.service.evaluator.worker.in_hand
+        return self.service.evaluator.worker.running_count
 
     async def job(self, work: JobRequest, document: bytes | None = None) -> Job:
         """Add a job to the store and return it when it has ended."""

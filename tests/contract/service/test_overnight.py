@@ -59,7 +59,7 @@ async def test_interactive_evaluation_is_not_delayed_by_overnight_jobs(
         await wait_until_async(lambda: asyncio.to_thread(simulator.stats), lambda stats: stats.batches > 0)
         ended = await world.caller.ended(await world.caller.submit())
         assert ended["state"] == "succeeded"
-        assert world.service.evaluator.overnight.in_hand == 4
+        assert world.service.evaluator.overnight.running_count == 4
 
 
 async def test_overnight_job_is_rejected_without_provider_batch_support(settings: Settings) -> None:

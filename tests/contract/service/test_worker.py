@@ -113,7 +113,7 @@ async def working(queue: Queue, performer: JobPerformer, lease_seconds: float = 
     async with NotificationListener(queue.database) as listener, PgChoreLock(queue.database) as lock:
         worker = Worker(
             name="worker",
-            places=2,
+            max_jobs=2,
             performer=performer,
             leases=queue.leases,
             events=PgEvents(queue.database),
@@ -134,7 +134,7 @@ async def working(queue: Queue, performer: JobPerformer, lease_seconds: float = 
 
 async def idle(worker: Worker) -> None:
     async def taken() -> int:
-        return worker.in_hand
+        return worker.running_count
 
     await wait_until_async(taken, lambda taken: taken == 0)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from orchestrator.access.api_keys import KeyPlan, hash_key
 from orchestrator.api.idempotency import parse_idempotency_key
 from orchestrator.api.routes.keys import KeyCreation
-from orchestrator.identifiers import id_generator
+from orchestrator.identifiers import create_id_generator
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import Cursor
 from orchestrator.problems import HttpProblem
@@ -32,7 +32,7 @@ class Ticking:
 
 
 def test_ids_sort_by_generation_time() -> None:
-    draw = id_generator(Ticking())
+    draw = create_id_generator(Ticking())
     ids = [draw("ev") for _ in range(200)]
     assert ids == sorted(ids)
     assert len(set(ids)) == 200

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from orchestrator.api.metrics import prometheus_text
+from orchestrator.api.metrics import render_metrics
 
 
 def names(text: bytes) -> set[str]:
@@ -18,7 +18,7 @@ def test_latency_is_omitted_for_task_answered_only_from_cache() -> None:
     stage = {"task": "scholareval.review", "calls": 3, "cached": 3, "failed": 0, "p50": None, "p95": None}
     samples = [
         sample
-        for family in text_string_to_metric_families(prometheus_text({"tasks": [stage]}).decode())
+        for family in text_string_to_metric_families(render_metrics({"tasks": [stage]}).decode())
         for sample in family.samples
         if sample.labels.get("task") == stage["task"] and sample.name.startswith("assayer_stage_")
     ]
@@ -31,14 +31,14 @@ def test_latency_is_omitted_for_task_answered_only_from_cache() -> None:
 
 def test_tenant_name_with_quotes_and_newlines_is_escaped() -> None:
     queued = {"tenant": 'a"\n}b', "priority": "batch", "jobs": 2, "oldest_seconds": 1.5}
-    families = text_string_to_metric_families(prometheus_text({"queued": [queued]}).decode())
+    families = text_string_to_metric_families(render_metrics({"queued": [queued]}).decode())
     (found,) = (sample for family in families for sample in family.samples if sample.name == "assayer_jobs_queued")
     assert (found.labels["tenant"], found.value) == (queued["tenant"], 2)
 
 
 def test_multiprocess_metrics_exclude_python_process_metrics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
-    told = names(prometheus_text({}))
+    told = names(render_metrics({}))
     assert "assayer_jobs_queued" in told
     assert "python_info" not in told
 
@@ -53,11 +53,11 @@ Counter("assayer_counted", "Of this test.").inc()
 Gauge("assayer_in_work", "Of this test.", multiprocess_mode="livesum").inc()
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
-    told = prometheus_text({}).decode()
+    told = render_metrics({}).decode()
     assert "\nassayer_counted_total 1.0\n" in told
     assert "assayer_in_work" not in told
 
 
 def test_unreachable_database_is_reported_as_metric() -> None:
-    assert b"\nassayer_database_up 0.0\n" in prometheus_text(None)
-    assert b"\nassayer_database_up 1.0\n" in prometheus_text({})
+    assert b"\nassayer_database_up 0.0\n" in render_metrics(None)
+    assert b"\nassayer_database_up 1.0\n" in render_metrics({})

@@ -10,7 +10,7 @@ import pytest
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 
-from orchestrator.application import documented_app
+from orchestrator.application import get_documented_app
 from orchestrator.problems import MEDIA_TYPE
 
 PUBLISHED = Path(__file__).parents[3] / "docs" / "openapi.json"
@@ -21,7 +21,7 @@ Operation = tuple[str, str, dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return documented_app().openapi()
+    return get_documented_app().openapi()
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_operation_ids_are_unique_and_read_as_verb_and_noun(operations: list[Ope
 
 def test_operation_ids_match_route_functions_except_shared_handlers(operations: list[Operation]) -> None:
     shared = {"list_jobs", "get_job", "cancel_job", "list_items", "stream"}
-    functions = {route.endpoint.__name__ for route in _routes(documented_app().routes)}
+    functions = {route.endpoint.__name__ for route in _routes(get_documented_app().routes)}
     ids = {operation["operationId"] for _, _, operation in operations}
     assert functions - ids == shared
 

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from orchestrator.api.routes.reference_page import reference_html, type_in_words
-from orchestrator.application import documented_app
+from orchestrator.api.routes.reference_page import describe_type, render_reference
+from orchestrator.application import get_documented_app
 
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return documented_app().openapi()
+    return get_documented_app().openapi()
 
 
 @pytest.fixture(scope="module")
 def page(document: dict[str, Any]) -> str:
-    return reference_html(document)
+    return render_reference(document)
 
 
 def test_every_operation_shows_path_parameters_responses_and_scopes(document: dict[str, Any], page: str) -> None:
@@ -79,4 +79,4 @@ def test_page_has_neither_scripts_nor_external_resources(page: str) -> None:
     ],
 )
 def test_schema_types_are_described_in_words(schema: dict[str, Any], words: str) -> None:
-    assert type_in_words(schema) == words
+    assert describe_type(schema) == words

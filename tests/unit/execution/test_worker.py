@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from assayer.errors import InputError, LlmUnavailable
 from assayer.ports import Progress, ProgressEvent
-from orchestrator.execution.free_places import pause_after_failures, slots_to_request
 from orchestrator.execution.ports import OnRunStarted
+from orchestrator.execution.slot_requests import compute_pause_seconds, compute_slots_to_request
 from orchestrator.execution.worker import Worker
 from orchestrator.jobs.models import JobVerdict, Lease
 from orchestrator.settings import ExecutionSettings
@@ -45,7 +45,7 @@ class World:
         by_job = {lease.job: scripts[lease.job] for lease in leases if lease.job in scripts}
         self.worker = Worker(
             name="worker",
-            places=places,
+            max_jobs=places,
             performer=ScriptedPerformer(by_job),
             leases=self.leases,
             events=self.events,
@@ -126,9 +126,9 @@ async def test_job_cancelled_before_start_releases_its_slot() -> None:
     world = World(lease)
     async with working(world) as worker:
         # With the step that makes the job's task, before that task's own first one.
-        world.leases.on_acquire = lambda: asyncio.get_running_loop().call_soon(worker.on_cancelled, lease.job)
+        world.leases.on_acquire = lambda: asyncio.get_running_loop().call_soon(worker.stop_job, lease.job)
         await world.ended(lease)
-        assert worker.in_hand == 0
+        assert worker.running_count == 0
     assert (world.leases.begun, world.leases.finished) == ([], {})
 
 
@@ -263,7 +263,7 @@ def test_worker_requests_only_free_slots_and_reserves_some_for_interactive_jobs(
 ) -> None:
     batch = 0
     everybody = taken
-    while (asked := slots_to_request(places, everybody, interactive)).free:
+    while (asked := compute_slots_to_request(places, everybody, interactive)).free:
         assert 0 <= asked.interactive_only <= asked.free <= places - everybody
         if asked.free == asked.interactive_only:
             break
@@ -275,7 +275,7 @@ def test_worker_requests_only_free_slots_and_reserves_some_for_interactive_jobs(
 
 @given(st.integers(0, 10_000))
 def test_retry_pause_grows_to_its_limit(failures: int) -> None:
-    assert 0 < pause_after_failures(failures, 10.0) <= pause_after_failures(failures + 1, 10.0) <= 10.0
+    assert 0 < compute_pause_seconds(failures, 10.0) <= compute_pause_seconds(failures + 1, 10.0) <= 10.0
 
 
 async def test_freed_slot_is_filled_immediately() -> None:
