@@ -31,11 +31,11 @@ from orchestrator.web.body_limit import BodyLimit, UnreadBodyDrain
 from orchestrator.web.head_requests import HeadRequests
 from orchestrator.web.outage_limit import OutageLimit
 from orchestrator.web.readiness import Readiness
-from orchestrator.web.request_log import RequestLogging, database_unavailable, request_record
+from orchestrator.web.request_log import RequestLogging, build_database_problem, get_request_record
 from orchestrator.web.services import Services
-from orchestrator.web.signed_in import SignInNeeded, to_sign_in
+from orchestrator.web.signed_in import SignInNeeded, redirect_to_sign_in
 from orchestrator.web.tenant_concurrency import TenantConcurrency
-from orchestrator.web.validation_errors import validation_problem
+from orchestrator.web.validation_errors import build_validation_problem
 
 _LOG = logging.getLogger(__name__)
 _QUEUE_SECONDS = 60
@@ -122,7 +122,7 @@ async def _validation_error(request: Request, error: RequestValidationError) -> 
     field = getattr(request.scope.get("route"), "body_field", None)
     model = getattr(getattr(field, "field_info", None), "annotation", None)
     body_model = model if isinstance(model, type) and issubclass(model, BaseModel) else None
-    return _response(request, validation_problem(error, body_model))
+    return _response(request, build_validation_problem(error, body_model))
 
 
 async def _http_problem(request: Request, error: HTTPException) -> Response:
@@ -150,7 +150,7 @@ async def _no_such_thing(request: Request, error: NotFoundProblem) -> Response:
     """Respond to a missing resource with 404, or with 410 if it has a tombstone. Tombstones are looked up only here, so
     that requests for existing resources are not slowed down."""
     services: Services = request.app.state.services
-    tenant = request_record(request.scope).tenant
+    tenant = get_request_record(request.scope).tenant
     tombstone = None if tenant is None else await services.tombstones.of(TenantId(tenant), error.thing, error.id)
     if tombstone is None:
         return _response(request, error)
@@ -174,12 +174,12 @@ async def _refusal(request: Request, error: InputError | QueueFull | ReviewRefus
 
 
 async def _database_unavailable(request: Request, error: StorageError) -> Response:
-    _LOG.warning("request %s: %s", request_record(request.scope).request_id, error)
-    return _response(request, database_unavailable())
+    _LOG.warning("request %s: %s", get_request_record(request.scope).request_id, error)
+    return _response(request, build_database_problem())
 
 
 _HANDLERS: dict[type[Exception], Any] = {
-    SignInNeeded: to_sign_in,
+    SignInNeeded: redirect_to_sign_in,
     RequestValidationError: _validation_error,
     NotFoundProblem: _no_such_thing,
     HTTPException: _http_problem,
@@ -189,7 +189,7 @@ _HANDLERS: dict[type[Exception], Any] = {
 
 
 def _response(request: Request, refusal: HttpProblem) -> Response:
-    return refusal.response(request.url.path, request_record(request.scope).request_id)
+    return refusal.response(request.url.path, get_request_record(request.scope).request_id)
 
 
 def _allowed_methods(request: Request) -> list[str]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.measuring import heading
 from benchmarks.records import DATA, read_records
 from orchestrator.reviewing.assigning import plan_assignments
-from orchestrator.reviewing.expertise import ExpertiseMatch, Known, assignment_values
+from orchestrator.reviewing.expertise import ExpertiseMatch, KnownExpertise, compute_assignment_values
 
 Text = tuple[str, str]
 """Title and abstract."""
@@ -76,7 +76,7 @@ def _text(paper: dict[str, Any]) -> Text:
 
 
 def _tfidf_profile(task: Task) -> NDArray[Any]:
-    return ExpertiseMatch(task.proposals, [Known(papers=papers) for papers in task.reviewers]).similarity
+    return ExpertiseMatch(task.proposals, [KnownExpertise(papers=papers) for papers in task.reviewers]).similarity
 
 
 def _random(task: Task) -> NDArray[Any]:
@@ -147,7 +147,7 @@ def _measures(similarity: NDArray[Any]) -> tuple[float, float, float, float]:
     own_similarity = np.diag(similarity)
     ranks = (similarity > own_similarity[:, None]).sum(axis=1) + 1
     names = [str(place) for place in range(len(own_similarity))]
-    values = assignment_values(similarity.astype(np.float32), {})
+    values = compute_assignment_values(similarity.astype(np.float32), {})
     plan = plan_assignments(dict.fromkeys(names, 3), names, set(), {}, None, values)
     assigned_count = sum(proposal == reviewer for proposal, reviewer in plan.pairs)
     return (
@@ -167,11 +167,11 @@ def _speed(papers: Sequence[dict[str, Any]], options: argparse.Namespace) -> Ite
         for title, text in draw.sample(texts, options.proposals)
     ]
     start = draw.sample(range(len(texts) - 20), options.reviewers)
-    reviewers = [Known(papers=texts[first : first + 20]) for first in start]
+    reviewers = [KnownExpertise(papers=texts[first : first + 20]) for first in start]
     stages: list[tuple[str, float]] = [("", time.process_time())]
     match = ExpertiseMatch(proposals, reviewers)
     stages.append(("comparing", time.process_time()))
-    values = assignment_values(match.similarity, {})
+    values = compute_assignment_values(match.similarity, {})
     names, people = [f"p{n}" for n in range(len(proposals))], [f"r{n}" for n in range(len(reviewers))]
     plan = plan_assignments(dict.fromkeys(names, 3), people, set(), {}, None, values)
     stages.append(("assigning", time.process_time()))

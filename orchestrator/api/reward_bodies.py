@@ -16,7 +16,7 @@ from assayer_client.rewards import CompareBody, RewardItemBody, RolloutListBody,
 from orchestrator.jobs.requests import NamedRewardItem
 from orchestrator.problems import HttpProblem
 from orchestrator.validation_wording import fault_in_words
-from orchestrator.web.validation_errors import BODY_SHAPES, json_pointer
+from orchestrator.web.validation_errors import BODY_SHAPES, build_json_pointer
 
 _ROLLOUT_INDEX = "_ng_rollout_index"
 _PLACES = {"idea": "/response/output", "question": "/question", "abstract": "/abstract"}
@@ -43,7 +43,7 @@ def composition_of(body: wire.Composition) -> Composition:
     except ValidationError as error:
         first_error = error.errors(include_url=False)[0]
         raise HttpProblem.invalid(
-            fault_in_words(first_error), "/composition" + json_pointer(first_error["loc"])
+            fault_in_words(first_error), "/composition" + build_json_pointer(first_error["loc"])
         ) from None
 
 

@@ -18,11 +18,11 @@ from assayer_client.reviewing import AssignBody
 from orchestrator.access.roles import MemberId
 from orchestrator.console.member_pages import MemberForm
 from orchestrator.console.page_context import Assigner, PageContext, PeopleReader
-from orchestrator.console.reviewer_choice import EndedByChoice, reviewer_choice
+from orchestrator.console.reviewer_choice import EndedAssignments, build_reviewer_choice
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import HttpProblem, not_found
 from orchestrator.reviewing.models import ReviewRefused
-from orchestrator.services.assignments import DraftOfAssignments
+from orchestrator.services.assignments import AssignmentDraft
 from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
 from orchestrator.web.things_in_paths import CallInPath
 
@@ -31,10 +31,10 @@ router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], inc
 PerProposal = Annotated[int, Field(ge=1, le=10)]
 MaxLoad = Annotated[int, Field(ge=1, le=1_000)]
 AssignedBy = Literal["expertise", "load"]
-_CONFLICTS = 200
+_MAX_CONFLICTS = 200
 
 
-class _Pair(Frozen, extra="ignore", defer_build=False):
+class _PairForm(Frozen, extra="ignore", defer_build=False):
     """A form that names a proposal and a reviewer."""
 
     evaluation: str = Field(max_length=64)
@@ -77,14 +77,18 @@ class RefusedInvitations(NamedTuple):
 
 
 @router.get("")
-async def assignments(context: PeopleReader, call: CallInPath, query: Annotated[AssignedQuery, Query()]) -> Response:
+async def show_assignments(
+    context: PeopleReader, call: CallInPath, query: Annotated[AssignedQuery, Query()]
+) -> Response:
     """Show the current assignments and, if a number of reviewers per proposal is given, the planned ones."""
-    body = None if query.per_proposal is None else _body(query.by, query.per_proposal, query.max_load or None)
-    return await shown_assignments(context, call, body=body, view=query, find=query.find)
+    body = (
+        None if query.per_proposal is None else _build_assign_body(query.by, query.per_proposal, query.max_load or None)
+    )
+    return await render_assignments(context, call, body=body, view=query, find=query.find)
 
 
 @router.post("")
-async def assign(
+async def carry_out_plan(
     context: Assigner,
     call: CallInPath,
     per_proposal: Annotated[PerProposal, Form()],
@@ -93,13 +97,13 @@ async def assign(
     max_load: Annotated[MaxLoad | None, Form()] = None,
 ) -> Response:
     """Carry out the previewed plan. If it would now be different, show the new plan instead."""
-    body = _body(by, per_proposal, max_load)
+    body = _build_assign_body(by, per_proposal, max_load)
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body, search=False)
-    if _digest(draft) != shown:
+    if _compute_digest(draft) != shown:
         changed_notice = "The plan has changed since it was shown, so no reviewers were assigned. Check the new plan."
-        return await shown_assignments(context, call, body=body, fault=changed_notice)
+        return await render_assignments(context, call, body=body, fault=changed_notice)
     await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
-    return _back(call)
+    return _redirect_to_assignments(call)
 
 
 @router.post("/bidding")
@@ -108,25 +112,25 @@ async def set_bidding(context: Assigner, call: CallInPath, open: Annotated[bool,
     try:
         await context.reviewing.bids.set_open(context.tenant, call.id, open, context.by)
     except ReviewRefused as refusal:
-        return await shown_assignments(context, call, refusal=refusal)
+        return await render_assignments(context, call, refusal=refusal)
     index = BackgroundTask(context.services.proposal_indexes.of, context.tenant, call.id) if open else None
     return RedirectResponse(f"/console/calls/{call.id}/assignments#loads", 303, background=index)
 
 
 @router.post("/one")
-async def assign_one(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
+async def assign_reviewer(context: Assigner, call: CallInPath, form: Annotated[_PairForm, Form()]) -> Response:
     """Assign a proposal to a manually chosen reviewer."""
     job = await context.find_proposal(call, form.evaluation)
     planner = context.services.assignment_planner
     try:
         await planner.assign_one(context.tenant, call.id, job, MemberId(form.reviewer), context.by)
     except (HttpProblem, ReviewRefused) as refusal:
-        return await shown_assignments(context, call, refusal=refusal)
+        return await render_assignments(context, call, refusal=refusal)
     return RedirectResponse(f"/console/calls/{call.id}/assignments#proposals", 303)
 
 
 @router.post("/withdraw")
-async def withdraw(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
+async def withdraw_assignment(context: Assigner, call: CallInPath, form: Annotated[_PairForm, Form()]) -> Response:
     """Withdraw an assignment that has no opinion yet."""
     job = await context.find_proposal(call, form.evaluation)
     try:
@@ -134,51 +138,51 @@ async def withdraw(context: Assigner, call: CallInPath, form: Annotated[_Pair, F
             context.tenant, job, MemberId(form.reviewer), context.by
         )
     except ReviewRefused as refusal:
-        return await shown_assignments(context, call, refusal=refusal)
+        return await render_assignments(context, call, refusal=refusal)
     if not withdrawn:
         fault = (
             "The reviewer has given an opinion, or the proposal is no longer assigned to them. Nothing was withdrawn."
         )
-        return await shown_assignments(context, call, fault=fault)
-    return _back(call)
+        return await render_assignments(context, call, fault=fault)
+    return _redirect_to_assignments(call)
 
 
 @router.post("/conflicts")
-async def declare(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
+async def declare_conflict(context: Assigner, call: CallInPath, form: Annotated[_PairForm, Form()]) -> Response:
     """Record that a reviewer must not review a proposal. Their assignment ends unless it has an opinion."""
-    return await _conflict(context, call, form, clears=False)
+    return await _change_conflict(context, call, form, clears=False)
 
 
 @router.post("/conflicts/clear")
-async def clear(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
+async def clear_conflict(context: Assigner, call: CallInPath, form: Annotated[_PairForm, Form()]) -> Response:
     """Mark a conflict of interest as not applicable; it stays on record."""
-    return await _conflict(context, call, form, clears=True)
+    return await _change_conflict(context, call, form, clears=True)
 
 
-async def _conflict(context: PageContext, call: BatchStatus, form: _Pair, *, clears: bool) -> Response:
+async def _change_conflict(context: PageContext, call: BatchStatus, form: _PairForm, *, clears: bool) -> Response:
     job = await context.find_proposal(call, form.evaluation)
     if len(form.reason.strip()) < 3:
-        return await shown_assignments(context, call, fault="Give a reason (at least 3 characters).")
+        return await render_assignments(context, call, fault="Give a reason (at least 3 characters).")
     store = context.reviewing.assignments
     act = store.clear if clears else store.declare
     try:
         conflict = await act(context.tenant, job, MemberId(form.reviewer), form.reason.strip(), context.by)
     except ReviewRefused as refusal:
-        return await shown_assignments(context, call, refusal=refusal)
+        return await render_assignments(context, call, refusal=refusal)
     if conflict is None:
         await context.find_proposal(call, form.evaluation)
         raise not_found("conflict of interest" if clears else "reviewer", form.reviewer)
-    return _back(call)
+    return _redirect_to_assignments(call)
 
 
-async def shown_assignments(
+async def render_assignments(
     context: PageContext,
     call: BatchStatus,
     *,
     body: AssignBody | None = None,
     view: AssignedView | None = None,
     find: str = "",
-    ended: EndedByChoice | None = None,
+    ended: EndedAssignments | None = None,
     form: MemberForm | None = None,
     invitations: RefusedInvitations | None = None,
     fault: str = "",
@@ -201,7 +205,7 @@ async def shown_assignments(
     page, loads, conflicts, members, chosen_reviewers, sign_off = await asyncio.gather(
         reviewing.assigned_tables.page(tenant, call.id, view),
         reviewing.assigned_tables.loads(tenant, call.id),
-        reviewing.assigned_tables.conflicts(tenant, call.id, _CONFLICTS),
+        reviewing.assigned_tables.conflicts(tenant, call.id, _MAX_CONFLICTS),
         services.members.list(tenant),
         reviewing.call_reviewers.chosen(tenant, call.id),
         reviewing.decisions.signed_off(tenant, call.id),
@@ -213,7 +217,7 @@ async def shown_assignments(
         reviewing.bids.is_open(tenant, call.id),
         reviewing.bids.all(tenant, call.id),
     )
-    choice = reviewer_choice(members, chosen_reviewers, find, not_blind)
+    choice = build_reviewer_choice(members, chosen_reviewers, find, not_blind)
     reviewer_ids = {item.id for item in choice.asked}
     with_proposals = [member for member in members if member.id in loads]
     if sign_off is not None:
@@ -227,9 +231,9 @@ async def shown_assignments(
         status=status,
         fault=fault,
         draft=draft,
-        plan=_plan_as_shown(draft, body, {row.id for row in page.rows}) if draft and body else None,
+        plan=_build_displayed_plan(draft, body, {row.id for row in page.rows}) if draft and body else None,
         not_blind=not_blind,
-        digest=_digest(draft) if draft else "",
+        digest=_compute_digest(draft) if draft else "",
         by=body.strategy if body else "expertise",
         per_proposal=body.per_proposal if body else None,
         max_load=body.max_load if body else None,
@@ -254,11 +258,11 @@ async def shown_assignments(
     )
 
 
-def _body(by: AssignedBy, per_proposal: int, max_load: int | None) -> AssignBody:
+def _build_assign_body(by: AssignedBy, per_proposal: int, max_load: int | None) -> AssignBody:
     return AssignBody(strategy=by, per_proposal=per_proposal, max_load=max_load)
 
 
-def _plan_as_shown(draft: DraftOfAssignments, body: AssignBody, on_page: Collection[str]) -> DisplayedPlan:
+def _build_displayed_plan(draft: AssignmentDraft, body: AssignBody, on_page: Collection[str]) -> DisplayedPlan:
     reviewers_by_proposal = defaultdict[str, list[str]](list)
     for evaluation, member in draft.plan.pairs:
         reviewers_by_proposal[evaluation].append(member)
@@ -273,7 +277,7 @@ def _plan_as_shown(draft: DraftOfAssignments, body: AssignBody, on_page: Collect
     )
 
 
-def _digest(draft: DraftOfAssignments) -> str:
+def _compute_digest(draft: AssignmentDraft) -> str:
     """Return a digest of the plan and of the inputs to the conflict search. If it is unchanged, so are the
     conflicts."""
     parts = [
@@ -285,5 +289,5 @@ def _digest(draft: DraftOfAssignments) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _back(call: BatchStatus) -> Response:
+def _redirect_to_assignments(call: BatchStatus) -> Response:
     return RedirectResponse(f"/console/calls/{call.id}/assignments", 303)

@@ -25,10 +25,10 @@ from orchestrator.problems import HttpProblem
 
 router = APIRouter(prefix="/console/audit-log", tags=["pages"], include_in_schema=False)
 
-_ROWS = 50
-_READ = 1_000
+_PAGE_SIZE = 50
+_ENTRIES_PER_READ = 1_000
 """Number of entries read at a time when the whole log is read."""
-_FAULTS = 20
+_MAX_FAULTS = 20
 
 
 class _LogQuery(Frozen, extra="ignore", defer_build=False):
@@ -52,12 +52,12 @@ class ChainCheck(Frozen):
 
 
 @router.get("")
-async def log(context: AuditReader, query: Annotated[_LogQuery, Query()]) -> Response:
-    return await _show(context, query)
+async def show_log(context: AuditReader, query: Annotated[_LogQuery, Query()]) -> Response:
+    return await _render_log(context, query)
 
 
 @router.get("/check")
-async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)] = "") -> Response:
+async def verify_log(context: AuditReader, kept: Annotated[str, Query(max_length=200)] = "") -> Response:
     """Verify the log from its first entry. An earlier head stored elsewhere (`kept`) also reveals whether entries were
     removed from the end."""
     kept = kept.strip()
@@ -67,22 +67,22 @@ async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)
         noted_head = parse_head(kept, context.tenant)
         if noted_head is None:
             fault = "A head must have the form NUMBER:HASH, where the hash has 64 hexadecimal digits."
-            return await _show(context, _LogQuery(), fault=fault, kept=kept)
+            return await _render_log(context, _LogQuery(), fault=fault, kept=kept)
         expected_head = noted_head
-    return await _show(
-        context, _LogQuery(), kept=kept, checked=await _check(context, expected_head, current_head, kept)
+    return await _render_log(
+        context, _LogQuery(), kept=kept, checked=await _verify_chain(context, expected_head, current_head, kept)
     )
 
 
 @router.get("/export")
-async def export(context: AuditReader) -> Response:
+async def export_log(context: AuditReader) -> Response:
     """Export the whole log as JSON Lines, oldest entry first. The first line states the tenant, the reader's role and
     the time."""
     headers = {"Content-Disposition": 'attachment; filename="audit-log.jsonl"', "Cache-Control": "no-store"}
-    return StreamingResponse(_lines(context), 200, headers, "application/jsonl")
+    return StreamingResponse(_export_lines(context), 200, headers, "application/jsonl")
 
 
-async def _show(
+async def _render_log(
     context: PageContext, query: _LogQuery, *, fault: str = "", kept: str = "", checked: ChainCheck | None = None
 ) -> Response:
     act = next((item for item in ACTS_IN_THE_LOG if item == query.act), None)
@@ -90,9 +90,14 @@ async def _show(
         raise HttpProblem.parameter("act", "Unknown action. Choose one from the list.")
     about = query.about.strip()
     newest = await context.services.audit_log.newest(
-        context.tenant, actor=query.actor or None, act=act, about=about or None, before=query.before, limit=_ROWS + 1
+        context.tenant,
+        actor=query.actor or None,
+        act=act,
+        about=about or None,
+        before=query.before,
+        limit=_PAGE_SIZE + 1,
     )
-    page = newest[:_ROWS]
+    page = newest[:_PAGE_SIZE]
     names = {str(item.id): item.name for item in await context.services.members.list(context.tenant)}
     names |= {item.actor: str(item.content["by"]) for item in page if item.content and item.content.get("by")}
     return context.page(
@@ -106,7 +111,7 @@ async def _show(
         act=query.act,
         about=about,
         before=query.before,
-        next=page[-1].number if len(newest) > _ROWS else None,
+        next=page[-1].number if len(newest) > _PAGE_SIZE else None,
         head=await context.services.audit_log.head(context.tenant),
         fault=fault,
         kept=kept,
@@ -114,7 +119,7 @@ async def _show(
     )
 
 
-async def _check(
+async def _verify_chain(
     context: PageContext, expected_head: AuditHead, current_head: AuditHead, noted_text: str
 ) -> ChainCheck:
     """Verify the log. Entries are read a thousand at a time and hashed in a thread."""
@@ -123,19 +128,19 @@ async def _check(
     def entries() -> Iterator[AuditEntry]:
         nonlocal count, reached_head
         while True:
-            reading = context.services.audit_log.entries(expected_head.tenant, after=count, limit=_READ)
+            reading = context.services.audit_log.entries(expected_head.tenant, after=count, limit=_ENTRIES_PER_READ)
             part = asyncio.run_coroutine_threadsafe(reading, loop).result()
             for entry in part:
                 reached_head = reached_head or (entry.number, entry.hash) == (current_head.number, current_head.hash)
                 yield entry
-            if len(part) < _READ:
+            if len(part) < _ENTRIES_PER_READ:
                 count += len(part)
                 return
             count = part[-1].number
 
     def faults() -> list[AuditFault]:
         all_faults = audit_faults(entries(), expected_head)
-        first = list(islice(all_faults, _FAULTS + 1))
+        first = list(islice(all_faults, _MAX_FAULTS + 1))
         for _ in all_faults:
             pass
         if not reached_head and not first:
@@ -143,13 +148,15 @@ async def _check(
         return first
 
     first = await asyncio.to_thread(faults)
-    return ChainCheck(entries=count, faults=tuple(first[:_FAULTS]), more=len(first) > _FAULTS, against=noted_text)
+    return ChainCheck(
+        entries=count, faults=tuple(first[:_MAX_FAULTS]), more=len(first) > _MAX_FAULTS, against=noted_text
+    )
 
 
-async def _lines(context: PageContext) -> AsyncIterator[str]:
+async def _export_lines(context: PageContext) -> AsyncIterator[str]:
     header = AuditExport(tenant=context.tenant, reader=context.caller.role, exported_at=context.now)
     yield f"{header.model_dump_json()}\n"
     last_number = 0
-    while part := await context.services.audit_log.entries(context.tenant, after=last_number, limit=_READ):
+    while part := await context.services.audit_log.entries(context.tenant, after=last_number, limit=_ENTRIES_PER_READ):
         yield "".join(f"{item.model_dump_json()}\n" for item in part)
         last_number = part[-1].number

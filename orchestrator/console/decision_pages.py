@@ -20,21 +20,21 @@ router = APIRouter(prefix="/console/calls/{id}/decisions", tags=["pages"], inclu
 
 
 @router.get("")
-async def decisions(context: PanelReader, call: CallInPath, view: Annotated[DecisionView, Query()]) -> Response:
-    return await _show(context, call, view)
+async def show_decisions(context: PanelReader, call: CallInPath, view: Annotated[DecisionView, Query()]) -> Response:
+    return await _render_decisions(context, call, view)
 
 
 @router.post("")
-async def decide(context: Overrider, call: CallInPath, view: Annotated[DecisionView, Query()]) -> Response:
+async def decide_proposals(context: Overrider, call: CallInPath, view: Annotated[DecisionView, Query()]) -> Response:
     """Decide on the ticked proposals. If the decision is refused, show the typed values again."""
     form = await context.request.form()
-    body = _body(form)
+    body = _parse_decision(form)
     if isinstance(body, str):
-        return await _show(context, call, view, fault=body, form=form)
+        return await _render_decisions(context, call, view, fault=body, form=form)
     try:
         decided = await context.reviewing.proposal_decisions.decide(context.tenant, call.id, body, context.by)
     except ReviewRefused as refusal:
-        return await _show(context, call, view, fault=str(refusal), form=form)
+        return await _render_decisions(context, call, view, fault=str(refusal), form=form)
     required(
         decided,
         missing_or_deleted(
@@ -45,7 +45,7 @@ async def decide(context: Overrider, call: CallInPath, view: Annotated[DecisionV
     return RedirectResponse(f"/console/calls/{call.id}/decisions{f'?{query}' if query else ''}#table", 303)
 
 
-def _body(form: FormData) -> DecisionBody | str:
+def _parse_decision(form: FormData) -> DecisionBody | str:
     """Parse the decision in a submitted form. If it is invalid, return a sentence that explains why."""
     ticked = [str(value).rpartition(":") for value in form.getlist("proposal")]
     if not ticked:
@@ -68,7 +68,7 @@ def _body(form: FormData) -> DecisionBody | str:
         return messages.get(str(error.errors()[0]["loc"][0]), "The form cannot be read. Reload the page.")
 
 
-async def _show(
+async def _render_decisions(
     context: PageContext, call: BatchStatus, view: DecisionView, *, fault: str = "", form: FormData | None = None
 ) -> Response:
     reviewing, tenant = context.reviewing, context.tenant

@@ -84,7 +84,7 @@ class RankCurve(NamedTuple):
     places: int | None
 
 
-def distribution(scores: Sequence[float]) -> list[ScoreBar]:
+def build_histogram(scores: Sequence[float]) -> list[ScoreBar]:
     """Return a histogram of scores, which range from 0 to 1. A score on a border belongs to the higher bin."""
     step = 100 // _SCORE_BINS
     borders = np.arange(0, 100 + step, step) / 100
@@ -93,7 +93,7 @@ def distribution(scores: Sequence[float]) -> list[ScoreBar]:
     return [ScoreBar(step * n, step * (n + 1), count, count / max_count) for n, count in enumerate(counts)]
 
 
-def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> TimePlot | None:
+def summarise_over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> TimePlot | None:
     """Summarise evaluations' values (such as costs) by end time, in up to 40 equal intervals. Missing values are
     ignored. Return None if all are missing."""
     figures = np.asarray(values, dtype=float)
@@ -101,7 +101,7 @@ def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> T
     if not has_value.any():
         return None
     origin = min(ended)
-    moments = _microseconds(ended, origin)
+    moments = _to_microseconds(ended, origin)
     span = int(moments.max()) + 1
     width = -(-span // _TIME_BINS)
     intervals = moments // width
@@ -118,7 +118,7 @@ def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> T
     return TimePlot(tuple(marks), 1 / _TIME_BINS, origin, max(ended), max_value)
 
 
-def rank_curve(series: RankSeries) -> RankCurve | None:
+def build_rank_curve(series: RankSeries) -> RankCurve | None:
     """Return the rank curve. Each mark stands for one proposal; if there are more than 200 proposals, it stands for
     those on one or more pages of the table. Return None if no proposal is ranked."""
     count = len(series.ranks)
@@ -146,16 +146,16 @@ def rank_curve(series: RankSeries) -> RankCurve | None:
                 clearly_out=bands.count("out"),
             )
         )
-    return RankCurve(tuple(marks), count, step, _cut(series), series.shortlist_size)
+    return RankCurve(tuple(marks), count, step, _locate_cutoff(series), series.shortlist_size)
 
 
-def _cut(series: RankSeries) -> float | None:
+def _locate_cutoff(series: RankSeries) -> float | None:
     if series.shortlist_size is None:
         return None
     return int(np.searchsorted(series.ranks, series.shortlist_size, side="right")) / len(series.ranks)
 
 
-def _microseconds(moments: Sequence[dt.datetime], origin: dt.datetime) -> NDArray[np.int64]:
+def _to_microseconds(moments: Sequence[dt.datetime], origin: dt.datetime) -> NDArray[np.int64]:
     """Return times in microseconds after `origin`. They are exact, because the table filters by the interval
     boundaries."""
     microsecond = dt.timedelta(microseconds=1)

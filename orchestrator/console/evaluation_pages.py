@@ -16,7 +16,7 @@ from orchestrator.web.things_in_paths import EvaluationInPath
 
 router = APIRouter(tags=["pages"], include_in_schema=False)
 
-_ROWS = 50
+_PAGE_SIZE = 50
 
 
 @router.get("/")
@@ -26,33 +26,35 @@ async def redirect_root() -> Response:
 
 
 @router.get("/console/evaluations")
-async def evaluations(context: CallReader, state: JobState | Literal[""] = "", after: str | None = None) -> Response:
+async def list_evaluations(
+    context: CallReader, state: JobState | Literal[""] = "", after: str | None = None
+) -> Response:
     jobs = await context.services.jobs.list(
-        context.tenant, kind="evaluation", state=state or None, after=decode_cursor(after), limit=_ROWS + 1
+        context.tenant, kind="evaluation", state=state or None, after=decode_cursor(after), limit=_PAGE_SIZE + 1
     )
     now = context.now
     month = dt.datetime(now.year, now.month, 1, tzinfo=dt.UTC)
     return context.page(
         "evaluations.html",
-        jobs=jobs[:_ROWS],
+        jobs=jobs[:_PAGE_SIZE],
         call_names=await context.services.call_details.names(
             context.tenant, {item.batch for item in jobs if item.batch}
         ),
         state=state,
         usage=await context.services.usage.usage(context.tenant, month, now),
-        next=encode_cursor(Cursor.of(jobs[_ROWS - 1])) if len(jobs) > _ROWS else None,
+        next=encode_cursor(Cursor.of(jobs[_PAGE_SIZE - 1])) if len(jobs) > _PAGE_SIZE else None,
     )
 
 
 @router.post("/console/proposals/{id}/cancel")
-async def cancel(context: CallRunner, job: EvaluationInPath) -> Response:
+async def cancel_evaluation(context: CallRunner, job: EvaluationInPath) -> Response:
     """Cancel an evaluation, unless it has already ended."""
     await context.services.jobs.cancel(context.tenant, job.id, context.by)
     return RedirectResponse(f"/console/proposals/{job.id}", 303)
 
 
 @router.post("/console/proposals/{id}/retry")
-async def retry(context: CallRunner, job: EvaluationInPath) -> Response:
+async def retry_evaluation(context: CallRunner, job: EvaluationInPath) -> Response:
     """Retry an evaluation that failed or was cancelled."""
     await context.services.jobs.retry(context.tenant, job.id, context.by)
     return RedirectResponse(f"/console/proposals/{job.id}", 303)

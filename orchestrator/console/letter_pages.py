@@ -17,14 +17,14 @@ from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import HttpProblem, missing_or_deleted, required
 from orchestrator.reviewing.letters import PLACEHOLDERS
 from orchestrator.reviewing.models import ReviewRefused
-from orchestrator.services.letters import check_templates, letters_of
+from orchestrator.services.letters import build_letters, check_templates
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/letters", tags=["pages"], include_in_schema=False)
 
 
-class _Templates(Frozen, extra="ignore", defer_build=False):
+class _TemplatesForm(Frozen, extra="ignore", defer_build=False):
     """The submitted templates, and the version on which they are based."""
 
     fund: str = Field(default="", max_length=20_000)
@@ -35,12 +35,12 @@ class _Templates(Frozen, extra="ignore", defer_build=False):
 
 
 @router.get("")
-async def letters(context: PanelReader, call: CallInPath) -> Response:
-    return await _show(context, call)
+async def show_letters(context: PanelReader, call: CallInPath) -> Response:
+    return await _render_letters(context, call)
 
 
 @router.post("/templates")
-async def change_templates(context: Overrider, call: CallInPath, form: Annotated[_Templates, Form()]) -> Response:
+async def change_templates(context: Overrider, call: CallInPath, form: Annotated[_TemplatesForm, Form()]) -> Response:
     """Store the templates. If someone has changed them since the page was opened, show the typed text again instead."""
     store = context.reviewing.letters
     templates = LetterTemplates(**form.model_dump(exclude={"version"}))
@@ -48,17 +48,17 @@ async def change_templates(context: Overrider, call: CallInPath, form: Annotated
         check_templates(templates)
         await store.change_templates(context.tenant, call.id, templates, context.by, form.version)
     except (HttpProblem, ReviewRefused) as refusal:
-        return await _show(context, call, fault=str(refusal), typed=templates)
+        return await _render_letters(context, call, fault=str(refusal), typed=templates)
     return RedirectResponse(f"/console/calls/{call.id}/letters", 303)
 
 
 @router.post("/release")
-async def release_all(context: Overrider, call: CallInPath) -> Response:
+async def release_all_comments(context: Overrider, call: CallInPath) -> Response:
     """Release all comments on each proposal that has none released yet."""
     try:
         await context.reviewing.letters.release_all(context.tenant, call.id, context.by)
     except ReviewRefused as refusal:
-        return await _show(context, call, fault=str(refusal))
+        return await _render_letters(context, call, fault=str(refusal))
     return RedirectResponse(f"/console/calls/{call.id}/letters", 303)
 
 
@@ -71,24 +71,24 @@ async def mark_sent(
     """Record the ticked letters as sent."""
     store = context.reviewing.letters
     if not letter:
-        return await _show(context, call, fault="Tick the letters that were sent.")
+        return await _render_letters(context, call, fault="Tick the letters that were sent.")
     details, today = context.services.call_details, context.now.date()
-    chosen = await letters_of(store, details, context.tenant, call, today, letter)
+    chosen = await build_letters(store, details, context.tenant, call, today, letter)
     try:
         await store.mark_sent(context.tenant, call.id, {item.evaluation: item.text for item in chosen}, context.by)
     except ReviewRefused as refusal:
-        return await _show(context, call, fault=str(refusal))
+        return await _render_letters(context, call, fault=str(refusal))
     return RedirectResponse(f"/console/calls/{call.id}/letters#letters", 303)
 
 
 @router.get("/{evaluation}")
-async def one_letter(evaluation: PathId, context: PanelReader, call: CallInPath) -> Response:
+async def show_letter(evaluation: PathId, context: PanelReader, call: CallInPath) -> Response:
     """Show a letter, the comments that it can include, and the objections to the decision."""
-    return await _one(context, call, evaluation)
+    return await _render_letter(context, call, evaluation)
 
 
 @router.post("/{evaluation}/comments")
-async def release(
+async def release_comments(
     evaluation: PathId,
     context: Overrider,
     call: CallInPath,
@@ -99,7 +99,7 @@ async def release(
     try:
         await context.reviewing.letters.release(context.tenant, job, reviewer, context.by)
     except ReviewRefused as refusal:
-        return await _one(context, call, job, str(refusal))
+        return await _render_letter(context, call, job, str(refusal))
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}", 303)
 
 
@@ -115,7 +115,9 @@ async def record_objection(
     try:
         body = ObjectionBody(text=text, received_on=received_on or context.now.date())
     except ValidationError:
-        return await _one(context, call, job, "Describe what the applicant objects to (at least 3 characters).")
+        return await _render_letter(
+            context, call, job, "Describe what the applicant objects to (at least 3 characters)."
+        )
     await context.reviewing.letters.object(context.tenant, job, body, context.by)
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}#objections", 303)
 
@@ -133,18 +135,18 @@ async def answer_objection(
     try:
         body = AnswerBody(answer=answer)
     except ValidationError:
-        return await _one(context, call, job, "Write the answer (at least 3 characters).")
+        return await _render_letter(context, call, job, "Write the answer (at least 3 characters).")
     objection = await context.reviewing.letters.answer(context.tenant, job, number, body.answer, context.by)
     required(objection, missing_or_deleted("evaluation", evaluation, f"The proposal has no objection {number}."))
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}#objections", 303)
 
 
-async def _show(
+async def _render_letters(
     context: PageContext, call: BatchStatus, *, fault: str = "", typed: LetterTemplates | None = None
 ) -> Response:
     store, tenant, today = context.reviewing.letters, context.tenant, context.now.date()
     templates = await store.templates(tenant, call.id)
-    found = await letters_of(store, context.services.call_details, tenant, call, today)
+    found = await build_letters(store, context.services.call_details, tenant, call, today)
     objections = await store.objections(tenant, batch=call.id)
     return await context.call_page(
         "letters.html",
@@ -163,10 +165,10 @@ async def _show(
     )
 
 
-async def _one(context: PageContext, call: BatchStatus, evaluation: str, fault: str = "") -> Response:
+async def _render_letter(context: PageContext, call: BatchStatus, evaluation: str, fault: str = "") -> Response:
     store, tenant = context.reviewing.letters, context.tenant
     job = await context.find_proposal(call, evaluation)
-    letters = await letters_of(store, context.services.call_details, tenant, call, context.now.date(), [job])
+    letters = await build_letters(store, context.services.call_details, tenant, call, context.now.date(), [job])
     return await context.call_page(
         "letter.html",
         call,

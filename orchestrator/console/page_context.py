@@ -9,14 +9,14 @@ from fastapi.responses import HTMLResponse
 
 from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import Act
-from orchestrator.console.scripted_page import page_response
+from orchestrator.console.scripted_page import render_template
 from orchestrator.jobs.models import Job, JobId
 from orchestrator.jobs.submissions import BatchStatus, call_title
 from orchestrator.problems import missing_or_deleted
 from orchestrator.reviewing.stages import CallProgress
 from orchestrator.web.context import RouteContext
 from orchestrator.web.services import ServicesDependency
-from orchestrator.web.signed_in import SignedInDependency, allowed_to
+from orchestrator.web.signed_in import SignedInDependency, require_permission
 
 CallTab = Literal["proposals", "terms", "reviewers", "reviews", "decisions", "letters", "rankings", "plots"]
 
@@ -58,14 +58,14 @@ class PageContext(RouteContext):
         return self.page(template, status=status, call=call, header=header, **values)
 
     def page(self, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
-        return page_response(template, self.request, self.caller, status=status, **values)
+        return render_template(template, self.request, self.caller, status=status, **values)
 
 
-def _allowed_to(act: Act) -> Callable[..., Awaitable[PageContext]]:
+def _require_permission(act: Act) -> Callable[..., Awaitable[PageContext]]:
     """Return a dependency that provides the page context if the person's role allows the action."""
 
     async def context(
-        request: Request, caller: Annotated[Caller, Depends(allowed_to(act))], services: ServicesDependency
+        request: Request, caller: Annotated[Caller, Depends(require_permission(act))], services: ServicesDependency
     ) -> PageContext:
         return PageContext(caller, services, request)
 
@@ -73,16 +73,16 @@ def _allowed_to(act: Act) -> Callable[..., Awaitable[PageContext]]:
 
 
 SignedIn = Annotated[PageContext, Depends()]
-CallReader = Annotated[PageContext, Depends(_allowed_to("see calls"))]
-CallRunner = Annotated[PageContext, Depends(_allowed_to("manage calls"))]
-Eraser = Annotated[PageContext, Depends(_allowed_to("erase"))]
-PeopleReader = Annotated[PageContext, Depends(_allowed_to("see people"))]
-Inviter = Annotated[PageContext, Depends(_allowed_to("invite people"))]
-KeyGiver = Annotated[PageContext, Depends(_allowed_to("issue keys"))]
-Assigner = Annotated[PageContext, Depends(_allowed_to("assign reviewers"))]
-Reviewer = Annotated[PageContext, Depends(_allowed_to("give reviews"))]
-PanelReader = Annotated[PageContext, Depends(_allowed_to("see the panel"))]
-Commenter = Annotated[PageContext, Depends(_allowed_to("remark"))]
-Overrider = Annotated[PageContext, Depends(_allowed_to("override"))]
-Signer = Annotated[PageContext, Depends(_allowed_to("sign off"))]
-AuditReader = Annotated[PageContext, Depends(_allowed_to("read the audit log"))]
+CallReader = Annotated[PageContext, Depends(_require_permission("see calls"))]
+CallRunner = Annotated[PageContext, Depends(_require_permission("manage calls"))]
+Eraser = Annotated[PageContext, Depends(_require_permission("erase"))]
+PeopleReader = Annotated[PageContext, Depends(_require_permission("see people"))]
+Inviter = Annotated[PageContext, Depends(_require_permission("invite people"))]
+KeyGiver = Annotated[PageContext, Depends(_require_permission("issue keys"))]
+Assigner = Annotated[PageContext, Depends(_require_permission("assign reviewers"))]
+Reviewer = Annotated[PageContext, Depends(_require_permission("give reviews"))]
+PanelReader = Annotated[PageContext, Depends(_require_permission("see the panel"))]
+Commenter = Annotated[PageContext, Depends(_require_permission("remark"))]
+Overrider = Annotated[PageContext, Depends(_require_permission("override"))]
+Signer = Annotated[PageContext, Depends(_require_permission("sign off"))]
+AuditReader = Annotated[PageContext, Depends(_require_permission("read the audit log"))]

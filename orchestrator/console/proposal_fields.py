@@ -11,14 +11,14 @@ import numpy as np
 from orchestrator.store.call_series import WordSeries
 
 _MAX_FIELDS = 12
-_MIN_PER_FIELD = 8
+_MIN_PROPOSALS_PER_FIELD = 8
 """Minimum number of proposals per field, which limits the number of fields."""
-_MIN_SHARED, _MAX_SHARED = 2, 1.3
-"""A word is used to distinguish fields if at least `_MIN_SHARED` proposals contain it, and at most `_MAX_SHARED` times
-the average field size."""
+_MIN_WORD_PROPOSALS, _MAX_FIELD_SIZES = 2, 1.3
+"""A word is used to distinguish fields if at least `_MIN_WORD_PROPOSALS` proposals contain it, and at most
+`_MAX_FIELD_SIZES` times the average field size."""
 _MAX_WORDS = 2_000
 _WORDS_PER_NAME = 3
-_MAX_TRAINING = 2_000
+_MAX_TRAINING_PROPOSALS = 2_000
 """Maximum number of proposals on which k-means is fitted; they are sampled evenly from the call. Every proposal is then
 assigned to the nearest field."""
 
@@ -42,10 +42,10 @@ class FieldCoverage(NamedTuple):
     unknown: int
 
 
-def coverage_by_field(series: WordSeries) -> list[FieldCoverage]:
+def count_coverage_by_field(series: WordSeries) -> list[FieldCoverage]:
     """Return how well the corpus covers each field. The largest field comes first, proposals without a field last.
     Empty if there are too few proposals to distinguish fields."""
-    fields = fields_of(series.words)
+    fields = cluster_proposals(series.words)
     if not fields.names:
         return []
     rows = []
@@ -56,33 +56,33 @@ def coverage_by_field(series: WordSeries) -> list[FieldCoverage]:
     return rows
 
 
-def runs_of_field(series: WordSeries, name: str) -> list[str]:
+def find_runs_of_field(series: WordSeries, name: str) -> list[str]:
     """Return the run ids of a field's proposals. Empty if no field has this name any longer, because fields change as
     reports are added."""
-    fields = fields_of(series.words)
+    fields = cluster_proposals(series.words)
     return [run for run, of in zip(series.runs, fields.of, strict=True) if of is not None and fields.names[of] == name]
 
 
-def fields_of(words: Sequence[Sequence[str]]) -> ProposalFields:
+def cluster_proposals(words: Sequence[Sequence[str]]) -> ProposalFields:
     """Group proposals into fields by k-means clustering of their words, weighted by tf-idf. `words` holds each
     proposal's distinct words. The result is deterministic."""
     from sklearn.cluster import KMeans
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     no_fields = ProposalFields((), (None,) * len(words))
-    count = min(_MAX_FIELDS, sum(map(bool, words)) // _MIN_PER_FIELD)
+    count = min(_MAX_FIELDS, sum(map(bool, words)) // _MIN_PROPOSALS_PER_FIELD)
     if count < 2:
         return no_fields
-    max_shared = max(_MIN_SHARED, int(_MAX_SHARED * len(words) / count))
-    weights = TfidfVectorizer(analyzer=list, min_df=_MIN_SHARED, max_df=max_shared, max_features=_MAX_WORDS)
+    max_shared = max(_MIN_WORD_PROPOSALS, int(_MAX_FIELD_SIZES * len(words) / count))
+    weights = TfidfVectorizer(analyzer=list, min_df=_MIN_WORD_PROPOSALS, max_df=max_shared, max_features=_MAX_WORDS)
     try:
         matrix = weights.fit_transform(words).tocsr()
     except ValueError:  # no word lies within the bounds
         return no_fields
     has_words = np.diff(matrix.indptr) > 0
-    if has_words.sum() < count * _MIN_PER_FIELD / 2:
+    if has_words.sum() < count * _MIN_PROPOSALS_PER_FIELD / 2:
         return no_fields
-    sample = matrix[has_words][:: -(-int(has_words.sum()) // _MAX_TRAINING)]
+    sample = matrix[has_words][:: -(-int(has_words.sum()) // _MAX_TRAINING_PROPOSALS)]
     count = min(count, len({row.indices.tobytes() for row in sample}))
     model = KMeans(count, n_init=5, random_state=0).fit(sample)
     nearest = model.predict(matrix)

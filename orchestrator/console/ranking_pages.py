@@ -13,19 +13,19 @@ from assayer.ranking.options import RankingOptions
 from assayer.reports.wording import erased_ranks
 from assayer_client.resources import ResourceName
 from orchestrator.console.page_context import CallReader, CallRunner, PageContext
-from orchestrator.console.shortlist import shortlist
+from orchestrator.console.shortlist import build_shortlist
 from orchestrator.jobs.models import TERMINAL, Job, JobId
 from orchestrator.jobs.requests import Limits, RankingRequest
 from orchestrator.jobs.submissions import BatchStatus, NewJob, call_title
 from orchestrator.problems import HttpProblem
 from orchestrator.services.job_lookup import find_job
-from orchestrator.services.ranking_candidates import RankingBody, RankingCandidates, ranking_request
+from orchestrator.services.ranking_candidates import RankingBody, RankingCandidates, build_ranking_request
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/rankings", tags=["pages"], include_in_schema=False)
 
-_MIN_PRICED = 10
+_MIN_PAID_COMPARISONS = 10
 """Minimum number of paid comparisons in an earlier ranking from which the cost is estimated."""
 
 
@@ -41,7 +41,7 @@ class RankingChoice(Frozen):
     """An earlier ranking whose comparisons are reused."""
 
 
-class _Entered(Frozen, extra="ignore", defer_build=False):
+class _RankingForm(Frozen, extra="ignore", defer_build=False):
     """The form's values exactly as entered."""
 
     shortlist_size: str = Field(default="", max_length=20)
@@ -67,13 +67,13 @@ class RankingEstimate(Frozen):
 
 
 @router.get("")
-async def rankings(context: CallReader, call: CallInPath, entered: Annotated[_Entered, Query()]) -> Response:
+async def list_rankings(context: CallReader, call: CallInPath, entered: Annotated[_RankingForm, Query()]) -> Response:
     """Show the call's rankings and, if settings were entered, the estimated cost of a new one."""
     choice, fault, expected = RankingChoice(), "", None
     if any(entered.values()) and context.caller.may("manage calls"):
         try:
-            choice = _choice(entered)
-            expected = await _estimate(context, call, choice)
+            choice = _parse_choice(entered)
+            expected = await _estimate_ranking(context, call, choice)
         except HttpProblem as problem:
             fault = problem.detail
     return await context.call_page(
@@ -89,9 +89,9 @@ async def rankings(context: CallReader, call: CallInPath, entered: Annotated[_En
 
 
 @router.post("")
-async def start(context: CallRunner, call: CallInPath, entered: Annotated[_Entered, Form()]) -> Response:
-    choice = _choice(entered)
-    work, candidates = await _request(context, call, choice)
+async def start_ranking(context: CallRunner, call: CallInPath, entered: Annotated[_RankingForm, Form()]) -> Response:
+    choice = _parse_choice(entered)
+    work, candidates = await _build_request(context, call, choice)
     context.services.options.check_limit(choice.max_usd)
     job = JobId(context.services.new_id("rk"))
     subject = f"{call_title(call)}: {len(work.ideas):,} proposals"
@@ -101,7 +101,7 @@ async def start(context: CallRunner, call: CallInPath, entered: Annotated[_Enter
 
 
 @router.get("/{ranking}")
-async def ranking(
+async def show_ranking(
     ranking: PathId,
     context: CallReader,
     call: CallInPath,
@@ -114,7 +114,7 @@ async def ranking(
     standings = await rankings.standings(tenant, call.id, job.id)
     shown_shortlist = None
     if summary is not None and standings is not None:
-        shown_shortlist = await asyncio.to_thread(shortlist, standings, summary, shortlist_size)
+        shown_shortlist = await asyncio.to_thread(build_shortlist, standings, summary, shortlist_size)
     unranked, not_ranked = await rankings.unranked(tenant, call.id, job.id) if shown_shortlist else ((), 0)
     return context.page(
         "ranking.html",
@@ -125,20 +125,20 @@ async def ranking(
         erased=erased_ranks(summary.erased, "proposal") if summary else "",
         unranked=unranked,
         not_ranked=not_ranked,
-        told=await _progress_of(context, job),
+        told=await _read_progress(context, job),
         waiting=await context.services.jobs.waiting_reason(tenant, job.id),
     )
 
 
 @router.get("/{ranking}/progress")
-async def progress(id: PathId, ranking: PathId, context: CallReader) -> Response:
+async def show_progress(id: PathId, ranking: PathId, context: CallReader) -> Response:
     """Return the page fragment that changes while the ranking is running. Once the ranking has ended, htmx reloads the
     whole page."""
     job = await find_job(context.services.jobs, context.tenant, ranking, "ranking")
     answer = context.page(
         "ranking_progress.html",
         job=job,
-        told=await _progress_of(context, job),
+        told=await _read_progress(context, job),
         waiting=await context.services.jobs.waiting_reason(context.tenant, job.id),
     )
     if job.state in TERMINAL:
@@ -146,7 +146,7 @@ async def progress(id: PathId, ranking: PathId, context: CallReader) -> Response
     return answer
 
 
-def _choice(entered: _Entered) -> RankingChoice:
+def _parse_choice(entered: _RankingForm) -> RankingChoice:
     """Parse the form; empty fields get their defaults. Raises HttpProblem if a value is invalid."""
     try:
         return RankingChoice.model_validate_strings(entered.values())
@@ -158,7 +158,7 @@ def _choice(entered: _Entered) -> RankingChoice:
         ) from None
 
 
-async def _request(
+async def _build_request(
     context: PageContext, call: BatchStatus, choice: RankingChoice
 ) -> tuple[RankingRequest, RankingCandidates]:
     """Return the request for the chosen ranking. Raises HttpProblem if the call cannot be ranked."""
@@ -170,12 +170,12 @@ async def _request(
         limits=Limits(max_usd=choice.max_usd),
     )
     services = context.services
-    return await ranking_request(body, context.tenant, services.jobs, services.rankings, services.options)
+    return await build_ranking_request(body, context.tenant, services.jobs, services.rankings, services.options)
 
 
-async def _estimate(context: PageContext, call: BatchStatus, choice: RankingChoice) -> RankingEstimate:
+async def _estimate_ranking(context: PageContext, call: BatchStatus, choice: RankingChoice) -> RankingEstimate:
     """Estimate the size and cost of the chosen ranking. Raises HttpProblem if the call cannot be ranked."""
-    work, candidates = await _request(context, call, choice)
+    work, candidates = await _build_request(context, call, choice)
     count = len(work.ideas)
     comparisons = min(round(choice.comparisons_per_idea * count), count * (count - 1))
     comparison_count = min(comparisons, len({(item.first, item.second) for item in work.known}))
@@ -185,23 +185,23 @@ async def _estimate(context: PageContext, call: BatchStatus, choice: RankingChoi
         unscored=len(candidates.unscored),
         comparisons=comparisons,
         made=comparison_count,
-        cost_usd=await _price(context, comparisons - comparison_count),
+        cost_usd=await _estimate_cost(context, comparisons - comparison_count),
     )
 
 
-async def _price(context: PageContext, comparisons: int) -> float | Absent:
+async def _estimate_cost(context: PageContext, comparisons: int) -> float | Absent:
     """Estimate what comparisons will cost, from the cost per comparison in the tenant's latest suitable ranking."""
     for job in await context.services.jobs.list(context.tenant, kind="ranking", state="succeeded", limit=5):
         earlier = await context.services.rankings.summary(context.tenant, job.id)
         if earlier is None or isinstance(earlier.cost_usd, Absent):
             continue
         paid_comparisons = earlier.judge.comparisons - earlier.judge.submitted_comparisons
-        if paid_comparisons >= _MIN_PRICED:
+        if paid_comparisons >= _MIN_PAID_COMPARISONS:
             return comparisons * earlier.cost_usd / paid_comparisons
     return Absent(reason="The cost of a comparison cannot be estimated from your recent rankings.")
 
 
-async def _progress_of(context: PageContext, job: Job) -> tuple[int, int] | None:
+async def _read_progress(context: PageContext, job: Job) -> tuple[int, int] | None:
     """Return how many comparisons are done, and how many there are in total, according to the latest progress event.
     None if the job is not running or has not reported progress yet."""
     if job.state != "running":

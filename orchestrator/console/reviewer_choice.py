@@ -10,8 +10,8 @@ from assayer_client.reviewing import WithdrawnAssignment
 from orchestrator.access.roles import MemberId
 from orchestrator.reviewing.models import Member
 
-_LISTED = 100
-_LISTED_WITHOUT_SEARCH = 20
+_MAX_LISTED = 100
+_MAX_LISTED_WITHOUT_SEARCH = 20
 """A search field is shown if there are more reviewers than this."""
 
 
@@ -36,10 +36,10 @@ class ReviewerChoice(NamedTuple):
 
     @property
     def searchable(self) -> bool:
-        return self.reviewers > _LISTED_WITHOUT_SEARCH or bool(self.find)
+        return self.reviewers > _MAX_LISTED_WITHOUT_SEARCH or bool(self.find)
 
 
-class EndedByChoice(NamedTuple):
+class EndedAssignments(NamedTuple):
     """Assignments that the selected reviewers would end, shown for confirmation."""
 
     withdrawn: tuple[WithdrawnAssignment, ...]
@@ -57,7 +57,7 @@ class EndedByChoice(NamedTuple):
         return hashlib.sha256("\n".join(pairs).encode()).hexdigest()
 
 
-def reviewer_choice(
+def build_reviewer_choice(
     members: Iterable[Member], chosen: frozenset[MemberId] | None, find: str, not_blind: Collection[MemberId]
 ) -> ReviewerChoice:
     """Return a call's reviewers for its page. `members` are the tenant's members, sorted by name. `find` holds search
@@ -66,7 +66,7 @@ def reviewer_choice(
     reviewing = [member for member in members if member.role == "reviewer" and member.removed_at is None]
     asked = [item for item in reviewing if chosen is None or item.id in chosen]
     words = find.casefold().split()
-    matching = [item for item in reviewing if all(word in _words(item) for word in words)]
+    matching = [item for item in reviewing if all(word in _get_search_text(item) for word in words)]
     ticked = {item.id for item in asked} if chosen is not None else set[MemberId]()
     matching.sort(key=lambda item: item.id not in ticked)
     return ReviewerChoice(
@@ -76,13 +76,13 @@ def reviewer_choice(
         unseen=sum(not item.can_sign_in and item.id not in not_blind for item in asked),
         gone=len(chosen or ()) - len(ticked),
         reviewers=len(reviewing),
-        listed=[(item, item.id in ticked) for item in matching[:_LISTED]],
+        listed=[(item, item.id in ticked) for item in matching[:_MAX_LISTED]],
         matching=len(matching),
         find=find,
     )
 
 
-def wanted_reviewers(
+def merge_ticked_reviewers(
     chosen: frozenset[MemberId] | None, reviewing: Set[str], listed: Sequence[str], ticked: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the reviewers chosen in a submitted form. The choice is unchanged for reviewers who were not listed;
@@ -91,5 +91,5 @@ def wanted_reviewers(
     return tuple(sorted(kept_reviewers | set(ticked)))
 
 
-def _words(member: Member) -> str:
+def _get_search_text(member: Member) -> str:
     return f"{member.name}\n{member.email}\n{member.affiliation}".casefold()

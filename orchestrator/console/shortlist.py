@@ -8,7 +8,7 @@ from assayer_client.rankings import Band
 from orchestrator.store.rankings import CallStandings, RankingSummary
 from orchestrator.store.rows import PAGE
 
-_SHOWN = 200
+_MAX_ROWS_PER_BAND = 200
 """Maximum number of rows shown per band; the call's table shows all of them."""
 
 
@@ -54,7 +54,7 @@ class Shortlist(NamedTuple):
     bands: tuple[ShortlistBand, ...]
 
 
-def shortlist(standings: CallStandings, summary: RankingSummary, size: int | None) -> Shortlist:
+def build_shortlist(standings: CallStandings, summary: RankingSummary, size: int | None) -> Shortlist:
     """Return the shortlist at the cutoff `size`. The default is the ranking's own cutoff, or else a quarter of the
     ideas."""
     ideas = len(standings.ranks)
@@ -78,18 +78,18 @@ def shortlist(standings: CallStandings, summary: RankingSummary, size: int | Non
         uncompared=standings.comparisons.count(0),
         unscored=sum(map(bool, standings.unscored)),
         uncovered=sum(map(bool, standings.uncovered)),
-        bands=tuple(_band(standings, moved_cut, band, title) for band, title in BANDS.items()),
+        bands=tuple(_build_band(standings, moved_cut, band, title) for band, title in BANDS.items()),
     )
 
 
-def _band(standings: CallStandings, moved_cut: MovedCut, band: Band, title: str) -> ShortlistBand:
+def _build_band(standings: CallStandings, moved_cut: MovedCut, band: Band, title: str) -> ShortlistBand:
     positions = moved_cut.indexes_in_band(band)
-    first_hidden = positions[_SHOWN] if len(positions) > _SHOWN else 0
-    rows = tuple(_row(standings, moved_cut, position) for position in positions[:_SHOWN])
+    first_hidden = positions[_MAX_ROWS_PER_BAND] if len(positions) > _MAX_ROWS_PER_BAND else 0
+    rows = tuple(_build_row(standings, moved_cut, position) for position in positions[:_MAX_ROWS_PER_BAND])
     return ShortlistBand(band, title, len(positions), rows, first_hidden // PAGE + 1)
 
 
-def _row(standings: CallStandings, moved_cut: MovedCut, position: int) -> ShortlistRow:
+def _build_row(standings: CallStandings, moved_cut: MovedCut, position: int) -> ShortlistRow:
     return ShortlistRow(
         rank=standings.ranks[position],
         title=standings.titles[position] or standings.ideas[position],

@@ -10,19 +10,19 @@ from assayer_client.calls import CallTerms
 from orchestrator.console.page_context import CallRunner
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.problems import HttpProblem
-from orchestrator.services.call_criteria import criteria_toml
+from orchestrator.services.call_criteria import format_criteria_toml
 
 router = APIRouter(prefix="/console/calls", tags=["pages"], include_in_schema=False)
 
-_FORM_SHARE = 0.9
+_FILE_FRACTION = 0.9
 """Fraction of the maximum body size that is available for files; the rest is for the form data about each file."""
 
 
-_Call = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
+_CallId = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
 
 
 @router.get("/new")
-async def new_call(context: CallRunner, mend: _Call = "", call: _Call = "") -> Response:
+async def show_submission(context: CallRunner, mend: _CallId = "", call: _CallId = "") -> Response:
     """Show the form for a new call. With `call`, the proposals are added to that existing call. With `mend`, the form
     corrects that call's refused rows and adds them to it, or to a new call if it is signed off."""
     services, options = context.services, context.services.options
@@ -33,7 +33,7 @@ async def new_call(context: CallRunner, mend: _Call = "", call: _Call = "") -> R
             raise HttpProblem("conflict", "This call is signed off, so no proposals can be added.")
         target_call = None
     terms = (await services.call_details.get(context.tenant, target_call.id)).terms if target_call else CallTerms()
-    max_bytes = int(services.settings.max_upload_bytes * _FORM_SHARE)
+    max_bytes = int(services.settings.max_upload_bytes * _FILE_FRACTION)
     return context.page(
         "submission.html",
         known_methods=options.offered,
@@ -49,5 +49,5 @@ async def new_call(context: CallRunner, mend: _Call = "", call: _Call = "") -> R
         mended=call_to_mend,
         into=target_call,
         next_row=await services.jobs.next_row(context.tenant, target_call.id) if target_call else 1,
-        criteria=criteria_toml(terms.criteria),
+        criteria=format_criteria_toml(terms.criteria),
     )

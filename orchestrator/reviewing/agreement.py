@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from assayer.models import Absent
 
 SCALE = (1, 2, 3, 4, 5)
-FEWEST = 5
+MIN_COMMON_PROPOSALS = 5
 """Minimum number of proposals that both reviewers must have scored. With fewer, kappa is not meaningful."""
 
 _WEIGHTS = np.subtract.outer(SCALE, SCALE) ** 2
-_TOO_FEW = Absent(reason=f"They reviewed fewer than {FEWEST} of the same proposals.")
+_TOO_FEW = Absent(reason=f"They reviewed fewer than {MIN_COMMON_PROPOSALS} of the same proposals.")
 _CONSTANT = Absent(reason="Both gave every proposal the same score, so agreement cannot be distinguished from chance.")
 
 
-class SameOrder(NamedTuple):
+class OrderAgreement(NamedTuple):
     """Agreement on the order of two proposals, counted over pairs of proposals that the first person scored
     differently.
 
@@ -37,21 +37,23 @@ class PairAgreement(NamedTuple):
     common: int
     """Number of proposals that both reviewers scored."""
     kappa: float | Absent
-    order: SameOrder
+    order: OrderAgreement
     """Agreement on the order: pairs that the first reviewer scored differently, plus pairs that the second reviewer
     scored differently."""
 
 
-def pair_agreements(members: Sequence[str], proposals: Sequence[str], scores: Sequence[int]) -> list[PairAgreement]:
+def compute_pair_agreements(
+    members: Sequence[str], proposals: Sequence[str], scores: Sequence[int]
+) -> list[PairAgreement]:
     """Return the agreement between every two reviewers with a proposal in common, in the order of their ids. The
     arguments are columns with an entry for each review."""
     if not scores:
         return []
     names, member_numbers = np.unique(members, return_inverse=True)
-    pairs, tables = _tables(member_numbers, _to_numbers(proposals), np.asarray(scores) - SCALE[0], len(names))
+    pairs, tables = _build_tables(member_numbers, _number_names(proposals), np.asarray(scores) - SCALE[0], len(names))
     common = tables.sum(axis=(1, 2))
     constant = np.diagonal(tables, axis1=1, axis2=2).max(axis=1, initial=0) == common
-    kappas, orders = _kappas(tables), _orders(tables)
+    kappas, orders = _compute_kappas(tables), _compare_orders(tables)
     pairs_found = zip(
         pairs.tolist(), common.astype(int).tolist(), constant.tolist(), kappas.tolist(), orders, strict=True
     )
@@ -60,14 +62,14 @@ def pair_agreements(members: Sequence[str], proposals: Sequence[str], scores: Se
             str(names[pair // len(names)]),
             str(names[pair % len(names)]),
             count,
-            _TOO_FEW if count < FEWEST else _CONSTANT if alike else kappa,
+            _TOO_FEW if count < MIN_COMMON_PROPOSALS else _CONSTANT if alike else kappa,
             order,
         )
         for pair, count, alike, kappa, order in pairs_found
     ]
 
 
-def same_order(scores: Sequence[int], other_scores: ArrayLike) -> SameOrder:
+def compare_orders(scores: Sequence[int], other_scores: ArrayLike) -> OrderAgreement:
     """Return the agreement of `scores` with `other_scores` on the order of the same proposals. `other_scores` can have
     any scale."""
     first_scores, values = np.asarray(scores), np.asarray(other_scores, dtype=float)
@@ -77,25 +79,27 @@ def same_order(scores: Sequence[int], other_scores: ArrayLike) -> SameOrder:
         pairs += len(lower) * len(higher)
         lower_count = np.searchsorted(lower, higher, "left").sum() + np.searchsorted(lower, higher, "right").sum()
         pairs_in_order += float(lower_count) / 2
-    return SameOrder(pairs, pairs_in_order)
+    return OrderAgreement(pairs, pairs_in_order)
 
 
-def mean_kappa(pairs: Iterable[PairAgreement]) -> float | Absent:
+def compute_mean_kappa(pairs: Iterable[PairAgreement]) -> float | Absent:
     """Return the mean kappa over pairs of reviewers with a kappa, weighted by the number of proposals in common."""
     known_kappas = [(pair.kappa, pair.common) for pair in pairs if not isinstance(pair.kappa, Absent)]
     if not known_kappas:
-        return Absent(reason=f"No two reviewers gave scores that differ to at least {FEWEST} common proposals.")
+        return Absent(
+            reason=f"No two reviewers gave scores that differ to at least {MIN_COMMON_PROPOSALS} common proposals."
+        )
     return sum(kappa * common for kappa, common in known_kappas) / sum(common for _, common in known_kappas)
 
 
-def _to_numbers(names: Sequence[str]) -> NDArray[np.int64]:
+def _number_names(names: Sequence[str]) -> NDArray[np.int64]:
     """Return a number for each name, the same for equal names. A dictionary is several times faster than `np.unique`,
     which sorts the names."""
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names])
 
 
-def _tables(
+def _build_tables(
     member_numbers: NDArray[np.int64], where: NDArray[np.int64], places: NDArray[np.int64], people: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the pairs of reviewers with a common proposal, and a table for each pair.
@@ -118,7 +122,7 @@ def _tables(
     return distinct_pairs, counts.reshape(-1, len(SCALE), len(SCALE)).astype(float)
 
 
-def _kappas(tables: NDArray[np.float64]) -> NDArray[np.float64]:
+def _compute_kappas(tables: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weighted kappa of each table; NaN if both reviewers gave every proposal the same score."""
     by_chance = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :] / tables.sum(axis=(1, 2))[:, None, None]
     observed, chance = ((_WEIGHTS * item).sum(axis=(1, 2)) for item in (tables, by_chance))
@@ -126,7 +130,7 @@ def _kappas(tables: NDArray[np.float64]) -> NDArray[np.float64]:
     return kappas
 
 
-def _orders(tables: NDArray[np.float64]) -> list[SameOrder]:
+def _compare_orders(tables: NDArray[np.float64]) -> list[OrderAgreement]:
     """Return the agreement on the order for each table: pairs that the first reviewer scored differently, plus pairs
     that the second reviewer scored differently."""
     higher = np.triu(np.ones(_WEIGHTS.shape), 1)
@@ -137,4 +141,4 @@ def _orders(tables: NDArray[np.float64]) -> list[SameOrder]:
         counts = item.sum(axis=2)
         counts_by_order[0] += (higher * counts[:, :, None] * counts[:, None, :]).sum(axis=(1, 2))
         counts_by_order[1] += (higher * (item @ weights @ other)).sum(axis=(1, 2))
-    return [SameOrder(int(pairs), count) for pairs, count in counts_by_order.T.tolist()]
+    return [OrderAgreement(int(pairs), count) for pairs, count in counts_by_order.T.tolist()]

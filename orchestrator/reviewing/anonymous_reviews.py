@@ -8,11 +8,11 @@ from assayer_client.reviewing import Opinion, PanelRow
 from orchestrator.jobs.models import JobId
 
 _MASK = "[reviewer]"
-_MIN_CHARS = 3
+_MIN_NAME_PART_CHARS = 3
 """Minimum number of letters of a part of a name that is masked on its own."""
 
 
-def anonymous_reviews(
+def build_anonymous_reviews(
     rows: Sequence[PanelRow], titles: Mapping[JobId, str], terms: CallTerms, people: Iterable[str]
 ) -> tuple[list[str], list[list[object]]]:
     """Return the columns and one row for each review. Reviewers are numbered separately for each proposal, in the order
@@ -21,7 +21,7 @@ def anonymous_reviews(
     criteria, fields = [item.name for item in terms.criteria], [item.name for item in terms.form.fields]
     columns = ["Row", "Proposal", "Reviewer", "First score (1 to 5)", "Score (1 to 5)", "Counted", *criteria]
     columns += ["Certainty (1 to 5)", *fields, "Comments", "First comments", "Comments to the applicant"]
-    names_pattern = _pattern(people)
+    names_pattern = _build_names_pattern(people)
 
     def masked(value: object) -> object:
         return names_pattern.sub(_MASK, value) if names_pattern and isinstance(value, str) else value
@@ -44,18 +44,20 @@ def anonymous_reviews(
     return columns, [
         cells(row, number, review)
         for row in rows
-        for number, review in enumerate(sorted(row.opinions, key=_by_content), 1)
+        for number, review in enumerate(sorted(row.opinions, key=_get_sort_key), 1)
     ]
 
 
-def _by_content(review: Opinion) -> tuple[int, int, str]:
+def _get_sort_key(review: Opinion) -> tuple[int, int, str]:
     return -review.score, -review.blind_score, review.note
 
 
-def _pattern(people: Iterable[str]) -> re.Pattern[str] | None:
+def _build_names_pattern(people: Iterable[str]) -> re.Pattern[str] | None:
     """Return the pattern of the names, in any case, and of their parts as they are written; None without names."""
     full_names = {name for name in people if name}
-    parts = {part for name in full_names if "@" not in name for part in name.split() if len(part) >= _MIN_CHARS}
+    parts = {
+        part for name in full_names if "@" not in name for part in name.split() if len(part) >= _MIN_NAME_PART_CHARS
+    }
     groups = [
         f"{flag}{'|'.join(map(re.escape, sorted(group, key=len, reverse=True)))})"
         for flag, group in (("(?i:", full_names), ("(?:", {part for part in parts if part[0].isupper()}))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 _MISSING_COST = 1e7
 """Cost of a missing reviewer. It is higher than the cost of any load."""
-_RANDOM, _RANDOM_BESIDE_VALUES = 0.1, 1e-3
+_RANDOM_WEIGHT, _RANDOM_WEIGHT_WITH_VALUES = 0.1, 1e-3
 """Weights of the random costs that select one of the best plans, so that the same reviewers do not always share
 proposals. Improvements below the weight are not meaningful, so no further pair is added to the program for them."""
 _EXTRA_PLACES = 8
@@ -23,7 +23,7 @@ _EXTRA_PLACES = 8
 _OVERLOAD_COST = 2.0
 """Cost of the first place above the mean load; the next costs twice as much, and so on. It is higher than the value of
 any pair but lower than the cost of an unwilling reviewer."""
-_FIRST_PAIRS, _MORE_PAIRS = 20, 10
+_INITIAL_PAIRS, _ADDED_PAIRS = 20, 10
 """Number of pairs per proposal in the initial linear program, and maximum number added in each further step."""
 
 
@@ -63,11 +63,11 @@ def plan_assignments(
     names = list(reviewers_needed)
     proposals = [names[row] for row in rows]
     needed_by_row = [reviewers_needed[name] for name in proposals]
-    random_weight = _RANDOM if values is None else _RANDOM_BESIDE_VALUES
+    random_weight = _RANDOM_WEIGHT if values is None else _RANDOM_WEIGHT_WITH_VALUES
     costs = np.random.default_rng(0).random((len(proposals), len(reviewers))) * random_weight
     if values is not None:
         costs -= values[rows]
-    row_of, column_of = _numbered(proposals), _numbered(reviewers)
+    row_of, column_of = _number_names(proposals), _number_names(reviewers)
     for proposal, reviewer in barred_pairs:
         if proposal in row_of and reviewer in column_of:
             costs[row_of[proposal], column_of[reviewer]] = np.inf
@@ -81,7 +81,7 @@ def plan_assignments(
     places = [
         _Places(column, *place)
         for column, name in enumerate(reviewers)
-        for place in _reviewer_places(loads.get(name, 0), free, max_load)
+        for place in _list_reviewer_places(loads.get(name, 0), free, max_load)
     ]
     chosen, lacking = _solve(costs, needed_by_row, places, tolerance=random_weight)
     return AssignmentPlan(
@@ -98,7 +98,7 @@ def _solve(
     from scipy.sparse import coo_array
 
     rows, columns = costs.shape
-    width = min(columns, max(needed_by_row) + _FIRST_PAIRS)
+    width = min(columns, max(needed_by_row) + _INITIAL_PAIRS)
     active = np.zeros(costs.shape, dtype=bool)
     np.put_along_axis(active, np.argpartition(costs, width - 1, axis=1)[:, :width], True, axis=1)
     active &= np.isfinite(costs)
@@ -133,7 +133,7 @@ def _solve(
             raise ArithmeticError(f"no plan of assignments was found: {solution.message}")
         prices = solution.eqlin.marginals
         reduced = np.where(active, np.inf, costs - prices[:rows, None] - prices[None, rows:])
-        pairs_to_add = min(columns, _MORE_PAIRS)
+        pairs_to_add = min(columns, _ADDED_PAIRS)
         cheapest = np.argpartition(reduced, pairs_to_add - 1, axis=1)[:, :pairs_to_add]
         improving = np.take_along_axis(reduced, cheapest, axis=1) < -tolerance
         if not improving.any():
@@ -144,7 +144,7 @@ def _solve(
         active[row_numbers, cheapest[row_numbers, place]] = True
 
 
-def _reviewer_places(load: int, free: int, max_load: int | None) -> Iterator[tuple[float, float]]:
+def _list_reviewer_places(load: int, free: int, max_load: int | None) -> Iterator[tuple[float, float]]:
     """Yield groups of a reviewer's additional places, as the number of places and the cost of each: the places up to a
     load of `free`, then single places at rising costs and, if there is no limit, any number of places."""
     if load < free:
@@ -157,5 +157,5 @@ def _reviewer_places(load: int, free: int, max_load: int | None) -> Iterator[tup
         yield np.inf, _OVERLOAD_COST * (last + 1 - free)
 
 
-def _numbered(names: Sequence[str]) -> dict[str, int]:
+def _number_names(names: Sequence[str]) -> dict[str, int]:
     return {name: number for number, name in enumerate(names)}

@@ -20,14 +20,19 @@ from typing import Literal, NamedTuple
 
 from assayer.blinding.blind import spans_to_mask
 from orchestrator.access.roles import MemberId
-from orchestrator.reviewing.institutions import InstitutionName, institution_name, normalised, places_of
+from orchestrator.reviewing.institutions import (
+    InstitutionName,
+    find_institution,
+    normalise_word,
+    parse_institution_name,
+)
 
 _WORD = re.compile(r"[^\W_]+")
-_MIDDLE_NAMES = 2
-_IN_A_NAME = re.compile(r"\.?[ \t\u00a0]*[-–]?[ \t\u00a0]*\n?[ \t\u00a0]*")
+_MAX_MIDDLE_NAMES = 2
+_NAME_GAP = re.compile(r"\.?[ \t\u00a0]*[-–]?[ \t\u00a0]*\n?[ \t\u00a0]*")
 """Pattern of the text allowed between two words of a name. A full stop is allowed only after an initial; a comma
 separates two names."""
-_AROUND = 60
+_CONTEXT_CHARS = 60
 """Number of characters before and after the start of a match that are shown as the reason."""
 
 
@@ -89,7 +94,7 @@ class _Words:
         for at, word in enumerate(self.folded):
             if word != first:
                 continue
-            for last in range(at + 2, min(at + 2 + _MIDDLE_NAMES, len(self.folded))):
+            for last in range(at + 2, min(at + 2 + _MAX_MIDDLE_NAMES, len(self.folded))):
                 names = self.matches[at : last + 1]
                 if self.folded[last] == family and self._is_name(names, initials=len(first) == 1):
                     return names[0].start()
@@ -98,7 +103,7 @@ class _Words:
     def _is_name(self, words: Sequence[re.Match[str]], *, initials: bool) -> bool:
         for item, next in pairwise(words):
             gap = self.text[item.end() : next.start()]
-            if not _IN_A_NAME.fullmatch(gap) or (gap.startswith(".") and len(item.group()) > 1):
+            if not _NAME_GAP.fullmatch(gap) or (gap.startswith(".") and len(item.group()) > 1):
                 return False
         middle = [word.group() for word in words[1:-1]]
         return all(item[0].isupper() and (len(item) == 1 or not initials) for item in middle)
@@ -108,7 +113,7 @@ class ConflictSearch:
     """Search for conflicts of interest of a given set of reviewers in any number of proposals."""
 
     def __init__(self, people: Sequence[Interest]) -> None:
-        self._people = [_phrases(person) for person in people]
+        self._people = [_build_phrases(person) for person in people]
         self._by_word = defaultdict[str, list[str]](list)
         """Phrases by their longest word."""
         for phrase in {initial for who in self._people for initial in (*who.full, *who.initials, *who.institutions)}:
@@ -117,16 +122,18 @@ class ConflictSearch:
         """Reviewers by the phrases that name a person close to them, with the person's stored name."""
         for person in people:
             for name in dict.fromkeys((*person.people, *person.coauthors)):
-                for phrase in dict.fromkeys(_names(name)[0]):
+                for phrase in dict.fromkeys(_spell_name(name)[0]):
                     self._close[phrase].append((person, name))
         for phrase in self._close.keys() - {known for phrases in self._by_word.values() for known in phrases}:
             self._by_word[max(phrase.split(), key=len)].append(phrase)
 
     def sets_of_words(self) -> set[frozenset[str]]:
-        """Return sets of words (see `words_of`); a text with a conflict contains at least one set completely."""
+        """Return sets of words (see `extract_words`); a text with a conflict contains at least one set completely."""
         phrases = [phrase.split() for of_a_word in self._by_word.values() for phrase in of_a_word]
         universities = [university.words for person in self._people for university in person.universities]
-        addresses = [_phrase(person.person.email).split() for person in self._people if person.address is not None]
+        addresses = [
+            _normalise_phrase(person.person.email).split() for person in self._people if person.address is not None
+        ]
         return {frozenset(words) for words in (*phrases, *universities, *addresses)}
 
     def found(self, title: str, text: str, beside: Sequence[str] = ()) -> Iterator[FoundConflict]:
@@ -138,7 +145,7 @@ class ConflictSearch:
         phrases_found = self._phrases_in(all_words)
         text_words = frozenset(all_words.folded)
         normalised_words = (
-            frozenset(map(normalised, text_words)) if any(who.universities for who in self._people) else frozenset()
+            frozenset(map(normalise_word, text_words)) if any(who.universities for who in self._people) else frozenset()
         )
         own_words: list[_Words] | None = None
         close = {phrase: self._close[phrase] for phrase in phrases_found if phrase in self._close}
@@ -146,37 +153,44 @@ class ConflictSearch:
         for who in self._people:
             if who.address is not None and (place := who.address.search(all_words.text)):
                 found_members.add(who.person.member)
-                yield FoundConflict(who.person.member, "name", _words_around(all_words.text, place.start()))
+                yield FoundConflict(who.person.member, "name", _quote_around(all_words.text, place.start()))
                 continue
             apart = who.apart is not None and text_words.issuperset(who.apart)
             in_full = apart or not phrases_found.isdisjoint(who.full)
-            if in_full and (words := _first([all_words], who.full) or (apart and _apart([all_words], who.apart))):
+            if in_full and (
+                words := _quote_phrase([all_words], who.full)
+                or (apart and _quote_with_middle_names([all_words], who.apart))
+            ):
                 found_members.add(who.person.member)
                 yield FoundConflict(who.person.member, "name", words)
                 continue
             initials = who.apart and (who.apart[0][0], who.apart[1])
-            might = bool(initials) and text_words.issuperset(initials or ()) and bool(_apart([all_words], initials))
+            might = (
+                bool(initials)
+                and text_words.issuperset(initials or ())
+                and bool(_quote_with_middle_names([all_words], initials))
+            )
             universities = [
                 university
                 for university in who.universities
-                if normalised_words.issuperset(university.words) and _of_university([all_words], [university])
+                if normalised_words.issuperset(university.words) and _quote_university([all_words], [university])
             ]
             if not might and not universities and phrases_found.isdisjoint((*who.initials, *who.institutions)):
                 continue
-            own_words = own_words or _identifying(title, text, beside)
-            if words := _first(own_words, who.initials) or _apart(own_words, initials):
+            own_words = own_words or _extract_identifying_texts(title, text, beside)
+            if words := _quote_phrase(own_words, who.initials) or _quote_with_middle_names(own_words, initials):
                 found_members.add(who.person.member)
                 yield FoundConflict(who.person.member, "name", words)
-            elif words := _first(own_words, who.institutions) or _of_university(own_words, universities):
+            elif words := _quote_phrase(own_words, who.institutions) or _quote_university(own_words, universities):
                 found_members.add(who.person.member)
                 yield FoundConflict(who.person.member, "affiliation", words)
         for phrase, people in sorted(close.items()):
-            own_words = own_words or _identifying(title, text, beside)
-            if words := _first(own_words, (phrase,)):
+            own_words = own_words or _extract_identifying_texts(title, text, beside)
+            if words := _quote_phrase(own_words, (phrase,)):
                 for person, name in people:
                     if person.member not in found_members:
                         found_members.add(person.member)
-                        yield _close_person(person, name, words)
+                        yield _build_relation_conflict(person, name, words)
 
     def _phrases_in(self, words: _Words) -> Set[str]:
         """Return the phrases that occur in a text."""
@@ -184,31 +198,31 @@ class ConflictSearch:
         return {phrase for word in first_words for phrase in self._by_word[word] if f" {phrase} " in words.joined}
 
 
-def words_of(text: str) -> set[str]:
+def extract_words(text: str) -> set[str]:
     """Return the words of a text without case and accents, and their forms normalised as in names of universities."""
     folded = {_fold(word) for word in set(_WORD.findall(text))}
-    return folded | set(map(normalised, folded))
+    return folded | set(map(normalise_word, folded))
 
 
-def _identifying(title: str, text: str, beside: Sequence[str]) -> list[_Words]:
+def _extract_identifying_texts(title: str, text: str, beside: Sequence[str]) -> list[_Words]:
     """Return the words that identify the applicant: the texts in `beside`, and the passages that blind mode masks in
     `text`."""
     masked = (text[span.start : span.end] for span in spans_to_mask(text, title)[0])
     return [_Words(words) for words in (*beside, *masked)]
 
 
-def _close_person(person: Interest, name: str, words: str) -> FoundConflict:
+def _build_relation_conflict(person: Interest, name: str, words: str) -> FoundConflict:
     if name in person.people:
         return FoundConflict(person.member, "person", f"{name}, declared by the reviewer: {words}")
     paper = f"{name}, co-author of “{person.coauthors[name]}”: {words}"
     return FoundConflict(person.member, "coauthor", paper)
 
 
-def _phrases(person: Interest) -> _Phrases:
-    full, initials = _names(person.name)
-    institutions = (_phrase(part) for part in person.affiliation.split(";"))
-    universities = (institution_name(_phrase(part).split()) for part in person.affiliation.split(";"))
-    parts = _phrase(person.name).split()
+def _build_phrases(person: Interest) -> _Phrases:
+    full, initials = _spell_name(person.name)
+    institutions = (_normalise_phrase(part) for part in person.affiliation.split(";"))
+    universities = (parse_institution_name(_normalise_phrase(part).split()) for part in person.affiliation.split(";"))
+    parts = _normalise_phrase(person.name).split()
     return _Phrases(
         person,
         full,
@@ -216,11 +230,11 @@ def _phrases(person: Interest) -> _Phrases:
         tuple(institution for institution in institutions if institution),
         tuple(university for university in universities if university),
         (parts[0], parts[-1]) if len(parts) > 1 else None,
-        _address(person.email),
+        _build_address_pattern(person.email),
     )
 
 
-def _address(email: str) -> re.Pattern[str] | None:
+def _build_address_pattern(email: str) -> re.Pattern[str] | None:
     """Return a pattern that matches the address, but not as a part of a longer address; None if the text is not an
     address."""
     if "@" not in email.strip("@"):
@@ -228,10 +242,10 @@ def _address(email: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?<![\w.+-]){re.escape(email)}(?![\w-]|\.\w)", re.IGNORECASE)
 
 
-def _names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _spell_name(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the spellings of a full name, and the spellings with initials. A single word has none, because too many
     people share it."""
-    parts = _phrase(name).split()
+    parts = _normalise_phrase(name).split()
     if len(parts) < 2:
         return (), ()
     first_names, family = parts[:-1], parts[-1]
@@ -250,30 +264,32 @@ def _names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     )
 
 
-def _first(texts: Sequence[_Words], phrases: Sequence[str]) -> str:
+def _quote_phrase(texts: Sequence[_Words], phrases: Sequence[str]) -> str:
     """Return the words around the first phrase that occurs in any of the texts; empty if none occurs."""
-    return _first_place((words, words.place(phrase)) for phrase in phrases for words in texts)
+    return _quote_first((words, words.place(phrase)) for phrase in phrases for words in texts)
 
 
-def _apart(texts: Sequence[_Words], name: tuple[str, str] | None) -> str:
+def _quote_with_middle_names(texts: Sequence[_Words], name: tuple[str, str] | None) -> str:
     """Return the words around a name with middle names; empty if the name does not occur."""
-    return _first_place((words, words.around_middle_names(*name)) for words in texts) if name else ""
+    return _quote_first((words, words.around_middle_names(*name)) for words in texts) if name else ""
 
 
-def _of_university(texts: Sequence[_Words], names: Sequence[InstitutionName]) -> str:
-    return _first_place(
-        (words, next(places_of(name, words.text, words.matches, _fold), None)) for name in names for words in texts
+def _quote_university(texts: Sequence[_Words], names: Sequence[InstitutionName]) -> str:
+    return _quote_first(
+        (words, next(find_institution(name, words.text, words.matches, _fold), None))
+        for name in names
+        for words in texts
     )
 
 
-def _first_place(places: Iterable[tuple[_Words, int | None]]) -> str:
+def _quote_first(places: Iterable[tuple[_Words, int | None]]) -> str:
     """Return the words around the first position that is not None; empty if there is none."""
-    return next((_words_around(words.text, position) for words, position in places if position is not None), "")
+    return next((_quote_around(words.text, position) for words, position in places if position is not None), "")
 
 
-def _words_around(text: str, position: int) -> str:
+def _quote_around(text: str, position: int) -> str:
     """Return the whole words around a position, with an ellipsis where text was cut off."""
-    start, end = max(0, position - _AROUND), position + _AROUND
+    start, end = max(0, position - _CONTEXT_CHARS), position + _CONTEXT_CHARS
     words = text[start:end].split()
     if start:
         words[0] = "…"
@@ -282,7 +298,7 @@ def _words_around(text: str, position: int) -> str:
     return " ".join(words)
 
 
-def _phrase(text: str) -> str:
+def _normalise_phrase(text: str) -> str:
     return " ".join(_fold(word) for word in _WORD.findall(text))
 
 

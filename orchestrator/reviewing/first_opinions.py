@@ -8,9 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import Absent
-from orchestrator.reviewing.agreement import FEWEST, SCALE, SameOrder, mean_kappa, pair_agreements, same_order
+from orchestrator.reviewing.agreement import (
+    MIN_COMMON_PROPOSALS,
+    SCALE,
+    OrderAgreement,
+    compare_orders,
+    compute_mean_kappa,
+    compute_pair_agreements,
+)
 
-_TENTHS = 10
+_BINS = 10
 
 
 class FirstOpinions(NamedTuple):
@@ -31,7 +38,7 @@ class Distance(NamedTuple):
     """Expected number of pairs with this difference if each review were drawn at random from all reviews."""
 
 
-class Likeness(NamedTuple):
+class ScoreSimilarity(NamedTuple):
     """Fractions of pairs of reviews with equal or similar scores."""
 
     same: float
@@ -39,26 +46,26 @@ class Likeness(NamedTuple):
     """Fraction of pairs whose scores differ by at most 1."""
 
 
-class AmongPeople(NamedTuple):
+class ReviewerAgreement(NamedTuple):
     proposals: int
     """Number of proposals with at least two first reviews."""
     reviewers: int
     pairs: int
     """Number of pairs of reviews of the same proposal."""
     distances: tuple[Distance, ...]
-    seen: Likeness
-    chance: Likeness
-    constant: Likeness
+    seen: ScoreSimilarity
+    chance: ScoreSimilarity
+    constant: ScoreSimilarity
     """Agreement of the reviews with a baseline that gives every proposal the most frequent score."""
     most_frequent: int
     kappa: float | Absent
     """Mean kappa of the pairs of reviewers, computed as on the panel's page."""
     kappa_pairs: int
     """Number of pairs of reviewers over which the mean is taken."""
-    order: SameOrder | Absent
+    order: OrderAgreement | Absent
 
 
-class ProgramBin(NamedTuple):
+class ReportScoreBin(NamedTuple):
     low: int
     high: int
     """Upper end of the range of report scores, on a scale from 0 to 100."""
@@ -66,19 +73,19 @@ class ProgramBin(NamedTuple):
     """Number of reviews with each score from 1 to 5, of proposals whose report score is in this range."""
 
 
-class WithProgram(NamedTuple):
+class ReportAgreement(NamedTuple):
     opinions: int
     proposals: int
     unscored: int
     """Number of first reviews of proposals without a report score."""
-    bins: tuple[ProgramBin, ...]
+    bins: tuple[ReportScoreBin, ...]
     """Bins in descending order."""
     middles: tuple[float | None, ...]
     """Median report score, from 0 to 1, for each score of a review from 1 to 5; None for a score that no review has."""
-    order: SameOrder | Absent
+    order: OrderAgreement | Absent
 
 
-def among_people(opinions: FirstOpinions) -> AmongPeople | Absent:
+def compare_reviewers(opinions: FirstOpinions) -> ReviewerAgreement | Absent:
     """Return the agreement among the reviewers; Absent if too few proposals have two first reviews."""
     if not opinions.scores:
         return Absent(reason="There are no first reviews yet.")
@@ -86,16 +93,16 @@ def among_people(opinions: FirstOpinions) -> AmongPeople | Absent:
     counts = np.zeros((int(places.max()) + 1, len(SCALE)))
     np.add.at(counts, (places, np.asarray(opinions.scores) - 1), 1)
     counts = counts[counts.sum(axis=1) > 1]
-    if len(counts) < FEWEST:
-        too_few = _only(len(counts), "proposal has", "proposals have")
-        return Absent(reason=f"{too_few} at least two first reviews; {FEWEST} are needed.")
+    if len(counts) < MIN_COMMON_PROPOSALS:
+        too_few = _explain_too_few(len(counts), "proposal has", "proposals have")
+        return Absent(reason=f"{too_few} at least two first reviews; {MIN_COMMON_PROPOSALS} are needed.")
     table = counts.T @ counts - np.diag(counts.sum(axis=0))  # counts each pair in both directions
     shares = table.sum(axis=1) / table.sum()
     by_chance = np.outer(shares, shares)
     apart = np.abs(np.subtract.outer(SCALE, SCALE))
     frequent = int(shares.argmax())
-    agreements = pair_agreements(opinions.members, opinions.proposals, opinions.scores)
-    return AmongPeople(
+    agreements = compute_pair_agreements(opinions.members, opinions.proposals, opinions.scores)
+    return ReviewerAgreement(
         proposals=len(counts),
         reviewers=len({who for agreement in agreements for who in (agreement.first, agreement.second)}),
         pairs=round(table.sum() / 2),
@@ -107,61 +114,61 @@ def among_people(opinions: FirstOpinions) -> AmongPeople | Absent:
             )
             for number in range(len(SCALE))
         ),
-        seen=_likeness(table / table.sum(), apart),
-        chance=_likeness(by_chance, apart),
-        constant=Likeness(float(shares[frequent]), float(shares[apart[frequent] <= 1].sum())),
+        seen=_measure_similarity(table / table.sum(), apart),
+        chance=_measure_similarity(by_chance, apart),
+        constant=ScoreSimilarity(float(shares[frequent]), float(shares[apart[frequent] <= 1].sum())),
         most_frequent=SCALE[frequent],
-        kappa=mean_kappa(agreements),
+        kappa=compute_mean_kappa(agreements),
         kappa_pairs=sum(not isinstance(agreement.kappa, Absent) for agreement in agreements),
-        order=_total_order([agreement.order for agreement in agreements]),
+        order=_sum_orders([agreement.order for agreement in agreements]),
     )
 
 
-def with_program(opinions: FirstOpinions) -> WithProgram | Absent:
+def compare_with_reports(opinions: FirstOpinions) -> ReportAgreement | Absent:
     """Return the agreement with the report scores; Absent if too few first reviews are of proposals with a report
     score."""
     if not opinions.scores:
         return Absent(reason="There are no first reviews yet.")
     machine = np.asarray(opinions.machine, dtype=float)
     has_machine_score = ~np.isnan(machine)
-    if has_machine_score.sum() < FEWEST:
-        too_few = _only(int(has_machine_score.sum()), "first review is", "first reviews are")
-        basis_text = f"of a proposal with a report score; at least {FEWEST} are needed"
+    if has_machine_score.sum() < MIN_COMMON_PROPOSALS:
+        too_few = _explain_too_few(int(has_machine_score.sum()), "first review is", "first reviews are")
+        basis_text = f"of a proposal with a report score; at least {MIN_COMMON_PROPOSALS} are needed"
         return Absent(reason=f"{too_few} {basis_text}.")
     scores, figures, members = (
         np.asarray(opinions.scores)[has_machine_score],
         machine[has_machine_score],
         np.asarray(opinions.members)[has_machine_score],
     )
-    borders = np.arange(_TENTHS + 1) / _TENTHS
+    borders = np.arange(_BINS + 1) / _BINS
     by_score = [figures[scores == score] for score in SCALE]
     counted = np.array([np.histogram(item, borders)[0] for item in by_score])
-    return WithProgram(
+    return ReportAgreement(
         opinions=len(figures),
         proposals=len(
             {proposal for proposal, there in zip(opinions.proposals, has_machine_score, strict=True) if there}
         ),
         unscored=int((~has_machine_score).sum()),
         bins=tuple(
-            ProgramBin(10 * place, 10 * place + 10, tuple(counted[:, place].tolist()))
-            for place in reversed(range(_TENTHS))
+            ReportScoreBin(10 * place, 10 * place + 10, tuple(counted[:, place].tolist()))
+            for place in reversed(range(_BINS))
         ),
         middles=tuple(float(np.median(item)) if len(item) else None for item in by_score),
-        order=_total_order(
-            [same_order(scores[members == who].tolist(), figures[members == who]) for who in np.unique(members)]
+        order=_sum_orders(
+            [compare_orders(scores[members == who].tolist(), figures[members == who]) for who in np.unique(members)]
         ),
     )
 
 
-def _likeness(shares: NDArray[np.float64], apart: NDArray[np.int64]) -> Likeness:
-    return Likeness(float(shares[apart == 0].sum()), float(shares[apart <= 1].sum()))
+def _measure_similarity(shares: NDArray[np.float64], apart: NDArray[np.int64]) -> ScoreSimilarity:
+    return ScoreSimilarity(float(shares[apart == 0].sum()), float(shares[apart <= 1].sum()))
 
 
-def _total_order(orders: list[SameOrder]) -> SameOrder | Absent:
-    order = SameOrder(sum(item.pairs for item in orders), sum(item.kept for item in orders))
+def _sum_orders(orders: list[OrderAgreement]) -> OrderAgreement | Absent:
+    order = OrderAgreement(sum(item.pairs for item in orders), sum(item.kept for item in orders))
     return order if order.pairs else Absent(reason="No reviewer gave two of these proposals different scores.")
 
 
-def _only(count: int, text: str, several: str) -> str:
+def _explain_too_few(count: int, text: str, several: str) -> str:
     sentence = f"No {text}" if not count else f"Only 1 {text}" if count == 1 else f"Only {count} {several}"
     return f"Not enough reviews. {sentence}"

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from orchestrator.jobs.models import JobId
-from orchestrator.reviewing.conflict_search import ConflictSearch, words_of
-from orchestrator.reviewing.expertise import Known, compared_text, profile_text
+from orchestrator.reviewing.conflict_search import ConflictSearch, extract_words
+from orchestrator.reviewing.expertise import KnownExpertise, build_profile_text, get_compared_text
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
     from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
-_HASHES = 2**20
+_HASH_COUNT = 2**20
 """Number of possible hashes of words. A hash collision causes an unnecessary search of a proposal."""
 
 
@@ -26,7 +26,7 @@ class IndexedProposal(NamedTuple):
     """Further texts that may name people."""
 
 
-class _Rows(NamedTuple):
+class _WordCounts(NamedTuple):
     """One row for each proposal, one column for each hash of a word."""
 
     words: "csr_array[Any]"
@@ -38,10 +38,10 @@ class _Rows(NamedTuple):
 class ProposalIndex:
     """Immutable index that several threads can share."""
 
-    def __init__(self, versions: Mapping[JobId, str] | None = None, rows: _Rows | None = None) -> None:
+    def __init__(self, versions: Mapping[JobId, str] | None = None, rows: _WordCounts | None = None) -> None:
         """Create an index; `versions` holds the version of each proposal's text, in row order."""
         self.versions = versions or {}
-        self._rows = rows or _rows(())
+        self._rows = rows or _count_words(())
         self._ids = np.array(list(self.versions), dtype=object)
 
     def with_texts(self, texts: Mapping[JobId, IndexedProposal], versions: Mapping[JobId, str]) -> "ProposalIndex":
@@ -49,8 +49,8 @@ class ProposalIndex:
         from scipy.sparse import vstack
 
         kept = [place for place, item in enumerate(self._ids) if versions.get(item) == self.versions[item]]
-        pairs = zip(self._rows, _rows(texts.values()), strict=True)
-        rows = _Rows(*(vstack([old[kept], new], format="csr") for old, new in pairs))
+        pairs = zip(self._rows, _count_words(texts.values()), strict=True)
+        rows = _WordCounts(*(vstack([old[kept], new], format="csr") for old, new in pairs))
         known = {item: self.versions[item] for item in self._ids[kept]}
         return ProposalIndex(known | {item: versions[item] for item in texts}, rows)
 
@@ -60,19 +60,19 @@ class ProposalIndex:
         places = {word: place for place, word in enumerate(sorted({word for words in sets for word in words}))}
         if not places or not self.versions:
             return []
-        hashes = _hashing(analyzer=_only).transform(places).indices
+        hashes = _build_vectorizer(analyzer=_wrap_word).transform(places).indices
         occurs = self._by_word[:, hashes].toarray()
         possible = np.zeros(len(self._ids), dtype=bool)
         for words in sets:
             possible |= occurs[:, [places[word] for word in words]].all(axis=1)
         return list(self._ids[possible])
 
-    def similarities(self, known: Known) -> dict[JobId, float]:
+    def similarities(self, known: KnownExpertise) -> dict[JobId, float]:
         """Return the cosine similarity of each proposal to a reviewer's expertise."""
         if not self.versions:
             return {}
         weights, proposals = self._weighted
-        profile = weights.transform(_hashing(stop_words="english").transform([profile_text(known)]))
+        profile = weights.transform(_build_vectorizer(stop_words="english").transform([build_profile_text(known)]))
         return dict(zip(self.versions, (proposals @ profile.toarray()[0]).tolist(), strict=True))
 
     def prepare(self) -> None:
@@ -92,25 +92,27 @@ class ProposalIndex:
         return weights, weights.fit_transform(self._rows.counts)
 
 
-def _rows(texts: Iterable[IndexedProposal]) -> _Rows:
+def _count_words(texts: Iterable[IndexedProposal]) -> _WordCounts:
     from scipy.sparse import csr_array
 
     proposal_texts = list(texts)
     if not proposal_texts:
-        return _Rows(csr_array(np.zeros((0, _HASHES), bool)), csr_array(np.zeros((0, _HASHES), np.float32)))
+        return _WordCounts(
+            csr_array(np.zeros((0, _HASH_COUNT), bool)), csr_array(np.zeros((0, _HASH_COUNT), np.float32))
+        )
     full_texts = ["\n".join((item.title, item.text, *item.beside)) for item in proposal_texts]
-    compared_texts = [compared_text(item.title, item.text) for item in proposal_texts]
-    words = _hashing(analyzer=words_of, binary=True, dtype=bool).transform(full_texts)
-    return _Rows(words, _hashing(stop_words="english").transform(compared_texts))
+    compared_texts = [get_compared_text(item.title, item.text) for item in proposal_texts]
+    words = _build_vectorizer(analyzer=extract_words, binary=True, dtype=bool).transform(full_texts)
+    return _WordCounts(words, _build_vectorizer(stop_words="english").transform(compared_texts))
 
 
-def _hashing(**options: Any) -> "HashingVectorizer":
+def _build_vectorizer(**options: Any) -> "HashingVectorizer":
     from sklearn.feature_extraction.text import HashingVectorizer
 
     return HashingVectorizer(
-        **{"n_features": _HASHES, "alternate_sign": False, "norm": None, "dtype": np.float32, **options}
+        **{"n_features": _HASH_COUNT, "alternate_sign": False, "norm": None, "dtype": np.float32, **options}
     )
 
 
-def _only(word: str) -> list[str]:
+def _wrap_word(word: str) -> list[str]:
     return [word]

@@ -13,16 +13,16 @@ _MASK = "[masked]"
 _WORD = re.compile(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]{2}")
 _LABEL = re.compile(r"^[^:：]{1,60}[:：]\s*(?=\S)")
 """Pattern for the label of a masked line: `Owner: Jane Roe`."""
-_WITH_NAMES = {"text", "passage", "differences", "authors"}
+_FIELDS_WITH_NAMES = {"text", "passage", "differences", "authors"}
 """Fields that can contain names, in an entry of the proposal's own references and in the record found for it."""
 
 
-def numbered_title(row: int | None) -> str:
+def build_numbered_title(row: int | None) -> str:
     """Return the title under which a proposal is shown if its real title must not be shown."""
     return "Proposal" if row is None else f"Proposal {row}"
 
 
-def report_for_reviewer(report: Report, name: str) -> Report:
+def redact_report(report: Report, name: str) -> Report:
     """Return the report in the form that a reviewer is allowed to see; `name` replaces the sender's name of the
     proposal. A report of an evaluation that was not blind is returned unchanged."""
     idea = report.idea
@@ -31,16 +31,16 @@ def report_for_reviewer(report: Report, name: str) -> Report:
     flags = tuple(
         flag if flag.excerpt in idea.text else flag.model_copy(update={"excerpt": _MASK}) for flag in idea.flags
     )
-    blinding_counts = idea.blinding.model_copy(update={"masked": tuple(_kinds(idea.blinding))})
+    blinding_counts = idea.blinding.model_copy(update={"masked": tuple(_count_masked(idea.blinding))})
     card = idea.model_copy(update={"source": name, "flags": flags, "blinding": blinding_counts})
     own_references = report.own_references
-    if isinstance(own_references, OwnReferences) and (names := _names(idea.blinding)):
+    if isinstance(own_references, OwnReferences) and (names := _list_masked_names(idea.blinding)):
         pattern = re.compile("|".join(rf"(?<!\w){re.escape(item)}(?!\w)" for item in names))
         own_references = OwnReferences.model_validate(_mask_names(own_references.model_dump(), pattern))
     return report.model_copy(update={"idea": card, "own_references": own_references})
 
 
-def _kinds(blinding: Blinding) -> Iterator[MaskedText]:
+def _count_masked(blinding: Blinding) -> Iterator[MaskedText]:
     """Yield the number of masked passages of each kind, without their text."""
     times = dict[Any, int]()
     for item in blinding.masked:
@@ -49,7 +49,7 @@ def _kinds(blinding: Blinding) -> Iterator[MaskedText]:
         yield MaskedText(kind=kind, text=_MASK, occurrences=count)
 
 
-def _names(blinding: Blinding) -> list[str]:
+def _list_masked_names(blinding: Blinding) -> list[str]:
     """Return the masked names without labels, and their words other than lower-case ones, from longest to shortest.
     Single words are included because lists of references reorder and shorten names."""
     names = [_LABEL.sub("", item.text) for item in blinding.masked if item.kind == "name"]
@@ -62,7 +62,7 @@ def _mask_names(value: Any, names: re.Pattern[str], *, named: bool = False) -> A
         case str():
             return names.sub(_MASK, value) if named else value
         case dict():
-            return {key: _mask_names(item, names, named=key in _WITH_NAMES) for key, item in value.items()}
+            return {key: _mask_names(item, names, named=key in _FIELDS_WITH_NAMES) for key, item in value.items()}
         case list() | tuple():
             return type(value)(_mask_names(item, names, named=named) for item in value)
         case _:

@@ -37,7 +37,7 @@ class CallProgress(NamedTuple):
     step: NextStep
 
 
-def call_progress(
+def derive_progress(
     counts: CallCounts, *, signed: bool, deadline: dt.date | None, due: dt.date | None, today: dt.date
 ) -> CallProgress:
     """Return the stages of a call and the next step. `deadline` is the last day for proposals, `due` for reviews."""
@@ -53,13 +53,13 @@ def call_progress(
         signed,
     )
     details = (
-        f"{_count(counts.proposals, 'proposal')}{closes}",
+        f"{_format_count(counts.proposals, 'proposal')}{closes}",
         f"{evaluated:,} of {counts.proposals:,}",
-        f"{counts.assigned:,} of {_count(counts.readable, 'proposal')}",
-        f"{opinions_given:,} of {_count(counts.reviews, 'review')}",
+        f"{counts.assigned:,} of {_format_count(counts.readable, 'proposal')}",
+        f"{opinions_given:,} of {_format_count(counts.reviews, 'review')}",
         "signed off" if signed else f"{counts.decided:,} of {counts.proposals:,}",
     )
-    overdue = f"{_count(counts.missing, 'review')} overdue since {due}" if late and not signed else ""
+    overdue = f"{_format_count(counts.missing, 'review')} overdue since {due}" if late and not signed else ""
     names: tuple[StageName, ...] = ("Submitted", "Evaluated", "Assigned", "Reviewed", "Decided")
     first_open_step = next((place for place, is_done in enumerate(done) if not is_done), len(done))
     stages = tuple(
@@ -71,15 +71,15 @@ def call_progress(
         )
         for place, name in enumerate(names)
     )
-    return CallProgress(stages, "letters" if signed else _step(first_open_step, counts))
+    return CallProgress(stages, "letters" if signed else _choose_next_step(first_open_step, counts))
 
 
-def _step(first: int, counts: CallCounts) -> NextStep:
+def _choose_next_step(first: int, counts: CallCounts) -> NextStep:
     steps: tuple[NextStep, ...] = ("add", "wait", "assign", "review")
     if first < len(steps):
         return steps[first]
     return "decide" if counts.decided < counts.proposals else "sign off"
 
 
-def _count(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

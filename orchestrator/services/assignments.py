@@ -16,19 +16,19 @@ from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.assigning import AssignmentPlan, plan_assignments
 from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
-from orchestrator.reviewing.expertise import ExpertiseMatch, Known, assignment_values
+from orchestrator.reviewing.expertise import ExpertiseMatch, KnownExpertise, compute_assignment_values
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Member
-from orchestrator.services.call_reviewers import asked_reviewers
-from orchestrator.services.expertise import bids_by_place, coauthors
+from orchestrator.services.call_reviewers import get_call_reviewers
+from orchestrator.services.expertise import find_coauthors, index_bids
 from orchestrator.services.proposal_indexes import ProposalIndexes
 from orchestrator.services.reviewing_stores import ReviewingStores
 from orchestrator.store.assignments import ProposalText
 from orchestrator.store.members import PgMembers
 
-_BY_HAND = "Chosen manually."
+_MANUAL_REASON = "Chosen manually."
 
 
-class DraftOfAssignments(NamedTuple):
+class AssignmentDraft(NamedTuple):
     """A preview of how a call's proposals would be assigned to reviewers."""
 
     plan: AssignmentPlan
@@ -93,7 +93,7 @@ class AssignmentPlanner:
 
     async def draft(
         self, tenant: TenantId, batch: BatchId, body: AssignBody, *, search: bool = True
-    ) -> DraftOfAssignments:
+    ) -> AssignmentDraft:
         """Plan the call's assignments without saving them. With `search`, new conflicts of interest are searched for
         and stored; otherwise, only stored conflicts are used. Raises HttpProblem if the call is signed off or has no
         suitable reviewers."""
@@ -134,21 +134,23 @@ class AssignmentPlanner:
         }
         given = await self.reviewing.bids.all(tenant, batch)
         bids = {(str(item.evaluation), str(item.member)): item.bid for item in given if body.strategy == "expertise"}
-        profiles = [_known(expertise_by_member.get(person.id)) for person in people]
+        profiles = [_get_known_expertise(expertise_by_member.get(person.id)) for person in people]
         match = None
         if body.strategy == "expertise" and (bids or any(item.keywords or item.papers for item in profiles)):
             texts = [(proposal.title, proposal.text or "") for proposal in proposals]
             match = await asyncio.to_thread(ExpertiseMatch, texts, profiles)
         ids = [str(person.id) for person in people]
         values = (
-            None if match is None else assignment_values(match.similarity, bids_by_place(bids, reviewers_needed, ids))
+            None
+            if match is None
+            else compute_assignment_values(match.similarity, index_bids(bids, reviewers_needed, ids))
         )
         plan = await asyncio.to_thread(
             plan_assignments, reviewers_needed, ids, barred_pairs, loads, body.max_load, values
         )
         new = Counter(member for _, member in plan.pairs)
         total = {str(person.id): loads[person.id] + new[str(person.id)] for person in people}
-        return DraftOfAssignments(
+        return AssignmentDraft(
             plan,
             tuple(people),
             tuple(proposals),
@@ -175,7 +177,7 @@ class AssignmentPlanner:
             proposals = await self.reviewing.assignments.proposals(tenant, batch, sorted(possible)) if possible else []
             conflicts = await asyncio.to_thread(_search_conflicts, proposals, search)
             await self.reviewing.assignments.store_detected_conflicts(conflicts, self.clock.now())
-            similarities = await asyncio.to_thread(index.similarities, _known(expertise))
+            similarities = await asyncio.to_thread(index.similarities, _get_known_expertise(expertise))
             new_similarities = {item: similarities[item] for item in similarities.keys() & unsearched}
             await self.reviewing.bids.mark_searched(tenant, member.id, new_similarities, expertise.changed_at)
         return expertise
@@ -192,14 +194,14 @@ class AssignmentPlanner:
                 "; ".join(filter(None, (person.affiliation, *(stored.institutions if stored else ())))),
                 person.email,
                 stored.people if stored else (),
-                coauthors(person.name, stored.papers, since) if stored and since is not None else {},
+                find_coauthors(person.name, stored.papers, since) if stored and since is not None else {},
             )
             for person in people
             for stored in [known.get(person.id)]
         ]
 
     async def keep(
-        self, tenant: TenantId, batch: BatchId, draft: DraftOfAssignments, by: ActBy
+        self, tenant: TenantId, batch: BatchId, draft: AssignmentDraft, by: ActBy
     ) -> dict[tuple[str, str], str]:
         """Save the planned assignments that are still allowed, and return them with their reasons."""
         if not draft.plan.pairs and not draft.ending:
@@ -223,7 +225,7 @@ class AssignmentPlanner:
                 raise HttpProblem("conflict", f"The reviewer has a conflict of interest: {conflict.reason}")
         if evaluation not in {proposal.id for proposal in draft.proposals}:
             raise HttpProblem("conflict", "The proposal was cancelled, or its document cannot be read.")
-        if not await self.reviewing.assignments.assign(tenant, batch, {(evaluation, reviewer): _BY_HAND}, by):
+        if not await self.reviewing.assignments.assign(tenant, batch, {(evaluation, reviewer): _MANUAL_REASON}, by):
             raise HttpProblem("conflict", "The proposal is already assigned to this reviewer.")
 
     async def _reviewers(
@@ -231,7 +233,7 @@ class AssignmentPlanner:
     ) -> list[Member]:
         """Return the call's reviewers whose first opinions would be blind, or only those in `named`. Raises HttpProblem
         if there are none, or if a named member is not one of them."""
-        asked_people = await asked_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
+        asked_people = await get_call_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
         reviewers = [person for person in asked_people.people if named is None or person.id in named]
         if unknown := sorted(set(named or ()) - {item.id for item in reviewers}):
             fault = "are not your reviewers" if asked_people.chosen is None else "do not review this call"
@@ -257,9 +259,9 @@ class AssignmentPlanner:
         return blind
 
 
-def _known(stored: Expertise | None) -> Known:
+def _get_known_expertise(stored: Expertise | None) -> KnownExpertise:
     papers = [(paper.title, paper.abstract) for paper in stored.papers if paper.listed_by_person] if stored else []
-    return Known(stored.keywords if stored else (), papers)
+    return KnownExpertise(stored.keywords if stored else (), papers)
 
 
 def _search_conflicts(

@@ -9,7 +9,7 @@ from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import Member
 from orchestrator.services.assignments import AssignmentPlanner
 
-_CONFLICT = "Declared by the reviewer when bidding."
+_DEFAULT_CONFLICT_REASON = "Declared by the reviewer when bidding."
 
 
 class InterestsNotDeclared(HttpProblem):
@@ -34,21 +34,21 @@ class BidsPage(NamedTuple):
     pages: int
 
 
-async def biddable_proposals(
+async def find_biddable_proposals(
     planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member
 ) -> list[BiddableProposal]:
     """Return the proposals that a reviewer may bid on, after checking for conflicts of interest. Raises HttpProblem if
     the reviewer is not asked to bid on the call, and InterestsNotDeclared if they have not declared their conflicts."""
-    await _search(planner, tenant, batch, member)
+    await _prepare_bidding(planner, tenant, batch, member)
     return await planner.reviewing.bids.proposals(tenant, member.id, batch)
 
 
-async def bids_page(
+async def get_bids_page(
     planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member, place: int, size: int
 ) -> BidsPage:
-    """Return one page of the proposals that `biddable_proposals` returns; if the page does not exist, the nearest one.
-    Raises the same exceptions."""
-    await _search(planner, tenant, batch, member)
+    """Return one page of the proposals that `find_biddable_proposals` returns; if the page does not exist, return the
+    nearest one. Raises the same exceptions."""
+    await _prepare_bidding(planner, tenant, batch, member)
     bids = planner.reviewing.bids
     total, given_count = await bids.counts(tenant, member.id, batch)
     pages = max(1, -(-total // size))
@@ -57,7 +57,7 @@ async def bids_page(
     return BidsPage(proposals, total, given_count, place, pages)
 
 
-async def _search(planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member) -> None:
+async def _prepare_bidding(planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member) -> None:
     if batch not in {call.id for call in await planner.reviewing.bids.calls(tenant, member.id)}:
         raise HttpProblem("conflict", f"You are not asked to bid on the call {batch}.")
     stored = await planner.search_before_bids(tenant, batch, member)
@@ -65,11 +65,11 @@ async def _search(planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, 
         raise InterestsNotDeclared
 
 
-async def give_bids(
+async def place_bids(
     planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member, body: BidsBody, by: ActBy
 ) -> None:
     """Store bids, and declare the conflicts of interest among them. Raises HttpProblem in the same cases as
-    `biddable_proposals`, and ReviewRefused if the reviewer may not bid on one of the proposals."""
-    await _search(planner, tenant, batch, member)
-    reason = body.reason.strip() or _CONFLICT
+    `find_biddable_proposals`, and ReviewRefused if the reviewer may not bid on one of the proposals."""
+    await _prepare_bidding(planner, tenant, batch, member)
+    reason = body.reason.strip() or _DEFAULT_CONFLICT_REASON
     await planner.reviewing.bids.give(tenant, member.id, batch, body.bids, reason, by)

@@ -11,7 +11,7 @@ from orchestrator.problems import HttpProblem
 from orchestrator.validation_wording import fault_in_words
 
 
-def criteria_of_bodies(bodies: Sequence[CriterionBody], pointer: str) -> tuple[Criterion, ...]:
+def parse_criterion_bodies(bodies: Sequence[CriterionBody], pointer: str) -> tuple[Criterion, ...]:
     """Convert the criteria in a request body. `pointer` is their location. Raises HttpProblem if a criterion is invalid
     or a name occurs twice."""
     names = [body.name.casefold() for body in bodies]
@@ -28,23 +28,23 @@ def criteria_of_bodies(bodies: Sequence[CriterionBody], pointer: str) -> tuple[C
     return tuple(criteria)
 
 
-def criteria_toml(bodies: Sequence[CriterionBody]) -> str:
+def format_criteria_toml(bodies: Sequence[CriterionBody]) -> str:
     """Return criteria as TOML that `parse_criteria` can parse; empty if there are none."""
-    return "\n".join(_toml(body) for body in bodies)
+    return "\n".join(_format_criterion(body) for body in bodies)
 
 
-def _toml(body: CriterionBody) -> str:
+def _format_criterion(body: CriterionBody) -> str:
     """Return a criterion as a TOML entry. JSON strings are also valid TOML strings."""
-    anchors = ", ".join(f"{score} = {_quoted(body.anchors[score])}" for score in sorted(body.anchors, key=int))
+    anchors = ", ".join(f"{score} = {_quote(body.anchors[score])}" for score in sorted(body.anchors, key=int))
     lines = [
         "[[criteria]]",
-        f"name = {_quoted(body.name)}",
-        f"question = {_quoted(body.question)}",
+        f"name = {_quote(body.name)}",
+        f"question = {_quote(body.question)}",
         *([f"anchors = {{ {anchors} }}"] if anchors else []),
         f"weight = {body.weight:g}",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)

@@ -9,7 +9,7 @@ from orchestrator.store import PgJobs
 from orchestrator.store.erasure import JobToErase, PgErasures
 
 
-async def erasure_of(
+async def preview_erasure(
     erasures: PgErasures, jobs: PgJobs, tenant: TenantId, source: str | None, batch: str | None
 ) -> Erasure:
     """Return what an erasure would delete. Raises HttpProblem if the batch does not exist."""
@@ -28,7 +28,7 @@ async def erasure_of(
                 state=item.state,
                 batch=item.batch,
                 row=item.row,
-                warning=_loss(item) if batch is None else "",
+                warning=_describe_loss(item) if batch is None else "",
             )
             for item in erasure
             if item.id not in stay
@@ -46,7 +46,7 @@ async def erasure_of(
     )
 
 
-def _loss(job_to_erase: JobToErase) -> str:
+def _describe_loss(job_to_erase: JobToErase) -> str:
     """Return a sentence about what other applicants lose if a ranking is deleted with an applicant's data; empty if
     they lose nothing."""
     ranking_name = f"The ranking “{job_to_erase.subject or job_to_erase.id}”"
@@ -61,11 +61,11 @@ def _loss(job_to_erase: JobToErase) -> str:
     return f"{ranking_name} will be deleted too ({cost}), so the remaining {remaining_text} will have no ranking."
 
 
-async def erase_found(
+async def carry_out_erasure(
     erasures: PgErasures, tenant: TenantId, source: str | None, erasure: Erasure, by: ActBy
 ) -> Erasure:
-    """Delete what `erasure_of` found, and return the erasure with the number of its proof. `source` is the name that
-    was searched for, if any."""
+    """Delete what `preview_erasure` found, and return the erasure with the number of its proof. `source` is the name
+    that was searched for, if any."""
     erased_jobs = [JobId(job.id) for job in erasure.jobs]
     batch = BatchId(erasure.batch) if erasure.batch else None
     kept_rankings = [JobId(item.id) for item in erasure.redacted_rankings]

@@ -21,7 +21,7 @@ async def find_batch(jobs: PgJobs, tenant: TenantId, id: str) -> BatchStatus:
     return required(await jobs.batch(tenant, BatchId(id)), missing_or_deleted("batch", id))
 
 
-def no_result_problem(job: Job) -> HttpProblem:
+def build_no_result_problem(job: Job) -> HttpProblem:
     """Return the problem that explains why a job has no result."""
     if job.problem is not None:
         return HttpProblem.of(job.problem, job.state)

@@ -13,12 +13,12 @@ from assayer_client.letters import Letter, LetterTemplates
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import HttpProblem
-from orchestrator.reviewing.letters import PLACEHOLDERS, letter_text, unknown_placeholders
+from orchestrator.reviewing.letters import PLACEHOLDERS, fill_template, find_unknown_placeholders
 from orchestrator.store.call_details import PgCallDetails
 from orchestrator.store.letters import LetterMaterial, PgLetters
 
-_DECISIONS = {"fund": "funded", "reserve": "on the reserve list", "decline": "not funded"}
-_UNNAMED = "applicant"
+_DECISION_WORDS = {"fund": "funded", "reserve": "on the reserve list", "decline": "not funded"}
+_UNNAMED_APPLICANT = "applicant"
 
 
 class LettersSheet(Frozen):
@@ -31,7 +31,7 @@ class LettersSheet(Frozen):
 def check_templates(templates: LetterTemplates) -> None:
     """Raise HttpProblem if a template contains an unknown placeholder."""
     for outcome, template in templates.model_dump().items():
-        if unknown := unknown_placeholders(template):
+        if unknown := find_unknown_placeholders(template):
             known_placeholders = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
             wrong = ", ".join(f"{{{name}}}" for name in unknown)
             raise HttpProblem.invalid(
@@ -39,7 +39,7 @@ def check_templates(templates: LetterTemplates) -> None:
             )
 
 
-async def letters_of(
+async def build_letters(
     store: PgLetters,
     call_details: PgCallDetails,
     tenant: TenantId,
@@ -51,20 +51,20 @@ async def letters_of(
     terms = (await call_details.get(tenant, call.id)).terms
     templates = (await store.templates(tenant, call.id)).templates
     material = await store.material(tenant, call.id, evaluations)
-    return [_letter(item, templates, terms, call, today) for item in material]
+    return [_build_letter(item, templates, terms, call, today) for item in material]
 
 
-def _letter(
+def _build_letter(
     item: LetterMaterial, templates: LetterTemplates, terms: CallTerms, call: BatchStatus, today: dt.date
 ) -> Letter:
     reference = get_own_reference(item.source, item.row)
     values = {
-        "applicant": item.applicant or _UNNAMED,
+        "applicant": item.applicant or _UNNAMED_APPLICANT,
         "institution": item.institution,
         "title": item.title,
         "reference": reference,
         "call": call.name or call.id,
-        "decision": _DECISIONS[item.outcome],
+        "decision": _DECISION_WORDS[item.outcome],
         "amount": "" if item.amount is None else f"{item.amount:,.2f}".removesuffix(".00"),
         "currency": terms.currency,
         "reason": item.reason,
@@ -77,7 +77,7 @@ def _letter(
         title=item.title,
         applicant=item.applicant,
         outcome=item.outcome,
-        text=_text(item, templates, values),
+        text=_get_text(item, templates, values),
         comments=item.comments,
         released_comments=len(item.released),
         sent_at=item.sent_at,
@@ -85,13 +85,13 @@ def _letter(
     )
 
 
-def _text(item: LetterMaterial, templates: LetterTemplates, values: Mapping[str, str]) -> str:
+def _get_text(item: LetterMaterial, templates: LetterTemplates, values: Mapping[str, str]) -> str:
     """Return the letter's text as it was sent or, if it was not sent yet, as it would be sent now."""
     template = f"{getattr(templates, item.outcome)}\n\n{templates.closing}"
-    return letter_text(template, values) if item.sent is None else item.sent
+    return fill_template(template, values) if item.sent is None else item.sent
 
 
-def letters_zip(letters: Sequence[Letter]) -> bytes:
+def zip_letters(letters: Sequence[Letter]) -> bytes:
     """Return a ZIP archive with one text file per letter."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:

@@ -13,7 +13,7 @@ from orchestrator.store import PgLedger
 from orchestrator.store.llm_answer_cache import PgCallContents
 
 
-async def call_contents(
+async def get_llm_request_contents(
     stored: PgCallContents, job: Job, calls: Sequence[tuple[LlmRequest, str]], number: int
 ) -> LlmRequestContents:
     """Return one of the job's model requests with its messages and answer. Raises HttpProblem if there is none with
@@ -38,7 +38,7 @@ async def call_contents(
     return LlmRequestContents(request=call, messages=contents.messages or unstored, answer=contents.answer)
 
 
-async def calls_of(
+async def find_llm_requests(
     ledger: PgLedger, job: Job, events: Sequence[JobEvent], now: dt.datetime
 ) -> list[tuple[LlmRequest, str]]:
     """Return the job's model requests in the order in which they ended, each with the key of its stored answer.
@@ -46,11 +46,12 @@ async def calls_of(
     rows = await ledger.rows_of_job(job.id)
     end = job.finished_at or now
     return [
-        (_call(number, row), row.key) for number, row in enumerate(ledger_rows_of_job(job, events, rows, end), start=1)
+        (_build_llm_request(number, row), row.key)
+        for number, row in enumerate(ledger_rows_of_job(job, events, rows, end), start=1)
     ]
 
 
-def _call(number: int, row: LedgerRow) -> LlmRequest:
+def _build_llm_request(number: int, row: LedgerRow) -> LlmRequest:
     record = row.record
     fields = record.model_dump(exclude={"latency_seconds", "redacted"})
     seconds = record.latency_seconds

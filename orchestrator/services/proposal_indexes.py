@@ -7,11 +7,11 @@ from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.reviewing.proposal_index import IndexedProposal, ProposalIndex
 from orchestrator.store.assignments import PgAssignments
 
-_MAX_CALLS = 4
-_READ_AT_ONCE = 500
+_MAX_CACHED_CALLS = 4
+_PROPOSALS_PER_READ = 500
 
 
-class _Held:
+class _CachedIndex:
     def __init__(self) -> None:
         self.lock, self.index = asyncio.Lock(), ProposalIndex()
 
@@ -19,21 +19,21 @@ class _Held:
 class ProposalIndexes:
     def __init__(self, assignments: PgAssignments) -> None:
         self._assignments = assignments
-        self._held = OrderedDict[tuple[TenantId, BatchId], _Held]()
+        self._held = OrderedDict[tuple[TenantId, BatchId], _CachedIndex]()
         """Indexes by call, least recently used first."""
 
     async def of(self, tenant: TenantId, batch: BatchId) -> ProposalIndex:
         """Return the index for a call's proposals, after adding new and changed texts. Proposals whose text is not
         known yet are omitted."""
-        cached_index = self._held.setdefault((tenant, batch), _Held())
+        cached_index = self._held.setdefault((tenant, batch), _CachedIndex())
         self._held.move_to_end((tenant, batch))
-        if len(self._held) > _MAX_CALLS:
+        if len(self._held) > _MAX_CACHED_CALLS:
             self._held.popitem(last=False)
         async with cached_index.lock:
             versions = await self._assignments.versions(tenant, batch)
             unread = [item for item, version in versions.items() if cached_index.index.versions.get(item) != version]
-            for start in range(0, len(unread), _READ_AT_ONCE):
-                read = await self._assignments.proposals(tenant, batch, unread[start : start + _READ_AT_ONCE])
+            for start in range(0, len(unread), _PROPOSALS_PER_READ):
+                read = await self._assignments.proposals(tenant, batch, unread[start : start + _PROPOSALS_PER_READ])
                 texts = {
                     item.id: IndexedProposal(item.title, item.text, item.beside)
                     for item in read

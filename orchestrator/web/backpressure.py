@@ -17,7 +17,7 @@ from orchestrator.problems import HttpProblem
 from orchestrator.settings import ApiSettings, BatchSettings
 from orchestrator.web.request_log import send_problem
 
-PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
+PROBE_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 """Paths that are served even if the process is overloaded, because an unanswered probe would mark the process as
 dead."""
 
@@ -36,7 +36,7 @@ class RequestLimit:
         self._running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in PROBES:
+        if scope["type"] != "http" or scope["path"] in PROBE_PATHS:
             await self._app(scope, receive, send)
             return
         if self._running >= self._settings.max_requests:
@@ -59,7 +59,7 @@ class RequestLimit:
         self._running -= 1
 
 
-def release_slot(scope: Mapping[str, Any]) -> None:
+def release_slots(scope: Mapping[str, Any]) -> None:
     """Release a request's slots once it has no more work to do: its slot in this process and its slot for the
     tenant."""
     for release in scope.get("assayer.slots", ()):
@@ -94,7 +94,7 @@ class StreamLimit:
         """Count a stream as open, and release the request's slot for other requests. Raises HttpProblem with status 429
         if too many streams are open."""
         self.check_room(tenant)
-        release_slot(scope)
+        release_slots(scope)
         self._held[tenant] += 1
         try:
             yield
@@ -144,7 +144,7 @@ class UploadLimit:
         receives a function that returns True once it should stop by raising ReadingAbandoned. Raises ClientDisconnect
         if the client has disconnected, and HttpProblem if parsing takes too long."""
         disconnected, timed_out = threading.Event(), threading.Event()
-        watcher = asyncio.create_task(_watch(request, disconnected))
+        watcher = asyncio.create_task(_watch_for_disconnect(request, disconnected))
         tenant_slots = self._parsing_of.setdefault(tenant, asyncio.Semaphore(max(1, self._settings.at_once - 1)))
         try:
             async with tenant_slots, self._parsing:
@@ -169,7 +169,7 @@ class UploadLimit:
         )
 
 
-async def _watch(request: Request, disconnected: threading.Event) -> None:
+async def _watch_for_disconnect(request: Request, disconnected: threading.Event) -> None:
     """Set the event when the request's client disconnects. The body must already have been read."""
     while (await request.receive())["type"] != "http.disconnect":
         continue

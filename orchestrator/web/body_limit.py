@@ -14,10 +14,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestrator.problems import HttpProblem
 from orchestrator.settings import ApiSettings
-from orchestrator.web.backpressure import release_slot
+from orchestrator.web.backpressure import release_slots
 from orchestrator.web.request_log import send_problem
 
-_UNKNOWN = ""
+_UNKNOWN_TENANT = ""
 """Stands for the tenant of all requests whose caller is unknown."""
 
 
@@ -41,17 +41,17 @@ class BodyLimit:
         self._in_transfer: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not _announces_body(scope):
+        if not _has_body(scope):
             await self._app(scope, receive, send)
             return
         is_upload = self._uploads.fullmatch(scope["path"]) is not None
         max_bytes = self._settings.max_upload_bytes if is_upload else self._settings.max_body_bytes
         announced = Headers(scope=scope).get("content-length", "")
         if announced.isascii() and announced.isdigit() and int(announced[:20]) > max_bytes:
-            await send_problem(_too_large(max_bytes, f"{int(announced[:20]):,}"), scope, receive, send)
+            await send_problem(_build_too_large_problem(max_bytes, f"{int(announced[:20]):,}"), scope, receive, send)
             return
         caller = scope.get("assayer.caller")
-        tenant = _UNKNOWN if caller is None else caller.tenant
+        tenant = _UNKNOWN_TENANT if caller is None else caller.tenant
         if self._in_transfer[tenant] >= self._settings.max_bodies_per_tenant:
             # Before routing, which is most of the cost of a refusal.
             await send_problem(self._too_many(tenant), scope, receive, send)
@@ -97,7 +97,7 @@ class BodyLimit:
     def check(self, taken: int, max_bytes: int, commas: int) -> None:
         """Raise HttpProblem if the body has too many bytes or, in a JSON document, too many commas."""
         if taken > max_bytes:
-            raise _too_large(max_bytes, "too many")
+            raise _build_too_large_problem(max_bytes, "too many")
         if commas > self._settings.max_json_values:
             raise HttpProblem(
                 "content-too-large",
@@ -147,7 +147,7 @@ class UnreadBodyDrain:
         self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not _announces_body(scope):
+        if not _has_body(scope):
             await self._app(scope, receive, send)
             return
         complete = False
@@ -161,7 +161,7 @@ class UnreadBodyDrain:
         async def draining_send(message: Message) -> None:
             if message["type"] == "http.response.body" and not message.get("more_body") and not complete:
                 await send({**message, "more_body": True})
-                release_slot(scope)
+                release_slots(scope)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._settings.linger_seconds):
                         while not complete:
@@ -172,7 +172,7 @@ class UnreadBodyDrain:
         await self._app(scope, observed_receive, draining_send)
 
 
-def _announces_body(scope: Scope) -> bool:
+def _has_body(scope: Scope) -> bool:
     headers = Headers(scope=scope) if scope["type"] == "http" else {}
     return bool(headers.get("content-length", "0").strip("0")) or "transfer-encoding" in headers
 
@@ -184,7 +184,7 @@ def _is_json(scope: Scope) -> bool:
     return media == "application/json" or media.endswith("+json")
 
 
-def _too_large(max_bytes: int, size: str) -> HttpProblem:
+def _build_too_large_problem(max_bytes: int, size: str) -> HttpProblem:
     return HttpProblem(
         "content-too-large",
         f"The body has {size} bytes; the limit is {max_bytes:,}. Send less at once; a batch can be sent in "

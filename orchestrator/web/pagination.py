@@ -16,10 +16,10 @@ J = TypeVar("J", Job, BatchStatus)
 R = TypeVar("R")
 
 _CURSOR = re.compile(r"(?P<moment>[\d:T.-]{19,26}\+00:00) (?P<id>\w{1,64})", re.ASCII)
-_PLACE = re.compile(r"(?P<row>\d{0,9}) (?P<id>\w{1,64})", re.ASCII)
+_PANEL_CURSOR = re.compile(r"(?P<row>\d{0,9}) (?P<id>\w{1,64})", re.ASCII)
 
 
-def page_of(listed: Sequence[J], limit: int, resource_of: Callable[[J], R]) -> Page[R]:
+def build_page(listed: Sequence[J], limit: int, resource_of: Callable[[J], R]) -> Page[R]:
     """Return a page with up to `limit` items. `listed` contains one item more if there is another page."""
     page = listed[:limit]
     return Page(
@@ -44,7 +44,9 @@ def decode_cursor(cursor: str | None) -> Cursor | None:
 
 def decode_panel_cursor(cursor: str | None) -> PanelCursor | None:
     """Decode a cursor for a panel's rows; None for the first page. Raises HttpProblem if it is invalid."""
-    return _decode(cursor, _PLACE, lambda match: PanelCursor(int(match["row"]) if match["row"] else None, match["id"]))
+    return _decode(
+        cursor, _PANEL_CURSOR, lambda match: PanelCursor(int(match["row"]) if match["row"] else None, match["id"])
+    )
 
 
 def _encode(text: str) -> str:

@@ -10,7 +10,7 @@ from fastapi import Depends
 
 from orchestrator.jobs.withheld_addresses import without_addresses
 from orchestrator.problems import Check
-from orchestrator.web.services import of_application
+from orchestrator.web.services import get_from_application
 
 _LOG = logging.getLogger(__name__)
 
@@ -48,4 +48,4 @@ class Readiness:
             return self._checks
 
 
-ReadinessDependency = Annotated[Readiness, Depends(of_application("readiness"))]
+ReadinessDependency = Annotated[Readiness, Depends(get_from_application("readiness"))]

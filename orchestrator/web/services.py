@@ -54,7 +54,7 @@ from orchestrator.web.backpressure import StreamLimit, UploadLimit
 from orchestrator.web.searchable_corpus import SearchableCorpora
 from orchestrator.webhooks.secrets import SecretCipher
 
-_RENDERED_AT_ONCE = 2
+_MAX_CONCURRENT_RENDERINGS = 2
 """Maximum number of documents rendered concurrently; each occupies a core."""
 
 
@@ -104,7 +104,7 @@ class Services:
         self.clock, self.listener, self.options, self.judges = clock, listener, options, judges
         self.mails, self.cipher, self.check_address = mails, cipher, check_address
         self.read_table, self.ready = read_table, ready
-        self.page_pictures, self.rendering = page_pictures, asyncio.Semaphore(_RENDERED_AT_ONCE)
+        self.page_pictures, self.rendering = page_pictures, asyncio.Semaphore(_MAX_CONCURRENT_RENDERINGS)
         self.identity_providers = identity_providers or {}
         self.corpora = corpora
         self.group_seconds, self.most_abstract_chars = group_seconds, most_abstract_chars
@@ -145,7 +145,7 @@ class Services:
         return AssignmentPlanner(self.reviewing, self.members, self.clock, self.proposal_indexes)
 
 
-def of_application(name: str) -> Callable[[Request], Awaitable[Any]]:
+def get_from_application(name: str) -> Callable[[Request], Awaitable[Any]]:
     """Return a dependency that provides one item in the application's state."""
 
     async def part(request: Request) -> Any:
@@ -154,6 +154,6 @@ def of_application(name: str) -> Callable[[Request], Awaitable[Any]]:
     return part
 
 
-ServicesDependency = Annotated[Services, Depends(of_application("services"))]
-StreamLimitDependency = Annotated[StreamLimit, Depends(of_application("streams"))]
-UploadLimitDependency = Annotated[UploadLimit, Depends(of_application("uploads"))]
+ServicesDependency = Annotated[Services, Depends(get_from_application("services"))]
+StreamLimitDependency = Annotated[StreamLimit, Depends(get_from_application("streams"))]
+UploadLimitDependency = Annotated[UploadLimit, Depends(get_from_application("uploads"))]

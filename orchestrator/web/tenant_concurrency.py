@@ -17,25 +17,25 @@ from orchestrator.access.api_keys import hash_key
 from orchestrator.access.sessions import hash_token
 from orchestrator.problems import HttpProblem
 from orchestrator.settings import AccessSettings, ApiSettings
-from orchestrator.web.backpressure import release_slot
-from orchestrator.web.cookies import session_token
+from orchestrator.web.backpressure import release_slots
+from orchestrator.web.cookies import read_session_token
 from orchestrator.web.request_log import send_problem
 
 _MAX_CACHED = 10_000
 """Maximum number of cached keys and sessions."""
-_LOOKUPS_AT_ONCE = 4
+_MAX_CONCURRENT_LOOKUPS = 4
 """Maximum number of concurrent lookups for keys and sessions that are new to this process."""
 _MAX_WAITING_LOOKUPS = 1_000
 """Maximum number of requests waiting for such a lookup."""
 _MAX_DELAYED_REFUSALS = 2_000
 """Maximum number of delayed refusals. Further refusals are sent immediately, so that a flood of requests cannot hold an
 unlimited number of connections open."""
-_DELAY_SHARES = (0.5, 1.5)
+_DELAY_FACTORS = (0.5, 1.5)
 """Range of a refusal's delay, relative to the mean."""
-_TOO_MANY = 429
-_TENANT_FOUND = "assayer.tenant_found"
-_PAGES, _SIGN_IN, _CALLBACK = "/console", "/console/sign-in", "/console/callback"
-_SIGN_IN_WITH_KEY = b"a key that is typed"
+_TOO_MANY_REQUESTS = 429
+_TENANT_CALLBACK = "assayer.tenant_found"
+_CONSOLE_PATH, _SIGN_IN_PATH, _CALLBACK_PATH = "/console", "/console/sign-in", "/console/callback"
+_KEY_SIGN_IN = b"a key that is typed"
 """Key under which all sign-ins with an API key are counted, because each typed key may be new to this process. Sign-ins
 through an identity provider are not counted, because they wait for the provider."""
 
@@ -56,12 +56,12 @@ class TenantConcurrency:
         )
         self._present: Counter[str] = Counter()
         """Number of each tenant's requests that are in progress or waiting."""
-        self._lookup_slots = asyncio.Semaphore(_LOOKUPS_AT_ONCE)
+        self._lookup_slots = asyncio.Semaphore(_MAX_CONCURRENT_LOOKUPS)
         self._waiting_lookups = 0
         self._refusals = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        key = _key_of(scope, self._access)
+        key = _get_key(scope, self._access)
         if key is None:
             await self._app(scope, receive, send)
             return
@@ -103,7 +103,7 @@ class TenantConcurrency:
                 known.enter_context(self._count_as_present(tenant))
                 await slot.move(self._slots[tenant])
 
-            scope[_TENANT_FOUND] = tenant_found
+            scope[_TENANT_CALLBACK] = tenant_found
             await self._run_in_slot(slot, scope, receive, send)
 
     async def _run_in_slot(self, slot: "_TenantSlot", scope: Scope, receive: Receive, send: Send) -> None:
@@ -121,9 +121,9 @@ class TenantConcurrency:
             return message
 
         async def slow_refusal(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] == _TOO_MANY:
+            if message["type"] == "http.response.start" and message["status"] == _TOO_MANY_REQUESTS:
                 slot.end()
-                release_slot(scope)
+                release_slots(scope)
                 await self._delay_refusal()
             await send(message)
 
@@ -139,7 +139,7 @@ class TenantConcurrency:
             return
         self._refusals += 1
         try:
-            await asyncio.sleep(self._settings.refusal_seconds * random.uniform(*_DELAY_SHARES))  # noqa: S311
+            await asyncio.sleep(self._settings.refusal_seconds * random.uniform(*_DELAY_FACTORS))  # noqa: S311
         finally:
             self._refusals -= 1
 
@@ -176,9 +176,9 @@ class TenantConcurrency:
         )
 
 
-async def tenant_is_known(scope: Scope, tenant: str) -> None:
+async def record_tenant(scope: Scope, tenant: str) -> None:
     """Record the request's tenant. From then on, the request takes one of that tenant's slots."""
-    if (tenant_found := scope.pop(_TENANT_FOUND, None)) is not None:
+    if (tenant_found := scope.pop(_TENANT_CALLBACK, None)) is not None:
         await tenant_found(tenant)
 
 
@@ -214,15 +214,15 @@ class _TenantSlot:
         self.release()
 
 
-def _key_of(scope: Scope, access: AccessSettings) -> bytes | None:
+def _get_key(scope: Scope, access: AccessSettings) -> bytes | None:
     """Return the hash of the request's key or session. None if it has neither, or needs no slot."""
-    if scope["type"] != "http" or scope["path"] == _CALLBACK:
+    if scope["type"] != "http" or scope["path"] == _CALLBACK_PATH:
         return None
-    if scope["path"] == _SIGN_IN and scope["method"] == "POST":
-        return _SIGN_IN_WITH_KEY
+    if scope["path"] == _SIGN_IN_PATH and scope["method"] == "POST":
+        return _KEY_SIGN_IN
     request = Request(scope)
     header = request.headers.get("authorization")
-    if header is not None and not scope["path"].startswith(_PAGES):
+    if header is not None and not scope["path"].startswith(_CONSOLE_PATH):
         return hash_key(header.partition(" ")[2].strip())
-    token = session_token(request, access)
+    token = read_session_token(request, access)
     return None if token is None else hash_token(token)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import JobId
 from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
-from orchestrator.reviewing.expertise import Known
+from orchestrator.reviewing.expertise import KnownExpertise
 from orchestrator.reviewing.proposal_index import IndexedProposal, ProposalIndex
 
 BODY = "We rehearse what the next round of training would overwrite. " * 4
@@ -58,17 +58,20 @@ def test_parts_beside_the_text_are_searched() -> None:
 
 def test_the_closest_proposal_is_the_most_similar() -> None:
     index = _index(ev_1="We count bark beetles in spruce forests.", ev_2="We formalise topology in a proof assistant.")
-    for known in (Known(keywords=["bark beetles"]), Known(papers=[("Beetles", "Spruce forests after storms.")])):
+    for known in (
+        KnownExpertise(keywords=["bark beetles"]),
+        KnownExpertise(papers=[("Beetles", "Spruce forests after storms.")]),
+    ):
         similar = index.similarities(known)
         assert similar[BEETLES] > 0.1
         assert similar[PROOFS] == 0.0
-    assert index.similarities(Known()) == {BEETLES: 0.0, PROOFS: 0.0}
+    assert index.similarities(KnownExpertise()) == {BEETLES: 0.0, PROOFS: 0.0}
 
 
 def test_index_without_proposals_has_no_conflicts_and_no_similarities() -> None:
     empty = ProposalIndex()
     empty.prepare()
-    assert (empty.possible_conflicts(ConflictSearch([ADA])), empty.similarities(Known(["x"]))) == ([], {})
+    assert (empty.possible_conflicts(ConflictSearch([ADA])), empty.similarities(KnownExpertise(["x"]))) == ([], {})
 
 
 def test_changed_and_removed_proposals_leave_the_index() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Absent
 from orchestrator.access.roles import MemberId
-from orchestrator.reviewing.agreement import mean_kappa, pair_agreements
+from orchestrator.reviewing.agreement import compute_mean_kappa, compute_pair_agreements
 from orchestrator.reviewing.assigning import plan_assignments
 from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
 
@@ -114,6 +114,6 @@ def test_reviewer_panels_vary_between_proposals() -> None:
 @pytest.mark.parametrize("second", [dict.fromkeys("vwxyz", 3), {"v": 3, "w": 3}])
 def test_undefined_kappa_is_reported_as_missing(second: dict[str, int]) -> None:
     given = [("a", proposal, 3) for proposal in "vwxyz"] + [("b", *item) for item in second.items()]
-    (pair,) = pair_agreements(*zip(*given, strict=True))
+    (pair,) = compute_pair_agreements(*zip(*given, strict=True))
     assert isinstance(pair.kappa, Absent)
-    assert isinstance(mean_kappa([pair]), Absent)
+    assert isinstance(compute_mean_kappa([pair]), Absent)

@@ -10,7 +10,7 @@ from assayer_client.batches import BatchEstimate, ExpectedFit, RowsQuery
 from orchestrator.api.expected_fit import expected_fit
 from orchestrator.api.routes.batch_upload import BATCH_BODY, BatchBody, no_usable_row
 from orchestrator.jobs.estimates import TypicalEvaluation, estimate
-from orchestrator.services.batch_summaries import tags_in
+from orchestrator.services.batch_summaries import parse_tags
 
 _OTHER_BOARD = Absent(
     reason="The cost of a custom board is unknown. Omit the board to see the cost with the default board."
@@ -29,7 +29,7 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
         raise no_usable_row(intake)
     ideas = len(intake.accepted) - len(intake.duplicates)
     pace = await services.costs.pace(tenant, query.method)
-    models = tags_in(query.board_models)
+    models = parse_tags(query.board_models)
     typical: TypicalEvaluation | Absent
     if query.board is None and not models:
         past_usage = await services.costs.taken(tenant, query.method, services.options.gpu_speeds)

@@ -32,10 +32,10 @@ from orchestrator.batches.workbook import as_xlsx
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import not_found
-from orchestrator.services.panels import panel_of
+from orchestrator.services.panels import get_panel
 from orchestrator.store.call_tables import TableRow
 from orchestrator.web.authentication import Reader
-from orchestrator.web.content_negotiation import negotiated_media_type
+from orchestrator.web.content_negotiation import require_media_type
 from orchestrator.web.services import Services
 from orchestrator.web.things_in_paths import CallInPath
 
@@ -88,7 +88,7 @@ async def get_batch_results(
 ) -> Response:
     """Return the results so far, with scores and ranks. Callers who may see reviewers' opinions also get their number
     and combined score. The formats are JSON Lines with full reports, or a table as CSV, Excel or Parquet."""
-    media = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
+    media = _MEDIA_TYPES[query.format] if query.format else require_media_type(accept, tuple(_FORMAT_NAMES))
     format_name = _FORMAT_NAMES[media]
     standings = await _standings(context.services, context.caller, batch, query.ranking)
     await context.services.audit_log.record(context.tenant, context.by, "exported", batch.id, format=format_name)
@@ -135,7 +135,7 @@ async def _standings(
     table = await services.tables.all(caller.tenant, batch.id, ranking or "")
     people: dict[str, PanelRow] | None = None
     if may(caller.role, "see the panel"):
-        people = {item.evaluation: item for item in (await panel_of(services.reviewing, caller.tenant, batch.id)).rows}
+        people = {item.evaluation: item for item in (await get_panel(services.reviewing, caller.tenant, batch.id)).rows}
     return {row.id: _standing_of(row, ranking, people) for row in table}
 
 

@@ -22,10 +22,10 @@ from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 from orchestrator.jobs.submissions import BatchClosed, MoreRows, NewBatch, NewJob
 from orchestrator.problems import HttpProblem
-from orchestrator.services.batch_summaries import batch_links, batch_path, tags_in
+from orchestrator.services.batch_summaries import build_batch_links, build_batch_path, parse_tags
 from orchestrator.web.authentication import Submitter
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.request_log import request_record
+from orchestrator.web.request_log import get_request_record
 from orchestrator.web.services import Services, UploadLimitDependency
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
@@ -73,7 +73,7 @@ class BatchBody:
         services.options.check_limit(query.max_usd, query.method)
         if is_in_future(query.cutoff, services):
             raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
-        if wrong := services.options.board_problem(query.board, tags_in(query.board_models), query.method):
+        if wrong := services.options.board_problem(query.board, parse_tags(query.board_models), query.method):
             raise HttpProblem.parameter(wrong.field, wrong.detail)
         _criteria(query.criteria)
         content_type = self.request.headers.get("content-type", "")
@@ -113,7 +113,7 @@ class BatchUpload(BatchBody):
     async def store(self, query: RowsQuery, intake: BatchIntake, batch: NewBatch | MoreRows, name: str) -> Response:
         """Store the parsed rows, or replay the response to the same request. Raises HttpProblem if the batch is
         closed."""
-        services, path = self.context.services, batch_path(batch.id)
+        services, path = self.context.services, build_batch_path(batch.id)
         answer_body = _accepted_batch(batch.id, name, intake).model_dump_json().encode()
         fingerprint = request_fingerprint(self.request, intake.digest, query.model_dump_json())
         record = idempotency_record(self.idempotency_key, fingerprint, 202, answer_body, path)
@@ -124,7 +124,7 @@ class BatchUpload(BatchBody):
         except BatchClosed as error:
             raise HttpProblem("conflict", str(error)) from None
         answer = Response(answer_body, 202, {"Location": path}, _JSON) if replay is None else replayed_response(replay)
-        request_record(self.request.scope).jobs.append(answer.headers["Location"].rpartition("/")[2])
+        get_request_record(self.request.scope).jobs.append(answer.headers["Location"].rpartition("/")[2])
         return answer
 
 
@@ -140,7 +140,7 @@ async def create_batch(query: Annotated[BatchQuery, Query()], upload: Annotated[
         rows=intake.rows,
         rejected=tuple(intake.rejected),
         open=query.open,
-        tags=tags_in(query.tags),
+        tags=parse_tags(query.tags),
         opinions_due=query.opinions_due,
         submitted_by=upload.context.caller.member,
     )
@@ -199,7 +199,7 @@ def _accepted_batch(batch: BatchId, name: str, intake: BatchIntake) -> AcceptedB
         duplicates=tuple(intake.duplicates),
         notices=tuple(intake.notices),
         next_row=intake.last + 1,
-        links=batch_links(batch),
+        links=build_batch_links(batch),
     )
 
 
@@ -213,7 +213,7 @@ def _job(row: AcceptedRow, query: RowsQuery, services: Services, traceparent: st
         cutoff=cutoff,
         blind=services.options.judged_blind(query.blind, several=True),
         board=query.board,
-        board_models=tags_in(query.board_models),
+        board_models=parse_tags(query.board_models),
         criteria=_criteria(query.criteria),
         limits=Limits(max_usd=query.max_usd, max_prompt_tokens=query.max_prompt_tokens),
     )

@@ -16,7 +16,7 @@ from assayer_client.resources import Page
 from orchestrator.access.roles import MemberId
 from orchestrator.api.acting import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader, ReviewerCaller
 from orchestrator.problems import not_found, required
-from orchestrator.services.bids import biddable_proposals, give_bids
+from orchestrator.services.bids import find_biddable_proposals, place_bids
 from orchestrator.services.members import get_member
 from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
@@ -77,7 +77,7 @@ async def change_bids(id: PathId, body: BidsBody, context: ReviewerCaller) -> Pa
     unchanged. The bid `conflict` declares a conflict of interest, which removes the proposal from the list."""
     batch = (await context.find_batch(id)).id
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
-    await give_bids(context.services.assignment_planner, context.tenant, batch, member, body, context.by)
+    await place_bids(context.services.assignment_planner, context.tenant, batch, member, body, context.by)
     return Page(items=tuple(await _biddable(context, id)), next=None)
 
 
@@ -90,7 +90,7 @@ async def list_bids(context: PeopleReader, batch: CallInPath) -> Page[ReviewerBi
 async def _biddable(context: RouteContext, id: str) -> list[BiddableProposal]:
     batch = (await context.find_batch(id)).id
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
-    return await biddable_proposals(context.services.assignment_planner, context.tenant, batch, member)
+    return await find_biddable_proposals(context.services.assignment_planner, context.tenant, batch, member)
 
 
 def _check_own(context: RouteContext, id: str) -> None:

@@ -25,7 +25,7 @@ from orchestrator.api.idempotency import CreationDependency
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import missing_or_deleted, required
-from orchestrator.services.letters import LettersSheet, check_templates, letters_of, letters_zip
+from orchestrator.services.letters import LettersSheet, build_letters, check_templates, zip_letters
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.things_in_paths import CallInPath, EvaluationInPath
 
@@ -66,7 +66,7 @@ async def list_letters(query: Annotated[LettersQuery, Query()], context: PanelRe
     """Return a batch's decision letters, as they were sent or would be sent now."""
     evaluations = None if query.evaluation is None else [query.evaluation]
     details, today = context.services.call_details, context.now.date()
-    letters = await letters_of(context.reviewing.letters, details, context.tenant, call, today, evaluations)
+    letters = await build_letters(context.reviewing.letters, details, context.tenant, call, today, evaluations)
     letters = [letter for letter in letters if query.outcome in (None, letter.outcome)]
     if query.format == "json":
         page = Page[Letter](items=tuple(letters), next=None)
@@ -74,7 +74,7 @@ async def list_letters(query: Annotated[LettersQuery, Query()], context: PanelRe
     export_record = {"format": f"letters, {query.format}"}
     await context.services.audit_log.record(context.tenant, context.by, "exported", call.id, **export_record)
     if query.format == "zip":
-        content, media = await asyncio.to_thread(letters_zip, letters), "application/zip"
+        content, media = await asyncio.to_thread(zip_letters, letters), "application/zip"
     else:
         sheet = LettersSheet(title=call.name or call.id, letters=tuple(letter.text for letter in letters))
         fonts = context.services.settings.fonts
@@ -92,9 +92,9 @@ async def mark_letters_sent(body: SentBody, context: Overrider, call: CallInPath
     """Record letters as sent, with their current text. Rejected before sign-off. Letters recorded earlier are
     unchanged."""
     store, details, today = context.reviewing.letters, context.services.call_details, context.now.date()
-    letters = await letters_of(store, details, context.tenant, call, today, body.evaluations)
+    letters = await build_letters(store, details, context.tenant, call, today, body.evaluations)
     await store.mark_sent(context.tenant, call.id, {item.evaluation: item.text for item in letters}, context.by)
-    sent = await letters_of(store, details, context.tenant, call, today, body.evaluations)
+    sent = await build_letters(store, details, context.tenant, call, today, body.evaluations)
     return Page(items=tuple(sent), next=None)
 
 

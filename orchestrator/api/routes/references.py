@@ -11,9 +11,9 @@ from assayer_client.references import ReferencePath, ReferencesBody, SuggestedRe
 from orchestrator.api.job_routes import CUTOFF_AHEAD, is_in_future
 from orchestrator.api.routes.corpus import paper_fields
 from orchestrator.problems import HttpProblem
-from orchestrator.services.submitted_ideas import idea_of
+from orchestrator.services.submitted_ideas import parse_idea_body
 from orchestrator.web.authentication import Reader
-from orchestrator.web.corpus_requests import answered_by_corpus
+from orchestrator.web.corpus_requests import run_corpus_search
 from orchestrator.web.searchable_corpus import SearchableCorpus
 from orchestrator.web.services import Services
 
@@ -30,7 +30,7 @@ async def suggest_references(body: ReferencesBody, context: Reader) -> Suggested
     """Suggest papers in the corpus that an idea should cite but does not. Each suggestion states how it was found: by
     similarity to the idea's text, or through citations. Nothing is stored, so no idempotency key is needed."""
     idea = await asyncio.to_thread(_parse_idea, body, context.services)
-    return await answered_by_corpus(context.services, lambda corpus: _suggest(corpus, idea, body, context.services))
+    return await run_corpus_search(context.services, lambda corpus: _suggest(corpus, idea, body, context.services))
 
 
 def _parse_idea(body: ReferencesBody, services: Services) -> Idea:
@@ -38,7 +38,7 @@ def _parse_idea(body: ReferencesBody, services: Services) -> Idea:
     future."""
     if is_in_future(body.cutoff, services):
         raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
-    idea = idea_of(body.idea, "", "/idea")
+    idea = parse_idea_body(body.idea, "", "/idea")
     if len(idea.text) > _MAX_CHARS:
         detail = (
             f"The idea has {len(idea.text):,} characters; the limit is {_MAX_CHARS:,}. Send only its main sections."

@@ -32,9 +32,9 @@ from orchestrator.jobs.models import TERMINAL, Job, JobId
 from orchestrator.jobs.requests import NamedRewardItem, RewardsRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import HttpProblem, ProblemError
-from orchestrator.services.job_lookup import no_result_problem
+from orchestrator.services.job_lookup import build_no_result_problem
 from orchestrator.store.reward_groups import GroupConflict, GroupPlan, RewardGroup
-from orchestrator.web.request_log import request_record
+from orchestrator.web.request_log import get_request_record
 from orchestrator.web.services import Services
 
 _MAX_LISTED = 50
@@ -86,7 +86,7 @@ async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
     ended_job = await _judge(work, posting)
     outcomes = await services.rewards.outcomes(ended_job.id)
     if len(outcomes) < len(work.items):
-        raise no_result_problem(ended_job)
+        raise build_no_result_problem(ended_job)
     values = [outcome.value for outcome in outcomes]
     metrics = _group_metrics(values)
     compared = ComparedRollouts(
@@ -130,7 +130,7 @@ async def _join(posting: Posting, body: CompareBody, member: int, work: RewardsR
     new = NewJob(id=job, request=work, subject=subject, priority="interactive", traceparent=traceparent_of(request))
     await services.jobs.add(tenant, [new])
     await services.reward_groups.join(tenant, body.group, member, digest, job, seconds)
-    request_record(request.scope).jobs.append(job)
+    get_request_record(request.scope).jobs.append(job)
     return job
 
 
@@ -156,7 +156,7 @@ async def _outcome(services: Services, job: Job) -> RewardOutcome:
     outcomes = await services.rewards.outcomes(job.id)
     if job.state in TERMINAL and outcomes:
         return outcomes[0]
-    raise no_result_problem(job)
+    raise build_no_result_problem(job)
 
 
 def _response_of(

@@ -11,7 +11,7 @@ from orchestrator.api.item_routes import ItemRoutes, read_items
 from orchestrator.api.job_routes import SubmissionDependency, submission_route
 from orchestrator.jobs.requests import IdeaToScore, ScoreRequest
 from orchestrator.problems import HttpProblem
-from orchestrator.services.submitted_ideas import idea_of
+from orchestrator.services.submitted_ideas import parse_idea_body
 from orchestrator.web.services import UploadLimitDependency
 
 router = APIRouter(prefix="/v1/scores", tags=["scores"])
@@ -29,7 +29,7 @@ async def create_score(body: ScoreBody, submission: SubmissionDependency, upload
 
 def _idea_to_score(position: int, body: ScoredIdeaBody) -> IdeaToScore:
     """Convert one idea in the request. Raises HttpProblem if it is invalid."""
-    idea = idea_of(body.idea, body.id, f"/items/{position}/idea")
+    idea = parse_idea_body(body.idea, body.id, f"/items/{position}/idea")
     if body.question is None:
         return IdeaToScore(id=body.id, idea=idea)
     try:
