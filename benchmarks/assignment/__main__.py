@@ -183,7 +183,8 @@ def _speed(papers: Sequence[dict[str, Any]], options: argparse.Namespace) -> Ite
     for (_, before), (name, after) in pairwise(stages):
         yield f"{name}: {after - before:.1f} s of processor time"
     loads = Counter(reviewer for _, reviewer in plan.pairs)
-    yield f"{len(plan.pairs)} assignments, {sum(plan.short.values())} missing; loads {min(loads.values())} to "
+    missing = sum(plan.missing_reviewers.values())
+    yield f"{len(plan.pairs)} assignments, {missing} missing; loads {min(loads.values())} to "
     yield f"{max(loads.values())}; by even load {len(even_plan.pairs)}"
     yield f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB"
 

@@ -17,7 +17,7 @@ router = APIRouter(prefix="/console/account", tags=["pages"], include_in_schema=
 async def show_account(context: SignedIn) -> Response:
     """Show the account page, for members and for sessions signed in with a machine key."""
     member = await _get_member(context)
-    return context.page("account.html", member=member, mailed=context.services.mails.enabled)
+    return context.render_page("account.html", member=member, sends_email=context.services.mails.enabled)
 
 
 @router.post("")

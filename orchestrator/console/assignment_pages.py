@@ -55,7 +55,7 @@ class DisplayedPlan(NamedTuple):
 
     planned: Mapping[str, list[str]]
     """Reviewers who would get the proposal."""
-    short: Mapping[str, int]
+    missing_reviewers: Mapping[str, int]
     """Number of missing reviewers, for each proposal that has too few."""
     titles: Mapping[str, str]
     shortfalls: Mapping[str, str]
@@ -84,7 +84,7 @@ async def show_assignments(
     body = (
         None if query.per_proposal is None else _build_assign_body(query.by, query.per_proposal, query.max_load or None)
     )
-    return await render_assignments(context, call, body=body, view=query, find=query.find)
+    return await render_assignments(context, call, body=body, view=query, search=query.find)
 
 
 @router.post("")
@@ -102,7 +102,7 @@ async def carry_out_plan(
     if _compute_digest(draft) != shown:
         changed_notice = "The plan has changed since it was shown, so no reviewers were assigned. Check the new plan."
         return await render_assignments(context, call, body=body, fault=changed_notice)
-    await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
+    await context.services.assignment_planner.save(context.tenant, call.id, draft, context.by)
     return _redirect_to_assignments(call)
 
 
@@ -113,7 +113,7 @@ async def set_bidding(context: Assigner, call: CallInPath, open: Annotated[bool,
         await context.reviewing.bids.set_open(context.tenant, call.id, open, context.by)
     except ReviewRefused as refusal:
         return await render_assignments(context, call, refusal=refusal)
-    index = BackgroundTask(context.services.proposal_indexes.of, context.tenant, call.id) if open else None
+    index = BackgroundTask(context.services.proposal_indexes.update_index, context.tenant, call.id) if open else None
     return RedirectResponse(f"/console/calls/{call.id}/assignments#loads", 303, background=index)
 
 
@@ -123,7 +123,7 @@ async def assign_reviewer(context: Assigner, call: CallInPath, form: Annotated[_
     job = await context.find_proposal(call, form.evaluation)
     planner = context.services.assignment_planner
     try:
-        await planner.assign_one(context.tenant, call.id, job, MemberId(form.reviewer), context.by)
+        await planner.assign_reviewer(context.tenant, call.id, job, MemberId(form.reviewer), context.by)
     except (HttpProblem, ReviewRefused) as refusal:
         return await render_assignments(context, call, refusal=refusal)
     return RedirectResponse(f"/console/calls/{call.id}/assignments#proposals", 303)
@@ -181,16 +181,16 @@ async def render_assignments(
     *,
     body: AssignBody | None = None,
     view: AssignedView | None = None,
-    find: str = "",
-    ended: EndedAssignments | None = None,
+    search: str = "",
+    ended_assignments: EndedAssignments | None = None,
     form: MemberForm | None = None,
     invitations: RefusedInvitations | None = None,
     fault: str = "",
     refusal: HttpProblem | ReviewRefused | None = None,
 ) -> Response:
-    """Show the assignments page, optionally with the outcome of the last action. `ended` lists assignments that a
-    choice of reviewers would end. `form` holds the values entered for an invitation, `invitations` refused invitations
-    of several people. `fault` or `refusal` states why the action failed."""
+    """Show the assignments page, optionally with the outcome of the last action. `ended_assignments` lists assignments
+    that a choice of reviewers would end. `form` holds the values entered for an invitation, `invitations` refused
+    invitations of several people. `fault` or `refusal` states why the action failed."""
     if refusal is not None:
         fault = str(refusal)
     draft, status = None, refusal.status_code if isinstance(refusal, HttpProblem) else 409 if fault else 200
@@ -210,21 +210,21 @@ async def render_assignments(
         reviewing.call_reviewers.chosen(tenant, call.id),
         reviewing.decisions.signed_off(tenant, call.id),
     )
-    is_signed_off, not_blind, expertise, bidding, bids = await asyncio.gather(
+    signed_names, not_blind, expertise, bidding, bids = await asyncio.gather(
         reviewing.decisions.signed_names(tenant, call.id),
         reviewing.assignments.not_blind(tenant, call.id),
         reviewing.expertise.of_members(tenant),
         reviewing.bids.is_open(tenant, call.id),
         reviewing.bids.all(tenant, call.id),
     )
-    choice = build_reviewer_choice(members, chosen_reviewers, find, not_blind)
-    reviewer_ids = {item.id for item in choice.asked}
+    choice = build_reviewer_choice(members, chosen_reviewers, search, not_blind)
+    reviewer_ids = {item.id for item in choice.participants}
     with_proposals = [member for member in members if member.id in loads]
     if sign_off is not None:
         people = with_proposals
     else:
-        people = [*choice.asked, *(member for member in with_proposals if member.id not in reviewer_ids)]
-    return await context.call_page(
+        people = [*choice.participants, *(member for member in with_proposals if member.id not in reviewer_ids)]
+    return await context.render_call_page(
         "assignments.html",
         call,
         "reviewers",
@@ -241,13 +241,13 @@ async def render_assignments(
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True)
         | ({"by": body.strategy, "per_proposal": body.per_proposal, "max_load": body.max_load} if body else {}),
         page=page,
-        names={str(member.id): member.name for member in members} | is_signed_off,
+        names={str(member.id): member.name for member in members} | signed_names,
         choice=choice,
-        ended=ended,
-        given=form,
+        ended_assignments=ended_assignments,
+        form=form,
         invitations=invitations,
-        mailed=services.mails.enabled,
-        asked=reviewer_ids,
+        sends_email=services.mails.enabled,
+        reviewer_ids=reviewer_ids,
         people=people,
         loads={person.id: loads.get(person.id, ReviewerLoad(0, 0)) for person in people},
         expertise=expertise,
@@ -262,18 +262,20 @@ def _build_assign_body(by: AssignedBy, per_proposal: int, max_load: int | None) 
     return AssignBody(strategy=by, per_proposal=per_proposal, max_load=max_load)
 
 
-def _build_displayed_plan(draft: AssignmentDraft, body: AssignBody, on_page: Collection[str]) -> DisplayedPlan:
+def _build_displayed_plan(
+    draft: AssignmentDraft, body: AssignBody, proposals_on_page: Collection[str]
+) -> DisplayedPlan:
     reviewers_by_proposal = defaultdict[str, list[str]](list)
     for evaluation, member in draft.plan.pairs:
         reviewers_by_proposal[evaluation].append(member)
     conflict_pairs = {(conflict.evaluation, conflict.member) for conflict in draft.conflicts}
     return DisplayedPlan(
         reviewers_by_proposal,
-        draft.plan.short,
+        draft.plan.missing_reviewers,
         {str(proposal.id): proposal.title for proposal in draft.proposals},
-        draft.shortfalls(body.max_load),
-        draft.reasons(pair for pair in draft.plan.pairs if pair[0] in on_page),
-        all((item.evaluation, item.member) in conflict_pairs for item in draft.ending),
+        draft.explain_shortfalls(body.max_load),
+        draft.explain_pairs(pair for pair in draft.plan.pairs if pair[0] in proposals_on_page),
+        all((item.evaluation, item.member) in conflict_pairs for item in draft.assignments_to_end),
     )
 
 
@@ -284,7 +286,7 @@ def _compute_digest(draft: AssignmentDraft) -> str:
         *(f"{item} {member}" for item, member in draft.plan.pairs),
         *(f"{person.id} {person.name} {person.affiliation} {draft.versions.get(person.id)}" for person in draft.people),
         *(f"{proposal.id} {proposal.text is None}" for proposal in draft.proposals),
-        *(f"{item.evaluation} {item.member} ends" for item in draft.ending),
+        *(f"{item.evaluation} {item.member} ends" for item in draft.assignments_to_end),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

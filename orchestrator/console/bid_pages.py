@@ -27,7 +27,7 @@ _BIDS_BY_VALUE: Mapping[str, Bid] = {bid: bid for bid in get_args(Bid)}
 async def list_calls_for_bids(context: Reviewer) -> Response:
     """List the calls on which the reviewer is asked to bid."""
     calls = await context.reviewing.bids.calls(context.tenant, context.caller.subject)
-    return context.page("bids.html", calls=calls, call=None)
+    return context.render_page("bids.html", calls=calls, call=None)
 
 
 @router.get("/{id}")
@@ -64,20 +64,20 @@ async def _render_bids(context: PageContext, id: str, page: int, *, fault: str =
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
     planner = context.services.assignment_planner
     undeclared_notice = ""
-    shown = BidsPage([], 0, 0, 1, 1)
+    bids_page = BidsPage([], 0, 0, 1, 1)
     try:
-        shown = await get_bids_page(planner, context.tenant, batch, member, page, _PAGE_SIZE)
+        bids_page = await get_bids_page(planner, context.tenant, batch, member, page, _PAGE_SIZE)
     except InterestsNotDeclared as problem:
         undeclared_notice = problem.detail
-    return context.page(
+    return context.render_page(
         "bids.html",
         status=409 if fault else 200,
         calls=calls,
         call=call,
         fault=fault,
         saved=saved,
-        undeclared=undeclared_notice,
-        unnamed=any(item.title == build_numbered_title(item.row) for item in shown.proposals),
-        shown=shown,
-        first=(shown.place - 1) * _PAGE_SIZE + 1,
+        undeclared_notice=undeclared_notice,
+        has_untitled=any(item.title == build_numbered_title(item.row) for item in bids_page.proposals),
+        bids_page=bids_page,
+        first=(bids_page.page_number - 1) * _PAGE_SIZE + 1,
     )

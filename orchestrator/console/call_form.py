@@ -63,17 +63,17 @@ def parse_form(values: Mapping[str, str]) -> CallForm:
         if (field := _validate(ReviewField, _parse_field(row), f"Question {number + 1} of the review form", faults))
     ]
     form = ReviewForm(fields=tuple(fields), confidence="confidence" in entered, to_applicant="to_applicant" in entered)
-    plain = ("text", "deadline", "eligibility", "budget", "currency", "conflict_policy", "coauthor_years")
-    terms = {name: entered[name] for name in plain if entered.get(name)}
+    term_names = ("text", "deadline", "eligibility", "budget", "currency", "conflict_policy", "coauthor_years")
+    terms = {name: entered[name] for name in term_names if entered.get(name)}
     details = {"name": entered.get("name", ""), "tags": parse_tags(entered.get("tags", ""))}
     if not details["name"]:
         faults.append("Name: give the call a name.")
-    terms_read = _validate(CallTerms, terms | {"criteria": criteria, "form": form}, "", faults)
+    call_terms = _validate(CallTerms, terms | {"criteria": criteria, "form": form}, "", faults)
     patch = _validate(BatchPatch, details | {"opinions_due": entered.get("opinions_due") or None}, "", faults)
     if len({field.name.casefold() for field in fields}) < len(fields):
         faults.append("Review form: give every question a different name.")
     patch_fields = {name: getattr(patch, name) for name in ("name", "tags", "opinions_due")} if patch else {}
-    return CallForm(entered, patch_fields | {"terms": terms_read}, faults)
+    return CallForm(entered, patch_fields | {"terms": call_terms}, faults)
 
 
 def get_form_values(name: str, tags: tuple[str, ...], due: dt.date | None, terms: CallTerms) -> dict[str, str]:
@@ -135,20 +135,20 @@ def _parse_rows(typed: Mapping[str, str], kind: str, keys: tuple[str, ...]) -> I
 def _parse_criteria(typed: Mapping[str, str], faults: list[str]) -> list[CriterionBody]:
     if toml := typed.get("criteria_toml"):
         try:
-            found = parse_criteria(toml, "The text")
+            parsed_criteria = parse_criteria(toml, "The text")
         except InputError as error:
             faults.append(f"Criteria: {error}")
             return []
-        return [CriterionBody.model_validate_json(criterion.model_dump_json()) for criterion in found]
+        return [CriterionBody.model_validate_json(criterion.model_dump_json()) for criterion in parsed_criteria]
     criteria = []
     for number, row in _parse_rows(typed, "criterion", ("name", "question", "anchors", "weight")):
-        place = f"Criterion {number + 1}"
+        location = f"Criterion {number + 1}"
         try:
             fields = row | {"anchors": _parse_anchors(row["anchors"]), "weight": row["weight"] or "1"}
         except ValueError as error:
-            faults.append(f"{place}: {error}")
+            faults.append(f"{location}: {error}")
             continue
-        if (criterion := _validate(CriterionBody, fields, place, faults)) is not None:
+        if (criterion := _validate(CriterionBody, fields, location, faults)) is not None:
             criteria.append(criterion)
     try:
         parse_criterion_bodies(criteria, "")
@@ -180,7 +180,7 @@ def _parse_field(row: Mapping[str, str]) -> dict[str, Any]:
     } | ({"highest": highest} if highest.isdigit() else {})
 
 
-def _validate(model: type[M], fields: Mapping[str, Any], place: str, faults: list[str]) -> M | None:
+def _validate(model: type[M], fields: Mapping[str, Any], location: str, faults: list[str]) -> M | None:
     """Return the model built from the fields. If they are invalid, add a message for each error to `faults` and return
     None."""
     try:
@@ -188,5 +188,7 @@ def _validate(model: type[M], fields: Mapping[str, Any], place: str, faults: lis
     except ValidationError as error:
         for item in error.errors(include_url=False):
             name = str(item["loc"][0]) if item["loc"] else ""
-            faults.append(f"{place or _TITLES.get(name, name)}{f', {name}' if place else ''}: {fault_in_words(item)}")
+            faults.append(
+                f"{location or _TITLES.get(name, name)}{f', {name}' if location else ''}: {fault_in_words(item)}"
+            )
         return None

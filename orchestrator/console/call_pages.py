@@ -65,7 +65,7 @@ async def list_calls(
         )
         for item in batches[:_PAGE_SIZE]
     ]
-    return context.page(
+    return context.render_page(
         "calls.html",
         calls=page,
         month=await services.usage.month(tenant),
@@ -79,14 +79,14 @@ async def list_calls(
 @router.get("/calls/{id}")
 async def show_table(context: CallReader, call: CallInPath, view: Annotated[TableView, Query()]) -> Response:
     services, tenant = context.services, context.tenant
-    of_field = None
+    run_ids = None
     if view.field:
-        of_field = await asyncio.to_thread(find_runs_of_field, await services.series.words(tenant, call.id), view.field)
-    page = await services.tables.page(tenant, call.id, view, of_field)
+        run_ids = await asyncio.to_thread(find_runs_of_field, await services.series.words(tenant, call.id), view.field)
+    page = await services.tables.page(tenant, call.id, view, run_ids)
     outcomes = await services.tables.outcomes(tenant, call.id)
     parts = {part.name: part.title for row in page.rows if row.figures for part in row.figures.parts}
     summary = summarise_batch(call, context.now)
-    return await context.call_page(
+    return await context.render_call_page(
         "table.html",
         call,
         "proposals",
@@ -100,7 +100,7 @@ async def show_table(context: CallReader, call: CallInPath, view: Annotated[Tabl
         counts=outcomes.counts,
         poorly_covered=outcomes.poorly_covered,
         certain=outcomes.certain,
-        again=await services.jobs.retriable(tenant, batch=call.id),
+        retriable=await services.jobs.retriable(tenant, batch=call.id),
         today=context.now.date(),
         page=page,
         parts=parts,
@@ -108,8 +108,8 @@ async def show_table(context: CallReader, call: CallInPath, view: Annotated[Tabl
         view=view,
         columns=_select_columns(
             parts,
-            certain=outcomes.certain > 0 or view.sort == "certainty",
-            people=context.caller.may("see the panel"),
+            with_certainty=outcomes.certain > 0 or view.sort == "certainty",
+            with_people=context.caller.may("see the panel"),
         ),
         views=await services.tables.views(tenant),
         rankings=await services.rankings.listed(tenant, batch=call.id, state="succeeded"),
@@ -135,12 +135,12 @@ _COLUMNS = {
 }
 
 
-def _select_columns(parts: Mapping[str, str], *, certain: bool, people: bool) -> dict[str, str]:
-    """Return the column titles by key. `parts` maps the names of part scores to titles. Without `certain`, the
-    certainty column is omitted because it would be empty; without `people`, reviewers' scores and decisions are
+def _select_columns(parts: Mapping[str, str], *, with_certainty: bool, with_people: bool) -> dict[str, str]:
+    """Return the column titles by key. `parts` maps the names of part scores to titles. Without `with_certainty`, the
+    certainty column is omitted because it would be empty; without `with_people`, reviewers' scores and decisions are
     omitted."""
-    left_out = {*(() if certain else ("certainty",)), *(() if people else ("people", "decision"))}
-    titles = {key: title for key, title in _COLUMNS.items() if key not in left_out}
+    hidden = {*(() if with_certainty else ("certainty",)), *(() if with_people else ("people", "decision"))}
+    titles = {key: title for key, title in _COLUMNS.items() if key not in hidden}
     return titles | {f"part:{name}": title for name, title in parts.items()}
 
 
@@ -148,7 +148,9 @@ def _select_columns(parts: Mapping[str, str], *, certain: bool, people: bool) ->
 async def show_progress(context: CallReader, call: CallInPath) -> Response:
     """Return the page fragment that changes while a call is running. Cheap, because the table is not read."""
     waiting_reason = await _explain_waiting(context, call)
-    return context.page("progress.html", call=summarise_batch(call, context.now), waiting=waiting_reason, watched=True)
+    return context.render_page(
+        "progress.html", call=summarise_batch(call, context.now), waiting=waiting_reason, watched=True
+    )
 
 
 @router.get("/calls/{id}/plots")
@@ -162,7 +164,7 @@ async def show_plots(
         services.series.ranks(tenant, call.id, ranking),
         _read_first_opinions(context, call),
     )
-    return await context.call_page(
+    return await context.render_call_page(
         "plots.html",
         call,
         "plots",
@@ -174,8 +176,8 @@ async def show_plots(
         times=summarise_over_time(series.ended, series.seconds),
         fits=series.fits,
         fields=await asyncio.to_thread(count_coverage_by_field, words),
-        among_people=None if opinions is None else await asyncio.to_thread(compare_reviewers, opinions),
-        with_program=None if opinions is None else await asyncio.to_thread(compare_with_reports, opinions),
+        reviewer_agreement=None if opinions is None else await asyncio.to_thread(compare_reviewers, opinions),
+        report_agreement=None if opinions is None else await asyncio.to_thread(compare_with_reports, opinions),
         curve=build_rank_curve(ranks),
         ranks=ranks,
         ranking=ranking,
@@ -186,7 +188,7 @@ async def show_plots(
 @router.get("/calls/{id}/cancel")
 async def confirm_cancel(context: CallRunner, call: CallInPath) -> Response:
     """Ask for confirmation, with the number of evaluations that would be cancelled."""
-    return context.page(
+    return context.render_page(
         "cancel.html",
         call=summarise_batch(call, context.now),
         unfinished=count_unfinished(call.counts),

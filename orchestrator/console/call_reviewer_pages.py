@@ -41,7 +41,7 @@ async def choose_reviewers(
         outcome = await _apply_choice(context, call, chosen_ids, dry_run=True)
         ended_assignments = EndedAssignments(outcome.withdrawn, tuple(reviewer), tuple(listed))
         if ended_assignments.withdrawn and ended_assignments.digest != ends:
-            return await render_assignments(context, call, ended=ended_assignments)
+            return await render_assignments(context, call, ended_assignments=ended_assignments)
         await _apply_choice(context, call, chosen_ids, dry_run=False)
     except (HttpProblem, ReviewRefused) as refusal:
         return await render_assignments(context, call, refusal=refusal)
@@ -81,9 +81,9 @@ async def invite_reviewers(
 
 async def _invite_reviewer(context: PageContext, call: BatchStatus, body: CallInvitationBody) -> None:
     """Invite a reviewer to the call. Raises ReviewRefused if the person cannot review it."""
-    new = NewMember(**body.model_dump(), role="reviewer")
-    id = MemberId(context.services.new_id("mb"))
-    await context.reviewing.call_reviewers.invite(context.tenant, call.id, id, new, context.by)
+    new_member = NewMember(**body.model_dump(), role="reviewer")
+    member_id = MemberId(context.services.new_id("mb"))
+    await context.reviewing.call_reviewers.invite(context.tenant, call.id, member_id, new_member, context.by)
 
 
 def _parse_person(line: str) -> dict[str, str]:
@@ -102,11 +102,11 @@ async def _select_reviewers(
 ) -> tuple[str, ...]:
     """Return the reviewers to choose. Raises HttpProblem if there would be none."""
     chosen = await context.reviewing.call_reviewers.chosen(context.tenant, call.id)
-    reviewing = {str(member.id) for member in await context.services.members.reviewers(context.tenant)}
-    wanted = merge_ticked_reviewers(chosen, reviewing, listed, ticked)
-    if not wanted:
+    reviewer_ids = {str(member.id) for member in await context.services.members.reviewers(context.tenant)}
+    selected_reviewers = merge_ticked_reviewers(chosen, reviewer_ids, listed, ticked)
+    if not selected_reviewers:
         raise HttpProblem("conflict", "Select at least one reviewer, or ask all reviewers. Nothing was changed.")
-    return wanted
+    return selected_reviewers
 
 
 async def _apply_choice(
@@ -119,5 +119,5 @@ async def _apply_choice(
     )
 
 
-def _redirect_to_assignments(call: BatchStatus, place: str = "loads") -> Response:
-    return RedirectResponse(f"/console/calls/{call.id}/assignments#{place}", 303)
+def _redirect_to_assignments(call: BatchStatus, fragment: str = "loads") -> Response:
+    return RedirectResponse(f"/console/calls/{call.id}/assignments#{fragment}", 303)

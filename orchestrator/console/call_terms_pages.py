@@ -65,10 +65,10 @@ async def change_terms(id: PathId, context: CallRunner) -> Response:
         try:
             await store.change(context.tenant, call.id, form.details, context.by, seen_version)
             return RedirectResponse(f"/console/calls/{call.id}/terms", 303)
-        except StaleCallDetails as changed:
+        except StaleCallDetails as stale:
             current = await context.find_batch(id)
             return await _render_terms(
-                context, current, changed.current, form, _find_differences(current, changed.current, form)
+                context, current, stale.current, form, _find_differences(current, stale.current, form)
             )
         except ReviewRefused as refusal:
             form.faults.append(str(refusal))
@@ -92,7 +92,7 @@ def _find_differences(call: BatchStatus, details: CallDetails, form: CallForm) -
 
 
 def _render_new_call(context: PageContext, form: CallForm) -> Response:
-    return context.page(
+    return context.render_page(
         "call_terms.html",
         status=422 if form.faults else 200,
         call=None,
@@ -107,18 +107,18 @@ async def _render_terms(
     call: BatchStatus,
     details: CallDetails,
     form: CallForm,
-    meanwhile: Mapping[str, str] | None = None,
+    conflicting_values: Mapping[str, str] | None = None,
     version: str = "",
 ) -> Response:
-    """Show a call's form. If someone else changed the call, `meanwhile` holds the stored values that differ from the
-    form. Otherwise `version` may state the version that the form is based on."""
-    return await context.call_page(
+    """Show a call's form. If someone else changed the call, `conflicting_values` holds the stored values that differ
+    from the form. Otherwise `version` may state the version that the form is based on."""
+    return await context.render_call_page(
         "call_terms.html",
         call,
         "terms",
-        status=409 if meanwhile is not None else 422 if form.faults else 200,
+        status=409 if conflicting_values is not None else 422 if form.faults else 200,
         details=details,
-        meanwhile=meanwhile,
+        conflicting_values=conflicting_values,
         based_on=version or details.version,
         **_build_form_values(form),
     )
@@ -130,5 +130,5 @@ def _build_form_values(form: CallForm) -> dict[str, Any]:
         "faults": form.faults,
         "criteria_rows": count_form_rows(form.values, "criterion"),
         "field_rows": count_form_rows(form.values, "field"),
-        "most_rows": MAX_ROWS,
+        "max_rows": MAX_ROWS,
     }

@@ -75,7 +75,7 @@ async def _render_decisions(
     rankings = await context.services.rankings.listed(tenant, batch=call.id, state="succeeded")
     ranked = view if view.ranking or not rankings else view.model_copy(update={"ranking": rankings[0].id})
     page = await reviewing.proposal_decisions.page(tenant, call.id, ranked)
-    return await context.call_page(
+    return await context.render_call_page(
         "decisions.html",
         call,
         "decisions",
@@ -84,7 +84,7 @@ async def _render_decisions(
         view=view,
         ranked=ranked.ranking,
         parameters=view.model_dump(exclude_defaults=True),
-        use=await reviewing.proposal_decisions.budget_use(tenant, call.id),
+        budget_use=await reviewing.proposal_decisions.budget_use(tenant, call.id),
         sign_off=await reviewing.decisions.signed_off(tenant, call.id),
         fault=fault,
         typed=dict(form or {}),

@@ -38,33 +38,35 @@ async def erase_data(
     erasure = await _preview_erasure(context, source, batch)
     if erasure is None or _compute_digest(erasure) != shown:
         return await _render_preview(context, source, batch, changed=True)
-    gone = await carry_out_erasure(context.services.erasures, context.tenant, source or None, erasure, context.by)
-    return RedirectResponse(f"/console/erase/{gone.proof}", 303)
+    erased = await carry_out_erasure(context.services.erasures, context.tenant, source or None, erasure, context.by)
+    return RedirectResponse(f"/console/erase/{erased.proof}", 303)
 
 
 @router.get("/{number}")
 async def show_proof(number: EntryNumber, context: Eraser) -> Response:
-    record = await get_proof(context.services.audit_log, context.services.erasures, context.tenant, number, context.now)
-    return context.page("erased.html", proof=record, told=build_proof_page(record))
+    erasure_proof = await get_proof(
+        context.services.audit_log, context.services.erasures, context.tenant, number, context.now
+    )
+    return context.render_page("erased.html", proof=erasure_proof, proof_page=build_proof_page(erasure_proof))
 
 
 async def _render_preview(context: PageContext, source: str, batch: str, changed: bool = False) -> Response:
     erasure = await _preview_erasure(context, source, batch)
     listed_ids = {job.id for job in erasure.jobs} if erasure else set()
     applicants = await context.services.applicants.named(context.tenant, source)
-    return context.page(
+    return context.render_page(
         "erase.html",
         status=409 if changed else 200,
         source=source,
         batch=batch,
         both=bool(source and batch),
         changed=changed,
-        found=erasure,
+        erasure=erasure,
         kinds=Counter(job.kind for job in erasure.jobs) if erasure else {},
         digest=_compute_digest(erasure) if erasure else "",
         calls=await context.services.jobs.batches(context.tenant, after=None, limit=100),
-        named=[item for item in applicants if item.id not in listed_ids],
-        naming=await context.reviewing.expertise.naming(context.tenant, source),
+        other_proposals=[item for item in applicants if item.id not in listed_ids],
+        members_with_name=await context.reviewing.expertise.naming(context.tenant, source),
     )
 
 

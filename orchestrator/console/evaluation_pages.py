@@ -34,7 +34,7 @@ async def list_evaluations(
     )
     now = context.now
     month = dt.datetime(now.year, now.month, 1, tzinfo=dt.UTC)
-    return context.page(
+    return context.render_page(
         "evaluations.html",
         jobs=jobs[:_PAGE_SIZE],
         call_names=await context.services.call_details.names(

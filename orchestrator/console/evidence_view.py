@@ -18,7 +18,7 @@ class QuoteView(NamedTuple):
     anchor: str
     label: Label
     words: str
-    found: bool
+    is_verified: bool
     state: str
     """Whether the quote was verified, in words."""
     support: str
@@ -35,7 +35,7 @@ class NumberedClaim(NamedTuple):
     quotes: tuple[QuoteView, ...]
     labels: tuple[Label, ...]
     """Sources that the claim cites, without duplicates."""
-    unnamed: tuple[Label, ...]
+    unnamed_labels: tuple[Label, ...]
     """Cited sources that the claim's text does not name."""
     warning: str
 
@@ -70,26 +70,28 @@ class EvidenceView(NamedTuple):
 
 
 class _ClaimNumbering:
-    def __init__(self, known: Iterable[Label]) -> None:
-        self._known = frozenset(known)
+    def __init__(self, known_labels: Iterable[Label]) -> None:
+        self._known_labels = frozenset(known_labels)
         self.claims: list[NumberedClaim] = []
 
-    def group(self, title: str, points: Iterable[tuple[str, Point]]) -> ClaimGroup:
+    def number_points(self, title: str, points: Iterable[tuple[str, Point]]) -> ClaimGroup:
         """Number points, and return them as a group of claims. Each point comes with its path in the report."""
-        return ClaimGroup(title, tuple(self._claim(pointer, point) for pointer, point in points))
+        return ClaimGroup(title, tuple(self._number_point(pointer, point) for pointer, point in points))
 
-    def _claim(self, pointer: str, point: Point) -> NumberedClaim:
+    def _number_point(self, pointer: str, point: Point) -> NumberedClaim:
         number = len(self.claims) + 1
         quoted = [words for citation in point.citations if citation.quote for words in _list_quotes(citation)]
-        labels = tuple(dict.fromkeys(point_label for point_label in point_labels(point) if point_label in self._known))
-        words = tuple(segments(point.text, self._known))
+        labels = tuple(
+            dict.fromkeys(point_label for point_label in point_labels(point) if point_label in self._known_labels)
+        )
+        words = tuple(segments(point.text, self._known_labels))
         claim = NumberedClaim(
             number=number,
             pointer=pointer,
             words=words,
             quotes=tuple(item._replace(anchor=f"quote-{number}-{place}") for place, item in enumerate(quoted, 1)),
             labels=labels,
-            unnamed=tuple(item for item in labels if item not in {label for _, label in words}),
+            unnamed_labels=tuple(item for item in labels if item not in {label for _, label in words}),
             warning=citation_wording.warning(point) or citation_wording.missing_numbers(point),
         )
         self.claims.append(claim)
@@ -138,14 +140,14 @@ def _number_summary(numbering: _ClaimNumbering, summary: Summary) -> Iterable[Cl
     for kind, field in _SUMMARY_FIELDS:
         if points := getattr(summary, field):
             located = ((f"/summary/{field}/{index}", point) for index, point in enumerate(points))
-            yield numbering.group(KINDS[kind], located)
+            yield numbering.number_points(KINDS[kind], located)
 
 
 def _number_assessment(numbering: _ClaimNumbering, pointer: str, assessment: Assessment) -> ClaimGroup:
     """Return an assessment's points, grouped by kind in the usual order."""
     located = [(f"{pointer}/points/{index}", point) for index, point in enumerate(assessment.points)]
     order = [kind for kind, _ in points_by_kind(assessment.points)]
-    return numbering.group(assessment.name, sorted(located, key=lambda item: order.index(item[1].kind)))
+    return numbering.number_points(assessment.name, sorted(located, key=lambda item: order.index(item[1].kind)))
 
 
 def _list_quotes(citation: Citation) -> Iterable[QuoteView]:
@@ -156,7 +158,7 @@ def _list_quotes(citation: Citation) -> Iterable[QuoteView]:
         anchor="",
         label=citation.label,
         words=citation.quote or "",
-        found=citation.quote_state == "verified",
+        is_verified=citation.quote_state == "verified",
         state=citation_wording.quote_state(citation),
         support="" if citation.further else support,
     )

@@ -74,20 +74,20 @@ async def _get_reviewer(context: PageContext, id: str) -> Member:
 
 async def _store_form(context: PageContext, member: Member, form: ExpertiseForm, call: str | None = None) -> Response:
     """Store the form, then show either what was stored or why it could not be stored."""
-    stored_expertise = await _get_expertise(context, member)
+    expertise = await _get_expertise(context, member)
     try:
         body = ExpertiseBody(
             version=form.version,
             keywords=_split_items(form.keywords, r"[\n,;]"),
             institutions=_split_items(form.institutions, r"[\n;]"),
             people=_split_items(form.people, r"[\n;]"),
-            papers=tuple(paper for place, paper in enumerate(stored_expertise.papers) if place not in form.removed),
+            papers=tuple(paper for index, paper in enumerate(expertise.papers) if index not in form.removed),
             references=form.references,
         )
         outcome = await store_expertise(context.services, context.tenant, member, body, context.by)
     except ValidationError as error:
-        wrong = error.errors(include_url=False)[0]
-        fault = f"{_TITLES.get(str(wrong['loc'][0]), wrong['loc'][0])}: {fault_in_words(wrong)}"
+        first_error = error.errors(include_url=False)[0]
+        fault = f"{_TITLES.get(str(first_error['loc'][0]), first_error['loc'][0])}: {fault_in_words(first_error)}"
         return await _render_form(context, member, form=form, fault=fault, call=call)
     except (HttpProblem, ReviewRefused) as refusal:
         return await _render_form(context, member, form=form, fault=str(refusal), call=call)
@@ -115,7 +115,7 @@ async def _render_form(
         people="\n".join(stored.people),
     )
     is_own = context.caller.subject == member.id
-    return context.page(
+    return context.render_page(
         "expertise.html",
         status=409 if fault else 200,
         member=member,

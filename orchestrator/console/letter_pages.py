@@ -146,19 +146,19 @@ async def _render_letters(
 ) -> Response:
     store, tenant, today = context.reviewing.letters, context.tenant, context.now.date()
     templates = await store.templates(tenant, call.id)
-    found = await build_letters(store, context.services.call_details, tenant, call, today)
+    letters = await build_letters(store, context.services.call_details, tenant, call, today)
     objections = await store.objections(tenant, batch=call.id)
-    return await context.call_page(
+    return await context.render_call_page(
         "letters.html",
         call,
         "letters",
         status=409 if fault else 200,
         fault=fault,
-        letters=found,
+        letters=letters,
         stored=templates,
         templates=typed or templates.templates,
         placeholders=PLACEHOLDERS,
-        withheld=sum(letter.comments > 0 and not letter.released_comments for letter in found),
+        withheld=sum(letter.comments > 0 and not letter.released_comments for letter in letters),
         open_objections=[item for item in objections if item.answer is None],
         objections={item.evaluation for item in objections},
         sign_off=await context.reviewing.decisions.signed_off(tenant, call.id),
@@ -169,7 +169,7 @@ async def _render_letter(context: PageContext, call: BatchStatus, evaluation: st
     store, tenant = context.reviewing.letters, context.tenant
     job = await context.find_proposal(call, evaluation)
     letters = await build_letters(store, context.services.call_details, tenant, call, context.now.date(), [job])
-    return await context.call_page(
+    return await context.render_call_page(
         "letter.html",
         call,
         "letters",

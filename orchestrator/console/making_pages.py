@@ -49,18 +49,18 @@ async def show_making(context: CallReader, job: EvaluationInPath) -> Response:
     events = await context.services.events.all(job.id)
     timeline = timeline_of(job, events, [], now)
     total_seconds = max((timeline.end - timeline.start).total_seconds(), 0.001)
-    stretches = [_build_stage_line(span, timeline.start.timestamp(), total_seconds) for span in timeline.spans]
+    stage_lines = [_build_stage_line(span, timeline.start.timestamp(), total_seconds) for span in timeline.spans]
     lines = [
         _build_request_line(call, job, total_seconds)
         for call, _ in await find_llm_requests(context.services.ledger, job, events, now)
     ]
     paid_calls = [line.call for line in lines if not line.call.cached]
-    return context.page(
+    return context.render_page(
         "making.html",
         job=job,
-        whole=total_seconds,
-        stretches=sorted(stretches, key=lambda stretch: stretch.start),
-        under_way=job.state not in TERMINAL,
+        total_seconds=total_seconds,
+        stage_lines=sorted(stage_lines, key=lambda stage_line: stage_line.start),
+        is_running=job.state not in TERMINAL,
         lines=lines,
         prompt_tokens=sum(call.prompt_tokens for call in paid_calls),
         cached_prompt_tokens=sum(call.cached_prompt_tokens for call in paid_calls),
@@ -68,7 +68,7 @@ async def show_making(context: CallReader, job: EvaluationInPath) -> Response:
         cost=None
         if any(_has_unknown_price(call) for call in paid_calls)
         else sum(call.cost_usd or 0.0 for call in paid_calls),
-        paid=len(paid_calls),
+        paid_requests=len(paid_calls),
     )
 
 
@@ -79,15 +79,15 @@ async def show_llm_request(number: LlmRequestNumber, context: CallReader, job: E
     )
     contents = await get_llm_request_contents(context.services.call_contents, job, calls, number)
     answer = _indent_json(contents.answer) if isinstance(contents.answer, str) else None
-    return context.page("call.html", job=job, contents=contents, answer=answer, last=len(calls))
+    return context.render_page("call.html", job=job, contents=contents, answer=answer, last=len(calls))
 
 
 def _has_unknown_price(call: LlmRequest) -> bool:
     return call.cost_usd is None and call.prompt_tokens + call.completion_tokens > 0
 
 
-def _build_stage_line(span: Span, began: float, total_seconds: float) -> _StageLine:
-    start, seconds = span.start.timestamp() - began, (span.end - span.start).total_seconds()
+def _build_stage_line(span: Span, timeline_start: float, total_seconds: float) -> _StageLine:
+    start, seconds = span.start.timestamp() - timeline_start, (span.end - span.start).total_seconds()
     return _StageLine(span, start, seconds, _build_bar(start, seconds, total_seconds))
 
 

@@ -91,7 +91,7 @@ async def issue_key(id: PathId, context: KeyGiver) -> Response:
     """Create a key for a member and show it. It is never shown again."""
     member = await _get_changeable_member(context, id)
     key = await members.issue_key(context.services.members, context.tenant, member.id, context.by)
-    return context.page("member_key.html", member=member, key=key)
+    return context.render_page("member_key.html", member=member, key=key)
 
 
 @router.get("/{id}/remove")
@@ -99,8 +99,8 @@ async def confirm_removal(id: PathId, context: Inviter) -> Response:
     """Ask for confirmation, and show how many assignments still need the member's opinion."""
     member = await _get_changeable_member(context, id)
     assigned = await context.reviewing.assignments.queue(context.tenant, member=member.id, batch=None)
-    open_ones = sum(item.opinion == "none" for item in assigned)
-    return context.page("member_remove.html", member=member, open_assignments=open_ones)
+    open_assignments = sum(item.opinion == "none" for item in assigned)
+    return context.render_page("member_remove.html", member=member, open_assignments=open_assignments)
 
 
 @router.post("/{id}/remove")
@@ -112,14 +112,14 @@ async def remove_member(id: PathId, context: Inviter) -> Response:
 
 async def _render_members(context: PageContext, form: MemberForm, problem: HttpProblem | None = None) -> Response:
     members = await context.services.members.list(context.tenant)
-    return context.page(
+    return context.render_page(
         "members.html",
         status=problem.status_code if problem else 200,
         members=sorted(members, key=lambda member: member.removed_at is not None),
-        mailed=context.services.mails.enabled,
-        unmailed=await context.services.mails.given_up(context.tenant),
+        sends_email=context.services.mails.enabled,
+        failed_emails=await context.services.mails.given_up(context.tenant),
         roles=_list_assignable_roles(context.caller),
-        given=form,
+        form=form,
         fault=problem.detail if problem else "",
     )
 
@@ -127,22 +127,22 @@ async def _render_members(context: PageContext, form: MemberForm, problem: HttpP
 async def _render_member(
     context: PageContext, member: Member, form: MemberForm, problem: HttpProblem | None = None
 ) -> Response:
-    return context.page(
+    return context.render_page(
         "member.html",
         status=problem.status_code if problem else 200,
         member=member,
-        mailed=context.services.mails.enabled,
-        mails=await context.services.mails.of_member(context.tenant, member.id, _MAX_EMAILS),
+        sends_email=context.services.mails.enabled,
+        emails=await context.services.mails.of_member(context.tenant, member.id, _MAX_EMAILS),
         roles=_list_assignable_roles(context.caller),
-        given=form,
+        form=form,
         fault=problem.detail if problem else "",
     )
 
 
 def _list_assignable_roles(caller: Caller) -> tuple[PersonRole, ...]:
     """Return the roles that the signed-in person may assign."""
-    others: tuple[PersonRole, ...] = ("officer", "reviewer", "auditor")
-    return ("owner", *others) if caller.role == "owner" else others
+    roles: tuple[PersonRole, ...] = ("officer", "reviewer", "auditor")
+    return ("owner", *roles) if caller.role == "owner" else roles
 
 
 async def _get_changeable_member(context: PageContext, id: str) -> Member:

@@ -69,11 +69,11 @@ async def show_assigned_original_pages(id: PathId, context: Reviewer, first: _Fi
     )
 
 
-async def _send_original(context: PageContext, kept: Original, id: str) -> Response:
+async def _send_original(context: PageContext, original: Original, id: str) -> Response:
     """Return the document as a download, and record the export in the audit log. Raises HttpProblem if the document is
     no longer stored."""
     document = await _read_document(context, id)
-    name, suffix = kept.name, PurePath(kept.name).suffix.lower()
+    name, suffix = original.name, PurePath(original.name).suffix.lower()
     if document.startswith(_ZIP_SIGNATURE) and suffix not in _MEDIA_TYPES:
         name += ".zip"  # the files of a TeX document
     await context.services.audit_log.record(context.tenant, context.by, "exported", id, format="original")
@@ -82,22 +82,26 @@ async def _send_original(context: PageContext, kept: Original, id: str) -> Respo
     return Response(document, 200, {**_HEADERS, "Content-Disposition": disposition}, media_type)
 
 
-async def _render_original_pages(context: PageContext, kept: Original, here: str, id: str, first: int) -> Response:
+async def _render_original_pages(
+    context: PageContext, original: Original, base_path: str, id: str, first: int
+) -> Response:
     document = await _read_document(context, id)
     fault, count, pictures = "", 0, list[str]()
     try:
         async with context.services.rendering:
-            count, pictures = await context.services.page_pictures(document, kept.name, first, _PAGES_PER_REQUEST)
+            count, pictures = await context.services.render_pages(document, original.name, first, _PAGES_PER_REQUEST)
     except Unreadable as error:
         fault = str(error)
-    return context.page("original_pages.html", here=here, first=first, fault=fault, count=count, pictures=pictures)
+    return context.render_page(
+        "original_pages.html", base_path=base_path, first=first, fault=fault, count=count, pictures=pictures
+    )
 
 
 async def _find_original(context: PageContext, id: str) -> Original:
     """Return the record of a proposal's stored document. Raises HttpProblem if there is none."""
     job = await context.find_evaluation(id)
-    kept = await context.services.jobs.original(context.tenant, job.id)
-    return required(kept, missing_or_deleted("evaluation", id, "No document is stored for this proposal."))
+    original = await context.services.jobs.original(context.tenant, job.id)
+    return required(original, missing_or_deleted("evaluation", id, "No document is stored for this proposal."))
 
 
 async def _find_assigned_original(context: PageContext, id: str) -> Original:
@@ -105,12 +109,12 @@ async def _find_assigned_original(context: PageContext, id: str) -> Original:
     the call is masked."""
     blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
     required(blind_given, missing_or_deleted("evaluation", id))
-    kept = await _find_original(context, id)
-    if kept.blind:
+    original = await _find_original(context, id)
+    if original.blind:
         raise HttpProblem(
             "forbidden", "This call is masked, so reviewers read the masked text instead of the original."
         )
-    return kept
+    return original
 
 
 async def _read_document(context: PageContext, id: str) -> bytes:

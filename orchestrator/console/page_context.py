@@ -48,28 +48,28 @@ class PageContext(RouteContext):
             raise missing_or_deleted("evaluation", id, "This call has no such proposal. It may have been deleted.")
         return job.id
 
-    async def call_page(
+    async def render_call_page(
         self, template: str, call: BatchStatus, tab: CallTab, *, status: int = 200, **values: object
     ) -> HTMLResponse:
         """Render one of a call's pages. Its header shows the call's name, stages, next step and tabs; `tab` is this
         page's tab."""
         progress = await self.services.call_progress.of(self.tenant, {call.id: call.opinions_due}, self.now.date())
         header = CallHeader(call.id, call_title(call), progress[call.id], tab)
-        return self.page(template, status=status, call=call, header=header, **values)
+        return self.render_page(template, status=status, call=call, header=header, **values)
 
-    def page(self, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
+    def render_page(self, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
         return render_template(template, self.request, self.caller, status=status, **values)
 
 
 def _require_permission(act: Act) -> Callable[..., Awaitable[PageContext]]:
     """Return a dependency that provides the page context if the person's role allows the action."""
 
-    async def context(
+    async def get_context(
         request: Request, caller: Annotated[Caller, Depends(require_permission(act))], services: ServicesDependency
     ) -> PageContext:
         return PageContext(caller, services, request)
 
-    return context
+    return get_context
 
 
 SignedIn = Annotated[PageContext, Depends()]

@@ -24,7 +24,7 @@ class JudgedPair(NamedTuple):
     job: str
     kind: str
     subject: str
-    respects: tuple[DimensionVerdict, ...]
+    verdicts: tuple[DimensionVerdict, ...]
 
 
 def group_judged_pairs(comparisons: Iterable[SourcedComparison], titles: Mapping[IdeaId, str]) -> list[JudgedPair]:
@@ -43,7 +43,7 @@ def _build_pair(comparisons: list[SourcedComparison], titles: Mapping[IdeaId, st
     first_id, second_id = comparisons[0].answer.first, comparisons[0].answer.second
     answers = [item.answer for item in comparisons]
     title_of = {"first": titles[first_id], "second": titles[second_id]}
-    respects = tuple(
+    verdicts = tuple(
         DimensionVerdict(
             dimension=outcome.dimension,
             better=title_of.get(outcome.winner),
@@ -53,12 +53,12 @@ def _build_pair(comparisons: list[SourcedComparison], titles: Mapping[IdeaId, st
         for outcome in outcomes_of(first_id, answers)
     )
     return JudgedPair(
-        (titles[first_id], titles[second_id]), comparisons[0].job, comparisons[0].kind, comparisons[0].subject, respects
+        (titles[first_id], titles[second_id]), comparisons[0].job, comparisons[0].kind, comparisons[0].subject, verdicts
     )
 
 
-def _describe_order(agreed: bool | None) -> str:
-    match agreed:
+def _describe_order(orders_agree: bool | None) -> str:
+    match orders_agree:
         case None:
             return "asked in one order only"
         case True:
@@ -67,8 +67,8 @@ def _describe_order(agreed: bool | None) -> str:
             return "different in each order"
 
 
-def _list_reasons(answers: Iterable[Comparison], dimension: str, first: IdeaId) -> Iterable[str]:
+def _list_reasons(answers: Iterable[Comparison], dimension: str, first_id: IdeaId) -> Iterable[str]:
     for answer in answers:
         for verdict in answer.verdicts:
             if verdict.dimension == dimension and verdict.reason:
-                yield verdict.reason if answer.first == first else f"In the other order: {verdict.reason}"
+                yield verdict.reason if answer.first == first_id else f"In the other order: {verdict.reason}"

@@ -79,8 +79,10 @@ async def override_score(
     await context.reviewing.decisions.override(context.tenant, job, score, reason.strip(), context.by)
     if back is None:
         return RedirectResponse(f"/console/proposals/{job}#people", 303)
-    asked = parse_qsl(back.removeprefix("?"))
-    view = PanelView.model_validate({**dict(asked), "only": [value for name, value in asked if name == "only"]})
+    parameters = parse_qsl(back.removeprefix("?"))
+    view = PanelView.model_validate(
+        {**dict(parameters), "only": [value for name, value in parameters if name == "only"]}
+    )
     query = urlencode(view.model_dump(exclude_defaults=True), doseq=True)
     return RedirectResponse(f"/console/calls/{call.id}/panel{f'?{query}' if query else ''}#{job}", 303)
 
@@ -118,7 +120,7 @@ async def _render_panel(
 ) -> Response:
     """Render the panel page. If the sign-off was refused, `fault` states why and `note` is the entered text."""
     view = view or PanelView()
-    page, panel, members, is_signed_off = await asyncio.gather(
+    page, panel, members, signed_names = await asyncio.gather(
         context.reviewing.panels.page(context.tenant, call.id, view),
         get_panel_figures(context.reviewing, context.tenant, call.id),
         context.services.members.list(context.tenant),
@@ -127,11 +129,11 @@ async def _render_panel(
     proposals = [proposal.evaluation for proposal in page.rows]
     opinions = await context.reviewing.opinions.of_proposals(context.tenant, proposals)
     details = await context.services.call_details.get(context.tenant, call.id)
-    use = await context.reviewing.proposal_decisions.budget_use(context.tenant, call.id)
+    budget_use = await context.reviewing.proposal_decisions.budget_use(context.tenant, call.id)
     missing = await context.services.mails.missing(context.tenant, call.id)
     ranking = await context.services.rankings.listed(context.tenant, batch=call.id, state="succeeded", limit=1)
     ranking_id = ranking[0].id if ranking else ""
-    return await context.call_page(
+    return await context.render_call_page(
         "panel.html",
         call,
         "reviews",
@@ -139,15 +141,15 @@ async def _render_panel(
         terms=details.terms,
         missing_reviewers=missing,
         remindable=sum(person.is_due(context.now) for person in missing),
-        mailed=context.services.mails.enabled,
+        sends_email=context.services.mails.enabled,
         overdue=call.opinions_due is not None and call.opinions_due < context.now.date(),
-        decided=use.funded + use.reserved + use.declined,
-        undecided=use.undecided,
+        decided=budget_use.funded + budget_use.reserved + budget_use.declined,
+        undecided=budget_use.undecided,
         panel=panel,
         unfinished=count_unfinished(call.counts),
         pairs=sorted(panel.blind.pairs, key=_get_agreement_key)[:_MAX_PAIRS],
         page=page,
-        found=await context.services.tables.of(context.tenant, call.id, proposals, ranking_id),
+        table_rows=await context.services.tables.of(context.tenant, call.id, proposals, ranking_id),
         bases=await context.services.call_details.bases(context.tenant, call.id),
         ranking=ranking_id,
         rows=build_panel_rows(page.rows, opinions),
@@ -155,7 +157,7 @@ async def _render_panel(
         parameters=view.model_dump(include={"sort", "only", "page"}, exclude_defaults=True),
         fault=fault,
         note=note,
-        people={str(member.id): member.name for member in members} | is_signed_off,
+        people={str(member.id): member.name for member in members} | signed_names,
     )
 
 

@@ -26,7 +26,7 @@ assigned to the nearest field."""
 class ProposalFields(NamedTuple):
     names: tuple[str, ...]
     """Each field's most distinctive words; the largest field comes first."""
-    of: tuple[int | None, ...]
+    field_indexes: tuple[int | None, ...]
     """Index of each proposal's field; None if the proposal shares no distinctive word with others."""
 
 
@@ -50,7 +50,7 @@ def count_coverage_by_field(series: WordSeries) -> list[FieldCoverage]:
         return []
     rows = []
     for field, name in (*enumerate(fields.names), (None, "")):
-        fits = Counter(fit for fit, of in zip(series.fits, fields.of, strict=True) if of == field)
+        fits = Counter(fit for fit, index in zip(series.fits, fields.field_indexes, strict=True) if index == field)
         if fits:
             rows.append(FieldCoverage(name, fits.total(), fits["good"], fits["partial"], fits["poor"], fits[None]))
     return rows
@@ -60,7 +60,11 @@ def find_runs_of_field(series: WordSeries, name: str) -> list[str]:
     """Return the run ids of a field's proposals. Empty if no field has this name any longer, because fields change as
     reports are added."""
     fields = cluster_proposals(series.words)
-    return [run for run, of in zip(series.runs, fields.of, strict=True) if of is not None and fields.names[of] == name]
+    return [
+        run
+        for run, index in zip(series.runs, fields.field_indexes, strict=True)
+        if index is not None and fields.names[index] == name
+    ]
 
 
 def cluster_proposals(words: Sequence[Sequence[str]]) -> ProposalFields:

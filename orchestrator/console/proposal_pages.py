@@ -46,33 +46,33 @@ class PanelPosition(PanelView):
 async def show_proposal(id: PathId, context: CallReader, view: Annotated[PanelPosition, Query()]) -> Response:
     job, report = await _find_evaluation_with_report(context, id)
     services, tenant = context.services, context.tenant
-    sees = context.caller.may("see the panel")
-    judged = await services.reviewing.opinions.judgements(tenant, job.id) if sees else []
+    sees_panel = context.caller.may("see the panel")
+    judged = await services.reviewing.opinions.judgements(tenant, job.id) if sees_panel else []
     judgements = defaultdict[str, list[PointJudgement]](list)
     for item in judged:
         judgements[item.point].append(item)
-    return context.page(
+    return context.render_page(
         "proposal.html",
         job=job,
         view=view,
-        beside=await services.reviewing.panels.beside(tenant, job.batch, view, job.id)
-        if view.panel and sees and job.batch
+        neighbours=await services.reviewing.panels.beside(tenant, job.batch, view, job.id)
+        if view.panel and sees_panel and job.batch
         else None,
         report=report,
         text=None if report is None else await asyncio.to_thread(render_proposal, report.idea.whole_text),
         figures=None if report is None else figures_of(report),
         evidence=None if report is None else build_evidence_view(report),
-        remarks=await services.reviewing.remarks.of(tenant, job.id) if sees else None,
-        opinions=await services.reviewing.opinions.of(tenant, evaluation=job.id) if sees else None,
+        remarks=await services.reviewing.remarks.of(tenant, job.id) if sees_panel else None,
+        opinions=await services.reviewing.opinions.of(tenant, evaluation=job.id) if sees_panel else None,
         judgements=judgements,
-        override=await services.reviewing.decisions.override_of(tenant, job.id) if sees else None,
+        override=await services.reviewing.decisions.override_of(tenant, job.id) if sees_panel else None,
         sign_off=await services.reviewing.decisions.signed_off(tenant, job.batch) if job.batch else None,
         ranks=await services.rankings.of_proposal(tenant, job.id),
         waiting=await services.jobs.waiting_reason(tenant, job.id),
         original=await services.jobs.original(tenant, job.id),
-        again=await services.jobs.retriable(tenant, job=job.id),
+        retriable=await services.jobs.retriable(tenant, job=job.id),
         applicant=await services.applicants.of(tenant, job.id),
-        decision=await services.reviewing.proposal_decisions.of(tenant, job.id) if sees else None,
+        decision=await services.reviewing.proposal_decisions.of(tenant, job.id) if sees_panel else None,
     )
 
 
@@ -104,7 +104,7 @@ async def add_remark(id: PathId, context: Commenter, text: Annotated[RemarkText,
 async def show_contestation(id: PathId, context: CallReader) -> Response:
     job = await context.find_evaluation(id)
     page = contestation_page(build_contestation(await find_report(context.services.jobs, context.tenant, id), job.id))
-    return context.page("contestation.html", job=job, what=page)
+    return context.render_page("contestation.html", job=job, page=page)
 
 
 @router.get("/compare")
@@ -116,7 +116,7 @@ async def compare_proposals(
     """Show the proposals ticked in a call's table side by side."""
     evaluation_ids = list(dict.fromkeys(id))
     if not _MIN_COMPARED <= len(evaluation_ids) <= _MAX_COMPARED:
-        return context.page("choose.html", chosen=len(evaluation_ids), status=422)
+        return context.render_page("choose.html", chosen=len(evaluation_ids), status=422)
     reports = [await _find_evaluation_with_report(context, item) for item in evaluation_ids]
     columns = [(job, report, None if report is None else figures_of(report)) for job, report in reports]
     evidences = [None if report is None else build_evidence_view(report) for _, report in reports]
@@ -124,7 +124,7 @@ async def compare_proposals(
     shares = {name: [_get_share(figures, name) for _, _, figures in columns] for name in titles}
     ideas = {report.idea.id: job.subject or job.id for job, report in reports if report is not None}
     verdicts = await context.services.pair_verdicts.between(context.tenant, list(ideas)) if len(ideas) > 1 else []
-    return context.page(
+    return context.render_page(
         "compare.html",
         columns=columns,
         letters=_LETTERS,
@@ -138,9 +138,9 @@ async def compare_proposals(
         titles=titles,
         certain=any(figures.certainty for _, _, figures in columns if figures),
         spread={name: _compute_spread(values) for name, values in shares.items()},
-        judged=group_judged_pairs(verdicts, ideas),
-        askable=len(ideas) == len(evaluation_ids) == _MIN_COMPARED and context.caller.may("manage calls"),
-        under_way=await _find_unfinished_comparison(context, asked) if asked else None,
+        judged_pairs=group_judged_pairs(verdicts, ideas),
+        can_compare=len(ideas) == len(evaluation_ids) == _MIN_COMPARED and context.caller.may("manage calls"),
+        unfinished_comparison=await _find_unfinished_comparison(context, asked) if asked else None,
     )
 
 
@@ -151,11 +151,13 @@ async def request_comparison(
     """Queue a comparison: a judge decides which of two evaluated proposals is better, and is asked in both orders."""
     job = JobId(context.services.new_id("cp"))
     ideas = [await get_evaluated_idea(context.services.jobs, context.tenant, item, "") for item in (first, second)]
-    work = build_comparison_request(ideas[0], ideas[1], blind=context.services.options.judged_blind(None, several=True))
+    request = build_comparison_request(
+        ideas[0], ideas[1], blind=context.services.options.is_judged_blind(None, several=True)
+    )
     subject = f"{ideas[0].title} / {ideas[1].title}"
     job_ids = (JobId(first), JobId(second))
-    new = NewJob(id=job, request=work, subject=subject, priority="interactive", made_of=job_ids)
-    await context.services.jobs.add(context.tenant, [new])
+    new_job = NewJob(id=job, request=request, subject=subject, priority="interactive", made_of=job_ids)
+    await context.services.jobs.add(context.tenant, [new_job])
     return RedirectResponse(f"/console/compare?id={first}&id={second}&asked={job}#judged", 303)
 
 

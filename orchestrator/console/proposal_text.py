@@ -73,14 +73,14 @@ def _parse_literal_text(state: StateInline, silent: bool) -> bool:
 
 
 def _adapt_tokens(state: StateCore) -> None:
-    several = False
-    for place, token in enumerate(state.tokens):
+    is_multiline = False
+    for index, token in enumerate(state.tokens):
         match token.type:
             case "heading_open":
-                several = "\n" in state.tokens[place + 1].content
-                token.tag = _get_heading_tag(token.tag, several)
+                is_multiline = "\n" in state.tokens[index + 1].content
+                token.tag = _get_heading_tag(token.tag, is_multiline)
             case "heading_close":
-                token.tag = _get_heading_tag(token.tag, several)
+                token.tag = _get_heading_tag(token.tag, is_multiline)
             case "inline":
                 token.content = _unwrap_lines(token.content)
             case "list_item_open" if token.info.isdecimal():
@@ -90,10 +90,10 @@ def _adapt_tokens(state: StateCore) -> None:
                 token.content, token.info = f"{token.info.strip()}\n{token.content}".lstrip("\n"), ""
 
 
-def _get_heading_tag(tag: str, several: bool) -> str:
+def _get_heading_tag(tag: str, is_multiline: bool) -> str:
     """Return a heading's tag, lowered to stay below the page's own headings. A multi-line heading (a paragraph above a
     rule) becomes a paragraph."""
-    return "p" if several else f"h{min(int(tag[1]) + _HEADING_SHIFT, _LOWEST_HEADING_LEVEL)}"
+    return "p" if is_multiline else f"h{min(int(tag[1]) + _HEADING_SHIFT, _LOWEST_HEADING_LEVEL)}"
 
 
 def _unwrap_lines(paragraph: str) -> str:

@@ -88,13 +88,13 @@ async def complete_sign_in(
     member = await admit_person(services.members, identity_provider, identity, services.new_id, services.clock.now())
     if member is None:
         return _render_refusal(request, services, to_console_path(attempt.next), _NOT_INVITED, 403)
-    new = NewSession(member.tenant, member.role, member.name, member=member.id)
-    response = await begin_session(request, services, new, to_console_path(attempt.next))
+    new_session = NewSession(member.tenant, member.role, member.name, member=member.id)
+    response = await begin_session(request, services, new_session, to_console_path(attempt.next))
     clear_attempt_cookie(response, request, services.access)
     return response
 
 
-def _render_refusal(request: Request, services: ServicesDependency, next: str, why: str, status: int) -> Response:
-    page = render_sign_in(request, services, next, why, status)
+def _render_refusal(request: Request, services: ServicesDependency, next: str, reason: str, status: int) -> Response:
+    page = render_sign_in(request, services, next, reason, status)
     clear_attempt_cookie(page, request, services.access)
     return page

@@ -49,18 +49,18 @@ class _RankingForm(Frozen, extra="ignore", defer_build=False):
     max_usd: str = Field(default="", max_length=20)
     previous_ranking: str = Field(default="", max_length=64)
 
-    def values(self) -> dict[str, str]:
+    def get_filled_fields(self) -> dict[str, str]:
         """Return the fields that are not empty."""
         return {name: text for name, value in self.model_dump().items() if (text := value.strip())}
 
 
 class RankingEstimate(Frozen):
-    entrants: int
-    left_out: tuple[tuple[int | None, str, str], ...]
+    idea_count: int
+    excluded: tuple[tuple[int | None, str, str], ...]
     """The call's rows that are not ranked: row number, source and reason."""
     unscored: int
     comparisons: int
-    made: int
+    reused_comparisons: int
     """Number of comparisons reused from the earlier ranking."""
     cost_usd: float | Absent
     """Estimated cost of the comparisons still to be made."""
@@ -69,21 +69,21 @@ class RankingEstimate(Frozen):
 @router.get("")
 async def list_rankings(context: CallReader, call: CallInPath, entered: Annotated[_RankingForm, Query()]) -> Response:
     """Show the call's rankings and, if settings were entered, the estimated cost of a new one."""
-    choice, fault, expected = RankingChoice(), "", None
-    if any(entered.values()) and context.caller.may("manage calls"):
+    choice, fault, estimate = RankingChoice(), "", None
+    if any(entered.get_filled_fields()) and context.caller.may("manage calls"):
         try:
             choice = _parse_choice(entered)
-            expected = await _estimate_ranking(context, call, choice)
+            estimate = await _estimate_ranking(context, call, choice)
         except HttpProblem as problem:
             fault = problem.detail
-    return await context.call_page(
+    return await context.render_call_page(
         "rankings.html",
         call,
         "rankings",
-        listed=await context.services.rankings.listed(context.tenant, batch=call.id),
-        of_others=await context.services.rankings.of_others(context.tenant, call.id),
+        rankings=await context.services.rankings.listed(context.tenant, batch=call.id),
+        proposal_counts=await context.services.rankings.of_others(context.tenant, call.id),
         choice=choice,
-        estimate=expected,
+        estimate=estimate,
         fault=fault,
     )
 
@@ -91,12 +91,12 @@ async def list_rankings(context: CallReader, call: CallInPath, entered: Annotate
 @router.post("")
 async def start_ranking(context: CallRunner, call: CallInPath, entered: Annotated[_RankingForm, Form()]) -> Response:
     choice = _parse_choice(entered)
-    work, candidates = await _build_request(context, call, choice)
+    request, candidates = await _build_request(context, call, choice)
     context.services.options.check_limit(choice.max_usd)
     job = JobId(context.services.new_id("rk"))
-    subject = f"{call_title(call)}: {len(work.ideas):,} proposals"
-    new = NewJob(id=job, request=work, subject=subject, priority="batch", made_of=tuple(candidates.evaluations))
-    await context.services.jobs.add(context.tenant, [new], by=context.by._replace(call=call.id))
+    subject = f"{call_title(call)}: {len(request.ideas):,} proposals"
+    new_job = NewJob(id=job, request=request, subject=subject, priority="batch", made_of=tuple(candidates.evaluations))
+    await context.services.jobs.add(context.tenant, [new_job], by=context.by._replace(call=call.id))
     return RedirectResponse(f"/console/calls/{call.id}/rankings/{job}", 303)
 
 
@@ -115,17 +115,17 @@ async def show_ranking(
     shown_shortlist = None
     if summary is not None and standings is not None:
         shown_shortlist = await asyncio.to_thread(build_shortlist, standings, summary, shortlist_size)
-    unranked, not_ranked = await rankings.unranked(tenant, call.id, job.id) if shown_shortlist else ((), 0)
-    return context.page(
+    unranked, unranked_count = await rankings.unranked(tenant, call.id, job.id) if shown_shortlist else ((), 0)
+    return context.render_page(
         "ranking.html",
         call=call,
         job=job,
         summary=summary,
-        shown=shown_shortlist,
+        shortlist=shown_shortlist,
         erased=erased_ranks(summary.erased, "proposal") if summary else "",
         unranked=unranked,
-        not_ranked=not_ranked,
-        told=await _read_progress(context, job),
+        unranked_count=unranked_count,
+        progress=await _read_progress(context, job),
         waiting=await context.services.jobs.waiting_reason(tenant, job.id),
     )
 
@@ -135,21 +135,21 @@ async def show_progress(id: PathId, ranking: PathId, context: CallReader) -> Res
     """Return the page fragment that changes while the ranking is running. Once the ranking has ended, htmx reloads the
     whole page."""
     job = await find_job(context.services.jobs, context.tenant, ranking, "ranking")
-    answer = context.page(
+    page = context.render_page(
         "ranking_progress.html",
         job=job,
-        told=await _read_progress(context, job),
+        progress=await _read_progress(context, job),
         waiting=await context.services.jobs.waiting_reason(context.tenant, job.id),
     )
     if job.state in TERMINAL:
-        answer.headers["HX-Refresh"] = "true"
-    return answer
+        page.headers["HX-Refresh"] = "true"
+    return page
 
 
 def _parse_choice(entered: _RankingForm) -> RankingChoice:
     """Parse the form; empty fields get their defaults. Raises HttpProblem if a value is invalid."""
     try:
-        return RankingChoice.model_validate_strings(entered.values())
+        return RankingChoice.model_validate_strings(entered.get_filled_fields())
     except ValueError:
         raise HttpProblem.invalid(
             "“Number to be chosen” must be a whole number of at least 1. “Comparisons per proposal” and “Cost "
@@ -175,16 +175,16 @@ async def _build_request(
 
 async def _estimate_ranking(context: PageContext, call: BatchStatus, choice: RankingChoice) -> RankingEstimate:
     """Estimate the size and cost of the chosen ranking. Raises HttpProblem if the call cannot be ranked."""
-    work, candidates = await _build_request(context, call, choice)
-    count = len(work.ideas)
+    request, candidates = await _build_request(context, call, choice)
+    count = len(request.ideas)
     comparisons = min(round(choice.comparisons_per_idea * count), count * (count - 1))
-    comparison_count = min(comparisons, len({(item.first, item.second) for item in work.known}))
+    comparison_count = min(comparisons, len({(item.first, item.second) for item in request.known}))
     return RankingEstimate(
-        entrants=count,
-        left_out=tuple((item.row, item.source, item.reason) for item in candidates.left_out),
+        idea_count=count,
+        excluded=tuple((item.row, item.source, item.reason) for item in candidates.excluded),
         unscored=len(candidates.unscored),
         comparisons=comparisons,
-        made=comparison_count,
+        reused_comparisons=comparison_count,
         cost_usd=await _estimate_cost(context, comparisons - comparison_count),
     )
 
@@ -192,12 +192,12 @@ async def _estimate_ranking(context: PageContext, call: BatchStatus, choice: Ran
 async def _estimate_cost(context: PageContext, comparisons: int) -> float | Absent:
     """Estimate what comparisons will cost, from the cost per comparison in the tenant's latest suitable ranking."""
     for job in await context.services.jobs.list(context.tenant, kind="ranking", state="succeeded", limit=5):
-        earlier = await context.services.rankings.summary(context.tenant, job.id)
-        if earlier is None or isinstance(earlier.cost_usd, Absent):
+        summary = await context.services.rankings.summary(context.tenant, job.id)
+        if summary is None or isinstance(summary.cost_usd, Absent):
             continue
-        paid_comparisons = earlier.judge.comparisons - earlier.judge.submitted_comparisons
+        paid_comparisons = summary.judge.comparisons - summary.judge.submitted_comparisons
         if paid_comparisons >= _MIN_PAID_COMPARISONS:
-            return comparisons * earlier.cost_usd / paid_comparisons
+            return comparisons * summary.cost_usd / paid_comparisons
     return Absent(reason="The cost of a comparison cannot be estimated from your recent rankings.")
 
 

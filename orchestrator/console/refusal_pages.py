@@ -80,31 +80,31 @@ class RefusalPages:
             await self._app(scope, receive, send)
             return
         form = bytearray()
-        started: Message | None = None
+        problem_start: Message | None = None
 
-        async def observed() -> Message:
+        async def receive_and_record() -> Message:
             message = await receive()
             if len(form) <= _MAX_FORM_BYTES:
                 form.extend(message.get("body", b""))
             return message
 
-        async def shown(message: Message) -> None:
-            nonlocal started
+        async def send_page(message: Message) -> None:
+            nonlocal problem_start
             is_start = message["type"] == "http.response.start"
             if is_start and Headers(raw=message["headers"]).get("content-type") == MEDIA_TYPE:
-                started = message
+                problem_start = message
                 return
-            if started is not None:
-                page = self._page(Request(scope), message["body"], bytes(form))
-                headers = MutableHeaders(raw=list(started["headers"]))
+            if problem_start is not None:
+                page = self._render_page(Request(scope), message["body"], bytes(form))
+                headers = MutableHeaders(raw=list(problem_start["headers"]))
                 headers.update(page.headers)
-                await send({**started, "headers": headers.raw})
-                message, started = {**message, "body": page.body}, None
+                await send({**problem_start, "headers": headers.raw})
+                message, problem_start = {**message, "body": page.body}, None
             await send(message)
 
-        await self._app(scope, observed, shown)
+        await self._app(scope, receive_and_record, send_page)
 
-    def _page(self, request: Request, document: bytes, form: bytes) -> Response:
+    def _render_page(self, request: Request, document: bytes, form: bytes) -> Response:
         problem = ProblemDocument.model_validate_json(document)
         advice = _STALE_ADVICE if problem.detail == STALE_PAGE else _ADVICE.get(problem.status, _FAILURE_ADVICE)
         back_path = find_requesting_page(request, self._access)
@@ -115,13 +115,13 @@ class RefusalPages:
             status=problem.status,
             advice=advice,
             faults=_list_faults(problem),
-            typed=self._typed_input(request, form),
+            typed=self._get_typed_input(request, form),
             back=HOME if request.method == "GET" and back_path.partition("?")[0] == request.url.path else back_path,
             proof=problem.proof,
             request_id=problem.request_id if problem.status >= _SERVER_ERROR else None,
         )
 
-    def _typed_input(self, request: Request, form: bytes) -> dict[str, str]:
+    def _get_typed_input(self, request: Request, form: bytes) -> dict[str, str]:
         """Return the typed input by field title. Input submitted from another site is ignored, because it would appear
         to be this service's own text."""
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -132,7 +132,7 @@ class RefusalPages:
             fields = dict(parse_qsl(form.decode("ascii", "replace"), max_num_fields=_MAX_FIELDS))
         except (HttpProblem, ValueError):
             return {}
-        return {words: fields[name] for name, words in _FIELD_TITLES.items() if fields.get(name, "").strip()}
+        return {title: fields[name] for name, title in _FIELD_TITLES.items() if fields.get(name, "").strip()}
 
 
 def _list_faults(problem: ProblemDocument) -> list[str]:
@@ -150,8 +150,8 @@ def _is_browser_page_request(scope: Scope) -> bool:
     """Return whether a browser is requesting a complete page. A script's request for a page fragment does not count,
     nor does an API request with a key."""
     path, method, headers = scope["path"], scope["method"], Headers(scope=scope)
-    page = (path == HOME or path.startswith(f"{HOME}/")) and method in ("GET", "POST")
-    if not page and not (path.startswith("/v1/") and method == "GET" and "authorization" not in headers):
+    is_page = (path == HOME or path.startswith(f"{HOME}/")) and method in ("GET", "POST")
+    if not is_page and not (path.startswith("/v1/") and method == "GET" and "authorization" not in headers):
         return False
     media_type = choose_media_type(headers.get("accept"), (MEDIA_TYPE, "application/json", "text/html"))
     return media_type == "text/html" and headers.get("hx-request") != "true"

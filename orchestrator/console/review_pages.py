@@ -33,7 +33,7 @@ router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 class _RefusedReview(NamedTuple):
     """A refused review: the reason, and the values entered."""
 
-    why: str
+    reason: str
     values: Mapping[str, str]
 
 
@@ -50,14 +50,14 @@ async def show_queue(context: Reviewer, removed: Annotated[bool, Query()] = Fals
     for item in assignments:
         by_call[item.batch].append(item)
     expertise = await context.reviewing.expertise.of(context.tenant, context.caller.subject)
-    return context.page(
+    return context.render_page(
         "queue.html",
         assigned=assignments,
         removed=removed,
         by_call=by_call.values(),
         today=context.now.date(),
         undeclared=expertise is None or expertise.declared_at is None,
-        asked=await context.reviewing.bids.calls(context.tenant, context.caller.subject),
+        calls_for_bids=await context.reviewing.bids.calls(context.tenant, context.caller.subject),
     )
 
 
@@ -144,11 +144,11 @@ def _parse_review(terms: CallTerms, form_values: Mapping[str, str]) -> OpinionBo
             {"score": form_values.get("score"), "note": form_values.get("note", ""), "answers": answers}
         )
     except ValidationError as error:
-        wrong = error.errors(include_url=False)[0]
-        if wrong["loc"][0] == "score":
+        first_error = error.errors(include_url=False)[0]
+        if first_error["loc"][0] == "score":
             return "Give a score from 1 to 5."
-        name = str(wrong["loc"][2] if len(wrong["loc"]) > 2 else wrong["loc"][-1])
-        return f"{_TITLES.get(name, name)}: {fault_in_words(wrong)}"
+        name = str(first_error["loc"][2] if len(first_error["loc"]) > 2 else first_error["loc"][-1])
+        return f"{_TITLES.get(name, name)}: {fault_in_words(first_error)}"
     fault = find_answer_fault(terms, body.answers)
     return fault.detail if fault else body
 
@@ -177,8 +177,8 @@ async def _find_next_path(context: PageContext) -> str:
     """Return the path to the next proposal in the reviewer's queue that has no review; if there is none, the path to
     the queue."""
     assignments = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, limit=1)
-    waits = [item for item in assignments if item.opinion == "none"]
-    return f"/console/review/{waits[0].evaluation}" if waits else "/console/queue"
+    open_assignments = [item for item in assignments if item.opinion == "none"]
+    return f"/console/review/{open_assignments[0].evaluation}" if open_assignments else "/console/queue"
 
 
 async def _require_assignment(context: PageContext, id: str) -> bool:
@@ -192,11 +192,11 @@ async def _render_review(context: PageContext, id: str, refused: _RefusedReview 
     member = context.caller.subject
     await _require_assignment(context, id)
     try:
-        text, missing = await read_proposal(context.services.jobs, context.tenant, id), ""
+        text, missing_reason = await read_proposal(context.services.jobs, context.tenant, id), ""
     except HttpProblem as problem:
         if problem.status_code != 409:
             raise
-        text, missing = None, problem.detail
+        text, missing_reason = None, problem.detail
     own_opinion = await context.reviewing.opinions.of(context.tenant, evaluation=JobId(id), member=member)
     opinion = own_opinion[0] if own_opinion else None
     # Before there is an opinion, the report is not even read from the database.
@@ -206,15 +206,15 @@ async def _render_review(context: PageContext, id: str, refused: _RefusedReview 
     original = await context.services.jobs.original(context.tenant, JobId(id))
     applicant = await context.services.applicants.of(context.tenant, JobId(id))
     seen_revision = _NO_REVIEW_SEEN if opinion is None else (opinion.revised_at or opinion.blind_at).isoformat()
-    return context.page(
+    return context.render_page(
         "review.html",
         status=409 if refused else 200,
         id=id,
         proposal=text,
         original=None if original is None or original.blind else original,
-        words=await asyncio.to_thread(render_proposal, text.text) if text else None,
-        missing=missing,
-        requested=applicant.amount if applicant else None,
+        proposal_html=await asyncio.to_thread(render_proposal, text.text) if text else None,
+        missing_reason=missing_reason,
+        requested_amount=applicant.amount if applicant else None,
         opinion=opinion,
         sign_off=await context.reviewing.decisions.sign_off_of(context.tenant, JobId(id)),
         terms=terms,

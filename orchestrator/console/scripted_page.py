@@ -65,10 +65,10 @@ def load_asset(name: str) -> Asset | None:
 
 
 def render_template(
-    template: str, request: Request, who: Caller | None, *, status: int = 200, **values: object
+    template: str, request: Request, user: Caller | None, *, status: int = 200, **values: object
 ) -> HTMLResponse:
-    """Render a template as a page. `who` is None if the request was refused before authentication."""
-    html = _build_environment().get_template(template).render(who=who, csrf=get_csrf_token(request), **values)
+    """Render a template as a page. `user` is None if the request was refused before authentication."""
+    html = _build_environment().get_template(template).render(user=user, csrf=get_csrf_token(request), **values)
     return HTMLResponse(html, status, _HEADERS)
 
 

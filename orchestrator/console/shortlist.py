@@ -36,14 +36,14 @@ class ShortlistBand(NamedTuple):
     size: int
     rows: tuple[ShortlistRow, ...]
     """The band's first rows."""
-    more_from: int
+    next_page: int
     """Number of the page, in the table sorted by rank, on which the remaining proposals begin."""
 
 
 class Shortlist(NamedTuple):
-    moved: MovedCut
+    moved_cut: MovedCut
     ideas: int
-    of_call: int
+    proposals_in_call: int
     """Number of ideas that are still proposals in the call."""
     uncompared: int
     """Number of ideas without any comparison; they keep their starting position."""
@@ -72,9 +72,9 @@ def build_shortlist(standings: CallStandings, summary: RankingSummary, size: int
     )
     moved_cut = apply_cut(intervals, shortlist_size)
     return Shortlist(
-        moved=moved_cut,
+        moved_cut=moved_cut,
         ideas=ideas,
-        of_call=sum(proposal is not None for proposal in standings.proposals),
+        proposals_in_call=sum(proposal is not None for proposal in standings.proposals),
         uncompared=standings.comparisons.count(0),
         unscored=sum(map(bool, standings.unscored)),
         uncovered=sum(map(bool, standings.uncovered)),

@@ -59,8 +59,8 @@ async def sign_in(
     role = role_of_key(caller.scopes) if caller.role == "machine" else caller.role
     if role is None:
         return render_sign_in(request, services, next, _NO_CONSOLE, 403)
-    new = NewSession(caller.tenant, role, caller.name, key=caller.key, member=caller.member)
-    return await begin_session(request, services, new, next)
+    new_session = NewSession(caller.tenant, role, caller.name, key=caller.key, member=caller.member)
+    return await begin_session(request, services, new_session, next)
 
 
 @router.get(f"{SIGN_IN}/link/{{token}}", response_class=HTMLResponse)
@@ -80,8 +80,8 @@ async def sign_in_with_link(request: Request, services: ServicesDependency, toke
     member = await services.mails.links.use(token, services.clock.now())
     if member is None:
         return render_sign_in(request, services, QUEUE_PATH, _LINK_USED, 410)
-    new = NewSession(member.tenant, member.role, member.name, member=member.id)
-    return await begin_session(request, services, new, QUEUE_PATH)
+    new_session = NewSession(member.tenant, member.role, member.name, member=member.id)
+    return await begin_session(request, services, new_session, QUEUE_PATH)
 
 
 @router.post(f"{SIGN_IN}/link", response_class=HTMLResponse)
@@ -94,22 +94,22 @@ async def send_link(
     return render_sign_in(request, services, QUEUE_PATH, sent=True)
 
 
-async def begin_session(request: Request, services: Services, new: NewSession, next: str) -> Response:
+async def begin_session(request: Request, services: Services, new_session: NewSession, next: str) -> Response:
     """Start a session with a new token, and end the browser's previous session, if any."""
     record = get_request_record(request.scope)
-    record.tenant, record.key = new.tenant, new.member or new.key
+    record.tenant, record.key = new_session.tenant, new_session.member or new_session.key
     previous_token = read_session_token(request, services.access)
     if previous_token is not None:
         await services.sessions.end(previous_token)
     token = draw_token()
-    await services.sessions.begin(token, new, services.clock.now())
+    await services.sessions.begin(token, new_session, services.clock.now())
     response = RedirectResponse(to_console_path(next), 303, {"Cache-Control": "no-store"})
     set_session_cookie(response, request, services.access, token)
     return response
 
 
 @router.post("/console/sign-out", response_class=HTMLResponse)
-async def sign_out(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
+async def sign_out(request: Request, caller: SignedInDependency, services: ServicesDependency) -> Response:
     """End the session. Its cookie becomes invalid, so even a copy of it no longer works."""
     token = read_session_token(request, services.access)
     if token is not None:
@@ -118,9 +118,9 @@ async def sign_out(request: Request, who: SignedInDependency, services: Services
 
 
 @router.post("/console/sign-out-everywhere", response_class=HTMLResponse)
-async def sign_out_everywhere(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
+async def sign_out_everywhere(request: Request, caller: SignedInDependency, services: ServicesDependency) -> Response:
     """End all of the member's sessions, including those on lost or shared devices."""
-    await services.sessions.end_all(who.tenant, who.subject)
+    await services.sessions.end_all(caller.tenant, caller.subject)
     return _redirect_signed_out(request, services)
 
 
@@ -145,7 +145,7 @@ def render_sign_in(
         "next": next_path,
         "refusal": refusal,
         "providers": labels,
-        "mailed": services.mails.enabled,
+        "sends_email": services.mails.enabled,
         "sent": sent,
     }
     return render_template("sign_in.html", request, None, status=status, **values)

@@ -28,13 +28,13 @@ class OrderAgreement(NamedTuple):
     equally counts one half. Random scores, and equal scores for all proposals, therefore keep half of the pairs."""
 
     pairs: int
-    kept: float
+    pairs_in_order: float
 
 
 class PairAgreement(NamedTuple):
     first: str
     second: str
-    common: int
+    common_proposals: int
     """Number of proposals that both reviewers scored."""
     kappa: float | Absent
     order: OrderAgreement
@@ -84,7 +84,7 @@ def compare_orders(scores: Sequence[int], other_scores: ArrayLike) -> OrderAgree
 
 def compute_mean_kappa(pairs: Iterable[PairAgreement]) -> float | Absent:
     """Return the mean kappa over pairs of reviewers with a kappa, weighted by the number of proposals in common."""
-    known_kappas = [(pair.kappa, pair.common) for pair in pairs if not isinstance(pair.kappa, Absent)]
+    known_kappas = [(pair.kappa, pair.common_proposals) for pair in pairs if not isinstance(pair.kappa, Absent)]
     if not known_kappas:
         return Absent(
             reason=f"No two reviewers gave scores that differ to at least {MIN_COMMON_PROPOSALS} common proposals."
@@ -100,20 +100,27 @@ def _number_names(names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _build_tables(
-    member_numbers: NDArray[np.int64], where: NDArray[np.int64], places: NDArray[np.int64], people: int
+    member_numbers: NDArray[np.int64],
+    proposal_numbers: NDArray[np.int64],
+    score_indexes: NDArray[np.int64],
+    member_count: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the pairs of reviewers with a common proposal, and a table for each pair.
 
-    A pair is encoded as the number of the first reviewer times `people` plus the number of the second. An element of
-    its table is the number of proposals to which the first reviewer gave the row's score and the second the column's
+    A pair is encoded as the number of the first reviewer times `member_count` plus the number of the second. An element
+    of its table is the number of proposals to which the first reviewer gave the row's score and the second the column's
     score."""
-    order = np.lexsort((member_numbers, where))
-    member_numbers, where, places = member_numbers[order], where[order], places[order]
+    order = np.lexsort((member_numbers, proposal_numbers))
+    member_numbers, proposal_numbers, score_indexes = (
+        member_numbers[order],
+        proposal_numbers[order],
+        score_indexes[order],
+    )
     pairs, cells = [], []
-    for step in range(1, int(np.bincount(where).max())):
-        is_same_proposal = where[step:] == where[:-step]
-        pairs.append((member_numbers[:-step] * people + member_numbers[step:])[is_same_proposal])
-        cells.append((places[:-step] * len(SCALE) + places[step:])[is_same_proposal])
+    for step in range(1, int(np.bincount(proposal_numbers).max())):
+        is_same_proposal = proposal_numbers[step:] == proposal_numbers[:-step]
+        pairs.append((member_numbers[:-step] * member_count + member_numbers[step:])[is_same_proposal])
+        cells.append((score_indexes[:-step] * len(SCALE) + score_indexes[step:])[is_same_proposal])
     if not pairs:
         return np.empty(0, np.int64), np.empty((0, len(SCALE), len(SCALE)))
     distinct_pairs, of_pair = np.unique(np.concatenate(pairs), return_inverse=True)

@@ -13,20 +13,20 @@ _MIN_NAME_PART_CHARS = 3
 
 
 def build_anonymous_reviews(
-    rows: Sequence[PanelRow], titles: Mapping[JobId, str], terms: CallTerms, people: Iterable[str]
+    rows: Sequence[PanelRow], titles: Mapping[JobId, str], terms: CallTerms, names: Iterable[str]
 ) -> tuple[list[str], list[list[object]]]:
     """Return the columns and one row for each review. Reviewers are numbered separately for each proposal, in the order
-    of their scores, so that a number does not identify a person across proposals. `people`: names and addresses of the
+    of their scores, so that a number does not identify a person across proposals. `names`: names and addresses of the
     reviewers, which are masked in texts."""
     criteria, fields = [item.name for item in terms.criteria], [item.name for item in terms.form.fields]
     columns = ["Row", "Proposal", "Reviewer", "First score (1 to 5)", "Score (1 to 5)", "Counted", *criteria]
     columns += ["Certainty (1 to 5)", *fields, "Comments", "First comments", "Comments to the applicant"]
-    names_pattern = _build_names_pattern(people)
+    names_pattern = _build_names_pattern(names)
 
-    def masked(value: object) -> object:
+    def mask_names(value: object) -> object:
         return names_pattern.sub(_MASK, value) if names_pattern and isinstance(value, str) else value
 
-    def cells(row: PanelRow, number: int, review: Opinion) -> list[object]:
+    def build_row(row: PanelRow, number: int, review: Opinion) -> list[object]:
         answers = review.answers
         row_cells = [
             row.row,
@@ -37,12 +37,12 @@ def build_anonymous_reviews(
         ]
         row_cells += ["no" if review.conflict else "yes", *map(answers.criteria.get, criteria), answers.confidence]
         return row_cells + [
-            masked(text)
+            mask_names(text)
             for text in (*map(answers.fields.get, fields), review.note, review.blind_note, answers.to_applicant)
         ]
 
     return columns, [
-        cells(row, number, review)
+        build_row(row, number, review)
         for row in rows
         for number, review in enumerate(sorted(row.opinions, key=_get_sort_key), 1)
     ]

@@ -66,7 +66,7 @@ class _Phrases(NamedTuple):
     initials: tuple[str, ...]
     institutions: tuple[str, ...]
     universities: tuple[InstitutionName, ...]
-    apart: tuple[str, str] | None
+    first_and_family: tuple[str, str] | None
     """First name and family name, between which middle names are allowed."""
     address: re.Pattern[str] | None
 
@@ -80,22 +80,22 @@ class _Words:
         self.folded = [_fold(match.group()) for match in self.matches]
         self.joined = f" {' '.join(self.folded)} "
 
-    def place(self, phrase: str) -> int | None:
+    def find_phrase(self, phrase: str) -> int | None:
         """Return the position in the text at which a phrase of whole words begins; None if it does not occur."""
         offset = self.joined.find(f" {phrase} ")
         if offset < 0:
             return None
         return self.matches[self.joined.count(" ", 0, offset)].start()
 
-    def around_middle_names(self, first: str, family: str) -> int | None:
+    def find_with_middle_names(self, first: str, family: str) -> int | None:
         """Return the position of a name with one or two middle names between `first` and `family`; None if it does not
         occur. Middle names are capitalised words or initials; if `first` is an initial, all of them must be initials.
         """
-        for at, word in enumerate(self.folded):
+        for start, word in enumerate(self.folded):
             if word != first:
                 continue
-            for last in range(at + 2, min(at + 2 + _MAX_MIDDLE_NAMES, len(self.folded))):
-                names = self.matches[at : last + 1]
+            for last in range(start + 2, min(start + 2 + _MAX_MIDDLE_NAMES, len(self.folded))):
+                names = self.matches[start : last + 1]
                 if self.folded[last] == family and self._is_name(names, initials=len(first) == 1):
                     return names[0].start()
         return None
@@ -113,86 +113,104 @@ class ConflictSearch:
     """Search for conflicts of interest of a given set of reviewers in any number of proposals."""
 
     def __init__(self, people: Sequence[Interest]) -> None:
-        self._people = [_build_phrases(person) for person in people]
+        self._reviewers = [_build_phrases(person) for person in people]
         self._by_word = defaultdict[str, list[str]](list)
         """Phrases by their longest word."""
-        for phrase in {initial for who in self._people for initial in (*who.full, *who.initials, *who.institutions)}:
+        for phrase in {
+            phrase
+            for reviewer in self._reviewers
+            for phrase in (*reviewer.full, *reviewer.initials, *reviewer.institutions)
+        }:
             self._by_word[max(phrase.split(), key=len)].append(phrase)
-        self._close = defaultdict[str, list[tuple[Interest, str]]](list)
+        self._relations = defaultdict[str, list[tuple[Interest, str]]](list)
         """Reviewers by the phrases that name a person close to them, with the person's stored name."""
         for person in people:
             for name in dict.fromkeys((*person.people, *person.coauthors)):
                 for phrase in dict.fromkeys(_spell_name(name)[0]):
-                    self._close[phrase].append((person, name))
-        for phrase in self._close.keys() - {known for phrases in self._by_word.values() for known in phrases}:
+                    self._relations[phrase].append((person, name))
+        for phrase in self._relations.keys() - {searched for phrases in self._by_word.values() for searched in phrases}:
             self._by_word[max(phrase.split(), key=len)].append(phrase)
 
-    def sets_of_words(self) -> set[frozenset[str]]:
+    def list_word_sets(self) -> set[frozenset[str]]:
         """Return sets of words (see `extract_words`); a text with a conflict contains at least one set completely."""
-        phrases = [phrase.split() for of_a_word in self._by_word.values() for phrase in of_a_word]
-        universities = [university.words for person in self._people for university in person.universities]
+        phrases = [phrase.split() for phrases_of_word in self._by_word.values() for phrase in phrases_of_word]
+        universities = [university.words for reviewer in self._reviewers for university in reviewer.universities]
         addresses = [
-            _normalise_phrase(person.person.email).split() for person in self._people if person.address is not None
+            _normalise_phrase(reviewer.person.email).split()
+            for reviewer in self._reviewers
+            if reviewer.address is not None
         ]
         return {frozenset(words) for words in (*phrases, *universities, *addresses)}
 
-    def found(self, title: str, text: str, beside: Sequence[str] = ()) -> Iterator[FoundConflict]:
+    def find_conflicts(self, title: str, text: str, other_texts: Sequence[str] = ()) -> Iterator[FoundConflict]:
         """Yield at most one conflict for each reviewer: by the reviewer's name, otherwise by institution, otherwise by
         the name of a person close to the reviewer. `text` must not include the list of references, because citing a
-        person is not a conflict. `beside` contains text that identifies the applicant but is not part of `text`: fields
-        above it, and masked words."""
-        all_words = _Words("\n".join((title, text, *beside)))
-        phrases_found = self._phrases_in(all_words)
+        person is not a conflict. `other_texts` contains text that identifies the applicant but is not part of `text`:
+        fields above it, and masked words."""
+        all_words = _Words("\n".join((title, text, *other_texts)))
+        phrases_found = self._find_phrases(all_words)
         text_words = frozenset(all_words.folded)
         normalised_words = (
-            frozenset(map(normalise_word, text_words)) if any(who.universities for who in self._people) else frozenset()
+            frozenset(map(normalise_word, text_words))
+            if any(reviewer.universities for reviewer in self._reviewers)
+            else frozenset()
         )
-        own_words: list[_Words] | None = None
-        close = {phrase: self._close[phrase] for phrase in phrases_found if phrase in self._close}
+        identifying_texts: list[_Words] | None = None
+        relations = {phrase: self._relations[phrase] for phrase in phrases_found if phrase in self._relations}
         found_members = set[MemberId]()
-        for who in self._people:
-            if who.address is not None and (place := who.address.search(all_words.text)):
-                found_members.add(who.person.member)
-                yield FoundConflict(who.person.member, "name", _quote_around(all_words.text, place.start()))
+        for reviewer in self._reviewers:
+            if reviewer.address is not None and (place := reviewer.address.search(all_words.text)):
+                found_members.add(reviewer.person.member)
+                yield FoundConflict(reviewer.person.member, "name", _quote_around(all_words.text, place.start()))
                 continue
-            apart = who.apart is not None and text_words.issuperset(who.apart)
-            in_full = apart or not phrases_found.isdisjoint(who.full)
-            if in_full and (
-                words := _quote_phrase([all_words], who.full)
-                or (apart and _quote_with_middle_names([all_words], who.apart))
+            may_have_middle_names = reviewer.first_and_family is not None and text_words.issuperset(
+                reviewer.first_and_family
+            )
+            may_be_in_full = may_have_middle_names or not phrases_found.isdisjoint(reviewer.full)
+            if may_be_in_full and (
+                words := _quote_phrase([all_words], reviewer.full)
+                or (may_have_middle_names and _quote_with_middle_names([all_words], reviewer.first_and_family))
             ):
-                found_members.add(who.person.member)
-                yield FoundConflict(who.person.member, "name", words)
+                found_members.add(reviewer.person.member)
+                yield FoundConflict(reviewer.person.member, "name", words)
                 continue
-            initials = who.apart and (who.apart[0][0], who.apart[1])
-            might = (
+            initials = reviewer.first_and_family and (reviewer.first_and_family[0][0], reviewer.first_and_family[1])
+            matches_initials = (
                 bool(initials)
                 and text_words.issuperset(initials or ())
                 and bool(_quote_with_middle_names([all_words], initials))
             )
             universities = [
                 university
-                for university in who.universities
+                for university in reviewer.universities
                 if normalised_words.issuperset(university.words) and _quote_university([all_words], [university])
             ]
-            if not might and not universities and phrases_found.isdisjoint((*who.initials, *who.institutions)):
+            if (
+                not matches_initials
+                and not universities
+                and phrases_found.isdisjoint((*reviewer.initials, *reviewer.institutions))
+            ):
                 continue
-            own_words = own_words or _extract_identifying_texts(title, text, beside)
-            if words := _quote_phrase(own_words, who.initials) or _quote_with_middle_names(own_words, initials):
-                found_members.add(who.person.member)
-                yield FoundConflict(who.person.member, "name", words)
-            elif words := _quote_phrase(own_words, who.institutions) or _quote_university(own_words, universities):
-                found_members.add(who.person.member)
-                yield FoundConflict(who.person.member, "affiliation", words)
-        for phrase, people in sorted(close.items()):
-            own_words = own_words or _extract_identifying_texts(title, text, beside)
-            if words := _quote_phrase(own_words, (phrase,)):
+            identifying_texts = identifying_texts or _extract_identifying_texts(title, text, other_texts)
+            if words := _quote_phrase(identifying_texts, reviewer.initials) or _quote_with_middle_names(
+                identifying_texts, initials
+            ):
+                found_members.add(reviewer.person.member)
+                yield FoundConflict(reviewer.person.member, "name", words)
+            elif words := _quote_phrase(identifying_texts, reviewer.institutions) or _quote_university(
+                identifying_texts, universities
+            ):
+                found_members.add(reviewer.person.member)
+                yield FoundConflict(reviewer.person.member, "affiliation", words)
+        for phrase, people in sorted(relations.items()):
+            identifying_texts = identifying_texts or _extract_identifying_texts(title, text, other_texts)
+            if words := _quote_phrase(identifying_texts, (phrase,)):
                 for person, name in people:
                     if person.member not in found_members:
                         found_members.add(person.member)
                         yield _build_relation_conflict(person, name, words)
 
-    def _phrases_in(self, words: _Words) -> Set[str]:
+    def _find_phrases(self, words: _Words) -> Set[str]:
         """Return the phrases that occur in a text."""
         first_words = self._by_word.keys() & set(words.folded)
         return {phrase for word in first_words for phrase in self._by_word[word] if f" {phrase} " in words.joined}
@@ -204,11 +222,11 @@ def extract_words(text: str) -> set[str]:
     return folded | set(map(normalise_word, folded))
 
 
-def _extract_identifying_texts(title: str, text: str, beside: Sequence[str]) -> list[_Words]:
-    """Return the words that identify the applicant: the texts in `beside`, and the passages that blind mode masks in
-    `text`."""
+def _extract_identifying_texts(title: str, text: str, other_texts: Sequence[str]) -> list[_Words]:
+    """Return the words that identify the applicant: the texts in `other_texts`, and the passages that blind mode masks
+    in `text`."""
     masked = (text[span.start : span.end] for span in spans_to_mask(text, title)[0])
-    return [_Words(words) for words in (*beside, *masked)]
+    return [_Words(words) for words in (*other_texts, *masked)]
 
 
 def _build_relation_conflict(person: Interest, name: str, words: str) -> FoundConflict:
@@ -266,12 +284,12 @@ def _spell_name(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _quote_phrase(texts: Sequence[_Words], phrases: Sequence[str]) -> str:
     """Return the words around the first phrase that occurs in any of the texts; empty if none occurs."""
-    return _quote_first((words, words.place(phrase)) for phrase in phrases for words in texts)
+    return _quote_first((words, words.find_phrase(phrase)) for phrase in phrases for words in texts)
 
 
 def _quote_with_middle_names(texts: Sequence[_Words], name: tuple[str, str] | None) -> str:
     """Return the words around a name with middle names; empty if the name does not occur."""
-    return _quote_first((words, words.around_middle_names(*name)) for words in texts) if name else ""
+    return _quote_first((words, words.find_with_middle_names(*name)) for words in texts) if name else ""
 
 
 def _quote_university(texts: Sequence[_Words], names: Sequence[InstitutionName]) -> str:

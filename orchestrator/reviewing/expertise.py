@@ -33,9 +33,9 @@ def get_compared_text(title: str, text: str) -> str:
     return f"{title}\n{text}"[:_MAX_COMPARED_CHARS]
 
 
-def build_profile_text(known: KnownExpertise) -> str:
+def build_profile_text(expertise: KnownExpertise) -> str:
     """Return everything known about a reviewer's expertise as one text."""
-    return "\n".join([*known.keywords, *(part for paper in known.papers for part in paper)])
+    return "\n".join([*expertise.keywords, *(part for paper in expertise.papers for part in paper)])
 
 
 class ExpertiseMatch:
@@ -59,32 +59,32 @@ class ExpertiseMatch:
         self._proposals: csr_array[Any] = fitted[: len(texts)]
         self._papers: csr_array[Any] = fitted[len(texts) : len(texts) + len(papers)]
         self._keywords: csr_array[Any] = self._vectorizer.transform(keywords or [""])
-        self._first = np.cumsum([0, *(len(reviewer.papers) for reviewer in reviewers)])
+        self._paper_offsets = np.cumsum([0, *(len(reviewer.papers) for reviewer in reviewers)])
         profile_vectors = self._vectorizer.transform(list(map(build_profile_text, reviewers)) or [""])
         self.similarity: NDArray[np.float32] = (self._proposals @ profile_vectors.T).toarray()[:, : len(reviewers)]
         """Cosine similarity, one row for each proposal and one column for each reviewer."""
 
-    def reason(self, proposal: int, reviewer: int) -> str:
+    def explain_pair(self, proposal: int, reviewer: int) -> str:
         """Return sentences that state why a reviewer fits a proposal, or that they do not."""
         reviewer_profile = self._reviewers[reviewer]
         if not reviewer_profile.papers and not reviewer_profile.keywords:
             return "Nothing is known about this reviewer's expertise."
         row = self._proposals[[proposal]]
-        papers = slice(self._first[reviewer], self._first[reviewer + 1])
+        papers = slice(self._paper_offsets[reviewer], self._paper_offsets[reviewer + 1])
         cosines = (self._papers[papers] @ row.T).toarray().ravel() if reviewer_profile.papers else np.zeros(0)
-        sentences = [self._about_papers(reviewer_profile, cosines)] if reviewer_profile.papers else []
-        shared = self._shared_words(row, papers, cosines, reviewer)
+        sentences = [self._describe_papers(reviewer_profile, cosines)] if reviewer_profile.papers else []
+        shared = self._find_shared_words(row, papers, cosines, reviewer)
         if shared:
             sentences.append(f"Shared words: {', '.join(shared)}.")
         elif not reviewer_profile.papers:
             sentences.append("None of the reviewer's keywords occurs in the proposal.")
         return " ".join(sentences)
 
-    def _about_papers(self, known: KnownExpertise, cosines: NDArray[Any]) -> str:
+    def _describe_papers(self, expertise: KnownExpertise, cosines: NDArray[Any]) -> str:
         order = np.argsort(-cosines, kind="stable")
         close = int((cosines >= _MIN_CLOSE_SIMILARITY).sum())
-        total = len(known.papers)
-        titles = [_shorten(known.papers[place][0]) for place in order[: max(1, min(close, _MAX_NAMED_PAPERS))]]
+        total = len(expertise.papers)
+        titles = [_shorten(expertise.papers[place][0]) for place in order[: max(1, min(close, _MAX_NAMED_PAPERS))]]
         titles_text = "; ".join(f"“{title}”" for title in titles)
         if total == 1:
             return f"The reviewer's only known paper is {'close' if close else 'not close'}: {titles_text}."
@@ -92,7 +92,9 @@ class ExpertiseMatch:
             return f"None of the reviewer's {total} papers is close; the nearest is {titles_text}."
         return f"{close} of the reviewer's {total} papers {'is' if close == 1 else 'are'} close: {titles_text}."
 
-    def _shared_words(self, row: "csr_array[Any]", papers: slice, cosines: NDArray[Any], reviewer: int) -> list[str]:
+    def _find_shared_words(
+        self, row: "csr_array[Any]", papers: slice, cosines: NDArray[Any], reviewer: int
+    ) -> list[str]:
         """Return the words that contribute most to the similarity with the keywords and the nearest papers."""
         nearest = np.argsort(-cosines, kind="stable")[:_MAX_NAMED_PAPERS] + papers.start
         weights = self._keywords[[reviewer]].multiply(row)

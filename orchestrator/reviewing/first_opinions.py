@@ -26,12 +26,12 @@ class FirstOpinions(NamedTuple):
     members: list[str]
     proposals: list[str]
     scores: list[int]
-    machine: list[float | None]
+    report_scores: list[float | None]
     """Report score of the proposal, from 0 to 1; None if the report has no score."""
 
 
 class Distance(NamedTuple):
-    apart: int
+    difference: int
     """Difference between the scores of two first reviews of the same proposal, from 0 to 4."""
     pairs: int
     by_chance: float
@@ -42,7 +42,7 @@ class ScoreSimilarity(NamedTuple):
     """Fractions of pairs of reviews with equal or similar scores."""
 
     same: float
-    near: float
+    within_one: float
     """Fraction of pairs whose scores differ by at most 1."""
 
 
@@ -53,9 +53,9 @@ class ReviewerAgreement(NamedTuple):
     pairs: int
     """Number of pairs of reviews of the same proposal."""
     distances: tuple[Distance, ...]
-    seen: ScoreSimilarity
+    observed: ScoreSimilarity
     chance: ScoreSimilarity
-    constant: ScoreSimilarity
+    baseline: ScoreSimilarity
     """Agreement of the reviews with a baseline that gives every proposal the most frequent score."""
     most_frequent: int
     kappa: float | Absent
@@ -80,7 +80,7 @@ class ReportAgreement(NamedTuple):
     """Number of first reviews of proposals without a report score."""
     bins: tuple[ReportScoreBin, ...]
     """Bins in descending order."""
-    middles: tuple[float | None, ...]
+    medians: tuple[float | None, ...]
     """Median report score, from 0 to 1, for each score of a review from 1 to 5; None for a score that no review has."""
     order: OrderAgreement | Absent
 
@@ -99,25 +99,27 @@ def compare_reviewers(opinions: FirstOpinions) -> ReviewerAgreement | Absent:
     table = counts.T @ counts - np.diag(counts.sum(axis=0))  # counts each pair in both directions
     shares = table.sum(axis=1) / table.sum()
     by_chance = np.outer(shares, shares)
-    apart = np.abs(np.subtract.outer(SCALE, SCALE))
-    frequent = int(shares.argmax())
+    differences = np.abs(np.subtract.outer(SCALE, SCALE))
+    most_frequent_index = int(shares.argmax())
     agreements = compute_pair_agreements(opinions.members, opinions.proposals, opinions.scores)
     return ReviewerAgreement(
         proposals=len(counts),
-        reviewers=len({who for agreement in agreements for who in (agreement.first, agreement.second)}),
+        reviewers=len({member for agreement in agreements for member in (agreement.first, agreement.second)}),
         pairs=round(table.sum() / 2),
         distances=tuple(
             Distance(
                 number,
-                round(table[apart == number].sum() / 2),
-                float(table.sum() / 2 * by_chance[apart == number].sum()),
+                round(table[differences == number].sum() / 2),
+                float(table.sum() / 2 * by_chance[differences == number].sum()),
             )
             for number in range(len(SCALE))
         ),
-        seen=_measure_similarity(table / table.sum(), apart),
-        chance=_measure_similarity(by_chance, apart),
-        constant=ScoreSimilarity(float(shares[frequent]), float(shares[apart[frequent] <= 1].sum())),
-        most_frequent=SCALE[frequent],
+        observed=_measure_similarity(table / table.sum(), differences),
+        chance=_measure_similarity(by_chance, differences),
+        baseline=ScoreSimilarity(
+            float(shares[most_frequent_index]), float(shares[differences[most_frequent_index] <= 1].sum())
+        ),
+        most_frequent=SCALE[most_frequent_index],
         kappa=compute_mean_kappa(agreements),
         kappa_pairs=sum(not isinstance(agreement.kappa, Absent) for agreement in agreements),
         order=_sum_orders([agreement.order for agreement in agreements]),
@@ -129,16 +131,16 @@ def compare_with_reports(opinions: FirstOpinions) -> ReportAgreement | Absent:
     score."""
     if not opinions.scores:
         return Absent(reason="There are no first reviews yet.")
-    machine = np.asarray(opinions.machine, dtype=float)
-    has_machine_score = ~np.isnan(machine)
-    if has_machine_score.sum() < MIN_COMMON_PROPOSALS:
-        too_few = _explain_too_few(int(has_machine_score.sum()), "first review is", "first reviews are")
+    report_scores = np.asarray(opinions.report_scores, dtype=float)
+    has_report_score = ~np.isnan(report_scores)
+    if has_report_score.sum() < MIN_COMMON_PROPOSALS:
+        too_few = _explain_too_few(int(has_report_score.sum()), "first review is", "first reviews are")
         basis_text = f"of a proposal with a report score; at least {MIN_COMMON_PROPOSALS} are needed"
         return Absent(reason=f"{too_few} {basis_text}.")
     scores, figures, members = (
-        np.asarray(opinions.scores)[has_machine_score],
-        machine[has_machine_score],
-        np.asarray(opinions.members)[has_machine_score],
+        np.asarray(opinions.scores)[has_report_score],
+        report_scores[has_report_score],
+        np.asarray(opinions.members)[has_report_score],
     )
     borders = np.arange(_BINS + 1) / _BINS
     by_score = [figures[scores == score] for score in SCALE]
@@ -146,29 +148,32 @@ def compare_with_reports(opinions: FirstOpinions) -> ReportAgreement | Absent:
     return ReportAgreement(
         opinions=len(figures),
         proposals=len(
-            {proposal for proposal, there in zip(opinions.proposals, has_machine_score, strict=True) if there}
+            {proposal for proposal, has_score in zip(opinions.proposals, has_report_score, strict=True) if has_score}
         ),
-        unscored=int((~has_machine_score).sum()),
+        unscored=int((~has_report_score).sum()),
         bins=tuple(
             ReportScoreBin(10 * place, 10 * place + 10, tuple(counted[:, place].tolist()))
             for place in reversed(range(_BINS))
         ),
-        middles=tuple(float(np.median(item)) if len(item) else None for item in by_score),
+        medians=tuple(float(np.median(item)) if len(item) else None for item in by_score),
         order=_sum_orders(
-            [compare_orders(scores[members == who].tolist(), figures[members == who]) for who in np.unique(members)]
+            [
+                compare_orders(scores[members == member].tolist(), figures[members == member])
+                for member in np.unique(members)
+            ]
         ),
     )
 
 
-def _measure_similarity(shares: NDArray[np.float64], apart: NDArray[np.int64]) -> ScoreSimilarity:
-    return ScoreSimilarity(float(shares[apart == 0].sum()), float(shares[apart <= 1].sum()))
+def _measure_similarity(shares: NDArray[np.float64], differences: NDArray[np.int64]) -> ScoreSimilarity:
+    return ScoreSimilarity(float(shares[differences == 0].sum()), float(shares[differences <= 1].sum()))
 
 
 def _sum_orders(orders: list[OrderAgreement]) -> OrderAgreement | Absent:
-    order = OrderAgreement(sum(item.pairs for item in orders), sum(item.kept for item in orders))
+    order = OrderAgreement(sum(item.pairs for item in orders), sum(item.pairs_in_order for item in orders))
     return order if order.pairs else Absent(reason="No reviewer gave two of these proposals different scores.")
 
 
-def _explain_too_few(count: int, text: str, several: str) -> str:
-    sentence = f"No {text}" if not count else f"Only 1 {text}" if count == 1 else f"Only {count} {several}"
+def _explain_too_few(count: int, singular: str, plural: str) -> str:
+    sentence = f"No {singular}" if not count else f"Only 1 {singular}" if count == 1 else f"Only {count} {plural}"
     return f"Not enough reviews. {sentence}"

@@ -80,7 +80,7 @@ class InstitutionName(NamedTuple):
     """Normalised words in alphabetical order."""
     as_written: tuple[str, ...]
     """Normalised words in their original order, without connecting words."""
-    turns: bool
+    allows_any_order: bool
     """True if the words name the same institution in any order."""
 
 
@@ -106,31 +106,31 @@ def find_institution(
     and accents from a word."""
     size = len(name.words)
     for run in _split_runs(text, matches, fold):
-        for at in range(len(run) - size + 1):
-            words = tuple(word for word, _ in run[at : at + size])
-            if words == name.as_written or (name.turns and _is_reordered(name, words, text, run, at)):
-                yield run[at][1]
+        for start in range(len(run) - size + 1):
+            words = tuple(word for word, _ in run[start : start + size])
+            if words == name.as_written or (name.allows_any_order and _is_reordered(name, words, text, run, start)):
+                yield run[start][1]
 
 
 def _is_reordered(
-    name: InstitutionName, words: tuple[str, ...], text: str, run: list[tuple[str, int]], at: int
+    name: InstitutionName, words: tuple[str, ...], text: str, run: list[tuple[str, int]], start: int
 ) -> bool:
     """Return True if the words are those of the name in another order and no capitalised word precedes them: "Central
     Michigan University" is not the University of Michigan."""
-    return tuple(sorted(words)) == name.words and (at == 0 or not text[run[at - 1][1]].isupper())
+    return tuple(sorted(words)) == name.words and (start == 0 or not text[run[start - 1][1]].isupper())
 
 
 def _split_runs(text: str, matches: list[re.Match[str]], fold: Callable[[str], str]) -> Iterator[list[tuple[str, int]]]:
     """Yield runs of words without a comma or full stop between them, with the position of each word. Connecting words
     are left out."""
     run: list[tuple[str, int]] = []
-    end, short = 0, False
+    end, is_after_abbreviation = 0, False
     for match in matches:
-        if not (_GAP_AFTER_ABBREVIATION if short else _WORD_GAP).fullmatch(text, end, match.start()):
+        if not (_GAP_AFTER_ABBREVIATION if is_after_abbreviation else _WORD_GAP).fullmatch(text, end, match.start()):
             yield run
             run = []
         folded = fold(match.group())
         if word := normalise_word(folded):
             run.append((word, match.start()))
-        end, short = match.end(), folded in _ABBREVIATIONS
+        end, is_after_abbreviation = match.end(), folded in _ABBREVIATIONS
     yield run

@@ -22,7 +22,7 @@ _HASH_COUNT = 2**20
 class IndexedProposal(NamedTuple):
     title: str
     text: str
-    beside: Sequence[str] = ()
+    other_texts: Sequence[str] = ()
     """Further texts that may name people."""
 
 
@@ -44,48 +44,48 @@ class ProposalIndex:
         self._rows = rows or _count_words(())
         self._ids = np.array(list(self.versions), dtype=object)
 
-    def with_texts(self, texts: Mapping[JobId, IndexedProposal], versions: Mapping[JobId, str]) -> "ProposalIndex":
+    def update_texts(self, texts: Mapping[JobId, IndexedProposal], versions: Mapping[JobId, str]) -> "ProposalIndex":
         """Return an index with `texts` added, and without proposals whose version differs from `versions`."""
         from scipy.sparse import vstack
 
-        kept = [place for place, item in enumerate(self._ids) if versions.get(item) == self.versions[item]]
+        kept_rows = [row for row, item in enumerate(self._ids) if versions.get(item) == self.versions[item]]
         pairs = zip(self._rows, _count_words(texts.values()), strict=True)
-        rows = _WordCounts(*(vstack([old[kept], new], format="csr") for old, new in pairs))
-        known = {item: self.versions[item] for item in self._ids[kept]}
-        return ProposalIndex(known | {item: versions[item] for item in texts}, rows)
+        rows = _WordCounts(*(vstack([previous[kept_rows], added], format="csr") for previous, added in pairs))
+        kept_versions = {item: self.versions[item] for item in self._ids[kept_rows]}
+        return ProposalIndex(kept_versions | {item: versions[item] for item in texts}, rows)
 
-    def possible_conflicts(self, search: ConflictSearch) -> list[JobId]:
+    def find_possible_conflicts(self, search: ConflictSearch) -> list[JobId]:
         """Return the proposals in which `search` may find a conflict; it finds none in the others."""
-        sets = [sorted(words) for words in search.sets_of_words()]
+        sets = [sorted(words) for words in search.list_word_sets()]
         places = {word: place for place, word in enumerate(sorted({word for words in sets for word in words}))}
         if not places or not self.versions:
             return []
         hashes = _build_vectorizer(analyzer=_wrap_word).transform(places).indices
-        occurs = self._by_word[:, hashes].toarray()
+        occurs = self._occurrences[:, hashes].toarray()
         possible = np.zeros(len(self._ids), dtype=bool)
         for words in sets:
             possible |= occurs[:, [places[word] for word in words]].all(axis=1)
         return list(self._ids[possible])
 
-    def similarities(self, known: KnownExpertise) -> dict[JobId, float]:
+    def compute_similarities(self, expertise: KnownExpertise) -> dict[JobId, float]:
         """Return the cosine similarity of each proposal to a reviewer's expertise."""
         if not self.versions:
             return {}
-        weights, proposals = self._weighted
-        profile = weights.transform(_build_vectorizer(stop_words="english").transform([build_profile_text(known)]))
+        weights, proposals = self._weighted_counts
+        profile = weights.transform(_build_vectorizer(stop_words="english").transform([build_profile_text(expertise)]))
         return dict(zip(self.versions, (proposals @ profile.toarray()[0]).tolist(), strict=True))
 
     def prepare(self) -> None:
         """Compute the weights in advance, so that the first search does not wait for them."""
         if self.versions:
-            _ = self._by_word, self._weighted
+            _ = self._occurrences, self._weighted_counts
 
     @cached_property
-    def _by_word(self) -> "csc_array[Any]":
+    def _occurrences(self) -> "csc_array[Any]":
         return self._rows.words.tocsc()
 
     @cached_property
-    def _weighted(self) -> "tuple[TfidfTransformer, csr_array[Any]]":
+    def _weighted_counts(self) -> "tuple[TfidfTransformer, csr_array[Any]]":
         from sklearn.feature_extraction.text import TfidfTransformer
 
         weights = TfidfTransformer(sublinear_tf=True)
@@ -100,7 +100,7 @@ def _count_words(texts: Iterable[IndexedProposal]) -> _WordCounts:
         return _WordCounts(
             csr_array(np.zeros((0, _HASH_COUNT), bool)), csr_array(np.zeros((0, _HASH_COUNT), np.float32))
         )
-    full_texts = ["\n".join((item.title, item.text, *item.beside)) for item in proposal_texts]
+    full_texts = ["\n".join((item.title, item.text, *item.other_texts)) for item in proposal_texts]
     compared_texts = [get_compared_text(item.title, item.text) for item in proposal_texts]
     words = _build_vectorizer(analyzer=extract_words, binary=True, dtype=bool).transform(full_texts)
     return _WordCounts(words, _build_vectorizer(stop_words="english").transform(compared_texts))

@@ -26,12 +26,12 @@ def _list_faults(terms: CallTerms, answers: ReviewAnswers) -> Iterator[AnswerFau
             yield AnswerFault(
                 f"/criteria/{_escape_pointer(name)}", f"Give a score from 1 to 10 for the criterion “{name}”."
             )
-    for kind, known, given in (
+    for kind, known_names, given_answers in (
         ("criteria", criteria, answers.criteria),
         ("fields", [field.name for field in form.fields], answers.fields),
     ):
-        for name in given:
-            if name not in known:
+        for name in given_answers:
+            if name not in known_names:
                 yield AnswerFault(
                     f"/{kind}/{_escape_pointer(name)}",
                     f"The call's review form has no {'criterion' if kind == 'criteria' else 'field'} named “{name}”.",
@@ -47,9 +47,9 @@ def _list_faults(terms: CallTerms, answers: ReviewAnswers) -> Iterator[AnswerFau
         yield AnswerFault("/to_applicant", "The call's review form does not ask for comments to the applicant.")
 
 
-def _find_field_fault(field: ReviewField, given: Mapping[str, int | str]) -> str:
+def _find_field_fault(field: ReviewField, answers: Mapping[str, int | str]) -> str:
     """Return a sentence that states what is wrong with the answer to a field; empty if it is valid."""
-    answer = given.get(field.name)
+    answer = answers.get(field.name)
     if answer in (None, "") or (isinstance(answer, str) and not answer.strip()):
         return f"Answer “{field.name}”." if field.required else ""
     if field.kind == "text":

@@ -42,10 +42,10 @@ def redact_report(report: Report, name: str) -> Report:
 
 def _count_masked(blinding: Blinding) -> Iterator[MaskedText]:
     """Yield the number of masked passages of each kind, without their text."""
-    times = dict[Any, int]()
+    counts = dict[Any, int]()
     for item in blinding.masked:
-        times[item.kind] = times.get(item.kind, 0) + item.occurrences
-    for kind, count in times.items():
+        counts[item.kind] = counts.get(item.kind, 0) + item.occurrences
+    for kind, count in counts.items():
         yield MaskedText(kind=kind, text=_MASK, occurrences=count)
 
 
@@ -57,13 +57,13 @@ def _list_masked_names(blinding: Blinding) -> list[str]:
     return sorted({*names, *words}, key=len, reverse=True)
 
 
-def _mask_names(value: Any, names: re.Pattern[str], *, named: bool = False) -> Any:
+def _mask_names(value: Any, names: re.Pattern[str], *, has_names: bool = False) -> Any:
     match value:
         case str():
-            return names.sub(_MASK, value) if named else value
+            return names.sub(_MASK, value) if has_names else value
         case dict():
-            return {key: _mask_names(item, names, named=key in _FIELDS_WITH_NAMES) for key, item in value.items()}
+            return {key: _mask_names(item, names, has_names=key in _FIELDS_WITH_NAMES) for key, item in value.items()}
         case list() | tuple():
-            return type(value)(_mask_names(item, names, named=named) for item in value)
+            return type(value)(_mask_names(item, names, has_names=has_names) for item in value)
         case _:
             return value

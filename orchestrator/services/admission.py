@@ -36,8 +36,8 @@ async def admit_person(
         return None
     if await members.was_removed(tenant, identity.issuer, identity.subject, identity.email):
         return None
-    new = NewMember(name=identity.name, email=identity.email, role=role)
-    if await members.invite(tenant, MemberId(new_id("mb")), new, by) is None:
+    new_member = NewMember(name=identity.name, email=identity.email, role=role)
+    if await members.invite(tenant, MemberId(new_id("mb")), new_member, by) is None:
         return None
     return await members.of_identity(*account, by)
 

@@ -27,11 +27,11 @@ class BidsPage(NamedTuple):
     proposals: list[BiddableProposal]
     total: int
     """Number of proposals on all pages."""
-    given: int
+    bid_count: int
     """Number of bids on all pages."""
-    place: int
+    page_number: int
     """The page's number, from 1."""
-    pages: int
+    page_count: int
 
 
 async def find_biddable_proposals(
@@ -44,17 +44,17 @@ async def find_biddable_proposals(
 
 
 async def get_bids_page(
-    planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member, place: int, size: int
+    planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member, page_number: int, size: int
 ) -> BidsPage:
     """Return one page of the proposals that `find_biddable_proposals` returns; if the page does not exist, return the
     nearest one. Raises the same exceptions."""
     await _prepare_bidding(planner, tenant, batch, member)
     bids = planner.reviewing.bids
-    total, given_count = await bids.counts(tenant, member.id, batch)
-    pages = max(1, -(-total // size))
-    place = min(max(1, place), pages)
-    proposals = await bids.proposals(tenant, member.id, batch, size, (place - 1) * size)
-    return BidsPage(proposals, total, given_count, place, pages)
+    total, bid_count = await bids.counts(tenant, member.id, batch)
+    page_count = max(1, -(-total // size))
+    page_number = min(max(1, page_number), page_count)
+    proposals = await bids.proposals(tenant, member.id, batch, size, (page_number - 1) * size)
+    return BidsPage(proposals, total, bid_count, page_number, page_count)
 
 
 async def _prepare_bidding(planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member) -> None:

@@ -27,12 +27,12 @@ def build_dossier(
     panel: Panel | None,
     now: dt.datetime,
     decisions: Sequence[Decision] = (),
-    use: BudgetUse | None = None,
+    budget_use: BudgetUse | None = None,
 ) -> Dossier:
     """Return the dossier of a call for proposals. `rows` holds all of the call's rows, with their ranks in `ranking`
-    unless that is empty. Omit `panel`, `decisions` and `use` for readers who may not see them."""
-    decided: dict[str, Decision] = {item.evaluation: item for item in decisions}
-    people: dict[str, PanelRow] = {item.evaluation: item for item in panel.rows} if panel else {}
+    unless that is empty. Omit `panel`, `decisions` and `budget_use` for readers who may not see them."""
+    decisions_by_evaluation: dict[str, Decision] = {item.evaluation: item for item in decisions}
+    panel_rows: dict[str, PanelRow] = {item.evaluation: item for item in panel.rows} if panel else {}
     unfinished = sum(row.outcome in _UNFINISHED_OUTCOMES for row in rows)
     flagged = sum(bool(row.flags) for row in rows)
     warnings = [
@@ -48,29 +48,38 @@ def build_dossier(
         subtitle=f"created {moment(now)}",
         counts=tuple(_list_counts(call, rows)),
         warnings=tuple(warnings),
-        order=_describe_order(ranking, people=bool(people), decided=bool(decided)),
-        with_people=bool(people or decided),
+        order=_describe_order(ranking, has_panel_rows=bool(panel_rows), has_decisions=bool(decisions_by_evaluation)),
+        with_people=bool(panel_rows or decisions_by_evaluation),
         with_certainty=any(row.figures.certainty for row in rows if row.figures),
         rows=tuple(
-            _build_row(row, people, decided, use.currency if use else "")
-            for row in sorted(rows, key=lambda row: _get_sort_key(row, people, decided))
+            _build_row(row, panel_rows, decisions_by_evaluation, budget_use.currency if budget_use else "")
+            for row in sorted(rows, key=lambda row: _get_sort_key(row, panel_rows, decisions_by_evaluation))
         ),
         refused=tuple(
             BriefLine(name=one_line(item.source)[:120], text=one_line(item.detail)[:_MAX_TEXT_CHARS])
             for item in call.rejected
         ),
-        people=(*_list_panel_lines(panel), *(_list_budget_lines(use) if use and decided else ())) if panel else (),
-        overrides=tuple(_list_overrides(people.values())),
+        people=(
+            *_list_panel_lines(panel),
+            *(_list_budget_lines(budget_use) if budget_use and decisions_by_evaluation else ()),
+        )
+        if panel
+        else (),
+        overrides=tuple(_list_overrides(panel_rows.values())),
         call=str(call.id),
         day=now.date(),
     )
 
 
 def _get_sort_key(
-    row: TableRow, people: Mapping[str, PanelRow], decided: Mapping[str, Decision]
+    row: TableRow, panel_rows: Mapping[str, PanelRow], decisions_by_evaluation: Mapping[str, Decision]
 ) -> tuple[float | bool, ...]:
     """Return a key that sorts rows by decision, then reviewers' score, then rank, then report score."""
-    score, decision, panel = row.figures.score if row.figures else None, decided.get(row.id), people.get(row.id)
+    score, decision, panel = (
+        row.figures.score if row.figures else None,
+        decisions_by_evaluation.get(row.id),
+        panel_rows.get(row.id),
+    )
     panel_score = None if panel is None else panel.score
     return (
         len(_OUTCOMES_IN_ORDER) if decision is None else _OUTCOMES_IN_ORDER.index(decision.outcome),
@@ -84,14 +93,14 @@ def _get_sort_key(
     )
 
 
-def _describe_order(ranking: str, *, people: bool, decided: bool) -> str:
-    by = [
-        *(["decision"] if decided else []),
-        *(["reviewers' score"] if people else []),
+def _describe_order(ranking: str, *, has_panel_rows: bool, has_decisions: bool) -> str:
+    sort_keys = [
+        *(["decision"] if has_decisions else []),
+        *(["reviewers' score"] if has_panel_rows else []),
         *([f"the ranking {ranking}"] if ranking else []),
         "report score; proposals without one come last",
     ]
-    return f"Sorted by {', then by '.join(by)}."
+    return f"Sorted by {', then by '.join(sort_keys)}."
 
 
 def _list_counts(call: BatchStatus, rows: Sequence[TableRow]) -> Iterable[BriefLine]:
@@ -109,7 +118,7 @@ def _list_counts(call: BatchStatus, rows: Sequence[TableRow]) -> Iterable[BriefL
 
 
 def _build_row(
-    row: TableRow, people: Mapping[str, PanelRow], decided: Mapping[str, Decision], currency: str
+    row: TableRow, panel_rows: Mapping[str, PanelRow], decisions_by_evaluation: Mapping[str, Decision], currency: str
 ) -> DossierRow:
     figures = row.figures
     score = figures.score if figures else None
@@ -119,7 +128,7 @@ def _build_row(
         score_text = f"no score: {one_line(figures.reason)[:_MAX_TEXT_CHARS]}"
     else:
         score_text = row.problem.title if row.problem else OUTCOMES_IN_WORDS[row.outcome]
-    panel = people.get(row.id)
+    panel = panel_rows.get(row.id)
     return DossierRow(
         place=f"{row.rank.rank} ({row.rank.low:.0f}–{row.rank.high:.0f})" if row.rank else f"row {row.row}",
         title=one_line(row.title)[:_MAX_TEXT_CHARS],
@@ -130,7 +139,7 @@ def _build_row(
         fit=(figures.fit if figures else None) or "–",
         flags="; ".join(FLAGS.get(flag, flag) for flag in row.flags),
         people="" if panel is None or panel.score is None else f"{panel.score:.1f} of 5",
-        decision=_describe_decision(decided.get(row.id), currency),
+        decision=_describe_decision(decisions_by_evaluation.get(row.id), currency),
     )
 
 
@@ -142,15 +151,18 @@ def _describe_decision(decision: Decision | None, currency: str) -> str:
     return f"{decision.outcome}{amount}{reason}"
 
 
-def _list_budget_lines(use: BudgetUse) -> Iterable[BriefLine]:
-    budget_text = "" if use.budget is None else f" of {use.budget:,.0f}"
-    excess_text = f", {use.awarded - (use.budget or 0):,.0f} over the budget" if use.over_budget else ""
-    yield BriefLine(
-        name="Funded", text=f"{count(use.funded)}, {use.awarded:,.0f} {use.currency}{budget_text}{excess_text}"
+def _list_budget_lines(budget_use: BudgetUse) -> Iterable[BriefLine]:
+    budget_text = "" if budget_use.budget is None else f" of {budget_use.budget:,.0f}"
+    excess_text = (
+        f", {budget_use.awarded - (budget_use.budget or 0):,.0f} over the budget" if budget_use.over_budget else ""
     )
-    yield BriefLine(name="Reserve, declined", text=f"{count(use.reserved)}, {count(use.declined)}")
-    if use.undecided:
-        yield BriefLine(name="Undecided", text=count(use.undecided))
+    yield BriefLine(
+        name="Funded",
+        text=f"{count(budget_use.funded)}, {budget_use.awarded:,.0f} {budget_use.currency}{budget_text}{excess_text}",
+    )
+    yield BriefLine(name="Reserve, declined", text=f"{count(budget_use.reserved)}, {count(budget_use.declined)}")
+    if budget_use.undecided:
+        yield BriefLine(name="Undecided", text=count(budget_use.undecided))
 
 
 def _list_panel_lines(panel: Panel) -> Iterable[BriefLine]:

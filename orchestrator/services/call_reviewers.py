@@ -58,9 +58,9 @@ async def choose_reviewers(
     )
 
 
-async def _require_reviewers(members: PgMembers, tenant: TenantId, named: Sequence[str]) -> list[MemberId]:
+async def _require_reviewers(members: PgMembers, tenant: TenantId, requested_ids: Sequence[str]) -> list[MemberId]:
     """Return the named reviewers in order, without duplicates. Raises HttpProblem if one of them is not a reviewer."""
     reviewer_ids = {member.id for member in await members.reviewers(tenant)}
-    if unknown := sorted(set(named) - reviewer_ids):
+    if unknown := sorted(set(requested_ids) - reviewer_ids):
         raise HttpProblem.invalid(f"These members are not your reviewers: {', '.join(unknown[:20])}.", "/reviewers")
-    return [MemberId(id) for id in dict.fromkeys(named)]
+    return [MemberId(id) for id in dict.fromkeys(requested_ids)]

@@ -85,10 +85,10 @@ def build_proof_page(proof: ErasureProof) -> ErasurePage:
     )
 
 
-def _describe_subject(about: str) -> str:
-    if about == "an applicant":
+def _describe_subject(subject: str) -> str:
+    if subject == "an applicant":
         return "All data of one applicant, who is not named here"
-    return f"The call {about} with everything in it" if about.startswith("bt_") else f"All data of {about}"
+    return f"The call {subject} with everything in it" if subject.startswith("bt_") else f"All data of {subject}"
 
 
 def _describe_kept_rankings(ids: Sequence[str]) -> str:
@@ -99,4 +99,4 @@ def _describe_kept_rankings(ids: Sequence[str]) -> str:
 def count_resources(ids: Sequence[str]) -> str:
     """Count resources by kind, according to the prefixes of their ids, such as `2 evaluations, 1 ranking`."""
     counts = Counter(_RESOURCE_NAMES.get(item.partition("_")[0], ("other resource", "other resources")) for item in ids)
-    return ", ".join(count(number, *named) for named, number in counts.items()) or "nothing"
+    return ", ".join(count(number, *names) for names, number in counts.items()) or "nothing"

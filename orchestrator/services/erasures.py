@@ -17,7 +17,7 @@ async def preview_erasure(
     if batch is not None:
         refused_rows = len((await find_batch(jobs, tenant, batch)).rejected)
     erasure = await erasures.find(tenant, source, None if batch is None else BatchId(batch))
-    stay = {item.id for item in erasure if batch is None and item.stays}
+    kept_ids = {item.id for item in erasure if batch is None and item.stays}
     return Erasure(
         dry_run=True,
         jobs=tuple(
@@ -31,14 +31,14 @@ async def preview_erasure(
                 warning=_describe_loss(item) if batch is None else "",
             )
             for item in erasure
-            if item.id not in stay
+            if item.id not in kept_ids
         ),
         redacted_rankings=tuple(
             RedactedRanking(
                 id=item.id, title=item.subject, removed_proposals=item.taken, remaining_proposals=item.left or 0
             )
             for item in erasure
-            if item.id in stay
+            if item.id in kept_ids
         ),
         rejected_rows=refused_rows,
         batch=batch,

@@ -103,8 +103,8 @@ def _convert_hit(hit: Hit, *, listed: bool) -> ReviewerPaper:
     work = CitedWork(
         title=paper.title, authors=paper.authors, year=paper.year, doi=paper.identifiers.doi, raw=paper.title
     )
-    found = _build_paper(work, paper.abstract if listed else "")
-    return found.model_copy(update={"listed_by_person": listed, "in_corpus": True})
+    reviewer_paper = _build_paper(work, paper.abstract if listed else "")
+    return reviewer_paper.model_copy(update={"listed_by_person": listed, "in_corpus": True})
 
 
 def find_coauthors(name: str, papers: Iterable[ReviewerPaper], since: int) -> dict[str, str]:
@@ -126,10 +126,12 @@ def _is_author(name: str, authors: Iterable[str]) -> bool:
     return len(name_parts) > 1 and any(_is_same_person(name_parts, _split_name(author)) for author in authors)
 
 
-def _is_same_person(own: Sequence[str], other: Sequence[str]) -> bool:
-    if len(other) < 2 or own[-1] != other[-1]:
+def _is_same_person(own_parts: Sequence[str], other_parts: Sequence[str]) -> bool:
+    if len(other_parts) < 2 or own_parts[-1] != other_parts[-1]:
         return False
-    return own[0] == other[0] or (min(len(own[0]), len(other[0])) == 1 and own[0][0] == other[0][0])
+    return own_parts[0] == other_parts[0] or (
+        min(len(own_parts[0]), len(other_parts[0])) == 1 and own_parts[0][0] == other_parts[0][0]
+    )
 
 
 def _split_name(name: str) -> list[str]:
@@ -141,7 +143,7 @@ def index_bids(
     bids: Mapping[tuple[str, str], str], proposals: Iterable[str], reviewers: Iterable[str]
 ) -> dict[tuple[int, int], str]:
     """Convert bids keyed by proposal and reviewer to bids keyed by their positions in the two lists."""
-    rows, columns = ({name: place for place, name in enumerate(names)} for names in (proposals, reviewers))
+    rows, columns = ({name: index for index, name in enumerate(names)} for names in (proposals, reviewers))
     return {
         (rows[proposal], columns[reviewer]): bid
         for (proposal, reviewer), bid in bids.items()

@@ -55,40 +55,40 @@ async def build_letters(
 
 
 def _build_letter(
-    item: LetterMaterial, templates: LetterTemplates, terms: CallTerms, call: BatchStatus, today: dt.date
+    material: LetterMaterial, templates: LetterTemplates, terms: CallTerms, call: BatchStatus, today: dt.date
 ) -> Letter:
-    reference = get_own_reference(item.source, item.row)
+    reference = get_own_reference(material.source, material.row)
     values = {
-        "applicant": item.applicant or _UNNAMED_APPLICANT,
-        "institution": item.institution,
-        "title": item.title,
+        "applicant": material.applicant or _UNNAMED_APPLICANT,
+        "institution": material.institution,
+        "title": material.title,
         "reference": reference,
         "call": call.name or call.id,
-        "decision": _DECISION_WORDS[item.outcome],
-        "amount": "" if item.amount is None else f"{item.amount:,.2f}".removesuffix(".00"),
+        "decision": _DECISION_WORDS[material.outcome],
+        "amount": "" if material.amount is None else f"{material.amount:,.2f}".removesuffix(".00"),
         "currency": terms.currency,
-        "reason": item.reason,
-        "comments": "\n\n".join(item.released),
+        "reason": material.reason,
+        "comments": "\n\n".join(material.released),
         "date": today.isoformat(),
     }
     return Letter(
-        evaluation=item.id,
+        evaluation=material.id,
         reference=reference,
-        title=item.title,
-        applicant=item.applicant,
-        outcome=item.outcome,
-        text=_get_text(item, templates, values),
-        comments=item.comments,
-        released_comments=len(item.released),
-        sent_at=item.sent_at,
-        sent_by=item.sent_by,
+        title=material.title,
+        applicant=material.applicant,
+        outcome=material.outcome,
+        text=_get_text(material, templates, values),
+        comments=material.comments,
+        released_comments=len(material.released),
+        sent_at=material.sent_at,
+        sent_by=material.sent_by,
     )
 
 
-def _get_text(item: LetterMaterial, templates: LetterTemplates, values: Mapping[str, str]) -> str:
+def _get_text(material: LetterMaterial, templates: LetterTemplates, values: Mapping[str, str]) -> str:
     """Return the letter's text as it was sent or, if it was not sent yet, as it would be sent now."""
-    template = f"{getattr(templates, item.outcome)}\n\n{templates.closing}"
-    return fill_template(template, values) if item.sent is None else item.sent
+    template = f"{getattr(templates, material.outcome)}\n\n{templates.closing}"
+    return fill_template(template, values) if material.sent is None else material.sent
 
 
 def zip_letters(letters: Sequence[Letter]) -> bytes:

@@ -25,12 +25,12 @@ async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body
     """Create a member with this id and notify them by email. Repeating the same invitation returns the existing member.
     Raises HttpProblem if another member has the address, or if the actor may not invite someone with this role."""
     _check_rank(by.actor, body.role)
-    new = NewMember(**body.model_dump())
-    invitation = await members.invite(tenant, id, new, by, mailed=True)
+    new_member = NewMember(**body.model_dump())
+    invitation = await members.invite(tenant, id, new_member, by, mailed=True)
     if invitation is not None:
         return invitation
-    member = await members.with_address(tenant, new.email)
-    if member is not None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new:
+    member = await members.with_address(tenant, new_member.email)
+    if member is not None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new_member:
         return member
     raise HttpProblem("conflict", f"The address {body.email} already belongs to a member.")
 

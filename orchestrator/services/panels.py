@@ -80,4 +80,4 @@ def _compute_agreement(scores: PanelScores, figures: Sequence[int]) -> PanelAgre
 
 
 def _build_panel_pair(pair: PairAgreement) -> PanelPair:
-    return PanelPair(first=pair.first, second=pair.second, common_proposals=pair.common, kappa=pair.kappa)
+    return PanelPair(first=pair.first, second=pair.second, common_proposals=pair.common_proposals, kappa=pair.kappa)

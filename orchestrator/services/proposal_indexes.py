@@ -19,28 +19,32 @@ class _CachedIndex:
 class ProposalIndexes:
     def __init__(self, assignments: PgAssignments) -> None:
         self._assignments = assignments
-        self._held = OrderedDict[tuple[TenantId, BatchId], _CachedIndex]()
+        self._cached_indexes = OrderedDict[tuple[TenantId, BatchId], _CachedIndex]()
         """Indexes by call, least recently used first."""
 
-    async def of(self, tenant: TenantId, batch: BatchId) -> ProposalIndex:
-        """Return the index for a call's proposals, after adding new and changed texts. Proposals whose text is not
+    async def update_index(self, tenant: TenantId, batch: BatchId) -> ProposalIndex:
+        """Add new and changed texts to the index of a call's proposals, and return it. Proposals whose text is not
         known yet are omitted."""
-        cached_index = self._held.setdefault((tenant, batch), _CachedIndex())
-        self._held.move_to_end((tenant, batch))
-        if len(self._held) > _MAX_CACHED_CALLS:
-            self._held.popitem(last=False)
+        cached_index = self._cached_indexes.setdefault((tenant, batch), _CachedIndex())
+        self._cached_indexes.move_to_end((tenant, batch))
+        if len(self._cached_indexes) > _MAX_CACHED_CALLS:
+            self._cached_indexes.popitem(last=False)
         async with cached_index.lock:
             versions = await self._assignments.versions(tenant, batch)
-            unread = [item for item, version in versions.items() if cached_index.index.versions.get(item) != version]
-            for start in range(0, len(unread), _PROPOSALS_PER_READ):
-                read = await self._assignments.proposals(tenant, batch, unread[start : start + _PROPOSALS_PER_READ])
+            changed_ids = [
+                item for item, version in versions.items() if cached_index.index.versions.get(item) != version
+            ]
+            for start in range(0, len(changed_ids), _PROPOSALS_PER_READ):
+                proposals = await self._assignments.proposals(
+                    tenant, batch, changed_ids[start : start + _PROPOSALS_PER_READ]
+                )
                 texts = {
                     item.id: IndexedProposal(item.title, item.text, item.beside)
-                    for item in read
+                    for item in proposals
                     if item.text is not None
                 }
-                cached_index.index = await asyncio.to_thread(cached_index.index.with_texts, texts, versions)
+                cached_index.index = await asyncio.to_thread(cached_index.index.update_texts, texts, versions)
             if cached_index.index.versions.keys() - versions.keys():
-                cached_index.index = cached_index.index.with_texts({}, versions)
+                cached_index.index = cached_index.index.update_texts({}, versions)
             await asyncio.to_thread(cached_index.index.prepare)
             return cached_index.index

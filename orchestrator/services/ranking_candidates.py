@@ -42,7 +42,7 @@ class RankingCandidates:
     ideas: dict[str, Idea] = field(default_factory=dict)
     """Ideas by id."""
     scores: dict[str, float] = field(default_factory=dict)
-    left_out: list[ExcludedEvaluation] = field(default_factory=list)
+    excluded: list[ExcludedEvaluation] = field(default_factory=list)
     unscored: list[UnscoredIdea] = field(default_factory=list)
     evaluations: list[JobId] = field(default_factory=list)
     """All evaluations that were considered, including those left out of the ranking."""
@@ -101,7 +101,7 @@ def _decide_blind(candidates: RankingCandidates, body: RankingBody, options: Eva
             "masked text. Omit `blind`, or send the ideas themselves."
         )
         raise HttpProblem.invalid(detail, "/blind")
-    return masked_count > 0 or options.judged_blind(body.blind, several=True)
+    return masked_count > 0 or options.is_judged_blind(body.blind, several=True)
 
 
 def _parse_candidates(bodies: Sequence[RankedIdeaBody]) -> RankingCandidates:
@@ -139,7 +139,7 @@ async def _read_candidates(jobs: PgJobs, tenant: TenantId, name: BatchId) -> Ran
             first_by_text[report.idea.id] = job.source or f"row {job.row}"
             _add_report(candidates, job, report)
             continue
-        candidates.left_out.append(ExcludedEvaluation(**_get_identifiers(job), reason=reason))
+        candidates.excluded.append(ExcludedEvaluation(**_get_identifiers(job), reason=reason))
     return candidates
 
 

@@ -42,7 +42,7 @@ class PgCallProgress(Store):
         return {
             row["id"]: derive_progress(
                 from_row(CallCounts, counts[row["id"]]) if row["id"] in counts else CallCounts(),
-                signed=row["signed"],
+                is_signed_off=row["signed"],
                 deadline=row["deadline"],
                 due=due[row["id"]],
                 today=today,

@@ -50,14 +50,14 @@ class Authentication:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         guards_metrics = not self._services.settings.open_metrics
-        guarded = scope["type"] == "http" and (
+        needs_caller = scope["type"] == "http" and (
             scope["path"].startswith("/v1/") or (scope["path"] == "/metrics" and guards_metrics)
         )
-        if not guarded:
+        if not needs_caller:
             await self._app(scope, receive, send)
             return
         try:
-            caller = await self._caller(scope)
+            caller = await self._authenticate(scope)
         except HttpProblem as refusal:
             await send_problem(refusal, scope, receive, send)
             return
@@ -67,19 +67,19 @@ class Authentication:
         await record_caller(scope, caller)
         await self._app(scope, receive, send if caller.rate is None else _add_rate_headers(send, caller.rate))
 
-    async def _caller(self, scope: Scope) -> Caller:
+    async def _authenticate(self, scope: Scope) -> Caller:
         """Return the authenticated caller. Console pages send the session cookie instead of a key. Raises HttpProblem
         if authentication fails or a rate limit is exceeded."""
         services, request = self._services, Request(scope)
         if "authorization" not in request.headers and read_session_token(request, services.access) is not None:
-            person = await find_session_caller(request, services)
-            if person is None:
+            session_caller = await find_session_caller(request, services)
+            if session_caller is None:
                 raise _build_unauthenticated_problem(
                     "expired", "The session has ended. Sign in again at /console/sign-in."
                 )
             if request.method not in SAFE_METHODS:
                 check_csrf_header(request, services.access)
-            return person
+            return session_caller
         authenticated = await services.keys.authenticate(read_bearer_token(scope), services.clock.now())
         if isinstance(authenticated, KeyRejection):
             record = get_request_record(scope)
@@ -110,11 +110,11 @@ def _build_unauthenticated_problem(reason: str, detail: str) -> HttpProblem:
     return HttpProblem("unauthenticated", detail, headers={"WWW-Authenticate": _CHALLENGE + error}, reason=reason)
 
 
-def _build_rejection_problem(refused: KeyRejection) -> HttpProblem:
-    if refused.reason not in ("rate", "tenant rate"):
-        return _build_unauthenticated_problem(refused.reason, _REJECTION_DETAILS[refused.reason])
-    seconds, rate = max(1, math.ceil(refused.retry_after or 0)), refused.rate
-    if refused.reason == "tenant rate":
+def _build_rejection_problem(rejection: KeyRejection) -> HttpProblem:
+    if rejection.reason not in ("rate", "tenant rate"):
+        return _build_unauthenticated_problem(rejection.reason, _REJECTION_DETAILS[rejection.reason])
+    seconds, rate = max(1, math.ceil(rejection.retry_after or 0)), rejection.rate
+    if rejection.reason == "tenant rate":
         detail = "The tenant's keys together have reached its rate limit. You can send the next request"
     else:
         allowed = f" of {rate.per_minute} requests a minute" if rate else ""
@@ -133,18 +133,18 @@ def build_rate_headers(rate: KeyRate) -> dict[str, str]:
 
 
 def _add_rate_headers(send: Send, rate: KeyRate) -> Send:
-    async def with_headers(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             MutableHeaders(scope=message).update(build_rate_headers(rate))
         await send(message)
 
-    return with_headers
+    return send_with_headers
 
 
 def _require_key_with_scope(scope: accounts.Scope) -> Callable[..., Awaitable[RouteContext]]:
     """Return a dependency that provides the caller's context and requires a key with `scope`."""
 
-    async def context(
+    async def get_context(
         request: Request, services: ServicesDependency, _: Annotated[object, Security(bearer_scheme, scopes=[scope])]
     ) -> RouteContext:
         caller: Caller = request.scope["assayer.caller"]
@@ -154,7 +154,7 @@ def _require_key_with_scope(scope: accounts.Scope) -> Callable[..., Awaitable[Ro
         require_scope(caller, scope)
         return RouteContext(caller, services)
 
-    return context
+    return get_context
 
 
 def has_scope(caller: Caller, scope: accounts.Scope) -> bool:
@@ -165,22 +165,22 @@ def require_scope(caller: Caller, scope: accounts.Scope) -> None:
     """Raise HttpProblem with status 403 unless the caller's key has the scope; `admin` includes every scope."""
     if has_scope(caller, scope):
         return
-    has = ", ".join(sorted(caller.scopes))
+    granted_scopes = ", ".join(sorted(caller.scopes))
     raise HttpProblem(
         "forbidden",
-        f"This request requires a key with the scope `{scope}`; yours has {has}.",
+        f"This request requires a key with the scope `{scope}`; yours has {granted_scopes}.",
         headers={"WWW-Authenticate": f'{_CHALLENGE}, error="insufficient_scope", scope="{scope}"'},
         scope=scope,
     )
 
 
-def resolve_tenant(caller: Caller, asked: str | None) -> TenantId:
+def resolve_tenant(caller: Caller, requested_tenant: str | None) -> TenantId:
     """Return the tenant that a request is about: by default, the caller's own. Raises HttpProblem if another tenant is
     requested without the scope `admin`."""
-    if asked is None or asked == caller.tenant:
+    if requested_tenant is None or requested_tenant == caller.tenant:
         return caller.tenant
     require_scope(caller, "admin")
-    return TenantId(asked)
+    return TenantId(requested_tenant)
 
 
 Submitter = Annotated[RouteContext, Depends(_require_key_with_scope("submit"))]

@@ -16,12 +16,12 @@ _LOG = logging.getLogger(__name__)
 _TIMEOUT_SECONDS = 30.0
 
 
-async def run_corpus_search(services: Services, ask: Callable[[SearchableCorpus], Awaitable[T]]) -> T:
+async def run_corpus_search(services: Services, search: Callable[[SearchableCorpus], Awaitable[T]]) -> T:
     """Run a search on the current corpus. Raises HttpProblem if there is no corpus, the search fails, or it takes more
     than 30 seconds."""
     try:
         async with asyncio.timeout(_TIMEOUT_SECONDS):
-            return await ask(await _get_current_corpus(services))
+            return await search(await _get_current_corpus(services))
     except TimeoutError:
         raise HttpProblem("busy", f"The corpus search took longer than {_TIMEOUT_SECONDS:g} s.") from None
     except (LiteratureError, ComponentUnavailable) as error:

@@ -34,13 +34,13 @@ def check_origin(request: Request, settings: AccessSettings) -> None:
     origin_header, site = request.headers.get("origin", ""), request.headers.get("sec-fetch-site")
     origin = urlsplit(origin_header)
     if settings.url is not None:
-        ours = urlsplit(settings.url)
-        same = (origin.scheme, origin.netloc) == (ours.scheme, ours.netloc)
+        own_url = urlsplit(settings.url)
+        is_same_origin = (origin.scheme, origin.netloc) == (own_url.scheme, own_url.netloc)
     else:
-        same = origin.scheme in ("http", "https") and origin.netloc == request.headers.get("host")
+        is_same_origin = origin.scheme in ("http", "https") and origin.netloc == request.headers.get("host")
     if origin_header in ("", "null"):
-        same = site == "same-origin"
-    if not same or site not in (None, "same-origin"):
+        is_same_origin = site == "same-origin"
+    if not is_same_origin or site not in (None, "same-origin"):
         raise HttpProblem(
             "forbidden",
             "The request does not come from one of this service's own pages. Behind a proxy, the operator must set "

@@ -33,7 +33,7 @@ class Readiness:
         self._checks: tuple[Check, ...] = ()
         self._until = float("-inf")
 
-    async def checks(self) -> tuple[Check, ...]:
+    async def run_checks(self) -> tuple[Check, ...]:
         """Return the results of the checks. Host addresses are only logged, not returned."""
         async with self._lock:
             if self._monotonic() >= self._until:

@@ -76,14 +76,14 @@ class RequestLogging:
                 headers["X-Content-Type-Options"] = "nosniff"
             await send(message)
 
-        started = time.perf_counter()
+        start = time.perf_counter()
         try:
             with log_context(request_id=record.request_id), REQUESTS_IN_FLIGHT.track_inprogress():
-                await self._answer(scope, receive, send_with_id)
+                await self._run_application(scope, receive, send_with_id)
         finally:
-            _log_request(scope, record, time.perf_counter() - started)
+            _log_request(scope, record, time.perf_counter() - start)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _run_application(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run the application. Exceptions become problem documents. If the response has already started, they are
         re-raised, which closes the connection."""
         try:
@@ -96,9 +96,9 @@ class RequestLogging:
             _ERROR_LOG.exception("request %s failed", record.request_id)
             if record.status is not None:
                 raise
-            await send_problem(self._failure(error, record), scope, receive, send)
+            await send_problem(self._build_failure_problem(error, record), scope, receive, send)
 
-    def _failure(self, error: Exception, record: RequestRecord) -> HttpProblem:
+    def _build_failure_problem(self, error: Exception, record: RequestRecord) -> HttpProblem:
         if isinstance(error, StorageError):
             return build_database_problem()
         reason = error.reason if isinstance(error, AssayerError) else "a defect in assayer"
@@ -135,5 +135,5 @@ def _log_request(scope: Scope, record: RequestRecord, seconds: float) -> None:
         "id": scope.get("path_params", {}).get("id"),
         "jobs": record.jobs,
     }
-    members = {name: value for name, value in line.items() if value not in (None, [])}
-    _LOG.info("%s %s: %s", method, route, record.status, extra={"told": members})
+    fields = {name: value for name, value in line.items() if value not in (None, [])}
+    _LOG.info("%s %s: %s", method, route, record.status, extra={"told": fields})

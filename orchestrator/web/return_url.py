@@ -23,11 +23,11 @@ def find_requesting_page(request: Request, settings: AccessSettings, header: str
     """Return the console page from which a request came, according to the header; the home page if the header does not
     name one. A URL that only receives forms is replaced by its parent page."""
     referrer = urlsplit(request.headers.get(header, ""))
-    ours = request.headers.get("host", "") if settings.url is None else urlsplit(settings.url).netloc
+    own_host = request.headers.get("host", "") if settings.url is None else urlsplit(settings.url).netloc
     path = to_console_path(referrer.path)
-    if referrer.netloc != ours or not _is_page(request, path):
-        above = path.rpartition("/")[0]
-        return above if referrer.netloc == ours and _is_page(request, above) else HOME
+    if referrer.netloc != own_host or not _is_page(request, path):
+        parent_path = path.rpartition("/")[0]
+        return parent_path if referrer.netloc == own_host and _is_page(request, parent_path) else HOME
     return to_console_path(f"{path}?{referrer.query}") if referrer.query else path
 
 

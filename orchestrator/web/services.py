@@ -73,7 +73,7 @@ class Services:
         cipher: SecretCipher,
         check_address: Callable[[str], None],
         read_table: Callable[[bytes, str], Coroutine[Any, Any, IdeaTable]],
-        page_pictures: Callable[[bytes, str, int, int], Coroutine[Any, Any, tuple[int, list[str]]]],
+        render_pages: Callable[[bytes, str, int, int], Coroutine[Any, Any, tuple[int, list[str]]]],
         ready: Callable[[], Awaitable[Sequence[Check]]],
         *,
         api: ApiSettings,
@@ -93,7 +93,7 @@ class Services:
         - `check_address` raises AddressRefused for addresses that webhooks must not use.
         - `read_table` parses a workbook of proposals; its second argument is the name
           used in errors. Raises InputError.
-        - `page_pictures` renders PDF pages. Its arguments are the document, its name, the first page and the number of
+        - `render_pages` renders PDF pages. Its arguments are the document, its name, the first page and the number of
           pages. Raises Unreadable.
         - `ready` checks everything that evaluations need, and must not raise.
         - `identity_providers` are keyed by the names that the operator chose.
@@ -104,7 +104,7 @@ class Services:
         self.clock, self.listener, self.options, self.judges = clock, listener, options, judges
         self.mails, self.cipher, self.check_address = mails, cipher, check_address
         self.read_table, self.ready = read_table, ready
-        self.page_pictures, self.rendering = page_pictures, asyncio.Semaphore(_MAX_CONCURRENT_RENDERINGS)
+        self.render_pages, self.rendering = render_pages, asyncio.Semaphore(_MAX_CONCURRENT_RENDERINGS)
         self.identity_providers = identity_providers or {}
         self.corpora = corpora
         self.group_seconds, self.most_abstract_chars = group_seconds, most_abstract_chars
@@ -148,10 +148,10 @@ class Services:
 def get_from_application(name: str) -> Callable[[Request], Awaitable[Any]]:
     """Return a dependency that provides one item in the application's state."""
 
-    async def part(request: Request) -> Any:
+    async def get_item(request: Request) -> Any:
         return getattr(request.app.state, name)
 
-    return part
+    return get_item
 
 
 ServicesDependency = Annotated[Services, Depends(get_from_application("services"))]

@@ -74,9 +74,9 @@ def require_act(caller: Caller, *acts: Act) -> None:
         return
     if any(may(caller.role, act) for act in acts):
         raise HttpProblem("forbidden", MEMBERS_DECIDE)
-    others = sorted(frozenset().union(*(PERMISSIONS[act] for act in acts)))
+    allowed_roles = sorted(frozenset().union(*(PERMISSIONS[act] for act in acts)))
     article = "An" if caller.role[0] in "ao" else "A"
-    detail = f"{article} {caller.role} cannot {' or '.join(acts)}. Allowed roles: {', '.join(others)}."
+    detail = f"{article} {caller.role} cannot {' or '.join(acts)}. Allowed roles: {', '.join(allowed_roles)}."
     raise HttpProblem("forbidden", detail)
 
 
@@ -84,12 +84,12 @@ def require_permission(act: Act) -> Callable[..., Awaitable[Caller]]:
     """Return a dependency that provides the signed-in person if their role allows the action. Raises HttpProblem with
     status 403 otherwise."""
 
-    async def person(caller: SignedInDependency) -> Caller:
+    async def get_person(caller: SignedInDependency) -> Caller:
         require_act(caller, act)
         return caller
 
-    person.__dict__["act"] = act
-    return person
+    get_person.__dict__["act"] = act
+    return get_person
 
 
 async def redirect_to_sign_in(request: Request, _: Exception) -> Response:

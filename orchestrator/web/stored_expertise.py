@@ -20,8 +20,8 @@ async def store_expertise(
     """Store a reviewer's expertise and conflicts of interest. If the corpus is unavailable, papers are stored as
     listed. Raises HttpProblem if there are too many papers, and ReviewRefused if another version has been stored in the
     meantime."""
-    read, unread = await asyncio.to_thread(parse_papers, body.references)
-    papers = remove_duplicate_papers([*body.papers, *read])
+    listed_papers, unparsed = await asyncio.to_thread(parse_papers, body.references)
+    papers = remove_duplicate_papers([*body.papers, *listed_papers])
     if len(papers) > _MAX_PAPERS:
         raise HttpProblem.invalid(f"A reviewer can have at most {_MAX_PAPERS:,} papers.", "/papers")
     without_corpus = ""
@@ -32,7 +32,7 @@ async def store_expertise(
             )
         except HttpProblem as problem:
             without_corpus = problem.detail
-    new = Expertise(
+    expertise = Expertise(
         member=member.id,
         version=body.version,
         keywords=body.keywords,
@@ -40,9 +40,9 @@ async def store_expertise(
         institutions=body.institutions,
         people=body.people,
     )
-    stored = await services.reviewing.expertise.store(tenant, new, by)
+    stored = await services.reviewing.expertise.store(tenant, expertise, by)
     return ExpertiseOutcome(
         expertise=required(stored, not_found("member", member.id)),
-        unparsed_references=tuple(unread),
+        unparsed_references=tuple(unparsed),
         corpus_lookup_absent=without_corpus,
     )

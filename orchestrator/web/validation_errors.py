@@ -27,9 +27,9 @@ def build_validation_problem(error: RequestValidationError, body_model: type[Bas
         )
     errors = [_convert_error(item, body_model) for item in independent[:_MAX_ERRORS]]
     first = errors[0]
-    where = first.pointer if first.parameter is None else first.parameter
-    more = f" Further errors: {len(independent) - 1}; see `errors`." if len(independent) > 1 else ""
-    return HttpProblem("invalid-request", f"{where or 'The body'}: {first.detail}{more}", errors=errors)
+    location = first.pointer if first.parameter is None else first.parameter
+    further = f" Further errors: {len(independent) - 1}; see `errors`." if len(independent) > 1 else ""
+    return HttpProblem("invalid-request", f"{location or 'The body'}: {first.detail}{further}", errors=errors)
 
 
 def _drop_dependent_errors(errors: Sequence[Any]) -> list[Any]:
@@ -38,7 +38,8 @@ def _drop_dependent_errors(errors: Sequence[Any]) -> list[Any]:
     return [
         error
         for error, path in zip(errors, paths, strict=True)
-        if error["type"] != "too_short" or not any(len(p) > len(path) and p[: len(path)] == path for p in paths)
+        if error["type"] != "too_short"
+        or not any(len(other_path) > len(path) and other_path[: len(path)] == path for other_path in paths)
     ]
 
 
@@ -50,35 +51,35 @@ def _build_malformed_json_problem(document: str, position: int, message: str) ->
 
 
 def _convert_error(error: Mapping[str, Any], body_model: type[BaseModel] | None) -> ProblemError:
-    kind, place = error["type"], _remove_shape(error["loc"])
+    kind, location = error["type"], _remove_shape(error["loc"])
     detail = fault_in_words(error)
     if kind == "extra_forbidden":
-        known = _list_field_names(body_model, place[1:-1]) if place[0] == "body" else ()
-        detail += suggestion(str(place[-1]), known)
-    if place[0] == "body":
-        return ProblemError(detail=detail, pointer=build_json_pointer(place[1:]))
-    return ProblemError(detail=detail, parameter=".".join(str(part) for part in place[1:])[:_MAX_QUOTED_CHARS])
+        field_names = _list_field_names(body_model, location[1:-1]) if location[0] == "body" else ()
+        detail += suggestion(str(location[-1]), field_names)
+    if location[0] == "body":
+        return ProblemError(detail=detail, pointer=build_json_pointer(location[1:]))
+    return ProblemError(detail=detail, parameter=".".join(str(part) for part in location[1:])[:_MAX_QUOTED_CHARS])
 
 
-def _remove_shape(place: Sequence[str | int]) -> Sequence[str | int]:
-    return (place[0], *place[2:]) if len(place) > 1 and place[1] in BODY_SHAPES else place
+def _remove_shape(location: Sequence[str | int]) -> Sequence[str | int]:
+    return (location[0], *location[2:]) if len(location) > 1 and location[1] in BODY_SHAPES else location
 
 
-def build_json_pointer(place: Sequence[str | int]) -> str:
+def build_json_pointer(location: Sequence[str | int]) -> str:
     """Return the JSON Pointer (RFC 6901) to a location, with each part shortened to 60 characters."""
-    parts = (str(part)[:_MAX_QUOTED_CHARS].replace("~", "~0").replace("/", "~1") for part in place)
+    parts = (str(part)[:_MAX_QUOTED_CHARS].replace("~", "~0").replace("/", "~1") for part in location)
     return "".join(f"/{part}" for part in parts)
 
 
-def _list_field_names(model: Any, place: Sequence[str | int]) -> tuple[str, ...]:
+def _list_field_names(model: Any, location: Sequence[str | int]) -> tuple[str, ...]:
     """Return the field names at a location in a body."""
     if get_origin(model) in (Union, UnionType):
-        return next((names for item in get_args(model) if (names := _list_field_names(item, place))), ())
-    if get_origin(model) in (tuple, list) and place and isinstance(place[0], int):
-        return _list_field_names(get_args(model)[0], place[1:])
+        return next((names for item in get_args(model) if (names := _list_field_names(item, location))), ())
+    if get_origin(model) in (tuple, list) and location and isinstance(location[0], int):
+        return _list_field_names(get_args(model)[0], location[1:])
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
         return ()
-    if not place:
+    if not location:
         return tuple(model.model_fields)
-    inner = model.model_fields.get(str(place[0]))
-    return _list_field_names(inner.annotation, place[1:]) if inner is not None else ()
+    field = model.model_fields.get(str(location[0]))
+    return _list_field_names(field.annotation, location[1:]) if field is not None else ()

@@ -41,7 +41,7 @@ def test_time_buckets_count_evaluations_that_finished_within_them(
         inside = [value for at, value in known if mark.start <= at < mark.end]
         assert mark.proposals == len(inside)
         assert mark.highest == max(inside)
-        assert 0 <= mark.low <= mark.middle <= mark.high <= mark.most + 1e-9
+        assert 0 <= mark.low <= mark.middle <= mark.high <= mark.maximum + 1e-9
         assert 0 <= mark.x < 1
 
 
@@ -65,12 +65,12 @@ def test_rank_curve_groups_many_ranks_into_marks_linked_to_pages() -> None:
     assert few is not None
     assert many is not None
     assert [(mark.first, mark.last, mark.page) for mark in few.marks[49:51]] == [(50, 50, 1), (51, 51, 2)]
-    assert (few.cut, few.places) == (0.5, 35)
-    assert (len(many.marks), many.each, many.cut) == (100, 50, None)
+    assert (few.cutoff, few.shortlist_size) == (0.5, 35)
+    assert (len(many.marks), many.proposals_per_mark, many.cutoff) == (100, 50, None)
     assert [(mark.first, mark.last, mark.page) for mark in many.marks[:2]] == [(1, 50, 1), (51, 100, 2)]
     first = many.marks[0]
     assert (first.clearly_in, first.for_people, first.clearly_out) == (10, 10, 30)
-    assert first.low < first.at < first.high
+    assert first.low < first.middle < first.high
     assert abs(sum(mark.width for mark in many.marks) - 1) < 1e-9
 
 

@@ -35,16 +35,20 @@ def test_reason_names_close_papers_and_shared_words() -> None:
     match = ExpertiseMatch(
         [FOREST], [KnownExpertise(papers=[PROOF, FOREST]), KnownExpertise(keywords=["bark beetles"]), KnownExpertise()]
     )
-    assert match.reason(0, 0).startswith("1 of the reviewer's 2 papers is close: “Bark beetles in spruce forests”.")
-    assert "spruce" in match.reason(0, 0)
-    assert match.reason(0, 1) in ("Shared words: bark, beetles.", "Shared words: beetles, bark.")
-    assert match.reason(0, 2) == "Nothing is known about this reviewer's expertise."
+    assert match.explain_pair(0, 0).startswith(
+        "1 of the reviewer's 2 papers is close: “Bark beetles in spruce forests”."
+    )
+    assert "spruce" in match.explain_pair(0, 0)
+    assert match.explain_pair(0, 1) in ("Shared words: bark, beetles.", "Shared words: beetles, bark.")
+    assert match.explain_pair(0, 2) == "Nothing is known about this reviewer's expertise."
 
 
 def test_reason_says_that_no_paper_is_close() -> None:
     match = ExpertiseMatch([FOREST], [KnownExpertise(papers=[PROOF]), KnownExpertise(papers=[PROOF, PROOF])])
-    assert match.reason(0, 0) == "The reviewer's only known paper is not close: “Proof assistants for topology”."
-    assert match.reason(0, 1).startswith("None of the reviewer's 2 papers is close; the nearest is “Proof assistants")
+    assert match.explain_pair(0, 0) == "The reviewer's only known paper is not close: “Proof assistants for topology”."
+    assert match.explain_pair(0, 1).startswith(
+        "None of the reviewer's 2 papers is close; the nearest is “Proof assistants"
+    )
 
 
 def test_texts_without_words_are_compared_without_error() -> None:

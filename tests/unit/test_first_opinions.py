@@ -39,12 +39,12 @@ def test_opinion_pairs_are_counted_by_score_distance() -> None:
     assert not isinstance(found, Absent)
     assert (found.pairs, found.proposals, found.reviewers, found.kappa_pairs) == (6, 6, 2, 1)
     assert [distance.pairs for distance in found.distances] == [4, 1, 1, 0, 0]
-    assert found.seen == pytest.approx((4 / 6, 5 / 6))
+    assert found.observed == pytest.approx((4 / 6, 5 / 6))
     shares = [2 / 12, 3 / 12, 3 / 12, 2 / 12, 2 / 12]
     assert found.chance.same == pytest.approx(sum(share * share for share in shares))
     assert sum(distance.by_chance for distance in found.distances) == pytest.approx(6)
     assert found.most_frequent in (2, 3)
-    assert found.constant == pytest.approx((3 / 12, {2: 8 / 12, 3: 8 / 12}[found.most_frequent]))
+    assert found.baseline == pytest.approx((3 / 12, {2: 8 / 12, 3: 8 / 12}[found.most_frequent]))
 
 
 def test_a_third_opinion_of_a_proposal_counts_with_each_of_the_others() -> None:
@@ -58,7 +58,7 @@ def test_a_third_opinion_of_a_proposal_counts_with_each_of_the_others() -> None:
 def test_identical_opinions_give_full_agreement_and_undefined_kappa() -> None:
     found = compare_reviewers(two_reviewers([3] * 6, [3] * 6))
     assert not isinstance(found, Absent)
-    assert found.seen == found.chance == found.constant == (1.0, 1.0)
+    assert found.observed == found.chance == found.baseline == (1.0, 1.0)
     assert isinstance(found.kappa, Absent)
     assert isinstance(found.order, Absent)
     assert "different scores" in found.order.reason
@@ -93,7 +93,7 @@ def test_machine_scores_are_binned_by_opinion_and_unscored_opinions_are_counted(
     assert bins == {
         (90, 100): (0, 0, 0, 0, 1), (70, 80): (0, 0, 0, 0, 1), (30, 40): (0, 1, 0, 0, 0), (0, 10): (1, 1, 0, 0, 0)
     }  # fmt: skip
-    assert found.middles == (0.0, 0.175, None, None, 0.85)
+    assert found.medians == (0.0, 0.175, None, None, 0.85)
     assert found.order == OrderAgreement(5, 5.0)  # of ada's; ben compared nothing
 
 
@@ -106,7 +106,7 @@ def test_missing_machine_scores_are_not_compared_and_constant_scores_keep_half(m
     else:
         assert not isinstance(found, Absent)
         assert isinstance(found.order, OrderAgreement)
-        assert found.order.kept == found.order.pairs / 2
+        assert found.order.pairs_in_order == found.order.pairs / 2
 
 
 @given(st.lists(st.tuples(_SCORE, st.floats(0, 1)), max_size=25))
@@ -149,7 +149,7 @@ def test_vectorised_pair_agreements_match_pairwise_calculation(
         if common:
             of_first, of_second = ([given_scores[who, item] for item in common] for who in (first, second))
             orders = compare_orders(of_first, of_second), compare_orders(of_second, of_first)
-            both = OrderAgreement(sum(order.pairs for order in orders), sum(order.kept for order in orders))
+            both = OrderAgreement(sum(order.pairs for order in orders), sum(order.pairs_in_order for order in orders))
             absent = len(common) < MIN_COMMON_PROPOSALS or len({*of_first, *of_second}) == 1
             expected.append((first, second, len(common), absent, both))
     assert [(*item[:3], isinstance(item.kappa, Absent), item.order) for item in found] == expected

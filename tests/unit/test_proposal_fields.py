@@ -26,7 +26,7 @@ def test_proposals_sharing_words_form_a_field_named_after_them() -> None:
     found = cluster_proposals(proposals(10))
     assert len(found.names) == 3
     for start, topic in ((0, REEFS), (10, QUBITS), (20, SLAG)):
-        of = set(found.of[start : start + 10])
+        of = set(found.field_indexes[start : start + 10])
         assert len(of) == 1
         place = of.pop()
         assert place is not None
@@ -38,15 +38,15 @@ def test_no_field_is_formed_from_too_few_proposals_or_without_shared_words() -> 
     assert cluster_proposals(proposals(1)) == ((), (None,) * 3)
     assert cluster_proposals([(f"word{n}", f"term{n}") for n in range(40)]).names == ()
     alone = cluster_proposals([*proposals(10), ("nothing", "shared"), ()])
-    assert alone.of[-2:] == (None, None)
+    assert alone.field_indexes[-2:] == (None, None)
 
 
 @given(st.lists(st.lists(st.sampled_from([*REEFS, *QUBITS, *SLAG, "data"]), max_size=6, unique=True), max_size=60))
 def test_proposals_join_at_most_a_single_field_and_fields_sort_by_size(words: list[list[str]]) -> None:
     found = cluster_proposals(words)
-    assert len(found.of) == len(words)
+    assert len(found.field_indexes) == len(words)
     assert len(found.names) <= 12
-    sizes = [found.of.count(place) for place in range(len(found.names))]
+    sizes = [found.field_indexes.count(place) for place in range(len(found.names))]
     assert sizes == sorted(sizes, reverse=True)
     assert all(sizes)
     assert cluster_proposals(words) == found

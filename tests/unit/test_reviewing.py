@@ -17,7 +17,10 @@ BODY = "We rehearse what the next round of training would overwrite. " * 4
 
 
 def _found(text: str, name: str, affiliation: str = "", title: str = "") -> list[str]:
-    return [item.source for item in ConflictSearch([Interest(MemberId("mb_1"), name, affiliation)]).found(title, text)]
+    return [
+        item.source
+        for item in ConflictSearch([Interest(MemberId("mb_1"), name, affiliation)]).find_conflicts(title, text)
+    ]
 
 
 def test_name_conflict_is_found_despite_accents_and_case() -> None:
@@ -64,8 +67,8 @@ _LINES = st.sampled_from(
 @given(st.lists(_LINES, max_size=8))
 def test_conflict_search_for_all_reviewers_matches_individual_searches(lines: list[str]) -> None:
     text = "\n\n".join(["# Rehearsal", *lines])
-    together = list(ConflictSearch(_PEOPLE).found("Rehearsal", text))
-    assert together == [item for who in _PEOPLE for item in ConflictSearch([who]).found("Rehearsal", text)]
+    together = list(ConflictSearch(_PEOPLE).find_conflicts("Rehearsal", text))
+    assert together == [item for who in _PEOPLE for item in ConflictSearch([who]).find_conflicts("Rehearsal", text)]
 
 
 def test_separate_masked_spans_do_not_combine_into_a_name() -> None:
@@ -93,7 +96,7 @@ def test_assignments_are_unique_conflict_free_and_shortfalls_are_reported(
     for name in names:
         possible = sum((name, who) not in closed for who in people)
         assert given[name] == min(each, possible)
-        assert plan.short.get(name, 0) == each - given[name]
+        assert plan.missing_reviewers.get(name, 0) == each - given[name]
 
 
 def test_reviewer_loads_are_balanced_including_earlier_assignments() -> None:

@@ -265,7 +265,7 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     ),
     "orchestrator.problems.suggestion": lambda text: suggestion(text, ("title", "text")),
     "orchestrator.reviewing.conflict_search.ConflictSearch": lambda text: list(
-        conflict_search.ConflictSearch((_REVIEWER,)).found("A title", text)
+        conflict_search.ConflictSearch((_REVIEWER,)).find_conflicts("A title", text)
     ),
     "orchestrator.reviewing.institutions.parse_institution_name": lambda text: institutions.parse_institution_name(
         text.split()

@@ -37,10 +37,10 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
             f"The typical cost of {query.method} is unknown, and you have too few finished evaluations with "
             "this method."
         )
-        typical = services.options.typical.get(query.method, Absent(reason=unmeasured))
+        typical = services.options.typical_evaluations.get(query.method, Absent(reason=unmeasured))
     else:
         past_usage = []  # past evaluations with the default board say nothing about the cost of a different one
-        typical_board = services.options.typical_board
+        typical_board = services.options.get_typical_board
         typical = typical_board(query.board, models) if typical_board else _OTHER_BOARD
     cost_estimate = estimate(ideas, past_usage, typical, pace, query.max_usd)
     month = await services.usage.month(tenant)

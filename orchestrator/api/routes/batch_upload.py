@@ -67,13 +67,13 @@ class BatchBody:
         """Parse the rows without storing them. `first_row` is the first row's number. Raises HttpProblem if the body or
         the query is invalid."""
         services = self.context.services
-        if wrong_method := services.options.method_problem(query.method):
+        if wrong_method := services.options.find_method_problem(query.method):
             raise HttpProblem.parameter("method", wrong_method)
         services.options.check_priority(query.priority)
         services.options.check_limit(query.max_usd, query.method)
         if is_in_future(query.cutoff, services):
             raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
-        if wrong := services.options.board_problem(query.board, parse_tags(query.board_models), query.method):
+        if wrong := services.options.find_board_problem(query.board, parse_tags(query.board_models), query.method):
             raise HttpProblem.parameter(wrong.field, wrong.detail)
         _criteria(query.criteria)
         content_type = self.request.headers.get("content-type", "")
@@ -211,7 +211,7 @@ def _job(row: AcceptedRow, query: RowsQuery, services: Services, traceparent: st
         source=row.source if idea is None else idea.source,
         method=query.method,
         cutoff=cutoff,
-        blind=services.options.judged_blind(query.blind, several=True),
+        blind=services.options.is_judged_blind(query.blind, several=True),
         board=query.board,
         board_models=parse_tags(query.board_models),
         criteria=_criteria(query.criteria),

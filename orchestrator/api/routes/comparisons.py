@@ -31,7 +31,7 @@ async def create_comparison(body: ComparisonBody, submission: SubmissionDependen
     first_idea = await _idea(services, tenant, body.first, body.first_evaluation, "first")
     second_idea = await _idea(services, tenant, body.second, body.second_evaluation, "second")
     work = build_comparison_request(
-        first_idea, second_idea, blind=services.options.judged_blind(body.blind, several=True), body=body
+        first_idea, second_idea, blind=services.options.is_judged_blind(body.blind, several=True), body=body
     )
     job = submission.new_id("cp")
     new = NewJob(

@@ -157,11 +157,11 @@ async def retry_evaluation(id: PathId, context: Submitter) -> Evaluation:
 
 def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:
     """Convert the body to an evaluation request. Raises HttpProblem if it is invalid."""
-    if wrong_method := services.options.method_problem(body.method):
+    if wrong_method := services.options.find_method_problem(body.method):
         raise HttpProblem.invalid(wrong_method, "/method")
     if is_in_future(body.cutoff, services):
         raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
-    if wrong := services.options.board_problem(body.board, body.board_models, body.method):
+    if wrong := services.options.find_board_problem(body.board, body.board_models, body.method):
         raise HttpProblem.invalid(wrong.detail, f"/{wrong.field}")
     services.options.check_priority(body.priority)
     return EvaluationRequest(
@@ -169,7 +169,7 @@ def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRe
         source=body.source,
         method=body.method,
         cutoff=body.cutoff,
-        blind=services.options.judged_blind(body.blind, several=False),
+        blind=services.options.is_judged_blind(body.blind, several=False),
         board=body.board,
         board_models=body.board_models,
         criteria=parse_criterion_bodies(body.criteria, "/criteria"),

@@ -58,7 +58,7 @@ async def change_bidding(
     see the proposals' titles (masked in blind mode) once they have declared their conflicts of interest."""
     await context.reviewing.bids.set_open(context.tenant, batch.id, body.open, context.by)
     if body.open:
-        background.add_task(context.services.proposal_indexes.of, context.tenant, batch.id)
+        background.add_task(context.services.proposal_indexes.update_index, context.tenant, batch.id)
     return Bidding(open=body.open)
 
 

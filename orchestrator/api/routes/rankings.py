@@ -73,7 +73,7 @@ async def create_ranking(body: RankingBody, submission: SubmissionDependency) ->
         ideas_with_score=len(work.scores),
         known_comparisons=len(work.known),
         blind=work.blind,
-        excluded_evaluations=tuple(candidates.left_out),
+        excluded_evaluations=tuple(candidates.excluded),
         unscored_ideas=tuple(candidates.unscored),
         links=links,
     )

@@ -51,7 +51,7 @@ async def _suggest(
     corpus: SearchableCorpus, idea: Idea, body: ReferencesBody, services: Services
 ) -> SuggestedReferences:
     counts = {"recommended": body.limit, **({} if body.hops is None else {"hops": body.hops})}
-    options = services.options.walks.model_copy(update=counts)
+    options = services.options.scicompanion.model_copy(update=counts)
     excluded_ids = frozenset(map(PaperId, body.exclude))
     missed_references = await find_missed_references(idea, corpus, body.cutoff, services.clock, options, excluded_ids)
     return SuggestedReferences(

@@ -22,7 +22,7 @@ _ITEMS = ItemRoutes(router, "score", "idea", ScoreResource, ScoreItems, ItemsRes
 async def create_score(body: ScoreBody, submission: SubmissionDependency, uploads: UploadLimitDependency) -> Response:
     """Request scores for each idea, each judged independently."""
     items = await read_items(submission, uploads, _idea_to_score, body.items)
-    blind = submission.services.options.judged_blind(body.blind, several=len(items) > 1)
+    blind = submission.services.options.is_judged_blind(body.blind, several=len(items) > 1)
     work = ScoreRequest(items=items, blind=blind, limits=body.limits)
     return await _ITEMS.accept(submission, work, body.priority, AcceptedItems)
 

@@ -123,6 +123,6 @@ async def test_pair_with_order_dependent_verdict_has_no_better_proposal(service:
         for a, b in ((one, two), (two, one))
     ]
     (pair,) = group_judged_pairs(answers, {one: "Corals", two: "Tiles"})
-    (respect,) = pair.respects
+    (respect,) = pair.verdicts
     assert (respect.better, respect.order) == (None, "different in each order")
     assert respect.reasons == ("bolder", "In the other order: bolder")
