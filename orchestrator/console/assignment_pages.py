@@ -92,14 +92,14 @@ async def carry_out_plan(
     context: Assigner,
     call: CallInPath,
     per_proposal: Annotated[PerProposal, Form()],
-    shown: Annotated[str, Form(max_length=64)],
+    plan_digest: Annotated[str, Form(alias="shown", max_length=64)],
     by: Annotated[AssignedBy, Form()] = "expertise",
     max_load: Annotated[MaxLoad | None, Form()] = None,
 ) -> Response:
     """Carry out the previewed plan. If it would now be different, show the new plan instead."""
     body = _build_assign_body(by, per_proposal, max_load)
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body, search=False)
-    if _compute_digest(draft) != shown:
+    if _compute_digest(draft) != plan_digest:
         changed_notice = "The plan has changed since it was shown, so no reviewers were assigned. Check the new plan."
         return await render_assignments(context, call, body=body, fault=changed_notice)
     await context.services.assignment_planner.save(context.tenant, call.id, draft, context.by)
@@ -218,7 +218,7 @@ async def render_assignments(
         reviewing.bids.all(tenant, call.id),
     )
     choice = build_reviewer_choice(members, chosen_reviewers, search, not_blind)
-    reviewer_ids = {item.id for item in choice.participants}
+    reviewer_ids = {member.id for member in choice.participants}
     with_proposals = [member for member in members if member.id in loads]
     if sign_off is not None:
         people = with_proposals
@@ -252,7 +252,7 @@ async def render_assignments(
         loads={person.id: loads.get(person.id, ReviewerLoad(0, 0)) for person in people},
         expertise=expertise,
         bidding=bidding,
-        bids=Counter(item.member for item in bids),
+        bids=Counter(bid.member for bid in bids),
         conflicts=conflicts,
         sign_off=sign_off,
     )
@@ -275,7 +275,7 @@ def _build_displayed_plan(
         {str(proposal.id): proposal.title for proposal in draft.proposals},
         draft.explain_shortfalls(body.max_load),
         draft.explain_pairs(pair for pair in draft.plan.pairs if pair[0] in proposals_on_page),
-        all((item.evaluation, item.member) in conflict_pairs for item in draft.assignments_to_end),
+        all((assignment.evaluation, assignment.member) in conflict_pairs for assignment in draft.assignments_to_end),
     )
 
 
@@ -283,10 +283,10 @@ def _compute_digest(draft: AssignmentDraft) -> str:
     """Return a digest of the plan and of the inputs to the conflict search. If it is unchanged, so are the
     conflicts."""
     parts = [
-        *(f"{item} {member}" for item, member in draft.plan.pairs),
+        *(f"{evaluation} {member}" for evaluation, member in draft.plan.pairs),
         *(f"{person.id} {person.name} {person.affiliation} {draft.versions.get(person.id)}" for person in draft.people),
         *(f"{proposal.id} {proposal.text is None}" for proposal in draft.proposals),
-        *(f"{item.evaluation} {item.member} ends" for item in draft.assignments_to_end),
+        *(f"{assignment.evaluation} {assignment.member} ends" for assignment in draft.assignments_to_end),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

@@ -86,7 +86,7 @@ async def export_log(context: AuditReader) -> Response:
 async def _render_log(
     context: PageContext, query: _LogQuery, *, fault: str = "", noted_head: str = "", checked: ChainCheck | None = None
 ) -> Response:
-    act = next((item for item in ACTS_IN_THE_LOG if item == query.act), None)
+    act = next((action for action in ACTS_IN_THE_LOG if action == query.act), None)
     if query.act and act is None:
         raise HttpProblem.parameter("act", "Unknown action. Choose one from the list.")
     about = query.about.strip()
@@ -99,8 +99,8 @@ async def _render_log(
         limit=_PAGE_SIZE + 1,
     )
     page = entries[:_PAGE_SIZE]
-    names = {str(item.id): item.name for item in await context.services.members.list(context.tenant)}
-    names |= {item.actor: str(item.content["by"]) for item in page if item.content and item.content.get("by")}
+    names = {str(member.id): member.name for member in await context.services.members.list(context.tenant)}
+    names |= {entry.actor: str(entry.content["by"]) for entry in page if entry.content and entry.content.get("by")}
     return context.render_page(
         "audit_log.html",
         status=422 if fault else 200,

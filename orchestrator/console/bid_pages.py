@@ -58,7 +58,7 @@ async def change_bids(id: PathId, context: Reviewer, page: int = 1) -> Response:
 async def _render_bids(context: PageContext, id: str, page: int, *, fault: str = "", saved: int = 0) -> Response:
     batch = (await context.find_batch(id)).id
     calls = await context.reviewing.bids.calls(context.tenant, context.caller.subject)
-    call = next((item for item in calls if item.id == batch), None)
+    call = next((open_call for open_call in calls if open_call.id == batch), None)
     if call is None:
         raise HttpProblem("conflict", "You are not asked to bid on this call, or bidding is closed.")
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
@@ -77,7 +77,7 @@ async def _render_bids(context: PageContext, id: str, page: int, *, fault: str =
         fault=fault,
         saved=saved,
         undeclared_notice=undeclared_notice,
-        has_untitled=any(item.title == build_numbered_title(item.row) for item in bids_page.proposals),
+        has_untitled=any(proposal.title == build_numbered_title(proposal.row) for proposal in bids_page.proposals),
         bids_page=bids_page,
         first=(bids_page.page_number - 1) * _PAGE_SIZE + 1,
     )

@@ -89,7 +89,7 @@ def get_form_values(name: str, tags: tuple[str, ...], due: dt.date | None, terms
         **({"to_applicant": "on"} if terms.form.to_applicant else {}),
     }
     for number, criterion in enumerate(terms.criteria):
-        anchors = sorted(criterion.anchors.items(), key=lambda item: int(item[0]))
+        anchors = sorted(criterion.anchors.items(), key=lambda anchor: int(anchor[0]))
         row = {
             "name": criterion.name,
             "question": criterion.question,
@@ -124,16 +124,16 @@ def count_form_rows(values: Mapping[str, str], kind: str) -> int:
     return min(MAX_ROWS, max(used_rows, default=0) + _BLANK_ROWS)
 
 
-def _parse_rows(typed: Mapping[str, str], kind: str, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
+def _parse_rows(values: Mapping[str, str], kind: str, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the numbers and values of the rows (for criteria or questions) in which a name or a question was typed."""
     for number in range(MAX_ROWS):
-        row = {key: typed.get(f"{kind}-{number}-{key}", "") for key in keys}
+        row = {key: values.get(f"{kind}-{number}-{key}", "") for key in keys}
         if row["name"] or row["question"]:
             yield number, row
 
 
-def _parse_criteria(typed: Mapping[str, str], faults: list[str]) -> list[CriterionBody]:
-    if toml := typed.get("criteria_toml"):
+def _parse_criteria(values: Mapping[str, str], faults: list[str]) -> list[CriterionBody]:
+    if toml := values.get("criteria_toml"):
         try:
             parsed_criteria = parse_criteria(toml, "The text")
         except InputError as error:
@@ -141,7 +141,7 @@ def _parse_criteria(typed: Mapping[str, str], faults: list[str]) -> list[Criteri
             return []
         return [CriterionBody.model_validate_json(criterion.model_dump_json()) for criterion in parsed_criteria]
     criteria = []
-    for number, row in _parse_rows(typed, "criterion", ("name", "question", "anchors", "weight")):
+    for number, row in _parse_rows(values, "criterion", ("name", "question", "anchors", "weight")):
         location = f"Criterion {number + 1}"
         try:
             fields = row | {"anchors": _parse_anchors(row["anchors"]), "weight": row["weight"] or "1"}
@@ -186,9 +186,9 @@ def _validate(model: type[M], fields: Mapping[str, Any], location: str, faults: 
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        for item in error.errors(include_url=False):
-            name = str(item["loc"][0]) if item["loc"] else ""
+        for item_error in error.errors(include_url=False):
+            name = str(item_error["loc"][0]) if item_error["loc"] else ""
             faults.append(
-                f"{location or _TITLES.get(name, name)}{f', {name}' if location else ''}: {fault_in_words(item)}"
+                f"{location or _TITLES.get(name, name)}{f', {name}' if location else ''}: {fault_in_words(item_error)}"
             )
         return None

@@ -54,16 +54,16 @@ async def list_calls(
     batches = await services.jobs.batches(
         tenant, after=decode_cursor(after), limit=_PAGE_SIZE + 1, tag=tag or None, archived=archived
     )
-    due = {item.id: item.opinions_due for item in batches[:_PAGE_SIZE]}
+    due = {batch.id: batch.opinions_due for batch in batches[:_PAGE_SIZE]}
     progress = await services.call_progress.of(tenant, due, now.date())
     page = [
         (
-            summarise_batch(item, now),
-            await services.tables.counts(tenant, item.id),
-            await _explain_waiting(context, item),
-            progress[item.id],
+            summarise_batch(batch, now),
+            await services.tables.counts(tenant, batch.id),
+            await _explain_waiting(context, batch),
+            progress[batch.id],
         )
-        for item in batches[:_PAGE_SIZE]
+        for batch in batches[:_PAGE_SIZE]
     ]
     return context.render_page(
         "calls.html",

@@ -32,7 +32,7 @@ async def choose_reviewers(
     reviewer: _MemberIds,
     listed: _MemberIds,
     everybody: Annotated[str, Form(max_length=8)] = "",
-    ends: Annotated[str, Form(max_length=64)] = "",
+    ended_digest: Annotated[str, Form(alias="ends", max_length=64)] = "",
 ) -> Response:
     """Choose the ticked reviewers. If this would end assignments, show those for confirmation first; the confirmed
     choice is saved only if they have not changed since."""
@@ -40,7 +40,7 @@ async def choose_reviewers(
         chosen_ids = None if everybody else await _select_reviewers(context, call, listed, reviewer)
         outcome = await _apply_choice(context, call, chosen_ids, dry_run=True)
         ended_assignments = EndedAssignments(outcome.withdrawn, tuple(reviewer), tuple(listed))
-        if ended_assignments.withdrawn and ended_assignments.digest != ends:
+        if ended_assignments.withdrawn and ended_assignments.digest != ended_digest:
             return await render_assignments(context, call, ended_assignments=ended_assignments)
         await _apply_choice(context, call, chosen_ids, dry_run=False)
     except (HttpProblem, ReviewRefused) as refusal:

@@ -90,7 +90,9 @@ def build_histogram(scores: Sequence[float]) -> list[ScoreBar]:
     borders = np.arange(0, 100 + step, step) / 100
     counts = np.histogram(np.asarray(scores, dtype=float), borders)[0].tolist()
     max_count = max(counts) or 1
-    return [ScoreBar(step * n, step * (n + 1), count, count / max_count) for n, count in enumerate(counts)]
+    return [
+        ScoreBar(step * number, step * (number + 1), count, count / max_count) for number, count in enumerate(counts)
+    ]
 
 
 def summarise_over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> TimePlot | None:

@@ -30,13 +30,13 @@ async def show_preview(context: CallRunner, source: _Source = "", batch: _Batch 
 @router.post("")
 async def erase_data(
     context: Eraser,
-    shown: Annotated[str, Form(max_length=64)],
+    preview_digest: Annotated[str, Form(alias="shown", max_length=64)],
     source: Annotated[str, Form(max_length=300)] = "",
     batch: Annotated[str, Form(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
 ) -> Response:
     """Delete the previewed data. If it has changed since the preview, show the preview again instead."""
     erasure = await _preview_erasure(context, source, batch)
-    if erasure is None or _compute_digest(erasure) != shown:
+    if erasure is None or _compute_digest(erasure) != preview_digest:
         return await _render_preview(context, source, batch, changed=True)
     erased = await carry_out_erasure(context.services.erasures, context.tenant, source or None, erasure, context.by)
     return RedirectResponse(f"/console/erase/{erased.proof}", 303)
@@ -65,7 +65,7 @@ async def _render_preview(context: PageContext, source: str, batch: str, changed
         kinds=Counter(job.kind for job in erasure.jobs) if erasure else {},
         digest=_compute_digest(erasure) if erasure else "",
         calls=await context.services.jobs.batches(context.tenant, after=None, limit=100),
-        other_proposals=[item for item in applicants if item.id not in listed_ids],
+        other_proposals=[applicant for applicant in applicants if applicant.id not in listed_ids],
         members_with_name=await context.reviewing.expertise.naming(context.tenant, source),
     )
 
@@ -80,6 +80,9 @@ async def _preview_erasure(context: PageContext, source: str, batch: str) -> Era
 
 
 def _compute_digest(erasure: Erasure) -> str:
-    rankings = (f"{item.id} {item.removed_proposals} {item.remaining_proposals}" for item in erasure.redacted_rankings)
+    rankings = (
+        f"{ranking.id} {ranking.removed_proposals} {ranking.remaining_proposals}"
+        for ranking in erasure.redacted_rankings
+    )
     parts = [*(job.id for job in erasure.jobs), *rankings, str(erasure.rejected_rows), erasure.batch or ""]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -37,9 +37,7 @@ async def list_evaluations(
     return context.render_page(
         "evaluations.html",
         jobs=jobs[:_PAGE_SIZE],
-        call_names=await context.services.call_details.names(
-            context.tenant, {item.batch for item in jobs if item.batch}
-        ),
+        call_names=await context.services.call_details.names(context.tenant, {job.batch for job in jobs if job.batch}),
         state=state,
         usage=await context.services.usage.usage(context.tenant, month, now),
         next=encode_cursor(Cursor.of(jobs[_PAGE_SIZE - 1])) if len(jobs) > _PAGE_SIZE else None,

@@ -80,7 +80,7 @@ class _ClaimNumbering:
 
     def _number_point(self, pointer: str, point: Point) -> NumberedClaim:
         number = len(self.claims) + 1
-        quoted = [words for citation in point.citations if citation.quote for words in _list_quotes(citation)]
+        quotes = [words for citation in point.citations if citation.quote for words in _list_quotes(citation)]
         labels = tuple(
             dict.fromkeys(point_label for point_label in point_labels(point) if point_label in self._known_labels)
         )
@@ -89,9 +89,13 @@ class _ClaimNumbering:
             number=number,
             pointer=pointer,
             words=words,
-            quotes=tuple(item._replace(anchor=f"quote-{number}-{place}") for place, item in enumerate(quoted, 1)),
+            quotes=tuple(
+                quote._replace(anchor=f"quote-{number}-{quote_number}") for quote_number, quote in enumerate(quotes, 1)
+            ),
             labels=labels,
-            unnamed_labels=tuple(item for item in labels if item not in {label for _, label in words}),
+            unnamed_labels=tuple(
+                cited_label for cited_label in labels if cited_label not in {label for _, label in words}
+            ),
             warning=citation_wording.warning(point) or citation_wording.missing_numbers(point),
         )
         self.claims.append(claim)
@@ -147,7 +151,9 @@ def _number_assessment(numbering: _ClaimNumbering, pointer: str, assessment: Ass
     """Return an assessment's points, grouped by kind in the usual order."""
     located = [(f"{pointer}/points/{index}", point) for index, point in enumerate(assessment.points)]
     order = [kind for kind, _ in points_by_kind(assessment.points)]
-    return numbering.number_points(assessment.name, sorted(located, key=lambda item: order.index(item[1].kind)))
+    return numbering.number_points(
+        assessment.name, sorted(located, key=lambda located_point: order.index(located_point[1].kind))
+    )
 
 
 def _list_quotes(citation: Citation) -> Iterable[QuoteView]:
@@ -163,11 +169,11 @@ def _list_quotes(citation: Citation) -> Iterable[QuoteView]:
         support="" if citation.further else support,
     )
     yield first
-    for item in citation.further:
-        last = item is citation.further[-1]
-        state = citation_wording.further_state(item)
-        words = f"with the quotes above, {support}" if support and last else ""
-        yield first._replace(words=item.quote, state=state, support=words)
+    for further_quote in citation.further:
+        is_last = further_quote is citation.further[-1]
+        state = citation_wording.further_state(further_quote)
+        words = f"with the quotes above, {support}" if support and is_last else ""
+        yield first._replace(words=further_quote.quote, state=state, support=words)
 
 
 def _build_source_view(reference: Reference, claims: Iterable[NumberedClaim]) -> SourceView:

@@ -107,12 +107,12 @@ async def _render_form(
     outcome: ExpertiseOutcome | None = None,
     call: str | None = None,
 ) -> Response:
-    stored = outcome.expertise if outcome else await _get_expertise(context, member)
+    stored_expertise = outcome.expertise if outcome else await _get_expertise(context, member)
     shown_form = form or ExpertiseForm(
-        version=stored.version,
-        keywords="\n".join(stored.keywords),
-        institutions="\n".join(stored.institutions),
-        people="\n".join(stored.people),
+        version=stored_expertise.version,
+        keywords="\n".join(stored_expertise.keywords),
+        institutions="\n".join(stored_expertise.institutions),
+        people="\n".join(stored_expertise.people),
     )
     is_own = context.caller.subject == member.id
     return context.render_page(
@@ -121,7 +121,7 @@ async def _render_form(
         member=member,
         own=is_own,
         here="/console/expertise" if is_own else f"/console/members/{member.id}/expertise",
-        stored=stored,
+        stored=stored_expertise,
         form=shown_form,
         fault=fault,
         outcome=outcome,

@@ -48,7 +48,7 @@ async def change_templates(context: Overrider, call: CallInPath, form: Annotated
         check_templates(templates)
         await store.change_templates(context.tenant, call.id, templates, context.by, form.version)
     except (HttpProblem, ReviewRefused) as refusal:
-        return await _render_letters(context, call, fault=str(refusal), typed=templates)
+        return await _render_letters(context, call, fault=str(refusal), typed_templates=templates)
     return RedirectResponse(f"/console/calls/{call.id}/letters", 303)
 
 
@@ -75,7 +75,12 @@ async def mark_sent(
     details, today = context.services.call_details, context.now.date()
     chosen = await build_letters(store, details, context.tenant, call, today, letter)
     try:
-        await store.mark_sent(context.tenant, call.id, {item.evaluation: item.text for item in chosen}, context.by)
+        await store.mark_sent(
+            context.tenant,
+            call.id,
+            {chosen_letter.evaluation: chosen_letter.text for chosen_letter in chosen},
+            context.by,
+        )
     except ReviewRefused as refusal:
         return await _render_letters(context, call, fault=str(refusal))
     return RedirectResponse(f"/console/calls/{call.id}/letters#letters", 303)
@@ -142,7 +147,7 @@ async def answer_objection(
 
 
 async def _render_letters(
-    context: PageContext, call: BatchStatus, *, fault: str = "", typed: LetterTemplates | None = None
+    context: PageContext, call: BatchStatus, *, fault: str = "", typed_templates: LetterTemplates | None = None
 ) -> Response:
     store, tenant, today = context.reviewing.letters, context.tenant, context.now.date()
     templates = await store.templates(tenant, call.id)
@@ -156,11 +161,11 @@ async def _render_letters(
         fault=fault,
         letters=letters,
         stored=templates,
-        templates=typed or templates.templates,
+        templates=typed_templates or templates.templates,
         placeholders=PLACEHOLDERS,
         withheld=sum(letter.comments > 0 and not letter.released_comments for letter in letters),
-        open_objections=[item for item in objections if item.answer is None],
-        objections={item.evaluation for item in objections},
+        open_objections=[objection for objection in objections if objection.answer is None],
+        objections={objection.evaluation for objection in objections},
         sign_off=await context.reviewing.decisions.signed_off(tenant, call.id),
     )
 
@@ -178,11 +183,11 @@ async def _render_letter(context: PageContext, call: BatchStatus, evaluation: st
         job=await context.find_evaluation(job),
         letter=letters[0] if letters else None,
         reviews=[
-            item
-            for item in await context.reviewing.opinions.of(tenant, evaluation=JobId(job))
-            if item.answers.to_applicant
+            opinion
+            for opinion in await context.reviewing.opinions.of(tenant, evaluation=JobId(job))
+            if opinion.answers.to_applicant
         ],
-        released={item.member: item for item in await store.released(tenant, JobId(job))},
+        released={comment.member: comment for comment in await store.released(tenant, JobId(job))},
         objections=await store.objections(tenant, evaluation=JobId(job)),
         sign_off=await context.reviewing.decisions.signed_off(tenant, call.id),
         today=context.now.date(),

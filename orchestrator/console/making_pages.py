@@ -38,7 +38,7 @@ class _StageLine(NamedTuple):
 
 
 class _RequestLine(NamedTuple):
-    call: LlmRequest
+    request: LlmRequest
     start: float
     bar: _Bar
 
@@ -50,40 +50,40 @@ async def show_making(context: CallReader, job: EvaluationInPath) -> Response:
     timeline = timeline_of(job, events, [], now)
     total_seconds = max((timeline.end - timeline.start).total_seconds(), 0.001)
     stage_lines = [_build_stage_line(span, timeline.start.timestamp(), total_seconds) for span in timeline.spans]
-    lines = [
-        _build_request_line(call, job, total_seconds)
-        for call, _ in await find_llm_requests(context.services.ledger, job, events, now)
+    request_lines = [
+        _build_request_line(request, job, total_seconds)
+        for request, _ in await find_llm_requests(context.services.ledger, job, events, now)
     ]
-    paid_calls = [line.call for line in lines if not line.call.cached]
+    paid_calls = [line.request for line in request_lines if not line.request.cached]
     return context.render_page(
         "making.html",
         job=job,
         total_seconds=total_seconds,
         stage_lines=sorted(stage_lines, key=lambda stage_line: stage_line.start),
         is_running=job.state not in TERMINAL,
-        lines=lines,
-        prompt_tokens=sum(call.prompt_tokens for call in paid_calls),
-        cached_prompt_tokens=sum(call.cached_prompt_tokens for call in paid_calls),
-        completion_tokens=sum(call.completion_tokens for call in paid_calls),
+        lines=request_lines,
+        prompt_tokens=sum(request.prompt_tokens for request in paid_calls),
+        cached_prompt_tokens=sum(request.cached_prompt_tokens for request in paid_calls),
+        completion_tokens=sum(request.completion_tokens for request in paid_calls),
         cost=None
-        if any(_has_unknown_price(call) for call in paid_calls)
-        else sum(call.cost_usd or 0.0 for call in paid_calls),
+        if any(_has_unknown_price(request) for request in paid_calls)
+        else sum(request.cost_usd or 0.0 for request in paid_calls),
         paid_requests=len(paid_calls),
     )
 
 
 @router.get("/{number}")
 async def show_llm_request(number: LlmRequestNumber, context: CallReader, job: EvaluationInPath) -> Response:
-    calls = await find_llm_requests(
+    requests = await find_llm_requests(
         context.services.ledger, job, await context.services.events.all(job.id), context.now
     )
-    contents = await get_llm_request_contents(context.services.call_contents, job, calls, number)
+    contents = await get_llm_request_contents(context.services.call_contents, job, requests, number)
     answer = _indent_json(contents.answer) if isinstance(contents.answer, str) else None
-    return context.render_page("call.html", job=job, contents=contents, answer=answer, last=len(calls))
+    return context.render_page("call.html", job=job, contents=contents, answer=answer, last=len(requests))
 
 
-def _has_unknown_price(call: LlmRequest) -> bool:
-    return call.cost_usd is None and call.prompt_tokens + call.completion_tokens > 0
+def _has_unknown_price(request: LlmRequest) -> bool:
+    return request.cost_usd is None and request.prompt_tokens + request.completion_tokens > 0
 
 
 def _build_stage_line(span: Span, timeline_start: float, total_seconds: float) -> _StageLine:
@@ -91,12 +91,12 @@ def _build_stage_line(span: Span, timeline_start: float, total_seconds: float) -
     return _StageLine(span, start, seconds, _build_bar(start, seconds, total_seconds))
 
 
-def _build_request_line(call: LlmRequest, job: Job, total_seconds: float) -> _RequestLine:
+def _build_request_line(request: LlmRequest, job: Job, total_seconds: float) -> _RequestLine:
     """Return the line for a model request. Its start is computed from its end, which the ledger records. A request
     answered from the cache takes no time."""
-    seconds = 0.0 if call.cached else call.seconds
-    start = max(0.0, (call.ended_at - job.created_at).total_seconds() - seconds)
-    return _RequestLine(call, start, _build_bar(start, seconds, total_seconds))
+    seconds = 0.0 if request.cached else request.seconds
+    start = max(0.0, (request.ended_at - job.created_at).total_seconds() - seconds)
+    return _RequestLine(request, start, _build_bar(start, seconds, total_seconds))
 
 
 def _build_bar(start: float, seconds: float, total_seconds: float) -> _Bar:

@@ -99,7 +99,7 @@ async def confirm_removal(id: PathId, context: Inviter) -> Response:
     """Ask for confirmation, and show how many assignments still need the member's opinion."""
     member = await _get_changeable_member(context, id)
     assigned = await context.reviewing.assignments.queue(context.tenant, member=member.id, batch=None)
-    open_assignments = sum(item.opinion == "none" for item in assigned)
+    open_assignments = sum(assignment.opinion == "none" for assignment in assigned)
     return context.render_page("member_remove.html", member=member, open_assignments=open_assignments)
 
 
@@ -166,5 +166,5 @@ def validate_form(body: type[B], form: Mapping[str, str]) -> B:
     try:
         return body.model_validate(form)
     except ValidationError as error:
-        fields = dict.fromkeys(str(item["loc"][0]) for item in error.errors())
+        fields = dict.fromkeys(str(field_error["loc"][0]) for field_error in error.errors())
         raise HttpProblem("invalid-request", " ".join(_FIELD_ERRORS[field] for field in fields)) from None

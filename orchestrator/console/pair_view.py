@@ -30,8 +30,10 @@ class JudgedPair(NamedTuple):
 def group_judged_pairs(comparisons: Iterable[SourcedComparison], titles: Mapping[IdeaId, str]) -> list[JudgedPair]:
     """Group comparisons by job (a comparison or a ranking) and by pair of ideas. `titles` holds the ideas' titles."""
     comparisons_by_pair: dict[tuple[str, frozenset[str]], list[SourcedComparison]] = {}
-    for item in comparisons:
-        comparisons_by_pair.setdefault((item.job, frozenset((item.answer.first, item.answer.second))), []).append(item)
+    for comparison in comparisons:
+        comparisons_by_pair.setdefault(
+            (comparison.job, frozenset((comparison.answer.first, comparison.answer.second))), []
+        ).append(comparison)
     return [
         _build_pair(pair, titles)
         for pair in comparisons_by_pair.values()
@@ -41,7 +43,7 @@ def group_judged_pairs(comparisons: Iterable[SourcedComparison], titles: Mapping
 
 def _build_pair(comparisons: list[SourcedComparison], titles: Mapping[IdeaId, str]) -> JudgedPair:
     first_id, second_id = comparisons[0].answer.first, comparisons[0].answer.second
-    answers = [item.answer for item in comparisons]
+    answers = [comparison.answer for comparison in comparisons]
     title_of = {"first": titles[first_id], "second": titles[second_id]}
     verdicts = tuple(
         DimensionVerdict(

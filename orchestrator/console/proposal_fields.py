@@ -50,9 +50,12 @@ def count_coverage_by_field(series: WordSeries) -> list[FieldCoverage]:
         return []
     rows = []
     for field, name in (*enumerate(fields.names), (None, "")):
-        fits = Counter(fit for fit, index in zip(series.fits, fields.field_indexes, strict=True) if index == field)
-        if fits:
-            rows.append(FieldCoverage(name, fits.total(), fits["good"], fits["partial"], fits["poor"], fits[None]))
+        fit_counts = Counter(
+            fit for fit, index in zip(series.fits, fields.field_indexes, strict=True) if index == field
+        )
+        if fit_counts:
+            good, partial, poor, unknown = (fit_counts[fit] for fit in ("good", "partial", "poor", None))
+            rows.append(FieldCoverage(name, fit_counts.total(), good, partial, poor, unknown))
     return rows
 
 
@@ -91,13 +94,17 @@ def cluster_proposals(words: Sequence[Sequence[str]]) -> ProposalFields:
     model = KMeans(count, n_init=5, random_state=0).fit(sample)
     nearest = model.predict(matrix)
     sizes = np.bincount(nearest[has_words], minlength=count)
-    order = [int(item) for item in np.argsort(-sizes, kind="stable") if sizes[item]]
+    order = [int(cluster) for cluster in np.argsort(-sizes, kind="stable") if sizes[cluster]]
     vocabulary, centres = weights.get_feature_names_out(), model.cluster_centers_
     names = [
         ", ".join(
-            vocabulary[place] for place in np.argsort(-centres[item])[:_WORDS_PER_NAME] if centres[item][place] > 0
+            vocabulary[index]
+            for index in np.argsort(-centres[cluster])[:_WORDS_PER_NAME]
+            if centres[cluster][index] > 0
         )
-        for item in order
+        for cluster in order
     ]
-    places = (order.index(item) if has_field else None for item, has_field in zip(nearest, has_words, strict=True))
-    return ProposalFields(tuple(names), tuple(places))
+    field_indexes = (
+        order.index(cluster) if has_field else None for cluster, has_field in zip(nearest, has_words, strict=True)
+    )
+    return ProposalFields(tuple(names), tuple(field_indexes))

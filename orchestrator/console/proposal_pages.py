@@ -47,10 +47,10 @@ async def show_proposal(id: PathId, context: CallReader, view: Annotated[PanelPo
     job, report = await _find_evaluation_with_report(context, id)
     services, tenant = context.services, context.tenant
     sees_panel = context.caller.may("see the panel")
-    judged = await services.reviewing.opinions.judgements(tenant, job.id) if sees_panel else []
-    judgements = defaultdict[str, list[PointJudgement]](list)
-    for item in judged:
-        judgements[item.point].append(item)
+    stored_judgements = await services.reviewing.opinions.judgements(tenant, job.id) if sees_panel else []
+    judgements_by_point = defaultdict[str, list[PointJudgement]](list)
+    for judgement in stored_judgements:
+        judgements_by_point[judgement.point].append(judgement)
     return context.render_page(
         "proposal.html",
         job=job,
@@ -64,7 +64,7 @@ async def show_proposal(id: PathId, context: CallReader, view: Annotated[PanelPo
         evidence=None if report is None else build_evidence_view(report),
         remarks=await services.reviewing.remarks.of(tenant, job.id) if sees_panel else None,
         opinions=await services.reviewing.opinions.of(tenant, evaluation=job.id) if sees_panel else None,
-        judgements=judgements,
+        judgements=judgements_by_point,
         override=await services.reviewing.decisions.override_of(tenant, job.id) if sees_panel else None,
         sign_off=await services.reviewing.decisions.signed_off(tenant, job.batch) if job.batch else None,
         ranks=await services.rankings.of_proposal(tenant, job.id),
@@ -111,13 +111,13 @@ async def show_contestation(id: PathId, context: CallReader) -> Response:
 async def compare_proposals(
     context: CallReader,
     id: Annotated[list[str], Query(max_length=20)] = [],  # noqa: B006 - FastAPI copies it
-    asked: Annotated[str, Query(max_length=64)] = "",
+    comparison_id: Annotated[str, Query(alias="asked", max_length=64)] = "",
 ) -> Response:
     """Show the proposals ticked in a call's table side by side."""
     evaluation_ids = list(dict.fromkeys(id))
     if not _MIN_COMPARED <= len(evaluation_ids) <= _MAX_COMPARED:
         return context.render_page("choose.html", chosen=len(evaluation_ids), status=422)
-    reports = [await _find_evaluation_with_report(context, item) for item in evaluation_ids]
+    reports = [await _find_evaluation_with_report(context, evaluation_id) for evaluation_id in evaluation_ids]
     columns = [(job, report, None if report is None else figures_of(report)) for job, report in reports]
     evidences = [None if report is None else build_evidence_view(report) for _, report in reports]
     titles = {part.name: part.title for _, _, figures in columns if figures for part in figures.parts}
@@ -140,7 +140,7 @@ async def compare_proposals(
         spread={name: _compute_spread(values) for name, values in shares.items()},
         judged_pairs=group_judged_pairs(verdicts, ideas),
         can_compare=len(ideas) == len(evaluation_ids) == _MIN_COMPARED and context.caller.may("manage calls"),
-        unfinished_comparison=await _find_unfinished_comparison(context, asked) if asked else None,
+        unfinished_comparison=await _find_unfinished_comparison(context, comparison_id) if comparison_id else None,
     )
 
 
@@ -150,7 +150,10 @@ async def request_comparison(
 ) -> Response:
     """Queue a comparison: a judge decides which of two evaluated proposals is better, and is asked in both orders."""
     job = JobId(context.services.new_id("cp"))
-    ideas = [await get_evaluated_idea(context.services.jobs, context.tenant, item, "") for item in (first, second)]
+    ideas = [
+        await get_evaluated_idea(context.services.jobs, context.tenant, evaluation_id, "")
+        for evaluation_id in (first, second)
+    ]
     request = build_comparison_request(
         ideas[0], ideas[1], blind=context.services.options.is_judged_blind(None, several=True)
     )
@@ -167,8 +170,9 @@ async def _find_unfinished_comparison(context: PageContext, id: str) -> Job | No
     return job if job is not None and job.kind == "comparison" and job.state != "succeeded" else None
 
 
-def _get_share(figures: ReportFigures | None, part: str) -> float | None:
-    return next((item.share for item in figures.parts if item.name == part), None) if figures else None
+def _get_share(figures: ReportFigures | None, name: str) -> float | None:
+    parts = figures.parts if figures else ()
+    return next((part.share for part in parts if part.name == name), None)
 
 
 def _compute_spread(shares: list[float | None]) -> float | None:

@@ -178,10 +178,10 @@ async def _estimate_ranking(context: PageContext, call: BatchStatus, choice: Ran
     request, candidates = await _build_request(context, call, choice)
     count = len(request.ideas)
     comparisons = min(round(choice.comparisons_per_idea * count), count * (count - 1))
-    comparison_count = min(comparisons, len({(item.first, item.second) for item in request.known}))
+    comparison_count = min(comparisons, len({(comparison.first, comparison.second) for comparison in request.known}))
     return RankingEstimate(
         idea_count=count,
-        excluded=tuple((item.row, item.source, item.reason) for item in candidates.excluded),
+        excluded=tuple((evaluation.row, evaluation.source, evaluation.reason) for evaluation in candidates.excluded),
         unscored=len(candidates.unscored),
         comparisons=comparisons,
         reused_comparisons=comparison_count,

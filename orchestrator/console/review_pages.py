@@ -47,8 +47,8 @@ async def show_queue(context: Reviewer, removed: Annotated[bool, Query()] = Fals
     """Show the reviewer's assignments; those that still need an opinion come first."""
     assignments = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, masked=True)
     by_call = defaultdict[str, list[Assignment]](list)
-    for item in assignments:
-        by_call[item.batch].append(item)
+    for assignment in assignments:
+        by_call[assignment.batch].append(assignment)
     expertise = await context.reviewing.expertise.of(context.tenant, context.caller.subject)
     return context.render_page(
         "queue.html",
@@ -127,14 +127,14 @@ def _parse_review(terms: CallTerms, form_values: Mapping[str, str]) -> OpinionBo
     """Parse the review in a submitted form. If it is invalid, return a sentence that explains why."""
     answers = {
         "criteria": {
-            item.name: form_values[f"criterion-{n}"]
-            for n, item in enumerate(terms.criteria)
-            if form_values.get(f"criterion-{n}")
+            criterion.name: form_values[f"criterion-{number}"]
+            for number, criterion in enumerate(terms.criteria)
+            if form_values.get(f"criterion-{number}")
         },
         "fields": {
-            item.name: int(value) if item.kind == "scale" and value.isdigit() else value
-            for n, item in enumerate(terms.form.fields)
-            if (value := form_values.get(f"field-{n}", ""))
+            field.name: int(value) if field.kind == "scale" and value.isdigit() else value
+            for number, field in enumerate(terms.form.fields)
+            if (value := form_values.get(f"field-{number}", ""))
         },
         "confidence": form_values.get("confidence") or None,
         "to_applicant": form_values.get("to_applicant", ""),
@@ -177,7 +177,7 @@ async def _find_next_path(context: PageContext) -> str:
     """Return the path to the next proposal in the reviewer's queue that has no review; if there is none, the path to
     the queue."""
     assignments = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, limit=1)
-    open_assignments = [item for item in assignments if item.opinion == "none"]
+    open_assignments = [assignment for assignment in assignments if assignment.opinion == "none"]
     return f"/console/review/{open_assignments[0].evaluation}" if open_assignments else "/console/queue"
 
 
@@ -223,6 +223,6 @@ async def _render_review(context: PageContext, id: str, refused: _RefusedReview 
         report=report,
         figures=None if report is None else figures_of(report),
         evidence=None if report is None else build_evidence_view(report),
-        judgements={item.point: [item] for item in judgements},
+        judgements={judgement.point: [judgement] for judgement in judgements},
         refused=refused,
     )

@@ -48,12 +48,12 @@ class EndedAssignments(NamedTuple):
 
     @property
     def counts_by_member(self) -> Mapping[str, int]:
-        return Counter(item.member for item in self.withdrawn)
+        return Counter(assignment.member for assignment in self.withdrawn)
 
     @property
     def digest(self) -> str:
         """Return a digest of the assignments that would end, to detect whether they have changed."""
-        pairs = sorted(f"{item.evaluation} {item.member}" for item in self.withdrawn)
+        pairs = sorted(f"{assignment.evaluation} {assignment.member}" for assignment in self.withdrawn)
         return hashlib.sha256("\n".join(pairs).encode()).hexdigest()
 
 
@@ -64,19 +64,21 @@ def build_reviewer_choice(
     words, all of which must occur in a reviewer's name, address or institutions. `not_blind` holds the members who
     could read the reports in an earlier role."""
     reviewers = [member for member in members if member.role == "reviewer" and member.removed_at is None]
-    participants = [item for item in reviewers if chosen is None or item.id in chosen]
+    participants = [reviewer for reviewer in reviewers if chosen is None or reviewer.id in chosen]
     words = search.casefold().split()
-    matching = [item for item in reviewers if all(word in _get_search_text(item) for word in words)]
-    ticked = {item.id for item in participants} if chosen is not None else set[MemberId]()
-    matching.sort(key=lambda item: item.id not in ticked)
+    matching = [reviewer for reviewer in reviewers if all(word in _get_search_text(reviewer) for word in words)]
+    ticked = {participant.id for participant in participants} if chosen is not None else set[MemberId]()
+    matching.sort(key=lambda reviewer: reviewer.id not in ticked)
     return ReviewerChoice(
         has_selection=chosen is not None,
         participants=participants,
-        not_blind_count=sum(item.id in not_blind for item in participants),
-        never_signed_in=sum(not item.can_sign_in and item.id not in not_blind for item in participants),
+        not_blind_count=sum(participant.id in not_blind for participant in participants),
+        never_signed_in=sum(
+            not participant.can_sign_in and participant.id not in not_blind for participant in participants
+        ),
         no_longer_reviewers=len(chosen or ()) - len(ticked),
         reviewers=len(reviewers),
-        listed=[(item, item.id in ticked) for item in matching[:_MAX_LISTED]],
+        listed=[(reviewer, reviewer.id in ticked) for reviewer in matching[:_MAX_LISTED]],
         match_count=len(matching),
         search=search,
     )

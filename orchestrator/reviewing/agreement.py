@@ -51,21 +51,21 @@ def compute_pair_agreements(
         return []
     names, member_numbers = np.unique(members, return_inverse=True)
     pairs, tables = _build_tables(member_numbers, _number_names(proposals), np.asarray(scores) - SCALE[0], len(names))
-    common = tables.sum(axis=(1, 2))
-    constant = np.diagonal(tables, axis1=1, axis2=2).max(axis=1, initial=0) == common
+    common_counts = tables.sum(axis=(1, 2))
+    constant = np.diagonal(tables, axis1=1, axis2=2).max(axis=1, initial=0) == common_counts
     kappas, orders = _compute_kappas(tables), _compare_orders(tables)
-    pairs_found = zip(
-        pairs.tolist(), common.astype(int).tolist(), constant.tolist(), kappas.tolist(), orders, strict=True
+    pair_columns = zip(
+        pairs.tolist(), common_counts.astype(int).tolist(), constant.tolist(), kappas.tolist(), orders, strict=True
     )
     return [
         PairAgreement(
             str(names[pair // len(names)]),
             str(names[pair % len(names)]),
             count,
-            _TOO_FEW if count < MIN_COMMON_PROPOSALS else _CONSTANT if alike else kappa,
+            _TOO_FEW if count < MIN_COMMON_PROPOSALS else _CONSTANT if is_constant else kappa,
             order,
         )
-        for pair, count, alike, kappa, order in pairs_found
+        for pair, count, is_constant, kappa, order in pair_columns
     ]
 
 
@@ -132,7 +132,7 @@ def _build_tables(
 def _compute_kappas(tables: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weighted kappa of each table; NaN if both reviewers gave every proposal the same score."""
     by_chance = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :] / tables.sum(axis=(1, 2))[:, None, None]
-    observed, chance = ((_WEIGHTS * item).sum(axis=(1, 2)) for item in (tables, by_chance))
+    observed, chance = ((_WEIGHTS * table).sum(axis=(1, 2)) for table in (tables, by_chance))
     kappas: NDArray[np.float64] = 1 - np.divide(observed, chance, out=np.full_like(observed, np.nan), where=chance > 0)
     return kappas
 
@@ -144,8 +144,8 @@ def _compare_orders(tables: NDArray[np.float64]) -> list[OrderAgreement]:
     weights = higher + np.eye(len(SCALE)) / 2
     transposed = tables.transpose(0, 2, 1)
     counts_by_order = np.zeros((2, len(tables)))
-    for item, other in ((tables, transposed), (transposed, tables)):
-        counts = item.sum(axis=2)
+    for table, transposed_table in ((tables, transposed), (transposed, tables)):
+        counts = table.sum(axis=2)
         counts_by_order[0] += (higher * counts[:, :, None] * counts[:, None, :]).sum(axis=(1, 2))
-        counts_by_order[1] += (higher * (item @ weights @ other)).sum(axis=(1, 2))
+        counts_by_order[1] += (higher * (table @ weights @ transposed_table)).sum(axis=(1, 2))
     return [OrderAgreement(int(pairs), count) for pairs, count in counts_by_order.T.tolist()]

@@ -18,7 +18,7 @@ def build_anonymous_reviews(
     """Return the columns and one row for each review. Reviewers are numbered separately for each proposal, in the order
     of their scores, so that a number does not identify a person across proposals. `names`: names and addresses of the
     reviewers, which are masked in texts."""
-    criteria, fields = [item.name for item in terms.criteria], [item.name for item in terms.form.fields]
+    criteria, fields = [criterion.name for criterion in terms.criteria], [field.name for field in terms.form.fields]
     columns = ["Row", "Proposal", "Reviewer", "First score (1 to 5)", "Score (1 to 5)", "Counted", *criteria]
     columns += ["Certainty (1 to 5)", *fields, "Comments", "First comments", "Comments to the applicant"]
     names_pattern = _build_names_pattern(names)

@@ -85,7 +85,7 @@ def plan_assignments(
     ]
     chosen, missing = _solve(costs, needed_by_row, places, tolerance=random_weight)
     return AssignmentPlan(
-        [(proposals[p], reviewers[r]) for p, r in chosen],
+        [(proposals[proposal_index], reviewers[reviewer_index]) for proposal_index, reviewer_index in chosen],
         {name: count for name, count in zip(proposals, missing, strict=True) if count},
     )
 
@@ -108,13 +108,13 @@ def _solve(
     # reviewer, pairs equal places. Variables (columns): pairs, places, the number of missing reviewers.
     right_side = np.array([*needed_by_row, *(0 for _ in range(columns))], dtype=float)
     while True:
-        p, r = np.nonzero(active)
-        pairs, first_missing = len(p), len(p) + len(places)
+        active_rows, active_columns = np.nonzero(active)
+        pairs, first_missing = len(active_rows), len(active_rows) + len(places)
         matrix: Any = coo_array(
             (
                 np.concatenate([np.ones(2 * pairs), -np.ones(len(places)), np.ones(rows)]),
                 (
-                    np.concatenate([p, rows + r, rows + place_columns, np.arange(rows)]),
+                    np.concatenate([active_rows, rows + active_columns, rows + place_columns, np.arange(rows)]),
                     np.concatenate([np.arange(pairs), np.arange(first_missing), first_missing + np.arange(rows)]),
                 ),
             ),
@@ -123,7 +123,7 @@ def _solve(
         upper = np.concatenate([np.ones(pairs), [place.count for place in places], np.full(rows, np.inf)])
         bounds: Any = np.column_stack([np.zeros(len(upper)), upper])
         solution = linprog(
-            np.concatenate([costs[p, r], place_costs, np.full(rows, _MISSING_COST)]),
+            np.concatenate([costs[active_rows, active_columns], place_costs, np.full(rows, _MISSING_COST)]),
             A_eq=matrix,
             b_eq=right_side,
             bounds=bounds,
@@ -138,10 +138,10 @@ def _solve(
         improving = np.take_along_axis(reduced_costs, cheapest, axis=1) < -tolerance
         if not improving.any():
             chosen = solution.x[:pairs] > 0.5
-            pairs_chosen = list(zip(p[chosen].tolist(), r[chosen].tolist(), strict=True))
+            pairs_chosen = list(zip(active_rows[chosen].tolist(), active_columns[chosen].tolist(), strict=True))
             return pairs_chosen, np.rint(solution.x[first_missing:]).astype(int).tolist()
-        row_numbers, place = np.nonzero(improving)
-        active[row_numbers, cheapest[row_numbers, place]] = True
+        row_numbers, position = np.nonzero(improving)
+        active[row_numbers, cheapest[row_numbers, position]] = True
 
 
 def _list_reviewer_places(load: int, base_load: int, max_load: int | None) -> Iterator[tuple[float, float]]:

@@ -101,12 +101,12 @@ class _Words:
         return None
 
     def _is_name(self, words: Sequence[re.Match[str]], *, initials: bool) -> bool:
-        for item, next in pairwise(words):
-            gap = self.text[item.end() : next.start()]
-            if not _NAME_GAP.fullmatch(gap) or (gap.startswith(".") and len(item.group()) > 1):
+        for word, next_word in pairwise(words):
+            gap = self.text[word.end() : next_word.start()]
+            if not _NAME_GAP.fullmatch(gap) or (gap.startswith(".") and len(word.group()) > 1):
                 return False
         middle = [word.group() for word in words[1:-1]]
-        return all(item[0].isupper() and (len(item) == 1 or not initials) for item in middle)
+        return all(name[0].isupper() and (len(name) == 1 or not initials) for name in middle)
 
 
 class ConflictSearch:
@@ -159,9 +159,9 @@ class ConflictSearch:
         relations = {phrase: self._relations[phrase] for phrase in phrases_found if phrase in self._relations}
         found_members = set[MemberId]()
         for reviewer in self._reviewers:
-            if reviewer.address is not None and (place := reviewer.address.search(all_words.text)):
+            if reviewer.address is not None and (match := reviewer.address.search(all_words.text)):
                 found_members.add(reviewer.person.member)
-                yield FoundConflict(reviewer.person.member, "name", _quote_around(all_words.text, place.start()))
+                yield FoundConflict(reviewer.person.member, "name", _quote_around(all_words.text, match.start()))
                 continue
             may_have_middle_names = reviewer.first_and_family is not None and text_words.issuperset(
                 reviewer.first_and_family
@@ -273,7 +273,7 @@ def _spell_name(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         f"{first_names[0]} {family}",
         f"{family} {first_names[0]}",
     )
-    initials = [item[0] for item in first_names]
+    initials = [first_name[0] for first_name in first_names]
     return full, (
         f"{' '.join(initials)} {family}",
         f"{family} {' '.join(initials)}",
@@ -300,9 +300,9 @@ def _quote_university(texts: Sequence[_Words], names: Sequence[InstitutionName])
     )
 
 
-def _quote_first(places: Iterable[tuple[_Words, int | None]]) -> str:
+def _quote_first(positions: Iterable[tuple[_Words, int | None]]) -> str:
     """Return the words around the first position that is not None; empty if there is none."""
-    return next((_quote_around(words.text, position) for words, position in places if position is not None), "")
+    return next((_quote_around(words.text, position) for words, position in positions if position is not None), "")
 
 
 def _quote_around(text: str, position: int) -> str:
@@ -326,4 +326,6 @@ def _fold(word: str) -> str:
     if word.isascii():
         return word.lower()
     plain = unicodedata.normalize("NFKD", word)
-    return "".join(item for item in plain if not unicodedata.combining(item) and not item.isspace()).casefold()
+    return "".join(
+        character for character in plain if not unicodedata.combining(character) and not character.isspace()
+    ).casefold()

@@ -82,15 +82,18 @@ class ExpertiseMatch:
 
     def _describe_papers(self, expertise: KnownExpertise, cosines: NDArray[Any]) -> str:
         order = np.argsort(-cosines, kind="stable")
-        close = int((cosines >= _MIN_CLOSE_SIMILARITY).sum())
+        close_count = int((cosines >= _MIN_CLOSE_SIMILARITY).sum())
         total = len(expertise.papers)
-        titles = [_shorten(expertise.papers[place][0]) for place in order[: max(1, min(close, _MAX_NAMED_PAPERS))]]
+        titles = [
+            _shorten(expertise.papers[index][0]) for index in order[: max(1, min(close_count, _MAX_NAMED_PAPERS))]
+        ]
         titles_text = "; ".join(f"“{title}”" for title in titles)
         if total == 1:
-            return f"The reviewer's only known paper is {'close' if close else 'not close'}: {titles_text}."
-        if not close:
+            return f"The reviewer's only known paper is {'close' if close_count else 'not close'}: {titles_text}."
+        if not close_count:
             return f"None of the reviewer's {total} papers is close; the nearest is {titles_text}."
-        return f"{close} of the reviewer's {total} papers {'is' if close == 1 else 'are'} close: {titles_text}."
+        verb = "is" if close_count == 1 else "are"
+        return f"{close_count} of the reviewer's {total} papers {verb} close: {titles_text}."
 
     def _find_shared_words(
         self, row: "csr_array[Any]", papers: slice, cosines: NDArray[Any], reviewer: int
@@ -98,11 +101,11 @@ class ExpertiseMatch:
         """Return the words that contribute most to the similarity with the keywords and the nearest papers."""
         nearest = np.argsort(-cosines, kind="stable")[:_MAX_NAMED_PAPERS] + papers.start
         weights = self._keywords[[reviewer]].multiply(row)
-        for place in nearest:
-            weights = weights + self._papers[[place]].multiply(row)
+        for index in nearest:
+            weights = weights + self._papers[[index]].multiply(row)
         weights = weights.tocsr()
         order = np.argsort(-weights.data, kind="stable")[:_MAX_NAMED_WORDS]
-        return [str(self._words[weights.indices[place]]) for place in order if weights.data[place] > 0]
+        return [str(self._words[weights.indices[index]]) for index in order if weights.data[index] > 0]
 
 
 def _shorten(title: str) -> str:
@@ -124,6 +127,6 @@ def compute_assignment_values(
     positive = similarity[similarity > 0]
     best = float(np.percentile(positive, _BEST_PERCENTILE)) if positive.size else 1.0
     values = np.clip(similarity.astype(np.float64) / best, 0.0, 1.0)
-    for place, bid in bids.items():
-        values[place] += BID_VALUES.get(bid, 0.0)
+    for position, bid in bids.items():
+        values[position] += BID_VALUES.get(bid, 0.0)
     return values

@@ -89,9 +89,9 @@ def compare_reviewers(opinions: FirstOpinions) -> ReviewerAgreement | Absent:
     """Return the agreement among the reviewers; Absent if too few proposals have two first reviews."""
     if not opinions.scores:
         return Absent(reason="There are no first reviews yet.")
-    _, places = np.unique(opinions.proposals, return_inverse=True)
-    counts = np.zeros((int(places.max()) + 1, len(SCALE)))
-    np.add.at(counts, (places, np.asarray(opinions.scores) - 1), 1)
+    _, proposal_numbers = np.unique(opinions.proposals, return_inverse=True)
+    counts = np.zeros((int(proposal_numbers.max()) + 1, len(SCALE)))
+    np.add.at(counts, (proposal_numbers, np.asarray(opinions.scores) - 1), 1)
     counts = counts[counts.sum(axis=1) > 1]
     if len(counts) < MIN_COMMON_PROPOSALS:
         too_few = _explain_too_few(len(counts), "proposal has", "proposals have")
@@ -137,28 +137,28 @@ def compare_with_reports(opinions: FirstOpinions) -> ReportAgreement | Absent:
         too_few = _explain_too_few(int(has_report_score.sum()), "first review is", "first reviews are")
         basis_text = f"of a proposal with a report score; at least {MIN_COMMON_PROPOSALS} are needed"
         return Absent(reason=f"{too_few} {basis_text}.")
-    scores, figures, members = (
+    scores, known_report_scores, members = (
         np.asarray(opinions.scores)[has_report_score],
         report_scores[has_report_score],
         np.asarray(opinions.members)[has_report_score],
     )
     borders = np.arange(_BINS + 1) / _BINS
-    by_score = [figures[scores == score] for score in SCALE]
-    counted = np.array([np.histogram(item, borders)[0] for item in by_score])
+    groups = [known_report_scores[scores == score] for score in SCALE]
+    counted = np.array([np.histogram(group, borders)[0] for group in groups])
     return ReportAgreement(
-        opinions=len(figures),
+        opinions=len(known_report_scores),
         proposals=len(
             {proposal for proposal, has_score in zip(opinions.proposals, has_report_score, strict=True) if has_score}
         ),
         unscored=int((~has_report_score).sum()),
         bins=tuple(
-            ReportScoreBin(10 * place, 10 * place + 10, tuple(counted[:, place].tolist()))
-            for place in reversed(range(_BINS))
+            ReportScoreBin(10 * tenth, 10 * tenth + 10, tuple(counted[:, tenth].tolist()))
+            for tenth in reversed(range(_BINS))
         ),
-        medians=tuple(float(np.median(item)) if len(item) else None for item in by_score),
+        medians=tuple(float(np.median(group)) if len(group) else None for group in groups),
         order=_sum_orders(
             [
-                compare_orders(scores[members == member].tolist(), figures[members == member])
+                compare_orders(scores[members == member].tolist(), known_report_scores[members == member])
                 for member in np.unique(members)
             ]
         ),
@@ -170,7 +170,7 @@ def _measure_similarity(shares: NDArray[np.float64], differences: NDArray[np.int
 
 
 def _sum_orders(orders: list[OrderAgreement]) -> OrderAgreement | Absent:
-    order = OrderAgreement(sum(item.pairs for item in orders), sum(item.pairs_in_order for item in orders))
+    order = OrderAgreement(sum(order.pairs for order in orders), sum(order.pairs_in_order for order in orders))
     return order if order.pairs else Absent(reason="No reviewer gave two of these proposals different scores.")
 
 

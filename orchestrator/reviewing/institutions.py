@@ -51,7 +51,7 @@ _SYNONYMS = {
     "bucharest": "bucuresti bukarest",
     "belgrade": "beograd",
 }
-_CANONICAL_FORMS = {other: item for item, others in _SYNONYMS.items() for other in others.split()}
+_CANONICAL_FORMS = {synonym: canonical for canonical, synonyms in _SYNONYMS.items() for synonym in synonyms.split()}
 _CONNECTING_WORDS_TEXT = (
     "of the at in for and di del della degli dei da de du des la le les der die das den zu von van og av w v studi"
 )

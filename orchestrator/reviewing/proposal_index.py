@@ -48,23 +48,25 @@ class ProposalIndex:
         """Return an index with `texts` added, and without proposals whose version differs from `versions`."""
         from scipy.sparse import vstack
 
-        kept_rows = [row for row, item in enumerate(self._ids) if versions.get(item) == self.versions[item]]
+        kept_rows = [
+            row for row, proposal_id in enumerate(self._ids) if versions.get(proposal_id) == self.versions[proposal_id]
+        ]
         pairs = zip(self._rows, _count_words(texts.values()), strict=True)
         rows = _WordCounts(*(vstack([previous[kept_rows], added], format="csr") for previous, added in pairs))
-        kept_versions = {item: self.versions[item] for item in self._ids[kept_rows]}
-        return ProposalIndex(kept_versions | {item: versions[item] for item in texts}, rows)
+        kept_versions = {proposal_id: self.versions[proposal_id] for proposal_id in self._ids[kept_rows]}
+        return ProposalIndex(kept_versions | {proposal_id: versions[proposal_id] for proposal_id in texts}, rows)
 
     def find_possible_conflicts(self, search: ConflictSearch) -> list[JobId]:
         """Return the proposals in which `search` may find a conflict; it finds none in the others."""
         sets = [sorted(words) for words in search.list_word_sets()]
-        places = {word: place for place, word in enumerate(sorted({word for words in sets for word in words}))}
-        if not places or not self.versions:
+        positions = {word: position for position, word in enumerate(sorted({word for words in sets for word in words}))}
+        if not positions or not self.versions:
             return []
-        hashes = _build_vectorizer(analyzer=_wrap_word).transform(places).indices
+        hashes = _build_vectorizer(analyzer=_wrap_word).transform(positions).indices
         occurs = self._occurrences[:, hashes].toarray()
         possible = np.zeros(len(self._ids), dtype=bool)
         for words in sets:
-            possible |= occurs[:, [places[word] for word in words]].all(axis=1)
+            possible |= occurs[:, [positions[word] for word in words]].all(axis=1)
         return list(self._ids[possible])
 
     def compute_similarities(self, expertise: KnownExpertise) -> dict[JobId, float]:
@@ -100,8 +102,8 @@ def _count_words(texts: Iterable[IndexedProposal]) -> _WordCounts:
         return _WordCounts(
             csr_array(np.zeros((0, _HASH_COUNT), bool)), csr_array(np.zeros((0, _HASH_COUNT), np.float32))
         )
-    full_texts = ["\n".join((item.title, item.text, *item.other_texts)) for item in proposal_texts]
-    compared_texts = [get_compared_text(item.title, item.text) for item in proposal_texts]
+    full_texts = ["\n".join((proposal.title, proposal.text, *proposal.other_texts)) for proposal in proposal_texts]
+    compared_texts = [get_compared_text(proposal.title, proposal.text) for proposal in proposal_texts]
     words = _build_vectorizer(analyzer=extract_words, binary=True, dtype=bool).transform(full_texts)
     return _WordCounts(words, _build_vectorizer(stop_words="english").transform(compared_texts))
 

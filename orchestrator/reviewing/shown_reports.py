@@ -35,7 +35,7 @@ def redact_report(report: Report, name: str) -> Report:
     card = idea.model_copy(update={"source": name, "flags": flags, "blinding": blinding_counts})
     own_references = report.own_references
     if isinstance(own_references, OwnReferences) and (names := _list_masked_names(idea.blinding)):
-        pattern = re.compile("|".join(rf"(?<!\w){re.escape(item)}(?!\w)" for item in names))
+        pattern = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names))
         own_references = OwnReferences.model_validate(_mask_names(own_references.model_dump(), pattern))
     return report.model_copy(update={"idea": card, "own_references": own_references})
 
@@ -43,8 +43,8 @@ def redact_report(report: Report, name: str) -> Report:
 def _count_masked(blinding: Blinding) -> Iterator[MaskedText]:
     """Yield the number of masked passages of each kind, without their text."""
     counts = dict[Any, int]()
-    for item in blinding.masked:
-        counts[item.kind] = counts.get(item.kind, 0) + item.occurrences
+    for passage in blinding.masked:
+        counts[passage.kind] = counts.get(passage.kind, 0) + passage.occurrences
     for kind, count in counts.items():
         yield MaskedText(kind=kind, text=_MASK, occurrences=count)
 
@@ -52,7 +52,7 @@ def _count_masked(blinding: Blinding) -> Iterator[MaskedText]:
 def _list_masked_names(blinding: Blinding) -> list[str]:
     """Return the masked names without labels, and their words other than lower-case ones, from longest to shortest.
     Single words are included because lists of references reorder and shorten names."""
-    names = [_LABEL.sub("", item.text) for item in blinding.masked if item.kind == "name"]
+    names = [_LABEL.sub("", passage.text) for passage in blinding.masked if passage.kind == "name"]
     words = {word for name in names for word in _WORD.findall(name) if not word[0].islower()}
     return sorted({*names, *words}, key=len, reverse=True)
 

@@ -69,7 +69,7 @@ class AssignmentDraft(NamedTuple):
     def explain_shortfalls(self, max_load: int | None) -> dict[str, str]:
         """Return the reason for each shortage, by the proposal that has too few reviewers."""
         people = {str(person.id) for person in self.people}
-        conflict_counts = Counter(str(item.evaluation) for item in self.conflicts if item.member in people)
+        conflict_counts = Counter(str(conflict.evaluation) for conflict in self.conflicts if conflict.member in people)
         reviewer_count = f"{len(people)} {'reviewer' if len(people) == 1 else 'reviewers'}"
         available = f"Only {reviewer_count} {'is' if len(people) == 1 else 'are'} available"
         blind = " whose first opinion would be blind" if self.not_blind else ""
@@ -114,31 +114,33 @@ class AssignmentPlanner:
         ]
         earlier_assignments = await self.reviewing.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
         conflict_pairs = {(str(conflict.evaluation), str(conflict.member)) for conflict in conflicts}
-        blind_reviewers = {item.id for item in await self.members.reviewers(tenant)} - set(not_blind)
+        blind_reviewers = {reviewer.id for reviewer in await self.members.reviewers(tenant)} - set(not_blind)
         ending = tuple(
-            item
-            for item in earlier_assignments
-            if item.opinion == "none"
-            and ((item.evaluation, item.member) in conflict_pairs or item.member not in blind_reviewers)
+            assignment
+            for assignment in earlier_assignments
+            if assignment.opinion == "none"
+            and (
+                (assignment.evaluation, assignment.member) in conflict_pairs or assignment.member not in blind_reviewers
+            )
         )
         valid_assignments = [
-            item
-            for item in earlier_assignments
-            if (item.evaluation, item.member) not in conflict_pairs and item not in ending
+            assignment
+            for assignment in earlier_assignments
+            if (assignment.evaluation, assignment.member) not in conflict_pairs and assignment not in ending
         ]
-        assigned = Counter(item.evaluation for item in valid_assignments)
-        loads = Counter[str](item.member for item in earlier_assignments if item not in ending)
-        barred_pairs = conflict_pairs | {(str(item.evaluation), str(item.member)) for item in earlier_assignments}
+        assigned = Counter(assignment.evaluation for assignment in valid_assignments)
+        loads = Counter[str](assignment.member for assignment in earlier_assignments if assignment not in ending)
+        barred_pairs = conflict_pairs | {
+            (str(assignment.evaluation), str(assignment.member)) for assignment in earlier_assignments
+        }
         reviewers_needed = {
             str(proposal.id): max(0, body.per_proposal - assigned[proposal.id]) for proposal in proposals
         }
         stored_bids = await self.reviewing.bids.all(tenant, batch)
-        bids = {
-            (str(item.evaluation), str(item.member)): item.bid for item in stored_bids if body.strategy == "expertise"
-        }
+        bids = {(str(bid.evaluation), str(bid.member)): bid.bid for bid in stored_bids if body.strategy == "expertise"}
         profiles = [_get_known_expertise(expertise_by_member.get(person.id)) for person in people]
         match = None
-        if body.strategy == "expertise" and (bids or any(item.keywords or item.papers for item in profiles)):
+        if body.strategy == "expertise" and (bids or any(profile.keywords or profile.papers for profile in profiles)):
             texts = [(proposal.title, proposal.text or "") for proposal in proposals]
             match = await asyncio.to_thread(ExpertiseMatch, texts, profiles)
         ids = [str(person.id) for person in people]
@@ -180,7 +182,7 @@ class AssignmentPlanner:
             conflicts = await asyncio.to_thread(_search_conflicts, proposals, search)
             await self.reviewing.assignments.store_detected_conflicts(conflicts, self.clock.now())
             similarities = await asyncio.to_thread(index.compute_similarities, _get_known_expertise(expertise))
-            new_similarities = {item: similarities[item] for item in similarities.keys() & unsearched}
+            new_similarities = {proposal: similarities[proposal] for proposal in similarities.keys() & unsearched}
             await self.reviewing.bids.mark_searched(tenant, member.id, new_similarities, expertise.changed_at)
         return expertise
 
@@ -192,18 +194,20 @@ class AssignmentPlanner:
         expertise_by_member: Mapping[MemberId, Expertise],
     ) -> list[Interest]:
         """Return, for each reviewer, the details whose mention in a proposal suggests a conflict of interest."""
-        since = await self.reviewing.expertise.coauthors_since(tenant, batch)
+        first_coauthor_year = await self.reviewing.expertise.coauthors_since(tenant, batch)
         return [
             Interest(
                 person.id,
                 person.name,
-                "; ".join(filter(None, (person.affiliation, *(stored.institutions if stored else ())))),
+                "; ".join(filter(None, (person.affiliation, *(expertise.institutions if expertise else ())))),
                 person.email,
-                stored.people if stored else (),
-                find_coauthors(person.name, stored.papers, since) if stored and since is not None else {},
+                expertise.people if expertise else (),
+                find_coauthors(person.name, expertise.papers, first_coauthor_year)
+                if expertise and first_coauthor_year is not None
+                else {},
             )
             for person in people
-            for stored in [expertise_by_member.get(person.id)]
+            for expertise in [expertise_by_member.get(person.id)]
         ]
 
     async def save(
@@ -245,7 +249,7 @@ class AssignmentPlanner:
         HttpProblem if there are none, or if a requested member is not one of them."""
         call_reviewers = await get_call_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
         reviewers = [person for person in call_reviewers.people if requested_ids is None or person.id in requested_ids]
-        if unknown := sorted(set(requested_ids or ()) - {item.id for item in reviewers}):
+        if unknown := sorted(set(requested_ids or ()) - {reviewer.id for reviewer in reviewers}):
             fault = "are not your reviewers" if call_reviewers.chosen is None else "do not review this call"
             raise HttpProblem.invalid(f"These members {fault}: {', '.join(unknown)}.", "/reviewers")
         if not reviewers and call_reviewers.chosen is not None:
@@ -253,13 +257,13 @@ class AssignmentPlanner:
             raise HttpProblem("conflict", f"{detail}: PUT or POST /v1/batches/{batch}/reviewers.")
         if not reviewers:
             raise HttpProblem("conflict", f"There are no reviewers. Invite some: POST /v1/batches/{batch}/reviewers.")
-        blind_reviewers = [item for item in reviewers if item.id not in not_blind]
+        blind_reviewers = [reviewer for reviewer in reviewers if reviewer.id not in not_blind]
         if requested_ids is not None and len(blind_reviewers) < len(reviewers):
             sentence = " ".join(
-                f"{item.name} could read this call's reports in another role until "
-                f"{not_blind[item.id]:%Y-%m-%d}, so a first opinion would not be blind."
-                for item in reviewers
-                if item.id in not_blind
+                f"{reviewer.name} could read this call's reports in another role until "
+                f"{not_blind[reviewer.id]:%Y-%m-%d}, so a first opinion would not be blind."
+                for reviewer in reviewers
+                if reviewer.id in not_blind
             )
             raise HttpProblem.invalid(sentence, "/reviewers")
         if not blind_reviewers:
@@ -280,8 +284,8 @@ def _search_conflicts(
     proposals: Sequence[ProposalText], search: ConflictSearch
 ) -> list[tuple[JobId, MemberId, str, str]]:
     return [
-        (proposal.id, item.member, item.source, item.words)
+        (proposal.id, conflict.member, conflict.source, conflict.words)
         for proposal in proposals
         if proposal.text is not None
-        for item in search.find_conflicts(proposal.title, proposal.text, proposal.beside)
+        for conflict in search.find_conflicts(proposal.title, proposal.text, proposal.beside)
     ]

@@ -60,8 +60,8 @@ async def get_bids_page(
 async def _prepare_bidding(planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member) -> None:
     if batch not in {call.id for call in await planner.reviewing.bids.calls(tenant, member.id)}:
         raise HttpProblem("conflict", f"You are not asked to bid on the call {batch}.")
-    stored = await planner.search_before_bids(tenant, batch, member)
-    if stored.declared_at is None:
+    expertise = await planner.search_before_bids(tenant, batch, member)
+    if expertise.declared_at is None:
         raise InterestsNotDeclared
 
 

@@ -21,8 +21,8 @@ def parse_criterion_bodies(bodies: Sequence[CriterionBody], pointer: str) -> tup
             criteria.append(Criterion.model_validate(body.model_dump()))
         except ValidationError as error:
             detail = fault_in_words(error.errors(include_url=False)[0])
-            wrong = f"{body.name}: anchors must describe scores from 1 to 10. {detail}"
-            raise HttpProblem.invalid(wrong, f"{pointer}/{number}/anchors") from error
+            message = f"{body.name}: anchors must describe scores from 1 to 10. {detail}"
+            raise HttpProblem.invalid(message, f"{pointer}/{number}/anchors") from error
         if names.index(names[number]) < number:
             raise HttpProblem.invalid(f"Another criterion is already called {body.name}.", f"{pointer}/{number}/name")
     return tuple(criteria)

@@ -31,8 +31,8 @@ def build_dossier(
 ) -> Dossier:
     """Return the dossier of a call for proposals. `rows` holds all of the call's rows, with their ranks in `ranking`
     unless that is empty. Omit `panel`, `decisions` and `budget_use` for readers who may not see them."""
-    decisions_by_evaluation: dict[str, Decision] = {item.evaluation: item for item in decisions}
-    panel_rows: dict[str, PanelRow] = {item.evaluation: item for item in panel.rows} if panel else {}
+    decisions_by_evaluation: dict[str, Decision] = {decision.evaluation: decision for decision in decisions}
+    panel_rows: dict[str, PanelRow] = {panel_row.evaluation: panel_row for panel_row in panel.rows} if panel else {}
     unfinished = sum(row.outcome in _UNFINISHED_OUTCOMES for row in rows)
     flagged = sum(bool(row.flags) for row in rows)
     warnings = [
@@ -56,8 +56,8 @@ def build_dossier(
             for row in sorted(rows, key=lambda row: _get_sort_key(row, panel_rows, decisions_by_evaluation))
         ),
         refused=tuple(
-            BriefLine(name=one_line(item.source)[:120], text=one_line(item.detail)[:_MAX_TEXT_CHARS])
-            for item in call.rejected
+            BriefLine(name=one_line(rejected_row.source)[:120], text=one_line(rejected_row.detail)[:_MAX_TEXT_CHARS])
+            for rejected_row in call.rejected
         ),
         people=(
             *_list_panel_lines(panel),

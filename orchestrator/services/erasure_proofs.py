@@ -34,8 +34,8 @@ async def get_proof(
     entry = entries[0] if entries and entries[0].number == number else None
     if entry is None or entry.action != "erased" or entry.content is None:
         raise HttpProblem("not-found", f"The audit log contains no erasure with the number {number:,}.")
-    deleted_ids = tuple(str(item) for item in entry.content.get("erased_ids", ()))
-    rankings = tuple(str(item) for item in entry.content.get("redacted_rankings", ()))
+    deleted_ids = tuple(str(id) for id in entry.content.get("erased_ids", ()))
+    rankings = tuple(str(id) for id in entry.content.get("redacted_rankings", ()))
     head = await audit_log.head(tenant)
     return ErasureProof(
         number=number,
@@ -98,5 +98,5 @@ def _describe_kept_rankings(ids: Sequence[str]) -> str:
 
 def count_resources(ids: Sequence[str]) -> str:
     """Count resources by kind, according to the prefixes of their ids, such as `2 evaluations, 1 ranking`."""
-    counts = Counter(_RESOURCE_NAMES.get(item.partition("_")[0], ("other resource", "other resources")) for item in ids)
+    counts = Counter(_RESOURCE_NAMES.get(id.partition("_")[0], ("other resource", "other resources")) for id in ids)
     return ", ".join(count(number, *names) for names, number in counts.items()) or "nothing"

@@ -16,29 +16,32 @@ async def preview_erasure(
     refused_rows = await erasures.refused_rows(tenant, source)
     if batch is not None:
         refused_rows = len((await find_batch(jobs, tenant, batch)).rejected)
-    erasure = await erasures.find(tenant, source, None if batch is None else BatchId(batch))
-    kept_ids = {item.id for item in erasure if batch is None and item.stays}
+    jobs_to_erase = await erasures.find(tenant, source, None if batch is None else BatchId(batch))
+    kept_ids = {job.id for job in jobs_to_erase if batch is None and job.stays}
     return Erasure(
         dry_run=True,
         jobs=tuple(
             ErasedJob(
-                id=item.id,
-                kind=item.kind,
-                title=item.subject,
-                state=item.state,
-                batch=item.batch,
-                row=item.row,
-                warning=_describe_loss(item) if batch is None else "",
+                id=job.id,
+                kind=job.kind,
+                title=job.subject,
+                state=job.state,
+                batch=job.batch,
+                row=job.row,
+                warning=_describe_loss(job) if batch is None else "",
             )
-            for item in erasure
-            if item.id not in kept_ids
+            for job in jobs_to_erase
+            if job.id not in kept_ids
         ),
         redacted_rankings=tuple(
             RedactedRanking(
-                id=item.id, title=item.subject, removed_proposals=item.taken, remaining_proposals=item.left or 0
+                id=ranking.id,
+                title=ranking.subject,
+                removed_proposals=ranking.taken,
+                remaining_proposals=ranking.left or 0,
             )
-            for item in erasure
-            if item.id in kept_ids
+            for ranking in jobs_to_erase
+            if ranking.id in kept_ids
         ),
         rejected_rows=refused_rows,
         batch=batch,
@@ -68,17 +71,17 @@ async def carry_out_erasure(
     that was searched for, if any."""
     erased_jobs = [JobId(job.id) for job in erasure.jobs]
     batch = BatchId(erasure.batch) if erasure.batch else None
-    kept_rankings = [JobId(item.id) for item in erasure.redacted_rankings]
+    kept_rankings = [JobId(ranking.id) for ranking in erasure.redacted_rankings]
     erased_jobs_result = await erasures.erase(
         tenant, erased_jobs, by, source=source, batch=batch, redacted_rankings=kept_rankings
     )
     # Rankings that were still running at the time of the preview but have finished since are kept.
     finished = {
         job.id: RedactedRanking(
-            id=job.id, title=job.title, removed_proposals=len(standing.ideas), remaining_proposals=standing.others
+            id=job.id, title=job.title, removed_proposals=len(result.ideas), remaining_proposals=result.others
         )
         for job in erasure.jobs
-        if (standing := erased_jobs_result.finished.get(JobId(job.id))) is not None
+        if (result := erased_jobs_result.finished.get(JobId(job.id))) is not None
     }
     return erasure.model_copy(
         update={

@@ -65,12 +65,12 @@ def _build_paper(work: CitedWork, abstract: str) -> ReviewerPaper:
 
 def remove_duplicate_papers(papers: Iterable[ReviewerPaper]) -> list[ReviewerPaper]:
     """Remove papers with duplicate titles, preferring those that a person listed."""
-    by_title: dict[str, ReviewerPaper] = {}
+    papers_by_title: dict[str, ReviewerPaper] = {}
     for paper in papers:
-        earlier_paper = by_title.get(key := title_key(paper.title))
+        earlier_paper = papers_by_title.get(key := title_key(paper.title))
         if earlier_paper is None or (paper.listed_by_person and not earlier_paper.listed_by_person):
-            by_title[key] = paper
-    return list(by_title.values())
+            papers_by_title[key] = paper
+    return list(papers_by_title.values())
 
 
 async def look_up_papers(
@@ -82,7 +82,8 @@ async def look_up_papers(
     queries = [*(paper.title for paper in listed_papers), *keywords][:_MAX_QUERIES]
     answers = await corpus.search(queries, _MAX_HITS, OPEN) if queries else []
     completed_papers = [
-        _complete_paper(paper, answers[n] if n < len(answers) else []) for n, paper in enumerate(listed_papers)
+        _complete_paper(paper, answers[index] if index < len(answers) else [])
+        for index, paper in enumerate(listed_papers)
     ]
     hits = {hit.paper.id: hit for answer in answers for hit in answer}
     other_papers = [_convert_hit(hit, listed=False) for hit in hits.values() if _is_author(name, hit.paper.authors)]
@@ -107,16 +108,16 @@ def _convert_hit(hit: Hit, *, listed: bool) -> ReviewerPaper:
     return reviewer_paper.model_copy(update={"listed_by_person": listed, "in_corpus": True})
 
 
-def find_coauthors(name: str, papers: Iterable[ReviewerPaper], since: int) -> dict[str, str]:
-    """Return the person's co-authors on papers published in `since` or later, each with the title of a joint paper.
-    Papers without a year are included; papers by large collaborations are not."""
-    coauthor_years: dict[str, str] = {}
+def find_coauthors(name: str, papers: Iterable[ReviewerPaper], first_year: int) -> dict[str, str]:
+    """Return the person's co-authors on papers published in `first_year` or later, each with the title of a joint
+    paper. Papers without a year are included; papers by large collaborations are not."""
+    titles_by_coauthor: dict[str, str] = {}
     for paper in papers:
-        if (paper.year is None or paper.year >= since) and len(paper.authors) <= _MAX_AUTHORS:
+        if (paper.year is None or paper.year >= first_year) and len(paper.authors) <= _MAX_AUTHORS:
             for author in paper.authors:
                 if not _is_author(name, [author]):
-                    coauthor_years.setdefault(author, paper.title)
-    return coauthor_years
+                    titles_by_coauthor.setdefault(author, paper.title)
+    return titles_by_coauthor
 
 
 def _is_author(name: str, authors: Iterable[str]) -> bool:

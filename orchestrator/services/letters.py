@@ -31,11 +31,12 @@ class LettersSheet(Frozen):
 def check_templates(templates: LetterTemplates) -> None:
     """Raise HttpProblem if a template contains an unknown placeholder."""
     for outcome, template in templates.model_dump().items():
-        if unknown := find_unknown_placeholders(template):
-            known_placeholders = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
-            wrong = ", ".join(f"{{{name}}}" for name in unknown)
+        if unknown_placeholders := find_unknown_placeholders(template):
+            available_names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+            unknown_names = ", ".join(f"{{{name}}}" for name in unknown_placeholders)
             raise HttpProblem.invalid(
-                f"Unknown placeholders: {wrong}. Available placeholders: {known_placeholders}.", f"/templates/{outcome}"
+                f"Unknown placeholders: {unknown_names}. Available placeholders: {available_names}.",
+                f"/templates/{outcome}",
             )
 
 
@@ -51,7 +52,7 @@ async def build_letters(
     terms = (await call_details.get(tenant, call.id)).terms
     templates = (await store.templates(tenant, call.id)).templates
     material = await store.material(tenant, call.id, evaluations)
-    return [_build_letter(item, templates, terms, call, today) for item in material]
+    return [_build_letter(letter_material, templates, terms, call, today) for letter_material in material]
 
 
 def _build_letter(

@@ -14,28 +14,28 @@ from orchestrator.store.llm_answer_cache import PgCallContents
 
 
 async def get_llm_request_contents(
-    stored: PgCallContents, job: Job, calls: Sequence[tuple[LlmRequest, str]], number: int
+    store: PgCallContents, job: Job, requests: Sequence[tuple[LlmRequest, str]], number: int
 ) -> LlmRequestContents:
     """Return one of the job's model requests with its messages and answer. Raises HttpProblem if there is none with
     this number."""
-    if number > len(calls):
+    if number > len(requests):
         raise HttpProblem(
             "not-found",
-            f"The evaluation {job.id} has no model request {number:,}. Recorded model requests: {len(calls):,}.",
+            f"The evaluation {job.id} has no model request {number:,}. Recorded model requests: {len(requests):,}.",
         )
-    call, key = calls[number - 1]
-    contents = await stored.find(key)
+    request, key = requests[number - 1]
+    contents = await store.find(key)
     if contents is None:
-        missing = Absent(
+        absent_contents = Absent(
             reason="The request failed without an answer."
-            if call.outcome == "failed"
+            if request.outcome == "failed"
             else "The messages and the answer are no longer stored."
         )
-        return LlmRequestContents(request=call, messages=missing, answer=missing)
-    unstored = Absent(
+        return LlmRequestContents(request=request, messages=absent_contents, answer=absent_contents)
+    absent_messages = Absent(
         reason="The messages were not stored, because storing them is disabled or was disabled at the time."
     )
-    return LlmRequestContents(request=call, messages=contents.messages or unstored, answer=contents.answer)
+    return LlmRequestContents(request=request, messages=contents.messages or absent_messages, answer=contents.answer)
 
 
 async def find_llm_requests(
@@ -51,8 +51,15 @@ async def find_llm_requests(
     ]
 
 
-def _build_llm_request(number: int, row: LedgerRow) -> LlmRequest:
-    record = row.record
+def _build_llm_request(number: int, ledger_row: LedgerRow) -> LlmRequest:
+    record = ledger_row.record
     fields = record.model_dump(exclude={"latency_seconds", "redacted"})
     seconds = record.latency_seconds
-    return LlmRequest(**fields, number=number, outcome=row.outcome, error=row.error, ended_at=row.at, seconds=seconds)
+    return LlmRequest(
+        **fields,
+        number=number,
+        outcome=ledger_row.outcome,
+        error=ledger_row.error,
+        ended_at=ledger_row.at,
+        seconds=seconds,
+    )

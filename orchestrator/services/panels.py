@@ -35,7 +35,7 @@ async def get_panel_page(
     if limit is None and after is None:
         opinions = await reviewing.opinions.of(tenant, batch=batch)
     else:
-        opinions = await reviewing.opinions.of_proposals(tenant, [item.evaluation for item in page])
+        opinions = await reviewing.opinions.of_proposals(tenant, [proposal.evaluation for proposal in page])
     next_cursor = PanelCursor(page[-1].row, page[-1].evaluation) if len(proposals) > len(page) else None
     panel = await get_panel_figures(reviewing, tenant, batch)
     return panel.model_copy(update={"rows": build_panel_rows(page, opinions)}), next_cursor

@@ -32,16 +32,18 @@ class ProposalIndexes:
         async with cached_index.lock:
             versions = await self._assignments.versions(tenant, batch)
             changed_ids = [
-                item for item, version in versions.items() if cached_index.index.versions.get(item) != version
+                proposal_id
+                for proposal_id, version in versions.items()
+                if cached_index.index.versions.get(proposal_id) != version
             ]
             for start in range(0, len(changed_ids), _PROPOSALS_PER_READ):
                 proposals = await self._assignments.proposals(
                     tenant, batch, changed_ids[start : start + _PROPOSALS_PER_READ]
                 )
                 texts = {
-                    item.id: IndexedProposal(item.title, item.text, item.beside)
-                    for item in proposals
-                    if item.text is not None
+                    proposal.id: IndexedProposal(proposal.title, proposal.text, proposal.beside)
+                    for proposal in proposals
+                    if proposal.text is not None
                 }
                 cached_index.index = await asyncio.to_thread(cached_index.index.update_texts, texts, versions)
             if cached_index.index.versions.keys() - versions.keys():

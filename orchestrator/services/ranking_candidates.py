@@ -182,7 +182,7 @@ async def _list_known_comparisons(
             "whose text has changed counts as a different idea.",
             pointer,
         )
-    return await asyncio.to_thread(lambda: tuple(sanitise_comparison(item) for item in split.usable))
+    return await asyncio.to_thread(lambda: tuple(sanitise_comparison(comparison) for comparison in split.usable))
 
 
 async def get_comparisons(rankings: PgRankings, job: Job) -> Sequence[Comparison]:

@@ -42,7 +42,7 @@ class Readiness:
                     if not check.ok:
                         _LOG.warning("not ready: %s: %s", check.name, check.detail)
                 self._checks = tuple(
-                    item.model_copy(update={"detail": without_addresses(item.detail)}) for item in checks
+                    check.model_copy(update={"detail": without_addresses(check.detail)}) for check in checks
                 )
                 self._until = self._monotonic() + self._seconds
             return self._checks

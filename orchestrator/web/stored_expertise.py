@@ -24,14 +24,14 @@ async def store_expertise(
     papers = remove_duplicate_papers([*body.papers, *listed_papers])
     if len(papers) > _MAX_PAPERS:
         raise HttpProblem.invalid(f"A reviewer can have at most {_MAX_PAPERS:,} papers.", "/papers")
-    without_corpus = ""
+    corpus_problem = ""
     if papers or body.keywords:
         try:
             papers = await run_corpus_search(
                 services, lambda corpus: look_up_papers(corpus, member.name, papers, body.keywords)
             )
         except HttpProblem as problem:
-            without_corpus = problem.detail
+            corpus_problem = problem.detail
     expertise = Expertise(
         member=member.id,
         version=body.version,
@@ -40,9 +40,9 @@ async def store_expertise(
         institutions=body.institutions,
         people=body.people,
     )
-    stored = await services.reviewing.expertise.store(tenant, expertise, by)
+    stored_expertise = await services.reviewing.expertise.store(tenant, expertise, by)
     return ExpertiseOutcome(
-        expertise=required(stored, not_found("member", member.id)),
+        expertise=required(stored_expertise, not_found("member", member.id)),
         unparsed_references=tuple(unparsed),
-        corpus_lookup_absent=without_corpus,
+        corpus_lookup_absent=corpus_problem,
     )

@@ -25,7 +25,7 @@ def build_validation_problem(error: RequestValidationError, body_model: type[Bas
         return _build_malformed_json_problem(
             str(error.body), int(independent[0]["loc"][-1]), independent[0]["ctx"]["error"]
         )
-    errors = [_convert_error(item, body_model) for item in independent[:_MAX_ERRORS]]
+    errors = [_convert_error(error_item, body_model) for error_item in independent[:_MAX_ERRORS]]
     first = errors[0]
     location = first.pointer if first.parameter is None else first.parameter
     further = f" Further errors: {len(independent) - 1}; see `errors`." if len(independent) > 1 else ""
@@ -74,7 +74,9 @@ def build_json_pointer(location: Sequence[str | int]) -> str:
 def _list_field_names(model: Any, location: Sequence[str | int]) -> tuple[str, ...]:
     """Return the field names at a location in a body."""
     if get_origin(model) in (Union, UnionType):
-        return next((names for item in get_args(model) if (names := _list_field_names(item, location))), ())
+        return next(
+            (names for alternative in get_args(model) if (names := _list_field_names(alternative, location))), ()
+        )
     if get_origin(model) in (tuple, list) and location and isinstance(location[0], int):
         return _list_field_names(get_args(model)[0], location[1:])
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
