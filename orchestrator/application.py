@@ -33,7 +33,7 @@ from orchestrator.web.outage_limit import OutageLimit
 from orchestrator.web.readiness import Readiness
 from orchestrator.web.request_log import RequestLogging, build_database_problem, get_request_record
 from orchestrator.web.services import Services
-from orchestrator.web.signed_in import SignInNeeded, redirect_to_sign_in
+from orchestrator.web.signed_in import SignInRequired, redirect_to_sign_in
 from orchestrator.web.tenant_concurrency import TenantConcurrency
 from orchestrator.web.validation_errors import build_validation_problem
 
@@ -179,7 +179,7 @@ async def _database_unavailable(request: Request, error: StorageError) -> Respon
 
 
 _HANDLERS: dict[type[Exception], Any] = {
-    SignInNeeded: redirect_to_sign_in,
+    SignInRequired: redirect_to_sign_in,
     RequestValidationError: _validation_error,
     NotFoundProblem: _no_such_thing,
     HTTPException: _http_problem,

@@ -12,7 +12,7 @@ from orchestrator.console.page_context import PageContext, Reviewer
 from orchestrator.jobs.models import JobId
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import ReviewRefused
-from orchestrator.reviewing.shown_reports import build_numbered_title
+from orchestrator.reviewing.redacted_reports import build_numbered_title
 from orchestrator.services.bids import BidsPage, InterestsNotDeclared, get_bids_page, place_bids
 from orchestrator.services.members import get_member
 from orchestrator.web.path_parameters import PathId

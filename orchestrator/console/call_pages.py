@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from orchestrator.console.drawing import build_histogram, build_rank_curve, summarise_over_time
-from orchestrator.console.page_context import CallReader, CallRunner, PageContext, SignedIn
+from orchestrator.console.page_context import CallManager, CallReader, PageContext, SignedIn
 from orchestrator.console.proposal_fields import count_coverage_by_field, find_runs_of_field
 from orchestrator.console.scripted_page import load_asset
 from orchestrator.jobs.outcome_wording import OUTCOMES
@@ -21,7 +21,7 @@ from orchestrator.reviewing.first_opinions import FirstOpinions, compare_reviewe
 from orchestrator.services.batch_summaries import summarise_batch
 from orchestrator.store.call_tables import TableView
 from orchestrator.web.pagination import decode_cursor, encode_cursor
-from orchestrator.web.things_in_paths import CallInPath
+from orchestrator.web.path_resources import CallInPath
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
@@ -186,7 +186,7 @@ async def show_plots(
 
 
 @router.get("/calls/{id}/cancel")
-async def confirm_cancel(context: CallRunner, call: CallInPath) -> Response:
+async def confirm_cancel(context: CallManager, call: CallInPath) -> Response:
     """Ask for confirmation, with the number of evaluations that would be cancelled."""
     return context.render_page(
         "cancel.html",
@@ -198,20 +198,20 @@ async def confirm_cancel(context: CallRunner, call: CallInPath) -> Response:
 
 
 @router.post("/calls/{id}/cancel")
-async def cancel_call(context: CallRunner, call: CallInPath) -> Response:
+async def cancel_call(context: CallManager, call: CallInPath) -> Response:
     await context.services.jobs.cancel_batch(context.tenant, call.id, context.by)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 
 @router.post("/calls/{id}/archive")
-async def archive_call(context: CallRunner, call: CallInPath, archived: Annotated[bool, Form()] = False) -> Response:
+async def archive_call(context: CallManager, call: CallInPath, archived: Annotated[bool, Form()] = False) -> Response:
     """Archive a finished call, or show it in the list again."""
     await context.services.call_details.archive(context.tenant, call.id, context.by, archived=archived)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 
 @router.post("/calls/{id}/retry")
-async def retry_call(context: CallRunner, call: CallInPath) -> Response:
+async def retry_call(context: CallManager, call: CallInPath) -> Response:
     """Retry the jobs of a call that failed or were cancelled."""
     await context.services.jobs.retry_batch(context.tenant, call.id, context.by)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
@@ -219,7 +219,7 @@ async def retry_call(context: CallRunner, call: CallInPath) -> Response:
 
 @router.post("/calls/{id}/views")
 async def save_view(
-    context: CallRunner,
+    context: CallManager,
     call: CallInPath,
     name: Annotated[str, Form(min_length=1, max_length=80)],
     query: Annotated[str, Form(max_length=1_500)] = "",

@@ -17,13 +17,13 @@ from orchestrator.console.call_form import (
     get_form_values,
     parse_form,
 )
-from orchestrator.console.page_context import CallReader, CallRunner, PageContext
+from orchestrator.console.page_context import CallManager, CallReader, PageContext
 from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.call_details import StaleCallDetails
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.things_in_paths import CallInPath
+from orchestrator.web.path_resources import CallInPath
 
 router = APIRouter(prefix="/console/calls", tags=["pages"], include_in_schema=False)
 
@@ -31,13 +31,13 @@ _FIELDS_NOT_COMPARED = ("csrf_token", "version", "criteria_toml")
 
 
 @router.get("/set-up")
-async def show_new_call(context: CallRunner) -> Response:
+async def show_new_call(context: CallManager) -> Response:
     """Show the form for a new funding call."""
     return _render_new_call(context, CallForm({"currency": "EUR"}, {}, []))
 
 
 @router.post("/set-up")
-async def create_call(context: CallRunner) -> Response:
+async def create_call(context: CallManager) -> Response:
     form = parse_form(await _read_form(context))
     if form.faults:
         return _render_new_call(context, form)
@@ -54,7 +54,7 @@ async def show_terms(context: CallReader, call: CallInPath) -> Response:
 
 
 @router.post("/{id}/terms")
-async def change_terms(id: PathId, context: CallRunner) -> Response:
+async def change_terms(id: PathId, context: CallManager) -> Response:
     """Store the terms. If someone has changed them since the page was opened, nothing is stored and the form keeps the
     typed text."""
     call, form_values = await context.find_batch(id), await _read_form(context)

@@ -14,7 +14,7 @@ from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import missing_or_deleted, required
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.proposal_decisions import DecisionView
-from orchestrator.web.things_in_paths import CallInPath
+from orchestrator.web.path_resources import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/decisions", tags=["pages"], include_in_schema=False)
 

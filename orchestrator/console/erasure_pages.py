@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
 from assayer_client.erasures import Erasure
-from orchestrator.console.page_context import CallRunner, Eraser, PageContext
+from orchestrator.console.page_context import CallManager, Eraser, PageContext
 from orchestrator.services.erasure_proofs import build_proof_page, get_proof
 from orchestrator.services.erasures import carry_out_erasure, preview_erasure
 from orchestrator.web.path_parameters import EntryNumber
@@ -22,7 +22,7 @@ _Batch = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
 
 
 @router.get("")
-async def show_preview(context: CallRunner, source: _Source = "", batch: _Batch = "") -> Response:
+async def show_preview(context: CallManager, source: _Source = "", batch: _Batch = "") -> Response:
     """Show what would be deleted. Officers can see this preview; only an owner can delete the data."""
     return await _render_preview(context, source, batch)
 

@@ -8,11 +8,11 @@ from fastapi import APIRouter
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
-from orchestrator.console.page_context import CallReader, CallRunner
+from orchestrator.console.page_context import CallManager, CallReader
 from orchestrator.jobs.models import JobState
 from orchestrator.jobs.submissions import Cursor
 from orchestrator.web.pagination import decode_cursor, encode_cursor
-from orchestrator.web.things_in_paths import EvaluationInPath
+from orchestrator.web.path_resources import EvaluationInPath
 
 router = APIRouter(tags=["pages"], include_in_schema=False)
 
@@ -45,14 +45,14 @@ async def list_evaluations(
 
 
 @router.post("/console/proposals/{id}/cancel")
-async def cancel_evaluation(context: CallRunner, job: EvaluationInPath) -> Response:
+async def cancel_evaluation(context: CallManager, job: EvaluationInPath) -> Response:
     """Cancel an evaluation, unless it has already ended."""
     await context.services.jobs.cancel(context.tenant, job.id, context.by)
     return RedirectResponse(f"/console/proposals/{job.id}", 303)
 
 
 @router.post("/console/proposals/{id}/retry")
-async def retry_evaluation(context: CallRunner, job: EvaluationInPath) -> Response:
+async def retry_evaluation(context: CallManager, job: EvaluationInPath) -> Response:
     """Retry an evaluation that failed or was cancelled."""
     await context.services.jobs.retry(context.tenant, job.id, context.by)
     return RedirectResponse(f"/console/proposals/{job.id}", 303)

@@ -19,7 +19,7 @@ from orchestrator.reviewing.letters import PLACEHOLDERS
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.letters import build_letters, check_templates
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.things_in_paths import CallInPath
+from orchestrator.web.path_resources import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/letters", tags=["pages"], include_in_schema=False)
 

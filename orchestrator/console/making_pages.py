@@ -14,7 +14,7 @@ from orchestrator.jobs.models import TERMINAL, Job
 from orchestrator.jobs.timeline import timeline_of
 from orchestrator.services.llm_requests import find_llm_requests, get_llm_request_contents
 from orchestrator.web.path_parameters import LlmRequestNumber
-from orchestrator.web.things_in_paths import EvaluationInPath
+from orchestrator.web.path_resources import EvaluationInPath
 
 router = APIRouter(prefix="/console/proposals/{id}/making", tags=["pages"], include_in_schema=False)
 

@@ -12,7 +12,7 @@ from assayer.models import Frozen
 from assayer_client.people import MemberBody, MemberPatch
 from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import MemberId, PersonRole
-from orchestrator.console.page_context import Inviter, KeyGiver, PageContext, PeopleReader
+from orchestrator.console.page_context import Inviter, KeyIssuer, PageContext, PeopleReader
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import Member, ReviewRefused
 from orchestrator.services import members
@@ -87,7 +87,7 @@ async def change_member(id: PathId, context: Inviter, form: SubmittedMember) -> 
 
 
 @router.post("/{id}/key")
-async def issue_key(id: PathId, context: KeyGiver) -> Response:
+async def issue_key(id: PathId, context: KeyIssuer) -> Response:
     """Create a key for a member and show it. It is never shown again."""
     member = await _get_changeable_member(context, id)
     key = await members.issue_key(context.services.members, context.tenant, member.id, context.by)

@@ -74,11 +74,11 @@ def _require_permission(act: Act) -> Callable[..., Awaitable[PageContext]]:
 
 SignedIn = Annotated[PageContext, Depends()]
 CallReader = Annotated[PageContext, Depends(_require_permission("see calls"))]
-CallRunner = Annotated[PageContext, Depends(_require_permission("manage calls"))]
+CallManager = Annotated[PageContext, Depends(_require_permission("manage calls"))]
 Eraser = Annotated[PageContext, Depends(_require_permission("erase"))]
 PeopleReader = Annotated[PageContext, Depends(_require_permission("see people"))]
 Inviter = Annotated[PageContext, Depends(_require_permission("invite people"))]
-KeyGiver = Annotated[PageContext, Depends(_require_permission("issue keys"))]
+KeyIssuer = Annotated[PageContext, Depends(_require_permission("issue keys"))]
 Assigner = Annotated[PageContext, Depends(_require_permission("assign reviewers"))]
 Reviewer = Annotated[PageContext, Depends(_require_permission("give reviews"))]
 PanelReader = Annotated[PageContext, Depends(_require_permission("see the panel"))]

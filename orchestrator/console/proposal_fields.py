@@ -50,12 +50,11 @@ def count_coverage_by_field(series: WordSeries) -> list[FieldCoverage]:
         return []
     rows = []
     for field, name in (*enumerate(fields.names), (None, "")):
-        fit_counts = Counter(
-            fit for fit, index in zip(series.fits, fields.field_indexes, strict=True) if index == field
-        )
-        if fit_counts:
-            good, partial, poor, unknown = (fit_counts[fit] for fit in ("good", "partial", "poor", None))
-            rows.append(FieldCoverage(name, fit_counts.total(), good, partial, poor, unknown))
+        counts = Counter(fit for fit, index in zip(series.fits, fields.field_indexes, strict=True) if index == field)
+        if counts:
+            rows.append(
+                FieldCoverage(name, counts.total(), counts["good"], counts["partial"], counts["poor"], counts[None])
+            )
     return rows
 
 

@@ -16,7 +16,7 @@ from assayer.reports.contestation_page import contestation_page
 from assayer_client.decisions import ApplicantBody
 from assayer_client.reviewing import RemarkText
 from orchestrator.console.evidence_view import build_evidence_view
-from orchestrator.console.page_context import CallReader, CallRunner, Commenter, PageContext
+from orchestrator.console.page_context import CallManager, CallReader, Commenter, PageContext
 from orchestrator.console.pair_view import group_judged_pairs
 from orchestrator.console.proposal_text import render_proposal
 from orchestrator.jobs.models import Job, JobId
@@ -79,7 +79,7 @@ async def show_proposal(id: PathId, context: CallReader, view: Annotated[PanelPo
 @router.post("/proposals/{id}/applicant")
 async def change_applicant(
     id: PathId,
-    context: CallRunner,
+    context: CallManager,
     name: Annotated[str, Form(max_length=1_000)] = "",
     institution: Annotated[str, Form(max_length=1_000)] = "",
     amount: Annotated[str, Form(max_length=40)] = "",
@@ -146,7 +146,7 @@ async def compare_proposals(
 
 @router.post("/compare")
 async def request_comparison(
-    context: CallRunner, first: Annotated[str, Form(max_length=64)], second: Annotated[str, Form(max_length=64)]
+    context: CallManager, first: Annotated[str, Form(max_length=64)], second: Annotated[str, Form(max_length=64)]
 ) -> Response:
     """Queue a comparison: a judge decides which of two evaluated proposals is better, and is asked in both orders."""
     job = JobId(context.services.new_id("cp"))

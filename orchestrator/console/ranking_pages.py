@@ -12,7 +12,7 @@ from assayer.models import Absent, Frozen
 from assayer.ranking.options import RankingOptions
 from assayer.reports.wording import erased_ranks
 from assayer_client.resources import ResourceName
-from orchestrator.console.page_context import CallReader, CallRunner, PageContext
+from orchestrator.console.page_context import CallManager, CallReader, PageContext
 from orchestrator.console.shortlist import build_shortlist
 from orchestrator.jobs.models import TERMINAL, Job, JobId
 from orchestrator.jobs.requests import Limits, RankingRequest
@@ -21,7 +21,7 @@ from orchestrator.problems import HttpProblem
 from orchestrator.services.job_lookup import find_job
 from orchestrator.services.ranking_candidates import RankingBody, RankingCandidates, build_ranking_request
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.things_in_paths import CallInPath
+from orchestrator.web.path_resources import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/rankings", tags=["pages"], include_in_schema=False)
 
@@ -89,7 +89,7 @@ async def list_rankings(context: CallReader, call: CallInPath, entered: Annotate
 
 
 @router.post("")
-async def start_ranking(context: CallRunner, call: CallInPath, entered: Annotated[_RankingForm, Form()]) -> Response:
+async def start_ranking(context: CallManager, call: CallInPath, entered: Annotated[_RankingForm, Form()]) -> Response:
     choice = _parse_choice(entered)
     request, candidates = await _build_request(context, call, choice)
     context.services.options.check_limit(choice.max_usd)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from assayer_client.calls import CallTerms
-from orchestrator.console.page_context import CallRunner
+from orchestrator.console.page_context import CallManager
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.problems import HttpProblem
 from orchestrator.services.call_criteria import format_criteria_toml
@@ -22,7 +22,7 @@ _CallId = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
 
 
 @router.get("/new")
-async def show_submission(context: CallRunner, mend: _CallId = "", call: _CallId = "") -> Response:
+async def show_submission(context: CallManager, mend: _CallId = "", call: _CallId = "") -> Response:
     """Show the form for a new call. With `call`, the proposals are added to that existing call. With `mend`, the form
     corrects that call's refused rows and adds them to it, or to a new call if it is signed off."""
     services, options = context.services, context.services.options

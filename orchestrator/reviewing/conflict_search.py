@@ -36,7 +36,7 @@ _CONTEXT_CHARS = 60
 """Number of characters before and after the start of a match that are shown as the reason."""
 
 
-class Interest(NamedTuple):
+class ReviewerDetails(NamedTuple):
     """A reviewer, with the details that identify the reviewer in a proposal."""
 
     member: MemberId
@@ -61,7 +61,7 @@ class FoundConflict(NamedTuple):
 class _Phrases(NamedTuple):
     """Phrases that identify a reviewer in a proposal."""
 
-    person: Interest
+    person: ReviewerDetails
     full: tuple[str, ...]
     initials: tuple[str, ...]
     institutions: tuple[str, ...]
@@ -112,7 +112,7 @@ class _Words:
 class ConflictSearch:
     """Search for conflicts of interest of a given set of reviewers in any number of proposals."""
 
-    def __init__(self, people: Sequence[Interest]) -> None:
+    def __init__(self, people: Sequence[ReviewerDetails]) -> None:
         self._reviewers = [_build_phrases(person) for person in people]
         self._by_word = defaultdict[str, list[str]](list)
         """Phrases by their longest word."""
@@ -122,7 +122,7 @@ class ConflictSearch:
             for phrase in (*reviewer.full, *reviewer.initials, *reviewer.institutions)
         }:
             self._by_word[max(phrase.split(), key=len)].append(phrase)
-        self._relations = defaultdict[str, list[tuple[Interest, str]]](list)
+        self._relations = defaultdict[str, list[tuple[ReviewerDetails, str]]](list)
         """Reviewers by the phrases that name a person close to them, with the person's stored name."""
         for person in people:
             for name in dict.fromkeys((*person.people, *person.coauthors)):
@@ -229,14 +229,14 @@ def _extract_identifying_texts(title: str, text: str, other_texts: Sequence[str]
     return [_Words(words) for words in (*other_texts, *masked)]
 
 
-def _build_relation_conflict(person: Interest, name: str, words: str) -> FoundConflict:
+def _build_relation_conflict(person: ReviewerDetails, name: str, words: str) -> FoundConflict:
     if name in person.people:
         return FoundConflict(person.member, "person", f"{name}, declared by the reviewer: {words}")
     paper = f"{name}, co-author of “{person.coauthors[name]}”: {words}"
     return FoundConflict(person.member, "coauthor", paper)
 
 
-def _build_phrases(person: Interest) -> _Phrases:
+def _build_phrases(person: ReviewerDetails) -> _Phrases:
     full, initials = _spell_name(person.name)
     institutions = (_normalise_phrase(part) for part in person.affiliation.split(";"))
     universities = (parse_institution_name(_normalise_phrase(part).split()) for part in person.affiliation.split(";"))

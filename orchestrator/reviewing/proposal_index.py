@@ -44,7 +44,7 @@ class ProposalIndex:
         self._rows = rows or _count_words(())
         self._ids = np.array(list(self.versions), dtype=object)
 
-    def update_texts(self, texts: Mapping[JobId, IndexedProposal], versions: Mapping[JobId, str]) -> "ProposalIndex":
+    def copy_with_texts(self, texts: Mapping[JobId, IndexedProposal], versions: Mapping[JobId, str]) -> "ProposalIndex":
         """Return an index with `texts` added, and without proposals whose version differs from `versions`."""
         from scipy.sparse import vstack
 

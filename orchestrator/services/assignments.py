@@ -15,7 +15,7 @@ from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.assigning import AssignmentPlan, plan_assignments
-from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
+from orchestrator.reviewing.conflict_search import ConflictSearch, ReviewerDetails
 from orchestrator.reviewing.expertise import ExpertiseMatch, KnownExpertise, compute_assignment_values
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Member
 from orchestrator.services.call_reviewers import get_call_reviewers
@@ -104,8 +104,8 @@ class AssignmentPlanner:
         proposals = await self.reviewing.assignments.proposals(tenant, batch)
         expertise_by_member = await self.reviewing.expertise.of_members(tenant, [person.id for person in people])
         if search:
-            interests = await self._list_interests(tenant, batch, people, expertise_by_member)
-            new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, ConflictSearch(interests))
+            reviewer_details = await self._list_reviewer_details(tenant, batch, people, expertise_by_member)
+            new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, ConflictSearch(reviewer_details))
             await self.reviewing.assignments.store_detected_conflicts(new_conflicts, self.clock.now())
         conflicts = [
             conflict
@@ -176,7 +176,7 @@ class AssignmentPlanner:
         unsearched = set(await self.reviewing.bids.unsearched(tenant, member.id, batch))
         if unsearched:
             index = await self.indexes.update_index(tenant, batch)
-            search = ConflictSearch(await self._list_interests(tenant, batch, [member], {member.id: expertise}))
+            search = ConflictSearch(await self._list_reviewer_details(tenant, batch, [member], {member.id: expertise}))
             possible = unsearched.intersection(await asyncio.to_thread(index.find_possible_conflicts, search))
             proposals = await self.reviewing.assignments.proposals(tenant, batch, sorted(possible)) if possible else []
             conflicts = await asyncio.to_thread(_search_conflicts, proposals, search)
@@ -186,17 +186,17 @@ class AssignmentPlanner:
             await self.reviewing.bids.mark_searched(tenant, member.id, new_similarities, expertise.changed_at)
         return expertise
 
-    async def _list_interests(
+    async def _list_reviewer_details(
         self,
         tenant: TenantId,
         batch: BatchId,
         people: Sequence[Member],
         expertise_by_member: Mapping[MemberId, Expertise],
-    ) -> list[Interest]:
+    ) -> list[ReviewerDetails]:
         """Return, for each reviewer, the details whose mention in a proposal suggests a conflict of interest."""
         first_coauthor_year = await self.reviewing.expertise.coauthors_since(tenant, batch)
         return [
-            Interest(
+            ReviewerDetails(
                 person.id,
                 person.name,
                 "; ".join(filter(None, (person.affiliation, *(expertise.institutions if expertise else ())))),

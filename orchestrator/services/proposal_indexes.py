@@ -45,8 +45,8 @@ class ProposalIndexes:
                     for proposal in proposals
                     if proposal.text is not None
                 }
-                cached_index.index = await asyncio.to_thread(cached_index.index.update_texts, texts, versions)
+                cached_index.index = await asyncio.to_thread(cached_index.index.copy_with_texts, texts, versions)
             if cached_index.index.versions.keys() - versions.keys():
-                cached_index.index = cached_index.index.update_texts({}, versions)
+                cached_index.index = cached_index.index.copy_with_texts({}, versions)
             await asyncio.to_thread(cached_index.index.prepare)
             return cached_index.index

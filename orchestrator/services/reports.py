@@ -4,7 +4,7 @@ import asyncio
 
 from assayer.models import Report
 from orchestrator.jobs.models import JobId, TenantId
-from orchestrator.reviewing.shown_reports import build_numbered_title, redact_report
+from orchestrator.reviewing.redacted_reports import build_numbered_title, redact_report
 from orchestrator.services.job_lookup import build_no_result_problem, find_job
 from orchestrator.store import PgJobs
 

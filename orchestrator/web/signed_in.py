@@ -24,7 +24,7 @@ from orchestrator.web.tenant_concurrency import record_tenant
 SIGN_IN = "/console/sign-in"
 
 
-class SignInNeeded(Exception):
+class SignInRequired(Exception):
     """Raised if the person is not signed in or the session has ended. The application then redirects to the sign-in
     page."""
 
@@ -58,7 +58,7 @@ async def require_signed_in(request: Request, services: ServicesDependency) -> C
     service's pages with the session's CSRF token."""
     caller = await find_session_caller(request, services)
     if caller is None:
-        raise SignInNeeded
+        raise SignInRequired
     await record_caller(request.scope, caller)
     if request.method not in SAFE_METHODS:
         await check_csrf(request, services.access)

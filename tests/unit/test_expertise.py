@@ -11,7 +11,7 @@ from assayer.models import Paper, PaperId
 from assayer_client.expertise import ReviewerPaper
 from orchestrator.access.roles import MemberId
 from orchestrator.reviewing.assigning import plan_assignments
-from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
+from orchestrator.reviewing.conflict_search import ConflictSearch, ReviewerDetails
 from orchestrator.reviewing.expertise import ExpertiseMatch, KnownExpertise, compute_assignment_values
 from orchestrator.services.expertise import find_coauthors, look_up_papers, parse_papers, remove_duplicate_papers
 from tests.memory_corpus import MemoryCorpus
@@ -180,7 +180,7 @@ def test_repeated_titles_are_kept_once() -> None:
 def test_declared_people_and_coauthors_are_conflicts_where_they_identify_the_applicant(
     text: str, sources: list[str]
 ) -> None:
-    ada = Interest(MemberId("mb_1"), "Ada Byron", "", people=("Bob Noyce",), coauthors={"Cy Young": "Beetles"})
+    ada = ReviewerDetails(MemberId("mb_1"), "Ada Byron", "", people=("Bob Noyce",), coauthors={"Cy Young": "Beetles"})
     found = list(ConflictSearch([ada]).found("Rehearsal", text))
     assert [item.source for item in found] == sources
     if sources == ["coauthor"]:

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import JobId
-from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
+from orchestrator.reviewing.conflict_search import ConflictSearch, ReviewerDetails
 from orchestrator.reviewing.expertise import KnownExpertise
 from orchestrator.reviewing.proposal_index import IndexedProposal, ProposalIndex
 
 BODY = "We rehearse what the next round of training would overwrite. " * 4
 BEETLES, PROOFS = JobId("ev_1"), JobId("ev_2")
-ADA = Interest(
+ADA = ReviewerDetails(
     MemberId("mb_1"),
     "Ada Byron",
     "MIT; University of Turin",
@@ -28,7 +28,7 @@ _PARTS = [
 
 def _index(**texts: str) -> ProposalIndex:
     indexed = {JobId(id): IndexedProposal("Rehearsal", text) for id, text in texts.items()}
-    return ProposalIndex().update_texts(indexed, dict.fromkeys(indexed, "1"))
+    return ProposalIndex().copy_with_texts(indexed, dict.fromkeys(indexed, "1"))
 
 
 @given(st.lists(st.sampled_from(_PARTS), max_size=12).map(" ".join))
@@ -52,7 +52,7 @@ def test_each_kind_of_conflict_is_a_possible_one(line: str) -> None:
 
 def test_parts_beside_the_text_are_searched() -> None:
     texts = {BEETLES: IndexedProposal("Rehearsal", BODY, ["Ada Byron"]), PROOFS: IndexedProposal("Rehearsal", BODY)}
-    index = ProposalIndex().update_texts(texts, dict.fromkeys(texts, "1"))
+    index = ProposalIndex().copy_with_texts(texts, dict.fromkeys(texts, "1"))
     assert index.find_possible_conflicts(ConflictSearch([ADA])) == [BEETLES]
 
 
@@ -79,7 +79,7 @@ def test_index_without_proposals_has_no_conflicts_and_no_similarities() -> None:
 
 def test_changed_and_removed_proposals_leave_the_index() -> None:
     before = _index(ev_1="Authors: Ada Byron", ev_2="Authors: Ada Byron", ev_3="Authors: Ada Byron")
-    after = before.update_texts(
+    after = before.copy_with_texts(
         {BEETLES: IndexedProposal("Two", BODY)}, {BEETLES: "2", PROOFS: "1", JobId("ev_4"): "1"}
     )
     assert after.versions == {PROOFS: "1", BEETLES: "2"}

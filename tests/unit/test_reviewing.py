@@ -11,7 +11,7 @@ from assayer.models import Absent
 from orchestrator.access.roles import MemberId
 from orchestrator.reviewing.agreement import compute_mean_kappa, compute_pair_agreements
 from orchestrator.reviewing.assigning import plan_assignments
-from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
+from orchestrator.reviewing.conflict_search import ConflictSearch, ReviewerDetails
 
 BODY = "We rehearse what the next round of training would overwrite. " * 4
 
@@ -19,7 +19,7 @@ BODY = "We rehearse what the next round of training would overwrite. " * 4
 def _found(text: str, name: str, affiliation: str = "", title: str = "") -> list[str]:
     return [
         item.source
-        for item in ConflictSearch([Interest(MemberId("mb_1"), name, affiliation)]).find_conflicts(title, text)
+        for item in ConflictSearch([ReviewerDetails(MemberId("mb_1"), name, affiliation)]).find_conflicts(title, text)
     ]
 
 
@@ -45,10 +45,10 @@ def test_cited_or_similar_names_are_not_conflicts(text: str, name: str) -> None:
 
 
 _PEOPLE = [
-    Interest(MemberId("mb_1"), "Grace Hopper", "Yale University"),
-    Interest(MemberId("mb_2"), "José Muñoz", "ETH Zürich; Yale University"),
-    Interest(MemberId("mb_3"), "Ada B. Byron", ""),
-    Interest(MemberId("mb_4"), "Cher", "Intel"),
+    ReviewerDetails(MemberId("mb_1"), "Grace Hopper", "Yale University"),
+    ReviewerDetails(MemberId("mb_2"), "José Muñoz", "ETH Zürich; Yale University"),
+    ReviewerDetails(MemberId("mb_3"), "Ada B. Byron", ""),
+    ReviewerDetails(MemberId("mb_4"), "Cher", "Intel"),
 ]
 _LINES = st.sampled_from(
     [

@@ -70,7 +70,7 @@ _NOW = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
 _WORK = CitedWork(title="Replay of text in fixed order", authors=("Lee, A.",), year=2019)
 _ROE = names.person_of("Jane Roe")
 _PEOPLE = (_ROE,) if _ROE else ()
-_REVIEWER = conflict_search.Interest(MemberId("a"), "Jane Roe", "University of Aa; Bb Institute")
+_REVIEWER = conflict_search.ReviewerDetails(MemberId("a"), "Jane Roe", "University of Aa; Bb Institute")
 _IDEA = Idea(id=IdeaId("x"), title="x", text="x", sections=(), source="x")
 _ITEM = RewardItem(question="How?", idea="We replay.", abstract="They replay.")
 

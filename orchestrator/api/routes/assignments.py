@@ -25,7 +25,7 @@ from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import HttpProblem, missing_or_deleted, required
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.things_in_paths import CallInPath, EvaluationInPath
+from orchestrator.web.path_resources import CallInPath, EvaluationInPath
 
 router = APIRouter(tags=["reviewing"])
 

@@ -28,8 +28,8 @@ from orchestrator.web.authentication import Reader, Submitter
 from orchestrator.web.context import RouteContext
 from orchestrator.web.pagination import build_page, decode_cursor
 from orchestrator.web.path_parameters import PathId
+from orchestrator.web.path_resources import CallInPath
 from orchestrator.web.services import Services
-from orchestrator.web.things_in_paths import CallInPath
 
 
 class BatchesQuery(PageQuery):

@@ -20,8 +20,8 @@ from orchestrator.services.bids import find_biddable_proposals, place_bids
 from orchestrator.services.members import get_member
 from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
+from orchestrator.web.path_resources import CallInPath
 from orchestrator.web.stored_expertise import store_expertise
-from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(tags=["reviewing"])
 

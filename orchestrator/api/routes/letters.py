@@ -27,7 +27,7 @@ from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import missing_or_deleted, required
 from orchestrator.services.letters import LettersSheet, build_letters, check_templates, zip_letters
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.things_in_paths import CallInPath, EvaluationInPath
+from orchestrator.web.path_resources import CallInPath, EvaluationInPath
 
 router = APIRouter(tags=["letters"])
 

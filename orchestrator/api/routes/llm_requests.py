@@ -8,8 +8,8 @@ from orchestrator.jobs.models import Job
 from orchestrator.services.llm_requests import find_llm_requests, get_llm_request_contents
 from orchestrator.web.authentication import Reader
 from orchestrator.web.path_parameters import LlmRequestNumber
+from orchestrator.web.path_resources import EvaluationInPath
 from orchestrator.web.services import Services
-from orchestrator.web.things_in_paths import EvaluationInPath
 
 router = APIRouter(prefix="/v1/evaluations/{id}/llm-requests", tags=["evaluations"])
 

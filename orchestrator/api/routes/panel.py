@@ -15,7 +15,7 @@ from orchestrator.services.panels import get_panel_page
 from orchestrator.store.decisions import AllowedGaps
 from orchestrator.web.pagination import decode_panel_cursor, encode_panel_cursor
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.things_in_paths import CallInPath
+from orchestrator.web.path_resources import CallInPath
 
 router = APIRouter(tags=["reviewing"])
 

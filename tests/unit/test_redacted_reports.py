@@ -2,7 +2,7 @@
 
 from assayer.models import MaskedText, OwnReferences, Report
 from assayer.reports.json_and_csv import as_json
-from orchestrator.reviewing.shown_reports import build_numbered_title, redact_report
+from orchestrator.reviewing.redacted_reports import build_numbered_title, redact_report
 from tests.contract.store_records import report
 from tests.unit.named_reports import IDENTIFYING, named_report
 
