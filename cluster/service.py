@@ -98,7 +98,7 @@ def api_services(
         identity_providers=_identity_providers(settings, clock),
         corpora=corpora,
         group_seconds=settings.rewards.group_seconds,
-        most_abstract_chars=settings.curation.abstract_chars,
+        max_abstract_chars=settings.curation.abstract_chars,
     )
 
 

@@ -186,9 +186,9 @@ def _validate(model: type[M], fields: Mapping[str, Any], location: str, faults: 
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        for item_error in error.errors(include_url=False):
-            name = str(item_error["loc"][0]) if item_error["loc"] else ""
+        for field_error in error.errors(include_url=False):
+            name = str(field_error["loc"][0]) if field_error["loc"] else ""
             faults.append(
-                f"{location or _TITLES.get(name, name)}{f', {name}' if location else ''}: {fault_in_words(item_error)}"
+                f"{location or _TITLES.get(name, name)}{f', {name}' if location else ''}: {fault_in_words(field_error)}"
             )
         return None

@@ -24,8 +24,9 @@ class OrderAgreement(NamedTuple):
     """Agreement on the order of two proposals, counted over pairs of proposals that the first person scored
     differently.
 
-    `kept` is the number of pairs that the other person ordered in the same way. A pair that the other person scored
-    equally counts one half. Random scores, and equal scores for all proposals, therefore keep half of the pairs."""
+    `pairs_in_order` is the number of pairs that the other person ordered in the same way. A pair that the other person
+    scored equally counts one half. For random scores, and for equal scores for all proposals, it is therefore half of
+    the pairs."""
 
     pairs: int
     pairs_in_order: float

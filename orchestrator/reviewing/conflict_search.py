@@ -61,7 +61,7 @@ class FoundConflict(NamedTuple):
 class _Phrases(NamedTuple):
     """Phrases that identify a reviewer in a proposal."""
 
-    person: ReviewerDetails
+    details: ReviewerDetails
     full: tuple[str, ...]
     initials: tuple[str, ...]
     institutions: tuple[str, ...]
@@ -136,7 +136,7 @@ class ConflictSearch:
         phrases = [phrase.split() for phrases_of_word in self._by_word.values() for phrase in phrases_of_word]
         universities = [university.words for reviewer in self._reviewers for university in reviewer.universities]
         addresses = [
-            _normalise_phrase(reviewer.person.email).split()
+            _normalise_phrase(reviewer.details.email).split()
             for reviewer in self._reviewers
             if reviewer.address is not None
         ]
@@ -160,8 +160,8 @@ class ConflictSearch:
         found_members = set[MemberId]()
         for reviewer in self._reviewers:
             if reviewer.address is not None and (match := reviewer.address.search(all_words.text)):
-                found_members.add(reviewer.person.member)
-                yield FoundConflict(reviewer.person.member, "name", _quote_around(all_words.text, match.start()))
+                found_members.add(reviewer.details.member)
+                yield FoundConflict(reviewer.details.member, "name", _quote_around(all_words.text, match.start()))
                 continue
             may_have_middle_names = reviewer.first_and_family is not None and text_words.issuperset(
                 reviewer.first_and_family
@@ -171,8 +171,8 @@ class ConflictSearch:
                 words := _quote_phrase([all_words], reviewer.full)
                 or (may_have_middle_names and _quote_with_middle_names([all_words], reviewer.first_and_family))
             ):
-                found_members.add(reviewer.person.member)
-                yield FoundConflict(reviewer.person.member, "name", words)
+                found_members.add(reviewer.details.member)
+                yield FoundConflict(reviewer.details.member, "name", words)
                 continue
             initials = reviewer.first_and_family and (reviewer.first_and_family[0][0], reviewer.first_and_family[1])
             matches_initials = (
@@ -195,13 +195,13 @@ class ConflictSearch:
             if words := _quote_phrase(identifying_texts, reviewer.initials) or _quote_with_middle_names(
                 identifying_texts, initials
             ):
-                found_members.add(reviewer.person.member)
-                yield FoundConflict(reviewer.person.member, "name", words)
+                found_members.add(reviewer.details.member)
+                yield FoundConflict(reviewer.details.member, "name", words)
             elif words := _quote_phrase(identifying_texts, reviewer.institutions) or _quote_university(
                 identifying_texts, universities
             ):
-                found_members.add(reviewer.person.member)
-                yield FoundConflict(reviewer.person.member, "affiliation", words)
+                found_members.add(reviewer.details.member)
+                yield FoundConflict(reviewer.details.member, "affiliation", words)
         for phrase, people in sorted(relations.items()):
             identifying_texts = identifying_texts or _extract_identifying_texts(title, text, other_texts)
             if words := _quote_phrase(identifying_texts, (phrase,)):

@@ -115,7 +115,7 @@ class AssignmentPlanner:
         earlier_assignments = await self.reviewing.assignments.queue(tenant, member=None, batch=batch, limit=100_000)
         conflict_pairs = {(str(conflict.evaluation), str(conflict.member)) for conflict in conflicts}
         blind_reviewers = {reviewer.id for reviewer in await self.members.reviewers(tenant)} - set(not_blind)
-        ending = tuple(
+        assignments_to_end = tuple(
             assignment
             for assignment in earlier_assignments
             if assignment.opinion == "none"
@@ -126,10 +126,12 @@ class AssignmentPlanner:
         valid_assignments = [
             assignment
             for assignment in earlier_assignments
-            if (assignment.evaluation, assignment.member) not in conflict_pairs and assignment not in ending
+            if (assignment.evaluation, assignment.member) not in conflict_pairs and assignment not in assignments_to_end
         ]
         assigned = Counter(assignment.evaluation for assignment in valid_assignments)
-        loads = Counter[str](assignment.member for assignment in earlier_assignments if assignment not in ending)
+        loads = Counter[str](
+            assignment.member for assignment in earlier_assignments if assignment not in assignments_to_end
+        )
         barred_pairs = conflict_pairs | {
             (str(assignment.evaluation), str(assignment.member)) for assignment in earlier_assignments
         }
@@ -160,7 +162,7 @@ class AssignmentPlanner:
             tuple(proposals),
             total_loads,
             tuple(conflicts),
-            ending,
+            assignments_to_end,
             tuple(sorted(not_blind)),
             {member: stored.version for member, stored in expertise_by_member.items()},
             bids,

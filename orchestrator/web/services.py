@@ -85,7 +85,7 @@ class Services:
         identity_providers: Mapping[str, IdentityProvider] | None = None,
         corpora: SearchableCorpora | None = None,
         group_seconds: float = 60.0,
-        most_abstract_chars: int = 6_000,
+        max_abstract_chars: int = 6_000,
     ) -> None:
         """Build the stores.
 
@@ -99,7 +99,7 @@ class Services:
         - `identity_providers` are keyed by the names that the operator chose.
         - Without `corpora`, searches get a 503.
         - A group of rollouts waits `group_seconds` for its next member.
-        - Papers to curate are rejected if their abstract is longer than `most_abstract_chars`."""
+        - Papers to curate are rejected if their abstract is longer than `max_abstract_chars`."""
         self.settings, self.access, self.batches = api, access, batches
         self.clock, self.listener, self.options, self.judges = clock, listener, options, judges
         self.mails, self.cipher, self.check_address = mails, cipher, check_address
@@ -107,7 +107,7 @@ class Services:
         self.render_pages, self.rendering = render_pages, asyncio.Semaphore(_MAX_CONCURRENT_RENDERINGS)
         self.identity_providers = identity_providers or {}
         self.corpora = corpora
-        self.group_seconds, self.most_abstract_chars = group_seconds, most_abstract_chars
+        self.group_seconds, self.max_abstract_chars = group_seconds, max_abstract_chars
         self.new_id = id_generator(clock)
         self.jobs = PgJobs(database, queue, documents, document_days=batches.document_days)
         self.events = PgEvents(database)

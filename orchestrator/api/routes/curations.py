@@ -41,7 +41,7 @@ async def create_curation(
     uploads: UploadLimitDependency,
 ) -> Response:
     """Classify each paper as a new idea, a survey or an evaluation, and derive the question that it answers."""
-    read_paper = partial(_paper, submission.services.most_abstract_chars)
+    read_paper = partial(_paper, submission.services.max_abstract_chars)
     items = await read_items(submission, uploads, read_paper, body.items)
     work = CurationRequest(items=items, limits=body.limits)
     return await _ITEMS.accept(submission, work, body.priority, AcceptedItems)
