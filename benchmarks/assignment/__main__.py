@@ -176,7 +176,7 @@ def _speed(papers: Sequence[dict[str, Any]], options: argparse.Namespace) -> Ite
     plan = plan_assignments(dict.fromkeys(names, 3), people, set(), {}, None, values)
     stages.append(("assigning", time.process_time()))
     for proposal, reviewer in plan.pairs:
-        match.reason(int(proposal[1:]), int(reviewer[1:]))
+        match.explain_pair(int(proposal[1:]), int(reviewer[1:]))
     stages.append(("reasons in words", time.process_time()))
     even_plan = plan_assignments(dict.fromkeys(names, 3), people, set(), {})
     stages.append(("even load instead", time.process_time()))
