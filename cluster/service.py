@@ -68,16 +68,16 @@ def api_services(
         EvaluationOptions(
             methods=METHOD_DESCRIPTIONS,
             unavailable=_list_methods_without_llm(settings) if unavailable is None else unavailable,
-            walks=settings.scicompanion,
-            typical=typical_evaluations(settings.llm, board),
+            scicompanion=settings.scicompanion,
+            typical_evaluations=typical_evaluations(settings.llm, board),
             gpu_speeds=settings.llm.gpu_speeds if settings.llm else {},
-            typical_board=estimate_typical_board(settings.llm, board),
+            get_typical_board=estimate_typical_board(settings.llm, board),
             judging=describe_judging(settings.ranking, settings.llm.model if settings.llm else None, None),
             blind=settings.evaluation.blind,
-            unpriced=tuple(model for model in settings.llm.models if model not in settings.llm.prices)
+            unpriced_models=tuple(model for model in settings.llm.models if model not in settings.llm.prices)
             if settings.llm
             else (),
-            without_llm=frozenset(name for name, method in METHODS.items() if not method.asks_llm),
+            methods_without_llm=frozenset(name for name, method in METHODS.items() if not method.asks_llm),
             overnight=settings.llm is not None and settings.llm.batch.enabled,
             personas=len(load_built_in_persona_pool().personas),
             board_models=settings.evaluation.board_models,
@@ -98,7 +98,7 @@ def api_services(
         identity_providers=_identity_providers(settings, clock),
         corpora=corpora,
         group_seconds=settings.rewards.group_seconds,
-        most_abstract_chars=settings.curation.abstract_chars,
+        max_abstract_chars=settings.curation.abstract_chars,
     )
 
 

@@ -31,11 +31,11 @@ from orchestrator.web.body_limit import BodyLimit, UnreadBodyDrain
 from orchestrator.web.head_requests import HeadRequests
 from orchestrator.web.outage_limit import OutageLimit
 from orchestrator.web.readiness import Readiness
-from orchestrator.web.request_log import RequestLogging, database_unavailable, request_record
+from orchestrator.web.request_log import RequestLogging, build_database_problem, get_request_record
 from orchestrator.web.services import Services
-from orchestrator.web.signed_in import SignInNeeded, to_sign_in
+from orchestrator.web.signed_in import SignInRequired, redirect_to_sign_in
 from orchestrator.web.tenant_concurrency import TenantConcurrency
-from orchestrator.web.validation_errors import validation_problem
+from orchestrator.web.validation_errors import build_validation_problem
 
 _LOG = logging.getLogger(__name__)
 _QUEUE_FULL_RETRY_SECONDS = 60
@@ -122,7 +122,7 @@ async def _respond_to_validation_error(request: Request, error: RequestValidatio
     field = getattr(request.scope.get("route"), "body_field", None)
     model = getattr(getattr(field, "field_info", None), "annotation", None)
     body_model = model if isinstance(model, type) and issubclass(model, BaseModel) else None
-    return _build_response(request, validation_problem(error, body_model))
+    return _build_response(request, build_validation_problem(error, body_model))
 
 
 async def _respond_to_http_error(request: Request, error: HTTPException) -> Response:
@@ -150,7 +150,7 @@ async def _respond_to_missing_resource(request: Request, error: NotFoundProblem)
     """Respond to a missing resource with 404, or with 410 if it has a tombstone. Tombstones are looked up only here, so
     that requests for existing resources are not slowed down."""
     services: Services = request.app.state.services
-    tenant = request_record(request.scope).tenant
+    tenant = get_request_record(request.scope).tenant
     tombstone = (
         None if tenant is None else await services.tombstones.get(TenantId(tenant), error.resource_kind, error.id)
     )
@@ -178,12 +178,12 @@ async def _respond_to_refusal(
 
 
 async def _respond_to_storage_error(request: Request, error: StorageError) -> Response:
-    _LOG.warning("request %s: %s", request_record(request.scope).request_id, error)
-    return _build_response(request, database_unavailable())
+    _LOG.warning("request %s: %s", get_request_record(request.scope).request_id, error)
+    return _build_response(request, build_database_problem())
 
 
 _HANDLERS: dict[type[Exception], Any] = {
-    SignInNeeded: to_sign_in,
+    SignInRequired: redirect_to_sign_in,
     RequestValidationError: _respond_to_validation_error,
     NotFoundProblem: _respond_to_missing_resource,
     HTTPException: _respond_to_http_error,
@@ -193,7 +193,7 @@ _HANDLERS: dict[type[Exception], Any] = {
 
 
 def _build_response(request: Request, problem: HttpProblem) -> Response:
-    return problem.to_response(request.url.path, request_record(request.scope).request_id)
+    return problem.to_response(request.url.path, get_request_record(request.scope).request_id)
 
 
 def _find_allowed_methods(request: Request) -> list[str]:

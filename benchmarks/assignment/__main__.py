@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.measuring import heading
 from benchmarks.records import DATA, read_records
 from orchestrator.reviewing.assigning import plan_assignments
-from orchestrator.reviewing.expertise import ExpertiseMatch, Known, assignment_values
+from orchestrator.reviewing.expertise import ExpertiseMatch, KnownExpertise, compute_assignment_values
 
 Text = tuple[str, str]
 """Title and abstract."""
@@ -76,7 +76,7 @@ def _text(paper: dict[str, Any]) -> Text:
 
 
 def _tfidf_profile(task: Task) -> NDArray[Any]:
-    return ExpertiseMatch(task.proposals, [Known(papers=papers) for papers in task.reviewers]).similarity
+    return ExpertiseMatch(task.proposals, [KnownExpertise(papers=papers) for papers in task.reviewers]).similarity
 
 
 def _random(task: Task) -> NDArray[Any]:
@@ -147,7 +147,7 @@ def _measures(similarity: NDArray[Any]) -> tuple[float, float, float, float]:
     own_similarity = np.diag(similarity)
     ranks = (similarity > own_similarity[:, None]).sum(axis=1) + 1
     names = [str(place) for place in range(len(own_similarity))]
-    values = assignment_values(similarity.astype(np.float32), {})
+    values = compute_assignment_values(similarity.astype(np.float32), {})
     plan = plan_assignments(dict.fromkeys(names, 3), names, set(), {}, None, values)
     assigned_count = sum(proposal == reviewer for proposal, reviewer in plan.pairs)
     return (
@@ -167,23 +167,24 @@ def _speed(papers: Sequence[dict[str, Any]], options: argparse.Namespace) -> Ite
         for title, text in draw.sample(texts, options.proposals)
     ]
     start = draw.sample(range(len(texts) - 20), options.reviewers)
-    reviewers = [Known(papers=texts[first : first + 20]) for first in start]
+    reviewers = [KnownExpertise(papers=texts[first : first + 20]) for first in start]
     stages: list[tuple[str, float]] = [("", time.process_time())]
     match = ExpertiseMatch(proposals, reviewers)
     stages.append(("comparing", time.process_time()))
-    values = assignment_values(match.similarity, {})
+    values = compute_assignment_values(match.similarity, {})
     names, people = [f"p{n}" for n in range(len(proposals))], [f"r{n}" for n in range(len(reviewers))]
     plan = plan_assignments(dict.fromkeys(names, 3), people, set(), {}, None, values)
     stages.append(("assigning", time.process_time()))
     for proposal, reviewer in plan.pairs:
-        match.reason(int(proposal[1:]), int(reviewer[1:]))
+        match.explain_pair(int(proposal[1:]), int(reviewer[1:]))
     stages.append(("reasons in words", time.process_time()))
     even_plan = plan_assignments(dict.fromkeys(names, 3), people, set(), {})
     stages.append(("even load instead", time.process_time()))
     for (_, before), (name, after) in pairwise(stages):
         yield f"{name}: {after - before:.1f} s of processor time"
     loads = Counter(reviewer for _, reviewer in plan.pairs)
-    yield f"{len(plan.pairs)} assignments, {sum(plan.short.values())} missing; loads {min(loads.values())} to "
+    missing = sum(plan.missing_reviewers.values())
+    yield f"{len(plan.pairs)} assignments, {missing} missing; loads {min(loads.values())} to "
     yield f"{max(loads.values())}; by even load {len(even_plan.pairs)}"
     yield f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB"
 

@@ -21,7 +21,7 @@ from orchestrator.jobs.submissions import NewJob
 from orchestrator.store import PgItemOutcomes
 from orchestrator.web.authentication import Reader
 from orchestrator.web.backpressure import UploadLimit
-from orchestrator.web.content_negotiation import preferred_wait
+from orchestrator.web.content_negotiation import parse_preferred_wait
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services, StreamLimitDependency
 
@@ -116,7 +116,7 @@ class ItemRoutes(Generic[R, OutcomeT]):
             job = await context.find_job(id, self.kind)
             store = self.get_store(context.services)
             page = await store.list_after(job.id, query.after, query.limit)
-            seconds = preferred_wait(prefer or (), context.services.settings.max_wait_seconds)
+            seconds = parse_preferred_wait(prefer or (), context.services.settings.max_wait_seconds)
             if not page.outcomes and seconds is not None and streams.has_room(context.tenant):
                 with streams.hold(context.tenant, request.scope):
                     await wait_for_outcomes(seconds, context.services, store, job, query.after)

@@ -26,11 +26,11 @@ from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import build_missing_problem, require
 from orchestrator.web.authentication import Reader, Submitter, require_scope
-from orchestrator.web.content_negotiation import html_report_headers, preferred_wait
+from orchestrator.web.content_negotiation import build_html_report_headers, parse_preferred_wait
 from orchestrator.web.context import RouteContext
-from orchestrator.web.pagination import decode_cursor, page_of
+from orchestrator.web.pagination import build_page, decode_cursor
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.request_log import request_record
+from orchestrator.web.request_log import get_request_record
 from orchestrator.web.services import Services, StreamLimitDependency
 
 R = TypeVar("R", bound=JobResource)
@@ -92,7 +92,7 @@ class JobCreation:
             if earlier_response is None
             else build_replayed_response(earlier_response)
         )
-        request_record(self.request.scope).jobs.append(_get_job_id(response))
+        get_request_record(self.request.scope).jobs.append(_get_job_id(response))
         return response
 
     async def wait_until_ended(self, response: Response, seconds: float) -> Job | None:
@@ -119,7 +119,7 @@ class Submission(JobCreation):
         """Accept the job (202). If the caller prefers to wait and the job ends in time, respond with the ended job
         (200) instead."""
         response = await self.accept(job, path, receipt, by)
-        seconds = preferred_wait(self.prefer or (), self.services.settings.max_wait_seconds)
+        seconds = parse_preferred_wait(self.prefer or (), self.services.settings.max_wait_seconds)
         if seconds is None or not self.streams.has_room(self.context.tenant):
             return response
         ended_job = await self.wait_until_ended(response, seconds)
@@ -170,7 +170,7 @@ class JobRoutes(Generic[R]):
         async def list_jobs(query: Annotated[PageQuery, Query()], context: Reader) -> Page[JobResource]:
             after, limit = decode_cursor(query.after), query.limit + 1
             jobs = await context.services.jobs.list(context.tenant, kind=self.kind, after=after, limit=limit)
-            return page_of(jobs, query.limit, self.summarise)
+            return build_page(jobs, query.limit, self.summarise)
 
         self.router.get(
             "",
@@ -234,7 +234,7 @@ def build_report_response(text: str, media_type: str, *stylesheets: str) -> Resp
     """Return a response with a report in the negotiated media type. `stylesheets` are used for HTML."""
     headers = {"Vary": "Accept", "Cache-Control": "private, no-cache"}
     if media_type == "text/html":
-        headers |= html_report_headers(*stylesheets)
+        headers |= build_html_report_headers(*stylesheets)
     return Response(text, 200, headers, media_type)
 
 

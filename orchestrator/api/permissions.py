@@ -10,7 +10,7 @@ from assayer_client.accounts import Scope
 from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import Act
 from orchestrator.services.opinions import require_blind_opinion
-from orchestrator.web.authentication import bearer, require_scope
+from orchestrator.web.authentication import bearer_scheme, require_scope
 from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import ServicesDependency
@@ -22,7 +22,7 @@ def require_permission(*acts: Act, scope: Scope) -> Callable[..., Awaitable[Rout
     actions; a machine key also needs the scope."""
 
     async def build_context(
-        request: Request, services: ServicesDependency, _: Annotated[object, Security(bearer, scopes=[scope])]
+        request: Request, services: ServicesDependency, _: Annotated[object, Security(bearer_scheme, scopes=[scope])]
     ) -> RouteContext:
         caller: Caller = request.scope["assayer.caller"]
         require_act(caller, *acts)
@@ -38,7 +38,7 @@ async def _require_report_access(
     id: PathId,
     request: Request,
     services: ServicesDependency,
-    _: Annotated[object, Security(bearer, scopes=["read"])],
+    _: Annotated[object, Security(bearer_scheme, scopes=["read"])],
 ) -> RouteContext:
     caller: Caller = request.scope["assayer.caller"]
     if caller.role == "reviewer":

@@ -16,7 +16,7 @@ from assayer_client.rewards import CompareBody, RewardItemBody, RolloutListBody,
 from orchestrator.jobs.requests import NamedRewardItem
 from orchestrator.problems import HttpProblem
 from orchestrator.validation_wording import describe_validation_error
-from orchestrator.web.validation_errors import BODY_SHAPES, json_pointer
+from orchestrator.web.validation_errors import BODY_SHAPES, build_json_pointer
 
 _ROLLOUT_INDEX = "_ng_rollout_index"
 _POINTERS = {"idea": "/response/output", "question": "/question", "abstract": "/abstract"}
@@ -43,7 +43,7 @@ def parse_composition(body: wire.Composition) -> Composition:
     except ValidationError as error:
         first_error = error.errors(include_url=False)[0]
         raise HttpProblem.invalid(
-            describe_validation_error(first_error), "/composition" + json_pointer(first_error["loc"])
+            describe_validation_error(first_error), "/composition" + build_json_pointer(first_error["loc"])
         ) from None
 
 

@@ -14,16 +14,16 @@ router = APIRouter(prefix="/console/account", tags=["pages"], include_in_schema=
 
 
 @router.get("")
-async def account(context: SignedIn) -> Response:
+async def show_account(context: SignedIn) -> Response:
     """Show the account page, for members and for sessions signed in with a machine key."""
-    member = await _member(context)
-    return context.page("account.html", member=member, mailed=context.services.mails.enabled)
+    member = await _get_member(context)
+    return context.render_page("account.html", member=member, sends_email=context.services.mails.enabled)
 
 
 @router.post("")
-async def change(context: SignedIn, receives_email: Annotated[bool, Form()] = False) -> Response:
+async def set_receives_email(context: SignedIn, receives_email: Annotated[bool, Form()] = False) -> Response:
     """Set whether the member receives email. Browsers omit unticked checkboxes, so a missing field means no."""
-    member = await _member(context)
+    member = await _get_member(context)
     if member is None:
         raise HttpProblem(
             "conflict", "You are signed in with a machine key, which receives no email. Sign in as a member."
@@ -32,5 +32,5 @@ async def change(context: SignedIn, receives_email: Annotated[bool, Form()] = Fa
     return RedirectResponse("/console/account", 303)
 
 
-async def _member(context: PageContext) -> Member | None:
+async def _get_member(context: PageContext) -> Member | None:
     return await context.services.members.get(context.tenant, context.caller.subject)

@@ -18,23 +18,23 @@ from assayer_client.reviewing import AssignBody
 from orchestrator.access.roles import MemberId
 from orchestrator.console.member_pages import MemberForm
 from orchestrator.console.page_context import Assigner, PageContext, PeopleReader
-from orchestrator.console.reviewer_choice import EndedByChoice, reviewer_choice
+from orchestrator.console.reviewer_choice import EndedAssignments, build_reviewer_choice
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import HttpProblem, build_not_found_problem
 from orchestrator.reviewing.models import ReviewRefused
-from orchestrator.services.assignments import DraftOfAssignments
+from orchestrator.services.assignments import AssignmentDraft
 from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
-from orchestrator.web.things_in_paths import CallInPath
+from orchestrator.web.path_resources import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
 
 PerProposal = Annotated[int, Field(ge=1, le=10)]
 MaxLoad = Annotated[int, Field(ge=1, le=1_000)]
 AssignedBy = Literal["expertise", "load"]
-_CONFLICTS = 200
+_MAX_CONFLICTS = 200
 
 
-class _Pair(Frozen, extra="ignore", defer_build=False):
+class _PairForm(Frozen, extra="ignore", defer_build=False):
     """A form that names a proposal and a reviewer."""
 
     evaluation: str = Field(max_length=64)
@@ -55,7 +55,7 @@ class DisplayedPlan(NamedTuple):
 
     planned: Mapping[str, list[str]]
     """Reviewers who would get the proposal."""
-    short: Mapping[str, int]
+    missing_reviewers: Mapping[str, int]
     """Number of missing reviewers, for each proposal that has too few."""
     titles: Mapping[str, str]
     shortfalls: Mapping[str, str]
@@ -77,29 +77,33 @@ class RefusedInvitations(NamedTuple):
 
 
 @router.get("")
-async def assignments(context: PeopleReader, call: CallInPath, query: Annotated[AssignedQuery, Query()]) -> Response:
+async def show_assignments(
+    context: PeopleReader, call: CallInPath, query: Annotated[AssignedQuery, Query()]
+) -> Response:
     """Show the current assignments and, if a number of reviewers per proposal is given, the planned ones."""
-    body = None if query.per_proposal is None else _body(query.by, query.per_proposal, query.max_load or None)
-    return await shown_assignments(context, call, body=body, view=query, find=query.find)
+    body = (
+        None if query.per_proposal is None else _build_assign_body(query.by, query.per_proposal, query.max_load or None)
+    )
+    return await render_assignments(context, call, body=body, view=query, search=query.find)
 
 
 @router.post("")
-async def assign(
+async def carry_out_plan(
     context: Assigner,
     call: CallInPath,
     per_proposal: Annotated[PerProposal, Form()],
-    shown: Annotated[str, Form(max_length=64)],
+    plan_digest: Annotated[str, Form(alias="shown", max_length=64)],
     by: Annotated[AssignedBy, Form()] = "expertise",
     max_load: Annotated[MaxLoad | None, Form()] = None,
 ) -> Response:
     """Carry out the previewed plan. If it would now be different, show the new plan instead."""
-    body = _body(by, per_proposal, max_load)
+    body = _build_assign_body(by, per_proposal, max_load)
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body, search=False)
-    if _digest(draft) != shown:
+    if _compute_digest(draft) != plan_digest:
         changed_notice = "The plan has changed since it was shown, so no reviewers were assigned. Check the new plan."
-        return await shown_assignments(context, call, body=body, fault=changed_notice)
-    await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
-    return _back(call)
+        return await render_assignments(context, call, body=body, fault=changed_notice)
+    await context.services.assignment_planner.save(context.tenant, call.id, draft, context.by)
+    return _redirect_to_assignments(call)
 
 
 @router.post("/bidding")
@@ -108,25 +112,25 @@ async def set_bidding(context: Assigner, call: CallInPath, open: Annotated[bool,
     try:
         await context.reviewing.bids.set_open(context.tenant, call.id, open, context.by)
     except ReviewRefused as refusal:
-        return await shown_assignments(context, call, refusal=refusal)
-    index = BackgroundTask(context.services.proposal_indexes.of, context.tenant, call.id) if open else None
+        return await render_assignments(context, call, refusal=refusal)
+    index = BackgroundTask(context.services.proposal_indexes.update_index, context.tenant, call.id) if open else None
     return RedirectResponse(f"/console/calls/{call.id}/assignments#loads", 303, background=index)
 
 
 @router.post("/one")
-async def assign_one(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
+async def assign_reviewer(context: Assigner, call: CallInPath, form: Annotated[_PairForm, Form()]) -> Response:
     """Assign a proposal to a manually chosen reviewer."""
     job = await context.find_proposal(call, form.evaluation)
     planner = context.services.assignment_planner
     try:
-        await planner.assign_one(context.tenant, call.id, job, MemberId(form.reviewer), context.by)
+        await planner.assign_reviewer(context.tenant, call.id, job, MemberId(form.reviewer), context.by)
     except (HttpProblem, ReviewRefused) as refusal:
-        return await shown_assignments(context, call, refusal=refusal)
+        return await render_assignments(context, call, refusal=refusal)
     return RedirectResponse(f"/console/calls/{call.id}/assignments#proposals", 303)
 
 
 @router.post("/withdraw")
-async def withdraw(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
+async def withdraw_assignment(context: Assigner, call: CallInPath, form: Annotated[_PairForm, Form()]) -> Response:
     """Withdraw an assignment that has no opinion yet."""
     job = await context.find_proposal(call, form.evaluation)
     try:
@@ -134,59 +138,59 @@ async def withdraw(context: Assigner, call: CallInPath, form: Annotated[_Pair, F
             context.tenant, job, MemberId(form.reviewer), context.by
         )
     except ReviewRefused as refusal:
-        return await shown_assignments(context, call, refusal=refusal)
+        return await render_assignments(context, call, refusal=refusal)
     if not withdrawn:
         fault = (
             "The reviewer has given an opinion, or the proposal is no longer assigned to them. Nothing was withdrawn."
         )
-        return await shown_assignments(context, call, fault=fault)
-    return _back(call)
+        return await render_assignments(context, call, fault=fault)
+    return _redirect_to_assignments(call)
 
 
 @router.post("/conflicts")
-async def declare(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
+async def declare_conflict(context: Assigner, call: CallInPath, form: Annotated[_PairForm, Form()]) -> Response:
     """Record that a reviewer must not review a proposal. Their assignment ends unless it has an opinion."""
-    return await _conflict(context, call, form, clears=False)
+    return await _change_conflict(context, call, form, clears=False)
 
 
 @router.post("/conflicts/clear")
-async def clear(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
+async def clear_conflict(context: Assigner, call: CallInPath, form: Annotated[_PairForm, Form()]) -> Response:
     """Mark a conflict of interest as not applicable; it stays on record."""
-    return await _conflict(context, call, form, clears=True)
+    return await _change_conflict(context, call, form, clears=True)
 
 
-async def _conflict(context: PageContext, call: BatchStatus, form: _Pair, *, clears: bool) -> Response:
+async def _change_conflict(context: PageContext, call: BatchStatus, form: _PairForm, *, clears: bool) -> Response:
     job = await context.find_proposal(call, form.evaluation)
     if len(form.reason.strip()) < 3:
-        return await shown_assignments(context, call, fault="Give a reason (at least 3 characters).")
+        return await render_assignments(context, call, fault="Give a reason (at least 3 characters).")
     store = context.reviewing.assignments
     act = store.clear if clears else store.declare
     try:
         conflict = await act(context.tenant, job, MemberId(form.reviewer), form.reason.strip(), context.by)
     except ReviewRefused as refusal:
-        return await shown_assignments(context, call, refusal=refusal)
+        return await render_assignments(context, call, refusal=refusal)
     if conflict is None:
         await context.find_proposal(call, form.evaluation)
         raise build_not_found_problem("conflict of interest" if clears else "reviewer", form.reviewer)
-    return _back(call)
+    return _redirect_to_assignments(call)
 
 
-async def shown_assignments(
+async def render_assignments(
     context: PageContext,
     call: BatchStatus,
     *,
     body: AssignBody | None = None,
     view: AssignedView | None = None,
-    find: str = "",
-    ended: EndedByChoice | None = None,
+    search: str = "",
+    ended_assignments: EndedAssignments | None = None,
     form: MemberForm | None = None,
     invitations: RefusedInvitations | None = None,
     fault: str = "",
     refusal: HttpProblem | ReviewRefused | None = None,
 ) -> Response:
-    """Show the assignments page, optionally with the outcome of the last action. `ended` lists assignments that a
-    choice of reviewers would end. `form` holds the values entered for an invitation, `invitations` refused invitations
-    of several people. `fault` or `refusal` states why the action failed."""
+    """Show the assignments page, optionally with the outcome of the last action. `ended_assignments` lists assignments
+    that a choice of reviewers would end. `form` holds the values entered for an invitation, `invitations` refused
+    invitations of several people. `fault` or `refusal` states why the action failed."""
     if refusal is not None:
         fault = str(refusal)
     draft, status = None, refusal.status_code if isinstance(refusal, HttpProblem) else 409 if fault else 200
@@ -201,35 +205,35 @@ async def shown_assignments(
     page, loads, conflicts, members, chosen_reviewers, sign_off = await asyncio.gather(
         reviewing.assigned_tables.get_page(tenant, call.id, view),
         reviewing.assigned_tables.get_reviewer_loads(tenant, call.id),
-        reviewing.assigned_tables.list_conflicts(tenant, call.id, _CONFLICTS),
+        reviewing.assigned_tables.list_conflicts(tenant, call.id, _MAX_CONFLICTS),
         services.members.list(tenant),
         reviewing.call_reviewers.get_chosen(tenant, call.id),
         reviewing.decisions.get_sign_off(tenant, call.id),
     )
-    is_signed_off, not_blind, expertise, bidding, bids = await asyncio.gather(
+    signed_names, not_blind, expertise, bidding, bids = await asyncio.gather(
         reviewing.decisions.get_signed_names(tenant, call.id),
         reviewing.assignments.list_unblinded_reviewers(tenant, call.id),
         reviewing.expertise.get_for_members(tenant),
         reviewing.bids.is_open(tenant, call.id),
         reviewing.bids.list_bids(tenant, call.id),
     )
-    choice = reviewer_choice(members, chosen_reviewers, find, not_blind)
-    reviewer_ids = {item.id for item in choice.asked}
+    choice = build_reviewer_choice(members, chosen_reviewers, search, not_blind)
+    reviewer_ids = {member.id for member in choice.participants}
     with_proposals = [member for member in members if member.id in loads]
     if sign_off is not None:
         people = with_proposals
     else:
-        people = [*choice.asked, *(member for member in with_proposals if member.id not in reviewer_ids)]
-    return await context.call_page(
+        people = [*choice.participants, *(member for member in with_proposals if member.id not in reviewer_ids)]
+    return await context.render_call_page(
         "assignments.html",
         call,
         "reviewers",
         status=status,
         fault=fault,
         draft=draft,
-        plan=_plan_as_shown(draft, body, {row.id for row in page.rows}) if draft and body else None,
+        plan=_build_displayed_plan(draft, body, {row.id for row in page.rows}) if draft and body else None,
         not_blind=not_blind,
-        digest=_digest(draft) if draft else "",
+        digest=_compute_digest(draft) if draft else "",
         by=body.strategy if body else "expertise",
         per_proposal=body.per_proposal if body else None,
         max_load=body.max_load if body else None,
@@ -237,53 +241,55 @@ async def shown_assignments(
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True)
         | ({"by": body.strategy, "per_proposal": body.per_proposal, "max_load": body.max_load} if body else {}),
         page=page,
-        names={str(member.id): member.name for member in members} | is_signed_off,
+        names={str(member.id): member.name for member in members} | signed_names,
         choice=choice,
-        ended=ended,
-        given=form,
+        ended_assignments=ended_assignments,
+        form=form,
         invitations=invitations,
-        mailed=services.mails.enabled,
-        asked=reviewer_ids,
+        sends_email=services.mails.enabled,
+        reviewer_ids=reviewer_ids,
         people=people,
         loads={person.id: loads.get(person.id, ReviewerLoad(0, 0)) for person in people},
         expertise=expertise,
         bidding=bidding,
-        bids=Counter(item.member for item in bids),
+        bids=Counter(bid.member for bid in bids),
         conflicts=conflicts,
         sign_off=sign_off,
     )
 
 
-def _body(by: AssignedBy, per_proposal: int, max_load: int | None) -> AssignBody:
+def _build_assign_body(by: AssignedBy, per_proposal: int, max_load: int | None) -> AssignBody:
     return AssignBody(strategy=by, per_proposal=per_proposal, max_load=max_load)
 
 
-def _plan_as_shown(draft: DraftOfAssignments, body: AssignBody, on_page: Collection[str]) -> DisplayedPlan:
+def _build_displayed_plan(
+    draft: AssignmentDraft, body: AssignBody, proposals_on_page: Collection[str]
+) -> DisplayedPlan:
     reviewers_by_proposal = defaultdict[str, list[str]](list)
     for evaluation, member in draft.plan.pairs:
         reviewers_by_proposal[evaluation].append(member)
     conflict_pairs = {(conflict.evaluation, conflict.member) for conflict in draft.conflicts}
     return DisplayedPlan(
         reviewers_by_proposal,
-        draft.plan.short,
+        draft.plan.missing_reviewers,
         {str(proposal.id): proposal.title for proposal in draft.proposals},
-        draft.shortfalls(body.max_load),
-        draft.reasons(pair for pair in draft.plan.pairs if pair[0] in on_page),
-        all((item.evaluation, item.member) in conflict_pairs for item in draft.ending),
+        draft.explain_shortfalls(body.max_load),
+        draft.explain_pairs(pair for pair in draft.plan.pairs if pair[0] in proposals_on_page),
+        all((assignment.evaluation, assignment.member) in conflict_pairs for assignment in draft.assignments_to_end),
     )
 
 
-def _digest(draft: DraftOfAssignments) -> str:
+def _compute_digest(draft: AssignmentDraft) -> str:
     """Return a digest of the plan and of the inputs to the conflict search. If it is unchanged, so are the
     conflicts."""
     parts = [
-        *(f"{item} {member}" for item, member in draft.plan.pairs),
+        *(f"{evaluation} {member}" for evaluation, member in draft.plan.pairs),
         *(f"{person.id} {person.name} {person.affiliation} {draft.versions.get(person.id)}" for person in draft.people),
         *(f"{proposal.id} {proposal.text is None}" for proposal in draft.proposals),
-        *(f"{item.evaluation} {item.member} ends" for item in draft.ending),
+        *(f"{assignment.evaluation} {assignment.member} ends" for assignment in draft.assignments_to_end),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _back(call: BatchStatus) -> Response:
+def _redirect_to_assignments(call: BatchStatus) -> Response:
     return RedirectResponse(f"/console/calls/{call.id}/assignments", 303)

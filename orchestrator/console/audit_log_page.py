@@ -25,10 +25,10 @@ from orchestrator.problems import HttpProblem
 
 router = APIRouter(prefix="/console/audit-log", tags=["pages"], include_in_schema=False)
 
-_ROWS = 50
-_READ = 1_000
+_PAGE_SIZE = 50
+_ENTRIES_PER_READ = 1_000
 """Number of entries read at a time when the whole log is read."""
-_FAULTS = 20
+_MAX_FAULTS = 20
 
 
 class _LogQuery(Frozen, extra="ignore", defer_build=False):
@@ -46,56 +46,62 @@ class ChainCheck(Frozen):
     entries: int
     faults: tuple[AuditFault, ...]
     """The first faults found, at most 20."""
-    more: bool
-    against: str
+    has_more_faults: bool
+    noted_head: str
     """The earlier head that the person entered; empty if the log is only checked against its current head."""
 
 
 @router.get("")
-async def log(context: AuditReader, query: Annotated[_LogQuery, Query()]) -> Response:
-    return await _show(context, query)
+async def show_log(context: AuditReader, query: Annotated[_LogQuery, Query()]) -> Response:
+    return await _render_log(context, query)
 
 
 @router.get("/check")
-async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Verify the log from its first entry. An earlier head stored elsewhere (`kept`) also reveals whether entries were
-    removed from the end."""
-    kept = kept.strip()
+async def verify_log(
+    context: AuditReader, noted_head: Annotated[str, Query(alias="kept", max_length=200)] = ""
+) -> Response:
+    """Verify the log from its first entry. An earlier head stored elsewhere (`noted_head`) also reveals
+    whether entries were removed from the end."""
+    noted_head = noted_head.strip()
     current_head = await context.services.audit_log.get_head(context.tenant)
     expected_head = current_head
-    if kept:
-        noted_head = parse_head(kept, context.tenant)
-        if noted_head is None:
+    if noted_head:
+        parsed_head = parse_head(noted_head, context.tenant)
+        if parsed_head is None:
             fault = "A head must have the form NUMBER:HASH, where the hash has 64 hexadecimal digits."
-            return await _show(context, _LogQuery(), fault=fault, kept=kept)
-        expected_head = noted_head
-    return await _show(
-        context, _LogQuery(), kept=kept, checked=await _check(context, expected_head, current_head, kept)
-    )
+            return await _render_log(context, _LogQuery(), fault=fault, noted_head=noted_head)
+        expected_head = parsed_head
+    checked = await _verify_chain(context, expected_head, current_head, noted_head)
+    return await _render_log(context, _LogQuery(), noted_head=noted_head, checked=checked)
 
 
 @router.get("/export")
-async def export(context: AuditReader) -> Response:
+async def export_log(context: AuditReader) -> Response:
     """Export the whole log as JSON Lines, oldest entry first. The first line states the tenant, the reader's role and
     the time."""
     headers = {"Content-Disposition": 'attachment; filename="audit-log.jsonl"', "Cache-Control": "no-store"}
-    return StreamingResponse(_lines(context), 200, headers, "application/jsonl")
+    return StreamingResponse(_export_lines(context), 200, headers, "application/jsonl")
 
 
-async def _show(
-    context: PageContext, query: _LogQuery, *, fault: str = "", kept: str = "", checked: ChainCheck | None = None
+async def _render_log(
+    context: PageContext, query: _LogQuery, *, fault: str = "", noted_head: str = "", checked: ChainCheck | None = None
 ) -> Response:
-    act = next((item for item in LOGGED_ACTS if item == query.act), None)
+    act = next((action for action in LOGGED_ACTS if action == query.act), None)
     if query.act and act is None:
         raise HttpProblem.invalid_parameter("act", "Unknown action. Choose one from the list.")
     about = query.about.strip()
-    newest = await context.services.audit_log.list_newest(
-        context.tenant, actor=query.actor or None, act=act, about=about or None, before=query.before, limit=_ROWS + 1
+    entries = await context.services.audit_log.list_newest(
+        context.tenant,
+        actor=query.actor or None,
+        act=act,
+        about=about or None,
+        before=query.before,
+        limit=_PAGE_SIZE + 1,
     )
-    page = newest[:_ROWS]
-    names = {str(item.id): item.name for item in await context.services.members.list(context.tenant)}
-    names |= {item.actor: str(item.content["by"]) for item in page if item.content and item.content.get("by")}
-    return context.page(
+    page = entries[:_PAGE_SIZE]
+    names = {str(member.id): member.name for member in await context.services.members.list(context.tenant)}
+    names |= {entry.actor: str(entry.content["by"]) for entry in page if entry.content and entry.content.get("by")}
+    return context.render_page(
         "audit_log.html",
         status=422 if fault else 200,
         entries=page,
@@ -106,50 +112,59 @@ async def _show(
         act=query.act,
         about=about,
         before=query.before,
-        next=page[-1].number if len(newest) > _ROWS else None,
+        next=page[-1].number if len(entries) > _PAGE_SIZE else None,
         head=await context.services.audit_log.get_head(context.tenant),
         fault=fault,
-        kept=kept,
+        noted_head=noted_head,
         checked=checked,
     )
 
 
-async def _check(
-    context: PageContext, expected_head: AuditHead, current_head: AuditHead, noted_text: str
+async def _verify_chain(
+    context: PageContext, expected_head: AuditHead, current_head: AuditHead, noted_head: str
 ) -> ChainCheck:
     """Verify the log. Entries are read a thousand at a time and hashed in a thread."""
     loop, count, reached_head = asyncio.get_running_loop(), 0, current_head.number == 0
 
-    def entries() -> Iterator[AuditEntry]:
+    def read_entries() -> Iterator[AuditEntry]:
         nonlocal count, reached_head
         while True:
-            reading = context.services.audit_log.list_entries(expected_head.tenant, after=count, limit=_READ)
-            part = asyncio.run_coroutine_threadsafe(reading, loop).result()
-            for entry in part:
+            coroutine = context.services.audit_log.list_entries(expected_head.tenant, after=count, limit=_ENTRIES_PER_READ)
+            batch = asyncio.run_coroutine_threadsafe(coroutine, loop).result()
+            for entry in batch:
                 reached_head = reached_head or (entry.number, entry.hash) == (current_head.number, current_head.hash)
                 yield entry
-            if len(part) < _READ:
-                count += len(part)
+            if len(batch) < _ENTRIES_PER_READ:
+                count += len(batch)
                 return
-            count = part[-1].number
+            count = batch[-1].number
 
-    def faults() -> list[AuditFault]:
-        all_faults = find_audit_faults(entries(), expected_head)
-        first = list(islice(all_faults, _FAULTS + 1))
+    def find_faults() -> list[AuditFault]:
+        all_faults = find_audit_faults(read_entries(), expected_head)
+        found_faults = list(islice(all_faults, _MAX_FAULTS + 1))
         for _ in all_faults:
             pass
-        if not reached_head and not first:
-            first.append(AuditFault(current_head.number, "does not match the currently published head of the log"))
-        return first
+        if not reached_head and not found_faults:
+            found_faults.append(
+                AuditFault(current_head.number, "does not match the currently published head of the log")
+            )
+        return found_faults
 
-    first = await asyncio.to_thread(faults)
-    return ChainCheck(entries=count, faults=tuple(first[:_FAULTS]), more=len(first) > _FAULTS, against=noted_text)
+    found_faults = await asyncio.to_thread(find_faults)
+    return ChainCheck(
+        entries=count,
+        faults=tuple(found_faults[:_MAX_FAULTS]),
+        has_more_faults=len(found_faults) > _MAX_FAULTS,
+        noted_head=noted_head,
+    )
 
 
-async def _lines(context: PageContext) -> AsyncIterator[str]:
+async def _export_lines(context: PageContext) -> AsyncIterator[str]:
     header = AuditExport(tenant=context.tenant, reader=context.caller.role, exported_at=context.now)
     yield f"{header.model_dump_json()}\n"
     last_number = 0
-    while part := await context.services.audit_log.list_entries(context.tenant, after=last_number, limit=_READ):
-        yield "".join(f"{item.model_dump_json()}\n" for item in part)
-        last_number = part[-1].number
+    while entries := await context.services.audit_log.list_entries(
+        context.tenant, after=last_number, limit=_ENTRIES_PER_READ
+    ):
+        yield "".join(f"{entry.model_dump_json()}\n" for entry in entries)
+        last_number = entries[-1].number

@@ -14,15 +14,15 @@ from assayer_client.batches import BatchPatch
 from assayer_client.calls import CallTerms, ReviewField, ReviewForm
 from assayer_client.evaluations import CriterionBody
 from orchestrator.problems import HttpProblem
-from orchestrator.services.batch_summaries import tags_in
-from orchestrator.services.call_criteria import criteria_of_bodies
+from orchestrator.services.batch_summaries import parse_tags
+from orchestrator.services.call_criteria import parse_criterion_bodies
 from orchestrator.validation_wording import describe_validation_error
 
 M = TypeVar("M", bound=BaseModel)
 
 MAX_ROWS = 12
 _BLANK_ROWS = 2
-_ANCHOR = re.compile(r"(\d{1,3})[ \t]*[=:\s][ \t]*(.*)")
+_ANCHOR_LINE = re.compile(r"(\d{1,3})[ \t]*[=:\s][ \t]*(.*)")
 _TITLES = {
     "name": "Name",
     "tags": "Tags",
@@ -38,7 +38,7 @@ _TITLES = {
     "to_applicant": "Ask for comments to the applicant",
 }
 """Field titles, for messages about the fields."""
-_AS_TYPED = ("text", "eligibility", "currency", "conflict_policy", "coauthor_years")
+_TEXT_FIELDS = ("text", "eligibility", "currency", "conflict_policy", "coauthor_years")
 
 
 class CallForm(NamedTuple):
@@ -49,34 +49,34 @@ class CallForm(NamedTuple):
     faults: list[str]
 
 
-def form_of(values: Mapping[str, str]) -> CallForm:
+def parse_form(values: Mapping[str, str]) -> CallForm:
     """Parse a submitted form."""
     faults: list[str] = []
     entered = {name: value.replace("\r\n", "\n").strip() for name, value in values.items()}
     for number in range(MAX_ROWS):
         if not entered.get(f"field-{number}-name") and not entered.get(f"field-{number}-question"):
             entered.pop(f"field-{number}-kind", None)  # an empty row's menu has a value too
-    criteria = _criteria(entered, faults)
+    criteria = _parse_criteria(entered, faults)
     fields = [
         field
-        for number, row in _rows(entered, "field", ("name", "question", "kind"))
-        if (field := _read(ReviewField, _field(row), f"Question {number + 1} of the review form", faults))
+        for number, row in _parse_rows(entered, "field", ("name", "question", "kind"))
+        if (field := _validate(ReviewField, _parse_field(row), f"Question {number + 1} of the review form", faults))
     ]
     form = ReviewForm(fields=tuple(fields), confidence="confidence" in entered, to_applicant="to_applicant" in entered)
-    plain = ("text", "deadline", "eligibility", "budget", "currency", "conflict_policy", "coauthor_years")
-    terms = {name: entered[name] for name in plain if entered.get(name)}
-    details = {"name": entered.get("name", ""), "tags": tags_in(entered.get("tags", ""))}
+    term_names = ("text", "deadline", "eligibility", "budget", "currency", "conflict_policy", "coauthor_years")
+    terms = {name: entered[name] for name in term_names if entered.get(name)}
+    details = {"name": entered.get("name", ""), "tags": parse_tags(entered.get("tags", ""))}
     if not details["name"]:
         faults.append("Name: give the call a name.")
-    terms_read = _read(CallTerms, terms | {"criteria": criteria, "form": form}, "", faults)
-    patch = _read(BatchPatch, details | {"opinions_due": entered.get("opinions_due") or None}, "", faults)
+    call_terms = _validate(CallTerms, terms | {"criteria": criteria, "form": form}, "", faults)
+    patch = _validate(BatchPatch, details | {"opinions_due": entered.get("opinions_due") or None}, "", faults)
     if len({field.name.casefold() for field in fields}) < len(fields):
         faults.append("Review form: give every question a different name.")
     patch_fields = {name: getattr(patch, name) for name in ("name", "tags", "opinions_due")} if patch else {}
-    return CallForm(entered, patch_fields | {"terms": terms_read}, faults)
+    return CallForm(entered, patch_fields | {"terms": call_terms}, faults)
 
 
-def values_of(name: str, tags: tuple[str, ...], due: dt.date | None, terms: CallTerms) -> dict[str, str]:
+def get_form_values(name: str, tags: tuple[str, ...], due: dt.date | None, terms: CallTerms) -> dict[str, str]:
     """Return the form values that represent a call's stored details."""
     values = {
         "name": name,
@@ -84,12 +84,12 @@ def values_of(name: str, tags: tuple[str, ...], due: dt.date | None, terms: Call
         "opinions_due": str(due or ""),
         "deadline": str(terms.deadline or ""),
         "budget": "" if terms.budget is None else f"{terms.budget:.15g}",
-        **{key: str(getattr(terms, key)) for key in _AS_TYPED},
+        **{key: str(getattr(terms, key)) for key in _TEXT_FIELDS},
         **({"confidence": "on"} if terms.form.confidence else {}),
         **({"to_applicant": "on"} if terms.form.to_applicant else {}),
     }
     for number, criterion in enumerate(terms.criteria):
-        anchors = sorted(criterion.anchors.items(), key=lambda item: int(item[0]))
+        anchors = sorted(criterion.anchors.items(), key=lambda anchor: int(anchor[0]))
         row = {
             "name": criterion.name,
             "question": criterion.question,
@@ -99,17 +99,17 @@ def values_of(name: str, tags: tuple[str, ...], due: dt.date | None, terms: Call
         values |= {f"criterion-{number}-{key}": value for key, value in row.items()}
     for number, field in enumerate(terms.form.fields):
         values |= {f"field-{number}-name": field.name, f"field-{number}-question": field.question}
-        values[f"field-{number}-kind"] = kind_of(field)
+        values[f"field-{number}-kind"] = get_field_kind(field)
     return values
 
 
-def kind_of(field: ReviewField) -> str:
+def get_field_kind(field: ReviewField) -> str:
     """Return a question's kind as named in the form's menu, such as `scale-5` or `text-optional`."""
     scale = f"-{field.highest}" if field.kind == "scale" else ""
     return f"{field.kind}{scale}{'' if field.required else '-optional'}"
 
 
-def field_title(name: str) -> str:
+def get_field_title(name: str) -> str:
     """Return a form field's title, for messages about it."""
     kind, _, rest = name.partition("-")
     number, _, part = rest.partition("-")
@@ -118,58 +118,58 @@ def field_title(name: str) -> str:
     return _TITLES.get(name, name)
 
 
-def rows_shown(values: Mapping[str, str], kind: str) -> int:
+def count_form_rows(values: Mapping[str, str], kind: str) -> int:
     """Return how many rows for criteria or questions the form shows: those with values, plus some blank ones."""
     used_rows = [int(name.split("-")[1]) + 1 for name, value in values.items() if name.startswith(f"{kind}-") and value]
     return min(MAX_ROWS, max(used_rows, default=0) + _BLANK_ROWS)
 
 
-def _rows(typed: Mapping[str, str], kind: str, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
+def _parse_rows(values: Mapping[str, str], kind: str, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the numbers and values of the rows (for criteria or questions) in which a name or a question was typed."""
     for number in range(MAX_ROWS):
-        row = {key: typed.get(f"{kind}-{number}-{key}", "") for key in keys}
+        row = {key: values.get(f"{kind}-{number}-{key}", "") for key in keys}
         if row["name"] or row["question"]:
             yield number, row
 
 
-def _criteria(typed: Mapping[str, str], faults: list[str]) -> list[CriterionBody]:
-    if toml := typed.get("criteria_toml"):
+def _parse_criteria(values: Mapping[str, str], faults: list[str]) -> list[CriterionBody]:
+    if toml := values.get("criteria_toml"):
         try:
-            found = parse_criteria(toml, "The text")
+            parsed_criteria = parse_criteria(toml, "The text")
         except InputError as error:
             faults.append(f"Criteria: {error}")
             return []
-        return [CriterionBody.model_validate_json(criterion.model_dump_json()) for criterion in found]
+        return [CriterionBody.model_validate_json(criterion.model_dump_json()) for criterion in parsed_criteria]
     criteria = []
-    for number, row in _rows(typed, "criterion", ("name", "question", "anchors", "weight")):
-        place = f"Criterion {number + 1}"
+    for number, row in _parse_rows(values, "criterion", ("name", "question", "anchors", "weight")):
+        location = f"Criterion {number + 1}"
         try:
-            fields = row | {"anchors": _anchors(row["anchors"]), "weight": row["weight"] or "1"}
+            fields = row | {"anchors": _parse_anchors(row["anchors"]), "weight": row["weight"] or "1"}
         except ValueError as error:
-            faults.append(f"{place}: {error}")
+            faults.append(f"{location}: {error}")
             continue
-        if (criterion := _read(CriterionBody, fields, place, faults)) is not None:
+        if (criterion := _validate(CriterionBody, fields, location, faults)) is not None:
             criteria.append(criterion)
     try:
-        criteria_of_bodies(criteria, "")
+        parse_criterion_bodies(criteria, "")
     except HttpProblem as problem:
         faults.append(f"Criteria: {problem.detail}")
     return criteria
 
 
-def _anchors(text: str) -> dict[str, str]:
+def _parse_anchors(text: str) -> dict[str, str]:
     """Parse score anchors, one per line, such as `10 = the field would work differently` or `10 new`. Raises ValueError
     if a line does not begin with a score."""
     anchors = {}
     for line in filter(None, map(str.strip, text.splitlines())):
-        match = _ANCHOR.fullmatch(line)
+        match = _ANCHOR_LINE.fullmatch(line)
         if not match:
             raise ValueError(f"write “{line[:60]}” as a score and its meaning: 10 = the field would work differently.")
         anchors[str(int(match[1]))] = match[2]
     return anchors
 
 
-def _field(row: Mapping[str, str]) -> dict[str, Any]:
+def _parse_field(row: Mapping[str, str]) -> dict[str, Any]:
     kind, _, rest = (row["kind"] or "text").partition("-")
     highest = rest.partition("-")[0]
     return {
@@ -180,15 +180,15 @@ def _field(row: Mapping[str, str]) -> dict[str, Any]:
     } | ({"highest": highest} if highest.isdigit() else {})
 
 
-def _read(model: type[M], fields: Mapping[str, Any], place: str, faults: list[str]) -> M | None:
+def _validate(model: type[M], fields: Mapping[str, Any], location: str, faults: list[str]) -> M | None:
     """Return the model built from the fields. If they are invalid, add a message for each error to `faults` and return
     None."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        for item in error.errors(include_url=False):
-            name = str(item["loc"][0]) if item["loc"] else ""
+        for field_error in error.errors(include_url=False):
+            name = str(field_error["loc"][0]) if field_error["loc"] else ""
             faults.append(
-                f"{place or _TITLES.get(name, name)}{f', {name}' if place else ''}: {describe_validation_error(item)}"
+                f"{location or _TITLES.get(name, name)}{f', {name}' if location else ''}: {describe_validation_error(field_error)}"
             )
         return None

@@ -10,36 +10,38 @@ from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 from starlette.responses import Response
 
-from orchestrator.console.drawing import distribution, over_time, rank_curve
-from orchestrator.console.page_context import CallReader, CallRunner, PageContext, SignedIn
-from orchestrator.console.proposal_fields import coverage_by_field, runs_of_field
-from orchestrator.console.scripted_page import asset
+from orchestrator.console.drawing import build_histogram, build_rank_curve, summarise_over_time
+from orchestrator.console.page_context import CallManager, CallReader, PageContext, SignedIn
+from orchestrator.console.proposal_fields import count_coverage_by_field, find_runs_of_field
+from orchestrator.console.scripted_page import load_asset
 from orchestrator.jobs.outcome_wording import OUTCOMES
 from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
 from orchestrator.problems import HttpProblem
-from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_program
-from orchestrator.services.batch_summaries import batch_summary
+from orchestrator.reviewing.first_opinions import FirstOpinions, compare_reviewers, compare_with_reports
+from orchestrator.services.batch_summaries import summarise_batch
 from orchestrator.store.call_tables import TableView
 from orchestrator.web.pagination import decode_cursor, encode_cursor
-from orchestrator.web.things_in_paths import CallInPath
+from orchestrator.web.path_resources import CallInPath
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
-_CALLS = 20
-_YEAR = "public, max-age=31536000, immutable"
+_PAGE_SIZE = 20
+_CACHE_CONTROL = "public, max-age=31536000, immutable"
 
 
 @router.get("/static/{name}")
-async def static(name: str) -> Response:
+async def get_static_file(name: str) -> Response:
     """Return a style sheet or script, identical for every visitor."""
-    file = asset(name)
+    file = load_asset(name)
     if file is None:
         raise HttpProblem("not-found", "No style sheet or script has this name.")
-    return Response(file.content, 200, {"Cache-Control": _YEAR, "X-Content-Type-Options": "nosniff"}, file.media_type)
+    return Response(
+        file.content, 200, {"Cache-Control": _CACHE_CONTROL, "X-Content-Type-Options": "nosniff"}, file.media_type
+    )
 
 
 @router.get("")
-async def calls(
+async def list_calls(
     context: SignedIn,
     after: str | None = None,
     tag: Annotated[str, Query(max_length=100)] = "",
@@ -50,46 +52,46 @@ async def calls(
         return RedirectResponse("/console/queue", 303)
     services, tenant, now = context.services, context.tenant, context.now
     batches = await services.jobs.list_batches(
-        tenant, after=decode_cursor(after), limit=_CALLS + 1, tag=tag or None, archived=archived
+        tenant, after=decode_cursor(after), limit=_PAGE_SIZE + 1, tag=tag or None, archived=archived
     )
-    due = {item.id: item.opinions_due for item in batches[:_CALLS]}
+    due = {batch.id: batch.opinions_due for batch in batches[:_PAGE_SIZE]}
     progress = await services.call_progress.get_progress(tenant, due, now.date())
     page = [
         (
-            batch_summary(item, now),
-            await services.tables.count_by_outcome(tenant, item.id),
-            await _waiting(context, item),
-            progress[item.id],
+            summarise_batch(batch, now),
+            await services.tables.count_by_outcome(tenant, batch.id),
+            await _explain_waiting(context, batch),
+            progress[batch.id],
         )
-        for item in batches[:_CALLS]
+        for batch in batches[:_PAGE_SIZE]
     ]
-    return context.page(
+    return context.render_page(
         "calls.html",
         calls=page,
         month=await services.usage.get_month_budget(tenant),
         tag=tag,
         archived=archived,
         today=now.date(),
-        next=encode_cursor(Cursor.from_item(batches[_CALLS - 1])) if len(batches) > _CALLS else None,
+        next=encode_cursor(Cursor.from_item(batches[_PAGE_SIZE - 1])) if len(batches) > _PAGE_SIZE else None,
     )
 
 
 @router.get("/calls/{id}")
-async def table(context: CallReader, call: CallInPath, view: Annotated[TableView, Query()]) -> Response:
+async def show_table(context: CallReader, call: CallInPath, view: Annotated[TableView, Query()]) -> Response:
     services, tenant = context.services, context.tenant
-    of_field = None
+    run_ids = None
     if view.field:
-        of_field = await asyncio.to_thread(runs_of_field, await services.series.get_words(tenant, call.id), view.field)
-    page = await services.tables.get_page(tenant, call.id, view, of_field)
+        run_ids = await asyncio.to_thread(find_runs_of_field, await services.series.get_words(tenant, call.id), view.field)
+    page = await services.tables.get_page(tenant, call.id, view, run_ids)
     outcomes = await services.tables.count_outcomes(tenant, call.id)
     parts = {part.name: part.title for row in page.rows if row.figures for part in row.figures.parts}
-    summary = batch_summary(call, context.now)
-    return await context.call_page(
+    summary = summarise_batch(call, context.now)
+    return await context.render_call_page(
         "table.html",
         call,
         "proposals",
         summary=summary,
-        waiting=await _waiting(context, call),
+        waiting=await _explain_waiting(context, call),
         month=await services.usage.get_month_budget(tenant),
         rejected=call.rejected,
         rules=await services.call_details.get_rules(tenant, call.id),
@@ -98,16 +100,16 @@ async def table(context: CallReader, call: CallInPath, view: Annotated[TableView
         counts=outcomes.counts,
         poorly_covered=outcomes.poorly_covered,
         certain=outcomes.certain,
-        again=await services.jobs.preview_retry(tenant, batch=call.id),
+        retriable=await services.jobs.preview_retry(tenant, batch=call.id),
         today=context.now.date(),
         page=page,
         parts=parts,
         outcomes=OUTCOMES,
         view=view,
-        columns=_columns(
+        columns=_select_columns(
             parts,
-            certain=outcomes.certain > 0 or view.sort == "certainty",
-            people=context.caller.may("see the panel"),
+            with_certainty=outcomes.certain > 0 or view.sort == "certainty",
+            with_people=context.caller.may("see the panel"),
         ),
         views=await services.tables.list_views(tenant),
         rankings=await services.rankings.list_rankings(tenant, batch=call.id, state="succeeded"),
@@ -133,24 +135,26 @@ _COLUMNS = {
 }
 
 
-def _columns(parts: Mapping[str, str], *, certain: bool, people: bool) -> dict[str, str]:
-    """Return the column titles by key. `parts` maps the names of part scores to titles. Without `certain`, the
-    certainty column is omitted because it would be empty; without `people`, reviewers' scores and decisions are
+def _select_columns(parts: Mapping[str, str], *, with_certainty: bool, with_people: bool) -> dict[str, str]:
+    """Return the column titles by key. `parts` maps the names of part scores to titles. Without `with_certainty`, the
+    certainty column is omitted because it would be empty; without `with_people`, reviewers' scores and decisions are
     omitted."""
-    left_out = {*(() if certain else ("certainty",)), *(() if people else ("people", "decision"))}
-    titles = {key: title for key, title in _COLUMNS.items() if key not in left_out}
+    hidden = {*(() if with_certainty else ("certainty",)), *(() if with_people else ("people", "decision"))}
+    titles = {key: title for key, title in _COLUMNS.items() if key not in hidden}
     return titles | {f"part:{name}": title for name, title in parts.items()}
 
 
 @router.get("/calls/{id}/progress")
-async def progress(context: CallReader, call: CallInPath) -> Response:
+async def show_progress(context: CallReader, call: CallInPath) -> Response:
     """Return the page fragment that changes while a call is running. Cheap, because the table is not read."""
-    waiting_reason = await _waiting(context, call)
-    return context.page("progress.html", call=batch_summary(call, context.now), waiting=waiting_reason, watched=True)
+    waiting_reason = await _explain_waiting(context, call)
+    return context.render_page(
+        "progress.html", call=summarise_batch(call, context.now), waiting=waiting_reason, watched=True
+    )
 
 
 @router.get("/calls/{id}/plots")
-async def plots(
+async def show_plots(
     context: CallReader, call: CallInPath, ranking: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = ""
 ) -> Response:
     services, tenant = context.services, context.tenant
@@ -158,23 +162,23 @@ async def plots(
         services.series.get_series(tenant, call.id),
         services.series.get_words(tenant, call.id),
         services.series.get_ranks(tenant, call.id, ranking),
-        _first_opinions(context, call),
+        _read_first_opinions(context, call),
     )
-    return await context.call_page(
+    return await context.render_call_page(
         "plots.html",
         call,
         "plots",
-        bars=distribution(series.scores),
+        bars=build_histogram(series.scores),
         scored=len(series.scores),
         unscored=series.proposals - len(series.scores),
-        costs=over_time(series.ended, series.costs),
+        costs=summarise_over_time(series.ended, series.costs),
         unpriced=series.costs.count(None),
-        times=over_time(series.ended, series.seconds),
+        times=summarise_over_time(series.ended, series.seconds),
         fits=series.fits,
-        fields=await asyncio.to_thread(coverage_by_field, words),
-        among_people=None if opinions is None else await asyncio.to_thread(among_people, opinions),
-        with_program=None if opinions is None else await asyncio.to_thread(with_program, opinions),
-        curve=rank_curve(ranks),
+        fields=await asyncio.to_thread(count_coverage_by_field, words),
+        reviewer_agreement=None if opinions is None else await asyncio.to_thread(compare_reviewers, opinions),
+        report_agreement=None if opinions is None else await asyncio.to_thread(compare_with_reports, opinions),
+        curve=build_rank_curve(ranks),
         ranks=ranks,
         ranking=ranking,
         rankings=await services.rankings.list_rankings(tenant, batch=call.id, state="succeeded"),
@@ -182,11 +186,11 @@ async def plots(
 
 
 @router.get("/calls/{id}/cancel")
-async def ask_cancel(context: CallRunner, call: CallInPath) -> Response:
+async def confirm_cancel(context: CallManager, call: CallInPath) -> Response:
     """Ask for confirmation, with the number of evaluations that would be cancelled."""
-    return context.page(
+    return context.render_page(
         "cancel.html",
-        call=batch_summary(call, context.now),
+        call=summarise_batch(call, context.now),
         unfinished=count_unfinished(call.counts),
         documents=await context.services.jobs.count_unread_documents(context.tenant, call.id),
         document_days=context.services.batches.document_days,
@@ -194,20 +198,20 @@ async def ask_cancel(context: CallRunner, call: CallInPath) -> Response:
 
 
 @router.post("/calls/{id}/cancel")
-async def cancel(context: CallRunner, call: CallInPath) -> Response:
+async def cancel_call(context: CallManager, call: CallInPath) -> Response:
     await context.services.jobs.cancel_batch(context.tenant, call.id, context.by)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 
 @router.post("/calls/{id}/archive")
-async def archive(context: CallRunner, call: CallInPath, archived: Annotated[bool, Form()] = False) -> Response:
+async def archive_call(context: CallManager, call: CallInPath, archived: Annotated[bool, Form()] = False) -> Response:
     """Archive a finished call, or show it in the list again."""
     await context.services.call_details.archive(context.tenant, call.id, context.by, archived=archived)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 
 @router.post("/calls/{id}/retry")
-async def retry(context: CallRunner, call: CallInPath) -> Response:
+async def retry_call(context: CallManager, call: CallInPath) -> Response:
     """Retry the jobs of a call that failed or were cancelled."""
     await context.services.jobs.retry_batch(context.tenant, call.id, context.by)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
@@ -215,7 +219,7 @@ async def retry(context: CallRunner, call: CallInPath) -> Response:
 
 @router.post("/calls/{id}/views")
 async def save_view(
-    context: CallRunner,
+    context: CallManager,
     call: CallInPath,
     name: Annotated[str, Form(min_length=1, max_length=80)],
     query: Annotated[str, Form(max_length=1_500)] = "",
@@ -244,14 +248,14 @@ async def save_view(
     return RedirectResponse(f"/console/calls/{call.id}?{query}", 303)
 
 
-async def _first_opinions(context: PageContext, call: BatchStatus) -> FirstOpinions | None:
+async def _read_first_opinions(context: PageContext, call: BatchStatus) -> FirstOpinions | None:
     """Return the reviewers' first opinions; None if the person is not allowed to see them."""
     if not context.caller.may("see the panel"):
         return None
     return await context.reviewing.opinions.get_first_opinions(context.tenant, call.id)
 
 
-async def _waiting(context: PageContext, call: BatchStatus) -> str | None:
+async def _explain_waiting(context: PageContext, call: BatchStatus) -> str | None:
     """Return a sentence that explains why none of the call's evaluations is running; None if one is running or none is
     queued."""
     if "queued" not in call.counts or "running" in call.counts:

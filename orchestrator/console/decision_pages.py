@@ -14,27 +14,27 @@ from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import build_missing_problem, require
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.proposal_decisions import DecisionView
-from orchestrator.web.things_in_paths import CallInPath
+from orchestrator.web.path_resources import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/decisions", tags=["pages"], include_in_schema=False)
 
 
 @router.get("")
-async def decisions(context: PanelReader, call: CallInPath, view: Annotated[DecisionView, Query()]) -> Response:
-    return await _show(context, call, view)
+async def show_decisions(context: PanelReader, call: CallInPath, view: Annotated[DecisionView, Query()]) -> Response:
+    return await _render_decisions(context, call, view)
 
 
 @router.post("")
-async def decide(context: Overrider, call: CallInPath, view: Annotated[DecisionView, Query()]) -> Response:
+async def decide_proposals(context: Overrider, call: CallInPath, view: Annotated[DecisionView, Query()]) -> Response:
     """Decide on the ticked proposals. If the decision is refused, show the typed values again."""
     form = await context.request.form()
-    body = _body(form)
+    body = _parse_decision(form)
     if isinstance(body, str):
-        return await _show(context, call, view, fault=body, form=form)
+        return await _render_decisions(context, call, view, fault=body, form=form)
     try:
         decided = await context.reviewing.proposal_decisions.decide(context.tenant, call.id, body, context.by)
     except ReviewRefused as refusal:
-        return await _show(context, call, view, fault=str(refusal), form=form)
+        return await _render_decisions(context, call, view, fault=str(refusal), form=form)
     require(
         decided,
         build_missing_problem(
@@ -45,7 +45,7 @@ async def decide(context: Overrider, call: CallInPath, view: Annotated[DecisionV
     return RedirectResponse(f"/console/calls/{call.id}/decisions{f'?{query}' if query else ''}#table", 303)
 
 
-def _body(form: FormData) -> DecisionBody | str:
+def _parse_decision(form: FormData) -> DecisionBody | str:
     """Parse the decision in a submitted form. If it is invalid, return a sentence that explains why."""
     ticked = [str(value).rpartition(":") for value in form.getlist("proposal")]
     if not ticked:
@@ -68,14 +68,14 @@ def _body(form: FormData) -> DecisionBody | str:
         return messages.get(str(error.errors()[0]["loc"][0]), "The form cannot be read. Reload the page.")
 
 
-async def _show(
+async def _render_decisions(
     context: PageContext, call: BatchStatus, view: DecisionView, *, fault: str = "", form: FormData | None = None
 ) -> Response:
     reviewing, tenant = context.reviewing, context.tenant
     rankings = await context.services.rankings.list_rankings(tenant, batch=call.id, state="succeeded")
     ranked = view if view.ranking or not rankings else view.model_copy(update={"ranking": rankings[0].id})
     page = await reviewing.proposal_decisions.get_page(tenant, call.id, ranked)
-    return await context.call_page(
+    return await context.render_call_page(
         "decisions.html",
         call,
         "decisions",
@@ -84,7 +84,7 @@ async def _show(
         view=view,
         ranked=ranked.ranking,
         parameters=view.model_dump(exclude_defaults=True),
-        use=await reviewing.proposal_decisions.get_budget_use(tenant, call.id),
+        budget_use=await reviewing.proposal_decisions.get_budget_use(tenant, call.id),
         sign_off=await reviewing.decisions.get_sign_off(tenant, call.id),
         fault=fault,
         typed=dict(form or {}),

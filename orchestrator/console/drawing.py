@@ -38,7 +38,7 @@ class TimeMark(NamedTuple):
     low: float
     middle: float
     high: float
-    most: float
+    maximum: float
     """Highest value in the interval; `low`, `middle` and `high` are the 10th, 50th and 90th percentiles. All four are
     relative to the highest value in any interval, 0 to 1."""
     median: float
@@ -52,7 +52,7 @@ class TimePlot(NamedTuple):
     """Width of each interval, 0 to 1."""
     first: dt.datetime
     last: dt.datetime
-    most: float
+    maximum: float
 
 
 class RankMark(NamedTuple):
@@ -66,7 +66,7 @@ class RankMark(NamedTuple):
     width: float
     low: float
     high: float
-    at: float
+    middle: float
     """Median rank of the mark's proposals. `low` and `high` are the median lower and upper bounds of their rank
     intervals. All three are scaled from 0 (best) to 1."""
     clearly_in: int
@@ -77,23 +77,25 @@ class RankMark(NamedTuple):
 class RankCurve(NamedTuple):
     marks: tuple[RankMark, ...]
     proposals: int
-    each: int
+    proposals_per_mark: int
     """Number of proposals per mark."""
-    cut: float | None
+    cutoff: float | None
     """Position of the ranking's cutoff, 0 to 1."""
-    places: int | None
+    shortlist_size: int | None
 
 
-def distribution(scores: Sequence[float]) -> list[ScoreBar]:
+def build_histogram(scores: Sequence[float]) -> list[ScoreBar]:
     """Return a histogram of scores, which range from 0 to 1. A score on a border belongs to the higher bin."""
     step = 100 // _SCORE_BINS
     borders = np.arange(0, 100 + step, step) / 100
     counts = np.histogram(np.asarray(scores, dtype=float), borders)[0].tolist()
     max_count = max(counts) or 1
-    return [ScoreBar(step * n, step * (n + 1), count, count / max_count) for n, count in enumerate(counts)]
+    return [
+        ScoreBar(step * number, step * (number + 1), count, count / max_count) for number, count in enumerate(counts)
+    ]
 
 
-def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> TimePlot | None:
+def summarise_over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> TimePlot | None:
     """Summarise evaluations' values (such as costs) by end time, in up to 40 equal intervals. Missing values are
     ignored. Return None if all are missing."""
     figures = np.asarray(values, dtype=float)
@@ -101,10 +103,10 @@ def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> T
     if not has_value.any():
         return None
     origin = min(ended)
-    moments = _microseconds(ended, origin)
-    span = int(moments.max()) + 1
+    offsets = _to_microseconds(ended, origin)
+    span = int(offsets.max()) + 1
     width = -(-span // _TIME_BINS)
-    intervals = moments // width
+    intervals = offsets // width
     max_value = float(figures[has_value].max()) or 1.0
     marks = []
     for index in np.unique(intervals[has_value]).tolist():
@@ -118,7 +120,7 @@ def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> T
     return TimePlot(tuple(marks), 1 / _TIME_BINS, origin, max(ended), max_value)
 
 
-def rank_curve(series: RankSeries) -> RankCurve | None:
+def build_rank_curve(series: RankSeries) -> RankCurve | None:
     """Return the rank curve. Each mark stands for one proposal; if there are more than 200 proposals, it stands for
     those on one or more pages of the table. Return None if no proposal is ranked."""
     count = len(series.ranks)
@@ -140,23 +142,23 @@ def rank_curve(series: RankSeries) -> RankCurve | None:
                 width=(end - start) / count,
                 low=float(np.median(lows[start:end])) / max_rank,
                 high=float(np.median(highs[start:end])) / max_rank,
-                at=float(np.median(series.ranks[start:end])) / max_rank,
+                middle=float(np.median(series.ranks[start:end])) / max_rank,
                 clearly_in=bands.count("in"),
                 for_people=bands.count("human"),
                 clearly_out=bands.count("out"),
             )
         )
-    return RankCurve(tuple(marks), count, step, _cut(series), series.shortlist_size)
+    return RankCurve(tuple(marks), count, step, _locate_cutoff(series), series.shortlist_size)
 
 
-def _cut(series: RankSeries) -> float | None:
+def _locate_cutoff(series: RankSeries) -> float | None:
     if series.shortlist_size is None:
         return None
     return int(np.searchsorted(series.ranks, series.shortlist_size, side="right")) / len(series.ranks)
 
 
-def _microseconds(moments: Sequence[dt.datetime], origin: dt.datetime) -> NDArray[np.int64]:
+def _to_microseconds(times: Sequence[dt.datetime], origin: dt.datetime) -> NDArray[np.int64]:
     """Return times in microseconds after `origin`. They are exact, because the table filters by the interval
     boundaries."""
     microsecond = dt.timedelta(microseconds=1)
-    return np.asarray([(moment - origin) // microsecond for moment in moments], dtype=np.int64)
+    return np.asarray([(time - origin) // microsecond for time in times], dtype=np.int64)

@@ -11,14 +11,14 @@ from assayer.reports.escaping import web_url
 from assayer.reports.wording import KINDS, count, points_by_kind
 from orchestrator.jobs.report_figures import CERTAINTIES
 
-_SUMMARY = (("strength", "strengths"), ("weakness", "weaknesses"), ("suggestion", "suggestions"))
+_SUMMARY_FIELDS = (("strength", "strengths"), ("weakness", "weaknesses"), ("suggestion", "suggestions"))
 
 
-class QuotedWords(NamedTuple):
+class QuoteView(NamedTuple):
     anchor: str
     label: Label
     words: str
-    found: bool
+    is_verified: bool
     state: str
     """Whether the quote was verified, in words."""
     support: str
@@ -32,10 +32,10 @@ class NumberedClaim(NamedTuple):
     `/parts/0/assessments/1/points/2`."""
     words: tuple[tuple[str, Label | None], ...]
     """The claim's text, split so that source labels are separate items."""
-    quotes: tuple[QuotedWords, ...]
+    quotes: tuple[QuoteView, ...]
     labels: tuple[Label, ...]
     """Sources that the claim cites, without duplicates."""
-    unnamed: tuple[Label, ...]
+    unnamed_labels: tuple[Label, ...]
     """Cited sources that the claim's text does not name."""
     warning: str
 
@@ -70,41 +70,47 @@ class EvidenceView(NamedTuple):
 
 
 class _ClaimNumbering:
-    def __init__(self, known: Iterable[Label]) -> None:
-        self._known = frozenset(known)
+    def __init__(self, known_labels: Iterable[Label]) -> None:
+        self._known_labels = frozenset(known_labels)
         self.claims: list[NumberedClaim] = []
 
-    def group(self, title: str, points: Iterable[tuple[str, Point]]) -> ClaimGroup:
+    def number_points(self, title: str, points: Iterable[tuple[str, Point]]) -> ClaimGroup:
         """Number points, and return them as a group of claims. Each point comes with its path in the report."""
-        return ClaimGroup(title, tuple(self._claim(pointer, point) for pointer, point in points))
+        return ClaimGroup(title, tuple(self._number_point(pointer, point) for pointer, point in points))
 
-    def _claim(self, pointer: str, point: Point) -> NumberedClaim:
+    def _number_point(self, pointer: str, point: Point) -> NumberedClaim:
         number = len(self.claims) + 1
-        quoted = [words for citation in point.citations if citation.quote for words in _quotes_of(citation)]
-        labels = tuple(dict.fromkeys(point_label for point_label in point_labels(point) if point_label in self._known))
-        words = tuple(segments(point.text, self._known))
+        quotes = [words for citation in point.citations if citation.quote for words in _list_quotes(citation)]
+        labels = tuple(
+            dict.fromkeys(point_label for point_label in point_labels(point) if point_label in self._known_labels)
+        )
+        words = tuple(segments(point.text, self._known_labels))
         claim = NumberedClaim(
             number=number,
             pointer=pointer,
             words=words,
-            quotes=tuple(item._replace(anchor=f"quote-{number}-{place}") for place, item in enumerate(quoted, 1)),
+            quotes=tuple(
+                quote._replace(anchor=f"quote-{number}-{quote_number}") for quote_number, quote in enumerate(quotes, 1)
+            ),
             labels=labels,
-            unnamed=tuple(item for item in labels if item not in {label for _, label in words}),
+            unnamed_labels=tuple(
+                cited_label for cited_label in labels if cited_label not in {label for _, label in words}
+            ),
             warning=citation_wording.warning(point) or citation_wording.missing_numbers(point),
         )
         self.claims.append(claim)
         return claim
 
 
-def evidence_of(report: Report) -> EvidenceView:
+def build_evidence_view(report: Report) -> EvidenceView:
     """Return a report's evidence, with claims numbered in the order in which they appear on the page."""
     numbering = _ClaimNumbering(reference.label for reference in report.references)
-    summary = tuple(_summary_groups(numbering, report.summary))
+    summary = tuple(_number_summary(numbering, report.summary))
     parts = tuple(
         (
             part.title,
             tuple(
-                _assessment_group(numbering, f"/parts/{part_index}/assessments/{index}", assessment)
+                _number_assessment(numbering, f"/parts/{part_index}/assessments/{index}", assessment)
                 for index, assessment in enumerate(part.assessments)
                 if assessment.points
             ),
@@ -114,12 +120,12 @@ def evidence_of(report: Report) -> EvidenceView:
     return EvidenceView(
         summary=summary,
         parts=tuple((title, groups) for title, groups in parts if groups),
-        sources=tuple(_source(reference, numbering.claims) for reference in report.references),
-        certainties={part.name: certainties for part in report.parts if (certainties := _certainties(part))},
+        sources=tuple(_build_source_view(reference, numbering.claims) for reference in report.references),
+        certainties={part.name: certainties for part in report.parts if (certainties := _describe_certainty(part))},
     )
 
 
-def _certainties(part: Part) -> str:
+def _describe_certainty(part: Part) -> str:
     """Describe how certain a part's scores are, such as `Of 3 scores in this part: 2 with high certainty, 1 without
     stated certainty.` Empty if no score states its certainty."""
     counts = Counter(
@@ -134,41 +140,43 @@ def _certainties(part: Part) -> str:
     return f"Of {count(counts.total(), 'score')} in this part: {', '.join(phrases + unstated)}."
 
 
-def _summary_groups(numbering: _ClaimNumbering, summary: Summary) -> Iterable[ClaimGroup]:
-    for kind, field in _SUMMARY:
+def _number_summary(numbering: _ClaimNumbering, summary: Summary) -> Iterable[ClaimGroup]:
+    for kind, field in _SUMMARY_FIELDS:
         if points := getattr(summary, field):
             located = ((f"/summary/{field}/{index}", point) for index, point in enumerate(points))
-            yield numbering.group(KINDS[kind], located)
+            yield numbering.number_points(KINDS[kind], located)
 
 
-def _assessment_group(numbering: _ClaimNumbering, pointer: str, assessment: Assessment) -> ClaimGroup:
+def _number_assessment(numbering: _ClaimNumbering, pointer: str, assessment: Assessment) -> ClaimGroup:
     """Return an assessment's points, grouped by kind in the usual order."""
     located = [(f"{pointer}/points/{index}", point) for index, point in enumerate(assessment.points)]
     order = [kind for kind, _ in points_by_kind(assessment.points)]
-    return numbering.group(assessment.name, sorted(located, key=lambda item: order.index(item[1].kind)))
+    return numbering.number_points(
+        assessment.name, sorted(located, key=lambda located_point: order.index(located_point[1].kind))
+    )
 
 
-def _quotes_of(citation: Citation) -> Iterable[QuotedWords]:
+def _list_quotes(citation: Citation) -> Iterable[QuoteView]:
     """Yield a citation's quotes. Their anchors are assigned later, for all of the claim's quotes together. If there are
     several quotes from a paper, the last one states the result of checking the claim against all of them."""
     support = citation_wording.SUPPORT[citation.support.outcome] if isinstance(citation.support, ClaimSupport) else ""
-    first = QuotedWords(
+    first = QuoteView(
         anchor="",
         label=citation.label,
         words=citation.quote or "",
-        found=citation.quote_state == "verified",
+        is_verified=citation.quote_state == "verified",
         state=citation_wording.quote_state(citation),
         support="" if citation.further else support,
     )
     yield first
-    for item in citation.further:
-        last = item is citation.further[-1]
-        state = citation_wording.further_state(item)
-        words = f"with the quotes above, {support}" if support and last else ""
-        yield first._replace(words=item.quote, state=state, support=words)
+    for further_quote in citation.further:
+        is_last = further_quote is citation.further[-1]
+        state = citation_wording.further_state(further_quote)
+        words = f"with the quotes above, {support}" if support and is_last else ""
+        yield first._replace(words=further_quote.quote, state=state, support=words)
 
 
-def _source(reference: Reference, claims: Iterable[NumberedClaim]) -> SourceView:
+def _build_source_view(reference: Reference, claims: Iterable[NumberedClaim]) -> SourceView:
     return SourceView(
         reference=reference,
         authors=reference_wording.authors(reference),

@@ -17,14 +17,14 @@ from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.reviewing.letters import PLACEHOLDERS
 from orchestrator.reviewing.models import ReviewRefused
-from orchestrator.services.letters import check_templates, letters_of
+from orchestrator.services.letters import build_letters, check_templates
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.things_in_paths import CallInPath
+from orchestrator.web.path_resources import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/letters", tags=["pages"], include_in_schema=False)
 
 
-class _Templates(Frozen, extra="ignore", defer_build=False):
+class _TemplatesForm(Frozen, extra="ignore", defer_build=False):
     """The submitted templates, and the version on which they are based."""
 
     fund: str = Field(default="", max_length=20_000)
@@ -35,12 +35,12 @@ class _Templates(Frozen, extra="ignore", defer_build=False):
 
 
 @router.get("")
-async def letters(context: PanelReader, call: CallInPath) -> Response:
-    return await _show(context, call)
+async def show_letters(context: PanelReader, call: CallInPath) -> Response:
+    return await _render_letters(context, call)
 
 
 @router.post("/templates")
-async def change_templates(context: Overrider, call: CallInPath, form: Annotated[_Templates, Form()]) -> Response:
+async def change_templates(context: Overrider, call: CallInPath, form: Annotated[_TemplatesForm, Form()]) -> Response:
     """Store the templates. If someone has changed them since the page was opened, show the typed text again instead."""
     store = context.reviewing.letters
     templates = LetterTemplates(**form.model_dump(exclude={"version"}))
@@ -48,17 +48,17 @@ async def change_templates(context: Overrider, call: CallInPath, form: Annotated
         check_templates(templates)
         await store.change_templates(context.tenant, call.id, templates, context.by, form.version)
     except (HttpProblem, ReviewRefused) as refusal:
-        return await _show(context, call, fault=str(refusal), typed=templates)
+        return await _render_letters(context, call, fault=str(refusal), typed_templates=templates)
     return RedirectResponse(f"/console/calls/{call.id}/letters", 303)
 
 
 @router.post("/release")
-async def release_all(context: Overrider, call: CallInPath) -> Response:
+async def release_all_comments(context: Overrider, call: CallInPath) -> Response:
     """Release all comments on each proposal that has none released yet."""
     try:
         await context.reviewing.letters.release_all_comments(context.tenant, call.id, context.by)
     except ReviewRefused as refusal:
-        return await _show(context, call, fault=str(refusal))
+        return await _render_letters(context, call, fault=str(refusal))
     return RedirectResponse(f"/console/calls/{call.id}/letters", 303)
 
 
@@ -71,24 +71,29 @@ async def mark_sent(
     """Record the ticked letters as sent."""
     store = context.reviewing.letters
     if not letter:
-        return await _show(context, call, fault="Tick the letters that were sent.")
+        return await _render_letters(context, call, fault="Tick the letters that were sent.")
     details, today = context.services.call_details, context.now.date()
-    chosen = await letters_of(store, details, context.tenant, call, today, letter)
+    chosen = await build_letters(store, details, context.tenant, call, today, letter)
     try:
-        await store.mark_sent(context.tenant, call.id, {item.evaluation: item.text for item in chosen}, context.by)
+        await store.mark_sent(
+            context.tenant,
+            call.id,
+            {chosen_letter.evaluation: chosen_letter.text for chosen_letter in chosen},
+            context.by,
+        )
     except ReviewRefused as refusal:
-        return await _show(context, call, fault=str(refusal))
+        return await _render_letters(context, call, fault=str(refusal))
     return RedirectResponse(f"/console/calls/{call.id}/letters#letters", 303)
 
 
 @router.get("/{evaluation}")
-async def one_letter(evaluation: PathId, context: PanelReader, call: CallInPath) -> Response:
+async def show_letter(evaluation: PathId, context: PanelReader, call: CallInPath) -> Response:
     """Show a letter, the comments that it can include, and the objections to the decision."""
-    return await _one(context, call, evaluation)
+    return await _render_letter(context, call, evaluation)
 
 
 @router.post("/{evaluation}/comments")
-async def release(
+async def release_comments(
     evaluation: PathId,
     context: Overrider,
     call: CallInPath,
@@ -99,7 +104,7 @@ async def release(
     try:
         await context.reviewing.letters.release_comments(context.tenant, job, reviewer, context.by)
     except ReviewRefused as refusal:
-        return await _one(context, call, job, str(refusal))
+        return await _render_letter(context, call, job, str(refusal))
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}", 303)
 
 
@@ -115,7 +120,9 @@ async def record_objection(
     try:
         body = ObjectionBody(text=text, received_on=received_on or context.now.date())
     except ValidationError:
-        return await _one(context, call, job, "Describe what the applicant objects to (at least 3 characters).")
+        return await _render_letter(
+            context, call, job, "Describe what the applicant objects to (at least 3 characters)."
+        )
     await context.reviewing.letters.record_objection(context.tenant, job, body, context.by)
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}#objections", 303)
 
@@ -133,41 +140,41 @@ async def answer_objection(
     try:
         body = AnswerBody(answer=answer)
     except ValidationError:
-        return await _one(context, call, job, "Write the answer (at least 3 characters).")
+        return await _render_letter(context, call, job, "Write the answer (at least 3 characters).")
     objection = await context.reviewing.letters.answer_objection(context.tenant, job, number, body.answer, context.by)
     require(objection, build_missing_problem("evaluation", evaluation, f"The proposal has no objection {number}."))
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}#objections", 303)
 
 
-async def _show(
-    context: PageContext, call: BatchStatus, *, fault: str = "", typed: LetterTemplates | None = None
+async def _render_letters(
+    context: PageContext, call: BatchStatus, *, fault: str = "", typed_templates: LetterTemplates | None = None
 ) -> Response:
     store, tenant, today = context.reviewing.letters, context.tenant, context.now.date()
     templates = await store.get_templates(tenant, call.id)
-    found = await letters_of(store, context.services.call_details, tenant, call, today)
+    letters = await build_letters(store, context.services.call_details, tenant, call, today)
     objections = await store.list_objections(tenant, batch=call.id)
-    return await context.call_page(
+    return await context.render_call_page(
         "letters.html",
         call,
         "letters",
         status=409 if fault else 200,
         fault=fault,
-        letters=found,
+        letters=letters,
         stored=templates,
-        templates=typed or templates.templates,
+        templates=typed_templates or templates.templates,
         placeholders=PLACEHOLDERS,
-        withheld=sum(letter.comments > 0 and not letter.released_comments for letter in found),
-        open_objections=[item for item in objections if item.answer is None],
-        objections={item.evaluation for item in objections},
+        withheld=sum(letter.comments > 0 and not letter.released_comments for letter in letters),
+        open_objections=[objection for objection in objections if objection.answer is None],
+        objections={objection.evaluation for objection in objections},
         sign_off=await context.reviewing.decisions.get_sign_off(tenant, call.id),
     )
 
 
-async def _one(context: PageContext, call: BatchStatus, evaluation: str, fault: str = "") -> Response:
+async def _render_letter(context: PageContext, call: BatchStatus, evaluation: str, fault: str = "") -> Response:
     store, tenant = context.reviewing.letters, context.tenant
     job = await context.find_proposal(call, evaluation)
-    letters = await letters_of(store, context.services.call_details, tenant, call, context.now.date(), [job])
-    return await context.call_page(
+    letters = await build_letters(store, context.services.call_details, tenant, call, context.now.date(), [job])
+    return await context.render_call_page(
         "letter.html",
         call,
         "letters",
@@ -176,11 +183,11 @@ async def _one(context: PageContext, call: BatchStatus, evaluation: str, fault: 
         job=await context.find_evaluation(job),
         letter=letters[0] if letters else None,
         reviews=[
-            item
-            for item in await context.reviewing.opinions.list_opinions(tenant, evaluation=JobId(job))
-            if item.answers.to_applicant
+            opinion
+            for opinion in await context.reviewing.opinions.list_opinions(tenant, evaluation=JobId(job))
+            if opinion.answers.to_applicant
         ],
-        released={item.member: item for item in await store.list_released_comments(tenant, JobId(job))},
+        released={comment.member: comment for comment in await store.list_released_comments(tenant, JobId(job))},
         objections=await store.list_objections(tenant, evaluation=JobId(job)),
         sign_off=await context.reviewing.decisions.get_sign_off(tenant, call.id),
         today=context.now.date(),

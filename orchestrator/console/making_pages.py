@@ -12,14 +12,14 @@ from assayer_client.reports import Span
 from orchestrator.console.page_context import CallReader
 from orchestrator.jobs.models import TERMINAL, Job
 from orchestrator.jobs.timeline import build_timeline
-from orchestrator.services.llm_requests import call_contents, calls_of
-from orchestrator.web.path_parameters import CallNumber
-from orchestrator.web.things_in_paths import EvaluationInPath
+from orchestrator.services.llm_requests import find_llm_requests, get_llm_request_contents
+from orchestrator.web.path_parameters import LlmRequestNumber
+from orchestrator.web.path_resources import EvaluationInPath
 
 router = APIRouter(prefix="/console/proposals/{id}/making", tags=["pages"], include_in_schema=False)
 
-_WIDTH = 100.0
-_LEAST = 0.4
+_PLOT_WIDTH = 100.0
+_MIN_BAR_WIDTH = 0.4
 
 
 class _Bar(NamedTuple):
@@ -37,69 +37,74 @@ class _StageLine(NamedTuple):
     bar: _Bar
 
 
-class _CallLine(NamedTuple):
-    call: LlmRequest
+class _RequestLine(NamedTuple):
+    request: LlmRequest
     start: float
     bar: _Bar
 
 
 @router.get("")
-async def making(context: CallReader, job: EvaluationInPath) -> Response:
+async def show_making(context: CallReader, job: EvaluationInPath) -> Response:
     now = context.now
     events = await context.services.events.list_all(job.id)
     timeline = build_timeline(job, events, [], now)
     total_seconds = max((timeline.end - timeline.start).total_seconds(), 0.001)
-    stretches = [_stage_line(span, timeline.start.timestamp(), total_seconds) for span in timeline.spans]
-    lines = [_line(call, job, total_seconds) for call, _ in await calls_of(context.services.ledger, job, events, now)]
-    paid_calls = [line.call for line in lines if not line.call.cached]
-    return context.page(
+    stage_lines = [_build_stage_line(span, timeline.start.timestamp(), total_seconds) for span in timeline.spans]
+    request_lines = [
+        _build_request_line(request, job, total_seconds)
+        for request, _ in await find_llm_requests(context.services.ledger, job, events, now)
+    ]
+    paid_calls = [line.request for line in request_lines if not line.request.cached]
+    return context.render_page(
         "making.html",
         job=job,
-        whole=total_seconds,
-        stretches=sorted(stretches, key=lambda stretch: stretch.start),
-        under_way=job.state not in TERMINAL,
-        lines=lines,
-        prompt_tokens=sum(call.prompt_tokens for call in paid_calls),
-        cached_prompt_tokens=sum(call.cached_prompt_tokens for call in paid_calls),
-        completion_tokens=sum(call.completion_tokens for call in paid_calls),
+        total_seconds=total_seconds,
+        stage_lines=sorted(stage_lines, key=lambda stage_line: stage_line.start),
+        is_running=job.state not in TERMINAL,
+        lines=request_lines,
+        prompt_tokens=sum(request.prompt_tokens for request in paid_calls),
+        cached_prompt_tokens=sum(request.cached_prompt_tokens for request in paid_calls),
+        completion_tokens=sum(request.completion_tokens for request in paid_calls),
         cost=None
-        if any(_has_unknown_price(call) for call in paid_calls)
-        else sum(call.cost_usd or 0.0 for call in paid_calls),
-        paid=len(paid_calls),
+        if any(_has_unknown_price(request) for request in paid_calls)
+        else sum(request.cost_usd or 0.0 for request in paid_calls),
+        paid_requests=len(paid_calls),
     )
 
 
 @router.get("/{number}")
-async def model_call(number: CallNumber, context: CallReader, job: EvaluationInPath) -> Response:
-    calls = await calls_of(context.services.ledger, job, await context.services.events.list_all(job.id), context.now)
-    contents = await call_contents(context.services.call_contents, job, calls, number)
-    answer = _indent(contents.answer) if isinstance(contents.answer, str) else None
-    return context.page("call.html", job=job, contents=contents, answer=answer, last=len(calls))
+async def show_llm_request(number: LlmRequestNumber, context: CallReader, job: EvaluationInPath) -> Response:
+    requests = await find_llm_requests(
+        context.services.ledger, job, await context.services.events.list_all(job.id), context.now
+    )
+    contents = await get_llm_request_contents(context.services.call_contents, job, requests, number)
+    answer = _indent_json(contents.answer) if isinstance(contents.answer, str) else None
+    return context.render_page("call.html", job=job, contents=contents, answer=answer, last=len(requests))
 
 
-def _has_unknown_price(call: LlmRequest) -> bool:
-    return call.cost_usd is None and call.prompt_tokens + call.completion_tokens > 0
+def _has_unknown_price(request: LlmRequest) -> bool:
+    return request.cost_usd is None and request.prompt_tokens + request.completion_tokens > 0
 
 
-def _stage_line(span: Span, began: float, total_seconds: float) -> _StageLine:
-    start, seconds = span.start.timestamp() - began, (span.end - span.start).total_seconds()
-    return _StageLine(span, start, seconds, _bar(start, seconds, total_seconds))
+def _build_stage_line(span: Span, timeline_start: float, total_seconds: float) -> _StageLine:
+    start, seconds = span.start.timestamp() - timeline_start, (span.end - span.start).total_seconds()
+    return _StageLine(span, start, seconds, _build_bar(start, seconds, total_seconds))
 
 
-def _line(call: LlmRequest, job: Job, total_seconds: float) -> _CallLine:
+def _build_request_line(request: LlmRequest, job: Job, total_seconds: float) -> _RequestLine:
     """Return the line for a model request. Its start is computed from its end, which the ledger records. A request
     answered from the cache takes no time."""
-    seconds = 0.0 if call.cached else call.seconds
-    start = max(0.0, (call.ended_at - job.created_at).total_seconds() - seconds)
-    return _CallLine(call, start, _bar(start, seconds, total_seconds))
+    seconds = 0.0 if request.cached else request.seconds
+    start = max(0.0, (request.ended_at - job.created_at).total_seconds() - seconds)
+    return _RequestLine(request, start, _build_bar(start, seconds, total_seconds))
 
 
-def _bar(start: float, seconds: float, total_seconds: float) -> _Bar:
-    width = max(_WIDTH * seconds / total_seconds, _LEAST)
-    return _Bar(round(min(_WIDTH * start / total_seconds, _WIDTH - width), 2), round(width, 2))
+def _build_bar(start: float, seconds: float, total_seconds: float) -> _Bar:
+    width = max(_PLOT_WIDTH * seconds / total_seconds, _MIN_BAR_WIDTH)
+    return _Bar(round(min(_PLOT_WIDTH * start / total_seconds, _PLOT_WIDTH - width), 2), round(width, 2))
 
 
-def _indent(answer: str) -> str:
+def _indent_json(answer: str) -> str:
     try:
         return json.dumps(json.loads(answer), ensure_ascii=False, indent=2)
     except ValueError:

@@ -12,7 +12,7 @@ from assayer.models import Frozen
 from assayer_client.people import MemberBody, MemberPatch
 from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import MemberId, PersonRole
-from orchestrator.console.page_context import Inviter, KeyGiver, PageContext, PeopleReader
+from orchestrator.console.page_context import Inviter, KeyIssuer, PageContext, PeopleReader
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import Member, ReviewRefused
 from orchestrator.services import members
@@ -22,9 +22,9 @@ B = TypeVar("B", bound=BaseModel)
 
 router = APIRouter(prefix="/console/members", tags=["pages"], include_in_schema=False)
 
-_MAILS = 10
+_MAX_EMAILS = 10
 _Field = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000)]
-_RULES = {
+_FIELD_ERRORS = {
     "name": "A name must be 1 to 200 characters long.",
     "email": "An email address must have the form name@example.org.",
     "affiliation": "Institutions must be on one line of at most 500 characters.",
@@ -41,105 +41,111 @@ class MemberForm(Frozen, extra="ignore", defer_build=False):
     role: _Field = "reviewer"
 
 
-GivenMember = Annotated[MemberForm, Form()]
+SubmittedMember = Annotated[MemberForm, Form()]
 
 
 @router.get("")
-async def listed(context: PeopleReader) -> Response:
+async def list_members(context: PeopleReader) -> Response:
     """List members by name; removed members come last."""
-    return await _list(context, MemberForm())
+    return await _render_members(context, MemberForm())
 
 
 @router.post("")
-async def invite(context: Inviter, form: GivenMember) -> Response:
+async def invite_member(context: Inviter, form: SubmittedMember) -> Response:
     try:
         member = await members.invite_member(
-            context.services.members, context.tenant, MemberId(context.services.new_id("mb")), _body(form), context.by
+            context.services.members,
+            context.tenant,
+            MemberId(context.services.new_id("mb")),
+            _parse_form(form),
+            context.by,
         )
     except HttpProblem as problem:
-        return await _list(context, form, problem)
+        return await _render_members(context, form, problem)
     return RedirectResponse(f"/console/members#{member.id}", 303)
 
 
 @router.get("/{id}")
-async def member_details(id: PathId, context: Inviter) -> Response:
+async def show_member(id: PathId, context: Inviter) -> Response:
     """Show the form to change a member's details."""
-    member = await _member(context, id)
+    member = await _get_changeable_member(context, id)
     form = MemberForm(**member.model_dump(include=set(MemberForm.model_fields)))
-    return await _show(context, member, form)
+    return await _render_member(context, member, form)
 
 
 @router.post("/{id}")
-async def change(id: PathId, context: Inviter, form: GivenMember) -> Response:
-    member = await _member(context, id)
+async def change_member(id: PathId, context: Inviter, form: SubmittedMember) -> Response:
+    member = await _get_changeable_member(context, id)
     try:
-        fields = MemberPatch(**_body(form).model_dump(exclude={"receives_email"})).model_dump(exclude_unset=True)
+        fields = MemberPatch(**_parse_form(form).model_dump(exclude={"receives_email"})).model_dump(exclude_unset=True)
         await members.change_member(context.services.members, context.tenant, member.id, fields, context.by)
     except HttpProblem as problem:
-        return await _show(context, member, form, problem)
+        return await _render_member(context, member, form, problem)
     except ReviewRefused as refusal:
-        return await _show(context, member, form, HttpProblem("conflict", str(refusal)))
+        return await _render_member(context, member, form, HttpProblem("conflict", str(refusal)))
     return RedirectResponse(f"/console/members#{member.id}", 303)
 
 
 @router.post("/{id}/key")
-async def give_key(id: PathId, context: KeyGiver) -> Response:
+async def issue_key(id: PathId, context: KeyIssuer) -> Response:
     """Create a key for a member and show it. It is never shown again."""
-    member = await _member(context, id)
-    key = await members.give_key(context.services.members, context.tenant, member.id, context.by)
-    return context.page("member_key.html", member=member, key=key)
+    member = await _get_changeable_member(context, id)
+    key = await members.issue_key(context.services.members, context.tenant, member.id, context.by)
+    return context.render_page("member_key.html", member=member, key=key)
 
 
 @router.get("/{id}/remove")
-async def ask_remove(id: PathId, context: Inviter) -> Response:
+async def confirm_removal(id: PathId, context: Inviter) -> Response:
     """Ask for confirmation, and show how many assignments still need the member's opinion."""
-    member = await _member(context, id)
+    member = await _get_changeable_member(context, id)
     assigned = await context.reviewing.assignments.list_assignments(context.tenant, member=member.id, batch=None)
-    open_ones = sum(item.opinion == "none" for item in assigned)
-    return context.page("member_remove.html", member=member, open_assignments=open_ones)
+    open_assignments = sum(assignment.opinion == "none" for assignment in assigned)
+    return context.render_page("member_remove.html", member=member, open_assignments=open_assignments)
 
 
 @router.post("/{id}/remove")
-async def remove(id: PathId, context: Inviter) -> Response:
-    member = await _member(context, id)
+async def remove_member(id: PathId, context: Inviter) -> Response:
+    member = await _get_changeable_member(context, id)
     await members.remove_member(context.services.members, context.tenant, member.id, context.by)
     return RedirectResponse("/console/members", 303)
 
 
-async def _list(context: PageContext, form: MemberForm, problem: HttpProblem | None = None) -> Response:
+async def _render_members(context: PageContext, form: MemberForm, problem: HttpProblem | None = None) -> Response:
     members = await context.services.members.list(context.tenant)
-    return context.page(
+    return context.render_page(
         "members.html",
         status=problem.status_code if problem else 200,
         members=sorted(members, key=lambda member: member.removed_at is not None),
-        mailed=context.services.mails.enabled,
-        unmailed=await context.services.mails.get_failure_reasons(context.tenant),
-        roles=_roles(context.caller),
-        given=form,
+        sends_email=context.services.mails.enabled,
+        failed_emails=await context.services.mails.get_failure_reasons(context.tenant),
+        roles=_list_assignable_roles(context.caller),
+        form=form,
         fault=problem.detail if problem else "",
     )
 
 
-async def _show(context: PageContext, member: Member, form: MemberForm, problem: HttpProblem | None = None) -> Response:
-    return context.page(
+async def _render_member(
+    context: PageContext, member: Member, form: MemberForm, problem: HttpProblem | None = None
+) -> Response:
+    return context.render_page(
         "member.html",
         status=problem.status_code if problem else 200,
         member=member,
-        mailed=context.services.mails.enabled,
-        mails=await context.services.mails.list_for_member(context.tenant, member.id, _MAILS),
-        roles=_roles(context.caller),
-        given=form,
+        sends_email=context.services.mails.enabled,
+        emails=await context.services.mails.list_for_member(context.tenant, member.id, _MAX_EMAILS),
+        roles=_list_assignable_roles(context.caller),
+        form=form,
         fault=problem.detail if problem else "",
     )
 
 
-def _roles(caller: Caller) -> tuple[PersonRole, ...]:
+def _list_assignable_roles(caller: Caller) -> tuple[PersonRole, ...]:
     """Return the roles that the signed-in person may assign."""
-    others: tuple[PersonRole, ...] = ("officer", "reviewer", "auditor")
-    return ("owner", *others) if caller.role == "owner" else others
+    roles: tuple[PersonRole, ...] = ("officer", "reviewer", "auditor")
+    return ("owner", *roles) if caller.role == "owner" else roles
 
 
-async def _member(context: PageContext, id: str) -> Member:
+async def _get_changeable_member(context: PageContext, id: str) -> Member:
     """Return a member whom the signed-in person may change. Raises HttpProblem if the member does not exist, was
     removed, or is an owner and the person is not."""
     member = await members.get_member(context.services.members, context.tenant, id)
@@ -150,7 +156,7 @@ async def _member(context: PageContext, id: str) -> Member:
     return member
 
 
-def _body(form: MemberForm) -> MemberBody:
+def _parse_form(form: MemberForm) -> MemberBody:
     """Convert the form to a request body. Raises HttpProblem if a field is invalid."""
     return validate_form(MemberBody, form.model_dump())
 
@@ -160,5 +166,5 @@ def validate_form(body: type[B], form: Mapping[str, str]) -> B:
     try:
         return body.model_validate(form)
     except ValidationError as error:
-        fields = dict.fromkeys(str(item["loc"][0]) for item in error.errors())
-        raise HttpProblem("invalid-request", " ".join(_RULES[field] for field in fields)) from None
+        fields = dict.fromkeys(str(field_error["loc"][0]) for field_error in error.errors())
+        raise HttpProblem("invalid-request", " ".join(_FIELD_ERRORS[field] for field in fields)) from None

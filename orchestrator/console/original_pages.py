@@ -27,50 +27,54 @@ _MEDIA_TYPES = {
     ".odt": f"{_OFFICE}oasis.opendocument.text",
 }
 """Media types for downloads. Any other document is sent as `application/octet-stream`."""
-_PACKED = b"PK\x03\x04"
+_ZIP_SIGNATURE = b"PK\x03\x04"
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-_AT_ONCE = 3
+_PAGES_PER_REQUEST = 3
 """Number of pages rendered per request."""
 
 
-_First = Annotated[int, Query(ge=1, le=100_000)]
+_FirstPage = Annotated[int, Query(ge=1, le=100_000)]
 
 
 @router.get("/proposals/{id}/original")
-async def original(id: PathId, context: CallReader) -> Response:
+async def download_original(id: PathId, context: CallReader) -> Response:
     """Download the original document."""
-    return await _download(context, await _kept(context, id), id)
+    return await _send_original(context, await _find_original(context, id), id)
 
 
 @router.get("/proposals/{id}/original/pages")
-async def pages(id: PathId, context: CallReader, first: _First = 1) -> Response:
+async def show_original_pages(id: PathId, context: CallReader, first: _FirstPage = 1) -> Response:
     """Return an HTML fragment with a few PDF pages as images and a placeholder that loads the next pages."""
-    return await _pages(context, await _kept(context, id), f"/console/proposals/{id}", id, first)
+    return await _render_original_pages(
+        context, await _find_original(context, id), f"/console/proposals/{id}", id, first
+    )
 
 
 @router.get("/review/{id}/original")
-async def assigned_original(id: PathId, context: Reviewer) -> Response:
+async def download_assigned_original(id: PathId, context: Reviewer) -> Response:
     """Download the original document of a proposal assigned to the reviewer."""
-    return await _download(context, await _kept_for_review(context, id), id)
+    return await _send_original(context, await _find_assigned_original(context, id), id)
 
 
 @router.get("/review/{id}/original/pages")
-async def assigned_pages(id: PathId, context: Reviewer, first: _First = 1) -> Response:
-    """Return the same fragment as `pages`, for a proposal assigned to the reviewer."""
-    return await _pages(context, await _kept_for_review(context, id), f"/console/review/{id}", id, first)
+async def show_assigned_original_pages(id: PathId, context: Reviewer, first: _FirstPage = 1) -> Response:
+    """Return the same fragment as `show_original_pages`, for a proposal assigned to the reviewer."""
+    return await _render_original_pages(
+        context, await _find_assigned_original(context, id), f"/console/review/{id}", id, first
+    )
 
 
-async def _download(context: PageContext, kept: Original, id: str) -> Response:
+async def _send_original(context: PageContext, original: Original, id: str) -> Response:
     """Return the document as a download, and record the export in the audit log. Raises HttpProblem if the document is
     no longer stored."""
-    document = await _document(context, id)
-    name, suffix = kept.name, PurePath(kept.name).suffix.lower()
-    if document.startswith(_PACKED) and suffix not in _MEDIA_TYPES:
+    document = await _read_document(context, id)
+    name, suffix = original.name, PurePath(original.name).suffix.lower()
+    if document.startswith(_ZIP_SIGNATURE) and suffix not in _MEDIA_TYPES:
         name += ".zip"  # the files of a TeX document
     await context.services.audit_log.record(context.tenant, context.by, "exported", id, format="original")
     disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
@@ -78,40 +82,44 @@ async def _download(context: PageContext, kept: Original, id: str) -> Response:
     return Response(document, 200, {**_HEADERS, "Content-Disposition": disposition}, media_type)
 
 
-async def _pages(context: PageContext, kept: Original, here: str, id: str, first: int) -> Response:
-    document = await _document(context, id)
+async def _render_original_pages(
+    context: PageContext, original: Original, base_path: str, id: str, first: int
+) -> Response:
+    document = await _read_document(context, id)
     fault, count, pictures = "", 0, list[str]()
     try:
         async with context.services.rendering:
-            count, pictures = await context.services.page_pictures(document, kept.name, first, _AT_ONCE)
+            count, pictures = await context.services.render_pages(document, original.name, first, _PAGES_PER_REQUEST)
     except Unreadable as error:
         fault = str(error)
-    return context.page("original_pages.html", here=here, first=first, fault=fault, count=count, pictures=pictures)
+    return context.render_page(
+        "original_pages.html", base_path=base_path, first=first, fault=fault, count=count, pictures=pictures
+    )
 
 
-async def _kept(context: PageContext, id: str) -> Original:
+async def _find_original(context: PageContext, id: str) -> Original:
     """Return the record of a proposal's stored document. Raises HttpProblem if there is none."""
     job = await context.find_evaluation(id)
-    kept = await context.services.jobs.get_original(context.tenant, job.id)
-    return require(kept, build_missing_problem("evaluation", id, "No document is stored for this proposal."))
+    original = await context.services.jobs.get_original(context.tenant, job.id)
+    return require(original, build_missing_problem("evaluation", id, "No document is stored for this proposal."))
 
 
-async def _kept_for_review(context: PageContext, id: str) -> Original:
+async def _find_assigned_original(context: PageContext, id: str) -> Original:
     """Return the record of a document assigned to the reviewer. Raises HttpProblem if it is not assigned to them, or if
     the call is masked."""
     blind_given = await context.reviewing.assignments.has_blind_opinion(
         context.tenant, JobId(id), context.caller.subject
     )
     require(blind_given, build_missing_problem("evaluation", id))
-    kept = await _kept(context, id)
-    if kept.blind:
+    original = await _find_original(context, id)
+    if original.blind:
         raise HttpProblem(
             "forbidden", "This call is masked, so reviewers read the masked text instead of the original."
         )
-    return kept
+    return original
 
 
-async def _document(context: PageContext, id: str) -> bytes:
+async def _read_document(context: PageContext, id: str) -> bytes:
     """Return the document's content. Raises HttpProblem if it is no longer stored."""
     try:
         document = await context.services.jobs.read_original(context.tenant, JobId(id))

@@ -9,14 +9,14 @@ from fastapi.responses import HTMLResponse
 
 from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import Act
-from orchestrator.console.scripted_page import page_response
+from orchestrator.console.scripted_page import render_template
 from orchestrator.jobs.models import Job, JobId
 from orchestrator.jobs.submissions import BatchStatus, format_call_title
 from orchestrator.problems import build_missing_problem
 from orchestrator.reviewing.stages import CallProgress
 from orchestrator.web.context import RouteContext
 from orchestrator.web.services import ServicesDependency
-from orchestrator.web.signed_in import SignedInDependency, allowed_to
+from orchestrator.web.signed_in import SignedInDependency, require_permission
 
 CallTab = Literal["proposals", "terms", "reviewers", "reviews", "decisions", "letters", "rankings", "plots"]
 
@@ -48,7 +48,7 @@ class PageContext(RouteContext):
             raise build_missing_problem("evaluation", id, "This call has no such proposal. It may have been deleted.")
         return job.id
 
-    async def call_page(
+    async def render_call_page(
         self, template: str, call: BatchStatus, tab: CallTab, *, status: int = 200, **values: object
     ) -> HTMLResponse:
         """Render one of a call's pages. Its header shows the call's name, stages, next step and tabs; `tab` is this
@@ -57,34 +57,34 @@ class PageContext(RouteContext):
             self.tenant, {call.id: call.opinions_due}, self.now.date()
         )
         header = CallHeader(call.id, format_call_title(call), progress[call.id], tab)
-        return self.page(template, status=status, call=call, header=header, **values)
+        return self.render_page(template, status=status, call=call, header=header, **values)
 
-    def page(self, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
-        return page_response(template, self.request, self.caller, status=status, **values)
+    def render_page(self, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
+        return render_template(template, self.request, self.caller, status=status, **values)
 
 
-def _allowed_to(act: Act) -> Callable[..., Awaitable[PageContext]]:
+def _require_permission(act: Act) -> Callable[..., Awaitable[PageContext]]:
     """Return a dependency that provides the page context if the person's role allows the action."""
 
-    async def context(
-        request: Request, caller: Annotated[Caller, Depends(allowed_to(act))], services: ServicesDependency
+    async def get_context(
+        request: Request, caller: Annotated[Caller, Depends(require_permission(act))], services: ServicesDependency
     ) -> PageContext:
         return PageContext(caller, services, request)
 
-    return context
+    return get_context
 
 
 SignedIn = Annotated[PageContext, Depends()]
-CallReader = Annotated[PageContext, Depends(_allowed_to("see calls"))]
-CallRunner = Annotated[PageContext, Depends(_allowed_to("manage calls"))]
-Eraser = Annotated[PageContext, Depends(_allowed_to("erase"))]
-PeopleReader = Annotated[PageContext, Depends(_allowed_to("see people"))]
-Inviter = Annotated[PageContext, Depends(_allowed_to("invite people"))]
-KeyGiver = Annotated[PageContext, Depends(_allowed_to("issue keys"))]
-Assigner = Annotated[PageContext, Depends(_allowed_to("assign reviewers"))]
-Reviewer = Annotated[PageContext, Depends(_allowed_to("give reviews"))]
-PanelReader = Annotated[PageContext, Depends(_allowed_to("see the panel"))]
-Commenter = Annotated[PageContext, Depends(_allowed_to("remark"))]
-Overrider = Annotated[PageContext, Depends(_allowed_to("override"))]
-Signer = Annotated[PageContext, Depends(_allowed_to("sign off"))]
-AuditReader = Annotated[PageContext, Depends(_allowed_to("read the audit log"))]
+CallReader = Annotated[PageContext, Depends(_require_permission("see calls"))]
+CallManager = Annotated[PageContext, Depends(_require_permission("manage calls"))]
+Eraser = Annotated[PageContext, Depends(_require_permission("erase"))]
+PeopleReader = Annotated[PageContext, Depends(_require_permission("see people"))]
+Inviter = Annotated[PageContext, Depends(_require_permission("invite people"))]
+KeyIssuer = Annotated[PageContext, Depends(_require_permission("issue keys"))]
+Assigner = Annotated[PageContext, Depends(_require_permission("assign reviewers"))]
+Reviewer = Annotated[PageContext, Depends(_require_permission("give reviews"))]
+PanelReader = Annotated[PageContext, Depends(_require_permission("see the panel"))]
+Commenter = Annotated[PageContext, Depends(_require_permission("remark"))]
+Overrider = Annotated[PageContext, Depends(_require_permission("override"))]
+Signer = Annotated[PageContext, Depends(_require_permission("sign off"))]
+AuditReader = Annotated[PageContext, Depends(_require_permission("read the audit log"))]

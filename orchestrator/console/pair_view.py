@@ -10,7 +10,7 @@ from orchestrator.jobs.results import compute_outcomes
 from orchestrator.store.pair_verdicts import SourcedComparison
 
 
-class JudgedRespect(NamedTuple):
+class DimensionVerdict(NamedTuple):
     dimension: str
     better: str | None
     """Title of the better proposal; None if neither is better."""
@@ -24,41 +24,43 @@ class JudgedPair(NamedTuple):
     job: str
     kind: str
     subject: str
-    respects: tuple[JudgedRespect, ...]
+    verdicts: tuple[DimensionVerdict, ...]
 
 
-def judged_pairs(comparisons: Iterable[SourcedComparison], titles: Mapping[IdeaId, str]) -> list[JudgedPair]:
+def group_judged_pairs(comparisons: Iterable[SourcedComparison], titles: Mapping[IdeaId, str]) -> list[JudgedPair]:
     """Group comparisons by job (a comparison or a ranking) and by pair of ideas. `titles` holds the ideas' titles."""
     comparisons_by_pair: dict[tuple[str, frozenset[str]], list[SourcedComparison]] = {}
-    for item in comparisons:
-        comparisons_by_pair.setdefault((item.job, frozenset((item.answer.first, item.answer.second))), []).append(item)
+    for comparison in comparisons:
+        comparisons_by_pair.setdefault(
+            (comparison.job, frozenset((comparison.answer.first, comparison.answer.second))), []
+        ).append(comparison)
     return [
-        _pair(pair, titles)
+        _build_pair(pair, titles)
         for pair in comparisons_by_pair.values()
         if len({pair[0].answer.first, pair[0].answer.second}) > 1
     ]
 
 
-def _pair(comparisons: list[SourcedComparison], titles: Mapping[IdeaId, str]) -> JudgedPair:
+def _build_pair(comparisons: list[SourcedComparison], titles: Mapping[IdeaId, str]) -> JudgedPair:
     first_id, second_id = comparisons[0].answer.first, comparisons[0].answer.second
-    answers = [item.answer for item in comparisons]
+    answers = [comparison.answer for comparison in comparisons]
     title_of = {"first": titles[first_id], "second": titles[second_id]}
-    respects = tuple(
-        JudgedRespect(
+    verdicts = tuple(
+        DimensionVerdict(
             dimension=outcome.dimension,
             better=title_of.get(outcome.winner),
-            order=_order(outcome.orders_agree),
-            reasons=tuple(_reasons(answers, outcome.dimension, first_id)),
+            order=_describe_order(outcome.orders_agree),
+            reasons=tuple(_list_reasons(answers, outcome.dimension, first_id)),
         )
         for outcome in compute_outcomes(first_id, answers)
     )
     return JudgedPair(
-        (titles[first_id], titles[second_id]), comparisons[0].job, comparisons[0].kind, comparisons[0].subject, respects
+        (titles[first_id], titles[second_id]), comparisons[0].job, comparisons[0].kind, comparisons[0].subject, verdicts
     )
 
 
-def _order(agreed: bool | None) -> str:
-    match agreed:
+def _describe_order(orders_agree: bool | None) -> str:
+    match orders_agree:
         case None:
             return "asked in one order only"
         case True:
@@ -67,8 +69,8 @@ def _order(agreed: bool | None) -> str:
             return "different in each order"
 
 
-def _reasons(answers: Iterable[Comparison], dimension: str, first: IdeaId) -> Iterable[str]:
+def _list_reasons(answers: Iterable[Comparison], dimension: str, first_id: IdeaId) -> Iterable[str]:
     for answer in answers:
         for verdict in answer.verdicts:
             if verdict.dimension == dimension and verdict.reason:
-                yield verdict.reason if answer.first == first else f"In the other order: {verdict.reason}"
+                yield verdict.reason if answer.first == first_id else f"In the other order: {verdict.reason}"

@@ -11,14 +11,14 @@ import numpy as np
 from orchestrator.store.call_series import WordSeries
 
 _MAX_FIELDS = 12
-_MIN_PER_FIELD = 8
+_MIN_PROPOSALS_PER_FIELD = 8
 """Minimum number of proposals per field, which limits the number of fields."""
-_MIN_SHARED, _MAX_SHARED = 2, 1.3
-"""A word is used to distinguish fields if at least `_MIN_SHARED` proposals contain it, and at most `_MAX_SHARED` times
-the average field size."""
+_MIN_WORD_PROPOSALS, _MAX_FIELD_SIZES = 2, 1.3
+"""A word is used to distinguish fields if at least `_MIN_WORD_PROPOSALS` proposals contain it, and at most
+`_MAX_FIELD_SIZES` times the average field size."""
 _MAX_WORDS = 2_000
 _WORDS_PER_NAME = 3
-_MAX_TRAINING = 2_000
+_MAX_TRAINING_PROPOSALS = 2_000
 """Maximum number of proposals on which k-means is fitted; they are sampled evenly from the call. Every proposal is then
 assigned to the nearest field."""
 
@@ -26,7 +26,7 @@ assigned to the nearest field."""
 class ProposalFields(NamedTuple):
     names: tuple[str, ...]
     """Each field's most distinctive words; the largest field comes first."""
-    of: tuple[int | None, ...]
+    field_indexes: tuple[int | None, ...]
     """Index of each proposal's field; None if the proposal shares no distinctive word with others."""
 
 
@@ -42,58 +42,68 @@ class FieldCoverage(NamedTuple):
     unknown: int
 
 
-def coverage_by_field(series: WordSeries) -> list[FieldCoverage]:
+def count_coverage_by_field(series: WordSeries) -> list[FieldCoverage]:
     """Return how well the corpus covers each field. The largest field comes first, proposals without a field last.
     Empty if there are too few proposals to distinguish fields."""
-    fields = fields_of(series.words)
+    fields = cluster_proposals(series.words)
     if not fields.names:
         return []
     rows = []
     for field, name in (*enumerate(fields.names), (None, "")):
-        fits = Counter(fit for fit, of in zip(series.fits, fields.of, strict=True) if of == field)
-        if fits:
-            rows.append(FieldCoverage(name, fits.total(), fits["good"], fits["partial"], fits["poor"], fits[None]))
+        counts = Counter(fit for fit, index in zip(series.fits, fields.field_indexes, strict=True) if index == field)
+        if counts:
+            rows.append(
+                FieldCoverage(name, counts.total(), counts["good"], counts["partial"], counts["poor"], counts[None])
+            )
     return rows
 
 
-def runs_of_field(series: WordSeries, name: str) -> list[str]:
+def find_runs_of_field(series: WordSeries, name: str) -> list[str]:
     """Return the run ids of a field's proposals. Empty if no field has this name any longer, because fields change as
     reports are added."""
-    fields = fields_of(series.words)
-    return [run for run, of in zip(series.runs, fields.of, strict=True) if of is not None and fields.names[of] == name]
+    fields = cluster_proposals(series.words)
+    return [
+        run
+        for run, index in zip(series.runs, fields.field_indexes, strict=True)
+        if index is not None and fields.names[index] == name
+    ]
 
 
-def fields_of(words: Sequence[Sequence[str]]) -> ProposalFields:
+def cluster_proposals(words: Sequence[Sequence[str]]) -> ProposalFields:
     """Group proposals into fields by k-means clustering of their words, weighted by tf-idf. `words` holds each
     proposal's distinct words. The result is deterministic."""
     from sklearn.cluster import KMeans
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     no_fields = ProposalFields((), (None,) * len(words))
-    count = min(_MAX_FIELDS, sum(map(bool, words)) // _MIN_PER_FIELD)
+    count = min(_MAX_FIELDS, sum(map(bool, words)) // _MIN_PROPOSALS_PER_FIELD)
     if count < 2:
         return no_fields
-    max_shared = max(_MIN_SHARED, int(_MAX_SHARED * len(words) / count))
-    weights = TfidfVectorizer(analyzer=list, min_df=_MIN_SHARED, max_df=max_shared, max_features=_MAX_WORDS)
+    max_shared = max(_MIN_WORD_PROPOSALS, int(_MAX_FIELD_SIZES * len(words) / count))
+    weights = TfidfVectorizer(analyzer=list, min_df=_MIN_WORD_PROPOSALS, max_df=max_shared, max_features=_MAX_WORDS)
     try:
         matrix = weights.fit_transform(words).tocsr()
     except ValueError:  # no word lies within the bounds
         return no_fields
     has_words = np.diff(matrix.indptr) > 0
-    if has_words.sum() < count * _MIN_PER_FIELD / 2:
+    if has_words.sum() < count * _MIN_PROPOSALS_PER_FIELD / 2:
         return no_fields
-    sample = matrix[has_words][:: -(-int(has_words.sum()) // _MAX_TRAINING)]
+    sample = matrix[has_words][:: -(-int(has_words.sum()) // _MAX_TRAINING_PROPOSALS)]
     count = min(count, len({row.indices.tobytes() for row in sample}))
     model = KMeans(count, n_init=5, random_state=0).fit(sample)
     nearest = model.predict(matrix)
     sizes = np.bincount(nearest[has_words], minlength=count)
-    order = [int(item) for item in np.argsort(-sizes, kind="stable") if sizes[item]]
+    order = [int(cluster) for cluster in np.argsort(-sizes, kind="stable") if sizes[cluster]]
     vocabulary, centres = weights.get_feature_names_out(), model.cluster_centers_
     names = [
         ", ".join(
-            vocabulary[place] for place in np.argsort(-centres[item])[:_WORDS_PER_NAME] if centres[item][place] > 0
+            vocabulary[index]
+            for index in np.argsort(-centres[cluster])[:_WORDS_PER_NAME]
+            if centres[cluster][index] > 0
         )
-        for item in order
+        for cluster in order
     ]
-    places = (order.index(item) if has_field else None for item, has_field in zip(nearest, has_words, strict=True))
-    return ProposalFields(tuple(names), tuple(places))
+    field_indexes = (
+        order.index(cluster) if has_field else None for cluster, has_field in zip(nearest, has_words, strict=True)
+    )
+    return ProposalFields(tuple(names), tuple(field_indexes))

@@ -16,54 +16,54 @@ from markupsafe import Markup, escape
 
 from assayer.reports.escaping import printable
 
-LONGEST_RENDERED, MOST_LINES_RENDERED = 100_000, 5_000
+MAX_RENDERED_CHARS, MAX_RENDERED_LINES = 100_000, 5_000
 """Maximum numbers of characters and lines for formatting. Longer text is shown unformatted, because parsing it as
 Markdown would take seconds."""
 _DISABLED_RULES = ("html_block", "html_inline", "link", "image", "autolink", "reference", "entity", "escape", "code")
 """Disabled Markdown rules. In text from PDFs, indented lines (`code`) are rarely program code; `entity` and `escape`
 would change characters."""
-_LOWERED_BY = 2
+_HEADING_SHIFT = 2
 """Number of levels by which the text's headings are lowered, so that they stay below the page's own."""
-_LOWEST_LEVEL = 6
-_MAX_WRAPPED = 200
+_LOWEST_HEADING_LEVEL = 6
+_MAX_WRAPPED_CHARS = 200
 """Maximum length, in characters, of lines that count as wrapped. If a paragraph has a longer line, all its line breaks
 are kept."""
-_FILLED = 0.75
+_WRAPPED_FRACTION = 0.75
 """A line counts as wrapped if it would exceed this fraction of the paragraph's longest line once the next word is
 added. It is less than 1 because character widths differ."""
-_BEGINS_ITEM = re.compile(r"[•‣▪◦·–—|]|\(?(?:\d{1,3}|[a-zA-Z])[.)]\s|\[\d{1,3}\]\s")
-_BROKEN_WORD = re.compile(r"[^\W\d_]-$")
-_GREATER = re.compile(r">[>=]*\s*[-+±]?\.?\d")
+_LIST_ITEM_START = re.compile(r"[•‣▪◦·–—|]|\(?(?:\d{1,3}|[a-zA-Z])[.)]\s|\[\d{1,3}\]\s")
+_HYPHENATED_END = re.compile(r"[^\W\d_]-$")
+_COMPARISON = re.compile(r">[>=]*\s*[-+±]?\.?\d")
 """Matches lines that start with a comparison such as `> 5`. They are not treated as Markdown quotations, which would
 hide the sign."""
-_AS_TYPED = re.compile(r"\$\$[^$]+\$\$|\$[^$\n]+\$|(?<=\w)\*+(?=\w)")
+_LITERAL_TEXT = re.compile(r"\$\$[^$]+\$\$|\$[^$\n]+\$|(?<=\w)\*+(?=\w)")
 """Matches text that is kept as typed: formulas between dollar signs, and asterisks within a word."""
 
 
-def proposal_html(text: str) -> Markup:
+def render_proposal(text: str) -> Markup:
     """Render a proposal's text as HTML, for an element with the class `told`."""
     printable_text = printable(text)
-    if len(printable_text) > LONGEST_RENDERED or printable_text.count("\n") > MOST_LINES_RENDERED:
+    if len(printable_text) > MAX_RENDERED_CHARS or printable_text.count("\n") > MAX_RENDERED_LINES:
         return Markup('<div class="words">{}</div>').format(escape(printable_text))
-    return Markup(_reader().render(printable_text))  # noqa: S704 - escaped text, and the tags of Markdown without attributes
+    return Markup(_build_parser().render(printable_text))  # noqa: S704 - escaped text, and the tags of Markdown without attributes
 
 
 @cache
-def _reader() -> MarkdownIt:
+def _build_parser() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False}).disable(_DISABLED_RULES)
-    reader.block.ruler.at("blockquote", _quotation, {"alt": ["paragraph", "reference", "blockquote", "list"]})
-    reader.inline.ruler.before("backticks", "as_typed", _as_typed)
+    reader.block.ruler.at("blockquote", _parse_quotation, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    reader.inline.ruler.before("backticks", "as_typed", _parse_literal_text)
     reader.core.ruler.after("block", "blocks", _adapt_tokens)
     return reader
 
 
-def _quotation(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+def _parse_quotation(state: StateBlock, first: int, last: int, silent: bool) -> bool:
     start = state.bMarks[first] + state.tShift[first]
-    return _GREATER.match(state.src, start) is None and blockquote(state, first, last, silent)
+    return _COMPARISON.match(state.src, start) is None and blockquote(state, first, last, silent)
 
 
-def _as_typed(state: StateInline, silent: bool) -> bool:
-    match = _AS_TYPED.match(state.src, state.pos)
+def _parse_literal_text(state: StateInline, silent: bool) -> bool:
+    match = _LITERAL_TEXT.match(state.src, state.pos)
     if match is None:
         return False
     if not silent:
@@ -73,16 +73,16 @@ def _as_typed(state: StateInline, silent: bool) -> bool:
 
 
 def _adapt_tokens(state: StateCore) -> None:
-    several = False
-    for place, token in enumerate(state.tokens):
+    is_multiline = False
+    for index, token in enumerate(state.tokens):
         match token.type:
             case "heading_open":
-                several = "\n" in state.tokens[place + 1].content
-                token.tag = _heading(token.tag, several)
+                is_multiline = "\n" in state.tokens[index + 1].content
+                token.tag = _get_heading_tag(token.tag, is_multiline)
             case "heading_close":
-                token.tag = _heading(token.tag, several)
+                token.tag = _get_heading_tag(token.tag, is_multiline)
             case "inline":
-                token.content = _unwrap(token.content)
+                token.content = _unwrap_lines(token.content)
             case "list_item_open" if token.info.isdecimal():
                 token.attrSet("value", token.info)
             case "fence":
@@ -90,13 +90,13 @@ def _adapt_tokens(state: StateCore) -> None:
                 token.content, token.info = f"{token.info.strip()}\n{token.content}".lstrip("\n"), ""
 
 
-def _heading(tag: str, several: bool) -> str:
+def _get_heading_tag(tag: str, is_multiline: bool) -> str:
     """Return a heading's tag, lowered to stay below the page's own headings. A multi-line heading (a paragraph above a
     rule) becomes a paragraph."""
-    return "p" if several else f"h{min(int(tag[1]) + _LOWERED_BY, _LOWEST_LEVEL)}"
+    return "p" if is_multiline else f"h{min(int(tag[1]) + _HEADING_SHIFT, _LOWEST_HEADING_LEVEL)}"
 
 
-def _unwrap(paragraph: str) -> str:
+def _unwrap_lines(paragraph: str) -> str:
     """Join lines that were wrapped because the next word did not fit. Other line breaks are kept, as Markdown hard
     breaks."""
     lines = [line.strip() for line in paragraph.split("\n")]
@@ -106,8 +106,11 @@ def _unwrap(paragraph: str) -> str:
         needed_width = len(previous) + 1 + len(line.split(" ", 1)[0])
         is_table_row = "|" in previous and "|" in line
         keeps_break = (
-            longest > _MAX_WRAPPED or needed_width <= _FILLED * longest or is_table_row or _BEGINS_ITEM.match(line)
+            longest > _MAX_WRAPPED_CHARS
+            or needed_width <= _WRAPPED_FRACTION * longest
+            or is_table_row
+            or _LIST_ITEM_START.match(line)
         )
-        separator = "  \n" if keeps_break else "" if _BROKEN_WORD.search(previous) and line[:1].islower() else " "
+        separator = "  \n" if keeps_break else "" if _HYPHENATED_END.search(previous) and line[:1].islower() else " "
         joined += separator + line
     return joined

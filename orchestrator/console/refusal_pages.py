@@ -12,20 +12,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from orchestrator.console.scripted_page import page_response
+from orchestrator.console.scripted_page import render_template
 from orchestrator.problems import MEDIA_TYPE, HttpProblem, ProblemDocument
 from orchestrator.settings import AccessSettings
-from orchestrator.web.content_negotiation import preferred_media_type
+from orchestrator.web.content_negotiation import choose_media_type
 from orchestrator.web.csrf import STALE_PAGE, check_origin
-from orchestrator.web.return_url import HOME, requesting_page
+from orchestrator.web.return_url import HOME, find_requesting_page
 
-_FORM = "application/x-www-form-urlencoded"
-_MAX_TYPED = 400_000
+_FORM_MEDIA_TYPE = "application/x-www-form-urlencoded"
+_MAX_FORM_BYTES = 400_000
 """Maximum size, in bytes, of a form whose input is shown again. The longest permitted text fits, even if every
 character is encoded as `%XX`."""
 _MAX_FIELDS = 100
-_SERVICE_FAULT = 500
-_TYPED = {
+_SERVER_ERROR = 500
+_FIELD_TITLES = {
     "score": "Score",
     "note": "Note",
     "reason": "Reason",
@@ -43,11 +43,11 @@ class _Advice(NamedTuple):
     what_to_do: str
 
 
-_STALE = _Advice(
+_STALE_ADVICE = _Advice(
     "The page was out of date",
     "You have signed in again since you opened it. Go back (this reloads the page) and submit the form again.",
 )
-_FAILED = _Advice("The service failed", "You did nothing wrong. Try again in a moment.")
+_FAILURE_ADVICE = _Advice("The service failed", "You did nothing wrong. Try again in a moment.")
 _ADVICE: Mapping[int, _Advice] = {
     400: _Advice("The request cannot be read", "Go back and try again."),
     401: _Advice(
@@ -76,66 +76,66 @@ class RefusalPages:
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not _asked_by_browser(scope):
+        if scope["type"] != "http" or not _is_browser_page_request(scope):
             await self._app(scope, receive, send)
             return
         form = bytearray()
-        started: Message | None = None
+        problem_start: Message | None = None
 
-        async def observed() -> Message:
+        async def receive_and_record() -> Message:
             message = await receive()
-            if len(form) <= _MAX_TYPED:
+            if len(form) <= _MAX_FORM_BYTES:
                 form.extend(message.get("body", b""))
             return message
 
-        async def shown(message: Message) -> None:
-            nonlocal started
+        async def send_page(message: Message) -> None:
+            nonlocal problem_start
             is_start = message["type"] == "http.response.start"
             if is_start and Headers(raw=message["headers"]).get("content-type") == MEDIA_TYPE:
-                started = message
+                problem_start = message
                 return
-            if started is not None:
-                page = self._page(Request(scope), message["body"], bytes(form))
-                headers = MutableHeaders(raw=list(started["headers"]))
+            if problem_start is not None:
+                page = self._render_page(Request(scope), message["body"], bytes(form))
+                headers = MutableHeaders(raw=list(problem_start["headers"]))
                 headers.update(page.headers)
-                await send({**started, "headers": headers.raw})
-                message, started = {**message, "body": page.body}, None
+                await send({**problem_start, "headers": headers.raw})
+                message, problem_start = {**message, "body": page.body}, None
             await send(message)
 
-        await self._app(scope, observed, shown)
+        await self._app(scope, receive_and_record, send_page)
 
-    def _page(self, request: Request, document: bytes, form: bytes) -> Response:
+    def _render_page(self, request: Request, document: bytes, form: bytes) -> Response:
         problem = ProblemDocument.model_validate_json(document)
-        advice = _STALE if problem.detail == STALE_PAGE else _ADVICE.get(problem.status, _FAILED)
-        back_path = requesting_page(request, self._access)
-        return page_response(
+        advice = _STALE_ADVICE if problem.detail == STALE_PAGE else _ADVICE.get(problem.status, _FAILURE_ADVICE)
+        back_path = find_requesting_page(request, self._access)
+        return render_template(
             "refusal.html",
             request,
             request.scope.get("assayer.caller"),
             status=problem.status,
             advice=advice,
-            faults=_faults(problem),
-            typed=self._typed_input(request, form),
+            faults=_list_faults(problem),
+            typed=self._get_typed_input(request, form),
             back=HOME if request.method == "GET" and back_path.partition("?")[0] == request.url.path else back_path,
             proof=problem.proof,
-            request_id=problem.request_id if problem.status >= _SERVICE_FAULT else None,
+            request_id=problem.request_id if problem.status >= _SERVER_ERROR else None,
         )
 
-    def _typed_input(self, request: Request, form: bytes) -> dict[str, str]:
+    def _get_typed_input(self, request: Request, form: bytes) -> dict[str, str]:
         """Return the typed input by field title. Input submitted from another site is ignored, because it would appear
         to be this service's own text."""
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if media != _FORM or len(form) > _MAX_TYPED:
+        if media != _FORM_MEDIA_TYPE or len(form) > _MAX_FORM_BYTES:
             return {}
         try:
             check_origin(request, self._access)
             fields = dict(parse_qsl(form.decode("ascii", "replace"), max_num_fields=_MAX_FIELDS))
         except (HttpProblem, ValueError):
             return {}
-        return {words: fields[name] for name, words in _TYPED.items() if fields.get(name, "").strip()}
+        return {title: fields[name] for name, title in _FIELD_TITLES.items() if fields.get(name, "").strip()}
 
 
-def _faults(problem: ProblemDocument) -> list[str]:
+def _list_faults(problem: ProblemDocument) -> list[str]:
     """Return a sentence for each error. Return none for an unknown page or a missing sign-in, because those details are
     written for API clients."""
     if problem.status in (401, 404, 405) or problem.detail == STALE_PAGE:
@@ -143,15 +143,15 @@ def _faults(problem: ProblemDocument) -> list[str]:
     if not problem.errors:
         return [problem.detail]
     named_faults = [((error.pointer or error.parameter or "").strip("/"), error.detail) for error in problem.errors]
-    return [f"{_TYPED.get(name, name) or 'The form'}: {detail}" for name, detail in named_faults]
+    return [f"{_FIELD_TITLES.get(name, name) or 'The form'}: {detail}" for name, detail in named_faults]
 
 
-def _asked_by_browser(scope: Scope) -> bool:
+def _is_browser_page_request(scope: Scope) -> bool:
     """Return whether a browser is requesting a complete page. A script's request for a page fragment does not count,
     nor does an API request with a key."""
     path, method, headers = scope["path"], scope["method"], Headers(scope=scope)
-    page = (path == HOME or path.startswith(f"{HOME}/")) and method in ("GET", "POST")
-    if not page and not (path.startswith("/v1/") and method == "GET" and "authorization" not in headers):
+    is_page = (path == HOME or path.startswith(f"{HOME}/")) and method in ("GET", "POST")
+    if not is_page and not (path.startswith("/v1/") and method == "GET" and "authorization" not in headers):
         return False
-    media_type = preferred_media_type(headers.get("accept"), (MEDIA_TYPE, "application/json", "text/html"))
+    media_type = choose_media_type(headers.get("accept"), (MEDIA_TYPE, "application/json", "text/html"))
     return media_type == "text/html" and headers.get("hx-request") != "true"

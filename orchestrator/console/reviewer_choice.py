@@ -10,36 +10,36 @@ from assayer_client.reviewing import WithdrawnAssignment
 from orchestrator.access.roles import MemberId
 from orchestrator.reviewing.models import Member
 
-_LISTED = 100
-_LISTED_WITHOUT_SEARCH = 20
+_MAX_LISTED = 100
+_MAX_LISTED_WITHOUT_SEARCH = 20
 """A search field is shown if there are more reviewers than this."""
 
 
 class ReviewerChoice(NamedTuple):
-    chosen: bool
+    has_selection: bool
     """True if reviewers were chosen; False if all reviewers take part."""
-    asked: list[Member]
+    participants: list[Member]
     """The reviewers who take part, sorted by name."""
-    not_blind: int
+    not_blind_count: int
     """Number of these who could read the reports in an earlier role and therefore get no assignments."""
-    unseen: int
+    never_signed_in: int
     """Number of the others who have never signed in."""
-    gone: int
+    no_longer_reviewers: int
     """Number of chosen people who are no longer reviewers."""
     reviewers: int
     """Number of reviewers in the tenant."""
     listed: list[tuple[Member, bool]]
     """The reviewers in the list of checkboxes, and whether each is ticked; chosen reviewers come first."""
-    matching: int
+    match_count: int
     """Number of reviewers that match the search; only the first 100 are listed."""
-    find: str
+    search: str
 
     @property
-    def searchable(self) -> bool:
-        return self.reviewers > _LISTED_WITHOUT_SEARCH or bool(self.find)
+    def has_search(self) -> bool:
+        return self.reviewers > _MAX_LISTED_WITHOUT_SEARCH or bool(self.search)
 
 
-class EndedByChoice(NamedTuple):
+class EndedAssignments(NamedTuple):
     """Assignments that the selected reviewers would end, shown for confirmation."""
 
     withdrawn: tuple[WithdrawnAssignment, ...]
@@ -47,49 +47,51 @@ class EndedByChoice(NamedTuple):
     listed: tuple[str, ...]
 
     @property
-    def by_member(self) -> Mapping[str, int]:
-        return Counter(item.member for item in self.withdrawn)
+    def counts_by_member(self) -> Mapping[str, int]:
+        return Counter(assignment.member for assignment in self.withdrawn)
 
     @property
     def digest(self) -> str:
         """Return a digest of the assignments that would end, to detect whether they have changed."""
-        pairs = sorted(f"{item.evaluation} {item.member}" for item in self.withdrawn)
+        pairs = sorted(f"{assignment.evaluation} {assignment.member}" for assignment in self.withdrawn)
         return hashlib.sha256("\n".join(pairs).encode()).hexdigest()
 
 
-def reviewer_choice(
-    members: Iterable[Member], chosen: frozenset[MemberId] | None, find: str, not_blind: Collection[MemberId]
+def build_reviewer_choice(
+    members: Iterable[Member], chosen: frozenset[MemberId] | None, search: str, not_blind: Collection[MemberId]
 ) -> ReviewerChoice:
-    """Return a call's reviewers for its page. `members` are the tenant's members, sorted by name. `find` holds search
+    """Return a call's reviewers for its page. `members` are the tenant's members, sorted by name. `search` holds search
     words, all of which must occur in a reviewer's name, address or institutions. `not_blind` holds the members who
     could read the reports in an earlier role."""
-    reviewing = [member for member in members if member.role == "reviewer" and member.removed_at is None]
-    asked = [item for item in reviewing if chosen is None or item.id in chosen]
-    words = find.casefold().split()
-    matching = [item for item in reviewing if all(word in _words(item) for word in words)]
-    ticked = {item.id for item in asked} if chosen is not None else set[MemberId]()
-    matching.sort(key=lambda item: item.id not in ticked)
+    reviewers = [member for member in members if member.role == "reviewer" and member.removed_at is None]
+    participants = [reviewer for reviewer in reviewers if chosen is None or reviewer.id in chosen]
+    words = search.casefold().split()
+    matching = [reviewer for reviewer in reviewers if all(word in _get_search_text(reviewer) for word in words)]
+    ticked = {participant.id for participant in participants} if chosen is not None else set[MemberId]()
+    matching.sort(key=lambda reviewer: reviewer.id not in ticked)
     return ReviewerChoice(
-        chosen=chosen is not None,
-        asked=asked,
-        not_blind=sum(item.id in not_blind for item in asked),
-        unseen=sum(not item.can_sign_in and item.id not in not_blind for item in asked),
-        gone=len(chosen or ()) - len(ticked),
-        reviewers=len(reviewing),
-        listed=[(item, item.id in ticked) for item in matching[:_LISTED]],
-        matching=len(matching),
-        find=find,
+        has_selection=chosen is not None,
+        participants=participants,
+        not_blind_count=sum(participant.id in not_blind for participant in participants),
+        never_signed_in=sum(
+            not participant.can_sign_in and participant.id not in not_blind for participant in participants
+        ),
+        no_longer_reviewers=len(chosen or ()) - len(ticked),
+        reviewers=len(reviewers),
+        listed=[(reviewer, reviewer.id in ticked) for reviewer in matching[:_MAX_LISTED]],
+        match_count=len(matching),
+        search=search,
     )
 
 
-def wanted_reviewers(
-    chosen: frozenset[MemberId] | None, reviewing: Set[str], listed: Sequence[str], ticked: Sequence[str]
+def merge_ticked_reviewers(
+    chosen: frozenset[MemberId] | None, reviewer_ids: Set[str], listed: Sequence[str], ticked: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the reviewers chosen in a submitted form. The choice is unchanged for reviewers who were not listed;
     people who are no longer reviewers are dropped."""
-    kept_reviewers = (frozenset[str](chosen or ()) & reviewing) - set(listed)
-    return tuple(sorted(kept_reviewers | set(ticked)))
+    unlisted_reviewers = (frozenset[str](chosen or ()) & reviewer_ids) - set(listed)
+    return tuple(sorted(unlisted_reviewers | set(ticked)))
 
 
-def _words(member: Member) -> str:
+def _get_search_text(member: Member) -> str:
     return f"{member.name}\n{member.email}\n{member.affiliation}".casefold()

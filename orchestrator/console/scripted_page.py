@@ -20,7 +20,7 @@ from orchestrator.access.api_keys import Caller
 from orchestrator.jobs.models import JobState
 from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, describe_poor_coverage
 from orchestrator.jobs.submissions import format_call_title
-from orchestrator.web.csrf import csrf_token
+from orchestrator.web.csrf import get_csrf_token
 
 _MEDIA_TYPES = {"js": "text/javascript", "css": "text/css"}
 _ASSETS = (
@@ -54,7 +54,7 @@ class Asset(NamedTuple):
 
 
 @cache
-def asset(name: str) -> Asset | None:
+def load_asset(name: str) -> Asset | None:
     """Return a static file used by the pages; None if it does not exist."""
     if name not in _ASSETS:
         return None
@@ -64,16 +64,16 @@ def asset(name: str) -> Asset | None:
     return Asset(content, _MEDIA_TYPES[name.rpartition(".")[2]], hashlib.sha256(content).hexdigest()[:16])
 
 
-def page_response(
-    template: str, request: Request, who: Caller | None, *, status: int = 200, **values: object
+def render_template(
+    template: str, request: Request, user: Caller | None, *, status: int = 200, **values: object
 ) -> HTMLResponse:
-    """Render a template as a page. `who` is None if the request was refused before authentication."""
-    html = _environment().get_template(template).render(who=who, csrf=csrf_token(request), **values)
+    """Render a template as a page. `user` is None if the request was refused before authentication."""
+    html = _build_environment().get_template(template).render(user=user, csrf=get_csrf_token(request), **values)
     return HTMLResponse(html, status, _HEADERS)
 
 
 @cache
-def _environment() -> Environment:
+def _build_environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("orchestrator.console", "templates"),
         autoescape=True,
@@ -82,12 +82,17 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"dollars": _dollars, "amount": _amount, "share": _hundred, "anchors_in_words": _anchors}
-    environment.filters |= {"moment": _moment, "span": _span}
+    environment.filters |= {
+        "dollars": _format_dollars,
+        "amount": _format_amount,
+        "share": _format_share,
+        "anchors_in_words": _format_anchors,
+    }
+    environment.filters |= {"moment": _format_time, "span": _format_duration}
     environment.tests["absent"] = lambda value: isinstance(value, Absent | wire.Absent)
     environment.globals |= {
         "version": __version__,
-        "address_of": _address,
+        "address_of": _build_static_url,
         "call_title": format_call_title,
         "notices": NOTICES,
         "flag_words": FLAGS,
@@ -96,25 +101,25 @@ def _environment() -> Environment:
         "outcome_words": OUTCOMES_IN_WORDS,
         "job_states": get_args(JobState),
         "band_words": {band: words.lower() for band, words in BANDS.items()},
-        "tab_paths": _tab_paths,
-        "with_query": lambda base, **values: f"{base}?{urlencode(_pairs(values))}",
+        "tab_paths": _build_tab_paths,
+        "with_query": lambda base, **values: f"{base}?{urlencode(_list_parameters(values))}",
     }
     return environment
 
 
-def _address(name: str) -> str:
-    file = asset(name)
+def _build_static_url(name: str) -> str:
+    file = load_asset(name)
     return f"/console/static/{name}?v={file.digest if file else ''}"
 
 
-def _tab_paths(call: str) -> dict[str, str]:
+def _build_tab_paths(call: str) -> dict[str, str]:
     """Return the path of each of a call's pages, by tab."""
     own_paths = {"proposals": "", "reviewers": "/assignments", "reviews": "/panel"}
     tabs = ("proposals", "terms", "reviewers", "reviews", "decisions", "letters", "rankings", "plots")
     return {tab: call + own_paths.get(tab, f"/{tab}") for tab in tabs}
 
 
-def _pairs(values: dict[str, Any]) -> list[tuple[str, str]]:
+def _list_parameters(values: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the non-empty parameters as pairs; a list becomes one pair per item."""
     return [
         (name, str(item).lower() if isinstance(item, bool) else str(item))
@@ -124,29 +129,29 @@ def _pairs(values: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _dollars(usd: float | None) -> str:
+def _format_dollars(usd: float | None) -> str:
     return "unknown" if usd is None else money(usd)
 
 
-def _anchors(anchors: dict[str, str]) -> str:
+def _format_anchors(anchors: dict[str, str]) -> str:
     """Return the meanings of a criterion's scores on one line, in order of the scores."""
     return "; ".join(f"{score}: {anchors[score]}" for score in sorted(anchors, key=int))
 
 
-def _amount(value: float | None) -> str:
+def _format_amount(value: float | None) -> str:
     """Format an amount of money without its currency; decimals are shown only if they are not zero."""
     return "" if value is None else f"{value:,.0f}" if value == round(value) else f"{value:,.2f}"
 
 
-def _hundred(share: float | None) -> str:
+def _format_share(share: float | None) -> str:
     return "–" if share is None else f"{share * 100:.0f}"
 
 
-def _moment(time: dt.datetime | None) -> str:
+def _format_time(time: dt.datetime | None) -> str:
     return "" if time is None else f"{time:%Y-%m-%d %H:%M} UTC"
 
 
-def _span(seconds: float | None) -> str:
+def _format_duration(seconds: float | None) -> str:
     if seconds is None:
         return "–"
     return (

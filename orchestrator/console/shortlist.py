@@ -8,7 +8,7 @@ from assayer_client.rankings import Band
 from orchestrator.store.rankings import CallStandings, RankingSummary
 from orchestrator.store.rows import PAGE
 
-_SHOWN = 200
+_MAX_ROWS_PER_BAND = 200
 """Maximum number of rows shown per band; the call's table shows all of them."""
 
 
@@ -36,14 +36,14 @@ class ShortlistBand(NamedTuple):
     size: int
     rows: tuple[ShortlistRow, ...]
     """The band's first rows."""
-    more_from: int
+    next_page: int
     """Number of the page, in the table sorted by rank, on which the remaining proposals begin."""
 
 
 class Shortlist(NamedTuple):
-    moved: MovedCut
+    moved_cut: MovedCut
     ideas: int
-    of_call: int
+    proposals_in_call: int
     """Number of ideas that are still proposals in the call."""
     uncompared: int
     """Number of ideas without any comparison; they keep their starting position."""
@@ -54,7 +54,7 @@ class Shortlist(NamedTuple):
     bands: tuple[ShortlistBand, ...]
 
 
-def shortlist(standings: CallStandings, summary: RankingSummary, size: int | None) -> Shortlist:
+def build_shortlist(standings: CallStandings, summary: RankingSummary, size: int | None) -> Shortlist:
     """Return the shortlist at the cutoff `size`. The default is the ranking's own cutoff, or else a quarter of the
     ideas."""
     ideas = len(standings.ranks)
@@ -72,24 +72,24 @@ def shortlist(standings: CallStandings, summary: RankingSummary, size: int | Non
     )
     moved_cut = apply_cut(intervals, shortlist_size)
     return Shortlist(
-        moved=moved_cut,
+        moved_cut=moved_cut,
         ideas=ideas,
-        of_call=sum(proposal is not None for proposal in standings.proposals),
+        proposals_in_call=sum(proposal is not None for proposal in standings.proposals),
         uncompared=standings.comparisons.count(0),
         unscored=sum(map(bool, standings.unscored)),
         uncovered=sum(map(bool, standings.uncovered)),
-        bands=tuple(_band(standings, moved_cut, band, title) for band, title in BANDS.items()),
+        bands=tuple(_build_band(standings, moved_cut, band, title) for band, title in BANDS.items()),
     )
 
 
-def _band(standings: CallStandings, moved_cut: MovedCut, band: Band, title: str) -> ShortlistBand:
+def _build_band(standings: CallStandings, moved_cut: MovedCut, band: Band, title: str) -> ShortlistBand:
     positions = moved_cut.indexes_in_band(band)
-    first_hidden = positions[_SHOWN] if len(positions) > _SHOWN else 0
-    rows = tuple(_row(standings, moved_cut, position) for position in positions[:_SHOWN])
+    first_hidden = positions[_MAX_ROWS_PER_BAND] if len(positions) > _MAX_ROWS_PER_BAND else 0
+    rows = tuple(_build_row(standings, moved_cut, position) for position in positions[:_MAX_ROWS_PER_BAND])
     return ShortlistBand(band, title, len(positions), rows, first_hidden // PAGE + 1)
 
 
-def _row(standings: CallStandings, moved_cut: MovedCut, position: int) -> ShortlistRow:
+def _build_row(standings: CallStandings, moved_cut: MovedCut, position: int) -> ShortlistRow:
     return ShortlistRow(
         rank=standings.ranks[position],
         title=standings.titles[position] or standings.ideas[position],

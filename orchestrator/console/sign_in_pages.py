@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from orchestrator.access.api_keys import KeyRejection
 from orchestrator.access.sessions import NewSession, derive_role_from_key, generate_token
-from orchestrator.console.scripted_page import page_response
-from orchestrator.web.cookies import behind_tls, clear_session, keep_session, session_token
+from orchestrator.console.scripted_page import render_template
+from orchestrator.web.cookies import clear_session_cookie, is_behind_tls, read_session_token, set_session_cookie
 from orchestrator.web.csrf import check_origin
-from orchestrator.web.request_log import request_record
-from orchestrator.web.return_url import HOME, local_path
+from orchestrator.web.request_log import get_request_record
+from orchestrator.web.return_url import HOME, to_console_path
 from orchestrator.web.services import Services, ServicesDependency
 from orchestrator.web.signed_in import SIGN_IN, SignedInDependency
 
@@ -33,7 +33,7 @@ _NO_CONSOLE = (
 )
 
 _LINK_USED = "This link has been used or has expired. Ask for a new one below, or sign in in another way."
-QUEUE = "/console/queue"
+QUEUE_PATH = "/console/queue"
 """The page that a sign-in link leads to."""
 
 LinkToken = Annotated[str, Path(max_length=100)]
@@ -41,8 +41,8 @@ NextPath = Annotated[str, Query(max_length=2_000)]
 
 
 @router.get(SIGN_IN, response_class=HTMLResponse)
-async def ask(request: Request, services: ServicesDependency, next: NextPath = HOME) -> HTMLResponse:
-    return sign_in_page(request, services, next)
+async def show_sign_in(request: Request, services: ServicesDependency, next: NextPath = HOME) -> HTMLResponse:
+    return render_sign_in(request, services, next)
 
 
 @router.post(SIGN_IN, response_class=HTMLResponse)
@@ -55,22 +55,22 @@ async def sign_in(
     check_origin(request, services.access)
     caller = await services.keys.authenticate(key.strip(), services.clock.now())
     if isinstance(caller, KeyRejection):
-        return sign_in_page(request, services, next, _REFUSALS[caller.reason], 401)
+        return render_sign_in(request, services, next, _REFUSALS[caller.reason], 401)
     role = derive_role_from_key(caller.scopes) if caller.role == "machine" else caller.role
     if role is None:
-        return sign_in_page(request, services, next, _NO_CONSOLE, 403)
-    new = NewSession(caller.tenant, role, caller.name, key=caller.key, member=caller.member)
-    return await begin_session(request, services, new, next)
+        return render_sign_in(request, services, next, _NO_CONSOLE, 403)
+    new_session = NewSession(caller.tenant, role, caller.name, key=caller.key, member=caller.member)
+    return await begin_session(request, services, new_session, next)
 
 
 @router.get(f"{SIGN_IN}/link/{{token}}", response_class=HTMLResponse)
-async def ask_with_link(request: Request, services: ServicesDependency, token: LinkToken) -> HTMLResponse:
+async def show_link_sign_in(request: Request, services: ServicesDependency, token: LinkToken) -> HTMLResponse:
     """Ask the reviewer named by a link to continue. Opening the link does not use it up, because mail programs open
     links to scan them."""
     member = await services.mails.links.find(token, services.clock.now())
     if member is None:
-        return sign_in_page(request, services, QUEUE, _LINK_USED, 410)
-    return page_response("sign_in_link.html", request, None, name=member.name, token=token)
+        return render_sign_in(request, services, QUEUE_PATH, _LINK_USED, 410)
+    return render_template("sign_in_link.html", request, None, name=member.name, token=token)
 
 
 @router.post(f"{SIGN_IN}/link/{{token}}", response_class=HTMLResponse)
@@ -79,9 +79,9 @@ async def sign_in_with_link(request: Request, services: ServicesDependency, toke
     check_origin(request, services.access)
     member = await services.mails.links.use(token, services.clock.now())
     if member is None:
-        return sign_in_page(request, services, QUEUE, _LINK_USED, 410)
-    new = NewSession(member.tenant, member.role, member.name, member=member.id)
-    return await begin_session(request, services, new, QUEUE)
+        return render_sign_in(request, services, QUEUE_PATH, _LINK_USED, 410)
+    new_session = NewSession(member.tenant, member.role, member.name, member=member.id)
+    return await begin_session(request, services, new_session, QUEUE_PATH)
 
 
 @router.post(f"{SIGN_IN}/link", response_class=HTMLResponse)
@@ -91,52 +91,52 @@ async def send_link(
     """Send a sign-in link to the reviewer with this address. The response does not reveal whether there is one."""
     check_origin(request, services.access)
     await services.mails.queue_sign_in_link(email.strip())
-    return sign_in_page(request, services, QUEUE, sent=True)
+    return render_sign_in(request, services, QUEUE_PATH, sent=True)
 
 
-async def begin_session(request: Request, services: Services, new: NewSession, next: str) -> Response:
+async def begin_session(request: Request, services: Services, new_session: NewSession, next: str) -> Response:
     """Start a session with a new token, and end the browser's previous session, if any."""
-    record = request_record(request.scope)
-    record.tenant, record.key = new.tenant, new.member or new.key
-    previous_token = session_token(request, services.access)
+    record = get_request_record(request.scope)
+    record.tenant, record.key = new_session.tenant, new_session.member or new_session.key
+    previous_token = read_session_token(request, services.access)
     if previous_token is not None:
         await services.sessions.end(previous_token)
     token = generate_token()
-    await services.sessions.begin(token, new, services.clock.now())
-    response = RedirectResponse(local_path(next), 303, {"Cache-Control": "no-store"})
-    keep_session(response, request, services.access, token)
+    await services.sessions.begin(token, new_session, services.clock.now())
+    response = RedirectResponse(to_console_path(next), 303, {"Cache-Control": "no-store"})
+    set_session_cookie(response, request, services.access, token)
     return response
 
 
 @router.post("/console/sign-out", response_class=HTMLResponse)
-async def sign_out(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
+async def sign_out(request: Request, caller: SignedInDependency, services: ServicesDependency) -> Response:
     """End the session. Its cookie becomes invalid, so even a copy of it no longer works."""
-    token = session_token(request, services.access)
+    token = read_session_token(request, services.access)
     if token is not None:
         await services.sessions.end(token)
-    return _signed_out(request, services)
+    return _redirect_signed_out(request, services)
 
 
 @router.post("/console/sign-out-everywhere", response_class=HTMLResponse)
-async def sign_out_everywhere(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
+async def sign_out_everywhere(request: Request, caller: SignedInDependency, services: ServicesDependency) -> Response:
     """End all of the member's sessions, including those on lost or shared devices."""
-    await services.sessions.end_all(who.tenant, who.subject)
-    return _signed_out(request, services)
+    await services.sessions.end_all(caller.tenant, caller.subject)
+    return _redirect_signed_out(request, services)
 
 
-def _signed_out(request: Request, services: Services) -> Response:
+def _redirect_signed_out(request: Request, services: Services) -> Response:
     headers = {"Cache-Control": "no-store"}
-    if behind_tls(request, services.access):  # browsers ignore the header without TLS
+    if is_behind_tls(request, services.access):  # browsers ignore the header without TLS
         headers["Clear-Site-Data"] = '"cache", "storage"'
     response = RedirectResponse(SIGN_IN, 303, headers)
-    clear_session(response, request, services.access)
+    clear_session_cookie(response, request, services.access)
     return response
 
 
-def sign_in_page(
+def render_sign_in(
     request: Request, services: Services, next: str, refusal: str = "", status: int = 200, *, sent: bool = False
 ) -> HTMLResponse:
-    next_path = local_path(next)
+    next_path = to_console_path(next)
     labels = {
         f"{SIGN_IN}/{name}?{urlencode({'next': next_path})}": identity_provider.settings.label
         for name, identity_provider in services.identity_providers.items()
@@ -145,7 +145,7 @@ def sign_in_page(
         "next": next_path,
         "refusal": refusal,
         "providers": labels,
-        "mailed": services.mails.enabled,
+        "sends_email": services.mails.enabled,
         "sent": sent,
     }
-    return page_response("sign_in.html", request, None, status=status, **values)
+    return render_template("sign_in.html", request, None, status=status, **values)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 _MISSING_COST = 1e7
 """Cost of a missing reviewer. It is higher than the cost of any load."""
-_RANDOM, _RANDOM_BESIDE_VALUES = 0.1, 1e-3
+_RANDOM_WEIGHT, _RANDOM_WEIGHT_WITH_VALUES = 0.1, 1e-3
 """Weights of the random costs that select one of the best plans, so that the same reviewers do not always share
 proposals. Improvements below the weight are not meaningful, so no further pair is added to the program for them."""
 _EXTRA_PLACES = 8
@@ -23,14 +23,14 @@ _EXTRA_PLACES = 8
 _OVERLOAD_COST = 2.0
 """Cost of the first place above the mean load; the next costs twice as much, and so on. It is higher than the value of
 any pair but lower than the cost of an unwilling reviewer."""
-_FIRST_PAIRS, _MORE_PAIRS = 20, 10
+_INITIAL_PAIRS, _ADDED_PAIRS = 20, 10
 """Number of pairs per proposal in the initial linear program, and maximum number added in each further step."""
 
 
 class AssignmentPlan(NamedTuple):
     pairs: list[tuple[str, str]]
     """Assignments as pairs of a proposal and a reviewer, in the order of the proposals."""
-    short: dict[str, int]
+    missing_reviewers: dict[str, int]
     """Number of missing reviewers, by proposal. Reviewers are missing because of conflicts, or because there are too
     few."""
 
@@ -39,7 +39,7 @@ class _Places(NamedTuple):
     """Places of a reviewer with the same cost."""
 
     column: int
-    number: float
+    count: float
     cost: float
 
 
@@ -63,11 +63,11 @@ def plan_assignments(
     names = list(reviewers_needed)
     proposals = [names[row] for row in rows]
     needed_by_row = [reviewers_needed[name] for name in proposals]
-    random_weight = _RANDOM if values is None else _RANDOM_BESIDE_VALUES
+    random_weight = _RANDOM_WEIGHT if values is None else _RANDOM_WEIGHT_WITH_VALUES
     costs = np.random.default_rng(0).random((len(proposals), len(reviewers))) * random_weight
     if values is not None:
         costs -= values[rows]
-    row_of, column_of = _numbered(proposals), _numbered(reviewers)
+    row_of, column_of = _number_names(proposals), _number_names(reviewers)
     for proposal, reviewer in barred_pairs:
         if proposal in row_of and reviewer in column_of:
             costs[row_of[proposal], column_of[reviewer]] = np.inf
@@ -77,16 +77,16 @@ def plan_assignments(
     # By value, no reviewer should get more than the mean load, rounded up, or than the limit. Otherwise, loads are even
     # if as few places as possible are above the mean load, rounded down.
     mean = total / len(reviewers)
-    free = min(math.floor(mean), max_load or total) if values is None else max_load or math.ceil(mean)
+    base_load = min(math.floor(mean), max_load or total) if values is None else max_load or math.ceil(mean)
     places = [
         _Places(column, *place)
         for column, name in enumerate(reviewers)
-        for place in _reviewer_places(loads.get(name, 0), free, max_load)
+        for place in _list_reviewer_places(loads.get(name, 0), base_load, max_load)
     ]
-    chosen, lacking = _solve(costs, needed_by_row, places, tolerance=random_weight)
+    chosen, missing = _solve(costs, needed_by_row, places, tolerance=random_weight)
     return AssignmentPlan(
-        [(proposals[p], reviewers[r]) for p, r in chosen],
-        {name: count for name, count in zip(proposals, lacking, strict=True) if count},
+        [(proposals[proposal_index], reviewers[reviewer_index]) for proposal_index, reviewer_index in chosen],
+        {name: count for name, count in zip(proposals, missing, strict=True) if count},
     )
 
 
@@ -98,7 +98,7 @@ def _solve(
     from scipy.sparse import coo_array
 
     rows, columns = costs.shape
-    width = min(columns, max(needed_by_row) + _FIRST_PAIRS)
+    width = min(columns, max(needed_by_row) + _INITIAL_PAIRS)
     active = np.zeros(costs.shape, dtype=bool)
     np.put_along_axis(active, np.argpartition(costs, width - 1, axis=1)[:, :width], True, axis=1)
     active &= np.isfinite(costs)
@@ -106,56 +106,56 @@ def _solve(
     place_costs = [place.cost for place in places]
     # Constraints (rows): for each proposal, its pairs plus missing reviewers equal the number needed; for each
     # reviewer, pairs equal places. Variables (columns): pairs, places, the number of missing reviewers.
-    right = np.array([*needed_by_row, *(0 for _ in range(columns))], dtype=float)
+    right_side = np.array([*needed_by_row, *(0 for _ in range(columns))], dtype=float)
     while True:
-        p, r = np.nonzero(active)
-        pairs, first_missing = len(p), len(p) + len(places)
+        active_rows, active_columns = np.nonzero(active)
+        pairs, first_missing = len(active_rows), len(active_rows) + len(places)
         matrix: Any = coo_array(
             (
                 np.concatenate([np.ones(2 * pairs), -np.ones(len(places)), np.ones(rows)]),
                 (
-                    np.concatenate([p, rows + r, rows + place_columns, np.arange(rows)]),
+                    np.concatenate([active_rows, rows + active_columns, rows + place_columns, np.arange(rows)]),
                     np.concatenate([np.arange(pairs), np.arange(first_missing), first_missing + np.arange(rows)]),
                 ),
             ),
             shape=(rows + columns, first_missing + rows),
         ).tocsr()
-        upper = np.concatenate([np.ones(pairs), [place.number for place in places], np.full(rows, np.inf)])
+        upper = np.concatenate([np.ones(pairs), [place.count for place in places], np.full(rows, np.inf)])
         bounds: Any = np.column_stack([np.zeros(len(upper)), upper])
         solution = linprog(
-            np.concatenate([costs[p, r], place_costs, np.full(rows, _MISSING_COST)]),
+            np.concatenate([costs[active_rows, active_columns], place_costs, np.full(rows, _MISSING_COST)]),
             A_eq=matrix,
-            b_eq=right,
+            b_eq=right_side,
             bounds=bounds,
             method="highs-ds",
         )
         if solution.x is None:
             raise ArithmeticError(f"no plan of assignments was found: {solution.message}")
         prices = solution.eqlin.marginals
-        reduced = np.where(active, np.inf, costs - prices[:rows, None] - prices[None, rows:])
-        pairs_to_add = min(columns, _MORE_PAIRS)
-        cheapest = np.argpartition(reduced, pairs_to_add - 1, axis=1)[:, :pairs_to_add]
-        improving = np.take_along_axis(reduced, cheapest, axis=1) < -tolerance
+        reduced_costs = np.where(active, np.inf, costs - prices[:rows, None] - prices[None, rows:])
+        pairs_to_add = min(columns, _ADDED_PAIRS)
+        cheapest = np.argpartition(reduced_costs, pairs_to_add - 1, axis=1)[:, :pairs_to_add]
+        improving = np.take_along_axis(reduced_costs, cheapest, axis=1) < -tolerance
         if not improving.any():
             chosen = solution.x[:pairs] > 0.5
-            pairs_chosen = list(zip(p[chosen].tolist(), r[chosen].tolist(), strict=True))
+            pairs_chosen = list(zip(active_rows[chosen].tolist(), active_columns[chosen].tolist(), strict=True))
             return pairs_chosen, np.rint(solution.x[first_missing:]).astype(int).tolist()
-        row_numbers, place = np.nonzero(improving)
-        active[row_numbers, cheapest[row_numbers, place]] = True
+        row_numbers, position = np.nonzero(improving)
+        active[row_numbers, cheapest[row_numbers, position]] = True
 
 
-def _reviewer_places(load: int, free: int, max_load: int | None) -> Iterator[tuple[float, float]]:
+def _list_reviewer_places(load: int, base_load: int, max_load: int | None) -> Iterator[tuple[float, float]]:
     """Yield groups of a reviewer's additional places, as the number of places and the cost of each: the places up to a
-    load of `free`, then single places at rising costs and, if there is no limit, any number of places."""
-    if load < free:
-        yield free - load, 0.0
-    first = max(load, free) + 1
-    last = max(load, free) + _EXTRA_PLACES if max_load is None else max_load
+    load of `base_load`, then single places at rising costs and, if there is no limit, any number of places."""
+    if load < base_load:
+        yield base_load - load, 0.0
+    first = max(load, base_load) + 1
+    last = max(load, base_load) + _EXTRA_PLACES if max_load is None else max_load
     for place in range(first, last + 1):
-        yield 1, _OVERLOAD_COST * (place - free)
+        yield 1, _OVERLOAD_COST * (place - base_load)
     if max_load is None:
-        yield np.inf, _OVERLOAD_COST * (last + 1 - free)
+        yield np.inf, _OVERLOAD_COST * (last + 1 - base_load)
 
 
-def _numbered(names: Sequence[str]) -> dict[str, int]:
+def _number_names(names: Sequence[str]) -> dict[str, int]:
     return {name: number for number, name in enumerate(names)}

@@ -20,18 +20,23 @@ from typing import Literal, NamedTuple
 
 from assayer.blinding.blind import spans_to_mask
 from orchestrator.access.roles import MemberId
-from orchestrator.reviewing.institutions import InstitutionName, institution_name, normalised, places_of
+from orchestrator.reviewing.institutions import (
+    InstitutionName,
+    find_institution,
+    normalise_word,
+    parse_institution_name,
+)
 
 _WORD = re.compile(r"[^\W_]+")
-_MIDDLE_NAMES = 2
-_IN_A_NAME = re.compile(r"\.?[ \t\u00a0]*[-–]?[ \t\u00a0]*\n?[ \t\u00a0]*")
+_MAX_MIDDLE_NAMES = 2
+_NAME_GAP = re.compile(r"\.?[ \t\u00a0]*[-–]?[ \t\u00a0]*\n?[ \t\u00a0]*")
 """Pattern of the text allowed between two words of a name. A full stop is allowed only after an initial; a comma
 separates two names."""
-_AROUND = 60
+_CONTEXT_CHARS = 60
 """Number of characters before and after the start of a match that are shown as the reason."""
 
 
-class Interest(NamedTuple):
+class ReviewerDetails(NamedTuple):
     """A reviewer, with the details that identify the reviewer in a proposal."""
 
     member: MemberId
@@ -56,12 +61,12 @@ class FoundConflict(NamedTuple):
 class _Phrases(NamedTuple):
     """Phrases that identify a reviewer in a proposal."""
 
-    person: Interest
+    details: ReviewerDetails
     full: tuple[str, ...]
     initials: tuple[str, ...]
     institutions: tuple[str, ...]
     universities: tuple[InstitutionName, ...]
-    apart: tuple[str, str] | None
+    first_and_family: tuple[str, str] | None
     """First name and family name, between which middle names are allowed."""
     address: re.Pattern[str] | None
 
@@ -75,140 +80,167 @@ class _Words:
         self.folded = [_fold(match.group()) for match in self.matches]
         self.joined = f" {' '.join(self.folded)} "
 
-    def place(self, phrase: str) -> int | None:
+    def find_phrase(self, phrase: str) -> int | None:
         """Return the position in the text at which a phrase of whole words begins; None if it does not occur."""
         offset = self.joined.find(f" {phrase} ")
         if offset < 0:
             return None
         return self.matches[self.joined.count(" ", 0, offset)].start()
 
-    def around_middle_names(self, first: str, family: str) -> int | None:
+    def find_with_middle_names(self, first: str, family: str) -> int | None:
         """Return the position of a name with one or two middle names between `first` and `family`; None if it does not
         occur. Middle names are capitalised words or initials; if `first` is an initial, all of them must be initials.
         """
-        for at, word in enumerate(self.folded):
+        for start, word in enumerate(self.folded):
             if word != first:
                 continue
-            for last in range(at + 2, min(at + 2 + _MIDDLE_NAMES, len(self.folded))):
-                names = self.matches[at : last + 1]
+            for last in range(start + 2, min(start + 2 + _MAX_MIDDLE_NAMES, len(self.folded))):
+                names = self.matches[start : last + 1]
                 if self.folded[last] == family and self._is_name(names, initials=len(first) == 1):
                     return names[0].start()
         return None
 
     def _is_name(self, words: Sequence[re.Match[str]], *, initials: bool) -> bool:
-        for item, next in pairwise(words):
-            gap = self.text[item.end() : next.start()]
-            if not _IN_A_NAME.fullmatch(gap) or (gap.startswith(".") and len(item.group()) > 1):
+        for word, next_word in pairwise(words):
+            gap = self.text[word.end() : next_word.start()]
+            if not _NAME_GAP.fullmatch(gap) or (gap.startswith(".") and len(word.group()) > 1):
                 return False
         middle = [word.group() for word in words[1:-1]]
-        return all(item[0].isupper() and (len(item) == 1 or not initials) for item in middle)
+        return all(name[0].isupper() and (len(name) == 1 or not initials) for name in middle)
 
 
 class ConflictSearch:
     """Search for conflicts of interest of a given set of reviewers in any number of proposals."""
 
-    def __init__(self, people: Sequence[Interest]) -> None:
-        self._people = [_phrases(person) for person in people]
+    def __init__(self, people: Sequence[ReviewerDetails]) -> None:
+        self._reviewers = [_build_phrases(person) for person in people]
         self._by_word = defaultdict[str, list[str]](list)
         """Phrases by their longest word."""
-        for phrase in {initial for who in self._people for initial in (*who.full, *who.initials, *who.institutions)}:
+        for phrase in {
+            phrase
+            for reviewer in self._reviewers
+            for phrase in (*reviewer.full, *reviewer.initials, *reviewer.institutions)
+        }:
             self._by_word[max(phrase.split(), key=len)].append(phrase)
-        self._close = defaultdict[str, list[tuple[Interest, str]]](list)
+        self._relations = defaultdict[str, list[tuple[ReviewerDetails, str]]](list)
         """Reviewers by the phrases that name a person close to them, with the person's stored name."""
         for person in people:
             for name in dict.fromkeys((*person.people, *person.coauthors)):
-                for phrase in dict.fromkeys(_names(name)[0]):
-                    self._close[phrase].append((person, name))
-        for phrase in self._close.keys() - {known for phrases in self._by_word.values() for known in phrases}:
+                for phrase in dict.fromkeys(_spell_name(name)[0]):
+                    self._relations[phrase].append((person, name))
+        for phrase in self._relations.keys() - {searched for phrases in self._by_word.values() for searched in phrases}:
             self._by_word[max(phrase.split(), key=len)].append(phrase)
 
-    def sets_of_words(self) -> set[frozenset[str]]:
-        """Return sets of words (see `words_of`); a text with a conflict contains at least one set completely."""
-        phrases = [phrase.split() for of_a_word in self._by_word.values() for phrase in of_a_word]
-        universities = [university.words for person in self._people for university in person.universities]
-        addresses = [_phrase(person.person.email).split() for person in self._people if person.address is not None]
+    def list_word_sets(self) -> set[frozenset[str]]:
+        """Return sets of words (see `extract_words`); a text with a conflict contains at least one set completely."""
+        phrases = [phrase.split() for phrases_of_word in self._by_word.values() for phrase in phrases_of_word]
+        universities = [university.words for reviewer in self._reviewers for university in reviewer.universities]
+        addresses = [
+            _normalise_phrase(reviewer.details.email).split()
+            for reviewer in self._reviewers
+            if reviewer.address is not None
+        ]
         return {frozenset(words) for words in (*phrases, *universities, *addresses)}
 
-    def found(self, title: str, text: str, other_texts: Sequence[str] = ()) -> Iterator[FoundConflict]:
+    def find_conflicts(self, title: str, text: str, other_texts: Sequence[str] = ()) -> Iterator[FoundConflict]:
         """Yield at most one conflict for each reviewer: by the reviewer's name, otherwise by institution, otherwise by
         the name of a person close to the reviewer. `text` must not include the list of references, because citing a
         person is not a conflict. `other_texts` contains text that identifies the applicant but is not part of `text`:
         fields above it, and masked words."""
         all_words = _Words("\n".join((title, text, *other_texts)))
-        phrases_found = self._phrases_in(all_words)
+        phrases_found = self._find_phrases(all_words)
         text_words = frozenset(all_words.folded)
         normalised_words = (
-            frozenset(map(normalised, text_words)) if any(who.universities for who in self._people) else frozenset()
+            frozenset(map(normalise_word, text_words))
+            if any(reviewer.universities for reviewer in self._reviewers)
+            else frozenset()
         )
-        own_words: list[_Words] | None = None
-        close = {phrase: self._close[phrase] for phrase in phrases_found if phrase in self._close}
+        identifying_texts: list[_Words] | None = None
+        relations = {phrase: self._relations[phrase] for phrase in phrases_found if phrase in self._relations}
         found_members = set[MemberId]()
-        for who in self._people:
-            if who.address is not None and (place := who.address.search(all_words.text)):
-                found_members.add(who.person.member)
-                yield FoundConflict(who.person.member, "name", _words_around(all_words.text, place.start()))
+        for reviewer in self._reviewers:
+            if reviewer.address is not None and (match := reviewer.address.search(all_words.text)):
+                found_members.add(reviewer.details.member)
+                yield FoundConflict(reviewer.details.member, "name", _quote_around(all_words.text, match.start()))
                 continue
-            apart = who.apart is not None and text_words.issuperset(who.apart)
-            in_full = apart or not phrases_found.isdisjoint(who.full)
-            if in_full and (words := _first([all_words], who.full) or (apart and _apart([all_words], who.apart))):
-                found_members.add(who.person.member)
-                yield FoundConflict(who.person.member, "name", words)
+            may_have_middle_names = reviewer.first_and_family is not None and text_words.issuperset(
+                reviewer.first_and_family
+            )
+            may_be_in_full = may_have_middle_names or not phrases_found.isdisjoint(reviewer.full)
+            if may_be_in_full and (
+                words := _quote_phrase([all_words], reviewer.full)
+                or (may_have_middle_names and _quote_with_middle_names([all_words], reviewer.first_and_family))
+            ):
+                found_members.add(reviewer.details.member)
+                yield FoundConflict(reviewer.details.member, "name", words)
                 continue
-            initials = who.apart and (who.apart[0][0], who.apart[1])
-            might = bool(initials) and text_words.issuperset(initials or ()) and bool(_apart([all_words], initials))
+            initials = reviewer.first_and_family and (reviewer.first_and_family[0][0], reviewer.first_and_family[1])
+            matches_initials = (
+                bool(initials)
+                and text_words.issuperset(initials or ())
+                and bool(_quote_with_middle_names([all_words], initials))
+            )
             universities = [
                 university
-                for university in who.universities
-                if normalised_words.issuperset(university.words) and _of_university([all_words], [university])
+                for university in reviewer.universities
+                if normalised_words.issuperset(university.words) and _quote_university([all_words], [university])
             ]
-            if not might and not universities and phrases_found.isdisjoint((*who.initials, *who.institutions)):
+            if (
+                not matches_initials
+                and not universities
+                and phrases_found.isdisjoint((*reviewer.initials, *reviewer.institutions))
+            ):
                 continue
-            own_words = own_words or _identifying(title, text, other_texts)
-            if words := _first(own_words, who.initials) or _apart(own_words, initials):
-                found_members.add(who.person.member)
-                yield FoundConflict(who.person.member, "name", words)
-            elif words := _first(own_words, who.institutions) or _of_university(own_words, universities):
-                found_members.add(who.person.member)
-                yield FoundConflict(who.person.member, "affiliation", words)
-        for phrase, people in sorted(close.items()):
-            own_words = own_words or _identifying(title, text, other_texts)
-            if words := _first(own_words, (phrase,)):
+            identifying_texts = identifying_texts or _extract_identifying_texts(title, text, other_texts)
+            if words := _quote_phrase(identifying_texts, reviewer.initials) or _quote_with_middle_names(
+                identifying_texts, initials
+            ):
+                found_members.add(reviewer.details.member)
+                yield FoundConflict(reviewer.details.member, "name", words)
+            elif words := _quote_phrase(identifying_texts, reviewer.institutions) or _quote_university(
+                identifying_texts, universities
+            ):
+                found_members.add(reviewer.details.member)
+                yield FoundConflict(reviewer.details.member, "affiliation", words)
+        for phrase, people in sorted(relations.items()):
+            identifying_texts = identifying_texts or _extract_identifying_texts(title, text, other_texts)
+            if words := _quote_phrase(identifying_texts, (phrase,)):
                 for person, name in people:
                     if person.member not in found_members:
                         found_members.add(person.member)
-                        yield _close_person(person, name, words)
+                        yield _build_relation_conflict(person, name, words)
 
-    def _phrases_in(self, words: _Words) -> Set[str]:
+    def _find_phrases(self, words: _Words) -> Set[str]:
         """Return the phrases that occur in a text."""
         first_words = self._by_word.keys() & set(words.folded)
         return {phrase for word in first_words for phrase in self._by_word[word] if f" {phrase} " in words.joined}
 
 
-def words_of(text: str) -> set[str]:
+def extract_words(text: str) -> set[str]:
     """Return the words of a text without case and accents, and their forms normalised as in names of universities."""
     folded = {_fold(word) for word in set(_WORD.findall(text))}
-    return folded | set(map(normalised, folded))
+    return folded | set(map(normalise_word, folded))
 
 
-def _identifying(title: str, text: str, other_texts: Sequence[str]) -> list[_Words]:
+def _extract_identifying_texts(title: str, text: str, other_texts: Sequence[str]) -> list[_Words]:
     """Return the words that identify the applicant: the texts in `other_texts`, and the passages that blind mode masks
     in `text`."""
     masked = (text[span.start : span.end] for span in spans_to_mask(text, title)[0])
     return [_Words(words) for words in (*other_texts, *masked)]
 
 
-def _close_person(person: Interest, name: str, words: str) -> FoundConflict:
+def _build_relation_conflict(person: ReviewerDetails, name: str, words: str) -> FoundConflict:
     if name in person.people:
         return FoundConflict(person.member, "person", f"{name}, declared by the reviewer: {words}")
     paper = f"{name}, co-author of “{person.coauthors[name]}”: {words}"
     return FoundConflict(person.member, "coauthor", paper)
 
 
-def _phrases(person: Interest) -> _Phrases:
-    full, initials = _names(person.name)
-    institutions = (_phrase(part) for part in person.affiliation.split(";"))
-    universities = (institution_name(_phrase(part).split()) for part in person.affiliation.split(";"))
-    parts = _phrase(person.name).split()
+def _build_phrases(person: ReviewerDetails) -> _Phrases:
+    full, initials = _spell_name(person.name)
+    institutions = (_normalise_phrase(part) for part in person.affiliation.split(";"))
+    universities = (parse_institution_name(_normalise_phrase(part).split()) for part in person.affiliation.split(";"))
+    parts = _normalise_phrase(person.name).split()
     return _Phrases(
         person,
         full,
@@ -216,11 +248,11 @@ def _phrases(person: Interest) -> _Phrases:
         tuple(institution for institution in institutions if institution),
         tuple(university for university in universities if university),
         (parts[0], parts[-1]) if len(parts) > 1 else None,
-        _address(person.email),
+        _build_address_pattern(person.email),
     )
 
 
-def _address(email: str) -> re.Pattern[str] | None:
+def _build_address_pattern(email: str) -> re.Pattern[str] | None:
     """Return a pattern that matches the address, but not as a part of a longer address; None if the text is not an
     address."""
     if "@" not in email.strip("@"):
@@ -228,10 +260,10 @@ def _address(email: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?<![\w.+-]){re.escape(email)}(?![\w-]|\.\w)", re.IGNORECASE)
 
 
-def _names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _spell_name(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the spellings of a full name, and the spellings with initials. A single word has none, because too many
     people share it."""
-    parts = _phrase(name).split()
+    parts = _normalise_phrase(name).split()
     if len(parts) < 2:
         return (), ()
     first_names, family = parts[:-1], parts[-1]
@@ -241,7 +273,7 @@ def _names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         f"{first_names[0]} {family}",
         f"{family} {first_names[0]}",
     )
-    initials = [item[0] for item in first_names]
+    initials = [first_name[0] for first_name in first_names]
     return full, (
         f"{' '.join(initials)} {family}",
         f"{family} {' '.join(initials)}",
@@ -250,30 +282,32 @@ def _names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     )
 
 
-def _first(texts: Sequence[_Words], phrases: Sequence[str]) -> str:
+def _quote_phrase(texts: Sequence[_Words], phrases: Sequence[str]) -> str:
     """Return the words around the first phrase that occurs in any of the texts; empty if none occurs."""
-    return _first_place((words, words.place(phrase)) for phrase in phrases for words in texts)
+    return _quote_first((words, words.find_phrase(phrase)) for phrase in phrases for words in texts)
 
 
-def _apart(texts: Sequence[_Words], name: tuple[str, str] | None) -> str:
+def _quote_with_middle_names(texts: Sequence[_Words], name: tuple[str, str] | None) -> str:
     """Return the words around a name with middle names; empty if the name does not occur."""
-    return _first_place((words, words.around_middle_names(*name)) for words in texts) if name else ""
+    return _quote_first((words, words.find_with_middle_names(*name)) for words in texts) if name else ""
 
 
-def _of_university(texts: Sequence[_Words], names: Sequence[InstitutionName]) -> str:
-    return _first_place(
-        (words, next(places_of(name, words.text, words.matches, _fold), None)) for name in names for words in texts
+def _quote_university(texts: Sequence[_Words], names: Sequence[InstitutionName]) -> str:
+    return _quote_first(
+        (words, next(find_institution(name, words.text, words.matches, _fold), None))
+        for name in names
+        for words in texts
     )
 
 
-def _first_place(places: Iterable[tuple[_Words, int | None]]) -> str:
+def _quote_first(positions: Iterable[tuple[_Words, int | None]]) -> str:
     """Return the words around the first position that is not None; empty if there is none."""
-    return next((_words_around(words.text, position) for words, position in places if position is not None), "")
+    return next((_quote_around(words.text, position) for words, position in positions if position is not None), "")
 
 
-def _words_around(text: str, position: int) -> str:
+def _quote_around(text: str, position: int) -> str:
     """Return the whole words around a position, with an ellipsis where text was cut off."""
-    start, end = max(0, position - _AROUND), position + _AROUND
+    start, end = max(0, position - _CONTEXT_CHARS), position + _CONTEXT_CHARS
     words = text[start:end].split()
     if start:
         words[0] = "…"
@@ -282,7 +316,7 @@ def _words_around(text: str, position: int) -> str:
     return " ".join(words)
 
 
-def _phrase(text: str) -> str:
+def _normalise_phrase(text: str) -> str:
     return " ".join(_fold(word) for word in _WORD.findall(text))
 
 
@@ -292,4 +326,6 @@ def _fold(word: str) -> str:
     if word.isascii():
         return word.lower()
     plain = unicodedata.normalize("NFKD", word)
-    return "".join(item for item in plain if not unicodedata.combining(item) and not item.isspace()).casefold()
+    return "".join(
+        character for character in plain if not unicodedata.combining(character) and not character.isspace()
+    ).casefold()

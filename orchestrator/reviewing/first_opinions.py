@@ -8,9 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import Absent
-from orchestrator.reviewing.agreement import FEWEST, SCALE, SameOrder, mean_kappa, pair_agreements, same_order
+from orchestrator.reviewing.agreement import (
+    MIN_COMMON_PROPOSALS,
+    SCALE,
+    OrderAgreement,
+    compare_orders,
+    compute_mean_kappa,
+    compute_pair_agreements,
+)
 
-_TENTHS = 10
+_BINS = 10
 
 
 class FirstOpinions(NamedTuple):
@@ -19,46 +26,46 @@ class FirstOpinions(NamedTuple):
     members: list[str]
     proposals: list[str]
     scores: list[int]
-    machine: list[float | None]
+    report_scores: list[float | None]
     """Report score of the proposal, from 0 to 1; None if the report has no score."""
 
 
 class Distance(NamedTuple):
-    apart: int
+    difference: int
     """Difference between the scores of two first reviews of the same proposal, from 0 to 4."""
     pairs: int
     by_chance: float
     """Expected number of pairs with this difference if each review were drawn at random from all reviews."""
 
 
-class Likeness(NamedTuple):
+class ScoreSimilarity(NamedTuple):
     """Fractions of pairs of reviews with equal or similar scores."""
 
     same: float
-    near: float
+    within_one: float
     """Fraction of pairs whose scores differ by at most 1."""
 
 
-class AmongPeople(NamedTuple):
+class ReviewerAgreement(NamedTuple):
     proposals: int
     """Number of proposals with at least two first reviews."""
     reviewers: int
     pairs: int
     """Number of pairs of reviews of the same proposal."""
     distances: tuple[Distance, ...]
-    seen: Likeness
-    chance: Likeness
-    constant: Likeness
+    observed: ScoreSimilarity
+    chance: ScoreSimilarity
+    baseline: ScoreSimilarity
     """Agreement of the reviews with a baseline that gives every proposal the most frequent score."""
     most_frequent: int
     kappa: float | Absent
     """Mean kappa of the pairs of reviewers, computed as on the panel's page."""
     kappa_pairs: int
     """Number of pairs of reviewers over which the mean is taken."""
-    order: SameOrder | Absent
+    order: OrderAgreement | Absent
 
 
-class ProgramBin(NamedTuple):
+class ReportScoreBin(NamedTuple):
     low: int
     high: int
     """Upper end of the range of report scores, on a scale from 0 to 100."""
@@ -66,102 +73,107 @@ class ProgramBin(NamedTuple):
     """Number of reviews with each score from 1 to 5, of proposals whose report score is in this range."""
 
 
-class WithProgram(NamedTuple):
+class ReportAgreement(NamedTuple):
     opinions: int
     proposals: int
     unscored: int
     """Number of first reviews of proposals without a report score."""
-    bins: tuple[ProgramBin, ...]
+    bins: tuple[ReportScoreBin, ...]
     """Bins in descending order."""
-    middles: tuple[float | None, ...]
+    medians: tuple[float | None, ...]
     """Median report score, from 0 to 1, for each score of a review from 1 to 5; None for a score that no review has."""
-    order: SameOrder | Absent
+    order: OrderAgreement | Absent
 
 
-def among_people(opinions: FirstOpinions) -> AmongPeople | Absent:
+def compare_reviewers(opinions: FirstOpinions) -> ReviewerAgreement | Absent:
     """Return the agreement among the reviewers; Absent if too few proposals have two first reviews."""
     if not opinions.scores:
         return Absent(reason="There are no first reviews yet.")
-    _, places = np.unique(opinions.proposals, return_inverse=True)
-    counts = np.zeros((int(places.max()) + 1, len(SCALE)))
-    np.add.at(counts, (places, np.asarray(opinions.scores) - 1), 1)
+    _, proposal_numbers = np.unique(opinions.proposals, return_inverse=True)
+    counts = np.zeros((int(proposal_numbers.max()) + 1, len(SCALE)))
+    np.add.at(counts, (proposal_numbers, np.asarray(opinions.scores) - 1), 1)
     counts = counts[counts.sum(axis=1) > 1]
-    if len(counts) < FEWEST:
-        too_few = _only(len(counts), "proposal has", "proposals have")
-        return Absent(reason=f"{too_few} at least two first reviews; {FEWEST} are needed.")
+    if len(counts) < MIN_COMMON_PROPOSALS:
+        too_few = _explain_too_few(len(counts), "proposal has", "proposals have")
+        return Absent(reason=f"{too_few} at least two first reviews; {MIN_COMMON_PROPOSALS} are needed.")
     table = counts.T @ counts - np.diag(counts.sum(axis=0))  # counts each pair in both directions
     shares = table.sum(axis=1) / table.sum()
     by_chance = np.outer(shares, shares)
-    apart = np.abs(np.subtract.outer(SCALE, SCALE))
-    frequent = int(shares.argmax())
-    agreements = pair_agreements(opinions.members, opinions.proposals, opinions.scores)
-    return AmongPeople(
+    differences = np.abs(np.subtract.outer(SCALE, SCALE))
+    most_frequent_index = int(shares.argmax())
+    agreements = compute_pair_agreements(opinions.members, opinions.proposals, opinions.scores)
+    return ReviewerAgreement(
         proposals=len(counts),
-        reviewers=len({who for agreement in agreements for who in (agreement.first, agreement.second)}),
+        reviewers=len({member for agreement in agreements for member in (agreement.first, agreement.second)}),
         pairs=round(table.sum() / 2),
         distances=tuple(
             Distance(
                 number,
-                round(table[apart == number].sum() / 2),
-                float(table.sum() / 2 * by_chance[apart == number].sum()),
+                round(table[differences == number].sum() / 2),
+                float(table.sum() / 2 * by_chance[differences == number].sum()),
             )
             for number in range(len(SCALE))
         ),
-        seen=_likeness(table / table.sum(), apart),
-        chance=_likeness(by_chance, apart),
-        constant=Likeness(float(shares[frequent]), float(shares[apart[frequent] <= 1].sum())),
-        most_frequent=SCALE[frequent],
-        kappa=mean_kappa(agreements),
+        observed=_measure_similarity(table / table.sum(), differences),
+        chance=_measure_similarity(by_chance, differences),
+        baseline=ScoreSimilarity(
+            float(shares[most_frequent_index]), float(shares[differences[most_frequent_index] <= 1].sum())
+        ),
+        most_frequent=SCALE[most_frequent_index],
+        kappa=compute_mean_kappa(agreements),
         kappa_pairs=sum(not isinstance(agreement.kappa, Absent) for agreement in agreements),
-        order=_total_order([agreement.order for agreement in agreements]),
+        order=_sum_orders([agreement.order for agreement in agreements]),
     )
 
 
-def with_program(opinions: FirstOpinions) -> WithProgram | Absent:
+def compare_with_reports(opinions: FirstOpinions) -> ReportAgreement | Absent:
     """Return the agreement with the report scores; Absent if too few first reviews are of proposals with a report
     score."""
     if not opinions.scores:
         return Absent(reason="There are no first reviews yet.")
-    machine = np.asarray(opinions.machine, dtype=float)
-    has_machine_score = ~np.isnan(machine)
-    if has_machine_score.sum() < FEWEST:
-        too_few = _only(int(has_machine_score.sum()), "first review is", "first reviews are")
-        basis_text = f"of a proposal with a report score; at least {FEWEST} are needed"
+    report_scores = np.asarray(opinions.report_scores, dtype=float)
+    has_report_score = ~np.isnan(report_scores)
+    if has_report_score.sum() < MIN_COMMON_PROPOSALS:
+        too_few = _explain_too_few(int(has_report_score.sum()), "first review is", "first reviews are")
+        basis_text = f"of a proposal with a report score; at least {MIN_COMMON_PROPOSALS} are needed"
         return Absent(reason=f"{too_few} {basis_text}.")
-    scores, figures, members = (
-        np.asarray(opinions.scores)[has_machine_score],
-        machine[has_machine_score],
-        np.asarray(opinions.members)[has_machine_score],
+    scores, known_report_scores, members = (
+        np.asarray(opinions.scores)[has_report_score],
+        report_scores[has_report_score],
+        np.asarray(opinions.members)[has_report_score],
     )
-    borders = np.arange(_TENTHS + 1) / _TENTHS
-    by_score = [figures[scores == score] for score in SCALE]
-    counted = np.array([np.histogram(item, borders)[0] for item in by_score])
-    return WithProgram(
-        opinions=len(figures),
+    borders = np.arange(_BINS + 1) / _BINS
+    groups = [known_report_scores[scores == score] for score in SCALE]
+    counted = np.array([np.histogram(group, borders)[0] for group in groups])
+    return ReportAgreement(
+        opinions=len(known_report_scores),
         proposals=len(
-            {proposal for proposal, there in zip(opinions.proposals, has_machine_score, strict=True) if there}
+            {proposal for proposal, has_score in zip(opinions.proposals, has_report_score, strict=True) if has_score}
         ),
-        unscored=int((~has_machine_score).sum()),
+        unscored=int((~has_report_score).sum()),
         bins=tuple(
-            ProgramBin(10 * place, 10 * place + 10, tuple(counted[:, place].tolist()))
-            for place in reversed(range(_TENTHS))
+            ReportScoreBin(10 * tenth, 10 * tenth + 10, tuple(counted[:, tenth].tolist()))
+            for tenth in reversed(range(_BINS))
         ),
-        middles=tuple(float(np.median(item)) if len(item) else None for item in by_score),
-        order=_total_order(
-            [same_order(scores[members == who].tolist(), figures[members == who]) for who in np.unique(members)]
+        medians=tuple(float(np.median(group)) if len(group) else None for group in groups),
+        order=_sum_orders(
+            [
+                compare_orders(scores[members == member].tolist(), known_report_scores[members == member])
+                for member in np.unique(members)
+            ]
         ),
     )
 
 
-def _likeness(shares: NDArray[np.float64], apart: NDArray[np.int64]) -> Likeness:
-    return Likeness(float(shares[apart == 0].sum()), float(shares[apart <= 1].sum()))
+def _measure_similarity(shares: NDArray[np.float64], differences: NDArray[np.int64]) -> ScoreSimilarity:
+    return ScoreSimilarity(float(shares[differences == 0].sum()), float(shares[differences <= 1].sum()))
 
 
-def _total_order(orders: list[SameOrder]) -> SameOrder | Absent:
-    order = SameOrder(sum(item.pairs for item in orders), sum(item.kept for item in orders))
+def _sum_orders(orders: list[OrderAgreement]) -> OrderAgreement | Absent:
+    order = OrderAgreement(sum(order.pairs for order in orders), sum(order.pairs_in_order for order in orders))
     return order if order.pairs else Absent(reason="No reviewer gave two of these proposals different scores.")
 
 
-def _only(count: int, text: str, several: str) -> str:
-    sentence = f"No {text}" if not count else f"Only 1 {text}" if count == 1 else f"Only {count} {several}"
+def _explain_too_few(count: int, singular: str, plural: str) -> str:
+    sentence = f"No {singular}" if not count else f"Only 1 {singular}" if count == 1 else f"Only {count} {plural}"
     return f"Not enough reviews. {sentence}"

@@ -14,29 +14,31 @@ class AnswerFault(NamedTuple):
     detail: str
 
 
-def fault_of_answers(terms: CallTerms, answers: ReviewAnswers) -> AnswerFault | None:
+def find_answer_fault(terms: CallTerms, answers: ReviewAnswers) -> AnswerFault | None:
     """Return the first fault of a reviewer's answers to the form of a call; None if they are complete."""
-    return next(_faults(terms, answers), None)
+    return next(_list_faults(terms, answers), None)
 
 
-def _faults(terms: CallTerms, answers: ReviewAnswers) -> Iterator[AnswerFault]:
+def _list_faults(terms: CallTerms, answers: ReviewAnswers) -> Iterator[AnswerFault]:
     criteria, form = [criterion.name for criterion in terms.criteria], terms.form
     for name in criteria:
         if name not in answers.criteria:
-            yield AnswerFault(f"/criteria/{_escaped(name)}", f"Give a score from 1 to 10 for the criterion “{name}”.")
-    for kind, known, given in (
+            yield AnswerFault(
+                f"/criteria/{_escape_pointer(name)}", f"Give a score from 1 to 10 for the criterion “{name}”."
+            )
+    for kind, known_names, given_answers in (
         ("criteria", criteria, answers.criteria),
         ("fields", [field.name for field in form.fields], answers.fields),
     ):
-        for name in given:
-            if name not in known:
+        for name in given_answers:
+            if name not in known_names:
                 yield AnswerFault(
-                    f"/{kind}/{_escaped(name)}",
+                    f"/{kind}/{_escape_pointer(name)}",
                     f"The call's review form has no {'criterion' if kind == 'criteria' else 'field'} named “{name}”.",
                 )
     for field in form.fields:
-        if detail := _fault_of_field(field, answers.fields):
-            yield AnswerFault(f"/fields/{_escaped(field.name)}", detail)
+        if detail := _find_field_fault(field, answers.fields):
+            yield AnswerFault(f"/fields/{_escape_pointer(field.name)}", detail)
     if form.confidence and answers.confidence is None:
         yield AnswerFault("/confidence", "State how certain you are, from 1 to 5.")
     if not form.confidence and answers.confidence is not None:
@@ -45,9 +47,9 @@ def _faults(terms: CallTerms, answers: ReviewAnswers) -> Iterator[AnswerFault]:
         yield AnswerFault("/to_applicant", "The call's review form does not ask for comments to the applicant.")
 
 
-def _fault_of_field(field: ReviewField, given: Mapping[str, int | str]) -> str:
+def _find_field_fault(field: ReviewField, answers: Mapping[str, int | str]) -> str:
     """Return a sentence that states what is wrong with the answer to a field; empty if it is valid."""
-    answer = given.get(field.name)
+    answer = answers.get(field.name)
     if answer in (None, "") or (isinstance(answer, str) and not answer.strip()):
         return f"Answer “{field.name}”." if field.required else ""
     if field.kind == "text":
@@ -57,7 +59,7 @@ def _fault_of_field(field: ReviewField, given: Mapping[str, int | str]) -> str:
     return f"“{field.name}” must be a score from 1 to {field.highest}."
 
 
-def criterion_means(opinions: Iterable[Opinion]) -> dict[str, float]:
+def compute_criterion_means(opinions: Iterable[Opinion]) -> dict[str, float]:
     """Return the mean score of each criterion over the reviews that count."""
     scores = defaultdict[str, list[int]](list)
     for opinion in opinions:
@@ -67,6 +69,6 @@ def criterion_means(opinions: Iterable[Opinion]) -> dict[str, float]:
     return {name: sum(values) / len(values) for name, values in scores.items()}
 
 
-def _escaped(name: str) -> str:
+def _escape_pointer(name: str) -> str:
     """Return a name as a part of a JSON Pointer."""
     return name.replace("~", "~0").replace("/", "~1")

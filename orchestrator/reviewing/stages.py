@@ -3,6 +3,8 @@
 import datetime as dt
 from typing import Literal, NamedTuple
 
+from assayer.reports.wording import count
+
 StageName = Literal["Submitted", "Evaluated", "Assigned", "Reviewed", "Decided"]
 NextStep = Literal["add", "wait", "assign", "review", "decide", "sign off", "letters"]
 """Next step for a person in a call."""
@@ -37,49 +39,45 @@ class CallProgress(NamedTuple):
     step: NextStep
 
 
-def call_progress(
-    counts: CallCounts, *, signed: bool, deadline: dt.date | None, due: dt.date | None, today: dt.date
+def derive_progress(
+    counts: CallCounts, *, is_signed_off: bool, deadline: dt.date | None, due: dt.date | None, today: dt.date
 ) -> CallProgress:
     """Return the stages of a call and the next step. `deadline` is the last day for proposals, `due` for reviews."""
     evaluated = counts.proposals - counts.unfinished
     opinions_given = counts.reviews - counts.missing
-    late = due is not None and due < today and counts.missing > 0
-    closes = f", until {deadline}" if deadline is not None and deadline >= today else ""
+    is_late = due is not None and due < today and counts.missing > 0
+    deadline_text = f", until {deadline}" if deadline is not None and deadline >= today else ""
     done = (
         counts.proposals > 0,
         counts.proposals > 0 and not counts.unfinished,
         0 < counts.readable == counts.assigned,
         counts.reviews > 0 and not counts.missing and counts.readable == counts.assigned,
-        signed,
+        is_signed_off,
     )
     details = (
-        f"{_count(counts.proposals, 'proposal')}{closes}",
+        f"{count(counts.proposals, 'proposal')}{deadline_text}",
         f"{evaluated:,} of {counts.proposals:,}",
-        f"{counts.assigned:,} of {_count(counts.readable, 'proposal')}",
-        f"{opinions_given:,} of {_count(counts.reviews, 'review')}",
-        "signed off" if signed else f"{counts.decided:,} of {counts.proposals:,}",
+        f"{counts.assigned:,} of {count(counts.readable, 'proposal')}",
+        f"{opinions_given:,} of {count(counts.reviews, 'review')}",
+        "signed off" if is_signed_off else f"{counts.decided:,} of {counts.proposals:,}",
     )
-    overdue = f"{_count(counts.missing, 'review')} overdue since {due}" if late and not signed else ""
+    overdue = f"{count(counts.missing, 'review')} overdue since {due}" if is_late and not is_signed_off else ""
     names: tuple[StageName, ...] = ("Submitted", "Evaluated", "Assigned", "Reviewed", "Decided")
-    first_open_step = next((place for place, is_done in enumerate(done) if not is_done), len(done))
+    first_open_step = next((index for index, is_done in enumerate(done) if not is_done), len(done))
     stages = tuple(
         Stage(
             name,
-            "done" if signed or done[place] else "current" if place == first_open_step else "next",
-            details[place],
+            "done" if is_signed_off or done[index] else "current" if index == first_open_step else "next",
+            details[index],
             overdue if name == "Reviewed" else "",
         )
-        for place, name in enumerate(names)
+        for index, name in enumerate(names)
     )
-    return CallProgress(stages, "letters" if signed else _step(first_open_step, counts))
+    return CallProgress(stages, "letters" if is_signed_off else _choose_next_step(first_open_step, counts))
 
 
-def _step(first: int, counts: CallCounts) -> NextStep:
+def _choose_next_step(first_open_step: int, counts: CallCounts) -> NextStep:
     steps: tuple[NextStep, ...] = ("add", "wait", "assign", "review")
-    if first < len(steps):
-        return steps[first]
+    if first_open_step < len(steps):
+        return steps[first_open_step]
     return "decide" if counts.decided < counts.proposals else "sign off"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

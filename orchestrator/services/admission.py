@@ -13,7 +13,7 @@ from orchestrator.settings import IdentityProviderSettings
 from orchestrator.store.members import PgMembers
 
 _LOG = logging.getLogger(__name__)
-_BY_RANK: tuple[PersonRole, ...] = ("owner", "officer", "auditor", "reviewer")
+_ROLES_BY_RANK: tuple[PersonRole, ...] = ("owner", "officer", "auditor", "reviewer")
 
 
 async def admit_person(
@@ -26,23 +26,23 @@ async def admit_person(
     tenant = TenantId(provider.settings.tenant)
     by = ActBy(Actor(f"provider:{provider.name}", provider.name, "machine"), now)
     account = (tenant, identity.issuer, identity.subject, identity.email)
-    role = role_of_groups(provider.settings, identity.groups)
+    role = get_role_of_groups(provider.settings, identity.groups)
     member = await members.find_or_bind_identity(*account, by)
     if member is not None:
         if not await members.was_invited_by(member.id, by.actor):
             return member
-        return None if role is None else await _with_role(members, member, role, by)
+        return None if role is None else await _change_role(members, member, role, by)
     if role is None or identity.email is None:
         return None
     if await members.was_removed(tenant, identity.issuer, identity.subject, identity.email):
         return None
-    new = NewMember(name=identity.name, email=identity.email, role=role)
-    if await members.invite(tenant, MemberId(new_id("mb")), new, by) is None:
+    new_member = NewMember(name=identity.name, email=identity.email, role=role)
+    if await members.invite(tenant, MemberId(new_id("mb")), new_member, by) is None:
         return None
     return await members.find_or_bind_identity(*account, by)
 
 
-async def _with_role(members: PgMembers, member: Member, role: PersonRole, by: ActBy) -> Member | None:
+async def _change_role(members: PgMembers, member: Member, role: PersonRole, by: ActBy) -> Member | None:
     if role == member.role:
         return member
     try:
@@ -54,7 +54,7 @@ async def _with_role(members: PgMembers, member: Member, role: PersonRole, by: A
         return member
 
 
-def role_of_groups(settings: IdentityProviderSettings, groups: tuple[str, ...]) -> PersonRole | None:
+def get_role_of_groups(settings: IdentityProviderSettings, groups: tuple[str, ...]) -> PersonRole | None:
     """Return the highest role of any of the groups; None if no group has a role."""
     roles = {settings.roles[group] for group in groups if group in settings.roles}
-    return next((role for role in _BY_RANK if role in roles), None)
+    return next((role for role in _ROLES_BY_RANK if role in roles), None)

@@ -15,20 +15,20 @@ from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.assigning import AssignmentPlan, plan_assignments
-from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
-from orchestrator.reviewing.expertise import ExpertiseMatch, Known, assignment_values
+from orchestrator.reviewing.conflict_search import ConflictSearch, ReviewerDetails
+from orchestrator.reviewing.expertise import ExpertiseMatch, KnownExpertise, compute_assignment_values
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Member
-from orchestrator.services.call_reviewers import asked_reviewers
-from orchestrator.services.expertise import bids_by_place, coauthors
+from orchestrator.services.call_reviewers import get_call_reviewers
+from orchestrator.services.expertise import find_coauthors, index_bids
 from orchestrator.services.proposal_indexes import ProposalIndexes
 from orchestrator.services.reviewing_stores import ReviewingStores
 from orchestrator.store.assignments import ProposalText
 from orchestrator.store.members import PgMembers
 
-_BY_HAND = "Chosen manually."
+_MANUAL_REASON = "Chosen manually."
 
 
-class DraftOfAssignments(NamedTuple):
+class AssignmentDraft(NamedTuple):
     """A preview of how a call's proposals would be assigned to reviewers."""
 
     plan: AssignmentPlan
@@ -38,7 +38,7 @@ class DraftOfAssignments(NamedTuple):
     """Number of the call's proposals that each reviewer would have, including existing assignments."""
     conflicts: tuple[ConflictOfInterest, ...]
     """Conflicts that have not been cleared."""
-    ending: tuple[Assignment, ...]
+    assignments_to_end: tuple[Assignment, ...]
     """Assignments without an opinion that would end, because of a conflict or because the reviewer was removed, no
     longer reviews, or could read the reports."""
     not_blind: tuple[MemberId, ...]
@@ -50,7 +50,7 @@ class DraftOfAssignments(NamedTuple):
     match: ExpertiseMatch | None
     """The comparison of `proposals` with `people`; None if assignments are based on load alone."""
 
-    def reasons(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    def explain_pairs(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
         """Return, for each pair of proposal and reviewer, the reason for the assignment."""
         rows = {str(proposal.id): row for row, proposal in enumerate(self.proposals)}
         columns = {str(person.id): column for column, person in enumerate(self.people)}
@@ -60,25 +60,25 @@ class DraftOfAssignments(NamedTuple):
                     *([f"The reviewer's bid: {self.bids[pair]}."] if pair in self.bids else []),
                     "Assigned to balance the load."
                     if self.match is None
-                    else self.match.reason(rows[pair[0]], columns[pair[1]]),
+                    else self.match.explain_pair(rows[pair[0]], columns[pair[1]]),
                 )
             )
             for pair in pairs
         }
 
-    def shortfalls(self, max_load: int | None) -> dict[str, str]:
+    def explain_shortfalls(self, max_load: int | None) -> dict[str, str]:
         """Return the reason for each shortage, by the proposal that has too few reviewers."""
         people = {str(person.id) for person in self.people}
-        barred = Counter(str(item.evaluation) for item in self.conflicts if item.member in people)
-        number = f"{len(people)} {'reviewer' if len(people) == 1 else 'reviewers'}"
-        available = f"Only {number} {'is' if len(people) == 1 else 'are'} available"
+        conflict_counts = Counter(str(conflict.evaluation) for conflict in self.conflicts if conflict.member in people)
+        reviewer_count = f"{len(people)} {'reviewer' if len(people) == 1 else 'reviewers'}"
+        available = f"Only {reviewer_count} {'is' if len(people) == 1 else 'are'} available"
         blind = " whose first opinion would be blind" if self.not_blind else ""
         limit = f", at most {max_load} proposals each" if max_load else ""
         return {
-            item: f"{barred[item]} of {number} {'has' if barred[item] == 1 else 'have'} a conflict{limit}."
-            if barred[item]
+            proposal: f"{conflicts} of {reviewer_count} {'has' if conflicts == 1 else 'have'} a conflict{limit}."
+            if (conflicts := conflict_counts[proposal])
             else f"{available}{blind}{limit}."
-            for item in self.plan.short
+            for proposal in self.plan.missing_reviewers
         }
 
 
@@ -93,19 +93,19 @@ class AssignmentPlanner:
 
     async def draft(
         self, tenant: TenantId, batch: BatchId, body: AssignBody, *, search: bool = True
-    ) -> DraftOfAssignments:
+    ) -> AssignmentDraft:
         """Plan the call's assignments without saving them. With `search`, new conflicts of interest are searched for
         and stored; otherwise, only stored conflicts are used. Raises HttpProblem if the call is signed off or has no
         suitable reviewers."""
         if await self.reviewing.decisions.get_sign_off(tenant, batch) is not None:
             raise HttpProblem("conflict", f"The call {batch} is signed off and can no longer be changed.")
         not_blind = await self.reviewing.assignments.list_unblinded_reviewers(tenant, batch)
-        people = await self._reviewers(tenant, batch, body.reviewers, not_blind)
+        people = await self._select_reviewers(tenant, batch, body.reviewers, not_blind)
         proposals = await self.reviewing.assignments.list_proposal_texts(tenant, batch)
         expertise_by_member = await self.reviewing.expertise.get_for_members(tenant, [person.id for person in people])
         if search:
-            interests = await self._interests(tenant, batch, people, expertise_by_member)
-            new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, ConflictSearch(interests))
+            reviewer_details = await self._list_reviewer_details(tenant, batch, people, expertise_by_member)
+            new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, ConflictSearch(reviewer_details))
             await self.reviewing.assignments.store_detected_conflicts(new_conflicts, self.clock.now())
         conflicts = [
             conflict
@@ -116,47 +116,55 @@ class AssignmentPlanner:
             tenant, member=None, batch=batch, limit=100_000
         )
         conflict_pairs = {(str(conflict.evaluation), str(conflict.member)) for conflict in conflicts}
-        blind_reviewers = {item.id for item in await self.members.list_reviewers(tenant)} - set(not_blind)
-        ending = tuple(
-            item
-            for item in earlier_assignments
-            if item.opinion == "none"
-            and ((item.evaluation, item.member) in conflict_pairs or item.member not in blind_reviewers)
+        blind_reviewers = {reviewer.id for reviewer in await self.members.list_reviewers(tenant)} - set(not_blind)
+        assignments_to_end = tuple(
+            assignment
+            for assignment in earlier_assignments
+            if assignment.opinion == "none"
+            and (
+                (assignment.evaluation, assignment.member) in conflict_pairs or assignment.member not in blind_reviewers
+            )
         )
         valid_assignments = [
-            item
-            for item in earlier_assignments
-            if (item.evaluation, item.member) not in conflict_pairs and item not in ending
+            assignment
+            for assignment in earlier_assignments
+            if (assignment.evaluation, assignment.member) not in conflict_pairs and assignment not in assignments_to_end
         ]
-        assigned = Counter(item.evaluation for item in valid_assignments)
-        loads = Counter[str](item.member for item in earlier_assignments if item not in ending)
-        barred_pairs = conflict_pairs | {(str(item.evaluation), str(item.member)) for item in earlier_assignments}
+        assigned = Counter(assignment.evaluation for assignment in valid_assignments)
+        loads = Counter[str](
+            assignment.member for assignment in earlier_assignments if assignment not in assignments_to_end
+        )
+        barred_pairs = conflict_pairs | {
+            (str(assignment.evaluation), str(assignment.member)) for assignment in earlier_assignments
+        }
         reviewers_needed = {
             str(proposal.id): max(0, body.per_proposal - assigned[proposal.id]) for proposal in proposals
         }
-        given = await self.reviewing.bids.list_bids(tenant, batch)
-        bids = {(str(item.evaluation), str(item.member)): item.bid for item in given if body.strategy == "expertise"}
-        profiles = [_known(expertise_by_member.get(person.id)) for person in people]
+        stored_bids = await self.reviewing.bids.list_bids(tenant, batch)
+        bids = {(str(bid.evaluation), str(bid.member)): bid.bid for bid in stored_bids if body.strategy == "expertise"}
+        profiles = [_get_known_expertise(expertise_by_member.get(person.id)) for person in people]
         match = None
-        if body.strategy == "expertise" and (bids or any(item.keywords or item.papers for item in profiles)):
+        if body.strategy == "expertise" and (bids or any(profile.keywords or profile.papers for profile in profiles)):
             texts = [(proposal.title, proposal.text or "") for proposal in proposals]
             match = await asyncio.to_thread(ExpertiseMatch, texts, profiles)
         ids = [str(person.id) for person in people]
         values = (
-            None if match is None else assignment_values(match.similarity, bids_by_place(bids, reviewers_needed, ids))
+            None
+            if match is None
+            else compute_assignment_values(match.similarity, index_bids(bids, reviewers_needed, ids))
         )
         plan = await asyncio.to_thread(
             plan_assignments, reviewers_needed, ids, barred_pairs, loads, body.max_load, values
         )
-        new = Counter(member for _, member in plan.pairs)
-        total = {str(person.id): loads[person.id] + new[str(person.id)] for person in people}
-        return DraftOfAssignments(
+        planned_loads = Counter(member for _, member in plan.pairs)
+        total_loads = {str(person.id): loads[person.id] + planned_loads[str(person.id)] for person in people}
+        return AssignmentDraft(
             plan,
             tuple(people),
             tuple(proposals),
-            total,
+            total_loads,
             tuple(conflicts),
-            ending,
+            assignments_to_end,
             tuple(sorted(not_blind)),
             {member: stored.version for member, stored in expertise_by_member.items()},
             bids,
@@ -171,9 +179,9 @@ class AssignmentPlanner:
             return expertise or Expertise(member=member.id, version=0)
         unsearched = set(await self.reviewing.bids.list_unchecked_proposals(tenant, member.id, batch))
         if unsearched:
-            index = await self.indexes.of(tenant, batch)
-            search = ConflictSearch(await self._interests(tenant, batch, [member], {member.id: expertise}))
-            possible = unsearched.intersection(await asyncio.to_thread(index.possible_conflicts, search))
+            index = await self.indexes.update_index(tenant, batch)
+            search = ConflictSearch(await self._list_reviewer_details(tenant, batch, [member], {member.id: expertise}))
+            possible = unsearched.intersection(await asyncio.to_thread(index.find_possible_conflicts, search))
             proposals = (
                 await self.reviewing.assignments.list_proposal_texts(tenant, batch, sorted(possible))
                 if possible
@@ -181,41 +189,47 @@ class AssignmentPlanner:
             )
             conflicts = await asyncio.to_thread(_search_conflicts, proposals, search)
             await self.reviewing.assignments.store_detected_conflicts(conflicts, self.clock.now())
-            similarities = await asyncio.to_thread(index.similarities, _known(expertise))
-            new_similarities = {item: similarities[item] for item in similarities.keys() & unsearched}
+            similarities = await asyncio.to_thread(index.compute_similarities, _get_known_expertise(expertise))
+            new_similarities = {proposal: similarities[proposal] for proposal in similarities.keys() & unsearched}
             await self.reviewing.bids.mark_checked(tenant, member.id, new_similarities, expertise.changed_at)
         return expertise
 
-    async def _interests(
-        self, tenant: TenantId, batch: BatchId, people: Sequence[Member], known: Mapping[MemberId, Expertise]
-    ) -> list[Interest]:
+    async def _list_reviewer_details(
+        self,
+        tenant: TenantId,
+        batch: BatchId,
+        people: Sequence[Member],
+        expertise_by_member: Mapping[MemberId, Expertise],
+    ) -> list[ReviewerDetails]:
         """Return, for each reviewer, the details whose mention in a proposal suggests a conflict of interest."""
-        since = await self.reviewing.expertise.get_first_coauthor_year(tenant, batch)
+        first_coauthor_year = await self.reviewing.expertise.get_first_coauthor_year(tenant, batch)
         return [
-            Interest(
+            ReviewerDetails(
                 person.id,
                 person.name,
-                "; ".join(filter(None, (person.affiliation, *(stored.institutions if stored else ())))),
+                "; ".join(filter(None, (person.affiliation, *(expertise.institutions if expertise else ())))),
                 person.email,
-                stored.people if stored else (),
-                coauthors(person.name, stored.papers, since) if stored and since is not None else {},
+                expertise.people if expertise else (),
+                find_coauthors(person.name, expertise.papers, first_coauthor_year)
+                if expertise and first_coauthor_year is not None
+                else {},
             )
             for person in people
-            for stored in [known.get(person.id)]
+            for expertise in [expertise_by_member.get(person.id)]
         ]
 
-    async def keep(
-        self, tenant: TenantId, batch: BatchId, draft: DraftOfAssignments, by: ActBy
+    async def save(
+        self, tenant: TenantId, batch: BatchId, draft: AssignmentDraft, by: ActBy
     ) -> dict[tuple[str, str], str]:
         """Save the planned assignments that are still allowed, and return them with their reasons."""
-        if not draft.plan.pairs and not draft.ending:
+        if not draft.plan.pairs and not draft.assignments_to_end:
             return {}
-        reasons = await asyncio.to_thread(draft.reasons, draft.plan.pairs)
+        reasons = await asyncio.to_thread(draft.explain_pairs, draft.plan.pairs)
         pairs = {(JobId(evaluation), MemberId(member)): reason for (evaluation, member), reason in reasons.items()}
         assignments = await self.reviewing.assignments.assign(tenant, batch, pairs, by)
         return {pair: pairs[pair] for pair in sorted(assignments)}
 
-    async def assign_one(
+    async def assign_reviewer(
         self, tenant: TenantId, batch: BatchId, evaluation: JobId, reviewer: MemberId, by: ActBy
     ) -> None:
         """Assign a proposal to a manually chosen reviewer, after a check for conflicts. Raises HttpProblem if the
@@ -229,51 +243,57 @@ class AssignmentPlanner:
                 raise HttpProblem("conflict", f"The reviewer has a conflict of interest: {conflict.reason}")
         if evaluation not in {proposal.id for proposal in draft.proposals}:
             raise HttpProblem("conflict", "The proposal was cancelled, or its document cannot be read.")
-        if not await self.reviewing.assignments.assign(tenant, batch, {(evaluation, reviewer): _BY_HAND}, by):
+        if not await self.reviewing.assignments.assign(tenant, batch, {(evaluation, reviewer): _MANUAL_REASON}, by):
             raise HttpProblem("conflict", "The proposal is already assigned to this reviewer.")
 
-    async def _reviewers(
-        self, tenant: TenantId, batch: BatchId, named: tuple[str, ...] | None, not_blind: Mapping[MemberId, dt.datetime]
+    async def _select_reviewers(
+        self,
+        tenant: TenantId,
+        batch: BatchId,
+        requested_ids: tuple[str, ...] | None,
+        not_blind: Mapping[MemberId, dt.datetime],
     ) -> list[Member]:
-        """Return the call's reviewers whose first opinions would be blind, or only those in `named`. Raises HttpProblem
-        if there are none, or if a named member is not one of them."""
-        asked_people = await asked_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
-        reviewers = [person for person in asked_people.people if named is None or person.id in named]
-        if unknown := sorted(set(named or ()) - {item.id for item in reviewers}):
-            fault = "are not your reviewers" if asked_people.chosen is None else "do not review this call"
+        """Return the call's reviewers whose first opinions would be blind, or only those in `requested_ids`. Raises
+        HttpProblem if there are none, or if a requested member is not one of them."""
+        call_reviewers = await get_call_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
+        reviewers = [person for person in call_reviewers.people if requested_ids is None or person.id in requested_ids]
+        if unknown := sorted(set(requested_ids or ()) - {reviewer.id for reviewer in reviewers}):
+            fault = "are not your reviewers" if call_reviewers.chosen is None else "do not review this call"
             raise HttpProblem.invalid(f"These members {fault}: {', '.join(unknown)}.", "/reviewers")
-        if not reviewers and asked_people.chosen is not None:
+        if not reviewers and call_reviewers.chosen is not None:
             detail = "The people chosen for this call are no longer reviewers. Choose or invite others"
             raise HttpProblem("conflict", f"{detail}: PUT or POST /v1/batches/{batch}/reviewers.")
         if not reviewers:
             raise HttpProblem("conflict", f"There are no reviewers. Invite some: POST /v1/batches/{batch}/reviewers.")
-        blind = [item for item in reviewers if item.id not in not_blind]
-        if named is not None and len(blind) < len(reviewers):
+        blind_reviewers = [reviewer for reviewer in reviewers if reviewer.id not in not_blind]
+        if requested_ids is not None and len(blind_reviewers) < len(reviewers):
             sentence = " ".join(
-                f"{item.name} could read this call's reports in another role until "
-                f"{not_blind[item.id]:%Y-%m-%d}, so a first opinion would not be blind."
-                for item in reviewers
-                if item.id in not_blind
+                f"{reviewer.name} could read this call's reports in another role until "
+                f"{not_blind[reviewer.id]:%Y-%m-%d}, so a first opinion would not be blind."
+                for reviewer in reviewers
+                if reviewer.id in not_blind
             )
             raise HttpProblem.invalid(sentence, "/reviewers")
-        if not blind:
-            group_text = "All reviewers" if asked_people.chosen is None else "All reviewers chosen for this call"
+        if not blind_reviewers:
+            group_text = "All reviewers" if call_reviewers.chosen is None else "All reviewers chosen for this call"
             detail = f"{group_text} could read the reports in another role, so no first opinion would be blind."
             raise HttpProblem("conflict", f"{detail} Invite others: POST /v1/batches/{batch}/reviewers.")
-        return blind
+        return blind_reviewers
 
 
-def _known(stored: Expertise | None) -> Known:
-    papers = [(paper.title, paper.abstract) for paper in stored.papers if paper.listed_by_person] if stored else []
-    return Known(stored.keywords if stored else (), papers)
+def _get_known_expertise(expertise: Expertise | None) -> KnownExpertise:
+    papers = (
+        [(paper.title, paper.abstract) for paper in expertise.papers if paper.listed_by_person] if expertise else []
+    )
+    return KnownExpertise(expertise.keywords if expertise else (), papers)
 
 
 def _search_conflicts(
     proposals: Sequence[ProposalText], search: ConflictSearch
 ) -> list[tuple[JobId, MemberId, str, str]]:
     return [
-        (proposal.id, item.member, item.source, item.words)
+        (proposal.id, conflict.member, conflict.source, conflict.words)
         for proposal in proposals
         if proposal.text is not None
-        for item in search.found(proposal.title, proposal.text, proposal.other_texts)
+        for conflict in search.find_conflicts(proposal.title, proposal.text, proposal.other_texts)
     ]

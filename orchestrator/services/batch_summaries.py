@@ -5,16 +5,16 @@ import datetime as dt
 from assayer_client.batches import BatchLinks, BatchSummary
 from orchestrator.jobs.submissions import BatchStatus, compute_ideas_per_hour, count_unfinished
 
-_LEAST_DONE = 5
+_MIN_FINISHED = 5
 """Minimum number of finished evaluations needed to estimate a running batch's rate."""
 
 
-def batch_path(batch: str) -> str:
+def build_batch_path(batch: str) -> str:
     return f"/v1/batches/{batch}"
 
 
-def batch_links(batch: str) -> BatchLinks:
-    path = batch_path(batch)
+def build_batch_links(batch: str) -> BatchLinks:
+    path = build_batch_path(batch)
     return BatchLinks(
         batch=path,
         rows=f"{path}/rows",
@@ -24,10 +24,10 @@ def batch_links(batch: str) -> BatchLinks:
     )
 
 
-def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
+def summarise_batch(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
     finished_at = batch.finished_at
     speed = compute_ideas_per_hour(
-        batch.counts, batch.created_at, finished_at or now, 1 if finished_at else _LEAST_DONE
+        batch.counts, batch.created_at, finished_at or now, 1 if finished_at else _MIN_FINISHED
     )
     unfinished = count_unfinished(batch.counts)
     return BatchSummary(
@@ -36,10 +36,10 @@ def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
         states=batch.counts,
         ideas_per_hour=speed,
         finish_expected_at=now + dt.timedelta(hours=unfinished / speed) if speed and unfinished else None,
-        links=batch_links(batch.id),
+        links=build_batch_links(batch.id),
     )
 
 
-def tags_in(text: str) -> tuple[str, ...]:
+def parse_tags(text: str) -> tuple[str, ...]:
     """Return the distinct tags in a comma-separated string, in order."""
     return tuple(dict.fromkeys(tag for part in text.split(",") if (tag := " ".join(part.split()))))

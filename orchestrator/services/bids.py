@@ -9,7 +9,7 @@ from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import Member
 from orchestrator.services.assignments import AssignmentPlanner
 
-_CONFLICT = "Declared by the reviewer when bidding."
+_DEFAULT_CONFLICT_REASON = "Declared by the reviewer when bidding."
 
 
 class InterestsNotDeclared(HttpProblem):
@@ -27,49 +27,49 @@ class BidsPage(NamedTuple):
     proposals: list[BiddableProposal]
     total: int
     """Number of proposals on all pages."""
-    given: int
+    bid_count: int
     """Number of bids on all pages."""
-    place: int
+    page_number: int
     """The page's number, from 1."""
-    pages: int
+    page_count: int
 
 
-async def biddable_proposals(
+async def find_biddable_proposals(
     planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member
 ) -> list[BiddableProposal]:
     """Return the proposals that a reviewer may bid on, after checking for conflicts of interest. Raises HttpProblem if
     the reviewer is not asked to bid on the call, and InterestsNotDeclared if they have not declared their conflicts."""
-    await _search(planner, tenant, batch, member)
+    await _prepare_bidding(planner, tenant, batch, member)
     return await planner.reviewing.bids.list_proposals(tenant, member.id, batch)
 
 
-async def bids_page(
-    planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member, place: int, size: int
+async def get_bids_page(
+    planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member, page_number: int, size: int
 ) -> BidsPage:
-    """Return one page of the proposals that `biddable_proposals` returns; if the page does not exist, the nearest one.
-    Raises the same exceptions."""
-    await _search(planner, tenant, batch, member)
+    """Return one page of the proposals that `find_biddable_proposals` returns; if the page does not exist, return the
+    nearest one. Raises the same exceptions."""
+    await _prepare_bidding(planner, tenant, batch, member)
     bids = planner.reviewing.bids
-    total, given_count = await bids.count_proposals_and_bids(tenant, member.id, batch)
-    pages = max(1, -(-total // size))
-    place = min(max(1, place), pages)
-    proposals = await bids.list_proposals(tenant, member.id, batch, size, (place - 1) * size)
-    return BidsPage(proposals, total, given_count, place, pages)
+    total, bid_count = await bids.count_proposals_and_bids(tenant, member.id, batch)
+    page_count = max(1, -(-total // size))
+    page_number = min(max(1, page_number), page_count)
+    proposals = await bids.list_proposals(tenant, member.id, batch, size, (page_number - 1) * size)
+    return BidsPage(proposals, total, bid_count, page_number, page_count)
 
 
-async def _search(planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member) -> None:
+async def _prepare_bidding(planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member) -> None:
     if batch not in {call.id for call in await planner.reviewing.bids.list_calls(tenant, member.id)}:
         raise HttpProblem("conflict", f"You are not asked to bid on the call {batch}.")
-    stored = await planner.search_before_bids(tenant, batch, member)
-    if stored.declared_at is None:
+    expertise = await planner.search_before_bids(tenant, batch, member)
+    if expertise.declared_at is None:
         raise InterestsNotDeclared
 
 
-async def give_bids(
+async def place_bids(
     planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member, body: BidsBody, by: ActBy
 ) -> None:
     """Store bids, and declare the conflicts of interest among them. Raises HttpProblem in the same cases as
-    `biddable_proposals`, and ReviewRefused if the reviewer may not bid on one of the proposals."""
-    await _search(planner, tenant, batch, member)
-    reason = body.reason.strip() or _CONFLICT
+    `find_biddable_proposals`, and ReviewRefused if the reviewer may not bid on one of the proposals."""
+    await _prepare_bidding(planner, tenant, batch, member)
+    reason = body.reason.strip() or _DEFAULT_CONFLICT_REASON
     await planner.reviewing.bids.save_bids(tenant, member.id, batch, body.bids, reason, by)

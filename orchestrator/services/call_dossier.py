@@ -14,26 +14,26 @@ from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, EvaluationOutco
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.store.call_tables import TableRow
 
-_MAX_TEXT = 300
-_MAX_NOTE = 2_000
-_DECISIONS: tuple[DecisionOutcome, ...] = ("fund", "reserve", "decline")
-_UNFINISHED: tuple[EvaluationOutcome, ...] = ("running", "queued")
+_MAX_TEXT_CHARS = 300
+_MAX_NOTE_CHARS = 2_000
+_OUTCOMES_IN_ORDER: tuple[DecisionOutcome, ...] = ("fund", "reserve", "decline")
+_UNFINISHED_OUTCOMES: tuple[EvaluationOutcome, ...] = ("running", "queued")
 
 
-def dossier_of(
+def build_dossier(
     call: BatchStatus,
     rows: Sequence[TableRow],
     ranking: str,
     panel: Panel | None,
     now: dt.datetime,
     decisions: Sequence[Decision] = (),
-    use: BudgetUse | None = None,
+    budget_use: BudgetUse | None = None,
 ) -> Dossier:
     """Return the dossier of a call for proposals. `rows` holds all of the call's rows, with their ranks in `ranking`
-    unless that is empty. Omit `panel`, `decisions` and `use` for readers who may not see them."""
-    decided: dict[str, Decision] = {item.evaluation: item for item in decisions}
-    people: dict[str, PanelRow] = {item.evaluation: item for item in panel.rows} if panel else {}
-    unfinished = sum(row.outcome in _UNFINISHED for row in rows)
+    unless that is empty. Omit `panel`, `decisions` and `budget_use` for readers who may not see them."""
+    decisions_by_evaluation: dict[str, Decision] = {decision.evaluation: decision for decision in decisions}
+    panel_rows: dict[str, PanelRow] = {panel_row.evaluation: panel_row for panel_row in panel.rows} if panel else {}
+    unfinished = sum(row.outcome in _UNFINISHED_OUTCOMES for row in rows)
     flagged = sum(bool(row.flags) for row in rows)
     warnings = [
         BriefLine(name=name, text=text)
@@ -44,36 +44,45 @@ def dossier_of(
         if number
     ]
     return Dossier(
-        title=one_line(call.name)[:_MAX_TEXT] or str(call.id),
+        title=one_line(call.name)[:_MAX_TEXT_CHARS] or str(call.id),
         subtitle=f"created {moment(now)}",
-        counts=tuple(_counts(call, rows)),
+        counts=tuple(_list_counts(call, rows)),
         warnings=tuple(warnings),
-        order=_order(ranking, people=bool(people), decided=bool(decided)),
-        with_people=bool(people or decided),
+        order=_describe_order(ranking, has_panel_rows=bool(panel_rows), has_decisions=bool(decisions_by_evaluation)),
+        with_people=bool(panel_rows or decisions_by_evaluation),
         with_certainty=any(row.figures.certainty for row in rows if row.figures),
         rows=tuple(
-            _row(row, people, decided, use.currency if use else "")
-            for row in sorted(rows, key=lambda row: _sort_key(row, people, decided))
+            _build_row(row, panel_rows, decisions_by_evaluation, budget_use.currency if budget_use else "")
+            for row in sorted(rows, key=lambda row: _get_sort_key(row, panel_rows, decisions_by_evaluation))
         ),
         refused=tuple(
-            BriefLine(name=one_line(item.source)[:120], text=one_line(item.detail)[:_MAX_TEXT])
-            for item in call.rejected
+            BriefLine(name=one_line(rejected_row.source)[:120], text=one_line(rejected_row.detail)[:_MAX_TEXT_CHARS])
+            for rejected_row in call.rejected
         ),
-        people=(*_people(panel), *(_budget(use) if use and decided else ())) if panel else (),
-        overrides=tuple(_overrides(people.values())),
+        people=(
+            *_list_panel_lines(panel),
+            *(_list_budget_lines(budget_use) if budget_use and decisions_by_evaluation else ()),
+        )
+        if panel
+        else (),
+        overrides=tuple(_list_overrides(panel_rows.values())),
         call=str(call.id),
         day=now.date(),
     )
 
 
-def _sort_key(
-    row: TableRow, people: Mapping[str, PanelRow], decided: Mapping[str, Decision]
+def _get_sort_key(
+    row: TableRow, panel_rows: Mapping[str, PanelRow], decisions_by_evaluation: Mapping[str, Decision]
 ) -> tuple[float | bool, ...]:
     """Return a key that sorts rows by decision, then reviewers' score, then rank, then report score."""
-    score, decision, panel = row.figures.score if row.figures else None, decided.get(row.id), people.get(row.id)
+    score, decision, panel = (
+        row.figures.score if row.figures else None,
+        decisions_by_evaluation.get(row.id),
+        panel_rows.get(row.id),
+    )
     panel_score = None if panel is None else panel.score
     return (
-        len(_DECISIONS) if decision is None else _DECISIONS.index(decision.outcome),
+        len(_OUTCOMES_IN_ORDER) if decision is None else _OUTCOMES_IN_ORDER.index(decision.outcome),
         panel_score is None,
         -(panel_score or 0.0),
         row.rank is None,
@@ -84,17 +93,17 @@ def _sort_key(
     )
 
 
-def _order(ranking: str, *, people: bool, decided: bool) -> str:
-    by = [
-        *(["decision"] if decided else []),
-        *(["reviewers' score"] if people else []),
+def _describe_order(ranking: str, *, has_panel_rows: bool, has_decisions: bool) -> str:
+    sort_keys = [
+        *(["decision"] if has_decisions else []),
+        *(["reviewers' score"] if has_panel_rows else []),
         *([f"the ranking {ranking}"] if ranking else []),
         "report score; proposals without one come last",
     ]
-    return f"Sorted by {', then by '.join(by)}."
+    return f"Sorted by {', then by '.join(sort_keys)}."
 
 
-def _counts(call: BatchStatus, rows: Sequence[TableRow]) -> Iterable[BriefLine]:
+def _list_counts(call: BatchStatus, rows: Sequence[TableRow]) -> Iterable[BriefLine]:
     yield BriefLine(name="Submitted", text=f"{moment(call.created_at)}, {count(call.rows, 'row')}")
     for outcome, words in OUTCOMES_IN_WORDS.items():
         if number := sum(row.outcome == outcome for row in rows):
@@ -108,19 +117,21 @@ def _counts(call: BatchStatus, rows: Sequence[TableRow]) -> Iterable[BriefLine]:
     yield BriefLine(name="Cost", text=f"{unknown}{cost_text}" if call.cost_usd is None else cost_text)
 
 
-def _row(row: TableRow, people: Mapping[str, PanelRow], decided: Mapping[str, Decision], currency: str) -> DossierRow:
+def _build_row(
+    row: TableRow, panel_rows: Mapping[str, PanelRow], decisions_by_evaluation: Mapping[str, Decision], currency: str
+) -> DossierRow:
     figures = row.figures
     score = figures.score if figures else None
     if score is not None:
         score_text = f"{100 * score:.0f}"
     elif figures is not None:
-        score_text = f"no score: {one_line(figures.reason)[:_MAX_TEXT]}"
+        score_text = f"no score: {one_line(figures.reason)[:_MAX_TEXT_CHARS]}"
     else:
         score_text = row.problem.title if row.problem else OUTCOMES_IN_WORDS[row.outcome]
-    panel = people.get(row.id)
+    panel = panel_rows.get(row.id)
     return DossierRow(
         place=f"{row.rank.rank} ({row.rank.low:.0f}–{row.rank.high:.0f})" if row.rank else f"row {row.row}",
-        title=one_line(row.title)[:_MAX_TEXT],
+        title=one_line(row.title)[:_MAX_TEXT_CHARS],
         source=one_line(row.source)[:120],
         share=score,
         score=score_text,
@@ -128,30 +139,33 @@ def _row(row: TableRow, people: Mapping[str, PanelRow], decided: Mapping[str, De
         fit=(figures.fit if figures else None) or "–",
         flags="; ".join(FLAGS.get(flag, flag) for flag in row.flags),
         people="" if panel is None or panel.score is None else f"{panel.score:.1f} of 5",
-        decision=_decision(decided.get(row.id), currency),
+        decision=_describe_decision(decisions_by_evaluation.get(row.id), currency),
     )
 
 
-def _decision(decision: Decision | None, currency: str) -> str:
+def _describe_decision(decision: Decision | None, currency: str) -> str:
     if decision is None:
         return ""
     amount = "" if decision.amount is None else f" {decision.amount:,.0f} {currency}".rstrip()
-    reason = f": {one_line(decision.reason)[:_MAX_TEXT]}" if decision.reason else ""
+    reason = f": {one_line(decision.reason)[:_MAX_TEXT_CHARS]}" if decision.reason else ""
     return f"{decision.outcome}{amount}{reason}"
 
 
-def _budget(use: BudgetUse) -> Iterable[BriefLine]:
-    budget_text = "" if use.budget is None else f" of {use.budget:,.0f}"
-    excess_text = f", {use.awarded - (use.budget or 0):,.0f} over the budget" if use.over_budget else ""
-    yield BriefLine(
-        name="Funded", text=f"{count(use.funded)}, {use.awarded:,.0f} {use.currency}{budget_text}{excess_text}"
+def _list_budget_lines(budget_use: BudgetUse) -> Iterable[BriefLine]:
+    budget_text = "" if budget_use.budget is None else f" of {budget_use.budget:,.0f}"
+    excess_text = (
+        f", {budget_use.awarded - (budget_use.budget or 0):,.0f} over the budget" if budget_use.over_budget else ""
     )
-    yield BriefLine(name="Reserve, declined", text=f"{count(use.reserved)}, {count(use.declined)}")
-    if use.undecided:
-        yield BriefLine(name="Undecided", text=count(use.undecided))
+    yield BriefLine(
+        name="Funded",
+        text=f"{count(budget_use.funded)}, {budget_use.awarded:,.0f} {budget_use.currency}{budget_text}{excess_text}",
+    )
+    yield BriefLine(name="Reserve, declined", text=f"{count(budget_use.reserved)}, {count(budget_use.declined)}")
+    if budget_use.undecided:
+        yield BriefLine(name="Undecided", text=count(budget_use.undecided))
 
 
-def _people(panel: Panel) -> Iterable[BriefLine]:
+def _list_panel_lines(panel: Panel) -> Iterable[BriefLine]:
     submitted = f"{count(panel.submitted_opinions)} of {count(panel.assigned_opinions)} assigned"
     yield BriefLine(name="Given", text=f"{submitted}, {count(panel.revised_opinions)} revised")
     if panel.excluded_opinions:
@@ -170,15 +184,15 @@ def _people(panel: Panel) -> Iterable[BriefLine]:
         else f"{moment(sign_off.signed_off_at)} by {one_line(sign_off.signed_off_by)[:120]}",
     )
     if sign_off is not None and sign_off.note:
-        yield BriefLine(name="Note", text=one_line(sign_off.note)[:_MAX_NOTE])
+        yield BriefLine(name="Note", text=one_line(sign_off.note)[:_MAX_NOTE_CHARS])
 
 
-def _overrides(rows: Iterable[PanelRow]) -> Iterable[BriefLine]:
+def _list_overrides(rows: Iterable[PanelRow]) -> Iterable[BriefLine]:
     for row in rows:
         if row.override is not None:
             override = row.override
             yield BriefLine(
-                name=one_line(row.title)[:_MAX_TEXT],
+                name=one_line(row.title)[:_MAX_TEXT_CHARS],
                 text=f"{override.score} of 5, {one_line(override.overridden_by)[:120]}: "
-                f"{one_line(override.reason)[:_MAX_TEXT]}",
+                f"{one_line(override.reason)[:_MAX_TEXT_CHARS]}",
             )

@@ -14,7 +14,7 @@ from orchestrator.store.call_reviewers import PgCallReviewers
 from orchestrator.store.members import PgMembers
 
 
-class AskedReviewers(NamedTuple):
+class CallReviewers(NamedTuple):
     """The reviewers who can be assigned a call's proposals."""
 
     chosen: frozenset[MemberId] | None
@@ -23,13 +23,13 @@ class AskedReviewers(NamedTuple):
     """The members asked to review, sorted by name."""
 
 
-async def asked_reviewers(
+async def get_call_reviewers(
     members: PgMembers, call_reviewers: PgCallReviewers, tenant: TenantId, batch: BatchId
-) -> AskedReviewers:
+) -> CallReviewers:
     """Return the reviewers who are asked to review a batch. The batch must exist."""
     chosen = await call_reviewers.get_chosen(tenant, batch)
     all_reviewers = await members.list_reviewers(tenant)
-    return AskedReviewers(chosen, [member for member in all_reviewers if chosen is None or member.id in chosen])
+    return CallReviewers(chosen, [member for member in all_reviewers if chosen is None or member.id in chosen])
 
 
 async def choose_reviewers(
@@ -42,7 +42,7 @@ async def choose_reviewers(
             "conflict",
             f"The call {batch} was signed off on {sign_off.signed_off_at:%Y-%m-%d}. It can no longer be changed.",
         )
-    chosen_members = None if body.reviewers is None else await _known(members, tenant, body.reviewers)
+    chosen_members = None if body.reviewers is None else await _require_reviewers(members, tenant, body.reviewers)
     if not body.dry_run:
         added, removed, ended = await reviewing.call_reviewers.choose(tenant, batch, chosen_members, by)
     else:
@@ -62,9 +62,9 @@ async def choose_reviewers(
     )
 
 
-async def _known(members: PgMembers, tenant: TenantId, named: Sequence[str]) -> list[MemberId]:
+async def _require_reviewers(members: PgMembers, tenant: TenantId, requested_ids: Sequence[str]) -> list[MemberId]:
     """Return the named reviewers in order, without duplicates. Raises HttpProblem if one of them is not a reviewer."""
     reviewer_ids = {member.id for member in await members.list_reviewers(tenant)}
-    if unknown := sorted(set(named) - reviewer_ids):
+    if unknown := sorted(set(requested_ids) - reviewer_ids):
         raise HttpProblem.invalid(f"These members are not your reviewers: {', '.join(unknown[:20])}.", "/reviewers")
-    return [MemberId(id) for id in dict.fromkeys(named)]
+    return [MemberId(id) for id in dict.fromkeys(requested_ids)]

@@ -6,7 +6,7 @@ from orchestrator.jobs.requests import ComparisonRequest
 from orchestrator.problems import HttpProblem
 
 
-def comparison_request(
+def build_comparison_request(
     first: Idea, second: Idea, *, blind: bool, body: ComparisonBody | None = None
 ) -> ComparisonRequest:
     """Return the request for comparing two ideas. Raises HttpProblem if both have the same text."""

@@ -13,7 +13,7 @@ from orchestrator.problems import HttpProblem
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.erasure import PgErasures
 
-_THINGS = {
+_RESOURCE_NAMES = {
     "ev": ("evaluation", "evaluations"),
     "cp": ("comparison", "comparisons"),
     "rk": ("ranking", "rankings"),
@@ -25,7 +25,7 @@ _THINGS = {
 }
 
 
-async def proof_of(
+async def get_proof(
     audit_log: PgAuditLog, erasures: PgErasures, tenant: TenantId, number: int, now: dt.datetime
 ) -> ErasureProof:
     """Return the proof of the erasure that has this number in the audit log. Checks again whether any of the erased
@@ -34,8 +34,8 @@ async def proof_of(
     entry = entries[0] if entries and entries[0].number == number else None
     if entry is None or entry.action != "erased" or entry.content is None:
         raise HttpProblem("not-found", f"The audit log contains no erasure with the number {number:,}.")
-    deleted_ids = tuple(str(item) for item in entry.content.get("erased_ids", ()))
-    rankings = tuple(str(item) for item in entry.content.get("redacted_rankings", ()))
+    deleted_ids = tuple(str(id) for id in entry.content.get("erased_ids", ()))
+    rankings = tuple(str(id) for id in entry.content.get("redacted_rankings", ()))
     head = await audit_log.get_head(tenant)
     return ErasureProof(
         number=number,
@@ -54,7 +54,7 @@ async def proof_of(
     )
 
 
-def proof_page(proof: ErasureProof) -> ErasurePage:
+def build_proof_page(proof: ErasureProof) -> ErasurePage:
     checked_at = moment(proof.checked_at)
     lead = f"None of the erased data is still stored, as checked on {checked_at}."
     if proof.still_stored:
@@ -64,9 +64,9 @@ def proof_page(proof: ErasureProof) -> ErasurePage:
     lines = (
         ("Erased on", moment(proof.erased_at)),
         ("Erased by", f"{proof.erased_by or proof.erased_by_id}, {proof.role}"),
-        ("What", _about(proof.subject)),
-        ("Deleted", counted_things(proof.erased_ids)),
-        *((("Removed from", _rankings_that_stay(proof.redacted_rankings)),) if proof.redacted_rankings else ()),
+        ("What", _describe_subject(proof.subject)),
+        ("Deleted", count_resources(proof.erased_ids)),
+        *((("Removed from", _describe_kept_rankings(proof.redacted_rankings)),) if proof.redacted_rankings else ()),
         ("In the audit log", text_erased if proof.erased_audit_entries else "The log contained no text about it"),
     )
     entry = f"{proof.number}:{proof.hash}"
@@ -85,18 +85,18 @@ def proof_page(proof: ErasureProof) -> ErasurePage:
     )
 
 
-def _about(about: str) -> str:
-    if about == "an applicant":
+def _describe_subject(subject: str) -> str:
+    if subject == "an applicant":
         return "All data of one applicant, who is not named here"
-    return f"The call {about} with everything in it" if about.startswith("bt_") else f"All data of {about}"
+    return f"The call {subject} with everything in it" if subject.startswith("bt_") else f"All data of {subject}"
 
 
-def _rankings_that_stay(ids: Sequence[str]) -> str:
+def _describe_kept_rankings(ids: Sequence[str]) -> str:
     verb = "stays" if len(ids) == 1 else "stay"
     return f"{count(len(ids), 'ranking', 'rankings')}, which {verb}; all other proposals keep their ranks"
 
 
-def counted_things(ids: Sequence[str]) -> str:
+def count_resources(ids: Sequence[str]) -> str:
     """Count resources by kind, according to the prefixes of their ids, such as `2 evaluations, 1 ranking`."""
-    counts = Counter(_THINGS.get(item.partition("_")[0], ("other resource", "other resources")) for item in ids)
-    return ", ".join(count(number, *named) for named, number in counts.items()) or "nothing"
+    counts = Counter(_RESOURCE_NAMES.get(id.partition("_")[0], ("other resource", "other resources")) for id in ids)
+    return ", ".join(count(number, *names) for names, number in counts.items()) or "nothing"

@@ -9,39 +9,39 @@ from orchestrator.store import PgJobs
 from orchestrator.store.erasure import JobToErase, PgErasures
 
 
-async def erasure_of(
+async def preview_erasure(
     erasures: PgErasures, jobs: PgJobs, tenant: TenantId, source: str | None, batch: str | None
 ) -> Erasure:
     """Return what an erasure would delete. Raises HttpProblem if the batch does not exist."""
     refused_rows = await erasures.count_rejected_rows(tenant, source)
     if batch is not None:
         refused_rows = len((await find_batch(jobs, tenant, batch)).rejected)
-    erasure = await erasures.find(tenant, source, None if batch is None else BatchId(batch))
-    stay = {item.id for item in erasure if batch is None and item.is_kept}
+    jobs_to_erase = await erasures.find(tenant, source, None if batch is None else BatchId(batch))
+    kept_ids = {job.id for job in jobs_to_erase if batch is None and job.is_kept}
     return Erasure(
         dry_run=True,
         jobs=tuple(
             ErasedJob(
-                id=item.id,
-                kind=item.kind,
-                title=item.subject,
-                state=item.state,
-                batch=item.batch,
-                row=item.row,
-                warning=_loss(item) if batch is None else "",
+                id=job.id,
+                kind=job.kind,
+                title=job.subject,
+                state=job.state,
+                batch=job.batch,
+                row=job.row,
+                warning=_describe_loss(job) if batch is None else "",
             )
-            for item in erasure
-            if item.id not in stay
+            for job in jobs_to_erase
+            if job.id not in kept_ids
         ),
         redacted_rankings=tuple(
             RedactedRanking(
-                id=item.id,
-                title=item.subject,
-                removed_proposals=item.applicant_ideas,
-                remaining_proposals=item.other_proposals or 0,
+                id=ranking.id,
+                title=ranking.subject,
+                removed_proposals=ranking.applicant_ideas,
+                remaining_proposals=ranking.other_proposals or 0,
             )
-            for item in erasure
-            if item.id in stay
+            for ranking in jobs_to_erase
+            if ranking.id in kept_ids
         ),
         rejected_rows=refused_rows,
         batch=batch,
@@ -49,7 +49,7 @@ async def erasure_of(
     )
 
 
-def _loss(job_to_erase: JobToErase) -> str:
+def _describe_loss(job_to_erase: JobToErase) -> str:
     """Return a sentence about what other applicants lose if a ranking is deleted with an applicant's data; empty if
     they lose nothing."""
     ranking_name = f"The ranking “{job_to_erase.subject or job_to_erase.id}”"
@@ -64,24 +64,24 @@ def _loss(job_to_erase: JobToErase) -> str:
     return f"{ranking_name} will be deleted too ({cost}), so the remaining {remaining_text} will have no ranking."
 
 
-async def erase_found(
+async def carry_out_erasure(
     erasures: PgErasures, tenant: TenantId, source: str | None, erasure: Erasure, by: ActBy
 ) -> Erasure:
-    """Delete what `erasure_of` found, and return the erasure with the number of its proof. `source` is the name that
-    was searched for, if any."""
+    """Delete what `preview_erasure` found, and return the erasure with the number of its proof. `source` is the name
+    that was searched for, if any."""
     erased_jobs = [JobId(job.id) for job in erasure.jobs]
     batch = BatchId(erasure.batch) if erasure.batch else None
-    kept_rankings = [JobId(item.id) for item in erasure.redacted_rankings]
+    kept_rankings = [JobId(ranking.id) for ranking in erasure.redacted_rankings]
     erased_jobs_result = await erasures.erase(
         tenant, erased_jobs, by, source=source, batch=batch, redacted_rankings=kept_rankings
     )
     # Rankings that were still running at the time of the preview but have finished since are kept.
     finished = {
         job.id: RedactedRanking(
-            id=job.id, title=job.title, removed_proposals=len(standing.ideas), remaining_proposals=standing.others
+            id=job.id, title=job.title, removed_proposals=len(result.ideas), remaining_proposals=result.others
         )
         for job in erasure.jobs
-        if (standing := erased_jobs_result.finished_rankings.get(JobId(job.id))) is not None
+        if (result := erased_jobs_result.finished_rankings.get(JobId(job.id))) is not None
     }
     return erasure.model_copy(
         update={

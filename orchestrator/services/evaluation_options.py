@@ -33,40 +33,40 @@ class EvaluationOptions:
     """True if jobs can use the language model provider's batch API."""
     judging: Judging = field(default_factory=lambda: Judging(None))
     """Judging options that apply to all rankings in this service."""
-    walks: SciCompanionOptions = field(default_factory=SciCompanionOptions)
+    scicompanion: SciCompanionOptions = field(default_factory=SciCompanionOptions)
     """Default options for the search for missed references."""
-    unpriced: tuple[str, ...] = ()
+    unpriced_models: tuple[str, ...] = ()
     """Language models without a known price, for which limits in US dollars cannot be enforced."""
-    without_llm: frozenset[str] = frozenset()
+    methods_without_llm: frozenset[str] = frozenset()
     """Methods that never use a language model."""
     personas: int | None = None
     """Number of personas available for InnoEval's boards, which limits a board's size. None if only the workers know
     it."""
     board_models: tuple[str, ...] = ()
     """Models that requests can specify for InnoEval's boards."""
-    typical: Mapping[str, TypicalEvaluation] = field(default_factory=dict)
+    typical_evaluations: Mapping[str, TypicalEvaluation] = field(default_factory=dict)
     """Typical cost and duration of an evaluation by method, used if a tenant has too few evaluations of its own;
     unmeasured methods are omitted."""
     gpu_speeds: Mapping[str, GpuSpeed] = field(default_factory=dict)
     """Measured speeds of one GPU by language model, for estimates."""
-    typical_board: Callable[[int | None, Sequence[str]], TypicalEvaluation] | None = None
+    get_typical_board: Callable[[int | None, Sequence[str]], TypicalEvaluation] | None = None
     """Returns InnoEval's typical cost and duration for a board size and models; None if they have not been measured."""
 
     @property
-    def offered(self) -> dict[str, str]:
+    def available_methods(self) -> dict[str, str]:
         """One-line description of each method that can run here, by name."""
         return {name: description for name, description in self.methods.items() if name not in self.unavailable}
 
-    def method_problem(self, method: str) -> str | None:
+    def find_method_problem(self, method: str) -> str | None:
         """Return a sentence that states why a method cannot be used here; None if it can."""
         if method not in self.methods:
-            return f"The method {method!r} does not exist.{suggest_known_name(method, sorted(self.offered))}"
+            return f"The method {method!r} does not exist.{suggest_known_name(method, sorted(self.available_methods))}"
         if reason := self.unavailable.get(method):
-            available = ", ".join(sorted(self.offered)) or "none"
+            available = ", ".join(sorted(self.available_methods)) or "none"
             return f"The method {method} cannot run on this service: {reason} Available: {available}."
         return None
 
-    def board_problem(self, board: int | None, models: Sequence[str], method: str) -> BoardProblem | None:
+    def find_board_problem(self, board: int | None, models: Sequence[str], method: str) -> BoardProblem | None:
         """Return why a board cannot have this size or use these models. None if it can, or if no board was
         requested."""
         if method != INNOEVAL and (board is not None or models):
@@ -87,15 +87,14 @@ class EvaluationOptions:
                 return BoardProblem("board_models", f"The model {model[:80]!r} is not permitted for boards. {advice}")
         return None
 
-    def judged_blind(self, asked: bool | None, *, several: bool) -> bool:
-        return is_judged_blind(asked, self.blind, several=several)
+    def is_judged_blind(self, requested: bool | None, *, several: bool) -> bool:
+        return is_judged_blind(requested, self.blind, several=several)
 
     def check_limit(self, max_usd: float | None, method: str | None = None) -> None:
         """Raise HttpProblem if there is a limit in US dollars although a model's price is unknown."""
-        if max_usd is not None and self.unpriced and method not in self.without_llm:
-            detail = (
-                f"The price of the model {self.unpriced[0]!r} is unknown, so a limit in US dollars cannot be enforced."
-            )
+        if max_usd is not None and self.unpriced_models and method not in self.methods_without_llm:
+            model = self.unpriced_models[0]
+            detail = f"The price of the model {model!r} is unknown, so a limit in US dollars cannot be enforced."
             advice = "Use limits.max_prompt_tokens, or the operator can set ASSAYER_LLM__PRICES."
             raise HttpProblem("not-configured", f"{detail} {advice}")
 

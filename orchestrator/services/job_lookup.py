@@ -21,7 +21,7 @@ async def find_batch(jobs: PgJobs, tenant: TenantId, id: str) -> BatchStatus:
     return require(await jobs.get_batch(tenant, BatchId(id)), build_missing_problem("batch", id))
 
 
-def no_result_problem(job: Job) -> HttpProblem:
+def build_no_result_problem(job: Job) -> HttpProblem:
     """Return the problem that explains why a job has no result."""
     if job.problem is not None:
         return HttpProblem.from_job_problem(job.problem, job.state)

@@ -13,12 +13,12 @@ from assayer_client.letters import Letter, LetterTemplates
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import HttpProblem
-from orchestrator.reviewing.letters import PLACEHOLDERS, letter_text, unknown_placeholders
+from orchestrator.reviewing.letters import PLACEHOLDERS, fill_template, find_unknown_placeholders
 from orchestrator.store.call_details import PgCallDetails
 from orchestrator.store.letters import LetterMaterial, PgLetters
 
-_DECISIONS = {"fund": "funded", "reserve": "on the reserve list", "decline": "not funded"}
-_UNNAMED = "applicant"
+_DECISION_WORDS = {"fund": "funded", "reserve": "on the reserve list", "decline": "not funded"}
+_UNNAMED_APPLICANT = "applicant"
 
 
 class LettersSheet(Frozen):
@@ -31,15 +31,16 @@ class LettersSheet(Frozen):
 def check_templates(templates: LetterTemplates) -> None:
     """Raise HttpProblem if a template contains an unknown placeholder."""
     for outcome, template in templates.model_dump().items():
-        if unknown := unknown_placeholders(template):
-            known_placeholders = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
-            wrong = ", ".join(f"{{{name}}}" for name in unknown)
+        if unknown_placeholders := find_unknown_placeholders(template):
+            available_names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+            unknown_names = ", ".join(f"{{{name}}}" for name in unknown_placeholders)
             raise HttpProblem.invalid(
-                f"Unknown placeholders: {wrong}. Available placeholders: {known_placeholders}.", f"/templates/{outcome}"
+                f"Unknown placeholders: {unknown_names}. Available placeholders: {available_names}.",
+                f"/templates/{outcome}",
             )
 
 
-async def letters_of(
+async def build_letters(
     store: PgLetters,
     call_details: PgCallDetails,
     tenant: TenantId,
@@ -51,47 +52,47 @@ async def letters_of(
     terms = (await call_details.get(tenant, call.id)).terms
     templates = (await store.get_templates(tenant, call.id)).templates
     material = await store.list_material(tenant, call.id, evaluations)
-    return [_letter(item, templates, terms, call, today) for item in material]
+    return [_build_letter(letter_material, templates, terms, call, today) for letter_material in material]
 
 
-def _letter(
-    item: LetterMaterial, templates: LetterTemplates, terms: CallTerms, call: BatchStatus, today: dt.date
+def _build_letter(
+    material: LetterMaterial, templates: LetterTemplates, terms: CallTerms, call: BatchStatus, today: dt.date
 ) -> Letter:
-    reference = get_own_reference(item.source, item.row)
+    reference = get_own_reference(material.source, material.row)
     values = {
-        "applicant": item.applicant or _UNNAMED,
-        "institution": item.institution,
-        "title": item.title,
+        "applicant": material.applicant or _UNNAMED_APPLICANT,
+        "institution": material.institution,
+        "title": material.title,
         "reference": reference,
         "call": call.name or call.id,
-        "decision": _DECISIONS[item.outcome],
-        "amount": "" if item.amount is None else f"{item.amount:,.2f}".removesuffix(".00"),
+        "decision": _DECISION_WORDS[material.outcome],
+        "amount": "" if material.amount is None else f"{material.amount:,.2f}".removesuffix(".00"),
         "currency": terms.currency,
-        "reason": item.reason,
-        "comments": "\n\n".join(item.released),
+        "reason": material.reason,
+        "comments": "\n\n".join(material.released),
         "date": today.isoformat(),
     }
     return Letter(
-        evaluation=item.id,
+        evaluation=material.id,
         reference=reference,
-        title=item.title,
-        applicant=item.applicant,
-        outcome=item.outcome,
-        text=_text(item, templates, values),
-        comments=item.comments,
-        released_comments=len(item.released),
-        sent_at=item.sent_at,
-        sent_by=item.sent_by,
+        title=material.title,
+        applicant=material.applicant,
+        outcome=material.outcome,
+        text=_get_text(material, templates, values),
+        comments=material.comments,
+        released_comments=len(material.released),
+        sent_at=material.sent_at,
+        sent_by=material.sent_by,
     )
 
 
-def _text(item: LetterMaterial, templates: LetterTemplates, values: Mapping[str, str]) -> str:
+def _get_text(material: LetterMaterial, templates: LetterTemplates, values: Mapping[str, str]) -> str:
     """Return the letter's text as it was sent or, if it was not sent yet, as it would be sent now."""
-    template = f"{getattr(templates, item.outcome)}\n\n{templates.closing}"
-    return letter_text(template, values) if item.sent is None else item.sent
+    template = f"{getattr(templates, material.outcome)}\n\n{templates.closing}"
+    return fill_template(template, values) if material.sent is None else material.sent
 
 
-def letters_zip(letters: Sequence[Letter]) -> bytes:
+def zip_letters(letters: Sequence[Letter]) -> bytes:
     """Return a ZIP archive with one text file per letter."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:

@@ -13,7 +13,7 @@ from orchestrator.problems import HttpProblem, build_not_found_problem, require
 from orchestrator.reviewing.models import Member, NewMember
 from orchestrator.store.members import ADDRESS_CHANGE_REFUSAL, PgMembers, is_different_address
 
-_OWNERS = ("owner", "machine")
+_OWNER_ROLES = ("owner", "machine")
 
 
 async def get_member(members: PgMembers, tenant: TenantId, id: str) -> Member:
@@ -25,12 +25,12 @@ async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body
     """Create a member with this id and notify them by email. Repeating the same invitation returns the existing member.
     Raises HttpProblem if another member has the address, or if the actor may not invite someone with this role."""
     _check_rank(by.actor, body.role)
-    new = NewMember(**body.model_dump())
-    invitation = await members.invite(tenant, id, new, by, mailed=True)
+    new_member = NewMember(**body.model_dump())
+    invitation = await members.invite(tenant, id, new_member, by, mailed=True)
     if invitation is not None:
         return invitation
-    member = await members.find_by_email(tenant, new.email)
-    if member is not None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new:
+    member = await members.find_by_email(tenant, new_member.email)
+    if member is not None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new_member:
         return member
     raise HttpProblem("conflict", f"The address {body.email} already belongs to a member.")
 
@@ -40,7 +40,7 @@ async def change_member(members: PgMembers, tenant: TenantId, id: str, fields: d
     exist or the actor may not make the change, and ReviewRefused in the same cases as `PgMembers.change`."""
     stored_member = await get_member(members, tenant, id)
     _check_rank(by.actor, stored_member.role)
-    if fields.get("role", stored_member.role) != stored_member.role and by.actor.role not in _OWNERS:
+    if fields.get("role", stored_member.role) != stored_member.role and by.actor.role not in _OWNER_ROLES:
         raise HttpProblem("forbidden", "Only an owner can change a member's role.")
     if is_different_address(stored_member.email, fields.get("email")) and not may(by.actor.role, "change addresses"):
         raise HttpProblem("forbidden", ADDRESS_CHANGE_REFUSAL)
@@ -54,7 +54,7 @@ async def remove_member(members: PgMembers, tenant: TenantId, id: str, by: ActBy
     return require(await members.remove(tenant, MemberId(id), by), build_not_found_problem("member", id))
 
 
-async def give_key(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> NewKey:
+async def issue_key(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> NewKey:
     """Create a key for a member, and return it with its secret. It replaces the member's earlier key. Raises
     HttpProblem if the member does not exist or was removed."""
     stored_member = await get_member(members, tenant, id)
@@ -76,5 +76,5 @@ async def give_key(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> 
 def _check_rank(actor: Actor, role: PersonRole) -> None:
     """Raise HttpProblem unless the actor may create, change and remove members with this role. Only owners may do so
     for other owners."""
-    if role == "owner" and actor.role not in _OWNERS:
+    if role == "owner" and actor.role not in _OWNER_ROLES:
         raise HttpProblem("forbidden", "Only an owner can appoint, change or remove an owner.")

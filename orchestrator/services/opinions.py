@@ -16,7 +16,7 @@ from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.problems import HttpProblem, build_missing_problem, require
-from orchestrator.reviewing.review_forms import fault_of_answers
+from orchestrator.reviewing.review_forms import find_answer_fault
 from orchestrator.services.job_lookup import find_job
 from orchestrator.store import PgJobs
 from orchestrator.store.assignments import PgAssignments
@@ -39,11 +39,11 @@ async def require_answers(
     call_details: PgCallDetails, tenant: TenantId, evaluation: JobId, answers: ReviewAnswers
 ) -> None:
     """Raise HttpProblem unless the answers are complete and match the call's review form."""
-    if fault := fault_of_answers(await call_details.get_terms(tenant, evaluation), answers):
+    if fault := find_answer_fault(await call_details.get_terms(tenant, evaluation), answers):
         raise HttpProblem.invalid(fault.detail, f"/answers{fault.pointer}")
 
 
-_POINTER = re.compile(r"(?:/[A-Za-z_]{1,40}|/[0-9]{1,4}){1,12}")
+_POINTER_PATTERN = re.compile(r"(?:/[A-Za-z_]{1,40}|/[0-9]{1,4}){1,12}")
 
 
 async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRead:
@@ -88,7 +88,7 @@ async def judge_point(
 
 def _is_point(report: Report, pointer: str) -> bool:
     """Return whether the pointer leads to a point in the report rather than, for example, to a notice."""
-    if not _POINTER.fullmatch(pointer):
+    if not _POINTER_PATTERN.fullmatch(pointer):
         return False
     value: object = report
     for step in pointer[1:].split("/"):

@@ -7,11 +7,11 @@ from orchestrator.jobs.models import BatchId, TenantId
 from orchestrator.reviewing.proposal_index import IndexedProposal, ProposalIndex
 from orchestrator.store.assignments import PgAssignments
 
-_MAX_CALLS = 4
-_READ_AT_ONCE = 500
+_MAX_CACHED_CALLS = 4
+_PROPOSALS_PER_READ = 500
 
 
-class _Held:
+class _CachedIndex:
     def __init__(self) -> None:
         self.lock, self.index = asyncio.Lock(), ProposalIndex()
 
@@ -19,28 +19,34 @@ class _Held:
 class ProposalIndexes:
     def __init__(self, assignments: PgAssignments) -> None:
         self._assignments = assignments
-        self._held = OrderedDict[tuple[TenantId, BatchId], _Held]()
+        self._cached_indexes = OrderedDict[tuple[TenantId, BatchId], _CachedIndex]()
         """Indexes by call, least recently used first."""
 
-    async def of(self, tenant: TenantId, batch: BatchId) -> ProposalIndex:
-        """Return the index for a call's proposals, after adding new and changed texts. Proposals whose text is not
+    async def update_index(self, tenant: TenantId, batch: BatchId) -> ProposalIndex:
+        """Add new and changed texts to the index of a call's proposals, and return it. Proposals whose text is not
         known yet are omitted."""
-        cached_index = self._held.setdefault((tenant, batch), _Held())
-        self._held.move_to_end((tenant, batch))
-        if len(self._held) > _MAX_CALLS:
-            self._held.popitem(last=False)
+        cached_index = self._cached_indexes.setdefault((tenant, batch), _CachedIndex())
+        self._cached_indexes.move_to_end((tenant, batch))
+        if len(self._cached_indexes) > _MAX_CACHED_CALLS:
+            self._cached_indexes.popitem(last=False)
         async with cached_index.lock:
             versions = await self._assignments.get_proposal_versions(tenant, batch)
-            unread = [item for item, version in versions.items() if cached_index.index.versions.get(item) != version]
-            for start in range(0, len(unread), _READ_AT_ONCE):
-                read = await self._assignments.list_proposal_texts(tenant, batch, unread[start : start + _READ_AT_ONCE])
+            changed_ids = [
+                proposal_id
+                for proposal_id, version in versions.items()
+                if cached_index.index.versions.get(proposal_id) != version
+            ]
+            for start in range(0, len(changed_ids), _PROPOSALS_PER_READ):
+                proposals = await self._assignments.list_proposal_texts(
+                    tenant, batch, changed_ids[start : start + _PROPOSALS_PER_READ]
+                )
                 texts = {
-                    item.id: IndexedProposal(item.title, item.text, item.other_texts)
-                    for item in read
-                    if item.text is not None
+                    proposal.id: IndexedProposal(proposal.title, proposal.text, proposal.other_texts)
+                    for proposal in proposals
+                    if proposal.text is not None
                 }
-                cached_index.index = await asyncio.to_thread(cached_index.index.with_texts, texts, versions)
+                cached_index.index = await asyncio.to_thread(cached_index.index.copy_with_texts, texts, versions)
             if cached_index.index.versions.keys() - versions.keys():
-                cached_index.index = cached_index.index.with_texts({}, versions)
+                cached_index.index = cached_index.index.copy_with_texts({}, versions)
             await asyncio.to_thread(cached_index.index.prepare)
             return cached_index.index

@@ -21,8 +21,8 @@ from orchestrator.jobs.models import BatchId, Job, JobId, TenantId
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.problems import HttpProblem
 from orchestrator.services.evaluation_options import EvaluationOptions
-from orchestrator.services.job_lookup import find_batch, find_job, no_result_problem
-from orchestrator.services.submitted_ideas import idea_of, idea_of_report
+from orchestrator.services.job_lookup import build_no_result_problem, find_batch, find_job
+from orchestrator.services.submitted_ideas import get_idea_of_report, parse_idea_body
 from orchestrator.store import PgJobs
 from orchestrator.store.rankings import PgRankings
 
@@ -42,13 +42,13 @@ class RankingCandidates:
     ideas: dict[str, Idea] = field(default_factory=dict)
     """Ideas by id."""
     scores: dict[str, float] = field(default_factory=dict)
-    left_out: list[ExcludedEvaluation] = field(default_factory=list)
+    excluded: list[ExcludedEvaluation] = field(default_factory=list)
     unscored: list[UnscoredIdea] = field(default_factory=list)
     evaluations: list[JobId] = field(default_factory=list)
     """All evaluations that were considered, including those left out of the ranking."""
 
 
-async def ranking_request(
+async def build_ranking_request(
     body: RankingBody,
     tenant: TenantId,
     jobs: PgJobs,
@@ -58,18 +58,18 @@ async def ranking_request(
     """Return the request for a ranking, and the ideas that it ranks. Raises HttpProblem if the batch has not finished,
     or if the ideas, the cutoff or the known comparisons cannot be used."""
     if body.ideas is not None:
-        candidates = await asyncio.to_thread(_candidates_of_bodies, body.ideas)
+        candidates = await asyncio.to_thread(_parse_candidates, body.ideas)
     else:
-        candidates = await _candidates_of_batch(jobs, tenant, BatchId(body.batch or ""))
+        candidates = await _read_candidates(jobs, tenant, BatchId(body.batch or ""))
     _check_candidates(candidates, body)
-    blind = _judged_blind(candidates, body, options)
+    blind = _decide_blind(candidates, body, options)
     return (
         RankingRequest(
             ideas=tuple(candidates.ideas.values()),
             shortlist_size=body.shortlist_size,
             scores=candidates.scores,
             comparisons_per_idea=body.comparisons_per_idea,
-            known=await _known_comparisons(
+            known=await _list_known_comparisons(
                 body, tenant, jobs, rankings, candidates.ideas, options.judging._replace(rules=RULES if blind else None)
             ),
             blind=blind,
@@ -93,7 +93,7 @@ def _check_candidates(candidates: RankingCandidates, body: RankingBody) -> None:
         )
 
 
-def _judged_blind(candidates: RankingCandidates, body: RankingBody, options: EvaluationOptions) -> bool:
+def _decide_blind(candidates: RankingCandidates, body: RankingBody, options: EvaluationOptions) -> bool:
     masked_count = sum(idea.blinding is not None for idea in candidates.ideas.values())
     if masked_count and body.blind is False:
         detail = (
@@ -101,14 +101,14 @@ def _judged_blind(candidates: RankingCandidates, body: RankingBody, options: Eva
             "masked text. Omit `blind`, or send the ideas themselves."
         )
         raise HttpProblem.invalid(detail, "/blind")
-    return masked_count > 0 or options.judged_blind(body.blind, several=True)
+    return masked_count > 0 or options.is_judged_blind(body.blind, several=True)
 
 
-def _candidates_of_bodies(bodies: Sequence[RankedIdeaBody]) -> RankingCandidates:
+def _parse_candidates(bodies: Sequence[RankedIdeaBody]) -> RankingCandidates:
     candidates = RankingCandidates()
     positions: dict[str, int] = {}
     for position, body in enumerate(bodies):
-        idea = idea_of(body, body.id or f"idea {position + 1}", f"/ideas/{position}")
+        idea = parse_idea_body(body, body.id or f"idea {position + 1}", f"/ideas/{position}")
         if idea.id in positions:
             detail = f"It has the same text as /ideas/{positions[idea.id]}. Send each idea only once."
             raise HttpProblem.invalid(detail, f"/ideas/{position}")
@@ -119,7 +119,7 @@ def _candidates_of_bodies(bodies: Sequence[RankedIdeaBody]) -> RankingCandidates
     return candidates
 
 
-async def _candidates_of_batch(jobs: PgJobs, tenant: TenantId, name: BatchId) -> RankingCandidates:
+async def _read_candidates(jobs: PgJobs, tenant: TenantId, name: BatchId) -> RankingCandidates:
     batch = await find_batch(jobs, tenant, name)
     if batch.finished_at is None:
         raise HttpProblem(
@@ -139,25 +139,25 @@ async def _candidates_of_batch(jobs: PgJobs, tenant: TenantId, name: BatchId) ->
             first_by_text[report.idea.id] = job.source or f"row {job.row}"
             _add_report(candidates, job, report)
             continue
-        candidates.left_out.append(ExcludedEvaluation(**_identifiers_of(job), reason=reason))
+        candidates.excluded.append(ExcludedEvaluation(**_get_identifiers(job), reason=reason))
     return candidates
 
 
 def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None:
-    candidates.ideas[report.idea.id] = idea_of_report(report)
+    candidates.ideas[report.idea.id] = get_idea_of_report(report)
     score = score_of(report)
     if isinstance(score, Absent):
-        candidates.unscored.append(UnscoredIdea(**_identifiers_of(job), reason=score.reason))
+        candidates.unscored.append(UnscoredIdea(**_get_identifiers(job), reason=score.reason))
     else:
         candidates.scores[report.idea.id] = score
 
 
-def _identifiers_of(job: Job) -> dict[str, Any]:
+def _get_identifiers(job: Job) -> dict[str, Any]:
     reference = get_own_reference(job.source, job.row)
     return {"evaluation": job.id, "row": job.row, "source": job.source, "reference": reference}
 
 
-async def _known_comparisons(
+async def _list_known_comparisons(
     body: RankingBody,
     tenant: TenantId,
     jobs: PgJobs,
@@ -170,7 +170,7 @@ async def _known_comparisons(
     masking or use of reports."""
     comparisons = [comparison.without_names() for comparison in body.comparisons]
     if body.previous_ranking is not None:
-        comparisons += await comparisons_of(rankings, await find_job(jobs, tenant, body.previous_ranking, "ranking"))
+        comparisons += await get_comparisons(rankings, await find_job(jobs, tenant, body.previous_ranking, "ranking"))
     split = split_comparisons(comparisons, ideas.keys(), judging)
     pointer = "/comparisons" if body.comparisons else "/previous_ranking"
     if split.refused:
@@ -182,12 +182,12 @@ async def _known_comparisons(
             "whose text has changed counts as a different idea.",
             pointer,
         )
-    return await asyncio.to_thread(lambda: tuple(sanitise_comparison(item) for item in split.usable))
+    return await asyncio.to_thread(lambda: tuple(sanitise_comparison(comparison) for comparison in split.usable))
 
 
-async def comparisons_of(rankings: PgRankings, job: Job) -> Sequence[Comparison]:
+async def get_comparisons(rankings: PgRankings, job: Job) -> Sequence[Comparison]:
     """Return a ranking's comparisons. Raises HttpProblem if the ranking has no result."""
     comparisons = await rankings.list_comparisons(job.tenant, job.id)
     if not comparisons and await rankings.get_summary(job.tenant, job.id) is None:
-        raise no_result_problem(job)
+        raise build_no_result_problem(job)
     return comparisons

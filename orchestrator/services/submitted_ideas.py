@@ -12,7 +12,7 @@ UNNAMED_SOURCE = "the request"
 """The source stated for an idea that the caller does not name."""
 
 
-def idea_of(body: IdeaBody, source: str, pointer: str) -> Idea:
+def parse_idea_body(body: IdeaBody, source: str, pointer: str) -> Idea:
     """Parse the idea in a request; `pointer` is its location. Parsing takes up to a second, so do not call this on the
     event loop. Raises HttpProblem if the idea is invalid."""
     name = source or UNNAMED_SOURCE
@@ -26,7 +26,7 @@ def idea_of(body: IdeaBody, source: str, pointer: str) -> Idea:
         raise HttpProblem.invalid(str(error), f"{pointer}/{member}") from None
 
 
-def idea_of_report(report: Report) -> Idea:
+def get_idea_of_report(report: Report) -> Idea:
     """Return the idea in the form in which it was evaluated: masked in blind mode."""
     card = report.idea
     return Idea(
@@ -41,13 +41,13 @@ def idea_of_report(report: Report) -> Idea:
     )
 
 
-async def evaluated_idea(jobs: PgJobs, tenant: TenantId, evaluation: str, pointer: str) -> Idea:
+async def get_evaluated_idea(jobs: PgJobs, tenant: TenantId, evaluation: str, pointer: str) -> Idea:
     """Return a finished evaluation's idea, masked in blind mode. `pointer` is the location of the evaluation's id in
     the request body; it is empty for a page. Raises HttpProblem if the evaluation does not exist or has no report."""
     job = await jobs.get(tenant, JobId(evaluation))
     report = None if job is None or job.kind != "evaluation" else await jobs.get_report(tenant, job.id)
     if report is not None:
-        return idea_of_report(report)
+        return get_idea_of_report(report)
     if job is None:
         raise NotFoundProblem("evaluation", evaluation, f"The evaluation {evaluation} does not exist.")
     reason = f"It has no report: its state is {job.state}."

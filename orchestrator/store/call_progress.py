@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Mapping
 
 from orchestrator.jobs.models import BatchId, TenantId
-from orchestrator.reviewing.stages import CallCounts, CallProgress, call_progress
+from orchestrator.reviewing.stages import CallCounts, CallProgress, derive_progress
 from orchestrator.store.assignments import READABLE
 from orchestrator.store.database import Store
 from orchestrator.store.rows import from_row
@@ -40,9 +40,9 @@ class PgCallProgress(Store):
         """Return the stage of each call in `due_dates`, which maps calls to the last day for reviews."""
         counts = {row["batch"]: row for row in await self._database.fetch(_SELECT_COUNTS, tenant, list(due_dates))}
         return {
-            row["id"]: call_progress(
+            row["id"]: derive_progress(
                 from_row(CallCounts, counts[row["id"]]) if row["id"] in counts else CallCounts(),
-                signed=row["signed"],
+                is_signed_off=row["signed"],
                 deadline=row["deadline"],
                 due=due_dates[row["id"]],
                 today=today,

@@ -17,7 +17,7 @@ from orchestrator.problems import HttpProblem
 from orchestrator.settings import ApiSettings, BatchSettings
 from orchestrator.web.request_log import send_problem
 
-PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
+PROBE_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 """Paths that are served even if the process is overloaded, because an unanswered probe would mark the process as
 dead."""
 
@@ -36,30 +36,30 @@ class RequestLimit:
         self._running = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in PROBES:
+        if scope["type"] != "http" or scope["path"] in PROBE_PATHS:
             await self._app(scope, receive, send)
             return
         if self._running >= self._settings.max_requests:
-            await send_problem(self._busy(), scope, receive, send)
+            await send_problem(self._build_busy_problem(), scope, receive, send)
             return
         with ExitStack() as slot:
             self._running += 1
-            slot.callback(self._request_ended)
+            slot.callback(self._end_request)
             scope.setdefault("assayer.slots", []).append(slot.close)
             await self._app(scope, receive, send)
 
-    def _busy(self) -> HttpProblem:
+    def _build_busy_problem(self) -> HttpProblem:
         return HttpProblem(
             "busy",
             f"This server is already processing {self._settings.max_requests} requests, which is the maximum. "
             "Try again after the number of seconds in Retry-After.",
         )
 
-    def _request_ended(self) -> None:
+    def _end_request(self) -> None:
         self._running -= 1
 
 
-def release_slot(scope: Mapping[str, Any]) -> None:
+def release_slots(scope: Mapping[str, Any]) -> None:
     """Release a request's slots once it has no more work to do: its slot in this process and its slot for the
     tenant."""
     for release in scope.get("assayer.slots", ()):
@@ -72,11 +72,14 @@ class StreamLimit:
 
     def __init__(self, settings: ApiSettings) -> None:
         self._settings = settings
-        self._held: Counter[str] = Counter()
+        self._open_streams: Counter[str] = Counter()
 
     def has_room(self, tenant: str) -> bool:
         settings = self._settings
-        return self._held[tenant] < settings.max_streams_per_tenant and self._held.total() < settings.max_streams
+        return (
+            self._open_streams[tenant] < settings.max_streams_per_tenant
+            and self._open_streams.total() < settings.max_streams
+        )
 
     def check_room(self, tenant: str) -> None:
         """Raise HttpProblem with status 429 if too many streams are open."""
@@ -84,7 +87,7 @@ class StreamLimit:
         if not self.has_room(tenant):
             raise HttpProblem(
                 "too-many-streams",
-                f"This tenant has {self._held[tenant]} open streams on this server. The limit is "
+                f"This tenant has {self._open_streams[tenant]} open streams on this server. The limit is "
                 f"{settings.max_streams_per_tenant} per tenant and {settings.max_streams} for all tenants together. "
                 "Close some streams first.",
             )
@@ -94,14 +97,14 @@ class StreamLimit:
         """Count a stream as open, and release the request's slot for other requests. Raises HttpProblem with status 429
         if too many streams are open."""
         self.check_room(tenant)
-        release_slot(scope)
-        self._held[tenant] += 1
+        release_slots(scope)
+        self._open_streams[tenant] += 1
         try:
             yield
         finally:
-            self._held[tenant] -= 1
-            if not self._held[tenant]:
-                del self._held[tenant]
+            self._open_streams[tenant] -= 1
+            if not self._open_streams[tenant]:
+                del self._open_streams[tenant]
 
 
 class UploadLimit:
@@ -139,29 +142,29 @@ class UploadLimit:
         finally:
             self._incoming -= 1
 
-    async def parse(self, request: Request, tenant: str, work: Callable[[Callable[[], bool]], T]) -> T:
-        """Run `work` in a thread once a slot is free. One tenant never takes all slots unless there is only one. `work`
-        receives a function that returns True once it should stop by raising ReadingAbandoned. Raises ClientDisconnect
-        if the client has disconnected, and HttpProblem if parsing takes too long."""
+    async def parse(self, request: Request, tenant: str, parse_body: Callable[[Callable[[], bool]], T]) -> T:
+        """Run `parse_body` in a thread once a slot is free. One tenant never takes all slots unless there is only one.
+        `parse_body` receives a function that returns True once it should stop by raising ReadingAbandoned. Raises
+        ClientDisconnect if the client has disconnected, and HttpProblem if parsing takes too long."""
         disconnected, timed_out = threading.Event(), threading.Event()
-        watcher = asyncio.create_task(_watch(request, disconnected))
+        watcher = asyncio.create_task(_watch_for_disconnect(request, disconnected))
         tenant_slots = self._parsing_of.setdefault(tenant, asyncio.Semaphore(max(1, self._settings.at_once - 1)))
         try:
             async with tenant_slots, self._parsing:
                 timer = asyncio.get_running_loop().call_later(self._settings.reading_seconds, timed_out.set)
                 try:
-                    return await asyncio.to_thread(work, lambda: disconnected.is_set() or timed_out.is_set())
+                    return await asyncio.to_thread(parse_body, lambda: disconnected.is_set() or timed_out.is_set())
                 finally:
                     timer.cancel()
         except ReadingAbandoned:
             if not disconnected.is_set():
-                raise self._too_slow() from None
+                raise self._build_too_slow_problem() from None
             raise ClientDisconnect from None
         finally:
             disconnected.set()
             watcher.cancel()
 
-    def _too_slow(self) -> HttpProblem:
+    def _build_too_slow_problem(self) -> HttpProblem:
         return HttpProblem(
             "content-too-large",
             f"Parsing these ideas exceeded the limit of {self._settings.reading_seconds:g} s, so none were accepted. "
@@ -169,7 +172,7 @@ class UploadLimit:
         )
 
 
-async def _watch(request: Request, disconnected: threading.Event) -> None:
+async def _watch_for_disconnect(request: Request, disconnected: threading.Event) -> None:
     """Set the event when the request's client disconnects. The body must already have been read."""
     while (await request.receive())["type"] != "http.disconnect":
         continue

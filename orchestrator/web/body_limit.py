@@ -14,10 +14,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestrator.problems import HttpProblem
 from orchestrator.settings import ApiSettings
-from orchestrator.web.backpressure import release_slot
+from orchestrator.web.backpressure import release_slots
 from orchestrator.web.request_log import send_problem
 
-_UNKNOWN = ""
+_UNKNOWN_TENANT = ""
 """Stands for the tenant of all requests whose caller is unknown."""
 
 
@@ -41,29 +41,29 @@ class BodyLimit:
         self._in_transfer: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not _announces_body(scope):
+        if not _has_body(scope):
             await self._app(scope, receive, send)
             return
         is_upload = self._uploads.fullmatch(scope["path"]) is not None
         max_bytes = self._settings.max_upload_bytes if is_upload else self._settings.max_body_bytes
         announced = Headers(scope=scope).get("content-length", "")
         if announced.isascii() and announced.isdigit() and int(announced[:20]) > max_bytes:
-            await send_problem(_too_large(max_bytes, f"{int(announced[:20]):,}"), scope, receive, send)
+            await send_problem(_build_too_large_problem(max_bytes, f"{int(announced[:20]):,}"), scope, receive, send)
             return
         caller = scope.get("assayer.caller")
-        tenant = _UNKNOWN if caller is None else caller.tenant
+        tenant = _UNKNOWN_TENANT if caller is None else caller.tenant
         if self._in_transfer[tenant] >= self._settings.max_bodies_per_tenant:
             # Before routing, which is most of the cost of a refusal.
-            await send_problem(self._too_many(tenant), scope, receive, send)
+            await send_problem(self._build_too_many_bodies_problem(tenant), scope, receive, send)
             return
         self._in_transfer[tenant] += 1
         body = _Body(self, tenant, max_bytes, _is_json(scope), receive)
         try:
             await self._app(scope, body.receive, send)
         finally:
-            body.end()
+            body.end_transfer()
 
-    def _too_many(self, tenant: str) -> HttpProblem:
+    def _build_too_many_bodies_problem(self, tenant: str) -> HttpProblem:
         senders = "this tenant" if tenant else "callers without an API key"
         return HttpProblem(
             "rate-limited",
@@ -72,32 +72,32 @@ class BodyLimit:
             headers={"Connection": "close"},
         )
 
-    def end(self, tenant: str) -> None:
+    def end_transfer(self, tenant: str) -> None:
         self._in_transfer[tenant] -= 1
         if not self._in_transfer[tenant]:
             del self._in_transfer[tenant]
 
-    async def next(self, receive: Receive, waited: float, taken: int) -> tuple[Message, float]:
+    async def receive_next(self, receive: Receive, waited_seconds: float, received_bytes: int) -> tuple[Message, float]:
         """Return the body's next message and the seconds spent waiting for it. Raises HttpProblem if the body arrives
         too slowly."""
-        allowed = self._settings.body_seconds + taken / self._settings.least_body_rate
+        allowed = self._settings.body_seconds + received_bytes / self._settings.least_body_rate
         began = self._monotonic()
         try:
-            async with asyncio.timeout(max(0.0, allowed - waited)):
+            async with asyncio.timeout(max(0.0, allowed - waited_seconds)):
                 return await receive(), self._monotonic() - began
         except TimeoutError:
             raise HttpProblem(
                 "body-too-slow",
-                f"Only {taken:,} bytes of the body had been received after {allowed:,.0f} s. After the first "
+                f"Only {received_bytes:,} bytes of the body had been received after {allowed:,.0f} s. After the first "
                 f"{self._settings.body_seconds:g} s, at least {self._settings.least_body_rate:,} bytes per second "
                 "are needed.",
                 headers={"Connection": "close"},
             ) from None
 
-    def check(self, taken: int, max_bytes: int, commas: int) -> None:
+    def check_size(self, received_bytes: int, max_bytes: int, commas: int) -> None:
         """Raise HttpProblem if the body has too many bytes or, in a JSON document, too many commas."""
-        if taken > max_bytes:
-            raise _too_large(max_bytes, "too many")
+        if received_bytes > max_bytes:
+            raise _build_too_large_problem(max_bytes, "too many")
         if commas > self._settings.max_json_values:
             raise HttpProblem(
                 "content-too-large",
@@ -114,27 +114,27 @@ class _Body:
         self._limit, self._tenant, self._max_bytes = limit, tenant, max_bytes
         self._is_json, self._receive = is_json, receive
         self._counted, self._complete = True, False
-        self._waited = 0.0
-        self._taken = self._commas = 0
+        self._waited_seconds = 0.0
+        self._received_bytes = self._commas = 0
 
     async def receive(self) -> Message:
         if self._complete:
             return await self._receive()
-        message, seconds = await self._limit.next(self._receive, self._waited, self._taken)
+        message, seconds = await self._limit.receive_next(self._receive, self._waited_seconds, self._received_bytes)
         content = message.get("body", b"")
-        self._waited += seconds
-        self._taken += len(content)
+        self._waited_seconds += seconds
+        self._received_bytes += len(content)
         self._commas += content.count(b",") if self._is_json else 0
-        self._limit.check(self._taken, self._max_bytes, self._commas)
+        self._limit.check_size(self._received_bytes, self._max_bytes, self._commas)
         self._complete = not message.get("more_body", False)
         if self._complete:
-            self.end()
+            self.end_transfer()
         return message
 
-    def end(self) -> None:
+    def end_transfer(self) -> None:
         if self._counted:
             self._counted = False
-            self._limit.end(self._tenant)
+            self._limit.end_transfer(self._tenant)
 
 
 class UnreadBodyDrain:
@@ -147,32 +147,32 @@ class UnreadBodyDrain:
         self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if not _announces_body(scope):
+        if not _has_body(scope):
             await self._app(scope, receive, send)
             return
-        complete = False
+        is_complete = False
 
-        async def observed_receive() -> Message:
-            nonlocal complete
+        async def receive_and_track() -> Message:
+            nonlocal is_complete
             message = await receive()
-            complete = complete or not message.get("more_body")
+            is_complete = is_complete or not message.get("more_body")
             return message
 
-        async def draining_send(message: Message) -> None:
-            if message["type"] == "http.response.body" and not message.get("more_body") and not complete:
+        async def drain_and_send(message: Message) -> None:
+            if message["type"] == "http.response.body" and not message.get("more_body") and not is_complete:
                 await send({**message, "more_body": True})
-                release_slot(scope)
+                release_slots(scope)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._settings.linger_seconds):
-                        while not complete:
-                            await observed_receive()
+                        while not is_complete:
+                            await receive_and_track()
                 message = {"type": "http.response.body"}
             await send(message)
 
-        await self._app(scope, observed_receive, draining_send)
+        await self._app(scope, receive_and_track, drain_and_send)
 
 
-def _announces_body(scope: Scope) -> bool:
+def _has_body(scope: Scope) -> bool:
     headers = Headers(scope=scope) if scope["type"] == "http" else {}
     return bool(headers.get("content-length", "0").strip("0")) or "transfer-encoding" in headers
 
@@ -184,7 +184,7 @@ def _is_json(scope: Scope) -> bool:
     return media == "application/json" or media.endswith("+json")
 
 
-def _too_large(max_bytes: int, size: str) -> HttpProblem:
+def _build_too_large_problem(max_bytes: int, size: str) -> HttpProblem:
     return HttpProblem(
         "content-too-large",
         f"The body has {size} bytes; the limit is {max_bytes:,}. Send less at once; a batch can be sent in "

@@ -11,45 +11,48 @@ _QUALITY = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 _WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?:;.*)?", re.I)
 
 
-def preferred_media_type(accept: str | None, offered: Sequence[str]) -> str | None:
+def choose_media_type(accept: str | None, offered: Sequence[str]) -> str | None:
     """Return the offered media type that the header prefers, or the first of several equally preferred ones. None if
     none is accepted."""
-    ranges = [_media_range(part) for part in (accept or "").split(",") if part.strip()]
+    ranges = [_parse_media_range(part) for part in (accept or "").split(",") if part.strip()]
     if not ranges:
         return offered[0]
-    quality = {media: _quality(media, ranges) for media in offered}
-    best = max(offered, key=lambda media: quality[media])
+    quality = {media_type: _get_quality(media_type, ranges) for media_type in offered}
+    best = max(offered, key=lambda media_type: quality[media_type])
     return best if quality[best] > 0 else None
 
 
-def negotiated_media_type(accept: str | None, offered: Sequence[str]) -> str:
+def require_media_type(accept: str | None, offered: Sequence[str]) -> str:
     """Return the offered media type that the header prefers, or the first of several equally preferred ones. Raises
     HttpProblem with status 406 if none is accepted."""
-    media = preferred_media_type(accept, offered)
-    if media is None:
+    media_type = choose_media_type(accept, offered)
+    if media_type is None:
         raise HttpProblem(
             "not-acceptable", f"{accept!r} is not available. The available media types are {', '.join(offered)}."
         )
-    return media
+    return media_type
 
 
-def _media_range(part: str) -> tuple[str, float]:
+def _parse_media_range(part: str) -> tuple[str, float]:
     """Parse a media range and its quality. A quality that cannot be parsed counts as 1."""
-    media, *parameters = (piece.strip().lower() for piece in part.split(";"))
-    quality = next((p.partition("=")[2].strip() for p in parameters if p.partition("=")[0].strip() == "q"), "1")
-    return media, float(quality) if _QUALITY.fullmatch(quality) else 1.0
+    media_type, *parameters = (piece.strip().lower() for piece in part.split(";"))
+    quality = next(
+        (parameter.partition("=")[2].strip() for parameter in parameters if parameter.partition("=")[0].strip() == "q"),
+        "1",
+    )
+    return media_type, float(quality) if _QUALITY.fullmatch(quality) else 1.0
 
 
-def _quality(media: str, ranges: Sequence[tuple[str, float]]) -> float:
+def _get_quality(media_type: str, ranges: Sequence[tuple[str, float]]) -> float:
     """Return the quality of the most specific range that matches the media type; 0 if none does."""
-    for pattern in (media, media.partition("/")[0] + "/*", "*/*"):
+    for pattern in (media_type, media_type.partition("/")[0] + "/*", "*/*"):
         qualities = [quality for range_, quality in ranges if range_ == pattern]
         if qualities:
             return max(qualities)
     return 0.0
 
 
-def preferred_wait(prefer: Sequence[str], max_seconds: float) -> float | None:
+def parse_preferred_wait(prefer: Sequence[str], max_seconds: float) -> float | None:
     """Return the seconds N from a `Prefer: wait=N` header, capped at `max_seconds`; None if there is no such header."""
     for header in prefer:
         for preference in header.split(","):
@@ -58,7 +61,7 @@ def preferred_wait(prefer: Sequence[str], max_seconds: float) -> float | None:
     return None
 
 
-def html_report_headers(*sheets: str) -> dict[str, str]:
+def build_html_report_headers(*sheets: str) -> dict[str, str]:
     """Return the response headers for an HTML report. They forbid scripts, requests and embedding in frames, and allow
     only the report's own style. `sheets` names its style sheets; the default is `report.css`."""
     style = stylesheet(*(sheets or ("report.css",)))[1]

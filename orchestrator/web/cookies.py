@@ -11,10 +11,10 @@ from starlette.responses import Response
 from assayer.models import Frozen
 from orchestrator.settings import AccessSettings
 
-_SESSION, _ATTEMPT = "assayer-session", "assayer-sign-in"
+_SESSION_COOKIE, _ATTEMPT_COOKIE = "assayer-session", "assayer-sign-in"
 SIGN_IN_SECONDS = 600
 """Maximum seconds for signing in through an identity provider."""
-_SECURE = "__Host-"
+_HOST_PREFIX = "__Host-"
 """Cookie name prefix that makes browsers accept the cookie only over TLS and only from this exact host."""
 
 
@@ -37,59 +37,63 @@ class SignInAttempt(Frozen):
     ends_at: AwareDatetime
 
 
-def session_token(request: Request, settings: AccessSettings) -> str | None:
-    return _cookie(request, settings, _SESSION)
+def read_session_token(request: Request, settings: AccessSettings) -> str | None:
+    return _read_cookie(request, settings, _SESSION_COOKIE)
 
 
-def attempt_of(request: Request, settings: AccessSettings, now: dt.datetime) -> SignInAttempt | None:
+def read_attempt(request: Request, settings: AccessSettings, now: dt.datetime) -> SignInAttempt | None:
     """Return the sign-in attempt that this browser started; None if there is none or it has expired."""
     try:
-        attempt = SignInAttempt.model_validate_json(urlsafe_b64decode(_cookie(request, settings, _ATTEMPT) or ""))
+        attempt = SignInAttempt.model_validate_json(
+            urlsafe_b64decode(_read_cookie(request, settings, _ATTEMPT_COOKIE) or "")
+        )
     except ValueError:  # the base class of pydantic's and binascii's errors
         return None
     return attempt if attempt.ends_at > now else None
 
 
-def keep_session(response: Response, request: Request, settings: AccessSettings, token: str) -> None:
-    _keep(response, request, settings, _SESSION, token, round(settings.session_seconds))
+def set_session_cookie(response: Response, request: Request, settings: AccessSettings, token: str) -> None:
+    _set_cookie(response, request, settings, _SESSION_COOKIE, token, round(settings.session_seconds))
 
 
-def keep_attempt(response: Response, request: Request, settings: AccessSettings, attempt: SignInAttempt) -> None:
+def set_attempt_cookie(response: Response, request: Request, settings: AccessSettings, attempt: SignInAttempt) -> None:
     value = urlsafe_b64encode(attempt.model_dump_json().encode()).decode()
-    _keep(response, request, settings, _ATTEMPT, value, SIGN_IN_SECONDS)
+    _set_cookie(response, request, settings, _ATTEMPT_COOKIE, value, SIGN_IN_SECONDS)
 
 
-def clear_session(response: Response, request: Request, settings: AccessSettings) -> None:
-    _keep(response, request, settings, _SESSION, "", 0)
+def clear_session_cookie(response: Response, request: Request, settings: AccessSettings) -> None:
+    _set_cookie(response, request, settings, _SESSION_COOKIE, "", 0)
 
 
-def clear_attempt(response: Response, request: Request, settings: AccessSettings) -> None:
-    _keep(response, request, settings, _ATTEMPT, "", 0)
+def clear_attempt_cookie(response: Response, request: Request, settings: AccessSettings) -> None:
+    _set_cookie(response, request, settings, _ATTEMPT_COOKIE, "", 0)
 
 
-def _cookie(request: Request, settings: AccessSettings, name: str) -> str | None:
+def _read_cookie(request: Request, settings: AccessSettings, name: str) -> str | None:
     """Return a cookie. Only the name that this service would set is accepted, because under TLS a page on another host
     in the domain could set the unprefixed name."""
-    return request.cookies.get(_name(request, settings, name)) or None
+    return request.cookies.get(_get_cookie_name(request, settings, name)) or None
 
 
-def _name(request: Request, settings: AccessSettings, name: str) -> str:
-    return (_SECURE if behind_tls(request, settings) else "") + name
+def _get_cookie_name(request: Request, settings: AccessSettings, name: str) -> str:
+    return (_HOST_PREFIX if is_behind_tls(request, settings) else "") + name
 
 
-def _keep(response: Response, request: Request, settings: AccessSettings, name: str, value: str, seconds: int) -> None:
+def _set_cookie(
+    response: Response, request: Request, settings: AccessSettings, name: str, value: str, seconds: int
+) -> None:
     # Lax rather than strict, so that people are still signed in when they return from an identity provider or follow a
     # link in an email.
     response.set_cookie(
-        _name(request, settings, name),
+        _get_cookie_name(request, settings, name),
         value,
         max_age=seconds,
         path="/",
-        secure=behind_tls(request, settings),
+        secure=is_behind_tls(request, settings),
         httponly=True,
         samesite="lax",
     )
 
 
-def behind_tls(request: Request, settings: AccessSettings) -> bool:
+def is_behind_tls(request: Request, settings: AccessSettings) -> bool:
     return request.url.scheme == "https" if settings.url is None else settings.url.startswith("https:")

@@ -13,23 +13,23 @@ from orchestrator.web.services import Services
 T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
-_SECONDS = 30.0
+_TIMEOUT_SECONDS = 30.0
 
 
-async def answered_by_corpus(services: Services, ask: Callable[[SearchableCorpus], Awaitable[T]]) -> T:
+async def run_corpus_search(services: Services, search: Callable[[SearchableCorpus], Awaitable[T]]) -> T:
     """Run a search on the current corpus. Raises HttpProblem if there is no corpus, the search fails, or it takes more
     than 30 seconds."""
     try:
-        async with asyncio.timeout(_SECONDS):
-            return await ask(await _current(services))
+        async with asyncio.timeout(_TIMEOUT_SECONDS):
+            return await search(await _get_current_corpus(services))
     except TimeoutError:
-        raise HttpProblem("busy", f"The corpus search took longer than {_SECONDS:g} s.") from None
+        raise HttpProblem("busy", f"The corpus search took longer than {_TIMEOUT_SECONDS:g} s.") from None
     except (LiteratureError, ComponentUnavailable) as error:
         # The error's message contains the operator's file and host names, so the response states only the reason.
         raise HttpProblem("unavailable", f"The search failed: {error.reason}.") from error
 
 
-async def _current(services: Services) -> SearchableCorpus:
+async def _get_current_corpus(services: Services) -> SearchableCorpus:
     if services.corpora is not None:
         try:
             return await services.corpora.current()

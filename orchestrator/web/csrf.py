@@ -11,20 +11,20 @@ from starlette.requests import Request
 from orchestrator.access.sessions import derive_csrf_token
 from orchestrator.problems import HttpProblem
 from orchestrator.settings import AccessSettings
-from orchestrator.web.cookies import session_token
+from orchestrator.web.cookies import read_session_token
 from orchestrator.web.services import Services
 
-FIELD = "csrf_token"
-HEADER = "X-CSRF-Token"
+CSRF_FIELD = "csrf_token"
+CSRF_HEADER = "X-CSRF-Token"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 STALE_PAGE = "The page is out of date. Reload it and try again."
-_FORM = "application/x-www-form-urlencoded"
+_FORM_MEDIA_TYPE = "application/x-www-form-urlencoded"
 
 
-def csrf_token(request: Request) -> str:
+def get_csrf_token(request: Request) -> str:
     """Return the token for a page's forms; empty if the person is not signed in."""
     services: Services = request.app.state.services
-    return _token_for(request, services.access)
+    return _derive_token(request, services.access)
 
 
 def check_origin(request: Request, settings: AccessSettings) -> None:
@@ -34,13 +34,13 @@ def check_origin(request: Request, settings: AccessSettings) -> None:
     origin_header, site = request.headers.get("origin", ""), request.headers.get("sec-fetch-site")
     origin = urlsplit(origin_header)
     if settings.url is not None:
-        ours = urlsplit(settings.url)
-        same = (origin.scheme, origin.netloc) == (ours.scheme, ours.netloc)
+        own_url = urlsplit(settings.url)
+        is_same_origin = (origin.scheme, origin.netloc) == (own_url.scheme, own_url.netloc)
     else:
-        same = origin.scheme in ("http", "https") and origin.netloc == request.headers.get("host")
+        is_same_origin = origin.scheme in ("http", "https") and origin.netloc == request.headers.get("host")
     if origin_header in ("", "null"):
-        same = site == "same-origin"
-    if not same or site not in (None, "same-origin"):
+        is_same_origin = site == "same-origin"
+    if not is_same_origin or site not in (None, "same-origin"):
         raise HttpProblem(
             "forbidden",
             "The request does not come from one of this service's own pages. Behind a proxy, the operator must set "
@@ -52,9 +52,9 @@ async def check_csrf(request: Request, settings: AccessSettings) -> None:
     """Check a form's origin and CSRF token; file uploads send the token in a header. Raises HttpProblem with status 403
     if either is invalid."""
     check_origin(request, settings)
-    token = request.headers.get(HEADER, "")
-    if not token and request.headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM:
-        token = str((await request.form()).get(FIELD, ""))
+    token = request.headers.get(CSRF_HEADER, "")
+    if not token and request.headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM_MEDIA_TYPE:
+        token = str((await request.form()).get(CSRF_FIELD, ""))
     _check_token(request, settings, token)
 
 
@@ -62,15 +62,15 @@ def check_csrf_header(request: Request, settings: AccessSettings) -> None:
     """Check the origin and the CSRF token header of a request made by a script, before the body is read. Raises
     HttpProblem with status 403 if either is invalid."""
     check_origin(request, settings)
-    _check_token(request, settings, request.headers.get(HEADER, ""))
+    _check_token(request, settings, request.headers.get(CSRF_HEADER, ""))
 
 
-def _token_for(request: Request, settings: AccessSettings) -> str:
-    token = session_token(request, settings)
+def _derive_token(request: Request, settings: AccessSettings) -> str:
+    token = read_session_token(request, settings)
     return derive_csrf_token(token) if token else ""
 
 
 def _check_token(request: Request, settings: AccessSettings, token: str) -> None:
-    expected = _token_for(request, settings)
+    expected = _derive_token(request, settings)
     if not expected or not hmac.compare_digest(token.encode(), expected.encode()):
         raise HttpProblem("forbidden", STALE_PAGE)

@@ -4,7 +4,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from orchestrator.store.database import limit_outage_wait
 
-_SECONDS = 2.0
+_MAX_WAIT_SECONDS = 2.0
 
 
 class OutageLimit:
@@ -15,5 +15,5 @@ class OutageLimit:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with limit_outage_wait(_SECONDS):
+        with limit_outage_wait(_MAX_WAIT_SECONDS):
             await self._app(scope, receive, send)

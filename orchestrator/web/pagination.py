@@ -16,15 +16,15 @@ J = TypeVar("J", Job, BatchStatus)
 R = TypeVar("R")
 
 _CURSOR = re.compile(r"(?P<moment>[\d:T.-]{19,26}\+00:00) (?P<id>\w{1,64})", re.ASCII)
-_PLACE = re.compile(r"(?P<row>\d{0,9}) (?P<id>\w{1,64})", re.ASCII)
+_PANEL_CURSOR = re.compile(r"(?P<row>\d{0,9}) (?P<id>\w{1,64})", re.ASCII)
 
 
-def page_of(listed: Sequence[J], limit: int, resource_of: Callable[[J], R]) -> Page[R]:
-    """Return a page with up to `limit` items. `listed` contains one item more if there is another page."""
-    page = listed[:limit]
+def build_page(items: Sequence[J], limit: int, build_resource: Callable[[J], R]) -> Page[R]:
+    """Return a page with up to `limit` items. `items` contains one item more if there is another page."""
+    page = items[:limit]
     return Page(
-        items=tuple(map(resource_of, page)),
-        next=encode_cursor(Cursor.from_item(page[-1])) if len(listed) > limit else None,
+        items=tuple(map(build_resource, page)),
+        next=encode_cursor(Cursor.from_item(page[-1])) if len(items) > limit else None,
     )
 
 
@@ -45,20 +45,22 @@ def decode_cursor(cursor: str | None) -> Cursor | None:
 
 def decode_panel_cursor(cursor: str | None) -> PanelCursor | None:
     """Decode a cursor for a panel's rows; None for the first page. Raises HttpProblem if it is invalid."""
-    return _decode(cursor, _PLACE, lambda match: PanelCursor(int(match["row"]) if match["row"] else None, match["id"]))
+    return _decode(
+        cursor, _PANEL_CURSOR, lambda match: PanelCursor(int(match["row"]) if match["row"] else None, match["id"])
+    )
 
 
 def _encode(text: str) -> str:
     return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def _decode(cursor: str | None, pattern: re.Pattern[str], read: Callable[[re.Match[str]], R]) -> R | None:
+def _decode(cursor: str | None, pattern: re.Pattern[str], build_cursor: Callable[[re.Match[str]], R]) -> R | None:
     if cursor is None:
         return None
     padded = cursor + "=" * (-len(cursor) % 4)
     try:
         if match := pattern.fullmatch(urlsafe_b64decode(padded).decode("ascii")):
-            return read(match)
+            return build_cursor(match)
     except ValueError:
         pass
     raise HttpProblem.invalid_parameter("after", "The cursor is invalid. Use `next` from the previous page, unchanged.")

@@ -11,4 +11,4 @@ PathId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 EntryNumber = Annotated[int, Path(ge=1, le=2**53)]
 
 
-CallNumber = Annotated[int, Path(ge=1, le=1_000_000)]
+LlmRequestNumber = Annotated[int, Path(ge=1, le=1_000_000)]

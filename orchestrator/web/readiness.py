@@ -10,7 +10,7 @@ from fastapi import Depends
 
 from orchestrator.jobs.withheld_addresses import withhold_addresses
 from orchestrator.problems import Check
-from orchestrator.web.services import of_application
+from orchestrator.web.services import get_from_application
 
 _LOG = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class Readiness:
         self._checks: tuple[Check, ...] = ()
         self._until = float("-inf")
 
-    async def checks(self) -> tuple[Check, ...]:
+    async def run_checks(self) -> tuple[Check, ...]:
         """Return the results of the checks. Host addresses are only logged, not returned."""
         async with self._lock:
             if self._monotonic() >= self._until:
@@ -42,10 +42,10 @@ class Readiness:
                     if not check.ok:
                         _LOG.warning("not ready: %s: %s", check.name, check.detail)
                 self._checks = tuple(
-                    item.model_copy(update={"detail": withhold_addresses(item.detail)}) for item in checks
+                    check.model_copy(update={"detail": withhold_addresses(check.detail)}) for check in checks
                 )
                 self._until = self._monotonic() + self._seconds
             return self._checks
 
 
-ReadinessDependency = Annotated[Readiness, Depends(of_application("readiness"))]
+ReadinessDependency = Annotated[Readiness, Depends(get_from_application("readiness"))]

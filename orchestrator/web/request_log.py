@@ -17,20 +17,20 @@ from orchestrator.identifiers import IdGenerator
 from orchestrator.problems import HttpProblem
 
 _LOG = logging.getLogger("assayer.access")
-_ERRORS = logging.getLogger(__name__)
+_ERROR_LOG = logging.getLogger(__name__)
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-_CLIENT_GONE = 499
+_CLIENT_CLOSED_REQUEST = 499
 """Status recorded if the client disconnected before the response. As with proxies, it is only logged and counted."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 REQUESTS = Counter("assayer_http_requests_total", "Requests answered.", ["method", "route", "status"])
-SECONDS = Histogram(
+REQUEST_SECONDS = Histogram(
     "assayer_http_request_seconds",
     "Seconds until the end of the response; for event streams and waiting requests, the whole time they are held open.",
     ["method", "route"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60),
 )
-IN_WORK = Gauge("assayer_http_requests_in_flight", "Requests in progress.", multiprocess_mode="livesum")
+REQUESTS_IN_FLIGHT = Gauge("assayer_http_requests_in_flight", "Requests in progress.", multiprocess_mode="livesum")
 
 
 @dataclass
@@ -44,14 +44,14 @@ class RequestRecord:
     status: int | None = None
 
 
-def request_record(scope: Scope) -> RequestRecord:
+def get_request_record(scope: Scope) -> RequestRecord:
     record: RequestRecord = scope["assayer.request_record"]
     return record
 
 
 async def send_problem(refusal: HttpProblem, scope: Scope, receive: Receive, send: Send) -> None:
     """Send a problem document as the response."""
-    await refusal.to_response(scope["path"], request_record(scope).request_id)(scope, receive, send)
+    await refusal.to_response(scope["path"], get_request_record(scope).request_id)(scope, receive, send)
 
 
 class RequestLogging:
@@ -76,31 +76,31 @@ class RequestLogging:
                 headers["X-Content-Type-Options"] = "nosniff"
             await send(message)
 
-        started = time.perf_counter()
+        start = time.perf_counter()
         try:
-            with log_context(request_id=record.request_id), IN_WORK.track_inprogress():
-                await self._answer(scope, receive, send_with_id)
+            with log_context(request_id=record.request_id), REQUESTS_IN_FLIGHT.track_inprogress():
+                await self._run_application(scope, receive, send_with_id)
         finally:
-            _log_request(scope, record, time.perf_counter() - started)
+            _log_request(scope, record, time.perf_counter() - start)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _run_application(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run the application. Exceptions become problem documents. If the response has already started, they are
         re-raised, which closes the connection."""
         try:
             await self._app(scope, receive, send)
         except ClientDisconnect:
-            record = request_record(scope)
-            record.status = record.status or _CLIENT_GONE
+            record = get_request_record(scope)
+            record.status = record.status or _CLIENT_CLOSED_REQUEST
         except Exception as error:  # the outermost layer of the service
-            record = request_record(scope)
-            _ERRORS.exception("request %s failed", record.request_id)
+            record = get_request_record(scope)
+            _ERROR_LOG.exception("request %s failed", record.request_id)
             if record.status is not None:
                 raise
-            await send_problem(self._failure(error, record), scope, receive, send)
+            await send_problem(self._build_failure_problem(error, record), scope, receive, send)
 
-    def _failure(self, error: Exception, record: RequestRecord) -> HttpProblem:
+    def _build_failure_problem(self, error: Exception, record: RequestRecord) -> HttpProblem:
         if isinstance(error, StorageError):
-            return database_unavailable()
+            return build_database_problem()
         reason = error.reason if isinstance(error, AssayerError) else "a defect in assayer"
         return HttpProblem(
             "internal-error",
@@ -108,7 +108,7 @@ class RequestLogging:
         )
 
 
-def database_unavailable() -> HttpProblem:
+def build_database_problem() -> HttpProblem:
     """Return the problem for an unreachable database. The database's error message is only logged, because it contains
     host names."""
     return HttpProblem(
@@ -123,7 +123,7 @@ def _log_request(scope: Scope, record: RequestRecord, seconds: float) -> None:
     route = getattr(scope.get("route"), "path_format", "none")
     method = scope["method"] if scope["method"] in _METHODS else "other"
     REQUESTS.labels(method, route, str(record.status or 0)).inc()
-    SECONDS.labels(method, route).observe(seconds)
+    REQUEST_SECONDS.labels(method, route).observe(seconds)
     line = {
         "request_id": record.request_id,
         "method": method,
@@ -135,5 +135,5 @@ def _log_request(scope: Scope, record: RequestRecord, seconds: float) -> None:
         "id": scope.get("path_params", {}).get("id"),
         "jobs": record.jobs,
     }
-    members = {name: value for name, value in line.items() if value not in (None, [])}
-    _LOG.info("%s %s: %s", method, route, record.status, extra={"told": members})
+    fields = {name: value for name, value in line.items() if value not in (None, [])}
+    _LOG.info("%s %s: %s", method, route, record.status, extra={"told": fields})

@@ -54,7 +54,7 @@ from orchestrator.web.backpressure import StreamLimit, UploadLimit
 from orchestrator.web.searchable_corpus import SearchableCorpora
 from orchestrator.webhooks.secrets import SecretCipher
 
-_RENDERED_AT_ONCE = 2
+_MAX_CONCURRENT_RENDERINGS = 2
 """Maximum number of documents rendered concurrently; each occupies a core."""
 
 
@@ -73,7 +73,7 @@ class Services:
         cipher: SecretCipher,
         check_address: Callable[[str], None],
         read_table: Callable[[bytes, str], Coroutine[Any, Any, IdeaTable]],
-        page_pictures: Callable[[bytes, str, int, int], Coroutine[Any, Any, tuple[int, list[str]]]],
+        render_pages: Callable[[bytes, str, int, int], Coroutine[Any, Any, tuple[int, list[str]]]],
         ready: Callable[[], Awaitable[Sequence[Check]]],
         *,
         api: ApiSettings,
@@ -85,7 +85,7 @@ class Services:
         identity_providers: Mapping[str, IdentityProvider] | None = None,
         corpora: SearchableCorpora | None = None,
         group_seconds: float = 60.0,
-        most_abstract_chars: int = 6_000,
+        max_abstract_chars: int = 6_000,
     ) -> None:
         """Build the stores.
 
@@ -93,21 +93,21 @@ class Services:
         - `check_address` raises AddressRefused for addresses that webhooks must not use.
         - `read_table` parses a workbook of proposals; its second argument is the name
           used in errors. Raises InputError.
-        - `page_pictures` renders PDF pages. Its arguments are the document, its name, the first page and the number of
+        - `render_pages` renders PDF pages. Its arguments are the document, its name, the first page and the number of
           pages. Raises Unreadable.
         - `ready` checks everything that evaluations need, and must not raise.
         - `identity_providers` are keyed by the names that the operator chose.
         - Without `corpora`, searches get a 503.
         - A group of rollouts waits `group_seconds` for its next member.
-        - Papers to curate are rejected if their abstract is longer than `most_abstract_chars`."""
+        - Papers to curate are rejected if their abstract is longer than `max_abstract_chars`."""
         self.settings, self.access, self.batches = api, access, batches
         self.clock, self.listener, self.options, self.judges = clock, listener, options, judges
         self.mails, self.cipher, self.check_address = mails, cipher, check_address
         self.read_table, self.ready = read_table, ready
-        self.page_pictures, self.rendering = page_pictures, asyncio.Semaphore(_RENDERED_AT_ONCE)
+        self.render_pages, self.rendering = render_pages, asyncio.Semaphore(_MAX_CONCURRENT_RENDERINGS)
         self.identity_providers = identity_providers or {}
         self.corpora = corpora
-        self.group_seconds, self.most_abstract_chars = group_seconds, most_abstract_chars
+        self.group_seconds, self.max_abstract_chars = group_seconds, max_abstract_chars
         self.new_id = create_id_generator(clock)
         self.jobs = PgJobs(database, queue, documents, document_days=batches.document_days)
         self.events = PgEvents(database)
@@ -145,15 +145,15 @@ class Services:
         return AssignmentPlanner(self.reviewing, self.members, self.clock, self.proposal_indexes)
 
 
-def of_application(name: str) -> Callable[[Request], Awaitable[Any]]:
+def get_from_application(name: str) -> Callable[[Request], Awaitable[Any]]:
     """Return a dependency that provides one item in the application's state."""
 
-    async def part(request: Request) -> Any:
+    async def get_item(request: Request) -> Any:
         return getattr(request.app.state, name)
 
-    return part
+    return get_item
 
 
-ServicesDependency = Annotated[Services, Depends(of_application("services"))]
-StreamLimitDependency = Annotated[StreamLimit, Depends(of_application("streams"))]
-UploadLimitDependency = Annotated[UploadLimit, Depends(of_application("uploads"))]
+ServicesDependency = Annotated[Services, Depends(get_from_application("services"))]
+StreamLimitDependency = Annotated[StreamLimit, Depends(get_from_application("streams"))]
+UploadLimitDependency = Annotated[UploadLimit, Depends(get_from_application("uploads"))]

@@ -7,8 +7,8 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import TenantId
 from orchestrator.problems import HttpProblem, build_not_found_problem, require
 from orchestrator.reviewing.models import Member
-from orchestrator.services.expertise import distinct_papers, papers_in_corpus, read_papers
-from orchestrator.web.corpus_requests import answered_by_corpus
+from orchestrator.services.expertise import look_up_papers, parse_papers, remove_duplicate_papers
+from orchestrator.web.corpus_requests import run_corpus_search
 from orchestrator.web.services import Services
 
 _MAX_PAPERS = 1_000
@@ -20,19 +20,19 @@ async def store_expertise(
     """Store a reviewer's expertise and conflicts of interest. If the corpus is unavailable, papers are stored as
     listed. Raises HttpProblem if there are too many papers, and ReviewRefused if another version has been stored in the
     meantime."""
-    read, unread = await asyncio.to_thread(read_papers, body.references)
-    papers = distinct_papers([*body.papers, *read])
+    listed_papers, unparsed = await asyncio.to_thread(parse_papers, body.references)
+    papers = remove_duplicate_papers([*body.papers, *listed_papers])
     if len(papers) > _MAX_PAPERS:
         raise HttpProblem.invalid(f"A reviewer can have at most {_MAX_PAPERS:,} papers.", "/papers")
-    without_corpus = ""
+    corpus_problem = ""
     if papers or body.keywords:
         try:
-            papers = await answered_by_corpus(
-                services, lambda corpus: papers_in_corpus(corpus, member.name, papers, body.keywords)
+            papers = await run_corpus_search(
+                services, lambda corpus: look_up_papers(corpus, member.name, papers, body.keywords)
             )
         except HttpProblem as problem:
-            without_corpus = problem.detail
-    new = Expertise(
+            corpus_problem = problem.detail
+    expertise = Expertise(
         member=member.id,
         version=body.version,
         keywords=body.keywords,
@@ -40,9 +40,9 @@ async def store_expertise(
         institutions=body.institutions,
         people=body.people,
     )
-    stored = await services.reviewing.expertise.store(tenant, new, by)
+    stored_expertise = await services.reviewing.expertise.store(tenant, expertise, by)
     return ExpertiseOutcome(
-        expertise=require(stored, build_not_found_problem("member", member.id)),
-        unparsed_references=tuple(unread),
-        corpus_lookup_absent=without_corpus,
+        expertise=require(stored_expertise, build_not_found_problem("member", member.id)),
+        unparsed_references=tuple(unparsed),
+        corpus_lookup_absent=corpus_problem,
     )

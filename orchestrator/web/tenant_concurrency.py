@@ -17,25 +17,25 @@ from orchestrator.access.api_keys import hash_key
 from orchestrator.access.sessions import hash_token
 from orchestrator.problems import HttpProblem
 from orchestrator.settings import AccessSettings, ApiSettings
-from orchestrator.web.backpressure import release_slot
-from orchestrator.web.cookies import session_token
+from orchestrator.web.backpressure import release_slots
+from orchestrator.web.cookies import read_session_token
 from orchestrator.web.request_log import send_problem
 
 _MAX_CACHED = 10_000
 """Maximum number of cached keys and sessions."""
-_LOOKUPS_AT_ONCE = 4
+_MAX_CONCURRENT_LOOKUPS = 4
 """Maximum number of concurrent lookups for keys and sessions that are new to this process."""
 _MAX_WAITING_LOOKUPS = 1_000
 """Maximum number of requests waiting for such a lookup."""
 _MAX_DELAYED_REFUSALS = 2_000
 """Maximum number of delayed refusals. Further refusals are sent immediately, so that a flood of requests cannot hold an
 unlimited number of connections open."""
-_DELAY_SHARES = (0.5, 1.5)
+_DELAY_FACTORS = (0.5, 1.5)
 """Range of a refusal's delay, relative to the mean."""
-_TOO_MANY = 429
-_TENANT_FOUND = "assayer.tenant_found"
-_PAGES, _SIGN_IN, _CALLBACK = "/console", "/console/sign-in", "/console/callback"
-_SIGN_IN_WITH_KEY = b"a key that is typed"
+_TOO_MANY_REQUESTS = 429
+_TENANT_CALLBACK = "assayer.tenant_found"
+_CONSOLE_PATH, _SIGN_IN_PATH, _CALLBACK_PATH = "/console", "/console/sign-in", "/console/callback"
+_KEY_SIGN_IN = b"a key that is typed"
 """Key under which all sign-ins with an API key are counted, because each typed key may be new to this process. Sign-ins
 through an identity provider are not counted, because they wait for the provider."""
 
@@ -54,14 +54,14 @@ class TenantConcurrency:
         self._slots: defaultdict[str, asyncio.Semaphore] = defaultdict(
             lambda: asyncio.Semaphore(settings.max_requests_per_tenant)
         )
-        self._present: Counter[str] = Counter()
+        self._request_counts: Counter[str] = Counter()
         """Number of each tenant's requests that are in progress or waiting."""
-        self._lookup_slots = asyncio.Semaphore(_LOOKUPS_AT_ONCE)
+        self._lookup_slots = asyncio.Semaphore(_MAX_CONCURRENT_LOOKUPS)
         self._waiting_lookups = 0
-        self._refusals = 0
+        self._delayed_refusals = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        key = _key_of(scope, self._access)
+        key = _get_key(scope, self._access)
         if key is None:
             await self._app(scope, receive, send)
             return
@@ -70,7 +70,7 @@ class TenantConcurrency:
             await self._run_for_tenant(self._tenants[key], scope, receive, send)
             return
         if self._waiting_lookups >= _MAX_WAITING_LOOKUPS:
-            await send_problem(self._too_many_lookups(), scope, receive, send)
+            await send_problem(self._build_too_many_lookups_problem(), scope, receive, send)
             return
         self._waiting_lookups += 1
         try:
@@ -84,33 +84,33 @@ class TenantConcurrency:
         await self._run_for_unknown_caller(key, scope, receive, send)
 
     async def _run_for_tenant(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._present[tenant] >= self._settings.max_waiting_per_tenant:
+        if self._request_counts[tenant] >= self._settings.max_waiting_per_tenant:
             await self._delay_refusal()
-            await send_problem(self._too_many(), scope, receive, send)
+            await send_problem(self._build_too_many_requests_problem(), scope, receive, send)
             return
-        with self._count_as_present(tenant):
+        with self._count_request(tenant):
             slot = _TenantSlot(self._slots[tenant])
             await slot.acquire()
             await self._run_in_slot(slot, scope, receive, send)
 
     async def _run_for_unknown_caller(self, key: bytes, scope: Scope, receive: Receive, send: Send) -> None:
         """Process a request in a lookup slot until its tenant is known or the response has been sent."""
-        slot = _TenantSlot(self._lookup_slots, held=True)
-        with ExitStack() as known:
+        slot = _TenantSlot(self._lookup_slots, is_held=True)
+        with ExitStack() as exit_stack:
 
-            async def tenant_found(tenant: str) -> None:
-                self._remember(key, tenant)
-                known.enter_context(self._count_as_present(tenant))
+            async def assign_tenant(tenant: str) -> None:
+                self._cache_tenant(key, tenant)
+                exit_stack.enter_context(self._count_request(tenant))
                 await slot.move(self._slots[tenant])
 
-            scope[_TENANT_FOUND] = tenant_found
+            scope[_TENANT_CALLBACK] = assign_tenant
             await self._run_in_slot(slot, scope, receive, send)
 
     async def _run_in_slot(self, slot: "_TenantSlot", scope: Scope, receive: Receive, send: Send) -> None:
         scope["assayer.slots"] = [slot.end]
         complete = False
 
-        async def waiting_receive() -> Message:
+        async def receive_without_slot() -> Message:
             nonlocal complete
             if complete:
                 return await receive()
@@ -120,46 +120,46 @@ class TenantConcurrency:
             await slot.acquire()
             return message
 
-        async def slow_refusal(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] == _TOO_MANY:
+        async def send_with_delay(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == _TOO_MANY_REQUESTS:
                 slot.end()
-                release_slot(scope)
+                release_slots(scope)
                 await self._delay_refusal()
             await send(message)
 
         try:
-            await self._app(scope, waiting_receive, slow_refusal)
+            await self._app(scope, receive_without_slot, send_with_delay)
         finally:
             slot.end()
 
     async def _delay_refusal(self) -> None:
         """Delay a refusal, to slow down clients that retry immediately. Delays differ, so that the clients of a flood
         do not all retry at the same moment."""
-        if self._refusals >= _MAX_DELAYED_REFUSALS:
+        if self._delayed_refusals >= _MAX_DELAYED_REFUSALS:
             return
-        self._refusals += 1
+        self._delayed_refusals += 1
         try:
-            await asyncio.sleep(self._settings.refusal_seconds * random.uniform(*_DELAY_SHARES))  # noqa: S311
+            await asyncio.sleep(self._settings.refusal_seconds * random.uniform(*_DELAY_FACTORS))  # noqa: S311
         finally:
-            self._refusals -= 1
+            self._delayed_refusals -= 1
 
     @contextmanager
-    def _count_as_present(self, tenant: str) -> Iterator[None]:
-        self._present[tenant] += 1
+    def _count_request(self, tenant: str) -> Iterator[None]:
+        self._request_counts[tenant] += 1
         try:
             yield
         finally:
-            self._present[tenant] -= 1
-            if not self._present[tenant]:
-                del self._present[tenant]
+            self._request_counts[tenant] -= 1
+            if not self._request_counts[tenant]:
+                del self._request_counts[tenant]
                 self._slots.pop(tenant, None)
 
-    def _remember(self, key: bytes, tenant: str) -> None:
+    def _cache_tenant(self, key: bytes, tenant: str) -> None:
         self._tenants[key] = tenant
         if len(self._tenants) > _MAX_CACHED:
             self._tenants.popitem(last=False)
 
-    def _too_many(self) -> HttpProblem:
+    def _build_too_many_requests_problem(self) -> HttpProblem:
         return HttpProblem(
             "rate-limited",
             f"This tenant already has {self._settings.max_waiting_per_tenant} requests in progress on this server, "
@@ -167,7 +167,7 @@ class TenantConcurrency:
             headers={"Connection": "close"},
         )
 
-    def _too_many_lookups(self) -> HttpProblem:
+    def _build_too_many_lookups_problem(self) -> HttpProblem:
         return HttpProblem(
             "busy",
             f"{_MAX_WAITING_LOOKUPS:,} requests with keys or sessions new to this server are already waiting to be "
@@ -176,25 +176,25 @@ class TenantConcurrency:
         )
 
 
-async def tenant_is_known(scope: Scope, tenant: str) -> None:
+async def record_tenant(scope: Scope, tenant: str) -> None:
     """Record the request's tenant. From then on, the request takes one of that tenant's slots."""
-    if (tenant_found := scope.pop(_TENANT_FOUND, None)) is not None:
-        await tenant_found(tenant)
+    if (assign_tenant := scope.pop(_TENANT_CALLBACK, None)) is not None:
+        await assign_tenant(tenant)
 
 
 class _TenantSlot:
     """A request's concurrency slot. After `end`, it cannot be acquired again."""
 
-    def __init__(self, slots: asyncio.Semaphore, held: bool = False) -> None:
+    def __init__(self, slots: asyncio.Semaphore, is_held: bool = False) -> None:
         self._slots = slots
-        self._held = held
+        self._is_held = is_held
         self._ended = False
 
     async def acquire(self) -> None:
-        if self._ended or self._held:
+        if self._ended or self._is_held:
             return
         await self._slots.acquire()
-        self._held = True
+        self._is_held = True
         if self._ended:
             self.release()
 
@@ -205,8 +205,8 @@ class _TenantSlot:
         await self.acquire()
 
     def release(self) -> None:
-        if self._held:
-            self._held = False
+        if self._is_held:
+            self._is_held = False
             self._slots.release()
 
     def end(self) -> None:
@@ -214,15 +214,15 @@ class _TenantSlot:
         self.release()
 
 
-def _key_of(scope: Scope, access: AccessSettings) -> bytes | None:
+def _get_key(scope: Scope, access: AccessSettings) -> bytes | None:
     """Return the hash of the request's key or session. None if it has neither, or needs no slot."""
-    if scope["type"] != "http" or scope["path"] == _CALLBACK:
+    if scope["type"] != "http" or scope["path"] == _CALLBACK_PATH:
         return None
-    if scope["path"] == _SIGN_IN and scope["method"] == "POST":
-        return _SIGN_IN_WITH_KEY
+    if scope["path"] == _SIGN_IN_PATH and scope["method"] == "POST":
+        return _KEY_SIGN_IN
     request = Request(scope)
     header = request.headers.get("authorization")
-    if header is not None and not scope["path"].startswith(_PAGES):
+    if header is not None and not scope["path"].startswith(_CONSOLE_PATH):
         return hash_key(header.partition(" ")[2].strip())
-    token = session_token(request, access)
+    token = read_session_token(request, access)
     return None if token is None else hash_token(token)

@@ -13,70 +13,75 @@ from orchestrator.validation_wording import describe_validation_error
 BODY_SHAPES = ("one member of a group", "a whole group")
 """Tags with which Pydantic distinguishes alternative bodies. They appear in error locations but are not fields."""
 _MAX_ERRORS = 20
-_SHOWN = 60
+_MAX_QUOTED_CHARS = 60
 """Maximum number of characters quoted from an unknown name."""
 
 
-def validation_problem(error: RequestValidationError, body_model: type[BaseModel] | None) -> HttpProblem:
+def build_validation_problem(error: RequestValidationError, body_model: type[BaseModel] | None) -> HttpProblem:
     """Convert validation errors to a problem. `body_model` is the model for the route's body; its field names are
     suggested in place of unknown ones."""
-    independent = _independent_errors(error.errors())
+    independent = _drop_dependent_errors(error.errors())
     if independent and independent[0]["type"] == "json_invalid":
-        return _malformed_json(str(error.body), int(independent[0]["loc"][-1]), independent[0]["ctx"]["error"])
-    errors = [_problem_error(item, body_model) for item in independent[:_MAX_ERRORS]]
+        return _build_malformed_json_problem(
+            str(error.body), int(independent[0]["loc"][-1]), independent[0]["ctx"]["error"]
+        )
+    errors = [_convert_error(error_item, body_model) for error_item in independent[:_MAX_ERRORS]]
     first = errors[0]
-    where = first.pointer if first.parameter is None else first.parameter
-    more = f" Further errors: {len(independent) - 1}; see `errors`." if len(independent) > 1 else ""
-    return HttpProblem("invalid-request", f"{where or 'The body'}: {first.detail}{more}", errors=errors)
+    location = first.pointer if first.parameter is None else first.parameter
+    further = f" Further errors: {len(independent) - 1}; see `errors`." if len(independent) > 1 else ""
+    return HttpProblem("invalid-request", f"{location or 'The body'}: {first.detail}{further}", errors=errors)
 
 
-def _independent_errors(errors: Sequence[Any]) -> list[Any]:
+def _drop_dependent_errors(errors: Sequence[Any]) -> list[Any]:
     """Drop errors that merely follow from others: a list with an invalid element is not also reported as too short."""
     paths = [tuple(error["loc"]) for error in errors]
     return [
         error
         for error, path in zip(errors, paths, strict=True)
-        if error["type"] != "too_short" or not any(len(p) > len(path) and p[: len(path)] == path for p in paths)
+        if error["type"] != "too_short"
+        or not any(len(other_path) > len(path) and other_path[: len(path)] == path for other_path in paths)
     ]
 
 
-def _malformed_json(document: str, position: int, message: str) -> HttpProblem:
+def _build_malformed_json_problem(document: str, position: int, message: str) -> HttpProblem:
     line = document.count("\n", 0, position) + 1
     column = position - document.rfind("\n", 0, position)
     detail = f"The body is not JSON: line {line}, column {column}: {message}."
     return HttpProblem("malformed-body", detail, errors=[ProblemError(detail=detail, pointer="")])
 
 
-def _problem_error(error: Mapping[str, Any], body_model: type[BaseModel] | None) -> ProblemError:
-    kind, place = error["type"], _without_shape(error["loc"])
+def _convert_error(error: Mapping[str, Any], body_model: type[BaseModel] | None) -> ProblemError:
+    kind, location = error["type"], _remove_shape(error["loc"])
     detail = describe_validation_error(error)
     if kind == "extra_forbidden":
-        known = _known_fields(body_model, place[1:-1]) if place[0] == "body" else ()
-        detail += suggest_known_name(str(place[-1]), known)
-    if place[0] == "body":
-        return ProblemError(detail=detail, pointer=json_pointer(place[1:]))
-    return ProblemError(detail=detail, parameter=".".join(str(part) for part in place[1:])[:_SHOWN])
+        field_names = _list_field_names(body_model, location[1:-1]) if location[0] == "body" else ()
+        detail += suggest_known_name(str(location[-1]), field_names)
+    if location[0] == "body":
+        return ProblemError(detail=detail, pointer=build_json_pointer(location[1:]))
+    return ProblemError(detail=detail, parameter=".".join(str(part) for part in location[1:])[:_MAX_QUOTED_CHARS])
 
 
-def _without_shape(place: Sequence[str | int]) -> Sequence[str | int]:
-    return (place[0], *place[2:]) if len(place) > 1 and place[1] in BODY_SHAPES else place
+def _remove_shape(location: Sequence[str | int]) -> Sequence[str | int]:
+    return (location[0], *location[2:]) if len(location) > 1 and location[1] in BODY_SHAPES else location
 
 
-def json_pointer(place: Sequence[str | int]) -> str:
+def build_json_pointer(location: Sequence[str | int]) -> str:
     """Return the JSON Pointer (RFC 6901) to a location, with each part shortened to 60 characters."""
-    parts = (str(part)[:_SHOWN].replace("~", "~0").replace("/", "~1") for part in place)
+    parts = (str(part)[:_MAX_QUOTED_CHARS].replace("~", "~0").replace("/", "~1") for part in location)
     return "".join(f"/{part}" for part in parts)
 
 
-def _known_fields(model: Any, place: Sequence[str | int]) -> tuple[str, ...]:
+def _list_field_names(model: Any, location: Sequence[str | int]) -> tuple[str, ...]:
     """Return the field names at a location in a body."""
     if get_origin(model) in (Union, UnionType):
-        return next((names for item in get_args(model) if (names := _known_fields(item, place))), ())
-    if get_origin(model) in (tuple, list) and place and isinstance(place[0], int):
-        return _known_fields(get_args(model)[0], place[1:])
+        return next(
+            (names for alternative in get_args(model) if (names := _list_field_names(alternative, location))), ()
+        )
+    if get_origin(model) in (tuple, list) and location and isinstance(location[0], int):
+        return _list_field_names(get_args(model)[0], location[1:])
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
         return ()
-    if not place:
+    if not location:
         return tuple(model.model_fields)
-    inner = model.model_fields.get(str(place[0]))
-    return _known_fields(inner.annotation, place[1:]) if inner is not None else ()
+    field = model.model_fields.get(str(location[0]))
+    return _list_field_names(field.annotation, location[1:]) if field is not None else ()

@@ -5,7 +5,7 @@ import pytest
 from assayer.blinding.blind import blind_idea
 from assayer.models import Idea
 from orchestrator.access.roles import MemberId
-from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
+from orchestrator.reviewing.conflict_search import ConflictSearch, ReviewerDetails
 from tests.contract.office_files import odt, word
 from tests.contract.pdf_files import pdf
 from workers.documents.document_ideas import read_document_idea
@@ -75,7 +75,7 @@ async def test_author_properties_and_heads_are_no_text_and_are_masked_in_it(name
 
 @pytest.mark.parametrize("name", FILES)
 async def test_conflict_with_the_author_is_found_before_and_after_masking(name: str) -> None:
-    search = ConflictSearch([Interest(MemberId("mb_1"), "Tereza Dvorakova", "")])
+    search = ConflictSearch([ReviewerDetails(MemberId("mb_1"), "Tereza Dvorakova", "")])
     idea = await _read(name)
     assert [item.source for item in search.found(idea.title, idea.text, idea.people_fields)] == ["name"]
     masked = blind_idea(idea)

@@ -5,7 +5,7 @@ import datetime as dt
 from assayer_client.batches import BatchSummary
 from orchestrator.jobs.models import BatchId, JobState, TenantId
 from orchestrator.jobs.submissions import BatchStatus
-from orchestrator.services.batch_summaries import batch_summary
+from orchestrator.services.batch_summaries import summarise_batch
 
 BEGUN = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
 
@@ -23,7 +23,7 @@ def told(counts: dict[JobState, int], finished_at: dt.datetime | None = None) ->
         known_cost_usd=0.0,
         finished_at=finished_at,
     )
-    return batch_summary(batch, BEGUN + dt.timedelta(minutes=6))
+    return summarise_batch(batch, BEGUN + dt.timedelta(minutes=6))
 
 
 def test_pace_is_estimated_after_five_successful_reports() -> None:

@@ -4,14 +4,14 @@ import pytest
 
 from assayer.reference_lists.parting import part_lists
 from orchestrator.access.roles import MemberId
-from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
+from orchestrator.reviewing.conflict_search import ConflictSearch, ReviewerDetails
 
 BODY = "We rehearse what the next round of training would overwrite. " * 4
 
 
 def _found(line: str, affiliation: str = "", name: str = "Ada Byron", email: str = "ada@example.org") -> list[str]:
-    search = ConflictSearch([Interest(MemberId("mb_1"), name, affiliation, email)])
-    return [item.source for item in search.found("Rehearsal", f"# Rehearsal\n\n{line}\n\n{BODY}")]
+    search = ConflictSearch([ReviewerDetails(MemberId("mb_1"), name, affiliation, email)])
+    return [item.source for item in search.find_conflicts("Rehearsal", f"# Rehearsal\n\n{line}\n\n{BODY}")]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from assayer_client.rankings import Band
-from orchestrator.console.drawing import distribution, over_time, rank_curve
+from orchestrator.console.drawing import build_histogram, build_rank_curve, summarise_over_time
 from orchestrator.store.call_series import RankSeries
 
 BEGAN = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
@@ -16,7 +16,7 @@ _MOMENTS = st.datetimes(dt.datetime(2026, 1, 1), dt.datetime(2026, 12, 31), time
 @given(st.lists(st.floats(0, 1)))
 @example([0.0, 0.049, 0.05, 0.35, 1.0])
 def test_histogram_counts_each_score_in_the_same_range_as_table_filter(scores: list[float]) -> None:
-    bars = distribution(scores)
+    bars = build_histogram(scores)
     assert max(bar.height for bar in bars) == bool(scores)
     for bar in bars:
         inside = [
@@ -30,7 +30,7 @@ def test_time_buckets_count_evaluations_that_finished_within_them(
     points: list[tuple[dt.datetime, float | None]],
 ) -> None:
     ended, values = [at for at, _ in points], [value for _, value in points]
-    plot = over_time(ended, values)
+    plot = summarise_over_time(ended, values)
     known = [(at, value) for at, value in points if value is not None]
     assert (plot is None) == (not known)
     if plot is None:
@@ -41,16 +41,16 @@ def test_time_buckets_count_evaluations_that_finished_within_them(
         inside = [value for at, value in known if mark.start <= at < mark.end]
         assert mark.proposals == len(inside)
         assert mark.highest == max(inside)
-        assert 0 <= mark.low <= mark.middle <= mark.high <= mark.most + 1e-9
+        assert 0 <= mark.low <= mark.middle <= mark.high <= mark.maximum + 1e-9
         assert 0 <= mark.x < 1
 
 
 def test_missing_values_are_omitted_instead_of_counted_as_zero() -> None:
-    plot = over_time([BEGAN, BEGAN + dt.timedelta(hours=1)], [None, 3.0])
+    plot = summarise_over_time([BEGAN, BEGAN + dt.timedelta(hours=1)], [None, 3.0])
     assert plot is not None
     assert [(mark.proposals, mark.median) for mark in plot.marks] == [(1, 3.0)]
-    assert over_time([BEGAN], [None]) is None
-    assert over_time([], []) is None
+    assert summarise_over_time([BEGAN], [None]) is None
+    assert summarise_over_time([], []) is None
 
 
 def ranked(count: int, cut: int | None = None) -> RankSeries:
@@ -61,22 +61,22 @@ def ranked(count: int, cut: int | None = None) -> RankSeries:
 
 
 def test_rank_curve_groups_many_ranks_into_marks_linked_to_pages() -> None:
-    few, many = rank_curve(ranked(70, cut=35)), rank_curve(ranked(5_000))
+    few, many = build_rank_curve(ranked(70, cut=35)), build_rank_curve(ranked(5_000))
     assert few is not None
     assert many is not None
     assert [(mark.first, mark.last, mark.page) for mark in few.marks[49:51]] == [(50, 50, 1), (51, 51, 2)]
-    assert (few.cut, few.places) == (0.5, 35)
-    assert (len(many.marks), many.each, many.cut) == (100, 50, None)
+    assert (few.cutoff, few.shortlist_size) == (0.5, 35)
+    assert (len(many.marks), many.proposals_per_mark, many.cutoff) == (100, 50, None)
     assert [(mark.first, mark.last, mark.page) for mark in many.marks[:2]] == [(1, 50, 1), (51, 100, 2)]
     first = many.marks[0]
     assert (first.clearly_in, first.for_people, first.clearly_out) == (10, 10, 30)
-    assert first.low < first.at < first.high
+    assert first.low < first.middle < first.high
     assert abs(sum(mark.width for mark in many.marks) - 1) < 1e-9
 
 
 def test_rank_curve_has_a_bounded_number_of_marks() -> None:
-    curve = rank_curve(ranked(60_001))
+    curve = build_rank_curve(ranked(60_001))
     assert curve is not None
     assert len(curve.marks) <= 200
     assert curve.marks[-1].last == 60_001
-    assert rank_curve(RankSeries([], [], [], [], [], [], None)) is None
+    assert build_rank_curve(RankSeries([], [], [], [], [], [], None)) is None

@@ -1,7 +1,7 @@
 """The claims page shows every quote that a claim keeps, each with its source."""
 
 from assayer.models import ClaimSupport, FurtherQuote, Report
-from orchestrator.console.evidence_view import QuotedWords, evidence_of
+from orchestrator.console.evidence_view import QuoteView, build_evidence_view
 from tests.unit.reports_fixture import full_report
 
 SECOND, THIRD = "words of a second finding", "words of a third finding"
@@ -29,9 +29,9 @@ def _report(*further: FurtherQuote) -> tuple[Report, str]:
     return report.model_copy(update={"parts": (part, *others)}), cited.quote or ""
 
 
-def _shown(*further: FurtherQuote) -> list[QuotedWords]:
+def _shown(*further: FurtherQuote) -> list[QuoteView]:
     report, words = _report(*further)
-    claims = [claim for _, groups in evidence_of(report).parts for group in groups for claim in group.claims]
+    claims = [claim for _, groups in build_evidence_view(report).parts for group in groups for claim in group.claims]
     wanted = next(claim for claim in claims if words in [quote.words for quote in claim.quotes])
     at = [quote.words for quote in wanted.quotes].index(words)
     assert len({quote.anchor for quote in wanted.quotes}) == len(wanted.quotes)

@@ -11,9 +11,9 @@ from assayer.models import Paper, PaperId
 from assayer_client.expertise import ReviewerPaper
 from orchestrator.access.roles import MemberId
 from orchestrator.reviewing.assigning import plan_assignments
-from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
-from orchestrator.reviewing.expertise import ExpertiseMatch, Known, assignment_values
-from orchestrator.services.expertise import coauthors, distinct_papers, papers_in_corpus, read_papers
+from orchestrator.reviewing.conflict_search import ConflictSearch, ReviewerDetails
+from orchestrator.reviewing.expertise import ExpertiseMatch, KnownExpertise, compute_assignment_values
+from orchestrator.services.expertise import find_coauthors, look_up_papers, parse_papers, remove_duplicate_papers
 from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -23,37 +23,45 @@ BODY = "We rehearse what the next round of training would overwrite. " * 4
 
 
 def test_proposals_go_to_the_reviewers_whose_papers_are_close() -> None:
-    match = ExpertiseMatch([FOREST, PROOF], [Known(papers=[PROOF]), Known(keywords=["bark beetles", "forests"])])
-    values = assignment_values(match.similarity, {})
+    match = ExpertiseMatch(
+        [FOREST, PROOF], [KnownExpertise(papers=[PROOF]), KnownExpertise(keywords=["bark beetles", "forests"])]
+    )
+    values = compute_assignment_values(match.similarity, {})
     plan = plan_assignments({"forest": 1, "proof": 1}, ["prover", "forester"], set(), {}, None, values)
     assert plan.pairs == [("forest", "forester"), ("proof", "prover")]
 
 
 def test_reason_names_close_papers_and_shared_words() -> None:
-    match = ExpertiseMatch([FOREST], [Known(papers=[PROOF, FOREST]), Known(keywords=["bark beetles"]), Known()])
-    assert match.reason(0, 0).startswith("1 of the reviewer's 2 papers is close: “Bark beetles in spruce forests”.")
-    assert "spruce" in match.reason(0, 0)
-    assert match.reason(0, 1) in ("Shared words: bark, beetles.", "Shared words: beetles, bark.")
-    assert match.reason(0, 2) == "Nothing is known about this reviewer's expertise."
+    match = ExpertiseMatch(
+        [FOREST], [KnownExpertise(papers=[PROOF, FOREST]), KnownExpertise(keywords=["bark beetles"]), KnownExpertise()]
+    )
+    assert match.explain_pair(0, 0).startswith(
+        "1 of the reviewer's 2 papers is close: “Bark beetles in spruce forests”."
+    )
+    assert "spruce" in match.explain_pair(0, 0)
+    assert match.explain_pair(0, 1) in ("Shared words: bark, beetles.", "Shared words: beetles, bark.")
+    assert match.explain_pair(0, 2) == "Nothing is known about this reviewer's expertise."
 
 
 def test_reason_says_that_no_paper_is_close() -> None:
-    match = ExpertiseMatch([FOREST], [Known(papers=[PROOF]), Known(papers=[PROOF, PROOF])])
-    assert match.reason(0, 0) == "The reviewer's only known paper is not close: “Proof assistants for topology”."
-    assert match.reason(0, 1).startswith("None of the reviewer's 2 papers is close; the nearest is “Proof assistants")
+    match = ExpertiseMatch([FOREST], [KnownExpertise(papers=[PROOF]), KnownExpertise(papers=[PROOF, PROOF])])
+    assert match.explain_pair(0, 0) == "The reviewer's only known paper is not close: “Proof assistants for topology”."
+    assert match.explain_pair(0, 1).startswith(
+        "None of the reviewer's 2 papers is close; the nearest is “Proof assistants"
+    )
 
 
 def test_texts_without_words_are_compared_without_error() -> None:
-    match = ExpertiseMatch([("", "…")], [Known(), Known(keywords=["?!"])])
+    match = ExpertiseMatch([("", "…")], [KnownExpertise(), KnownExpertise(keywords=["?!"])])
     assert match.similarity.tolist() == [[0.0, 0.0]]
 
 
 def test_eager_bid_outweighs_a_slightly_closer_reviewer_and_unwilling_is_the_last_resort() -> None:
     similarity = np.array([[0.5, 0.4]], dtype=np.float32)
     people, wanted = ["closer", "eager"], {"p": 1}
-    values = assignment_values(similarity, {(0, 1): "eager"})
+    values = compute_assignment_values(similarity, {(0, 1): "eager"})
     assert plan_assignments(wanted, people, set(), {}, None, values).pairs == [("p", "eager")]
-    values = assignment_values(similarity, {(0, 0): "unwilling"})
+    values = compute_assignment_values(similarity, {(0, 0): "unwilling"})
     assert plan_assignments(wanted, people, set(), {}, None, values).pairs == [("p", "eager")]
     assert plan_assignments({"p": 2}, people, set(), {}, None, values).short == {}
 
@@ -61,7 +69,7 @@ def test_eager_bid_outweighs_a_slightly_closer_reviewer_and_unwilling_is_the_las
 def test_expertise_of_a_single_known_reviewer_counts() -> None:
     similarity = np.zeros((2, 200), dtype=np.float32)
     similarity[1, 7] = 0.2
-    assert assignment_values(similarity, {})[1, 7] == pytest.approx(1.0)
+    assert compute_assignment_values(similarity, {})[1, 7] == pytest.approx(1.0)
 
 
 @given(
@@ -108,7 +116,7 @@ def test_no_reviewer_gets_more_than_the_mean_load_without_a_limit() -> None:
 
 def test_papers_are_read_from_bibtex_and_from_lines() -> None:
     bibtex = "@article{a, title={Counting bark beetles}, author={Byron, Ada and Noyce, Bob}, year={2024}}"
-    (paper,), unread = read_papers(bibtex)
+    (paper,), unread = parse_papers(bibtex)
     assert (paper.title, paper.authors, paper.year, unread) == (
         "Counting bark beetles",
         ("Ada Byron", "Bob Noyce"),
@@ -116,7 +124,7 @@ def test_papers_are_read_from_bibtex_and_from_lines() -> None:
         [],
     )
     lines = "• Counting bark beetles in spruce (2024) https://doi.org/10.1000/xyz\n10.1000/abc\n\nTopology by machine\n"
-    papers, unread = read_papers(lines)
+    papers, unread = parse_papers(lines)
     assert [paper.title for paper in papers] == ["Counting bark beetles in spruce", "Topology by machine"]
     assert papers[0].doi == "10.1000/xyz"
     assert unread == ["10.1000/abc"]
@@ -135,7 +143,7 @@ async def test_listed_papers_get_the_corpus_abstract_and_other_papers_of_the_nam
         HashingEmbedder(),
     )
     listed = ReviewerPaper(title="Counting bark beetles in spruce forests")
-    first, *others = await papers_in_corpus(corpus, "Ada Byron", [listed], [])
+    first, *others = await look_up_papers(corpus, "Ada Byron", [listed], [])
     assert (first.abstract, first.in_corpus, first.listed_by_person) == (
         "About Counting bark beetles in spruce forests.",
         True,
@@ -152,12 +160,12 @@ def test_coauthors_are_those_of_recent_papers() -> None:
         ReviewerPaper(title="Old paper", authors=("A. Byron", "Cy Young"), year=2015),
         ReviewerPaper(title="Large collaboration", authors=tuple(f"Person Number{n}" for n in range(60)), year=2025),
     ]
-    assert coauthors("Ada Byron", papers, 2022) == {"Bob Noyce": "New paper"}
+    assert find_coauthors("Ada Byron", papers, 2022) == {"Bob Noyce": "New paper"}
 
 
 def test_repeated_titles_are_kept_once() -> None:
     papers = [ReviewerPaper(title="One paper", listed_by_person=False), ReviewerPaper(title="One Paper.")]
-    assert [paper.listed_by_person for paper in distinct_papers(papers)] == [True]
+    assert [paper.listed_by_person for paper in remove_duplicate_papers(papers)] == [True]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +180,7 @@ def test_repeated_titles_are_kept_once() -> None:
 def test_declared_people_and_coauthors_are_conflicts_where_they_identify_the_applicant(
     text: str, sources: list[str]
 ) -> None:
-    ada = Interest(MemberId("mb_1"), "Ada Byron", "", people=("Bob Noyce",), coauthors={"Cy Young": "Beetles"})
+    ada = ReviewerDetails(MemberId("mb_1"), "Ada Byron", "", people=("Bob Noyce",), coauthors={"Cy Young": "Beetles"})
     found = list(ConflictSearch([ada]).found("Rehearsal", text))
     assert [item.source for item in found] == sources
     if sources == ["coauthor"]:

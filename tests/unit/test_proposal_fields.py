@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from assayer.models import FitLevel
 from assayer.text.frequent_words import find_frequent_words
-from orchestrator.console.proposal_fields import coverage_by_field, fields_of, runs_of_field
+from orchestrator.console.proposal_fields import cluster_proposals, count_coverage_by_field, find_runs_of_field
 from orchestrator.store.call_series import WordSeries
 
 REEFS = ("coral", "reef", "larva", "ocean", "tide", "plankton", "salinity")
@@ -23,10 +23,10 @@ def proposals(each: int) -> list[tuple[str, ...]]:
 
 
 def test_proposals_sharing_words_form_a_field_named_after_them() -> None:
-    found = fields_of(proposals(10))
+    found = cluster_proposals(proposals(10))
     assert len(found.names) == 3
     for start, topic in ((0, REEFS), (10, QUBITS), (20, SLAG)):
-        of = set(found.of[start : start + 10])
+        of = set(found.field_indexes[start : start + 10])
         assert len(of) == 1
         place = of.pop()
         assert place is not None
@@ -34,22 +34,22 @@ def test_proposals_sharing_words_form_a_field_named_after_them() -> None:
 
 
 def test_no_field_is_formed_from_too_few_proposals_or_without_shared_words() -> None:
-    assert fields_of([]) == ((), ())
-    assert fields_of(proposals(1)) == ((), (None,) * 3)
-    assert fields_of([(f"word{n}", f"term{n}") for n in range(40)]).names == ()
-    alone = fields_of([*proposals(10), ("nothing", "shared"), ()])
-    assert alone.of[-2:] == (None, None)
+    assert cluster_proposals([]) == ((), ())
+    assert cluster_proposals(proposals(1)) == ((), (None,) * 3)
+    assert cluster_proposals([(f"word{n}", f"term{n}") for n in range(40)]).names == ()
+    alone = cluster_proposals([*proposals(10), ("nothing", "shared"), ()])
+    assert alone.field_indexes[-2:] == (None, None)
 
 
 @given(st.lists(st.lists(st.sampled_from([*REEFS, *QUBITS, *SLAG, "data"]), max_size=6, unique=True), max_size=60))
 def test_proposals_join_at_most_a_single_field_and_fields_sort_by_size(words: list[list[str]]) -> None:
-    found = fields_of(words)
-    assert len(found.of) == len(words)
+    found = cluster_proposals(words)
+    assert len(found.field_indexes) == len(words)
     assert len(found.names) <= 12
-    sizes = [found.of.count(place) for place in range(len(found.names))]
+    sizes = [found.field_indexes.count(place) for place in range(len(found.names))]
     assert sizes == sorted(sizes, reverse=True)
     assert all(sizes)
-    assert fields_of(words) == found
+    assert cluster_proposals(words) == found
 
 
 def test_coverage_counts_each_report_once_and_field_lookup_matches() -> None:
@@ -62,14 +62,16 @@ def test_coverage_counts_each_report_once_and_field_lookup_matches() -> None:
     )
     fits = [level for level, times in levels for _ in range(times)]
     series = WordSeries([f"run{n}" for n in range(31)], fits, [*proposals(10), ()])
-    covered = {frozenset(item.name.split(", ")) <= set(QUBITS): item for item in coverage_by_field(series) if item.name}
+    covered = {
+        frozenset(item.name.split(", ")) <= set(QUBITS): item for item in count_coverage_by_field(series) if item.name
+    }
     qubits = covered[True]
     assert (qubits.proposals, qubits.good, qubits.partial, qubits.poor, qubits.unknown) == (10, 0, 0, 10, 0)
-    assert runs_of_field(series, qubits.name) == [f"run{n}" for n in range(10, 20)]
-    assert runs_of_field(series, "no such field") == []
-    last = coverage_by_field(series)[-1]
+    assert find_runs_of_field(series, qubits.name) == [f"run{n}" for n in range(10, 20)]
+    assert find_runs_of_field(series, "no such field") == []
+    last = count_coverage_by_field(series)[-1]
     assert (last.name, last.proposals, last.poor) == ("", 1, 1)
-    assert sum(item.proposals for item in coverage_by_field(series)) == 31
+    assert sum(item.proposals for item in count_coverage_by_field(series)) == 31
 
 
 def test_frequent_words_are_singular_content_words() -> None:

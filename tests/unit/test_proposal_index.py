@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import JobId
-from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
-from orchestrator.reviewing.expertise import Known
+from orchestrator.reviewing.conflict_search import ConflictSearch, ReviewerDetails
+from orchestrator.reviewing.expertise import KnownExpertise
 from orchestrator.reviewing.proposal_index import IndexedProposal, ProposalIndex
 
 BODY = "We rehearse what the next round of training would overwrite. " * 4
 BEETLES, PROOFS = JobId("ev_1"), JobId("ev_2")
-ADA = Interest(
+ADA = ReviewerDetails(
     MemberId("mb_1"),
     "Ada Byron",
     "MIT; University of Turin",
@@ -28,14 +28,14 @@ _PARTS = [
 
 def _index(**texts: str) -> ProposalIndex:
     indexed = {JobId(id): IndexedProposal("Rehearsal", text) for id, text in texts.items()}
-    return ProposalIndex().with_texts(indexed, dict.fromkeys(indexed, "1"))
+    return ProposalIndex().copy_with_texts(indexed, dict.fromkeys(indexed, "1"))
 
 
 @given(st.lists(st.sampled_from(_PARTS), max_size=12).map(" ".join))
 def test_every_proposal_with_a_conflict_is_a_possible_one(text: str) -> None:
     search = ConflictSearch([ADA])
-    found = list(search.found("Rehearsal", text))
-    possible = _index(ev_1=text, ev_2=BODY).possible_conflicts(search)
+    found = list(search.find_conflicts("Rehearsal", text))
+    possible = _index(ev_1=text, ev_2=BODY).find_possible_conflicts(search)
     assert BEETLES in possible or not found
     assert PROOFS not in possible
 
@@ -46,33 +46,41 @@ def test_every_proposal_with_a_conflict_is_a_possible_one(text: str) -> None:
 def test_each_kind_of_conflict_is_a_possible_one(line: str) -> None:
     search = ConflictSearch([ADA])
     text = f"# Rehearsal\n\nAuthors: {line}\n\n{BODY}"
-    assert len(list(search.found("Rehearsal", text))) == 1
-    assert _index(ev_1=text).possible_conflicts(search) == [BEETLES]
+    assert len(list(search.find_conflicts("Rehearsal", text))) == 1
+    assert _index(ev_1=text).find_possible_conflicts(search) == [BEETLES]
 
 
 def test_parts_beside_the_text_are_searched() -> None:
     texts = {BEETLES: IndexedProposal("Rehearsal", BODY, ["Ada Byron"]), PROOFS: IndexedProposal("Rehearsal", BODY)}
-    index = ProposalIndex().with_texts(texts, dict.fromkeys(texts, "1"))
-    assert index.possible_conflicts(ConflictSearch([ADA])) == [BEETLES]
+    index = ProposalIndex().copy_with_texts(texts, dict.fromkeys(texts, "1"))
+    assert index.find_possible_conflicts(ConflictSearch([ADA])) == [BEETLES]
 
 
 def test_the_closest_proposal_is_the_most_similar() -> None:
     index = _index(ev_1="We count bark beetles in spruce forests.", ev_2="We formalise topology in a proof assistant.")
-    for known in (Known(keywords=["bark beetles"]), Known(papers=[("Beetles", "Spruce forests after storms.")])):
-        similar = index.similarities(known)
+    for known in (
+        KnownExpertise(keywords=["bark beetles"]),
+        KnownExpertise(papers=[("Beetles", "Spruce forests after storms.")]),
+    ):
+        similar = index.compute_similarities(known)
         assert similar[BEETLES] > 0.1
         assert similar[PROOFS] == 0.0
-    assert index.similarities(Known()) == {BEETLES: 0.0, PROOFS: 0.0}
+    assert index.compute_similarities(KnownExpertise()) == {BEETLES: 0.0, PROOFS: 0.0}
 
 
 def test_index_without_proposals_has_no_conflicts_and_no_similarities() -> None:
     empty = ProposalIndex()
     empty.prepare()
-    assert (empty.possible_conflicts(ConflictSearch([ADA])), empty.similarities(Known(["x"]))) == ([], {})
+    assert (
+        empty.find_possible_conflicts(ConflictSearch([ADA])),
+        empty.compute_similarities(KnownExpertise(["x"])),
+    ) == ([], {})
 
 
 def test_changed_and_removed_proposals_leave_the_index() -> None:
     before = _index(ev_1="Authors: Ada Byron", ev_2="Authors: Ada Byron", ev_3="Authors: Ada Byron")
-    after = before.with_texts({BEETLES: IndexedProposal("Two", BODY)}, {BEETLES: "2", PROOFS: "1", JobId("ev_4"): "1"})
+    after = before.copy_with_texts(
+        {BEETLES: IndexedProposal("Two", BODY)}, {BEETLES: "2", PROOFS: "1", JobId("ev_4"): "1"}
+    )
     assert after.versions == {PROOFS: "1", BEETLES: "2"}
-    assert after.possible_conflicts(ConflictSearch([ADA])) == [PROOFS]
+    assert after.find_possible_conflicts(ConflictSearch([ADA])) == [PROOFS]

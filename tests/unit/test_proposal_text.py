@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lxml import html
 
 from assayer.reports.escaping import printable
-from orchestrator.console.proposal_text import LONGEST_RENDERED, MOST_LINES_RENDERED, proposal_html
+from orchestrator.console.proposal_text import MAX_RENDERED_CHARS, MAX_RENDERED_LINES, render_proposal
 
 _TAGS = {"h3", "h4", "h5", "h6", "p", "br", "em", "strong", "ul", "ol", "li", "blockquote", "pre", "code", "hr", "div"}
 _ATTRIBUTES = {"start", "value"}
@@ -17,7 +17,7 @@ _HOSTILE = "abc XY1.2\n\n  \t#*_`~>-+=|[]()<>!&;:/\\\"'$•é<script><img src=x 
 
 
 def _read(text: str) -> Any:
-    return html.fragment_fromstring(str(proposal_html(text)), create_parent="section")
+    return html.fragment_fromstring(str(render_proposal(text)), create_parent="section")
 
 
 def _letters(text: str) -> str:
@@ -73,12 +73,12 @@ def test_formula_characters_are_not_rendered_as_markdown(formula: str) -> None:
 @pytest.mark.parametrize("sign", ["> 0.05", ">0.05", ">= 12", ">> 1", "> .5"])
 def test_line_starting_with_greater_than_number_is_not_a_blockquote(sign: str) -> None:
     text = f"The hypothesis is kept for all values of p that are\n{sign} in more than half of the runs."
-    assert sign.replace(">", "&gt;") in proposal_html(text)
-    assert "<blockquote>" in proposal_html(f"As they write:\n\n> Words of others, and\n{sign} among them")
+    assert sign.replace(">", "&gt;") in render_proposal(text)
+    assert "<blockquote>" in render_proposal(f"As they write:\n\n> Words of others, and\n{sign} among them")
 
 
 def test_table_rows_without_outer_pipes_stay_separate_lines() -> None:
-    assert str(proposal_html("Arm | Size\n----|-----\nA | 120\nB | 118")).count("<br />") == 3
+    assert str(render_proposal("Arm | Size\n----|-----\nA | 120\nB | 118")).count("<br />") == 3
 
 
 def test_ordered_list_keeps_typed_numbers() -> None:
@@ -89,7 +89,7 @@ def test_text_after_code_fence_marker_is_shown() -> None:
     assert _read("``` Ignore all instructions\nx\n```").text_content().strip() == "Ignore all instructions\nx"
 
 
-@pytest.mark.parametrize("text", ["*a " * LONGEST_RENDERED, "* a\n" * (MOST_LINES_RENDERED + 1)])
+@pytest.mark.parametrize("text", ["*a " * MAX_RENDERED_CHARS, "* a\n" * (MAX_RENDERED_LINES + 1)])
 def test_a_text_that_is_too_long_is_shown_as_it_is(text: str) -> None:
     (shown,) = _read(text)
     assert shown.get("class") == "words"

@@ -9,15 +9,18 @@ from hypothesis import strategies as st
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Absent
 from orchestrator.access.roles import MemberId
-from orchestrator.reviewing.agreement import mean_kappa, pair_agreements
+from orchestrator.reviewing.agreement import compute_mean_kappa, compute_pair_agreements
 from orchestrator.reviewing.assigning import plan_assignments
-from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
+from orchestrator.reviewing.conflict_search import ConflictSearch, ReviewerDetails
 
 BODY = "We rehearse what the next round of training would overwrite. " * 4
 
 
 def _found(text: str, name: str, affiliation: str = "", title: str = "") -> list[str]:
-    return [item.source for item in ConflictSearch([Interest(MemberId("mb_1"), name, affiliation)]).found(title, text)]
+    return [
+        item.source
+        for item in ConflictSearch([ReviewerDetails(MemberId("mb_1"), name, affiliation)]).find_conflicts(title, text)
+    ]
 
 
 def test_name_conflict_is_found_despite_accents_and_case() -> None:
@@ -42,10 +45,10 @@ def test_cited_or_similar_names_are_not_conflicts(text: str, name: str) -> None:
 
 
 _PEOPLE = [
-    Interest(MemberId("mb_1"), "Grace Hopper", "Yale University"),
-    Interest(MemberId("mb_2"), "José Muñoz", "ETH Zürich; Yale University"),
-    Interest(MemberId("mb_3"), "Ada B. Byron", ""),
-    Interest(MemberId("mb_4"), "Cher", "Intel"),
+    ReviewerDetails(MemberId("mb_1"), "Grace Hopper", "Yale University"),
+    ReviewerDetails(MemberId("mb_2"), "José Muñoz", "ETH Zürich; Yale University"),
+    ReviewerDetails(MemberId("mb_3"), "Ada B. Byron", ""),
+    ReviewerDetails(MemberId("mb_4"), "Cher", "Intel"),
 ]
 _LINES = st.sampled_from(
     [
@@ -64,8 +67,8 @@ _LINES = st.sampled_from(
 @given(st.lists(_LINES, max_size=8))
 def test_conflict_search_for_all_reviewers_matches_individual_searches(lines: list[str]) -> None:
     text = "\n\n".join(["# Rehearsal", *lines])
-    together = list(ConflictSearch(_PEOPLE).found("Rehearsal", text))
-    assert together == [item for who in _PEOPLE for item in ConflictSearch([who]).found("Rehearsal", text)]
+    together = list(ConflictSearch(_PEOPLE).find_conflicts("Rehearsal", text))
+    assert together == [item for who in _PEOPLE for item in ConflictSearch([who]).find_conflicts("Rehearsal", text)]
 
 
 def test_separate_masked_spans_do_not_combine_into_a_name() -> None:
@@ -93,7 +96,7 @@ def test_assignments_are_unique_conflict_free_and_shortfalls_are_reported(
     for name in names:
         possible = sum((name, who) not in closed for who in people)
         assert given[name] == min(each, possible)
-        assert plan.short.get(name, 0) == each - given[name]
+        assert plan.missing_reviewers.get(name, 0) == each - given[name]
 
 
 def test_reviewer_loads_are_balanced_including_earlier_assignments() -> None:
@@ -114,6 +117,6 @@ def test_reviewer_panels_vary_between_proposals() -> None:
 @pytest.mark.parametrize("second", [dict.fromkeys("vwxyz", 3), {"v": 3, "w": 3}])
 def test_undefined_kappa_is_reported_as_missing(second: dict[str, int]) -> None:
     given = [("a", proposal, 3) for proposal in "vwxyz"] + [("b", *item) for item in second.items()]
-    (pair,) = pair_agreements(*zip(*given, strict=True))
+    (pair,) = compute_pair_agreements(*zip(*given, strict=True))
     assert isinstance(pair.kappa, Absent)
-    assert isinstance(mean_kappa([pair]), Absent)
+    assert isinstance(compute_mean_kappa([pair]), Absent)

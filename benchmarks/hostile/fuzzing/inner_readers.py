@@ -70,7 +70,7 @@ _NOW = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
 _WORK = CitedWork(title="Replay of text in fixed order", authors=("Lee, A.",), year=2019)
 _ROE = names.person_of("Jane Roe")
 _PEOPLE = (_ROE,) if _ROE else ()
-_REVIEWER = conflict_search.Interest(MemberId("a"), "Jane Roe", "University of Aa; Bb Institute")
+_REVIEWER = conflict_search.ReviewerDetails(MemberId("a"), "Jane Roe", "University of Aa; Bb Institute")
 _IDEA = Idea(id=IdeaId("x"), title="x", text="x", sections=(), source="x")
 _ITEM = RewardItem(question="How?", idea="We replay.", abstract="They replay.")
 
@@ -146,10 +146,10 @@ def _header(read: Callable[[str], object]) -> Callable[[str], object]:
 
 
 def _institutions(text: str) -> object:
-    name = institutions.institution_name(["university", "of", "turin"])
+    name = institutions.parse_institution_name(["university", "of", "turin"])
     if name is None:
         raise LookupError(name)
-    return list(institutions.places_of(name, text, list(re.finditer(r"\w+", text)), str.casefold))
+    return list(institutions.find_institution(name, text, list(re.finditer(r"\w+", text)), str.casefold))
 
 
 INNER_READERS: dict[str, Callable[[str], object]] = {
@@ -248,25 +248,29 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "index.segments.content_readings.text_key": lambda text: content_readings.text_key("A title", text),
     "index.segments.passages.paper_text": lambda text: passages.paper_text("A title", text),
     "index.segments.passages.passages_of": lambda text: passages.passages_of(0, text, (text,)),
-    "orchestrator.web.content_negotiation.negotiated_media_type": _header(
-        lambda text: content_negotiation.negotiated_media_type(text, ("text/html",))
+    "orchestrator.web.content_negotiation.require_media_type": _header(
+        lambda text: content_negotiation.require_media_type(text, ("text/html",))
     ),
-    "orchestrator.web.content_negotiation.preferred_media_type": _header(
-        lambda text: content_negotiation.preferred_media_type(text, ("text/html",))
+    "orchestrator.web.content_negotiation.choose_media_type": _header(
+        lambda text: content_negotiation.choose_media_type(text, ("text/html",))
     ),
-    "orchestrator.web.content_negotiation.preferred_wait": _header(
-        lambda text: content_negotiation.preferred_wait((text,), 60)
+    "orchestrator.web.content_negotiation.parse_preferred_wait": _header(
+        lambda text: content_negotiation.parse_preferred_wait((text,), 60)
     ),
     "orchestrator.web.pagination.decode_cursor": _header(pagination.decode_cursor),
     "orchestrator.web.pagination.decode_panel_cursor": _header(pagination.decode_panel_cursor),
-    "orchestrator.services.batch_summaries.tags_in": _header(batch_summaries.tags_in),
-    "orchestrator.web.validation_errors.json_pointer": lambda text: validation_errors.json_pointer(text.split()),
+    "orchestrator.services.batch_summaries.parse_tags": _header(batch_summaries.parse_tags),
+    "orchestrator.web.validation_errors.build_json_pointer": lambda text: validation_errors.build_json_pointer(
+        text.split()
+    ),
     "orchestrator.problems.suggest_known_name": lambda text: suggest_known_name(text, ("title", "text")),
     "orchestrator.reviewing.conflict_search.ConflictSearch": lambda text: list(
-        conflict_search.ConflictSearch((_REVIEWER,)).found("A title", text)
+        conflict_search.ConflictSearch((_REVIEWER,)).find_conflicts("A title", text)
     ),
-    "orchestrator.reviewing.institutions.institution_name": lambda text: institutions.institution_name(text.split()),
-    "orchestrator.reviewing.institutions.places_of": _institutions,
+    "orchestrator.reviewing.institutions.parse_institution_name": lambda text: institutions.parse_institution_name(
+        text.split()
+    ),
+    "orchestrator.reviewing.institutions.find_institution": _institutions,
     "workers.fetching.content_types.check_declared_type": lambda text: content_types.check_declared_type(
         text, ("html", "pdf"), "a test"
     ),

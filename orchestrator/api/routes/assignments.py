@@ -25,7 +25,7 @@ from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import HttpProblem, build_missing_problem, require
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.things_in_paths import CallInPath, EvaluationInPath
+from orchestrator.web.path_resources import CallInPath, EvaluationInPath
 
 router = APIRouter(tags=["reviewing"])
 
@@ -53,15 +53,15 @@ async def assign_reviewers(body: AssignBody, context: Assigner, call: CallInPath
     does not count. First opinions are blind, so reviewers who could read the call's reports in an earlier role get no
     assignments (`reviewers_not_blind`); naming one in the request is an error (422)."""
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body)
-    loads, missing_by_proposal = Counter(draft.loads), Counter(draft.plan.short)
+    loads, missing_by_proposal = Counter(draft.loads), Counter(draft.plan.missing_reviewers)
     if body.dry_run:
-        reasons = await asyncio.to_thread(draft.reasons, sorted(draft.plan.pairs))
+        reasons = await asyncio.to_thread(draft.explain_pairs, sorted(draft.plan.pairs))
     else:
-        reasons = await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
+        reasons = await context.services.assignment_planner.save(context.tenant, call.id, draft, context.by)
         pairs_without_reason = [pair for pair in draft.plan.pairs if pair not in reasons]
         loads.subtract(member for _, member in pairs_without_reason)
         missing_by_proposal.update(evaluation for evaluation, _ in pairs_without_reason)
-    shortfalls = draft.shortfalls(body.max_load)
+    shortfalls = draft.explain_shortfalls(body.max_load)
     titles = {proposal.id: proposal.title for proposal in draft.proposals}
     return AssignmentOutcome(
         dry_run=body.dry_run,
@@ -70,7 +70,7 @@ async def assign_reviewers(body: AssignBody, context: Assigner, call: CallInPath
             PlannedAssignment(evaluation=JobId(evaluation), member=MemberId(member), reason=reason)
             for (evaluation, member), reason in reasons.items()
         ),
-        withdrawn=len(draft.ending),
+        withdrawn=len(draft.assignments_to_end),
         loads=loads,
         unfilled_proposals=tuple(
             UnfilledProposal(
@@ -96,7 +96,7 @@ async def assign_reviewer(body: AssignOneBody, context: Assigner, job: Evaluatio
     if job.batch is None:
         raise HttpProblem("conflict", "This evaluation is not part of a batch, so it cannot be reviewed.")
     member = MemberId(body.reviewer)
-    await context.services.assignment_planner.assign_one(context.tenant, job.batch, job.id, member, context.by)
+    await context.services.assignment_planner.assign_reviewer(context.tenant, job.batch, job.id, member, context.by)
 
 
 @router.get("/v1/assignments")

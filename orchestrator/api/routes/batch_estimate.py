@@ -10,7 +10,7 @@ from assayer_client.batches import BatchEstimate, ExpectedFit, RowsQuery
 from orchestrator.api.expected_fit import estimate_fit
 from orchestrator.api.routes.batch_upload import BATCH_BODY, BatchBody, build_no_usable_row_problem
 from orchestrator.jobs.estimates import TypicalEvaluation, estimate_cost
-from orchestrator.services.batch_summaries import tags_in
+from orchestrator.services.batch_summaries import parse_tags
 
 _CUSTOM_BOARD_COST = Absent(
     reason="The cost of a custom board is unknown. Omit the board to see the cost with the default board."
@@ -29,7 +29,7 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
         raise build_no_usable_row_problem(intake)
     ideas = len(intake.accepted) - len(intake.duplicates)
     pace = await services.costs.measure_pace(tenant, query.method)
-    board_models = tags_in(query.board_models)
+    board_models = parse_tags(query.board_models)
     typical: TypicalEvaluation | Absent
     if query.board is None and not board_models:
         past_usage = await services.costs.list_usage(tenant, query.method, services.options.gpu_speeds)
@@ -37,10 +37,10 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
             f"The typical cost of {query.method} is unknown, and you have too few finished evaluations with "
             "this method."
         )
-        typical = services.options.typical.get(query.method, Absent(reason=reason))
+        typical = services.options.typical_evaluations.get(query.method, Absent(reason=reason))
     else:
         past_usage = []  # past evaluations with the default board say nothing about the cost of a different one
-        typical_board = services.options.typical_board
+        typical_board = services.options.get_typical_board
         typical = typical_board(query.board, board_models) if typical_board else _CUSTOM_BOARD_COST
     cost_estimate = estimate_cost(ideas, past_usage, typical, pace, query.max_usd)
     month_usage = await services.usage.get_month_budget(tenant)

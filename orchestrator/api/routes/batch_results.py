@@ -32,12 +32,12 @@ from orchestrator.batches.workbook import render_xlsx
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import build_not_found_problem
-from orchestrator.services.panels import panel_of
+from orchestrator.services.panels import get_panel
 from orchestrator.store.call_tables import TableRow
 from orchestrator.web.authentication import Reader
-from orchestrator.web.content_negotiation import negotiated_media_type
+from orchestrator.web.content_negotiation import require_media_type
+from orchestrator.web.path_resources import CallInPath
 from orchestrator.web.services import Services
-from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
@@ -88,7 +88,7 @@ async def get_batch_results(
 ) -> Response:
     """Return the results so far, with scores and ranks. Callers who may see reviewers' opinions also get their number
     and combined score. The formats are JSON Lines with full reports, or a table as CSV, Excel or Parquet."""
-    media_type = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
+    media_type = _MEDIA_TYPES[query.format] if query.format else require_media_type(accept, tuple(_FORMAT_NAMES))
     format_name = _FORMAT_NAMES[media_type]
     standings = await _load_standings(context.services, context.caller, batch, query.ranking)
     await context.services.audit_log.record(context.tenant, context.by, "exported", batch.id, format=format_name)
@@ -136,7 +136,7 @@ async def _load_standings(
     panel_rows: dict[str, PanelRow] | None = None
     if may(caller.role, "see the panel"):
         panel_rows = {
-            item.evaluation: item for item in (await panel_of(services.reviewing, caller.tenant, batch.id)).rows
+            item.evaluation: item for item in (await get_panel(services.reviewing, caller.tenant, batch.id)).rows
         }
     return {row.id: _build_standing(row, ranking, panel_rows) for row in table}
 

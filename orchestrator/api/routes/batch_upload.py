@@ -27,10 +27,10 @@ from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.jobs.requests import EvaluationRequest, Limits
 from orchestrator.jobs.submissions import BatchClosed, MoreRows, NewBatch, NewJob
 from orchestrator.problems import HttpProblem
-from orchestrator.services.batch_summaries import batch_links, batch_path, tags_in
+from orchestrator.services.batch_summaries import build_batch_links, build_batch_path, parse_tags
 from orchestrator.web.authentication import Submitter
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.request_log import request_record
+from orchestrator.web.request_log import get_request_record
 from orchestrator.web.services import Services, UploadLimitDependency
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
@@ -72,13 +72,13 @@ class BatchBody:
         """Parse the rows without storing them. `first_row` is the first row's number. Raises HttpProblem if the body or
         the query is invalid."""
         services = self.context.services
-        if method_problem := services.options.method_problem(query.method):
+        if method_problem := services.options.find_method_problem(query.method):
             raise HttpProblem.invalid_parameter("method", method_problem)
         services.options.check_priority(query.priority)
         services.options.check_limit(query.max_usd, query.method)
         if is_in_future(query.cutoff, services):
             raise HttpProblem.invalid_parameter("cutoff", FUTURE_CUTOFF_MESSAGE)
-        if board_problem := services.options.board_problem(query.board, tags_in(query.board_models), query.method):
+        if board_problem := services.options.find_board_problem(query.board, parse_tags(query.board_models), query.method):
             raise HttpProblem.invalid_parameter(board_problem.field, board_problem.detail)
         _parse_criteria(query.criteria)
         content_type = self.request.headers.get("content-type", "")
@@ -118,7 +118,7 @@ class BatchUpload(BatchBody):
     async def store(self, query: RowsQuery, intake: BatchIntake, batch: NewBatch | MoreRows, name: str) -> Response:
         """Store the parsed rows, or replay the response to the same request. Raises HttpProblem if the batch is
         closed."""
-        services, path = self.context.services, batch_path(batch.id)
+        services, path = self.context.services, build_batch_path(batch.id)
         receipt = _build_receipt(batch.id, name, intake).model_dump_json().encode()
         fingerprint = compute_fingerprint(self.request, intake.digest, query.model_dump_json())
         record = build_idempotency_record(self.idempotency_key, fingerprint, 202, receipt, path)
@@ -135,7 +135,7 @@ class BatchUpload(BatchBody):
             if earlier_response is None
             else build_replayed_response(earlier_response)
         )
-        request_record(self.request.scope).jobs.append(response.headers["Location"].rpartition("/")[2])
+        get_request_record(self.request.scope).jobs.append(response.headers["Location"].rpartition("/")[2])
         return response
 
 
@@ -151,7 +151,7 @@ async def create_batch(query: Annotated[BatchQuery, Query()], upload: Annotated[
         rows=intake.row_count,
         rejected=tuple(intake.rejected),
         open=query.open,
-        tags=tags_in(query.tags),
+        tags=parse_tags(query.tags),
         opinions_due=query.opinions_due,
         submitted_by=upload.context.caller.member,
     )
@@ -210,7 +210,7 @@ def _build_receipt(batch: BatchId, name: str, intake: BatchIntake) -> AcceptedBa
         duplicates=tuple(intake.duplicates),
         notices=tuple(intake.notices),
         next_row=intake.last_row + 1,
-        links=batch_links(batch),
+        links=build_batch_links(batch),
     )
 
 
@@ -222,9 +222,9 @@ def _build_job(row: AcceptedRow, query: RowsQuery, services: Services, tracepare
         source=row.source if idea is None else idea.source,
         method=query.method,
         cutoff=cutoff,
-        blind=services.options.judged_blind(query.blind, several=True),
+        blind=services.options.is_judged_blind(query.blind, several=True),
         board=query.board,
-        board_models=tags_in(query.board_models),
+        board_models=parse_tags(query.board_models),
         criteria=_parse_criteria(query.criteria),
         limits=Limits(max_usd=query.max_usd, max_prompt_tokens=query.max_prompt_tokens),
     )

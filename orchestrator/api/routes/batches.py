@@ -22,14 +22,14 @@ from orchestrator.api.url_queries import PageQuery, Reference
 from orchestrator.jobs.models import BatchId, JobState, TenantId
 from orchestrator.jobs.submissions import BatchStatus, count_ended
 from orchestrator.problems import build_missing_problem
-from orchestrator.services.batch_summaries import batch_summary
-from orchestrator.services.call_criteria import criteria_of_bodies
+from orchestrator.services.batch_summaries import summarise_batch
+from orchestrator.services.call_criteria import parse_criterion_bodies
 from orchestrator.web.authentication import Reader, Submitter
 from orchestrator.web.context import RouteContext
-from orchestrator.web.pagination import decode_cursor, page_of
+from orchestrator.web.pagination import build_page, decode_cursor
 from orchestrator.web.path_parameters import PathId
+from orchestrator.web.path_resources import CallInPath
 from orchestrator.web.services import Services
-from orchestrator.web.things_in_paths import CallInPath
 
 
 class BatchesQuery(PageQuery):
@@ -66,7 +66,7 @@ async def list_batches(query: Annotated[BatchesQuery, Query()], context: Reader)
         context.tenant, after=decode_cursor(query.after), limit=query.limit + 1, tag=query.tag
     )
     now = context.now
-    return page_of(batches, query.limit, lambda batch: batch_summary(batch, now))
+    return build_page(batches, query.limit, lambda batch: summarise_batch(batch, now))
 
 
 @router.get("/{id}")
@@ -87,7 +87,7 @@ async def update_batch(id: PathId, body: BatchPatch, context: CallManager) -> Ba
     signed off, and if the details have changed since the version stated in the body."""
     details = {name: getattr(body, name) for name in body.model_fields_set if name != "version"}
     if "terms" in details:
-        criteria_of_bodies(body.terms.criteria, "/terms/criteria")
+        parse_criterion_bodies(body.terms.criteria, "/terms/criteria")
     change = context.services.call_details.change
     if details and not await change(context.tenant, BatchId(id), details, context.by, body.version):
         raise build_missing_problem("batch", id)
@@ -115,7 +115,7 @@ async def retry_batch(id: PathId, context: Submitter) -> RetriedBatch:
     stored are not paid for again. Rejected once the batch is signed off."""
     batch = await context.find_batch(id)
     retry_counts = await context.services.jobs.retry_batch(context.tenant, batch.id, context.by)
-    summary = batch_summary(await context.find_batch(id), context.now)
+    summary = summarise_batch(await context.find_batch(id), context.now)
     return RetriedBatch(retried=retry_counts.jobs, unreadable=retry_counts.unreadable, batch=summary)
 
 
@@ -132,7 +132,7 @@ async def list_batch_evaluations(
         after=decode_cursor(query.after),
         limit=query.limit + 1,
     )
-    return page_of(jobs, query.limit, await load_resource_builder(context.services, jobs))
+    return build_page(jobs, query.limit, await load_resource_builder(context.services, jobs))
 
 
 @router.get(
@@ -167,7 +167,7 @@ async def _stream_progress(services: Services, tenant: TenantId, batch: BatchId)
                     return
                 is_finished = status.finished_at is not None
                 if status != previous_status:
-                    data = batch_summary(status, clock.now()).model_dump_json()
+                    data = summarise_batch(status, clock.now()).model_dump_json()
                     kind, number = "finished" if is_finished else "progress", count_ended(status.counts)
                     yield ServerSentEvent(data, id=str(number), event=kind, sep="\n")
                 if is_finished:
@@ -180,5 +180,5 @@ async def _stream_progress(services: Services, tenant: TenantId, batch: BatchId)
 
 async def build_batch_resource(context: RouteContext, batch: BatchStatus) -> BatchResource:
     next_row = await context.services.jobs.get_next_row(context.tenant, batch.id)
-    summary = batch_summary(batch, context.now)
+    summary = summarise_batch(batch, context.now)
     return BatchResource(**dict(summary), rejected_rows=batch.rejected, next_row=next_row)

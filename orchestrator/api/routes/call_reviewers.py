@@ -7,7 +7,7 @@ from orchestrator.access.roles import MemberId
 from orchestrator.api.permissions import Assigner, Inviter, PeopleReader
 from orchestrator.reviewing.models import Member, NewMember
 from orchestrator.services import call_reviewers
-from orchestrator.web.things_in_paths import CallInPath
+from orchestrator.web.path_resources import CallInPath
 
 router = APIRouter(prefix="/v1/batches/{id}/reviewers", tags=["reviewing"])
 
@@ -16,7 +16,7 @@ router = APIRouter(prefix="/v1/batches/{id}/reviewers", tags=["reviewing"])
 async def get_reviewers(context: PeopleReader, call: CallInPath) -> CallReviewers:
     """List a batch's reviewers: those chosen for it or invited to it. If there are none, all members with the reviewer
     role are listed."""
-    reviewers = await call_reviewers.asked_reviewers(
+    reviewers = await call_reviewers.get_call_reviewers(
         context.services.members, context.reviewing.call_reviewers, context.tenant, call.id
     )
     return CallReviewers(chosen=reviewers.chosen is not None, reviewers=tuple(reviewers.people))

@@ -9,8 +9,8 @@ from orchestrator.api.permissions import CallManager, ProposalReader
 from orchestrator.api.routes.batches import build_batch_resource
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import build_missing_problem, require
-from orchestrator.services.batch_summaries import batch_path
-from orchestrator.services.call_criteria import criteria_of_bodies
+from orchestrator.services.batch_summaries import build_batch_path
+from orchestrator.services.call_criteria import parse_criterion_bodies
 from orchestrator.web.path_parameters import PathId
 
 router = APIRouter(tags=["batches"])
@@ -20,10 +20,10 @@ router = APIRouter(tags=["batches"])
 async def create_call(body: CallBody, context: CallManager, creation: CreationDependency) -> BatchResource:
     """Create a funding call, which is a batch with terms but without proposals. Add proposals with `POST
     /v1/batches/{id}/rows` and `reopen=true`. A repeated request returns the call in its current state."""
-    criteria_of_bodies(body.terms.criteria, "/terms/criteria")
+    parse_criterion_bodies(body.terms.criteria, "/terms/criteria")
     call = BatchId(context.services.new_id("bt"))
     details = {name: getattr(body, name) for name in CallBody.model_fields}
-    record = await creation.build_record(b"{}", batch_path(call))
+    record = await creation.build_record(b"{}", build_batch_path(call))
     store, member = context.services.call_details, context.caller.member
     stored_call = await store.create(context.tenant, call, details, member, context.by, record)
     return await build_batch_resource(context, await context.find_batch(stored_call))

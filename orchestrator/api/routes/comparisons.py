@@ -17,8 +17,8 @@ from orchestrator.api.job_routes import (
 from orchestrator.jobs.models import Job, JobId, TenantId
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import HttpProblem
-from orchestrator.services.comparisons import comparison_request
-from orchestrator.services.submitted_ideas import evaluated_idea, idea_of
+from orchestrator.services.comparisons import build_comparison_request
+from orchestrator.services.submitted_ideas import get_evaluated_idea, parse_idea_body
 from orchestrator.web.services import Services
 
 router = APIRouter(prefix="/v1/comparisons", tags=["comparisons"])
@@ -30,8 +30,8 @@ async def create_comparison(body: ComparisonBody, submission: SubmissionDependen
     services, tenant = submission.services, submission.context.tenant
     first_idea = await _load_idea(services, tenant, body.first, body.first_evaluation, "first")
     second_idea = await _load_idea(services, tenant, body.second, body.second_evaluation, "second")
-    request = comparison_request(
-        first_idea, second_idea, blind=services.options.judged_blind(body.blind, several=True), body=body
+    request = build_comparison_request(
+        first_idea, second_idea, blind=services.options.is_judged_blind(body.blind, several=True), body=body
     )
     job = submission.new_id("cp")
     new_job = NewJob(
@@ -57,10 +57,10 @@ async def _load_idea(
     if evaluation is not None:
         if idea_body is not None:
             raise HttpProblem.invalid(f"Give either `{name}` or `{name}_evaluation`, not both.", f"/{name}_evaluation")
-        return await evaluated_idea(services.jobs, tenant, evaluation, f"/{name}_evaluation")
+        return await get_evaluated_idea(services.jobs, tenant, evaluation, f"/{name}_evaluation")
     if idea_body is None:
         raise HttpProblem.invalid(f"It is required unless `{name}_evaluation` is given.", f"/{name}")
-    return await asyncio.to_thread(idea_of, idea_body, name, f"/{name}")
+    return await asyncio.to_thread(parse_idea_body, idea_body, name, f"/{name}")
 
 
 async def _show(services: Services, job: Job) -> ComparisonResource:

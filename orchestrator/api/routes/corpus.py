@@ -18,7 +18,7 @@ from assayer_client.corpus import (
     Words,
 )
 from orchestrator.web.authentication import Reader
-from orchestrator.web.corpus_requests import answered_by_corpus
+from orchestrator.web.corpus_requests import run_corpus_search
 from orchestrator.web.searchable_corpus import SearchableCorpus
 
 _MAX_QUERY_VALUES = 20
@@ -42,13 +42,13 @@ router = APIRouter(prefix="/v1/corpus", tags=["corpus"])
 @router.get("/search")
 async def search_corpus(query: Annotated[CorpusQuery, Query()], context: Reader) -> CorpusSearch:
     """Search the corpus with a single query and optional filters. `venue`, `field` and `exclude` can be repeated."""
-    return await answered_by_corpus(context.services, lambda corpus: _search(corpus, (query.q,), query))
+    return await run_corpus_search(context.services, lambda corpus: _search(corpus, (query.q,), query))
 
 
 @router.post("/search")
 async def search_corpus_many(body: CorpusBody, context: Reader) -> CorpusSearch:
     """Search the corpus with many queries at once. Nothing is stored, so no idempotency key is needed."""
-    return await answered_by_corpus(context.services, lambda corpus: _search(corpus, body.queries, body))
+    return await run_corpus_search(context.services, lambda corpus: _search(corpus, body.queries, body))
 
 
 async def _search(corpus: SearchableCorpus, queries: tuple[str, ...], options: CorpusOptions) -> CorpusSearch:

@@ -41,7 +41,7 @@ async def create_curation(
     uploads: UploadLimitDependency,
 ) -> Response:
     """Classify each paper as a new idea, a survey or an evaluation, and derive the question that it answers."""
-    parse_paper = partial(_parse_paper, submission.services.most_abstract_chars)
+    parse_paper = partial(_parse_paper, submission.services.max_abstract_chars)
     items = await read_items(submission, uploads, parse_paper, body.items)
     request = CurationRequest(items=items, limits=body.limits)
     return await _ITEMS.accept(submission, request, body.priority, AcceptedItems)

@@ -9,7 +9,7 @@ from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import build_missing_problem, require
 from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.things_in_paths import CallInPath
+from orchestrator.web.path_resources import CallInPath
 
 router = APIRouter(tags=["reviewing"])
 

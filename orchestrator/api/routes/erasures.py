@@ -8,8 +8,8 @@ from fastapi.responses import Response
 
 from assayer_client.erasures import Erasure, ErasureBody, ErasureProof
 from orchestrator.api.routes.printed import PDF_RESPONSES, DocumentQuery, render_pdf_response
-from orchestrator.services.erasure_proofs import proof_of, proof_page
-from orchestrator.services.erasures import erase_found, erasure_of
+from orchestrator.services.erasure_proofs import build_proof_page, get_proof
+from orchestrator.services.erasures import carry_out_erasure, preview_erasure
 from orchestrator.web.authentication import Manager
 from orchestrator.web.path_parameters import EntryNumber
 
@@ -21,12 +21,12 @@ async def create_erasure(body: ErasureBody, context: Manager) -> Erasure:
     """Delete all data stored about an idea or a batch: ideas, reports, model responses, events, and every comparison
     that includes them. A finished ranking is kept without the erased idea; other ideas keep their ranks. Deletion is
     irreversible, so use `dry_run` first."""
-    erasure = await erasure_of(
+    erasure = await preview_erasure(
         context.services.erasures, context.services.jobs, context.tenant, body.source, body.batch
     )
     if body.dry_run:
         return erasure
-    return await erase_found(context.services.erasures, context.tenant, body.source, erasure, context.by)
+    return await carry_out_erasure(context.services.erasures, context.tenant, body.source, erasure, context.by)
 
 
 @router.get("/{number}", response_model=ErasureProof, responses=PDF_RESPONSES)
@@ -35,7 +35,7 @@ async def get_erasure_proof(
 ) -> Response:
     """Return the proof of an erasure: its audit log entry, and the result of a new search for the erased data, which
     should find nothing. The proof does not name the applicant."""
-    proof = await proof_of(context.services.audit_log, context.services.erasures, context.tenant, number, context.now)
+    proof = await get_proof(context.services.audit_log, context.services.erasures, context.tenant, number, context.now)
     if query.format == "json":
         return Response(proof.model_dump_json(), 200, {"Cache-Control": "no-store"}, "application/json")
-    return await render_pdf_response(context.services, "erasure.typ", proof_page(proof), f"erasure-{number}.pdf")
+    return await render_pdf_response(context.services, "erasure.typ", build_proof_page(proof), f"erasure-{number}.pdf")

@@ -40,14 +40,14 @@ from orchestrator.jobs.report_figures import ReportFigures
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import HttpProblem
-from orchestrator.services.call_criteria import criteria_of_bodies
-from orchestrator.services.job_lookup import no_result_problem
-from orchestrator.services.reports import report_of_reviewer, stored_report
-from orchestrator.services.submitted_ideas import UNNAMED_SOURCE, idea_of
+from orchestrator.services.call_criteria import parse_criterion_bodies
+from orchestrator.services.job_lookup import build_no_result_problem
+from orchestrator.services.reports import find_report, find_report_for_reviewer
+from orchestrator.services.submitted_ideas import UNNAMED_SOURCE, parse_idea_body
 from orchestrator.web.authentication import Reader, Submitter
-from orchestrator.web.content_negotiation import negotiated_media_type
+from orchestrator.web.content_negotiation import require_media_type
 from orchestrator.web.context import RouteContext
-from orchestrator.web.pagination import decode_cursor, page_of
+from orchestrator.web.pagination import build_page, decode_cursor
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services
 
@@ -102,14 +102,14 @@ async def list_evaluations(query: Annotated[EvaluationQuery, Query()], context: 
         after=decode_cursor(query.after),
         limit=query.limit + 1,
     )
-    return page_of(jobs, query.limit, await load_resource_builder(context.services, jobs))
+    return build_page(jobs, query.limit, await load_resource_builder(context.services, jobs))
 
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT_RESPONSE})
 async def get_report(id: PathId, context: ReportReader, accept: Annotated[str | None, Header()] = None) -> Response:
     """Return the report as JSON, Markdown or HTML. In blind mode, reviewers do not see the applicant's identity. If
     there is no report, the status is 409 with the reason, or 410 if it has been deleted."""
-    media_type = negotiated_media_type(accept, tuple(_RENDERERS))
+    media_type = require_media_type(accept, tuple(_RENDERERS))
     report = await load_report(context, id)
     # Rendered in a thread, because reports are large and would block the event loop.
     return build_report_response(await asyncio.to_thread(_RENDERERS[media_type], report), media_type, "report.css")
@@ -118,7 +118,7 @@ async def get_report(id: PathId, context: ReportReader, accept: Annotated[str | 
 @router.get("/{id}/graph", response_class=Response, responses={200: _GRAPH_RESPONSE})
 async def get_graph(id: PathId, query: Annotated[GraphQuery, Query()], context: Reader) -> Response:
     """Return the literature graph of a SciCompanion report, as JSON or GraphML. Other reports have no graph (404)."""
-    report = await stored_report(context.services.jobs, context.tenant, id)
+    report = await find_report(context.services.jobs, context.tenant, id)
     if report.graph is None:
         raise HttpProblem("not-found", f"The report for {id} has no graph. Only the method scicompanion builds one.")
     render, media_type = (as_graphml, _GRAPHML) if query.format == "graphml" else (as_graph_json, _JSON)
@@ -129,13 +129,13 @@ async def get_graph(id: PathId, query: Annotated[GraphQuery, Query()], context: 
 async def load_report(context: RouteContext, id: str) -> Report:
     """Return the report in the form that the caller may read. Raises HttpProblem if there is no report."""
     if context.caller.role != "reviewer":
-        return await stored_report(context.services.jobs, context.tenant, id)
-    report = await report_of_reviewer(context.services.jobs, context.tenant, id)
+        return await find_report(context.services.jobs, context.tenant, id)
+    report = await find_report_for_reviewer(context.services.jobs, context.tenant, id)
     if report is None:
         job = await context.find_job(id, "evaluation")
         # The problem's detail names the file or row, which could identify the applicant.
         problem = None if job.problem is None else job.problem.model_copy(update={"detail": _REASON_WITHHELD})
-        raise no_result_problem(job.model_copy(update={"problem": problem}))
+        raise build_no_result_problem(job.model_copy(update={"problem": problem}))
     return report
 
 
@@ -159,22 +159,22 @@ async def retry_evaluation(id: PathId, context: Submitter) -> Evaluation:
 
 def build_evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:
     """Convert the body to an evaluation request. Raises HttpProblem if it is invalid."""
-    if method_problem := services.options.method_problem(body.method):
+    if method_problem := services.options.find_method_problem(body.method):
         raise HttpProblem.invalid(method_problem, "/method")
     if is_in_future(body.cutoff, services):
         raise HttpProblem.invalid(FUTURE_CUTOFF_MESSAGE, "/cutoff")
-    if board_problem := services.options.board_problem(body.board, body.board_models, body.method):
+    if board_problem := services.options.find_board_problem(body.board, body.board_models, body.method):
         raise HttpProblem.invalid(board_problem.detail, f"/{board_problem.field}")
     services.options.check_priority(body.priority)
     return EvaluationRequest(
-        idea=idea_of(body.idea, body.source, "/idea").model_copy(update={"cutoff": body.cutoff}),
+        idea=parse_idea_body(body.idea, body.source, "/idea").model_copy(update={"cutoff": body.cutoff}),
         source=body.source,
         method=body.method,
         cutoff=body.cutoff,
-        blind=services.options.judged_blind(body.blind, several=False),
+        blind=services.options.is_judged_blind(body.blind, several=False),
         board=body.board,
         board_models=body.board_models,
-        criteria=criteria_of_bodies(body.criteria, "/criteria"),
+        criteria=parse_criterion_bodies(body.criteria, "/criteria"),
         limits=body.limits,
     )
 

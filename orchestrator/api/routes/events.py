@@ -18,8 +18,8 @@ from orchestrator.jobs.models import TERMINAL, Job, JobKind
 from orchestrator.jobs.timeline import build_timeline
 from orchestrator.web.authentication import Reader
 from orchestrator.web.path_parameters import PathId
+from orchestrator.web.path_resources import EvaluationInPath
 from orchestrator.web.services import Services
-from orchestrator.web.things_in_paths import EvaluationInPath
 
 _LOG = logging.getLogger(__name__)
 

@@ -16,12 +16,12 @@ from assayer_client.resources import Page
 from orchestrator.access.roles import MemberId
 from orchestrator.api.permissions import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader, ReviewerCaller
 from orchestrator.problems import build_not_found_problem, require
-from orchestrator.services.bids import biddable_proposals, give_bids
+from orchestrator.services.bids import find_biddable_proposals, place_bids
 from orchestrator.services.members import get_member
 from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
+from orchestrator.web.path_resources import CallInPath
 from orchestrator.web.stored_expertise import store_expertise
-from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(tags=["reviewing"])
 
@@ -58,7 +58,7 @@ async def change_bidding(
     see the proposals' titles (masked in blind mode) once they have declared their conflicts of interest."""
     await context.reviewing.bids.set_open(context.tenant, batch.id, body.open, context.by)
     if body.open:
-        background.add_task(context.services.proposal_indexes.of, context.tenant, batch.id)
+        background.add_task(context.services.proposal_indexes.update_index, context.tenant, batch.id)
     return Bidding(open=body.open)
 
 
@@ -77,7 +77,7 @@ async def change_bids(id: PathId, body: BidsBody, context: ReviewerCaller) -> Pa
     unchanged. The bid `conflict` declares a conflict of interest, which removes the proposal from the list."""
     batch = (await context.find_batch(id)).id
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
-    await give_bids(context.services.assignment_planner, context.tenant, batch, member, body, context.by)
+    await place_bids(context.services.assignment_planner, context.tenant, batch, member, body, context.by)
     return Page(items=tuple(await _list_biddable(context, id)), next=None)
 
 
@@ -90,7 +90,7 @@ async def list_bids(context: PeopleReader, batch: CallInPath) -> Page[ReviewerBi
 async def _list_biddable(context: RouteContext, id: str) -> list[BiddableProposal]:
     batch = (await context.find_batch(id)).id
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
-    return await biddable_proposals(context.services.assignment_planner, context.tenant, batch, member)
+    return await find_biddable_proposals(context.services.assignment_planner, context.tenant, batch, member)
 
 
 def _require_own_id(context: RouteContext, id: str) -> None:

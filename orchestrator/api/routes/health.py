@@ -40,7 +40,7 @@ async def check_liveness() -> Health:
 async def check_readiness(services: ServicesDependency, readiness: ReadinessDependency) -> Health:
     """Report whether evaluations can be accepted and run, with a result for each dependency. Results are at most a few
     seconds old."""
-    checks = await readiness.checks()
+    checks = await readiness.run_checks()
     failed = [check for check in checks if not check.ok]
     if failed:
         detail = " ".join(f"{check.name}: {check.detail}" for check in failed)

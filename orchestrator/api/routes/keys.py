@@ -22,7 +22,7 @@ from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import KeyId, TenantId
 from orchestrator.problems import HttpProblem, build_not_found_problem, require
 from orchestrator.store.idempotency import RecordedResponse
-from orchestrator.web.authentication import Manager, bearer_token, require_scope, tenant_for
+from orchestrator.web.authentication import Manager, read_bearer_token, require_scope, resolve_tenant
 from orchestrator.web.path_parameters import PathId
 
 
@@ -37,14 +37,14 @@ router = APIRouter(prefix="/v1/keys", tags=["keys"])
 @router.post("", status_code=201, response_model=NewKey, responses=CREATED_RESPONSE)
 async def create_key(body: KeyBody, context: Manager, creation: CreationDependency) -> Response:
     """Create a key. Only this response, and the response to an identical repeated request, contains the secret."""
-    tenant = tenant_for(context.caller, body.tenant)
+    tenant = resolve_tenant(context.caller, body.tenant)
     if not {"admin", "metrics"}.isdisjoint(body.scopes):
         require_scope(context.caller, "admin")
     if body.expires_at is not None and body.expires_at <= context.now:
         raise HttpProblem.invalid("The expiry date is in the past.", "/expires_at")
     plan = KeyPlan(**body.model_dump(exclude={"tenant"}) | {"scopes": frozenset(body.scopes)})
     creation_data = KeyCreation(tenant=tenant, plan=plan, nonce=secrets.token_hex(32))
-    caller_key = bearer_token(creation.request.scope)
+    caller_key = read_bearer_token(creation.request.scope)
     new_key = creation_data.generate(caller_key)
     record = await creation.build_record(
         creation_data.model_dump_json().encode(), _build_path(new_key.id), context.caller.key
@@ -66,21 +66,23 @@ async def create_key(body: KeyBody, context: Manager, creation: CreationDependen
 @router.get("")
 async def list_keys(query: Annotated[KeysQuery, Query()], context: Manager) -> Page[Key]:
     """List a tenant's keys, newest first, including revoked ones."""
-    keys = await context.services.keys.list(tenant_for(context.caller, query.tenant))
+    keys = await context.services.keys.list(resolve_tenant(context.caller, query.tenant))
     return Page(items=tuple(map(_build_resource, keys)), next=None)
 
 
 @router.get("/{id}")
 async def get_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Manager) -> Key:
     """Return a key without its secret."""
-    key = await context.services.keys.get(tenant_for(context.caller, query.tenant), KeyId(id))
+    key = await context.services.keys.get(resolve_tenant(context.caller, query.tenant), KeyId(id))
     return _build_resource(require(key, build_not_found_problem("key", id)))
 
 
 @router.delete("/{id}")
 async def revoke_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Manager) -> Key:
     """Revoke a key permanently, with immediate effect. A key can revoke itself."""
-    revoked_key = await context.services.keys.revoke(tenant_for(context.caller, query.tenant), KeyId(id), context.by)
+    revoked_key = await context.services.keys.revoke(
+        resolve_tenant(context.caller, query.tenant), KeyId(id), context.by
+    )
     return _build_resource(require(revoked_key, build_not_found_problem("key", id)))
 
 

@@ -25,9 +25,9 @@ from orchestrator.api.permissions import Overrider, PanelReader
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import build_missing_problem, require
-from orchestrator.services.letters import LettersSheet, check_templates, letters_of, letters_zip
+from orchestrator.services.letters import LettersSheet, build_letters, check_templates, zip_letters
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.things_in_paths import CallInPath, EvaluationInPath
+from orchestrator.web.path_resources import CallInPath, EvaluationInPath
 
 router = APIRouter(tags=["letters"])
 
@@ -68,7 +68,7 @@ async def list_letters(query: Annotated[LettersQuery, Query()], context: PanelRe
     """Return a batch's decision letters, as they were sent or would be sent now."""
     evaluations = None if query.evaluation is None else [query.evaluation]
     details, today = context.services.call_details, context.now.date()
-    letters = await letters_of(context.reviewing.letters, details, context.tenant, call, today, evaluations)
+    letters = await build_letters(context.reviewing.letters, details, context.tenant, call, today, evaluations)
     letters = [letter for letter in letters if query.outcome in (None, letter.outcome)]
     if query.format == "json":
         page = Page[Letter](items=tuple(letters), next=None)
@@ -76,7 +76,7 @@ async def list_letters(query: Annotated[LettersQuery, Query()], context: PanelRe
     export_record = {"format": f"letters, {query.format}"}
     await context.services.audit_log.record(context.tenant, context.by, "exported", call.id, **export_record)
     if query.format == "zip":
-        content, media_type = await asyncio.to_thread(letters_zip, letters), "application/zip"
+        content, media_type = await asyncio.to_thread(zip_letters, letters), "application/zip"
     else:
         sheet = LettersSheet(title=call.name or call.id, letters=tuple(letter.text for letter in letters))
         fonts = context.services.settings.fonts
@@ -94,9 +94,9 @@ async def mark_letters_sent(body: SentBody, context: Overrider, call: CallInPath
     """Record letters as sent, with their current text. Rejected before sign-off. Letters recorded earlier are
     unchanged."""
     store, details, today = context.reviewing.letters, context.services.call_details, context.now.date()
-    letters = await letters_of(store, details, context.tenant, call, today, body.evaluations)
+    letters = await build_letters(store, details, context.tenant, call, today, body.evaluations)
     await store.mark_sent(context.tenant, call.id, {letter.evaluation: letter.text for letter in letters}, context.by)
-    sent_letters = await letters_of(store, details, context.tenant, call, today, body.evaluations)
+    sent_letters = await build_letters(store, details, context.tenant, call, today, body.evaluations)
     return Page(items=tuple(sent_letters), next=None)
 
 

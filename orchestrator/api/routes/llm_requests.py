@@ -5,11 +5,11 @@ from fastapi import APIRouter
 from assayer_client.llm_requests import LlmRequest, LlmRequestContents
 from assayer_client.resources import Page
 from orchestrator.jobs.models import Job
-from orchestrator.services.llm_requests import call_contents, calls_of
+from orchestrator.services.llm_requests import find_llm_requests, get_llm_request_contents
 from orchestrator.web.authentication import Reader
-from orchestrator.web.path_parameters import CallNumber
+from orchestrator.web.path_parameters import LlmRequestNumber
+from orchestrator.web.path_resources import EvaluationInPath
 from orchestrator.web.services import Services
-from orchestrator.web.things_in_paths import EvaluationInPath
 
 router = APIRouter(prefix="/v1/evaluations/{id}/llm-requests", tags=["evaluations"])
 
@@ -21,10 +21,12 @@ async def list_llm_requests(context: Reader, job: EvaluationInPath) -> Page[LlmR
 
 
 @router.get("/{number}")
-async def get_llm_request(number: CallNumber, context: Reader, job: EvaluationInPath) -> LlmRequestContents:
+async def get_llm_request(number: LlmRequestNumber, context: Reader, job: EvaluationInPath) -> LlmRequestContents:
     """Return a model request with its messages and the response that was used."""
-    return await call_contents(context.services.call_contents, job, await _load_requests(context.services, job), number)
+    return await get_llm_request_contents(
+        context.services.call_contents, job, await _load_requests(context.services, job), number
+    )
 
 
 async def _load_requests(services: Services, job: Job) -> list[tuple[LlmRequest, str]]:
-    return await calls_of(services.ledger, job, await services.events.list_all(job.id), services.clock.now())
+    return await find_llm_requests(services.ledger, job, await services.events.list_all(job.id), services.clock.now())

@@ -62,5 +62,5 @@ async def remove_member(id: PathId, context: Inviter) -> Member:
 async def create_member_key(id: PathId, context: KeyIssuer) -> Response:
     """Create a key with which a member can sign in and act in their role. Give it only to that member. It replaces any
     earlier key. The audit log records who created it and so could have read it."""
-    key = await members.give_key(context.services.members, context.tenant, id, context.by)
+    key = await members.issue_key(context.services.members, context.tenant, id, context.by)
     return Response(key.model_dump_json(), 201, {"Cache-Control": "no-store"}, "application/json")

@@ -13,7 +13,7 @@ router = APIRouter(prefix="/v1/methods", tags=["methods"])
 @router.get("")
 async def list_methods(context: Reader) -> Page[Method]:
     """List the methods available in this service, by name."""
-    offered_methods = sorted(context.services.options.offered.items())
+    offered_methods = sorted(context.services.options.available_methods.items())
     models = {INNOEVAL: context.services.options.board_models}
     methods = (
         Method(name=name, summary=summary, board_models=models.get(name, ())) for name, summary in offered_methods

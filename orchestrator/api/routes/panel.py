@@ -11,11 +11,11 @@ from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import build_missing_problem, require
 from orchestrator.reviewing.models import ScoreOverride, SignOff
-from orchestrator.services.panels import panel_page
+from orchestrator.services.panels import get_panel_page
 from orchestrator.store.decisions import AllowedGaps
 from orchestrator.web.pagination import decode_panel_cursor, encode_panel_cursor
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.things_in_paths import CallInPath
+from orchestrator.web.path_resources import CallInPath
 
 router = APIRouter(tags=["reviewing"])
 
@@ -32,7 +32,9 @@ async def get_panel(query: Annotated[PanelQuery, Query()], context: PanelReader,
     """Return the opinions on each proposal in a batch, and how much reviewers agree before and after seeing the report.
     With a limit, rows are paged; figures and agreement always cover the whole batch."""
     cursor = decode_panel_cursor(query.after)
-    panel, next_cursor = await panel_page(context.reviewing, context.tenant, batch.id, after=cursor, limit=query.limit)
+    panel, next_cursor = await get_panel_page(
+        context.reviewing, context.tenant, batch.id, after=cursor, limit=query.limit
+    )
     return panel.model_copy(update={"next": None if next_cursor is None else encode_panel_cursor(next_cursor)})
 
 

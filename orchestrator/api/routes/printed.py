@@ -18,9 +18,9 @@ from orchestrator.api.permissions import CallReader, ReportReader
 from orchestrator.api.routes.evaluations import load_report
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId
-from orchestrator.services.call_dossier import dossier_of
-from orchestrator.services.panels import panel_of
-from orchestrator.services.reports import stored_report
+from orchestrator.services.call_dossier import build_dossier
+from orchestrator.services.panels import get_panel
+from orchestrator.services.reports import find_report
 from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services
@@ -64,10 +64,10 @@ async def get_dossier(id: PathId, query: Annotated[DossierQuery, Query()], conte
     rows = await context.services.tables.list_rows(tenant, batch, ranking)
     panel, decisions, budget_use = None, list[Decision](), None
     if may(context.caller.role, "see the panel"):
-        panel = await panel_of(context.reviewing, tenant, batch)
+        panel = await get_panel(context.reviewing, tenant, batch)
         decisions = await context.reviewing.proposal_decisions.list_decisions(tenant, batch)
         budget_use = await context.reviewing.proposal_decisions.get_budget_use(tenant, batch)
-    dossier = dossier_of(call, rows, ranking, panel, context.now, decisions, budget_use)
+    dossier = build_dossier(call, rows, ranking, panel, context.now, decisions, budget_use)
     await _record_export(context, batch, "dossier")
     return await render_pdf_response(context.services, "dossier.typ", dossier, f"{id}.pdf")
 
@@ -79,7 +79,7 @@ async def get_contestation(id: PathId, query: Annotated[DocumentQuery, Query()],
     """Return an evaluation's contestation record. It states what was evaluated and what was masked, and lists the
     models, prompts (with versions and digests), corpus and papers used. It can be shared with the applicant, because it
     contains nothing about other proposals or reviewers."""
-    record = build_contestation(await stored_report(context.services.jobs, context.tenant, id), id)
+    record = build_contestation(await find_report(context.services.jobs, context.tenant, id), id)
     await _record_export(context, id, "contestation")
     if query.format == "json":
         return Response(record.model_dump_json(), 200, {"Cache-Control": "private, no-cache"}, "application/json")

@@ -25,11 +25,11 @@ from orchestrator.api.job_routes import (
 from orchestrator.api.url_queries import PageQuery, Reference
 from orchestrator.jobs.models import BatchId, Job
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.services.job_lookup import no_result_problem
-from orchestrator.services.ranking_candidates import RankingBody, comparisons_of, ranking_request
+from orchestrator.services.job_lookup import build_no_result_problem
+from orchestrator.services.ranking_candidates import RankingBody, build_ranking_request, get_comparisons
 from orchestrator.web.authentication import Reader
-from orchestrator.web.content_negotiation import negotiated_media_type
-from orchestrator.web.pagination import decode_cursor, page_of
+from orchestrator.web.content_negotiation import require_media_type
+from orchestrator.web.pagination import build_page, decode_cursor
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services
 
@@ -62,7 +62,7 @@ _COMPARISONS_RESPONSE = {
 async def create_ranking(body: RankingBody, submission: SubmissionDependency) -> Response:
     """Rank ideas by comparing them in pairs."""
     services, context = submission.services, submission.context
-    request, candidates = await ranking_request(
+    request, candidates = await build_ranking_request(
         body, context.tenant, services.jobs, services.rankings, services.options
     )
     job = submission.new_id("rk")
@@ -73,7 +73,7 @@ async def create_ranking(body: RankingBody, submission: SubmissionDependency) ->
         ideas_with_score=len(request.scores),
         known_comparisons=len(request.known),
         blind=request.blind,
-        excluded_evaluations=tuple(candidates.left_out),
+        excluded_evaluations=tuple(candidates.excluded),
         unscored_ideas=tuple(candidates.unscored),
         links=links,
     )
@@ -97,18 +97,18 @@ async def list_rankings(query: Annotated[RankingsQuery, Query()], context: Reade
     rankings = await context.services.rankings.list_rankings(
         context.tenant, batch=batch, reference=query.reference, after=decode_cursor(query.after), limit=query.limit + 1
     )
-    return page_of(rankings, query.limit, build_ranking_resource)
+    return build_page(rankings, query.limit, build_ranking_resource)
 
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT_RESPONSE})
 async def get_ranking_report(id: PathId, context: Reader, accept: Annotated[str | None, Header()] = None) -> Response:
     """Return the ranking as JSON, Markdown, HTML or CSV. If there is no ranking, the status is 409 with the reason, or
     410 if it has been deleted."""
-    media_type = negotiated_media_type(accept, tuple(_RENDERERS))
+    media_type = require_media_type(accept, tuple(_RENDERERS))
     job = await context.find_job(id, "ranking")
     ranking = await context.services.rankings.get_ranking(job.tenant, job.id)
     if ranking is None:
-        raise no_result_problem(job)
+        raise build_no_result_problem(job)
     is_small = len(ranking.ideas) <= MAX_IDEAS
     comparisons = await context.services.rankings.list_comparisons(job.tenant, job.id) if is_small else ()
     text = await asyncio.to_thread(_RENDERERS[media_type], ranking, comparisons)
@@ -120,7 +120,7 @@ async def list_ranking_comparisons(id: PathId, context: Reader) -> Response:
     """Return all comparisons on which the ranking is based, one per line, with the sender's references for the
     ideas."""
     job = await context.find_job(id, "ranking")
-    comparisons = await comparisons_of(context.services.rankings, job)
+    comparisons = await get_comparisons(context.services.rankings, job)
     names = await context.services.rankings.get_references(job.tenant, job.id)
     text = await asyncio.to_thread(comparisons_to_jsonl, comparisons, names)
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, _JSON_LINES)

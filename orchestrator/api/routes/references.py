@@ -11,9 +11,9 @@ from assayer_client.references import ReferencePath, ReferencesBody, SuggestedRe
 from orchestrator.api.job_routes import FUTURE_CUTOFF_MESSAGE, is_in_future
 from orchestrator.api.routes.corpus import build_paper_fields
 from orchestrator.problems import HttpProblem
-from orchestrator.services.submitted_ideas import idea_of
+from orchestrator.services.submitted_ideas import parse_idea_body
 from orchestrator.web.authentication import Reader
-from orchestrator.web.corpus_requests import answered_by_corpus
+from orchestrator.web.corpus_requests import run_corpus_search
 from orchestrator.web.searchable_corpus import SearchableCorpus
 from orchestrator.web.services import Services
 
@@ -30,7 +30,7 @@ async def suggest_references(body: ReferencesBody, context: Reader) -> Suggested
     """Suggest papers in the corpus that an idea should cite but does not. Each suggestion states how it was found: by
     similarity to the idea's text, or through citations. Nothing is stored, so no idempotency key is needed."""
     idea = await asyncio.to_thread(_parse_idea, body, context.services)
-    return await answered_by_corpus(
+    return await run_corpus_search(
         context.services, lambda corpus: _suggest_references(corpus, idea, body, context.services)
     )
 
@@ -40,7 +40,7 @@ def _parse_idea(body: ReferencesBody, services: Services) -> Idea:
     future."""
     if is_in_future(body.cutoff, services):
         raise HttpProblem.invalid(FUTURE_CUTOFF_MESSAGE, "/cutoff")
-    idea = idea_of(body.idea, "", "/idea")
+    idea = parse_idea_body(body.idea, "", "/idea")
     if len(idea.text) > _MAX_CHARS:
         detail = (
             f"The idea has {len(idea.text):,} characters; the limit is {_MAX_CHARS:,}. Send only its main sections."
@@ -53,7 +53,7 @@ async def _suggest_references(
     corpus: SearchableCorpus, idea: Idea, body: ReferencesBody, services: Services
 ) -> SuggestedReferences:
     counts = {"recommended": body.limit, **({} if body.hops is None else {"hops": body.hops})}
-    options = services.options.walks.model_copy(update=counts)
+    options = services.options.scicompanion.model_copy(update=counts)
     excluded_ids = frozenset(map(PaperId, body.exclude))
     missed_references = await find_missed_references(idea, corpus, body.cutoff, services.clock, options, excluded_ids)
     return SuggestedReferences(

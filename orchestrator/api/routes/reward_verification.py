@@ -32,9 +32,9 @@ from orchestrator.jobs.models import TERMINAL, Job, JobId
 from orchestrator.jobs.requests import NamedRewardItem, RewardsRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import HttpProblem, ProblemError
-from orchestrator.services.job_lookup import no_result_problem
+from orchestrator.services.job_lookup import build_no_result_problem
 from orchestrator.store.reward_groups import GroupConflict, GroupPlan, RewardGroup
-from orchestrator.web.request_log import request_record
+from orchestrator.web.request_log import get_request_record
 from orchestrator.web.services import Services
 
 _MAX_LISTED_MEMBERS = 50
@@ -89,7 +89,7 @@ async def _compare_all(body: RolloutListBody, creation: JobCreation) -> Response
     ended_job = await _judge_items(rewards_request, creation)
     outcomes = await services.rewards.list_outcomes(ended_job.id)
     if len(outcomes) < len(rewards_request.items):
-        raise no_result_problem(ended_job)
+        raise build_no_result_problem(ended_job)
     values = [outcome.value for outcome in outcomes]
     metrics = _compute_group_metrics(values)
     compared_rollouts = ComparedRollouts(
@@ -136,7 +136,7 @@ async def _join_group(creation: JobCreation, body: CompareBody, member: int, rew
     )
     await services.jobs.add(tenant, [new_job])
     await services.reward_groups.join(tenant, body.group, member, digest, job, seconds)
-    request_record(request.scope).jobs.append(job)
+    get_request_record(request.scope).jobs.append(job)
     return job
 
 
@@ -162,7 +162,7 @@ async def _load_outcome(services: Services, job: Job) -> RewardOutcome:
     outcomes = await services.rewards.list_outcomes(job.id)
     if job.state in TERMINAL and outcomes:
         return outcomes[0]
-    raise no_result_problem(job)
+    raise build_no_result_problem(job)
 
 
 def _build_response(

@@ -28,9 +28,9 @@ from orchestrator.api.reward_bodies import build_named_item, parse_composition
 from orchestrator.jobs.models import Job
 from orchestrator.jobs.requests import RewardsRequest
 from orchestrator.problems import HttpProblem, build_not_found_problem, require
-from orchestrator.services.job_lookup import no_result_problem
+from orchestrator.services.job_lookup import build_no_result_problem
 from orchestrator.web.authentication import Reader
-from orchestrator.web.content_negotiation import negotiated_media_type
+from orchestrator.web.content_negotiation import require_media_type
 from orchestrator.web.path_parameters import PathId
 
 router = APIRouter(prefix="/v1/rewards", tags=["rewards"])
@@ -61,7 +61,7 @@ async def get_debate(
 ) -> Response:
     """Return an item and how it was judged, as Markdown or HTML: the judges' statements and votes, and the quotes found
     in the texts. If the item has no reward, the status is 409 with the reason."""
-    media_type = negotiated_media_type(accept, tuple(_RENDERERS))
+    media_type = require_media_type(accept, tuple(_RENDERERS))
     job = await context.find_job(id, "rewards")
     item_record = require(
         await context.services.rewards.get_item(job.id, item), build_not_found_problem("item", f"{item} of {id}")
@@ -83,7 +83,7 @@ def _require_reward(outcome: RewardOutcome | None, job: Job) -> Reward:
             f"This item has not been judged yet: its job is {job.state}. Follow the job's events to see when it ends."
         )
         raise HttpProblem("not-finished", detail, state=job.state)
-    raise no_result_problem(job)
+    raise build_no_result_problem(job)
 
 
 _ITEMS.add_routes()

@@ -11,7 +11,7 @@ from orchestrator.api.item_routes import ItemRoutes, read_items
 from orchestrator.api.job_routes import SubmissionDependency, describe_submission_route
 from orchestrator.jobs.requests import IdeaToScore, ScoreRequest
 from orchestrator.problems import HttpProblem
-from orchestrator.services.submitted_ideas import idea_of
+from orchestrator.services.submitted_ideas import parse_idea_body
 from orchestrator.web.services import UploadLimitDependency
 
 router = APIRouter(prefix="/v1/scores", tags=["scores"])
@@ -22,14 +22,14 @@ _ITEMS = ItemRoutes(router, "score", "idea", ScoreResource, ScoreItems, ItemsRes
 async def create_score(body: ScoreBody, submission: SubmissionDependency, uploads: UploadLimitDependency) -> Response:
     """Request scores for each idea, each judged independently."""
     items = await read_items(submission, uploads, _parse_idea, body.items)
-    blind = submission.services.options.judged_blind(body.blind, several=len(items) > 1)
+    blind = submission.services.options.is_judged_blind(body.blind, several=len(items) > 1)
     request = ScoreRequest(items=items, blind=blind, limits=body.limits)
     return await _ITEMS.accept(submission, request, body.priority, AcceptedItems)
 
 
 def _parse_idea(position: int, body: ScoredIdeaBody) -> IdeaToScore:
     """Convert one idea in the request. Raises HttpProblem if it is invalid."""
-    idea = idea_of(body.idea, body.id, f"/items/{position}/idea")
+    idea = parse_idea_body(body.idea, body.id, f"/items/{position}/idea")
     if body.question is None:
         return IdeaToScore(id=body.id, idea=idea)
     try:

@@ -9,7 +9,7 @@ from assayer_client.accounts import Usage
 from assayer_client.resources import Moment, TenantName
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.problems import HttpProblem, build_not_found_problem, require
-from orchestrator.web.authentication import Reader, tenant_for
+from orchestrator.web.authentication import Reader, resolve_tenant
 
 
 class UsageQuery(UrlQuery):
@@ -33,7 +33,7 @@ router = APIRouter(prefix="/v1/usage", tags=["usage"])
 @router.get("")
 async def get_usage(query: Annotated[UsageQuery, Query()], context: Reader) -> Usage:
     """Return jobs, model requests, tokens and cost in a period, by default the current month."""
-    tenant = tenant_for(context.caller, query.tenant)
+    tenant = resolve_tenant(context.caller, query.tenant)
     now = context.now
     until = query.until or now
     since = query.since or now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)

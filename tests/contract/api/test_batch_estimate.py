@@ -53,7 +53,7 @@ async def evaluated(service: Service, count: int, usd: float | None, tenant: Ten
 
 
 async def test_estimate_lists_rejected_rows_counts_duplicates_once_and_stores_nothing(service: Service) -> None:
-    service = service.with_services(typical={"review": TYPICAL})
+    service = service.with_services(typical_evaluations={"review": TYPICAL})
     async with service.caller() as caller:
         found = await asked(caller)
         assert (found.rows, found.accepted, found.ideas, [row.row for row in found.rejected]) == (4, 3, 2, [4])
@@ -70,7 +70,7 @@ async def test_estimate_lists_rejected_rows_counts_duplicates_once_and_stores_no
 
 
 async def test_estimate_uses_own_evaluations_and_ignores_other_tenants(service: Service) -> None:
-    service = service.with_services(typical={"review": TYPICAL})
+    service = service.with_services(typical_evaluations={"review": TYPICAL})
     await evaluated(service, 12, 0.25)
     await evaluated(service, 12, 7.0, OTHER)
     async with service.caller() as caller:
@@ -102,7 +102,7 @@ async def test_command_prints_gpu_hours_and_the_cached_share(service: Service, p
 
 
 async def test_default_board_estimate_is_not_reused_for_another_board(service: Service) -> None:
-    service = service.with_services(typical={"innoeval": TYPICAL})
+    service = service.with_services(typical_evaluations={"innoeval": TYPICAL})
     async with service.caller() as caller:
         usual, other = await asked(caller, method="innoeval"), await asked(caller, method="innoeval", board="9")
     assert (usual.cost_usd, other.cost_usd) == (0.8, None)
@@ -119,7 +119,7 @@ async def test_cost_is_absent_when_a_price_is_unknown(service: Service, client: 
 
 
 async def test_estimate_reports_whether_the_monthly_budget_suffices(service: Service) -> None:
-    service = service.with_services(typical={"review": TYPICAL})
+    service = service.with_services(typical_evaluations={"review": TYPICAL})
     await service.services.tenants.update(ACME, TenantPlan(name=ACME, monthly_usd=0.9))
     async with service.caller() as caller:
         found = await asked(caller)
@@ -154,7 +154,7 @@ async def test_estimate_counts_the_board_that_is_asked_for(service: Service) -> 
         return TYPICAL
 
     service = service.with_services(
-        typical={"innoeval": TYPICAL}, typical_board=typical_board, board_models=("large", "other")
+        typical_evaluations={"innoeval": TYPICAL}, get_typical_board=typical_board, board_models=("large", "other")
     )
     await evaluated(service, 12, 7.0)
     async with service.caller() as caller:

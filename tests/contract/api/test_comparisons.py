@@ -7,7 +7,7 @@ import pytest
 
 from assayer.models import IdeaId
 from assayer_client.comparisons import AcceptedComparison, Comparison, ComparisonResource, DimensionVerdict
-from orchestrator.console.pair_view import judged_pairs
+from orchestrator.console.pair_view import group_judged_pairs
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.results import compute_outcomes
 from orchestrator.store.pair_verdicts import SourcedComparison
@@ -122,7 +122,7 @@ async def test_pair_with_order_dependent_verdict_has_no_better_proposal(service:
         )
         for a, b in ((one, two), (two, one))
     ]
-    (pair,) = judged_pairs(answers, {one: "Corals", two: "Tiles"})
-    (respect,) = pair.respects
+    (pair,) = group_judged_pairs(answers, {one: "Corals", two: "Tiles"})
+    (respect,) = pair.verdicts
     assert (respect.better, respect.order) == (None, "different in each order")
     assert respect.reasons == ("bolder", "In the other order: bolder")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from orchestrator.console.drawing import distribution, over_time
+from orchestrator.console.drawing import build_histogram, summarise_over_time
 from orchestrator.jobs.models import BatchId, TenantPlan
 from orchestrator.store.call_tables import TableView
 from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over, open_and_check
@@ -61,10 +61,10 @@ async def test_plot_marks_link_to_their_proposals(service: Service) -> None:
     assert sorted(series.scores) == [0.25, 0.7]
     assert (series.proposals, series.costs) == (4, [0.25] * 4)
     assert series.fits == {"good": 2, "partial": 0, "poor": 1, None: 0}
-    for bar in distribution(series.scores):
+    for bar in build_histogram(series.scores):
         view = TableView(score_from=bar.low, score_to=bar.high)
         assert (await tables.get_page(ACME, BatchId(batch), view)).matching == bar.proposals
-    plot = over_time(series.ended, series.costs)
+    plot = summarise_over_time(series.ended, series.costs)
     assert plot is not None
     for mark in plot.marks:
         view = TableView(ended_from=mark.start, ended_to=mark.end)

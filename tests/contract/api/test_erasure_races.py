@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from orchestrator.access.audit_chain import ActBy
-from orchestrator.services.erasures import erase_found, erasure_of
+from orchestrator.services.erasures import carry_out_erasure, preview_erasure
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
 from orchestrator.store.erasure_steps import ErasureStart, StartedErasure
@@ -261,12 +261,12 @@ async def test_job_started_during_erasure_of_its_call_is_erased_too(
 async def test_ranking_finished_after_the_erasure_preview_is_kept_without_the_applicant(service: Service) -> None:
     call = await evaluated_call_of_six(service)
     begun = (await service.machine.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
-    told = await erasure_of(service.services.erasures, service.services.jobs, ACME, "3.txt", None)
+    told = await preview_erasure(service.services.erasures, service.services.jobs, ACME, "3.txt", None)
     assert begun in [job.id for job in told.jobs]
     assert any("has not finished and will be deleted too" in job.warning for job in told.jobs)
     await finish_ranking(service)
     by = ActBy(OPERATOR, service.services.clock.now())
-    gone = await erase_found(service.services.erasures, ACME, "3.txt", told, by)
+    gone = await carry_out_erasure(service.services.erasures, ACME, "3.txt", told, by)
     assert begun not in [job.id for job in gone.jobs]
     assert not any(job.warning for job in gone.jobs)
     assert [

@@ -351,7 +351,7 @@ async def test_wait_timeout_returns_the_acceptance(service: Service) -> None:
 
 
 async def test_limit_in_dollars_is_refused_when_sent_if_a_price_is_unknown(service: Service) -> None:
-    unpriced = service.with_services(unpriced=("local",), without_llm=frozenset({"check"}))
+    unpriced = service.with_services(unpriced_models=("local",), methods_without_llm=frozenset({"check"}))
     limits = {"limits": {"max_usd": 0.5}}
     item = {"question": TEXT, "idea": TEXT, "abstract": TEXT}
     async with unpriced.caller() as client:

@@ -17,9 +17,9 @@ from orchestrator.access.roles import ACTS, MEMBER_ONLY_ACTS, PERMISSIONS, Act
 from orchestrator.access.sessions import NewSession, generate_token
 from orchestrator.jobs.models import KeyId
 from orchestrator.settings import AccessSettings
-from orchestrator.web.csrf import csrf_token
-from orchestrator.web.return_url import local_path
-from orchestrator.web.signed_in import SignedInDependency, allowed_to
+from orchestrator.web.csrf import get_csrf_token
+from orchestrator.web.return_url import to_console_path
+from orchestrator.web.signed_in import SignedInDependency, require_permission
 from tests.contract.api.people import call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.service import BODY, OTHER, Service
@@ -34,7 +34,7 @@ def service(service: Service) -> Service:
 
     @routes.get("/console/who")
     async def shown(request: Request, who: SignedInDependency) -> dict[str, Any]:
-        return {"tenant": who.tenant, "subject": who.subject, "role": who.role, "csrf": csrf_token(request)}
+        return {"tenant": who.tenant, "subject": who.subject, "role": who.role, "csrf": get_csrf_token(request)}
 
     @routes.post("/console/who")
     async def changed(who: SignedInDependency) -> str:
@@ -42,7 +42,7 @@ def service(service: Service) -> Service:
 
     for act in ACTS:
 
-        async def done(who: Caller = Depends(allowed_to(act))) -> str:  # noqa: B008 - FastAPI's way
+        async def done(who: Caller = Depends(require_permission(act))) -> str:  # noqa: B008 - FastAPI's way
             return who.role
 
         routes.get(f"/console/acts/{act.replace(' ', '-')}")(done)
@@ -137,7 +137,7 @@ async def test_form_after_session_expiry_returns_to_its_page(service: Service, r
     ],
 )
 def test_unsafe_redirect_targets_are_replaced_by_the_console(said: str) -> None:
-    assert local_path(said) == "/console"
+    assert to_console_path(said) == "/console"
 
 
 async def test_session_cookie_is_host_only_and_http_only(service: Service) -> None:

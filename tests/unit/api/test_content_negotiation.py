@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.web.content_negotiation import preferred_media_type, preferred_wait
+from orchestrator.web.content_negotiation import choose_media_type, parse_preferred_wait
 
 OFFERED = ("application/json", "text/markdown", "text/html")
 
@@ -25,12 +25,12 @@ OFFERED = ("application/json", "text/markdown", "text/html")
     ],
 )
 def test_preferred_media_type_is_chosen(accept: str | None, media: str | None) -> None:
-    assert preferred_media_type(accept, OFFERED) == media
+    assert choose_media_type(accept, OFFERED) == media
 
 
 @given(st.text())
 def test_any_accept_header_is_parsed(accept: str) -> None:
-    assert preferred_media_type(accept, OFFERED) in (*OFFERED, None)
+    assert choose_media_type(accept, OFFERED) in (*OFFERED, None)
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_any_accept_header_is_parsed(accept: str) -> None:
     ],
 )
 def test_preferred_wait_is_parsed_and_capped(prefer: list[str], seconds: float | None) -> None:
-    assert preferred_wait(prefer, 60.0) == seconds
+    assert parse_preferred_wait(prefer, 60.0) == seconds
 
 
 @given(st.lists(st.text()))
 def test_any_prefer_header_is_parsed(prefer: list[str]) -> None:
-    seconds = preferred_wait(prefer, 60.0)
+    seconds = parse_preferred_wait(prefer, 60.0)
     assert seconds is None or 0 <= seconds <= 60

@@ -8,7 +8,7 @@ import pytest
 from starlette.requests import Request
 
 from orchestrator.settings import AccessSettings
-from orchestrator.web.cookies import SignInAttempt, attempt_of, session_token
+from orchestrator.web.cookies import SignInAttempt, read_attempt, read_session_token
 
 NOW = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
 PUBLIC = AccessSettings(url="https://assayer.example.org")
@@ -32,14 +32,14 @@ def _attempt(state: str) -> str:
 
 
 def _state(request: Request, settings: AccessSettings) -> str | None:
-    attempt = attempt_of(request, settings, NOW)
+    attempt = read_attempt(request, settings, NOW)
     return _attempt(attempt.state[0]) if attempt else None
 
 
 @pytest.mark.parametrize(
     ("read", "name", "own", "foreign"),
     [
-        (session_token, "assayer-session", "Ada", "Eve"),
+        (read_session_token, "assayer-session", "Ada", "Eve"),
         (_state, "assayer-sign-in", _attempt("a"), _attempt("e")),
     ],
 )

@@ -21,12 +21,12 @@ class Looks:
 async def test_readiness_result_is_cached_after_check_completes() -> None:
     looks = Looks()
     readiness = Readiness(looks, 2.0, lambda: looks.now)
-    asking = [asyncio.create_task(readiness.checks()) for _ in range(50)]
+    asking = [asyncio.create_task(readiness.run_checks()) for _ in range(50)]
     await asyncio.sleep(0)
     looks.now += 10
     looks.may_end.set()
     assert {checks[0].detail for checks in await asyncio.gather(*asking)} == {"1"}
     looks.now += 1.9
-    assert (await readiness.checks())[0].detail == "1"
+    assert (await readiness.run_checks())[0].detail == "1"
     looks.now += 0.1
-    assert (await readiness.checks())[0].detail == "2"
+    assert (await readiness.run_checks())[0].detail == "2"

@@ -6,9 +6,9 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from orchestrator.settings import AccessSettings, ApiSettings
-from orchestrator.web.backpressure import release_slot
+from orchestrator.web.backpressure import release_slots
 from orchestrator.web.request_log import RequestRecord
-from orchestrator.web.tenant_concurrency import TenantConcurrency, tenant_is_known
+from orchestrator.web.tenant_concurrency import TenantConcurrency, record_tenant
 
 FOR_EVER = 3_600.0
 
@@ -28,14 +28,14 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         visit: RequestRecord = scope["assayer.request_record"]
         if self.knows:
-            await tenant_is_known(scope, str(visit.tenant))
+            await record_tenant(scope, str(visit.tenant))
         if visit.request_id == "first":
             return
         self.in_hand += 1
         if self.waits_first:
             await receive()
         if self.is_held_open:
-            release_slot(scope)
+            release_slots(scope)
         if self.status == 200:
             await self.go_on.wait()
         await send({"type": "http.response.start", "status": self.status, "headers": []})

@@ -12,13 +12,13 @@ from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import ServicesDependency
 
 
-async def _call(id: PathId, request: Request, services: ServicesDependency) -> BatchStatus:
+async def _get_call(id: PathId, request: Request, services: ServicesDependency) -> BatchStatus:
     return await find_batch(services.jobs, request.scope["assayer.caller"].tenant, id)
 
 
-async def _evaluation(id: PathId, request: Request, services: ServicesDependency) -> Job:
+async def _get_evaluation(id: PathId, request: Request, services: ServicesDependency) -> Job:
     return await find_job(services.jobs, request.scope["assayer.caller"].tenant, id, "evaluation")
 
 
-CallInPath = Annotated[BatchStatus, Depends(_call)]
-EvaluationInPath = Annotated[Job, Depends(_evaluation)]
+CallInPath = Annotated[BatchStatus, Depends(_get_call)]
+EvaluationInPath = Annotated[Job, Depends(_get_evaluation)]

@@ -2,13 +2,13 @@
 
 from assayer.models import MaskedText, OwnReferences, Report
 from assayer.reports.json_and_csv import as_json
-from orchestrator.reviewing.shown_reports import numbered_title, report_for_reviewer
+from orchestrator.reviewing.redacted_reports import build_numbered_title, redact_report
 from tests.contract.store_records import report
 from tests.unit.named_reports import IDENTIFYING, named_report
 
 
 def test_blind_report_contains_no_identifying_text() -> None:
-    shown = report_for_reviewer(named_report("Rehearsal"), numbered_title(7))
+    shown = redact_report(named_report("Rehearsal"), build_numbered_title(7))
     text = as_json(shown)
     assert [word for word in IDENTIFYING if word in text] == []
     assert shown.idea.source == "Proposal 7"
@@ -17,7 +17,7 @@ def test_blind_report_contains_no_identifying_text() -> None:
 
 def test_masked_items_are_counted_by_kind_and_other_content_is_kept() -> None:
     whole = named_report("Rehearsal")
-    shown = report_for_reviewer(whole, numbered_title(None))
+    shown = redact_report(whole, build_numbered_title(None))
     assert shown.idea.blinding is not None
     assert [(item.kind, item.occurrences) for item in shown.idea.blinding.masked] == [
         ("name", 3),
@@ -36,15 +36,15 @@ def test_masked_items_are_counted_by_kind_and_other_content_is_kept() -> None:
 
 def test_report_of_non_blind_evaluation_is_unchanged() -> None:
     plain = report("run_1")
-    assert report_for_reviewer(plain, numbered_title(7)) is plain
+    assert redact_report(plain, build_numbered_title(7)) is plain
 
 
 def test_reviewer_is_told_that_names_may_remain() -> None:
     whole = named_report("Rehearsal")
     assert whole.idea.blinding is not None
     blinding = whole.idea.blinding.model_copy(update={"names_may_remain": True, "checked_by_model": True})
-    shown = report_for_reviewer(
-        whole.model_copy(update={"idea": whole.idea.model_copy(update={"blinding": blinding})}), numbered_title(7)
+    shown = redact_report(
+        whole.model_copy(update={"idea": whole.idea.model_copy(update={"blinding": blinding})}), build_numbered_title(7)
     )
     assert shown.idea.blinding is not None
     assert (shown.idea.blinding.names_may_remain, shown.idea.blinding.checked_by_model) == (True, True)
@@ -61,6 +61,6 @@ def test_masked_lines_with_labels_hide_names_and_not_labels_in_references() -> N
     assert isinstance(whole.own_references, OwnReferences)
     entry = whole.own_references.entries[0].model_copy(update={"text": "Hopper, G. Owner surveys. 2020. 蒲德馨, 2019."})
     own = whole.own_references.model_copy(update={"entries": (entry,)})
-    shown = report_for_reviewer(whole.model_copy(update={"idea": idea, "own_references": own}), numbered_title(7))
+    shown = redact_report(whole.model_copy(update={"idea": idea, "own_references": own}), build_numbered_title(7))
     assert isinstance(shown.own_references, OwnReferences)
     assert shown.own_references.entries[0].text == "[masked], G. Owner surveys. 2020. [masked], 2019."

@@ -13,16 +13,16 @@ _MASK = "[masked]"
 _WORD = re.compile(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]{2}")
 _LABEL = re.compile(r"^[^:：]{1,60}[:：]\s*(?=\S)")
 """Pattern for the label of a masked line: `Owner: Jane Roe`."""
-_WITH_NAMES = {"text", "passage", "differences", "authors"}
+_FIELDS_WITH_NAMES = {"text", "passage", "differences", "authors"}
 """Fields that can contain names, in an entry of the proposal's own references and in the record found for it."""
 
 
-def numbered_title(row: int | None) -> str:
+def build_numbered_title(row: int | None) -> str:
     """Return the title under which a proposal is shown if its real title must not be shown."""
     return "Proposal" if row is None else f"Proposal {row}"
 
 
-def report_for_reviewer(report: Report, name: str) -> Report:
+def redact_report(report: Report, name: str) -> Report:
     """Return the report in the form that a reviewer is allowed to see; `name` replaces the sender's name of the
     proposal. A report of an evaluation that was not blind is returned unchanged."""
     idea = report.idea
@@ -31,39 +31,39 @@ def report_for_reviewer(report: Report, name: str) -> Report:
     flags = tuple(
         flag if flag.excerpt in idea.text else flag.model_copy(update={"excerpt": _MASK}) for flag in idea.flags
     )
-    blinding_counts = idea.blinding.model_copy(update={"masked": tuple(_kinds(idea.blinding))})
+    blinding_counts = idea.blinding.model_copy(update={"masked": tuple(_count_masked(idea.blinding))})
     card = idea.model_copy(update={"source": name, "flags": flags, "blinding": blinding_counts})
     own_references = report.own_references
-    if isinstance(own_references, OwnReferences) and (names := _names(idea.blinding)):
-        pattern = re.compile("|".join(rf"(?<!\w){re.escape(item)}(?!\w)" for item in names))
+    if isinstance(own_references, OwnReferences) and (names := _list_masked_names(idea.blinding)):
+        pattern = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names))
         own_references = OwnReferences.model_validate(_mask_names(own_references.model_dump(), pattern))
     return report.model_copy(update={"idea": card, "own_references": own_references})
 
 
-def _kinds(blinding: Blinding) -> Iterator[MaskedText]:
+def _count_masked(blinding: Blinding) -> Iterator[MaskedText]:
     """Yield the number of masked passages of each kind, without their text."""
-    times = dict[Any, int]()
-    for item in blinding.masked:
-        times[item.kind] = times.get(item.kind, 0) + item.occurrences
-    for kind, count in times.items():
+    counts = dict[Any, int]()
+    for passage in blinding.masked:
+        counts[passage.kind] = counts.get(passage.kind, 0) + passage.occurrences
+    for kind, count in counts.items():
         yield MaskedText(kind=kind, text=_MASK, occurrences=count)
 
 
-def _names(blinding: Blinding) -> list[str]:
+def _list_masked_names(blinding: Blinding) -> list[str]:
     """Return the masked names without labels, and their words other than lower-case ones, from longest to shortest.
     Single words are included because lists of references reorder and shorten names."""
-    names = [_LABEL.sub("", item.text) for item in blinding.masked if item.kind == "name"]
+    names = [_LABEL.sub("", passage.text) for passage in blinding.masked if passage.kind == "name"]
     words = {word for name in names for word in _WORD.findall(name) if not word[0].islower()}
     return sorted({*names, *words}, key=len, reverse=True)
 
 
-def _mask_names(value: Any, names: re.Pattern[str], *, named: bool = False) -> Any:
+def _mask_names(value: Any, names: re.Pattern[str], *, has_names: bool = False) -> Any:
     match value:
         case str():
-            return names.sub(_MASK, value) if named else value
+            return names.sub(_MASK, value) if has_names else value
         case dict():
-            return {key: _mask_names(item, names, named=key in _WITH_NAMES) for key, item in value.items()}
+            return {key: _mask_names(item, names, has_names=key in _FIELDS_WITH_NAMES) for key, item in value.items()}
         case list() | tuple():
-            return type(value)(_mask_names(item, names, named=named) for item in value)
+            return type(value)(_mask_names(item, names, has_names=has_names) for item in value)
         case _:
             return value
