@@ -56,11 +56,11 @@ class Service:
             case "postgres":
                 return database_server(self.home)
             case "node":
-                found = [raylet(node.pid) for node in self.nodes if node.pid and not node.head]
+                found = [raylet(node.pid) for node in self.nodes if node.pid and not node.is_head]
                 return next((item for item in found if item is not None), None)
             case name if name in (named := {node.plan.name: node for node in self.nodes}):
                 pid = named[name].pid
-                return (gcs_server(pid) if named[name].head else raylet(pid)) if pid else None
+                return (gcs_server(pid) if named[name].is_head else raylet(pid)) if pid else None
             case _:
                 return next(iter(replicas(self.roots, kind)), None)
 

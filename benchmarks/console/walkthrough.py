@@ -25,7 +25,7 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from assayer_client import AsyncClient
 from assayer_client.reviewing import OpinionBody
-from benchmarks.console.pictures import picture
+from benchmarks.console.pictures import save_screenshot
 from benchmarks.console.proposals import ProposalFile, generate_proposals, read_proposals
 from benchmarks.measuring import command_line, heading
 from simulator.process import Simulator
@@ -90,7 +90,7 @@ class Walk:
 
     async def show(self, page: Page, name: str) -> None:
         if self.pictures is not None:
-            await picture(page, self.pictures / f"{name}.webp")
+            await save_screenshot(page, self.pictures / f"{name}.webp")
 
     def tell(self, words: str) -> None:
         print(f"{time.monotonic() - self.began:6.0f} s  {words}", flush=True)

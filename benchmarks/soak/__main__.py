@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.chaos.__main__ import built_corpus
+from benchmarks.chaos.__main__ import build_corpus
 from benchmarks.measuring import command_line, heading
 from benchmarks.soak.figures import report
 from benchmarks.soak.running import Soak, run
@@ -27,7 +27,7 @@ def main() -> None:
         home.chmod(0o711)
         soak = Soak(
             seed=options.seed,
-            corpus=built_corpus(home / "corpus"),
+            corpus=build_corpus(home / "corpus"),
             seconds=60 * options.minutes,
             restart_seconds=60 * options.restart_every if options.restart_every else None,
             latency=options.latency,

@@ -15,7 +15,7 @@ import asyncpg
 import psutil
 
 from assayer_client import AsyncClient, KeyBody, TenantBody, WebhookBody
-from benchmarks.chaos.running import environment
+from benchmarks.chaos.running import build_environment
 from benchmarks.processes import allocated_bytes, database_server, family
 from benchmarks.service import Service, serving
 from benchmarks.soak.traffic import Answer, Pace, Receiver, Traffic, failing_receiver
@@ -105,7 +105,7 @@ class Course(NamedTuple):
 async def run(soak: Soak, home: Path) -> Course:
     """Run in the new directory `home`. Raises TimeoutError if the service does not start."""
     with Simulator(latency_mean=soak.latency) as simulator:
-        settings = environment(soak.corpus, simulator, home) | {
+        settings = build_environment(soak.corpus, simulator, home) | {
             "ASSAYER_WORK__PURGE_SECONDS": f"{_PURGE_SECONDS:g}",
             "ASSAYER_RETENTION__LEDGER_MONTHS": "12",
             "ASSAYER_RETENTION__EVENT_MONTHS": "12",

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import httpx2
 from aiohttp import web
 
-from benchmarks.chaos.__main__ import varied_texts
+from benchmarks.chaos.__main__ import generate_texts
 
 _REQUEST_SECONDS = 60.0
 _FAILING_SHARE = 1 / 3
@@ -74,7 +74,7 @@ class Traffic:
             await asyncio.sleep(self._random.expovariate(1 / mean))
 
     async def _submit(self, api: httpx2.AsyncClient, number: int) -> None:
-        (text,) = varied_texts(number + 1)[-1:]
+        (text,) = generate_texts(number + 1)[-1:]
         body = {"idea": {"text": text}}
         answer = await self._ask(api, "POST", "/v1/evaluations", "/v1/evaluations", json=body)
         if answer is not None and answer.is_success:
@@ -83,7 +83,7 @@ class Traffic:
     async def _submit_batch(self, api: httpx2.AsyncClient, number: int) -> None:
         rows = [
             {"title": f"Row {row} of batch {number}", "text": f"{text}\n\nBatch {number}."}
-            for row, text in enumerate(varied_texts(self.rows))
+            for row, text in enumerate(generate_texts(self.rows))
         ]
         lines = "".join(f"{json.dumps(row)}\n" for row in rows)
         kind = {"Content-Type": "application/jsonl"}
