@@ -15,7 +15,7 @@ from typing import NamedTuple
 from assayer.citing.evidence import Evidence, check_quote
 from assayer.citing.quotes import occurs_in
 from assayer.models import PaperId
-from benchmarks.hostile.attacks.misquotations import HONEST, HOSTILE, Maker, cases
+from benchmarks.hostile.attacks.misquotations import HONEST, HOSTILE, Maker, make_cases
 from benchmarks.measuring import command_line
 from benchmarks.records import DATA, read_records
 
@@ -63,7 +63,7 @@ def abstracts(seed: int) -> list[tuple[str, str]]:
 
 def _tried(make: Maker, papers: list[tuple[str, str]], options: argparse.Namespace) -> _Tally:
     tried = by_words = verified = cut_count = foreign = 0
-    for case in cases(make, papers, options.cases, random.Random(options.seed)):
+    for case in make_cases(make, papers, options.cases, random.Random(options.seed)):
         tried += 1
         by_words += any(occurs_in(case.quote, item) for item in (case.title, case.text))
         evidence = Evidence(label="P1", paper_id=PaperId("a"), title=case.title, year=None, text=case.text)

@@ -111,7 +111,9 @@ def _all_held(outcomes: Sequence[AttackResult], crowded_service: CrowdedService 
         return True
     is_harmed = any(_is_harmful(response) for responses in crowded_service.came_back.values() for response in responses)
     return (
-        not is_harmed and not crowded_service.under_attack.refused and crowded_service.times_slower < _MOST_TIMES_SLOWER
+        not is_harmed
+        and not crowded_service.under_attack.refusals
+        and crowded_service.times_slower < _MOST_TIMES_SLOWER
     )
 
 
@@ -146,7 +148,7 @@ def _latencies(crowded_service: CrowdedService) -> list[str]:
         "| honest requests of another tenant | asked | refused | median | p95 |",
         "|:--|--:|--:|--:|--:|",
         *(
-            f"| {name} | {len(row.seconds):,} | {row.refused.total():,} | {1_000 * row.median:,.0f} ms "
+            f"| {name} | {len(row.seconds):,} | {row.refusals.total():,} | {1_000 * row.median:,.0f} ms "
             f"| {1_000 * row.p95:,.0f} ms |"
             for name, row in rows.items()
         ),
