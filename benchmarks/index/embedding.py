@@ -30,16 +30,16 @@ def main() -> None:
     asyncio.run(_measure(texts, options.turns))
 
 
-async def _measure(texts: Sequence[str], turns: int) -> None:
+async def _measure(texts: Sequence[str], repetitions: int) -> None:
     embedder = local_embedder(load_settings().embedder)
     try:
         await embedder.embed(texts[:_WARM_UP_TEXTS], "passage")
-        for turn in range(turns):
+        for repetition in range(repetitions):
             wall, processor = time.perf_counter(), time.process_time()
             await embedder.embed(texts, "passage")
             wall, processor = time.perf_counter() - wall, time.process_time() - processor
             print(
-                f"turn {turn + 1}: {len(texts) / wall:.1f} texts/s, "
+                f"turn {repetition + 1}: {len(texts) / wall:.1f} texts/s, "
                 f"{1_000 * processor / len(texts):.1f} ms CPU per text"
             )
     finally:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks.index.ideas_2017 import neighbours_of, read_submissions
+from benchmarks.index.ideas_2017 import measure_neighbours, read_submissions
 from benchmarks.index.known_items import known_items
 from benchmarks.index.measures import Figure, approximate, fit, latency, recall
 from benchmarks.index.memory import resident_mb
@@ -100,7 +100,7 @@ async def measure(data: Data, known: int, directory: Path, console: Console) -> 
             )
             description = f"built in {seconds:.1f} s, {search_text}, recall {parameters.recall_at_10} when tuned"
             yield [Figure(kind, description), *recall(kind, dense, vectors, segment)]
-    yield await neighbours_of(reader, corpus, read_submissions(data.submissions))
+    yield await measure_neighbours(reader, corpus, read_submissions(data.submissions))
     with tempfile.TemporaryDirectory() as scratch:
         yield await known_items(segment, embedder, sample(segment.store, known), Path(scratch))
     yield await fit(corpus, labelled)

@@ -14,7 +14,7 @@ import numpy as np
 
 from assayer.errors import AssayerError
 from assayer.models import OPEN
-from benchmarks.index.invented import InventedEmbedder, questions
+from benchmarks.index.invented import InventedEmbedder, generate_questions
 from index import Corpus, VersionStore
 
 _CHECK_SECONDS = 0.5
@@ -76,7 +76,7 @@ class _Searcher:
         self._directory, self._rate = directory, rate
         self._embedder = InventedEmbedder()
         self._corpus = Corpus.open(directory, self._embedder)
-        self._queries = questions(500, seed=9)
+        self._queries = generate_questions(500, seed=9)
         self._times: list[float] = []
         self._failed = 0
         self._versions: set[str] = set()

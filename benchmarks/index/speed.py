@@ -16,7 +16,7 @@ from typing import TypeVar
 from rich.console import Console
 
 from assayer.models import Frozen
-from benchmarks.index.collection import BATCH, DIMENSIONS, LIMIT, Built, Collection, build, draw_vectors
+from benchmarks.index.collection import BATCH, DIMENSIONS, LIMIT, BuildRecord, Collection, build, draw_vectors
 from benchmarks.index.memory import memory_mb
 from benchmarks.index.plain_faiss import Plain
 from benchmarks.index.timing import Compared, in_turn
@@ -47,7 +47,7 @@ def main() -> None:
     arguments = parser.parse_args()
     console = Console(highlight=False, soft_wrap=True)
     console.print(heading())
-    figures: list[tuple[Built, Asked]] = []
+    figures: list[tuple[BuildRecord, Asked]] = []
     with tempfile.TemporaryDirectory() as temporary:
         for rows in arguments.sizes:
             for kind in arguments.kinds:
@@ -73,12 +73,14 @@ def _ask(directory: Path) -> Asked:
     load_faiss().omp_get_max_threads()  # loads its libraries before memory is measured
     collection = Collection(directory)
     unfiltered, _, masked = collection.conditions
-    _, before = collection.true, memory_mb()
-    dense = collection.dense()
-    matches_by_condition = [dense.nearest(collection.judged, LIMIT, allowed) for allowed in collection.conditions]
+    _, before = collection.exact_rows, memory_mb()
+    dense = collection.open_index()
+    matches_by_condition = [
+        dense.nearest(collection.judged_queries, LIMIT, allowed) for allowed in collection.conditions
+    ]
     after = memory_mb()
     recalls = [
-        collection.recall([item.rows for item in batches], number)
+        collection.compute_recall([item.rows for item in batches], number)
         for number, batches in enumerate(matches_by_condition)
     ]
     if dense.approximate is None:
@@ -87,7 +89,7 @@ def _ask(directory: Path) -> Asked:
     single, batch, masked_single, masked_batch = (
         in_turn(partial(dense.nearest, limit=LIMIT, row_filter=allowed), partial(plain.ask, allowed=allowed), batches)
         for allowed in (unfiltered, masked)
-        for batches in (collection.singles, collection.batches)
+        for batches in (collection.single_queries, collection.query_batches)
     )
     return Asked(
         recall=(recalls[0], recalls[1], recalls[2]),
@@ -100,7 +102,7 @@ def _ask(directory: Path) -> Asked:
     )
 
 
-def _told(built: Built, asked: Asked) -> Iterator[str]:
+def _told(built: BuildRecord, asked: Asked) -> Iterator[str]:
     raw = built.rows * DIMENSIONS * 2 / 1e6
     memory = asked.anonymous_mb + asked.mapped_mb
     yield (

@@ -21,7 +21,7 @@ import psutil
 from rich.console import Console
 
 from assayer.models import OPEN
-from benchmarks.index.invented import InventedEmbedder, invented, write_records
+from benchmarks.index.invented import InventedEmbedder, generate_papers, write_records
 from benchmarks.index.searching import Searched, search_steadily
 from benchmarks.measuring import command_line, heading
 from index import Corpus, build_corpus, read_delta, update_corpus
@@ -94,9 +94,11 @@ def _records(papers: int, new_count: int, directory: Path) -> tuple[Path, Path, 
     """Return the files of the corpus's records, of the incoming records, and of the ids to remove."""
     records, update_file, deletions_file = (directory / name for name in ("papers.jsonl", "night.jsonl", "gone.txt"))
     if not records.is_file():
-        write_records(records, invented(papers, _SEED))
-    changed_records = ({**item, "citation_count": 7} for item in islice(invented(papers, _SEED), new_count // 10))
-    write_records(update_file, chain(changed_records, invented(new_count, _SEED + 1, first=papers)))
+        write_records(records, generate_papers(papers, _SEED))
+    changed_records = (
+        {**item, "citation_count": 7} for item in islice(generate_papers(papers, _SEED), new_count // 10)
+    )
+    write_records(update_file, chain(changed_records, generate_papers(new_count, _SEED + 1, first_number=papers)))
     deletions_file.write_text("".join(f"P{papers - 1 - number}\n" for number in range(new_count // 10)))
     return records, update_file, deletions_file
 

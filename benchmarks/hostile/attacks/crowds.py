@@ -75,7 +75,7 @@ async def send_wide_tables(target: Target, seconds: float) -> Counter[str]:
 
 async def use_many_keys(target: Target, seconds: float) -> Counter[str]:
     """Send requests with 60 keys of one tenant, each as soon as its previous one is answered."""
-    return await _send_in_closed_loop(target, seconds, len(target.attackers), "GET", "/v1/evaluations")
+    return await _send_in_closed_loop(target, seconds, len(target.attacker_keys), "GET", "/v1/evaluations")
 
 
 CROWDS: Mapping[str, Callable[[Target, float], Awaitable[Counter[str]]]] = {
@@ -103,7 +103,7 @@ async def _gather_outcomes(count: int, send: Callable[[int], Awaitable[str]]) ->
 
 
 def _choose_key(target: Target, number: int) -> str:
-    return target.attackers[number % len(target.attackers)]
+    return target.attacker_keys[number % len(target.attacker_keys)]
 
 
 async def _send_slow_body(target: Target, head: str, deadline: float) -> str:

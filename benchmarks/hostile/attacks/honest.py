@@ -37,7 +37,7 @@ async def ask_honestly(target: Target, seconds: float) -> HonestAnswers:
     """Request a list, the state of a batch and an estimate, repeatedly."""
     answers = HonestAnswers()
     deadline = time.monotonic() + seconds
-    headers = {"Authorization": f"Bearer {target.honest}"}
+    headers = {"Authorization": f"Bearer {target.honest_key}"}
     async with httpx2.AsyncClient(base_url=target.url, headers=headers, timeout=60) as client:
         while time.monotonic() < deadline:
             await _time_request(answers, client, "GET", "/v1/evaluations?limit=20")
