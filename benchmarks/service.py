@@ -13,7 +13,15 @@ import httpx2
 import psutil
 
 from benchmarks.chaos.nodes import Node
-from benchmarks.processes import database_server, end, family, free_port, gcs_server, raylet, replicas
+from benchmarks.processes import (
+    find_database_server,
+    find_free_port,
+    find_gcs_server,
+    find_raylet,
+    kill_processes,
+    list_process_tree,
+    list_replicas,
+)
 from benchmarks.waiting import until
 
 _PROGRAM = Path(sys.executable).with_name("assayer")
@@ -32,7 +40,7 @@ class Service:
     environment: Mapping[str, str]
     nodes: tuple[Node, ...] = ()
     """Ray nodes, if the service runs on a cluster that it did not start."""
-    port: int = field(default_factory=free_port)
+    port: int = field(default_factory=find_free_port)
     key: str = ""
     starts: int = 0
     process: asyncio.subprocess.Process | None = None
@@ -54,15 +62,15 @@ class Service:
                 own = self.process
                 return psutil.Process(own.pid) if own is not None and own.returncode is None else None
             case "postgres":
-                return database_server(self.home)
+                return find_database_server(self.home)
             case "node":
-                found = [raylet(node.pid) for node in self.nodes if node.pid and not node.is_head]
+                found = [find_raylet(node.pid) for node in self.nodes if node.pid and not node.is_head]
                 return next((item for item in found if item is not None), None)
             case name if name in (named := {node.plan.name: node for node in self.nodes}):
                 pid = named[name].pid
-                return (gcs_server(pid) if named[name].is_head else raylet(pid)) if pid else None
+                return (find_gcs_server(pid) if named[name].is_head else find_raylet(pid)) if pid else None
             case _:
-                return next(iter(replicas(self.roots, kind)), None)
+                return next(iter(list_replicas(self.roots, kind)), None)
 
     async def answers(self) -> bool:
         """Return whether the service answers a request that needs the database."""
@@ -129,13 +137,13 @@ class Service:
 
     async def stop(self) -> None:
         """Stop gracefully if possible, then end any remaining processes."""
-        left = family(self.roots)
+        left = list_process_tree(self.roots)
         if self.process is not None and self.process.returncode is None:
             self.process.terminate()
             with suppress(TimeoutError):
                 async with asyncio.timeout(_STOP_SECONDS):
                     await self.process.wait()
-        await asyncio.to_thread(end, left)
+        await asyncio.to_thread(kill_processes, left)
 
 
 @asynccontextmanager
@@ -149,5 +157,5 @@ async def serving(service: Service) -> AsyncIterator[Service]:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         await service.stop()
-        if (server := database_server(service.home)) is not None:
-            await asyncio.to_thread(end, [server])
+        if (server := find_database_server(service.home)) is not None:
+            await asyncio.to_thread(kill_processes, [server])

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.measuring import heading
+from benchmarks.measuring import format_heading
 from benchmarks.records import DATA, read_records
 from orchestrator.reviewing.assigning import plan_assignments
 from orchestrator.reviewing.expertise import ExpertiseMatch, Known, assignment_values
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="draws of authors, for quality")
     parser.add_argument("--embedding", action="store_true", help="also compare with the packaged embedding model")
     options = parser.parse_args()
-    print(f"{heading()}\n", flush=True)
+    print(f"{format_heading()}\n", flush=True)
     papers = list(read_records(DATA / "papers" / "papers.jsonl.gz"))
     for line in _measure_speed(papers, options) if options.part == "speed" else _measure_quality(papers, options):
         print(line, flush=True)

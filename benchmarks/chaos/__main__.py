@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.chaos.run_summary import summarise
 from benchmarks.chaos.running import KINDS, Chaos, run
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _PROGRAM = Path(sys.executable).with_name("assayer")
@@ -28,7 +28,7 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s")
     logging.getLogger("benchmarks").setLevel(logging.INFO)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    print(f"{heading()}\nDeployment: {options.ground}; seed {options.seed}", flush=True)
+    print(f"{format_heading()}\nDeployment: {options.ground}; seed {options.seed}", flush=True)
     # Not below the working directory: run by root, the database's server is another user, who may not have access to
     # it.
     with tempfile.TemporaryDirectory(prefix="assayer-chaos-", dir="/tmp", ignore_cleanup_errors=True) as folder:
@@ -49,7 +49,7 @@ def _prepare_corpus(options: argparse.Namespace, directory: Path) -> Path:
 
 
 def _parse_options() -> argparse.Namespace:
-    parser = command_line("chaos", __doc__)
+    parser = build_parser("chaos", __doc__)
     parser.add_argument("--ground", choices=tuple(KINDS), default="one-process")
     parser.add_argument("--kinds", nargs="+", help="kinds of processes to kill (default: all of this deployment)")
     parser.add_argument(

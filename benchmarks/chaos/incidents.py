@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import psutil
 
 from benchmarks.chaos.killing import Killer, KillRecord, count_calls
-from benchmarks.processes import database_server, family
+from benchmarks.processes import find_database_server, list_process_tree
 
 IncidentKind = Literal["database away", "database silent", "upgrade"]
 _RECOVERY_SECONDS = 240.0
@@ -60,7 +60,7 @@ async def run_incidents(
 async def _stop_database(home: Path, seconds: float) -> None:
     """Kill the database server, and prevent its restart by holding the lock that starting it requires."""
     with _hold_lock(home / "postgres" / "lock"):
-        if (server := database_server(home)) is not None:
+        if (server := find_database_server(home)) is not None:
             with suppress(psutil.NoSuchProcess):
                 server.kill()
         await asyncio.sleep(seconds)
@@ -68,8 +68,8 @@ async def _stop_database(home: Path, seconds: float) -> None:
 
 async def _suspend_database(home: Path, seconds: float) -> None:
     """Suspend the database server's processes, so that it runs but does not respond."""
-    server = database_server(home)
-    processes = family([server.pid]) if server is not None else []
+    server = find_database_server(home)
+    processes = list_process_tree([server.pid]) if server is not None else []
     for process in processes:
         _send_signal(process, signal.SIGSTOP)
     try:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import psutil
 
 from benchmarks.chaos.plan import NO_FAULTS, FaultPeriod, Kill
-from benchmarks.processes import alive
+from benchmarks.processes import is_alive
 from benchmarks.service import Service
 from benchmarks.waiting import until
 from simulator.counters import Stats
@@ -129,7 +129,7 @@ class Killer:
 
 async def _is_gone(process: psutil.Process) -> bool:
     """Return whether the process has ended. It is not waited for, because it may not be a child of this process."""
-    return not alive(process)
+    return not is_alive(process)
 
 
 async def count_calls(simulator: Simulator) -> CallCounts:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from benchmarks.chaos.redis import Redis
-from benchmarks.processes import end, family, free_port, raylet
+from benchmarks.processes import find_free_port, find_raylet, kill_processes, list_process_tree
 from benchmarks.waiting import until
 from cluster.ray_cluster import private_environment
 
@@ -80,13 +80,13 @@ class Node:
             f"--object-store-memory={_SHARED_MEMORY_BYTES}",
             "--min-worker-port=0",  # any free port, because nodes would otherwise use the same range
             "--max-worker-port=0",
-            f"--dashboard-agent-listen-port={free_port()}",
+            f"--dashboard-agent-listen-port={find_free_port()}",
             "--disable-usage-stats",
             "--block",
         ]
         if not self.is_head:
             return [str(_PROGRAM), "start", f"--address=127.0.0.1:{self.port}", *common]
-        options = [f"--port={self.port}", f"--ray-client-server-port={free_port()}", f"--temp-dir={self.folder}"]
+        options = [f"--port={self.port}", f"--ray-client-server-port={find_free_port()}", f"--temp-dir={self.folder}"]
         options += (
             ["--include-dashboard=false"]
             if self.dashboard_port is None
@@ -110,13 +110,13 @@ class Node:
                     await self.head_node.wait_until_running_again()
                 process = await self._start_process()
                 await self._wait_for_start(process)
-            processes = family([process.pid])
+            processes = list_process_tree([process.pid])
             while process.returncode is None:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(1.0):
                         await process.wait()
-                processes = family([process.pid]) or processes
-            await asyncio.to_thread(end, processes)
+                processes = list_process_tree([process.pid]) or processes
+            await asyncio.to_thread(kill_processes, processes)
 
     async def _start_process(self) -> asyncio.subprocess.Process:
         if self.is_head:
@@ -138,7 +138,7 @@ class Node:
         """Wait until the node is running, has ended, or has taken too long to start."""
 
         async def has_settled() -> bool:
-            return process.returncode is not None or raylet(process.pid) is not None
+            return process.returncode is not None or find_raylet(process.pid) is not None
 
         with suppress(TimeoutError):
             await until(has_settled, _START_SECONDS, _POLL_SECONDS)
@@ -154,7 +154,7 @@ class Node:
                 return await self.wait_until_running()
 
     async def _is_running(self) -> bool:
-        return bool(self.pid) and raylet(self.pid) is not None
+        return bool(self.pid) and find_raylet(self.pid) is not None
 
 
 @asynccontextmanager
@@ -169,7 +169,7 @@ async def run_nodes(
     """Start a head without CPUs and the planned nodes; yield them, the head first. Everything is removed afterwards
     except for the logs, which are copied to `logs`."""
     with private_environment(several_nodes=True) as folder:
-        port = free_port()
+        port = find_free_port()
         head = Node(folder, port, NodePlan("head", 0), environment, True, redis, dashboard_port, has_fast_health_checks)
         tasks, start_lock = [asyncio.create_task(head.run())], asyncio.Lock()
         all_nodes = [head]
@@ -183,11 +183,11 @@ async def run_nodes(
                 await node.wait_until_running()
             yield tuple(all_nodes)
         finally:
-            leftovers = family(node.pid for node in all_nodes if node.pid)
+            leftovers = list_process_tree(node.pid for node in all_nodes if node.pid)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await asyncio.to_thread(end, leftovers)
+            await asyncio.to_thread(kill_processes, leftovers)
             if logs is not None:
                 await asyncio.to_thread(_copy_logs, folder, logs)
 

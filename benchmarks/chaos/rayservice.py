@@ -23,7 +23,7 @@ import yaml
 
 from benchmarks.chaos.dashboard import Dashboard, is_up
 from benchmarks.chaos.nodes import Node, NodePlan
-from benchmarks.processes import database_server, end, free_port
+from benchmarks.processes import find_database_server, find_free_port, kill_processes
 from benchmarks.service import Service
 from benchmarks.waiting import until
 
@@ -129,7 +129,7 @@ class ProbeSummary(NamedTuple):
 class DeployedService(Service):
     """Service deployed on Ray only, without a process of its own."""
 
-    dashboard: Dashboard = field(default_factory=lambda: Dashboard(free_port()))
+    dashboard: Dashboard = field(default_factory=lambda: Dashboard(find_free_port()))
     probes: list[tuple[float, bool]] = field(default_factory=list)
     """Times of the API probes, and whether the API answered from its database."""
 
@@ -213,8 +213,8 @@ async def deploy(
         if watch_task is not None:
             watch_task.cancel()
             await asyncio.gather(watch_task, return_exceptions=True)
-        if (server := database_server(home)) is not None:
-            await asyncio.to_thread(end, [server])
+        if (server := find_database_server(home)) is not None:
+            await asyncio.to_thread(kill_processes, [server])
 
 
 async def _is_listening(address: str) -> bool:

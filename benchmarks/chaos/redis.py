@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.processes import free_port
+from benchmarks.processes import find_free_port
 from benchmarks.waiting import until
 
 _START_SECONDS = 20.0
@@ -46,7 +46,7 @@ def find_redis_program() -> Path:
 @asynccontextmanager
 async def run_redis(folder: Path) -> AsyncIterator[Redis]:
     """Start a Redis server that stores nothing on disk and stops when the context ends."""
-    server = Redis(free_port(), secrets.token_hex(16))
+    server = Redis(find_free_port(), secrets.token_hex(16))
     process = await asyncio.create_subprocess_exec(
         str(find_redis_program()), "-",
         cwd=folder, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL,

@@ -19,7 +19,7 @@ from benchmarks.chaos.plan import plan_faults, plan_kills
 from benchmarks.chaos.rayservice import DeployedService, ProbeSummary, deploy, read_ray_service, share_shards
 from benchmarks.chaos.redis import run_redis
 from benchmarks.chaos.simulated_users import open_tenants, plan_submissions, submit_all, wait_until_all_ended
-from benchmarks.processes import free_port
+from benchmarks.processes import find_free_port
 from benchmarks.service import Service, serving
 from cluster.postgres import EmbeddedPostgres
 from simulator.counters import Stats
@@ -203,7 +203,7 @@ async def _start_rayservice(chaos: Chaos, simulator: Simulator, home: Path) -> A
         }
         async with (
             run_nodes(
-                plan.nodes, settings, redis_server, free_port(), has_fast_health_checks=False, logs=chaos.ray_logs
+                plan.nodes, settings, redis_server, find_free_port(), has_fast_health_checks=False, logs=chaos.ray_logs
             ) as ray_nodes,
             deploy(plan, home, settings, ray_nodes) as service,
         ):

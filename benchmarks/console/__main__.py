@@ -20,7 +20,7 @@ from benchmarks.console.browsing import time_pages
 from benchmarks.console.child import ServedConsole, serve_console
 from benchmarks.console.large_ranking import RANKING, add_ranking
 from benchmarks.console.watchers import add_watched_call, time_watchers
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from cluster.postgres import EmbeddedPostgres
 from orchestrator.access.api_keys import KeyPlan, generate_key
 from orchestrator.jobs.models import BatchId, JobId, TenantId, TenantPlan
@@ -99,14 +99,16 @@ _SCOPES: frozenset[Scope] = frozenset(("submit", "read", "manage"))
 
 
 def main() -> None:
-    parser = command_line("console", __doc__)
+    parser = build_parser("console", __doc__)
     parser.add_argument("--rows", type=int, default=5_000)
     parser.add_argument(
         "--only", choices=("queries", "pages", "bids", "dossier", "watchers"), help="measure only this part"
     )
     options = parser.parse_args()
     rows, only_part = options.rows, options.only
-    print(f"{heading()}\n{rows:,} proposals of {len(_TEXT):,} characters, {_REPETITIONS} times each\n", flush=True)
+    print(
+        f"{format_heading()}\n{rows:,} proposals of {len(_TEXT):,} characters, {_REPETITIONS} times each\n", flush=True
+    )
     asyncio.run(_measure(rows, only_part))
 
 

@@ -27,7 +27,7 @@ from assayer_client import AsyncClient
 from assayer_client.reviewing import OpinionBody
 from benchmarks.console.pictures import save_screenshot
 from benchmarks.console.proposals import ProposalFile, generate_proposals, read_proposals
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from simulator.process import Simulator
 
 _ROOT = Path(__file__).parents[2]
@@ -352,7 +352,7 @@ async def _erase(walk: Walk, page: Page) -> None:
 
 
 def main() -> None:
-    parser = command_line("console.walkthrough", __doc__)
+    parser = build_parser("console.walkthrough", __doc__)
     parser.add_argument("--data", type=Path, help="folder of real ideas, such as ../shared/data")
     parser.add_argument("--corpus", type=Path, default=_ROOT / "examples" / "corpus.jsonl", help="corpus to search")
     parser.add_argument("--pictures", type=Path, help="folder for screenshots; not with --data")
@@ -363,7 +363,7 @@ def main() -> None:
     *single_files, table = read_proposals(options.data) if options.data else generate_proposals()
     if options.pictures:
         options.pictures.mkdir(parents=True, exist_ok=True)
-    print(heading(), flush=True)
+    print(format_heading(), flush=True)
     with tempfile.TemporaryDirectory(prefix="assayer-walk-") as folder, Simulator(latency_mean=0) as simulator:
         home = Path(folder)
         home.chmod(0o711)  # as root, PostgreSQL runs as another user

@@ -26,7 +26,7 @@ from assayer.run.run import Run
 from benchmarks.documents.labels import Label, LabelledDocument, covers, keep_letters, match_entries
 from benchmarks.documents.planting import plant_inventions
 from benchmarks.documents.words import find_missing_words
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from cluster.clock import SystemClock
 from tests.memory_corpus import MemoryCorpus
 from workers.documents.idea_reader import read_ideas
@@ -63,14 +63,14 @@ class Result(NamedTuple):
 
 
 def main() -> None:
-    parser = command_line("documents", __doc__)
+    parser = build_parser("documents", __doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", help="path of the one document to measure")
     parser.add_argument("--details", action="store_true", help="print each entry that went wrong")
     options = parser.parse_args()
     lines = (options.folder / "entries.jsonl").read_text("utf-8").splitlines()
     documents = [LabelledDocument.model_validate_json(line) for line in lines]
-    print(heading())
+    print(format_heading())
     corpus = MemoryCorpus(list(_build_papers(documents)), HashingEmbedder())
     selected = [document for document in documents if options.only in (None, document.document)]
     results = [asyncio.run(_measure_document(options.folder, document, corpus)) for document in selected]

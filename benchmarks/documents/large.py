@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from orchestrator.batches.csv_rows import csv_rows
 from orchestrator.batches.rows import AcceptedRow, LineCounter
 from tests.contract.office_files import word
@@ -34,7 +34,7 @@ _LINES_PER_PAGE, _WORDS_PER_LINE = 18, 12
 
 
 def main() -> None:
-    parser = command_line("documents.large", __doc__)
+    parser = build_parser("documents.large", __doc__)
     parser.add_argument("--rows", type=int, default=_ROWS)
     parser.add_argument("--read", type=Path, help="read this file and print what it took; what the processes do")
     parser.add_argument("--upload", action="store_true", help="read it as the upload of a batch")
@@ -42,7 +42,9 @@ def main() -> None:
     if options.read:
         _measure(options.read, _read_upload if options.upload else _read)
         return
-    print(heading(), "\n| file | MB | ideas | words | seconds | of processor | memory, reader | parser |", sep="\n")
+    print(
+        format_heading(), "\n| file | MB | ideas | words | seconds | of processor | memory, reader | parser |", sep="\n"
+    )
     print("|:--|--:|--:|--:|--:|--:|--:|--:|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for name, make_file in _FILES.items():

@@ -18,7 +18,7 @@ from assayer.blinding.blind import blind_idea
 from assayer.errors import InputError
 from assayer.literature.paper_identity import family_name
 from assayer.models import Frozen
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from workers.documents.idea_reader import read_ideas
 
 _WORD = r"[A-Z][\w.’'-]*"
@@ -48,13 +48,13 @@ class Survivors(NamedTuple):
 
 
 def main() -> None:
-    parser = command_line("masking", __doc__)
+    parser = build_parser("masking", __doc__)
     parser.add_argument("folder", type=Path)
     options = parser.parse_args()
     lines = (options.folder / "names.jsonl").read_text("utf-8").splitlines()
     labels = map(LabelledNames.model_validate_json, lines)
     results = [result for label in labels if (result := asyncio.run(_measure(options.folder, label)))]
-    print(heading(), *_format_tables(results), sep="\n")
+    print(format_heading(), *_format_tables(results), sep="\n")
 
 
 async def _measure(folder: Path, label: LabelledNames) -> Survivors | None:

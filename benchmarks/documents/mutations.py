@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from assayer.text.tex import looks_like_tex
 from benchmarks.documents.words import count_file_words, count_reading_words, count_words
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from workers.documents.idea_reader import read_ideas
 
 _TEXT_SUFFIXES = (".txt", ".md", ".tex", ".html", ".csv", ".tsv", ".json", ".jsonl")
@@ -41,7 +41,7 @@ class Variant(NamedTuple):
 
 
 def main() -> None:
-    parser = command_line("documents.mutations", __doc__)
+    parser = build_parser("documents.mutations", __doc__)
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--count", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
@@ -50,7 +50,7 @@ def main() -> None:
     paths = (path for folder in options.folders for path in sorted(folder.rglob("*")))
     suffixes = {*_TEXT_SUFFIXES, *_PACKAGE_SUFFIXES, ".pdf"}
     files = [path for path in paths if path.suffix.lower() in suffixes and path.stat().st_size < 1_500_000]
-    print(heading())
+    print(format_heading())
     crashes = _CrashLog()
     logging.getLogger("workers.sandbox.runner").addHandler(crashes)
     counts: Counter[tuple[str, str]] = Counter()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from benchmarks.records import read_records
 from cluster.settings_loading import load_settings
 from index.segments.passages import paper_text
@@ -19,12 +19,12 @@ _WARM_UP_TEXTS = 8
 
 
 def main() -> None:
-    parser = command_line("index embedding", __doc__)
+    parser = build_parser("index embedding", __doc__)
     parser.add_argument("papers", type=Path, help="paper records (.jsonl.gz)")
     parser.add_argument("--texts", type=int, default=256)
     parser.add_argument("--turns", type=int, default=3)
     options = parser.parse_args()
-    print(heading(), flush=True)
+    print(format_heading(), flush=True)
     records = (record for record in read_records(options.papers) if record.get("abstract"))
     texts = [paper_text(record["title"], record["abstract"]) for record in islice(records, options.texts)]
     asyncio.run(_measure(texts, options.turns))

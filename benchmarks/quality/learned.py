@@ -11,16 +11,16 @@ from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, TfidfLogis
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.models import IdeaId
 from benchmarks.quality.grapheval.baselines import NearestIdeas
-from benchmarks.quality.grapheval.graphs import Embedded
+from benchmarks.quality.grapheval.graphs import EmbeddedPapers
 
 _FOLDS = 10
 
 
-def scorers(data: Embedded) -> Sequence[Scorer]:
+def scorers(data: EmbeddedPapers) -> Sequence[Scorer]:
     """Return the scorers; the last one is GraphEval."""
 
     def whole(_: GraphArrays) -> NDArray[np.float32]:
-        return data.whole
+        return data.text_vectors
 
     return (
         TfidfLogistic(data.texts),
@@ -31,7 +31,7 @@ def scorers(data: Embedded) -> Sequence[Scorer]:
 
 
 def values_in_groups(
-    scorer: Scorer, data: Embedded, groups: Mapping[str, set[IdeaId]], seed: int
+    scorer: Scorer, data: EmbeddedPapers, groups: Mapping[str, set[IdeaId]], seed: int
 ) -> dict[tuple[str, IdeaId], float]:
     """Return the expected value that a scorer assigns to each paper, learned from other groups.
 

@@ -23,7 +23,7 @@ from assayer.own_references.matching import find_best_match
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
-from benchmarks.quality.grapheval.reporting import row
+from benchmarks.quality.grapheval.reporting import format_row
 from benchmarks.quality.part_inputs import PartInputs
 from benchmarks.quality.reference_lists import Planted, Proposal, corpus_works, proposals
 from benchmarks.records import DATA
@@ -138,11 +138,11 @@ def _judge(proposal: Proposal, references: OwnReferences) -> Iterator[Judged]:
 def outcome_table(judged: Sequence[Judged]) -> Iterator[str]:
     """Yield tables of outcomes by planted kind and false alarms by style, with 95 % intervals."""
     yield ""
-    yield row("planted", "entries", *_OUTCOMES)
-    yield row(*["---"] * (2 + len(_OUTCOMES)))
+    yield format_row("planted", "entries", *_OUTCOMES)
+    yield format_row(*["---"] * (2 + len(_OUTCOMES)))
     for kind in dict.fromkeys(item.planted.kind for item in judged):
         outcome_counts = Counter(item.outcome for item in judged if item.planted.kind == kind)
-        yield row(kind, str(outcome_counts.total()), *(str(outcome_counts[outcome]) for outcome in _OUTCOMES))
+        yield format_row(kind, str(outcome_counts.total()), *(str(outcome_counts[outcome]) for outcome in _OUTCOMES))
     honest = [item for item in judged if item.planted.kind in ("real", "written otherwise")]
     yield ""
     yield f"False alarms (honest entries that are not found or differ): {_share(honest, ('not_found', 'differs'))}."
@@ -156,11 +156,11 @@ def outcome_table(judged: Sequence[Judged]) -> Iterator[str]:
         planted = [item for item in judged if item.planted.kind == kind]
         yield f"Reported planted entries, {kind}: {_share(planted, reporting_outcomes)}."
     yield ""
-    yield row("style", "honest entries", "false alarms", "unread")
-    yield row(*["---"] * 4)
+    yield format_row("style", "honest entries", "false alarms", "unread")
+    yield format_row(*["---"] * 4)
     for style in dict.fromkeys(item.style for item in honest):
         outcome_counts = Counter(item.outcome for item in honest if item.style == style)
-        yield row(
+        yield format_row(
             style,
             str(outcome_counts.total()),
             str(outcome_counts["not_found"] + outcome_counts["differs"]),

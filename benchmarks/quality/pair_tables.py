@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from assayer.models import IdeaId
 from benchmarks.quality.grapheval.data import InnoEval, Pair
-from benchmarks.quality.grapheval.graphs import Embedded
+from benchmarks.quality.grapheval.graphs import EmbeddedPapers
 from benchmarks.quality.learned import scorers, values_in_groups
 from benchmarks.quality.pairs import PairOutcome, Shown, shown_pairs, worth
 
@@ -26,7 +26,7 @@ def pair_rows(
     data: InnoEval,
     outcomes: Sequence[PairOutcome],
     scores: Mapping[IdeaId, float],
-    known: Embedded,
+    known: EmbeddedPapers,
 ) -> Iterator[tuple[str, dict[str, NDArray[np.float64]]]]:
     """Yield each scorer's name with its results by difficulty: per pair 1 if it names the better paper, 0.5 for a tie,
     else 0."""

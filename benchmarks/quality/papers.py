@@ -5,14 +5,14 @@ from pathlib import Path
 
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea, IdeaId
-from benchmarks.quality.grapheval.data import Labelled
+from benchmarks.quality.grapheval.data import LabelledPaper
 from benchmarks.records import DATA, read_records
 
 EARLIEST = dt.date(2024, 9, 1)
 """Date before the deadlines of both conferences. Undated papers are judged only by literature published before it."""
 
 
-def idea_of(paper: Labelled, cutoff: dt.date | None = None) -> Idea:
+def idea_of(paper: LabelledPaper, cutoff: dt.date | None = None) -> Idea:
     """Return a paper as an idea. Raises InputError if it has no abstract."""
     title, _, abstract = paper.text.partition("\n\n")
     return parse_idea(abstract, paper.id, title, cutoff)

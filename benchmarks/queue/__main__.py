@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 from pydantic import SecretStr
 
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from benchmarks.queue import census, crowd, traffic
 from cluster.postgres import EmbeddedPostgres, postmaster
 from orchestrator.store import Database, DatabaseSettings
@@ -23,12 +23,12 @@ _MOST_SECONDS = 540
 
 def main() -> None:
     options = _options()
-    print(f"{heading()}\n", flush=True)
+    print(f"{format_heading()}\n", flush=True)
     asyncio.run(_measure(options))
 
 
 def _options() -> argparse.Namespace:
-    parser = command_line("queue", __doc__)
+    parser = build_parser("queue", __doc__)
     parser.add_argument("--not-durable", action="store_true", help="do not wait for the disk on commit")
     kinds = parser.add_subparsers(dest="what", required=True)
     crowd_parser = kinds.add_parser("crowd", help=crowd.__doc__)

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from assayer.errors import InputError
-from benchmarks.measuring import command_line
+from benchmarks.measuring import build_parser
 from benchmarks.scale.assumptions import Assumptions, read_assumptions
 from benchmarks.scale.planning import Load, ScalePlan, plan_scale
 from cluster.typical_usage import typical_evaluations
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = command_line("scale", __doc__)
+    parser = build_parser("scale", __doc__)
     parser.add_argument("--ideas", type=float, nargs="+", default=[100, 1_000, 10_000], help="ideas per hour")
     parser.add_argument("--papers", nargs="+", default=["25k", "10M", "200M"])
     parser.add_argument("--method", choices=("scholareval", "innoeval", "scicompanion"), default="scholareval")

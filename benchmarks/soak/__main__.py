@@ -13,14 +13,14 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.chaos.__main__ import build_corpus
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from benchmarks.soak.figures import report
 from benchmarks.soak.running import Soak, run
 
 
 def main() -> None:
     options = _options()
-    print(f"{heading()}\n{options.minutes:g} minutes, rate {options.rate:g}, seed {options.seed}", flush=True)
+    print(f"{format_heading()}\n{options.minutes:g} minutes, rate {options.rate:g}, seed {options.seed}", flush=True)
     # Not below the working directory: run by root, the database's server is another user.
     with tempfile.TemporaryDirectory(prefix="assayer-soak-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _options() -> argparse.Namespace:
-    parser = command_line("soak", __doc__)
+    parser = build_parser("soak", __doc__)
     parser.add_argument("--minutes", type=float, default=40.0)
     parser.add_argument(
         "--restart-every", type=float, help="minutes between two restarts of PostgreSQL (default: none)"

@@ -16,7 +16,7 @@ import psutil
 
 from assayer_client import AsyncClient, KeyBody, TenantBody, WebhookBody
 from benchmarks.chaos.running import build_environment
-from benchmarks.processes import allocated_bytes, database_server, family
+from benchmarks.processes import count_allocated_bytes, find_database_server, list_process_tree
 from benchmarks.service import Service, serving
 from benchmarks.soak.traffic import Answer, Pace, Receiver, Traffic, failing_receiver
 from cluster.postgres import EmbeddedPostgres
@@ -154,10 +154,10 @@ class _Watch:
             await asyncio.sleep(_SAMPLE_SECONDS)
 
     async def _sample(self) -> Sample:
-        database = database_server(self._home)
-        servers = family([database.pid]) if database is not None else []
+        database = find_database_server(self._home)
+        servers = list_process_tree([database.pid]) if database is not None else []
         those = {process.pid for process in servers}
-        processes = [process for process in family(self._service.roots) if process.pid not in those]
+        processes = [process for process in list_process_tree(self._service.roots) if process.pid not in those]
         # Parsers of documents and chores start short processes: what lasts is the service itself.
         lasting = processes[:1]
         connection = await self._connection()
@@ -171,8 +171,8 @@ class _Watch:
             await connection.close()
         return Sample(
             time.monotonic() - self._began,
-            allocated_bytes(lasting),
-            allocated_bytes(servers),
+            count_allocated_bytes(lasting),
+            count_allocated_bytes(servers),
             sum(process.num_fds() for process in lasting),
             sum(process.num_threads() for process in lasting),
             count - 1,
@@ -215,7 +215,7 @@ class _Watch:
         """Restart PostgreSQL regularly, as an update of its server would: the service must come back by itself."""
         while self._soak.restart_seconds is not None:
             await asyncio.sleep(self._soak.restart_seconds)
-            if (server := await asyncio.to_thread(database_server, self._home)) is not None:
+            if (server := await asyncio.to_thread(find_database_server, self._home)) is not None:
                 with suppress(psutil.NoSuchProcess):
                     server.send_signal(signal.SIGINT)  # a fast shutdown
                     self.restarts += 1

@@ -27,7 +27,7 @@ from assayer.methods.scicompanion.options import METHOD as SCICOMPANION
 from assayer.models import Idea, Report
 from assayer.reports.json_and_csv import as_json
 from assayer.run.no_progress import NoProgress
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from benchmarks.records import DATA
 from benchmarks.throughput.asked import Evaluate
 from benchmarks.throughput.comparing import Alone, compared
@@ -75,7 +75,7 @@ class Outcome(NamedTuple):
 
 def main() -> None:
     options = _options()
-    print(heading(), flush=True)
+    print(format_heading(), flush=True)
     # On SIGTERM, it stops what it started.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     chosen = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]
@@ -109,7 +109,7 @@ def _alone(together: Outcome) -> Alone:
 
 
 def _options() -> argparse.Namespace:
-    parser = command_line("throughput", __doc__)
+    parser = build_parser("throughput", __doc__)
     parser.add_argument("--corpus", type=Path, required=True, help="directory made by `assayer corpus build`")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
     parser.add_argument("--method", choices=METHODS, default=scholareval.METHOD)

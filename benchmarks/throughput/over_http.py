@@ -13,7 +13,7 @@ import psutil
 from assayer.models import Idea
 from assayer_client import AsyncClient, BatchQuery, EvaluationBody, IdeaBody, RetryPolicy
 from assayer_client.batches import BatchResource
-from benchmarks.processes import database_server, family
+from benchmarks.processes import find_database_server, list_process_tree
 from benchmarks.service import Service, serving
 from benchmarks.throughput.ideas import copies
 from benchmarks.throughput.watching import Sample, Watch
@@ -79,11 +79,11 @@ async def _loaded(
     idle: Sequence[float],
 ) -> Served:
     def own() -> list[psutil.Process]:
-        return family(service.roots)
+        return list_process_tree(service.roots)
 
     def database() -> list[psutil.Process]:
-        server = database_server(service.home)
-        return family([server.pid]) if server else []
+        server = find_database_server(service.home)
+        return list_process_tree([server.pid]) if server else []
 
     rows = [{"title": idea.title, "text": idea.text, "source": idea.source, **_cutoff(idea)} for idea in load.ideas]
     with Watch(own) as watch, Watch(database) as watched_database:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from assayer.errors import AssayerError
 from assayer.models import Idea
 from assayer.run.no_progress import NoProgress
-from benchmarks.measuring import command_line
+from benchmarks.measuring import build_parser
 from benchmarks.records import DATA
 from benchmarks.throughput.__main__ import METHODS
 from benchmarks.throughput.ideas import scholar_ideas
@@ -39,7 +39,7 @@ class Used(NamedTuple):
 
 
 def main() -> None:
-    parser = command_line("throughput.tokens", __doc__)
+    parser = build_parser("throughput.tokens", __doc__)
     parser.add_argument("--corpus", type=Path, required=True, help="directory made by `assayer corpus build`")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
     parser.add_argument("--only", default="ai_", help="only ideas whose names have this prefix (default: %(default)s)")

@@ -11,7 +11,7 @@ from benchmarks.chaos.dashboard import Dashboard, is_up
 from benchmarks.chaos.nodes import Node, NodePlan
 from benchmarks.chaos.rayservice import DeployedService, ProbeSummary, read_ray_service, share_shards
 from benchmarks.chaos.redis import Redis, find_redis_program, run_redis
-from benchmarks.processes import free_port
+from benchmarks.processes import find_free_port
 from cluster.serving.settings import ServingSettings
 
 ROOT = Path(__file__).parents[2]
@@ -109,7 +109,7 @@ async def test_dashboard_reports_nothing_alive_while_head_is_unreachable(
 ) -> None:
     (tmp_path / "token").write_text("secret", "ascii")
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
-    head = Dashboard(free_port())
+    head = Dashboard(find_free_port())
     assert await head.nodes() == frozenset()
     assert not is_up(await head.applications(), ())
     assert not await head.put({})

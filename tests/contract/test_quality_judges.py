@@ -9,8 +9,8 @@ import pytest
 
 from assayer.models import IdeaId
 from assayer.ranking.options import RankingOptions
-from benchmarks.quality.grapheval.data import InnoEval, Labelled, Pair
-from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, ask_groups, measured
+from benchmarks.quality.grapheval.data import InnoEval, LabelledPaper, Pair
+from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, ask_groups, measure_order
 from benchmarks.quality.outcome_file import OutcomeFile
 from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs, worth
 from benchmarks.quality.papers import idea_of
@@ -25,10 +25,10 @@ _TEXT += "report of every outcome that was measured."
 _GROUPS = 12
 
 
-def _papers() -> list[Labelled]:
+def _papers() -> list[LabelledPaper]:
     """Four a group, graded 0 to 3."""
     day = dt.date(2025, 1, 1)
-    return [Labelled(IdeaId(str(n)), _TEXT.format(n=n), n % 4, day) for n in range(4 * _GROUPS)]
+    return [LabelledPaper(IdeaId(str(n)), _TEXT.format(n=n), n % 4, day) for n in range(4 * _GROUPS)]
 
 
 def _data() -> InnoEval:
@@ -78,6 +78,8 @@ async def test_scripted_judges_get_expected_pair_and_group_scores(
             await ask_groups(gateway, RankingOptions(), _groups(), 0, of_groups)
     assert [worth(of_pairs.outcome_of(item.name, 0), item.pair) for item in shown] == [pairs] * _GROUPS
     assert len(of_groups.outcomes) == _GROUPS
-    assert np.mean([measured(outcome.grades).best for outcome in of_groups.outcomes]) == pytest.approx(best, abs=within)
+    assert np.mean([measure_order(outcome.grades).best for outcome in of_groups.outcomes]) == pytest.approx(
+        best, abs=within
+    )
     failed = {bool(outcome.failure) for outcome in [*of_pairs.outcomes, *of_groups.outcomes]}
     assert failed == {way == "nothing"}

@@ -8,8 +8,8 @@ import pytest
 
 from assayer.ideas.parsing import parse_idea
 from benchmarks.quality.__main__ import main
-from benchmarks.quality.judge.answering import first_words, neutral_copy
-from benchmarks.quality.judge.coverage import CoverageOutcome, JudgedReview, coverage_table
+from benchmarks.quality.judge.answering import cut_words, make_neutral_copy
+from benchmarks.quality.judge.coverage import CoverageOutcome, JudgedReview, format_coverage
 from benchmarks.quality.judge.sensitivity import PairReview, SensitivityOutcome, sensitivity_table
 from benchmarks.quality.judge.stability import StabilityOutcome, persuasion_table, repeatability_table
 from benchmarks.quality.judge.tasks import (
@@ -72,13 +72,13 @@ def test_each_flaw_kind_is_offered_first_for_every_twelfth_plan() -> None:
 
 
 def test_reviews_are_cut_at_line_ends_or_within_single_long_line() -> None:
-    assert first_words("one two\nthree four\nfive", 4) == "one two\nthree four"
-    assert first_words("one two three", 2) == "one two"
+    assert cut_words("one two\nthree four\nfive", 4) == "one two\nthree four"
+    assert cut_words("one two three", 2) == "one two"
 
 
 def test_modified_copy_gets_neutral_name() -> None:
     idea = parse_idea(PROPOSAL, "ai_1")
-    name = neutral_copy(idea, f"{PROPOSAL}\n\nNo controls are used.").source
+    name = make_neutral_copy(idea, f"{PROPOSAL}\n\nNo controls are used.").source
     assert name.startswith("ai_1-")
     assert len(name) == len("ai_1-") + 4
 
@@ -115,7 +115,7 @@ def test_failed_review_covers_no_rubrics_and_loses_preference() -> None:
     paragraph = JudgedReview(words=9, spent=SPENT, scores={0: 5, 1: 3}, verdict=_verdict("R1", 1))
     failed = JudgedReview(words=0, spent=SPENT, failure="no answer")
     outcome = CoverageOutcome(item="ai_1", seed=0, reviews={"review": failed, "paragraph": paragraph})
-    lines = [*coverage_table([outcome], rubrics, ["review", "paragraph"], 20)]
+    lines = [*format_coverage([outcome], rubrics, ["review", "paragraph"], 20)]
     assert _cells(lines, "review")[2] == "1"
     assert [cell[:5] for cell in _cells(lines, "review")[7:10]] == ["0.000", "0.000", "1.000"]
     assert _cells(lines, "review")[12].startswith("0.000")

@@ -7,7 +7,7 @@ import pytest
 
 from assayer.models import IdeaId
 from assayer.ranking.options import RankingOptions
-from benchmarks.quality.grapheval.data import InnoEval, Labelled, Pair
+from benchmarks.quality.grapheval.data import InnoEval, LabelledPaper, Pair
 from benchmarks.quality.outcome_file import OutcomeFile
 from benchmarks.quality.pair_tables import gaps, right
 from benchmarks.quality.pairs import Better, PairOutcome, ask_pairs, shown_pairs, worth
@@ -22,7 +22,8 @@ def _data(count: int) -> InnoEval:
     text = "Paper {n}\n\nWe study problem {n} with plots drawn by lot, a plan that was written down before the first "
     text += "count, and a report of every outcome."
     papers = [
-        Labelled(IdeaId(str(n)), text.format(n=n), 3 if n < count else 0, dt.date(2025, 1, 1)) for n in range(2 * count)
+        LabelledPaper(IdeaId(str(n)), text.format(n=n), 3 if n < count else 0, dt.date(2025, 1, 1))
+        for n in range(2 * count)
     ]
     pairs = [Pair(IdeaId(str(n)), IdeaId(str(n + count)), str(n)) for n in range(count)]
     groups = {str(n): {IdeaId(str(n)), IdeaId(str(n + count))} for n in range(count)}

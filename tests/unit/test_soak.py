@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from benchmarks.processes import allocated_bytes
+from benchmarks.processes import count_allocated_bytes
 from benchmarks.soak.figures import report
 from benchmarks.soak.running import Course, Sample
 from benchmarks.soak.traffic import Answer, Receiver
@@ -19,9 +19,9 @@ SECONDS = 3_600.0
 
 def _growth_of(allocate: Callable[[], object]) -> int:
     """Return by how much this process's allocated bytes grow."""
-    before = allocated_bytes([psutil.Process()])
+    before = count_allocated_bytes([psutil.Process()])
     kept = allocate()
-    after = allocated_bytes([psutil.Process()])
+    after = count_allocated_bytes([psutil.Process()])
     del kept
     return after - before
 

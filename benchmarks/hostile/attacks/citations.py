@@ -38,7 +38,7 @@ from assayer.run.run import Run
 from assayer.text.sanitise import clean_answer
 from benchmarks.hostile.attacks.citation_forms import CitationForm, generate_citation_forms
 from benchmarks.hostile.attacks.citing_model import CitingModel, serve_model
-from benchmarks.measuring import command_line
+from benchmarks.measuring import build_parser
 from cluster.clock import SystemClock
 from index.viewpoint_neighbours import FaissNeighbours
 from tests.grapheval_graphs import graph_contents
@@ -259,7 +259,7 @@ async def _attack_methods(methods: Sequence[str], runs: int, seconds: float) -> 
 
 def main(arguments: Sequence[str]) -> None:
     """Print the table; exit with 1 if a foreign citation was printed, or if the checks complained about nothing."""
-    parser = command_line("hostile.attacks citations", __doc__)
+    parser = build_parser("hostile.attacks citations", __doc__)
     parser.add_argument("--method", action="append", choices=METHODS, help="method to attack (default: all)")
     parser.add_argument("--runs", type=int, default=8, help="maximum number of runs of each method and model")
     parser.add_argument("--seconds", type=float, default=60.0, help="seconds after which no run is started")

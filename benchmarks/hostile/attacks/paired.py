@@ -15,7 +15,7 @@ from assayer.models.idea import suspicious_kinds
 from benchmarks.hostile.attacks.orders_in_ideas import HONEST_SENTENCE, IN_TEXT
 from benchmarks.hostile.hidden_text.orders import ORDERS
 from benchmarks.hostile.hidden_text.sources import read_honest_ideas
-from benchmarks.measuring import command_line
+from benchmarks.measuring import build_parser
 
 
 class Pair(NamedTuple):
@@ -31,7 +31,7 @@ class Pair(NamedTuple):
 
 
 def main(arguments: list[str]) -> None:
-    parser = command_line("hostile.attacks paired", __doc__)
+    parser = build_parser("hostile.attacks paired", __doc__)
     parser.add_argument("--ideas", type=int, default=97, help="number of ideas to attack, each in every way")
     texts = read_honest_ideas()[: parser.parse_args(arguments).ideas]
     print(_describe_results(texts, build_pairs(texts)))

@@ -16,7 +16,7 @@ from assayer.citing.evidence import Evidence, check_quote
 from assayer.citing.quotes import occurs_in
 from assayer.models import PaperId
 from benchmarks.hostile.attacks.misquotations import HONEST, HOSTILE, Maker, make_cases
-from benchmarks.measuring import command_line
+from benchmarks.measuring import build_parser
 from benchmarks.records import DATA, read_records
 
 
@@ -32,7 +32,7 @@ class _Tally(NamedTuple):
 
 
 def main(arguments: list[str]) -> None:
-    parser = command_line("hostile.attacks quotes", __doc__)
+    parser = build_parser("hostile.attacks quotes", __doc__)
     parser.add_argument("--cases", type=int, default=1_000, help="maximum number of cases of each kind")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)

@@ -26,7 +26,7 @@ from benchmarks.hostile.attacks.crowds import CROWDS, run_crowd
 from benchmarks.hostile.attacks.honest import HonestAnswers, ask_honestly
 from benchmarks.hostile.attacks.single import AttackResult, generate_attacks, send_attack
 from benchmarks.hostile.attacks.target import Target, prepare_target
-from benchmarks.measuring import command_line
+from benchmarks.measuring import build_parser
 from benchmarks.service import Service, serving
 
 _MAX_SLOWDOWN = 3.0
@@ -49,7 +49,7 @@ class CrowdedService(NamedTuple):
 
 
 def main(arguments: list[str]) -> None:
-    parser = command_line("hostile.attacks service", __doc__)
+    parser = build_parser("hostile.attacks service", __doc__)
     parser.add_argument("--url", default="", help="service to attack (default: start one without a language model)")
     parser.add_argument("--key", default=os.environ.get("ASSAYER_API_KEY", ""), help="API key with the scope admin")
     parser.add_argument("--seconds", type=float, default=30.0, help="duration of the crowd attacks in seconds")

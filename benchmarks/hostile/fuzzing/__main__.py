@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.hostile.fuzzing.child import Readers
 from benchmarks.hostile.fuzzing.hunting import Hunt, ReaderResults
 from benchmarks.hostile.fuzzing.readers import READERS
-from benchmarks.measuring import command_line
+from benchmarks.measuring import build_parser
 
 _READERS = Readers("benchmarks.hostile.fuzzing.readers")
 _SHOWN_CHARACTERS = 100
@@ -21,7 +21,7 @@ _SLOWEST_COUNT = 10
 
 
 def main() -> None:
-    parser = command_line("hostile.fuzzing", __doc__)
+    parser = build_parser("hostile.fuzzing", __doc__)
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--only", default="", help="readers whose name contains this")
     parser.add_argument("--seed", type=int, default=None, help="random seed (default: a new one for each run)")

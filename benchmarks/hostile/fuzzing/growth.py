@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from benchmarks.hostile.fuzzing.hostile_texts import MOST_CHARACTERS, REPEATED
 from benchmarks.hostile.fuzzing.readers import READERS, REFUSALS
-from benchmarks.measuring import command_line
+from benchmarks.measuring import build_parser
 
 _MAX_RATIO = 2.5
 _MIN_SECONDS = 0.05
@@ -63,7 +63,7 @@ def _measure_seconds(read: Callable[[str], object], unit: str, characters: int) 
 
 
 def main() -> None:
-    parser = command_line("hostile.fuzzing.growth", __doc__)
+    parser = build_parser("hostile.fuzzing.growth", __doc__)
     parser.add_argument("--characters", type=int, default=MOST_CHARACTERS)
     parser.add_argument("--only", default="", help="readers whose name contains this")
     options = parser.parse_args()

@@ -18,7 +18,7 @@ from benchmarks.hostile.hidden_text.orders import ORDERS
 from benchmarks.hostile.hidden_text.pdf_pages import Page, build_pdf
 from benchmarks.hostile.hidden_text.pdf_ways import HONEST_PDF_WAYS, PDF_WAYS
 from benchmarks.hostile.hidden_text.sources import build_idea_pdf, build_page, draw_pages, read_honest_ideas
-from benchmarks.measuring import command_line
+from benchmarks.measuring import build_parser
 from benchmarks.records import DATA
 from workers.documents.document_parsing import read_document
 from workers.documents.limits import OfficeLimits, PdfLimits
@@ -156,7 +156,7 @@ async def _measure_honest(max_ideas: int) -> None:
 
 
 def main() -> None:
-    parser = command_line("hostile.hidden_text", __doc__)
+    parser = build_parser("hostile.hidden_text", __doc__)
     parser.add_argument("--copies", type=int, default=2, help="number of ideas to which every way is applied")
     parser.add_argument("--honest", type=int, default=118, help="number of honest ideas checked for false flags")
     options = parser.parse_args()

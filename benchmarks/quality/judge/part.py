@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea
-from benchmarks.quality.judge.answering import PARAGRAPH_NAME, Answering, open_answering
-from benchmarks.quality.judge.coverage import CoverageOutcome, coverage_of, coverage_table
+from benchmarks.quality.judge.answering import PARAGRAPH_NAME, ReviewSource, open_review_source
+from benchmarks.quality.judge.coverage import CoverageOutcome, format_coverage, measure_coverage
 from benchmarks.quality.judge.sensitivity import SensitivityOutcome, sensitivity_of, sensitivity_table
 from benchmarks.quality.judge.stability import (
     StabilityOutcome,
@@ -35,7 +35,7 @@ _USED_UP = frozenset({"ai_3", "ai_11", "ai_20", "ai_22", "ai_27", "ai_33"})
 
 class _Test(NamedTuple):
     kind: type[Outcome]
-    of_plan: Callable[[Answering, Idea, int], Awaitable[Any]]
+    of_plan: Callable[[ReviewSource, Idea, int], Awaitable[Any]]
     """Measures one plan with one seed."""
     table: Callable[[Sequence[Any]], Iterator[str]]
 
@@ -83,17 +83,17 @@ def _tests(inputs: PartInputs, plans: Sequence[Idea]) -> dict[str, _Test]:
     copies = inputs.options.copies or inputs.settings.home / "judge-copies"
     copies.mkdir(parents=True, exist_ok=True)
 
-    def coverage(reviewer: Answering, idea: Idea, seed: int) -> Awaitable[CoverageOutcome]:
+    def coverage(reviewer: ReviewSource, idea: Idea, seed: int) -> Awaitable[CoverageOutcome]:
         plan_rubrics = [rubric for rubric in rubrics if rubric.idea == idea.source]
         other_plan = plans[(numbers[idea.source] + 1) % len(plans)] if len(plans) > 1 else None
-        return coverage_of(reviewer, idea, other_plan, contenders, plan_rubrics, seed)
+        return measure_coverage(reviewer, idea, other_plan, contenders, plan_rubrics, seed)
 
-    def sensitivity(reviewer: Answering, idea: Idea, seed: int) -> Awaitable[SensitivityOutcome]:
+    def sensitivity(reviewer: ReviewSource, idea: Idea, seed: int) -> Awaitable[SensitivityOutcome]:
         return sensitivity_of(reviewer, idea, numbers[idea.source] + seed, contenders, copies, seed)
 
     tests = {
         "coverage": _Test(
-            CoverageOutcome, coverage, lambda outcomes: coverage_table(outcomes, rubrics, contenders, rounds)
+            CoverageOutcome, coverage, lambda outcomes: format_coverage(outcomes, rubrics, contenders, rounds)
         ),
         "sensitivity": _Test(
             SensitivityOutcome, sensitivity, lambda outcomes: sensitivity_table(outcomes, contenders, rounds)
@@ -116,7 +116,7 @@ async def _measure(inputs: PartInputs, plans: Sequence[Idea]) -> tuple[dict[str,
     """Return the outcomes by test, and the names of the prompts waiting for a reader."""
     methods = tuple(name for name in inputs.options.contenders if name != PARAGRAPH_NAME)
     outcomes_by_test: dict[str, list[Any]] = {}
-    async with open_answering(inputs, methods) as answering:
+    async with open_review_source(inputs, methods) as answering:
         for name, test in _tests(inputs, plans).items():
             kept = _kept(inputs, name, test, methods)
             if name == "coverage":
@@ -132,7 +132,7 @@ async def _measure(inputs: PartInputs, plans: Sequence[Idea]) -> tuple[dict[str,
 
 async def _do(
     inputs: PartInputs,
-    reviewer: Answering,
+    reviewer: ReviewSource,
     test: _Test,
     outcome_file: OutcomeFile[Any],
     items: Sequence[tuple[Idea, str, int]],

@@ -8,9 +8,9 @@ from pydantic import Field, ValidationError
 
 from assayer.models import Frozen, Idea
 from assayer.run.concurrency import Failed, catch_failure, gather_all
-from benchmarks.quality.grapheval.reporting import row
-from benchmarks.quality.judge.answering import Answering, WrittenReview, neutral_copy
-from benchmarks.quality.judge.intervals import statistic
+from benchmarks.quality.grapheval.reporting import format_row
+from benchmarks.quality.judge.answering import ReviewSource, WrittenReview, make_neutral_copy
+from benchmarks.quality.judge.intervals import format_statistic
 from benchmarks.quality.judge.tasks import (
     FLAW,
     FLAW_CHECK,
@@ -75,7 +75,7 @@ class SensitivityOutcome(Outcome):
     reviews: dict[str, PairReview] = Field(default_factory=dict)
 
 
-async def flawed_copy(reviewer: Answering, idea: Idea, first: int, folder: Path) -> FlawedCopy:
+async def flawed_copy(reviewer: ReviewSource, idea: Idea, first: int, folder: Path) -> FlawedCopy:
     """Return the flawed copy cached in `folder`, or create, check and cache one. Raises AssayerError."""
     made_with: list[str | int] = [idea.id, first, FLAW.digest, FLAW_CHECK.digest]
     file = folder / f"{idea.source}-{first}.json"
@@ -95,11 +95,11 @@ async def flawed_copy(reviewer: Answering, idea: Idea, first: int, folder: Path)
 
 
 async def sensitivity_of(
-    reviewer: Answering, idea: Idea, first: int, contenders: Sequence[str], folder: Path, seed: int
+    reviewer: ReviewSource, idea: Idea, first: int, contenders: Sequence[str], folder: Path, seed: int
 ) -> SensitivityOutcome:
     """Plant a flaw in a plan, and check the contenders' reviews of both versions for it."""
     copy = await flawed_copy(reviewer, idea, first, folder)
-    altered_idea = neutral_copy(idea, with_edits(idea.text, copy.flaw.edits))
+    altered_idea = make_neutral_copy(idea, with_edits(idea.text, copy.flaw.edits))
     outcome = SensitivityOutcome(
         item=idea.source,
         seed=seed,
@@ -114,10 +114,10 @@ async def sensitivity_of(
     return outcome.model_copy(update={"reviews": dict(zip(contenders, reviews, strict=True))})
 
 
-async def _pair(reviewer: Answering, contender: str, pair: tuple[Idea, Idea], flaw: PlantedFlaw) -> PairReview:
+async def _pair(reviewer: ReviewSource, contender: str, pair: tuple[Idea, Idea], flaw: PlantedFlaw) -> PairReview:
     async def reviewed(idea: Idea) -> tuple[WrittenReview, bool]:
         review = await reviewer.review(contender, idea)
-        question = CoverageQuestion(review=review.first_words(reviewer.words), statements=(flaw.statement,))
+        question = CoverageQuestion(review=review.cut_words(reviewer.words), statements=(flaw.statement,))
         answer, _ = await reviewer.ask(COVERAGE, question, pair[0].source)
         return review, answer.judgements[0].score >= _NAMED
 
@@ -140,23 +140,23 @@ def sensitivity_table(outcomes: Sequence[SensitivityOutcome], contenders: Sequen
         f"{len(outcomes)} plans, {len(pairs)} pairs; rejected by the check: "
         f"{sum(bool(outcome.rejected) for outcome in outcomes)}; not made: {sum(bool(o.failure) for o in outcomes)}.\n"
     )
-    yield row(*_HEADS)
-    yield row(*["---"] * len(_HEADS))
+    yield format_row(*_HEADS)
+    yield format_row(*["---"] * len(_HEADS))
     for name in contenders:
         yield _row(name, [outcome.reviews[name] for outcome in pairs], rounds)
     shorter = [float(outcome.words_of_copy < outcome.words) for outcome in pairs]
-    yield row("baseline: the shorter plan is worse", str(len(pairs)), "0", "0", *["–"] * 3, statistic(shorter, rounds),
-              *["–"] * 3)  # fmt: skip
+    share = format_statistic(shorter, rounds)
+    yield format_row("baseline: the shorter plan is worse", str(len(pairs)), "0", "0", *"–––", share, *"–––")
     yield f"\nBy kind, {contenders[0]}:\n"
-    yield row("kind", "pairs", "flaw named", "named in the original too", "score falls")
-    yield row(*["---"] * 5)
+    yield format_row("kind", "pairs", "flaw named", "named in the original too", "score falls")
+    yield format_row(*["---"] * 5)
     for kind in FLAW_KINDS:
         pair_reviews = [outcome.reviews[contenders[0]] for outcome in pairs if outcome.kind == kind]
         counts = (
             sum(bool(item.named) for item in pair_reviews),
             sum(bool(item.named_in_original) for item in pair_reviews),
         )
-        yield row(
+        yield format_row(
             kind,
             str(len(pair_reviews)),
             *map(str, counts),
@@ -167,18 +167,18 @@ def sensitivity_table(outcomes: Sequence[SensitivityOutcome], contenders: Sequen
 def _row(name: str, reviews: Sequence[PairReview], rounds: int) -> str:
     changes = [_change(item) for item in reviews]
     moves = [0.0 if change is None else change for change in changes]
-    return row(
+    return format_row(
         name,
         str(len(reviews)),
         str(sum(bool(item.failure) for item in reviews)),
         str(changes.count(None)),
-        statistic([float(bool(item.named)) for item in reviews], rounds),
-        statistic([float(bool(item.named_in_original)) for item in reviews], rounds),
-        statistic([float(bool(item.named) and not item.named_in_original) for item in reviews], rounds),
-        statistic([float(change < -_SAME) for change in moves], rounds),
-        statistic([float(change is not None and abs(change) <= _SAME) for change in changes], rounds),
-        statistic([float(change > _SAME) for change in moves], rounds),
-        statistic(changes, rounds),
+        format_statistic([float(bool(item.named)) for item in reviews], rounds),
+        format_statistic([float(bool(item.named_in_original)) for item in reviews], rounds),
+        format_statistic([float(bool(item.named) and not item.named_in_original) for item in reviews], rounds),
+        format_statistic([float(change < -_SAME) for change in moves], rounds),
+        format_statistic([float(change is not None and abs(change) <= _SAME) for change in changes], rounds),
+        format_statistic([float(change > _SAME) for change in moves], rounds),
+        format_statistic(changes, rounds),
     )
 
 

@@ -11,9 +11,9 @@ from pydantic import Field
 from assayer.bias_test.persuasive import reword_persuasively
 from assayer.models import Axis, Idea
 from assayer.run.concurrency import Failed, catch_failure, gather_all
-from benchmarks.quality.grapheval.reporting import row
-from benchmarks.quality.judge.answering import Answering, neutral_copy
-from benchmarks.quality.judge.intervals import statistic
+from benchmarks.quality.grapheval.reporting import format_row
+from benchmarks.quality.judge.answering import ReviewSource, make_neutral_copy
+from benchmarks.quality.judge.intervals import format_statistic
 from benchmarks.quality.judged_sets.judged import spearman
 from benchmarks.quality.outcome_file import Outcome
 
@@ -45,10 +45,10 @@ class StabilityOutcome(Outcome):
     """Why a contender has no scores."""
 
 
-async def persuasion_of(reviewer: Answering, idea: Idea, contenders: Sequence[str], seed: int) -> StabilityOutcome:
+async def persuasion_of(reviewer: ReviewSource, idea: Idea, contenders: Sequence[str], seed: int) -> StabilityOutcome:
     """Review a plan and a copy that only sounds better."""
-    copy = await reword_persuasively(idea.text, await reviewer.llm(idea.source), reviewer.run(idea.source))
-    altered_idea = neutral_copy(idea, copy.text)
+    copy = await reword_persuasively(idea.text, await reviewer.get_llm(idea.source), reviewer.run(idea.source))
+    altered_idea = make_neutral_copy(idea, copy.text)
     outcome = StabilityOutcome(
         item=idea.source, seed=seed, words=len(idea.text.split()), words_of_copy=len(altered_idea.text.split())
     )
@@ -57,14 +57,16 @@ async def persuasion_of(reviewer: Answering, idea: Idea, contenders: Sequence[st
     return await _reviewed_twice(reviewer, contenders, outcome, ((idea, 1), (altered_idea, 1)))
 
 
-async def repeatability_of(reviewer: Answering, idea: Idea, contenders: Sequence[str], seed: int) -> StabilityOutcome:
+async def repeatability_of(
+    reviewer: ReviewSource, idea: Idea, contenders: Sequence[str], seed: int
+) -> StabilityOutcome:
     """Review the same plan in two runs with separate answers."""
     outcome = StabilityOutcome(item=idea.source, seed=seed, words=len(idea.text.split()))
     return await _reviewed_twice(reviewer, contenders, outcome, ((idea, 1), (idea, 2)))
 
 
 async def _reviewed_twice(
-    reviewer: Answering,
+    reviewer: ReviewSource,
     contenders: Sequence[str],
     outcome: StabilityOutcome,
     versions: tuple[tuple[Idea, int], tuple[Idea, int]],
@@ -91,20 +93,20 @@ def persuasion_table(outcomes: Sequence[StabilityOutcome], contenders: Sequence[
         f"{sum(bool(outcome.rejected) for outcome in outcomes)}; not made: {sum(bool(o.failure) for o in outcomes)}. "
         f"Words of the copies: {_mean_ratio(pairs)} of the plans'.\n"
     )
-    yield row("review by", "score", "pairs", "no score", "mean shift", "mean size", "largest", "rises")
-    yield row(*["---"] * 8)
+    yield format_row("review by", "score", "pairs", "no score", "mean shift", "mean size", "largest", "rises")
+    yield format_row(*["---"] * 8)
     for name, axis, first, second in _columns(pairs, contenders):
         shifts = second - first
         known_shifts = shifts[~np.isnan(shifts)]
-        yield row(
+        yield format_row(
             name,
             axis,
             str(len(pairs)),
             str(int(np.isnan(shifts).sum())),
-            statistic([*known_shifts], rounds),
-            statistic([*np.abs(known_shifts)], rounds),
+            format_statistic([*known_shifts], rounds),
+            format_statistic([*np.abs(known_shifts)], rounds),
             f"{np.abs(known_shifts).max():.2f}" if len(known_shifts) else "–",
-            statistic([*(np.nan_to_num(shifts) > 0).astype(float)], rounds),
+            format_statistic([*(np.nan_to_num(shifts) > 0).astype(float)], rounds),
         )
 
 
@@ -115,27 +117,27 @@ def _mean_ratio(pairs: Sequence[StabilityOutcome]) -> str:
 
 def repeatability_table(outcomes: Sequence[StabilityOutcome], contenders: Sequence[str], rounds: int) -> Iterator[str]:
     """Yield the distribution and agreement of two runs, compared with a score that counts the plan's words."""
-    yield row(*_HEADS)
-    yield row(*["---"] * len(_HEADS))
+    yield format_row(*_HEADS)
+    yield format_row(*["---"] * len(_HEADS))
     words = np.array([outcome.words for outcome in outcomes], np.float64)
     for name, axis, first, second in _columns(outcomes, contenders):
         has_both = ~np.isnan(first) & ~np.isnan(second)
         known_scores = first[~np.isnan(first)]
         numbers = [*range(len(outcomes))]
-        yield row(
+        yield format_row(
             name,
             axis,
             str(len(outcomes)),
             str(int((~has_both).sum())),
-            statistic([*known_scores], rounds),
-            statistic(
+            format_statistic([*known_scores], rounds),
+            format_statistic(
                 [*known_scores], rounds, lambda drawn: float(drawn.std(ddof=1)) if len(drawn) > 1 else float("nan")
             ),
             f"{known_scores.min():.1f} to {known_scores.max():.1f}" if len(known_scores) else "–",
             _commonest(known_scores),
-            statistic(numbers, rounds, _correlation(first, second)) if has_both.any() else "–",
-            statistic([*np.abs(second - first)[has_both]], rounds),
-            statistic(numbers, rounds, _correlation(first, words)) if len(known_scores) else "–",
+            format_statistic(numbers, rounds, _correlation(first, second)) if has_both.any() else "–",
+            format_statistic([*np.abs(second - first)[has_both]], rounds),
+            format_statistic(numbers, rounds, _correlation(first, words)) if len(known_scores) else "–",
         )
     yield "\nA score that is the same for every plan would have a deviation of 0 and no rank correlation."
     for name in contenders:

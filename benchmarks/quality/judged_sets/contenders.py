@@ -14,7 +14,7 @@ from assayer.models import Idea, IdeaId, Report
 from benchmarks.quality import runs
 from benchmarks.quality.figures import Figure, Kind
 from benchmarks.quality.grapheval.data import InnoEval
-from benchmarks.quality.groups import Group, GroupOutcome, Measures, in_order_of, measured, read_groups
+from benchmarks.quality.groups import Group, GroupOutcome, Measures, measure_order, order_grades, read_groups
 from benchmarks.quality.judged_sets.asking import OPINIONS, REVIEWS, opinions, reviews, titles
 from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet
 from benchmarks.quality.judged_sets.ordered import group_figures, named
@@ -235,7 +235,7 @@ def opinion_figures(
 def _order(group: Group, opinion_values: Mapping[str, float]) -> Measures:
     """Measure a group's order; a group with an unanswered paper has none."""
     values = {idea.id: opinion_values[idea.source] for idea in group.ideas}
-    return measured(None if np.isnan([*values.values()]).any() else in_order_of(group, values))
+    return measure_order(None if np.isnan([*values.values()]).any() else order_grades(group, values))
 
 
 def sampled(sets: Sequence[JudgedSet], first: int | None) -> list[JudgedSet]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.text.sentences import sentences
-from benchmarks.quality.figures import Figure, Kind, figure, values_of
+from benchmarks.quality.figures import Figure, Kind, build_figure, estimate_mean
 from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.rubrics import Rubric
 from benchmarks.quality.scholarideas import proxy
@@ -32,8 +32,8 @@ def proxy_figures(
         scorer = f"ScholarEval without a language model: {way}" if way != "the idea itself" else way
         kind: Kind = "ours" if way == "its report" else "simple"
         note = "cosine with the nearest sentence: the same subject is not the same statement"
-        estimate = values_of(values, rounds)
-        yield figure(
+        estimate = estimate_mean(values, rounds)
+        yield build_figure(
             (_SET, "likeness of sentences"), "nearest cosine", (scorer, kind), estimate, len(values), note=note
         )
 
@@ -52,8 +52,13 @@ def judged_coverage(
             is_covered = covered_rubrics(part_rubrics, scores)
             unjudged_count = int(np.isnan(is_covered).sum())
             part_of_set = (_SET, f"coverage as judged, {part}")
-            yield figure(
-                part_of_set, "statements said", scorer, values_of(is_covered, rounds), len(part_rubrics), unjudged_count
+            yield build_figure(
+                part_of_set,
+                "statements said",
+                scorer,
+                estimate_mean(is_covered, rounds),
+                len(part_rubrics),
+                unjudged_count,
             )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.scoring.metrics import Measure, auroc, bootstrap
-from benchmarks.quality.figures import Figure, Kind, figure
+from benchmarks.quality.figures import Figure, Kind, build_figure
 
 Floats = NDArray[np.float64]
 
@@ -69,7 +69,7 @@ def scored(
     if judged_set.decided:
         columns = np.column_stack([-values, values])
         estimate = bootstrap(auroc, judged_set.truth.astype(np.int16), [columns], rounds, 0)
-        yield figure(judged_set.where, "AUROC", scorer, estimate, count, unanswered_count, 0.5, note)
+        yield build_figure(judged_set.where, "AUROC", scorer, estimate, count, unanswered_count, 0.5, note)
     else:
         places, grades = np.arange(count).astype(np.int16), judged_set.truth
 
@@ -77,13 +77,13 @@ def scored(
             return spearman(grades[rows], drawn[:, 0])
 
         estimate = bootstrap(agreement, places, [values[:, None]], rounds, 0)
-        yield figure(judged_set.where, "Spearman", scorer, estimate, count, unanswered_count, 0.0, note)
+        yield build_figure(judged_set.where, "Spearman", scorer, estimate, count, unanswered_count, 0.0, note)
     if judged_set.proposals:
         is_chosen = judged_set.chosen.astype(np.int16)
         for cutoff in CUTS:
             estimate = bootstrap(lost_at(cutoff), is_chosen, [values[:, None]], rounds, 0)
             name = f"chosen that are lost, best {cutoff:.0%} read"
-            yield figure(judged_set.where, name, scorer, estimate, count, unanswered_count, 1 - cutoff, note)
+            yield build_figure(judged_set.where, name, scorer, estimate, count, unanswered_count, 1 - cutoff, note)
 
 
 def compared(
@@ -105,7 +105,7 @@ def compared(
 
     for other_name, other_values in simple.items():
         estimate = bootstrap(measure, places, [values[:, None]], rounds, 0, other_runs=[other_values[:, None]])
-        yield figure(
+        yield build_figure(
             judged_set.where, f"{name} above {other_name}", scorer, estimate, len(grades), int(np.isnan(values).sum())
         )
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import IdeaId
-from benchmarks.quality.figures import Figure, Kind, figure, values_of
+from benchmarks.quality.figures import Figure, Kind, build_figure, estimate_mean
 from benchmarks.quality.grapheval.data import CATEGORIES, InnoEval
-from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
-from benchmarks.quality.groups import CHANCE, GroupOutcome, Measures, group_rows, read_groups
+from benchmarks.quality.grapheval.graphs import Vectoriser, embed_papers
+from benchmarks.quality.groups import CHANCE, GroupOutcome, Measures, measure_group_scorers, read_groups
 from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet
 from benchmarks.quality.judged_sets.simple import LONGER, WORDS
 from benchmarks.quality.pair_tables import pair_rows, right
@@ -36,7 +36,7 @@ def ordered_figures(
 ) -> Iterator[Figure]:
     """Yield figures of InnoEval's pairs and groups; the judge's `pairs` were asked in both orders to cancel out
     position."""
-    known = embedded(data.grouped, vectorise, CATEGORIES)
+    known = embed_papers(data.grouped, vectorise, CATEGORIES)
     by_pair = dict(pair_rows(data, pairs, scores, known))
     for difficulty in data.pairs:
         told = {name: some[difficulty] for name, some in by_pair.items() if len(some.get(difficulty, ()))}
@@ -50,16 +50,16 @@ def ordered_figures(
             [np.mean([verdict == "first" for verdict in (item.better, item.reversed)]) for item in judged_pairs]
         )
         part_of_set = ("innoeval", "pairs, place swapped")
-        yield figure(
+        yield build_figure(
             part_of_set,
             "paper shown first named",
             ("the judge", "ours"),
-            values_of(first, rounds),
+            estimate_mean(first, rounds),
             len(judged_pairs),
             0,
             0.5,
         )
-    by_group = dict(group_rows(data, groups, scores, known, read_groups()))
+    by_group = dict(measure_group_scorers(data, groups, scores, known, read_groups()))
     for name, found in by_group.items():
         yield from group_figures((name, _kind(name)), found, rounds)
     in_order = {name: np.array([item.in_order for item in found]) for name, found in by_group.items()}
@@ -80,21 +80,21 @@ def beyond_simple(
         base = next((all_values[name] for name in names if name in all_values), None)
         for name, values in values_by_name.items():
             if base is not None and name not in names and len(values) == len(base):
-                gap = values_of(values - base, rounds)
-                yield figure(part_of_set, f"{measure} above {simple}", (name, _kind(name)), gap, len(values))
+                gap = estimate_mean(values - base, rounds)
+                yield build_figure(part_of_set, f"{measure} above {simple}", (name, _kind(name)), gap, len(values))
 
 
 def group_figures(scorer: tuple[str, Kind], measures: Sequence[Measures], rounds: int) -> Iterator[Figure]:
     titles = {"best": "best paper first", "in_order": "in order", "exact": "wholly in order"}
     for measure, chance in CHANCE._asdict().items():
         values = np.array([getattr(item, measure) for item in measures])
-        part_of_set, estimate = ("innoeval", "groups of four"), values_of(values, rounds)
-        yield figure(part_of_set, titles[measure], scorer, estimate, len(values), 0, chance)
+        part_of_set, estimate = ("innoeval", "groups of four"), estimate_mean(values, rounds)
+        yield build_figure(part_of_set, titles[measure], scorer, estimate, len(values), 0, chance)
 
 
 def named(part_of_set: tuple[str, str], scorer: tuple[str, Kind], values: NDArray[np.float64], rounds: int) -> Figure:
     """Make a figure of named texts: 1 for the better text, 0.5 for a tie, 0 for the other text or no answer."""
-    return figure(part_of_set, "better one named", scorer, values_of(values, rounds), len(values), 0, 0.5)
+    return build_figure(part_of_set, "better one named", scorer, estimate_mean(values, rounds), len(values), 0, 0.5)
 
 
 def altered_answers(folder: Path, first: int | None = None) -> JudgedSet:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.quality.figures import Figure, table
+from benchmarks.quality.figures import Figure, format_table
 from benchmarks.quality.judged_sets.simple import LONGER, WORDS
 
 TITLES: Mapping[str, str] = {
@@ -55,7 +55,7 @@ def page(
             for block in _blocks(set_figures):
                 if simulated:
                     yield f"{_SIMULATED}\n"
-                yield from table(block)
+                yield from format_table(block)
                 yield ""
             notes = dict.fromkeys(f"{item.scorer}: {item.note}" for item in set_figures if item.note)
             yield from (f"- {mark}{note}" for note in notes)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from assayer.errors import CorpusError
 from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER
-from benchmarks.measuring import machine
+from benchmarks.measuring import describe_machine
 from benchmarks.quality.figures import Figure, Kind
-from benchmarks.quality.grapheval.data import data_file, inno_eval
+from benchmarks.quality.grapheval.data import describe_file, read_inno_eval
 from benchmarks.quality.judged_sets.contenders import (
     Answers,
     Material,
@@ -74,7 +74,8 @@ def every_judged_set(inputs: PartInputs) -> Iterator[str]:
         figures = [figure.model_copy(update={"simulated": True}) for figure in figures]
     folder: Path = inputs.options.page or inputs.run_options.out
     introduction = (
-        f"{dt.datetime.now(dt.UTC):%Y-%m-%d}; {machine()}; embedding {inputs.embedder.name}; {inputs.rounds} rounds."
+        f"{dt.datetime.now(dt.UTC):%Y-%m-%d}; {describe_machine()}; embedding {inputs.embedder.name}; "
+        f"{inputs.rounds} rounds."
     )
     caveats = {
         name: " ".join(dict.fromkeys(item.caveat for item in material.sets if item.name == name and item.caveat))
@@ -93,7 +94,7 @@ def _material(inputs: PartInputs) -> Material:
             [judged for judged in judged_sets(DATA, inputs.rounds) if judged.name in inputs.run_options.sets], first
         ),
         altered_answers(DATA, first),
-        inno_eval(),
+        read_inno_eval(),
         read_queries(DATA)[:first],
         ideas,
         [rubric for rubric in read_rubrics(DATA / "scholarideas") if rubric.idea in names],
@@ -182,7 +183,7 @@ def _coverage(
 def _provenance(inputs: PartInputs) -> TrainingProvenance:
     return TrainingProvenance(
         made_at=dt.datetime.now(dt.UTC),
-        files=(data_file(DATA / "iclr_years" / "submissions.jsonl.gz"),),
+        files=(describe_file(DATA / "iclr_years" / "submissions.jsonl.gz"),),
         embedding=inputs.embedder.name,
         viewpoints_by=SPLITTER,
         counts={},

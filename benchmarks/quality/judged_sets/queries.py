@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import Window
-from benchmarks.quality.figures import Figure, Kind, figure, values_of
+from benchmarks.quality.figures import Figure, Kind, build_figure, estimate_mean
 from benchmarks.records import read_records
 from index import Corpus
 
@@ -92,6 +92,13 @@ def query_figures(
         )
         part_of_set = ("queries", "autoscholar")
         note = "recall of what one paper cited; what else is relevant does not count"
-        yield figure(
-            part_of_set, f"found in the first {depth}", scorer, values_of(values, rounds), len(queries), 0, None, note
+        yield build_figure(
+            part_of_set,
+            f"found in the first {depth}",
+            scorer,
+            estimate_mean(values, rounds),
+            len(queries),
+            0,
+            None,
+            note,
         )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assayer.methods.grapheval.scoring.metrics import bootstrap
 from assayer.text.code_links import remove_code_links
-from benchmarks.quality.figures import Figure, figure
+from benchmarks.quality.figures import Figure, build_figure
 from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet, scored, spearman
 from benchmarks.records import read_records
 
@@ -82,7 +82,7 @@ def one_against_others(part_of_set: tuple[str, str], ratings: Sequence[Sequence[
 
     estimate = bootstrap(agreement, np.arange(len(pairs)).astype(np.int16), [np.zeros((len(pairs), 1))], rounds, 0)
     reviewed_count = sum(map(bool, pairs))
-    return figure(
+    return build_figure(
         part_of_set, "Spearman", ("one reviewer against the others", "people"), estimate, reviewed_count, 0, 0.0
     )
 

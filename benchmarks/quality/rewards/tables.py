@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from scipy.stats import binomtest
 
-from benchmarks.quality.grapheval.reporting import row
+from benchmarks.quality.grapheval.reporting import format_row
 from benchmarks.quality.rewards.probes import BARRED, Probe
 from benchmarks.quality.rewards.with_model import ProbeOutcome
 
@@ -15,8 +15,8 @@ _SHOWN = 70
 
 def _head(*titles: str, texts: int = 1) -> Iterator[str]:
     """Yield a table head. The first `texts` columns contain text, the others numbers."""
-    yield row(*titles)
-    yield row(*["---"] * texts, *["---:"] * (len(titles) - texts))
+    yield format_row(*titles)
+    yield format_row(*["---"] * texts, *["---:"] * (len(titles) - texts))
 
 
 def share(hits: int, total: int) -> str:
@@ -33,12 +33,12 @@ def guard_table(kinds: Mapping[str, Sequence[Probe]]) -> Iterator[str]:
     for kind, kind_probes in kinds.items():
         names = Counter(item.stop.name for item in kind_probes if item.stop is not None)
         guard_counts = ", ".join(f"{name} {times}" for name, times in names.most_common())
-        yield row(
+        yield format_row(
             kind, guard_counts or "–", str(len(kind_probes)), str(names.total()), share(names.total(), len(kind_probes))
         )
     barred_probes = [item for kind in BARRED for item in kinds.get(kind, ())]
     stopped_count = sum(item.stop is not None for item in barred_probes)
-    yield row(
+    yield format_row(
         f"**{', '.join(BARRED)}**",
         "",
         str(len(barred_probes)),
@@ -65,7 +65,7 @@ def model_table(outcomes: Sequence[ProbeOutcome], kinds: Mapping[str, Sequence[P
     yield from _head("probe", "asked", "no reward", "reward 1, of all asked")
     for kind in kinds:
         kind_outcomes = [outcome for outcome in outcomes if outcome.kind == kind]
-        yield row(
+        yield format_row(
             kind,
             str(len(kind_outcomes)),
             str(sum(item.value is None for item in kind_outcomes)),
