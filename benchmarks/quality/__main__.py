@@ -31,25 +31,25 @@ from benchmarks.quality.grapheval.data import read_inno_eval
 from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.judge.answering import PARAGRAPH_NAME
 from benchmarks.quality.judge.part import TESTS
-from benchmarks.quality.judge.part import judge as judge_part
+from benchmarks.quality.judge.part import run_judge_tests as judge_part
 from benchmarks.quality.judged_sets.contenders import CONTENDERS
 from benchmarks.quality.judged_sets.page import TITLES
-from benchmarks.quality.judged_sets.part import every_judged_set
-from benchmarks.quality.judges import JUDGES, Judge, settings_for
-from benchmarks.quality.own_references import own_references
-from benchmarks.quality.papers import idea_of
+from benchmarks.quality.judged_sets.part import measure_judged_sets
+from benchmarks.quality.judges import JUDGES, Judge, open_settings
+from benchmarks.quality.own_references import measure_own_references
+from benchmarks.quality.papers import build_idea
 from benchmarks.quality.part_inputs import PartInputs, RunOptions
-from benchmarks.quality.rewards.part import add_rewards_options, rewards
+from benchmarks.quality.rewards.part import add_rewards_options, measure_rewards
 from benchmarks.records import DATA
 from cluster.methods import METHODS
 from cluster.settings_loading import load_settings
 from workers.embedding.embedder import local_embedder
 
 _PARTS: Mapping[str, Callable[[PartInputs], Iterator[str]]] = {
-    "all": every_judged_set,
-    "references": own_references,
+    "all": measure_judged_sets,
+    "references": measure_own_references,
     "judge": judge_part,
-    "rewards": rewards,
+    "rewards": measure_rewards,
     "support": measure_support,
 }
 
@@ -86,9 +86,9 @@ def _run(options: argparse.Namespace) -> None:
         sets=sets,
     )
     with ExitStack() as stack:
-        labels_by_text = {idea_of(paper).text: paper.label for paper in read_inno_eval().grouped}
+        labels_by_text = {build_idea(paper).text: paper.label for paper in read_inno_eval().grouped}
         settings = stack.enter_context(
-            settings_for(run_options.judge, options.out, options.latency, labels_by_text, options.local_model)
+            open_settings(run_options.judge, options.out, options.latency, labels_by_text, options.local_model)
         )
         embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
         vectorise = Vectoriser(embedder, options.vectors)

@@ -23,7 +23,7 @@ if not __package__:  # run by its path, from any directory
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.quality.corpus_records import find_differences, list_texts, select_records
-from benchmarks.quality.quotations import ADDRESS, stands_in
+from benchmarks.quality.quotations import ADDRESS, occurs_in
 
 Json = dict[str, Any]
 
@@ -367,7 +367,7 @@ def _check_corpus(corpus: dict[str, Json], report: Json, result: Check) -> None:
             continue
         for quote in (citation["quote"], *(further_quote["quote"] for further_quote in citation.get("further", []))):
             result.compared += 1
-            if not any(stands_in(quote, text) for text in texts[citation["label"]]):
+            if not any(occurs_in(quote, text) for text in texts[citation["label"]]):
                 result.fail(f"a verified quote is not in {citation['label']}: {quote[:80]!r}")
 
 

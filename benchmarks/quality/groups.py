@@ -21,8 +21,8 @@ from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.grapheval.data import CATEGORIES, InnoEval
 from benchmarks.quality.grapheval.graphs import EmbeddedPapers
-from benchmarks.quality.learned import scorers, values_in_groups
-from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, spent_on
+from benchmarks.quality.learned import list_scorers, score_groups
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, sum_spending
 from benchmarks.records import DATA, read_records
 from cluster.clock import SystemClock
 
@@ -83,7 +83,7 @@ async def rank_group(group: Group, llm: Llm, options: RankingOptions, seed: int)
         raise MalformedAnswer(f"None of the {ranking.judge.failed} comparisons got a usable answer.")
     strengths = {idea.id: round(idea.strength, 6) for idea in ranking.ideas}
     return GroupOutcome(
-        item=group.name, seed=seed, grades=order_grades(group, strengths), spent=spent_on(run.journal.calls)
+        item=group.name, seed=seed, grades=order_grades(group, strengths), spent=sum_spending(run.journal.calls)
     )
 
 
@@ -134,8 +134,8 @@ def measure_group_scorers(
     """Yield each scorer's name with its measures of each group."""
     length = {paper.id: float(len(paper.text)) for paper in data.grouped}
     yield "the longer text first", [_measure_values(group, length) for group in groups]
-    for scorer in scorers(embedded_papers):
-        values = values_in_groups(scorer, embedded_papers, data.groups, 0)
+    for scorer in list_scorers(embedded_papers):
+        values = score_groups(scorer, embedded_papers, data.groups, 0)
         values_by_group = [{idea_id: values[group.query, idea_id] for idea_id in _list_ids(group)} for group in groups]
         yield (
             scorer.name,

@@ -46,7 +46,7 @@ class PartInputs(NamedTuple):
     options: argparse.Namespace
     """Options that only some parts have."""
 
-    def warning(self) -> Iterator[str]:
+    def format_warning(self) -> Iterator[str]:
         if self.run_options.judge not in {None, "endpoint"}:
             judge = self.run_options.judge
             yield f"Answers are by {judge}: they are invented or scripted and say nothing about any model.\n"

@@ -21,8 +21,8 @@ from benchmarks.quality.claim_support.items import KnownClaim
 from benchmarks.quality.claim_support.with_model import SupportOutcomes, ask_support
 from benchmarks.quality.grapheval.data import InnoEval
 from benchmarks.quality.groups import Group, GroupOutcome, ask_groups
-from benchmarks.quality.outcome_file import UNBOUNDED, Outcome, OutcomeFile, Spent
-from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs
+from benchmarks.quality.outcome_file import UNBOUNDED, Outcome, OutcomeFile, Spending
+from benchmarks.quality.pairs import PairOutcome, ask_pairs, draw_shown_pairs
 from benchmarks.quality.part_inputs import RunOptions
 from benchmarks.quality.points import PointOutcome, ask_points
 from benchmarks.quality.rewards.probes import Probe
@@ -75,7 +75,7 @@ async def pairs(run_options: RunOptions, settings: Settings, data: InnoEval) -> 
     """Ask about every pair in both orders."""
     parameters = _of_comparisons(settings)
     kept = open_outcome_file(run_options, settings, "pairs", PairOutcome, parameters)
-    pairs_by_seed = {seed: shown_pairs(data, seed)[: run_options.first] for seed in run_options.seeds}
+    pairs_by_seed = {seed: draw_shown_pairs(data, seed)[: run_options.first] for seed in run_options.seeds}
 
     async def work(items: Sequence[tuple[str, int]]) -> None:
         async with open_ranker(settings) as ranker:
@@ -215,10 +215,10 @@ async def measure_within_limits(
     items: Sequence[tuple[str, int]],
     outcome_file: OutcomeFile[Kind],
     work: Callable[[Sequence[tuple[str, int]]], Coroutine[Any, Any, None]],
-    known_cost: Spent | None = None,
+    known_cost: Spending | None = None,
 ) -> None:
     """Do the missing items after printing their expected cost; `known_cost` is an item's cost and replaces the part's
-    known cost. If `asked.planned` is set, only add the cost to it."""
+    known cost. If `run_options.planned` is set, only add the cost to it."""
     item_cost = known_cost or KNOWN[part]
     if run_options.retry_failed:
         outcome_file.forget_failures()

@@ -13,8 +13,8 @@ from assayer.reports.json_and_csv import as_json
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
-from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spent, measure_missing, spent_on, usd
-from benchmarks.quality.report_text import pieces
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spending, get_usd, measure_missing, sum_spending
+from benchmarks.quality.report_text import split_text
 from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric, closest
 from cluster.clock import SystemClock
 from cluster.engine import Engine
@@ -43,11 +43,11 @@ async def ask_reports(
         report = (await engine.evaluate(idea, method, idea.cutoff, NoProgress())).report
         (folder / f"{idea.source}.json").write_text(as_json(report), "utf-8")
         provenance = report.provenance
-        spent = Spent(
+        spent = Spending(
             calls=report.coverage.llm_requests,
             prompt_tokens=provenance.prompt_tokens,
             completion_tokens=provenance.completion_tokens,
-            usd=usd(provenance.cost_usd),
+            usd=get_usd(provenance.cost_usd),
         )
         return ReportOutcome(item=idea.source, seed=seed, spent=spent)
 
@@ -64,7 +64,7 @@ async def ask_coverage(
         run = Run(EvaluationId(f"coverage_{idea}"), None, SystemClock(), NoProgress())
         ours = [rubric for rubric in rubrics if rubric.idea == idea]
         batches = [ours[start : start + _STATEMENTS] for start in range(0, len(ours), _STATEMENTS)]
-        pieces_and_rubrics = [(piece, batch) for batch in batches for piece in pieces(reviews[idea], _REVIEW_CHARS)]
+        pieces_and_rubrics = [(piece, batch) for batch in batches for piece in split_text(reviews[idea], _REVIEW_CHARS)]
 
         async def score(item: tuple[str, Sequence[Rubric]]) -> dict[int, int]:
             piece, batch = item
@@ -81,7 +81,7 @@ async def ask_coverage(
             [[rubric.number for rubric in batch] for _, batch in pieces_and_rubrics],
         )
         return CoverageOutcome(
-            item=idea, seed=seed, failure="; ".join(failure_texts), scores=scores, spent=spent_on(run.journal.calls)
+            item=idea, seed=seed, failure="; ".join(failure_texts), scores=scores, spent=sum_spending(run.journal.calls)
         )
 
     def failed(name: str, seed: int, reason: str) -> CoverageOutcome:

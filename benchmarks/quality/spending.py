@@ -4,23 +4,23 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from benchmarks.quality.outcome_file import Outcome, Spent
+from benchmarks.quality.outcome_file import Outcome, Spending
 from workers.llm import LlmSettings
 
-KNOWN: Mapping[str, Spent] = {
-    "points": Spent(calls=22, prompt_tokens=101_000, completion_tokens=22_000, usd=None),
-    "pairs": Spent(calls=2, prompt_tokens=2_820, completion_tokens=505, usd=None),
-    "groups": Spent(calls=12, prompt_tokens=17_000, completion_tokens=3_050, usd=None),
-    "coverage": Spent(calls=1, prompt_tokens=12_000, completion_tokens=1_200, usd=None),
-    "support": Spent(calls=1, prompt_tokens=3_400, completion_tokens=900, usd=None),
-    "opinions": Spent(calls=1, prompt_tokens=750, completion_tokens=150, usd=None),
-    "reviews": Spent(calls=1, prompt_tokens=1_600, completion_tokens=700, usd=None),
-    "titles": Spent(calls=1, prompt_tokens=160, completion_tokens=350, usd=None),
-    "judge coverage": Spent(calls=52, prompt_tokens=190_000, completion_tokens=50_000, usd=None),
-    "judge sensitivity": Spent(calls=32, prompt_tokens=120_000, completion_tokens=50_000, usd=None),
-    "judge persuasion": Spent(calls=28, prompt_tokens=110_000, completion_tokens=50_000, usd=None),
-    "judge repeatability": Spent(calls=28, prompt_tokens=110_000, completion_tokens=48_000, usd=None),
-    "scholarideas": Spent(calls=60, prompt_tokens=240_000, completion_tokens=20_000, usd=None),
+KNOWN: Mapping[str, Spending] = {
+    "points": Spending(calls=22, prompt_tokens=101_000, completion_tokens=22_000, usd=None),
+    "pairs": Spending(calls=2, prompt_tokens=2_820, completion_tokens=505, usd=None),
+    "groups": Spending(calls=12, prompt_tokens=17_000, completion_tokens=3_050, usd=None),
+    "coverage": Spending(calls=1, prompt_tokens=12_000, completion_tokens=1_200, usd=None),
+    "support": Spending(calls=1, prompt_tokens=3_400, completion_tokens=900, usd=None),
+    "opinions": Spending(calls=1, prompt_tokens=750, completion_tokens=150, usd=None),
+    "reviews": Spending(calls=1, prompt_tokens=1_600, completion_tokens=700, usd=None),
+    "titles": Spending(calls=1, prompt_tokens=160, completion_tokens=350, usd=None),
+    "judge coverage": Spending(calls=52, prompt_tokens=190_000, completion_tokens=50_000, usd=None),
+    "judge sensitivity": Spending(calls=32, prompt_tokens=120_000, completion_tokens=50_000, usd=None),
+    "judge persuasion": Spending(calls=28, prompt_tokens=110_000, completion_tokens=50_000, usd=None),
+    "judge repeatability": Spending(calls=28, prompt_tokens=110_000, completion_tokens=48_000, usd=None),
+    "scholarideas": Spending(calls=60, prompt_tokens=240_000, completion_tokens=20_000, usd=None),
 }
 """Cost per item, measured with the simulator (docs/evidence/innoeval.md); a model's answers may be longer or shorter.
 For opinions, reviews and titles only the prompts are measured; answers are assumed to have the requested length."""
@@ -43,7 +43,7 @@ class Expected(NamedTuple):
         )
 
 
-def expected(known_cost: Spent, items: int, outcomes: Sequence[Outcome], llm: LlmSettings | None) -> Expected:
+def expected(known_cost: Spending, items: int, outcomes: Sequence[Outcome], llm: LlmSettings | None) -> Expected:
     """Estimate the cost from the finished items of this run, else from `known_cost`, at the strong model's price."""
     measured_costs = [outcome.spent for outcome in outcomes if outcome.spent is not None]
     if measured_costs:

@@ -12,8 +12,8 @@ from assayer.ranking.options import RankingOptions
 from benchmarks.quality.grapheval.data import InnoEval, LabelledPaper, Pair
 from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, ask_groups, measure_order
 from benchmarks.quality.outcome_file import OutcomeFile
-from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs, worth
-from benchmarks.quality.papers import idea_of
+from benchmarks.quality.pairs import PairOutcome, ask_pairs, draw_shown_pairs, score_outcome
+from benchmarks.quality.papers import build_idea
 from benchmarks.quality.scripted import ScriptedJudge, Way
 from cluster.clock import SystemClock
 from workers.llm import LlmSettings
@@ -37,7 +37,7 @@ def _data() -> InnoEval:
 
 
 def _groups() -> list[Group]:
-    ideas = [(idea_of(paper), paper.label) for paper in _papers()]
+    ideas = [(build_idea(paper), paper.label) for paper in _papers()]
     fours = [ideas[start : start + 4] for start in range(0, len(ideas), 4)]
     shuffled = [[some[place] for place in np.random.default_rng(n).permutation(4)] for n, some in enumerate(fours)]
     return [
@@ -53,7 +53,7 @@ def _gateway(judge: ScriptedJudge) -> LlmGateway:
 
 def _judge(way: Way, tmp_path: Path) -> ScriptedJudge:
     grades = tmp_path / "grades.json"
-    grades.write_text(json.dumps({idea_of(paper).text: paper.label for paper in _papers()}), "utf-8")
+    grades.write_text(json.dumps({build_idea(paper).text: paper.label for paper in _papers()}), "utf-8")
     return ScriptedJudge(way, grades)
 
 
@@ -71,12 +71,12 @@ async def test_scripted_judges_get_expected_pair_and_group_scores(
     """`first` orders groups by lot: within three standard errors of it."""
     of_pairs = OutcomeFile(tmp_path / "pairs.jsonl", PairOutcome, {})
     of_groups = OutcomeFile(tmp_path / "groups.jsonl", GroupOutcome, {})
-    shown = shown_pairs(_data(), 0)
+    shown = draw_shown_pairs(_data(), 0)
     with _judge(way, tmp_path) as judge:
         async with _gateway(judge) as gateway:
             await ask_pairs(gateway, RankingOptions(), shown, 0, of_pairs)
             await ask_groups(gateway, RankingOptions(), _groups(), 0, of_groups)
-    assert [worth(of_pairs.outcome_of(item.name, 0), item.pair) for item in shown] == [pairs] * _GROUPS
+    assert [score_outcome(of_pairs.get_outcome(item.name, 0), item.pair) for item in shown] == [pairs] * _GROUPS
     assert len(of_groups.outcomes) == _GROUPS
     assert np.mean([measure_order(outcome.grades).best for outcome in of_groups.outcomes]) == pytest.approx(
         best, abs=within

@@ -9,7 +9,7 @@ import pytest
 from assayer.llm import Task
 from assayer.models import Absent
 from assayer.text.sentences import sentences
-from benchmarks.quality.report_text import judgement_text, pieces
+from benchmarks.quality.report_text import extract_judgement, split_text
 from benchmarks.quality.rubrics import (
     COVERAGE,
     CoverageAnswer,
@@ -69,15 +69,15 @@ def test_rubric_score_is_maximum_over_parts_and_missing_if_unanswered() -> None:
 
 def test_long_review_is_split_between_lines_without_loss() -> None:
     text = "one line\nanother line\nthe last"
-    assert pieces(text, 100) == [text]
-    assert pieces(text, 22) == ["one line\nanother line", "the last"]
-    assert "".join(pieces("a" * 25, 10)) == "a" * 25
-    assert pieces("", 10) == [""]
+    assert split_text(text, 100) == [text]
+    assert split_text(text, 22) == ["one line\nanother line", "the last"]
+    assert "".join(split_text("a" * 25, 10)) == "a" * 25
+    assert split_text("", 10) == [""]
 
 
 def test_judge_sees_all_report_statements_but_no_idea_or_provenance() -> None:
     report = full_report()
-    text = judgement_text(report)
+    text = extract_judgement(report)
     said = [point.text for part in report.parts for assessment in part.assessments for point in assessment.points]
     assert report.plan_review is not None
     assert not isinstance(report.plan_review.flaws, Absent)

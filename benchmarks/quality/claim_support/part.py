@@ -11,7 +11,7 @@ from benchmarks.quality import runs
 from benchmarks.quality.claim_support.items import KnownClaim, read_claims
 from benchmarks.quality.claim_support.measures import Outcomes, count_by_group, measure_label
 from benchmarks.quality.claim_support.with_model import split_into_calls
-from benchmarks.quality.outcome_file import failure_reasons
+from benchmarks.quality.outcome_file import format_failures
 from benchmarks.quality.part_inputs import PartInputs
 
 _OUTCOMES: tuple[SupportOutcome, ...] = ("supports", "partly", "not", "contradicts")
@@ -29,10 +29,10 @@ def measure_support(inputs: PartInputs) -> Iterator[str]:
     if inputs.run_options.judge is None:
         yield "No language model was used: baseline only.\n"
     else:
-        yield from inputs.warning()
+        yield from inputs.format_warning()
         calls = {call: batch for name, claims in sets.items() for call, batch in split_into_calls(name, claims).items()}
         support_outcomes = asyncio.run(runs.support(inputs.run_options, inputs.settings, calls))
-        yield from failure_reasons(support_outcomes)
+        yield from format_failures(support_outcomes)
         ended_calls = {support_outcome.item for support_outcome in support_outcomes}
         sets = {
             name: [

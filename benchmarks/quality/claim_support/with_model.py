@@ -11,7 +11,7 @@ from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.claim_support.items import KnownClaim
-from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, spent_on
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, sum_spending
 from cluster.clock import SystemClock
 
 
@@ -53,7 +53,7 @@ async def ask_support(
                 for claim, outcome in outcome_by_claim.items()
                 if isinstance(outcome, ClaimSupport)
             },
-            spent=spent_on(run.journal.calls),
+            spent=sum_spending(run.journal.calls),
         )
 
     names = {claims[0].id: name for name, claims in calls.items()}

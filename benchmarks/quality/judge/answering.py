@@ -20,10 +20,10 @@ from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.judged_sets.asking import PARAGRAPH, ReviewQuestion
-from benchmarks.quality.outcome_file import Spent, spent_on, usd
+from benchmarks.quality.outcome_file import Spending, get_usd, sum_spending
 from benchmarks.quality.part_inputs import PartInputs
 from benchmarks.quality.recorded import RecordedLlm
-from benchmarks.quality.report_text import judgement_text
+from benchmarks.quality.report_text import extract_judgement
 from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.engine import Engine, open_engine
@@ -47,7 +47,7 @@ class WrittenReview(Frozen):
     """Titles by what the text cites: a label in brackets for papers, author and year for works named from memory."""
     scores: dict[Axis, float]
     """Scores out of 10; an axis without a score is absent."""
-    spent: Spent
+    spent: Spending
 
     @property
     def word_count(self) -> int:
@@ -77,11 +77,11 @@ class ReviewSource:
     _reviews: dict[tuple[str, str, int], "asyncio.Task[WrittenReview]"] = field(default_factory=dict)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def ask(self, task: Task[In, Out], question: In, plan: str, repetition: int = 1) -> tuple[Out, Spent]:
+    async def ask(self, task: Task[In, Out], question: In, plan: str, repetition: int = 1) -> tuple[Out, Spending]:
         """Ask the model about a plan. Raises what `assayer.llm.ask` raises."""
         run = self.create_run(plan)
         answer = await ask(await self.get_llm(plan, repetition), task, question, run)
-        return answer, spent_on(run.journal.calls)
+        return answer, sum_spending(run.journal.calls)
 
     def create_run(self, plan: str) -> Run:
         """Return the run in whose journal requests about a plan are recorded."""
@@ -119,11 +119,11 @@ class ReviewSource:
         for suffix, text in (("json", as_json(report)), ("md", as_markdown(report))):
             (self.reports / f"{idea.source}.{method}.{repetition}.{suffix}").write_text(text, "utf-8")
         provenance = report.provenance
-        spent = Spent(
+        spent = Spending(
             calls=report.coverage.llm_requests,
             prompt_tokens=provenance.prompt_tokens,
             completion_tokens=provenance.completion_tokens,
-            usd=usd(provenance.cost_usd),
+            usd=get_usd(provenance.cost_usd),
         )
         scores = {
             axis: out_of_ten for axis in get_args(Axis) if (out_of_ten := _scale_to_ten(report, axis)) is not None
@@ -133,7 +133,7 @@ class ReviewSource:
         papers |= {
             named_work(work.author, work.year): work.title for work in (review.works_from_memory if review else ())
         }
-        return WrittenReview(text=judgement_text(report), papers=papers, scores=scores, spent=spent)
+        return WrittenReview(text=extract_judgement(report), papers=papers, scores=scores, spent=spent)
 
     async def _get_engine(self, repetition: int) -> Engine:
         """Return an engine whose model answers afresh for each repetition."""
@@ -149,7 +149,7 @@ class ReviewSource:
         """Return a model whose answers about a plan are kept separately for each repetition."""
         if self.recorded is None:
             return (await self._get_engine(repetition)).backends.llm
-        return self.recorded.labelled(plan if repetition == 1 else f"{plan}.run{repetition}")
+        return self.recorded.use_label(plan if repetition == 1 else f"{plan}.run{repetition}")
 
 
 @asynccontextmanager

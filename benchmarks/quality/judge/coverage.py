@@ -12,7 +12,7 @@ from benchmarks.quality.grapheval.reporting import format_row
 from benchmarks.quality.judge.answering import PARAGRAPH_NAME, ReviewSource, WrittenReview
 from benchmarks.quality.judge.intervals import format_share, format_statistic
 from benchmarks.quality.judge.tasks import COMPARISON, ComparisonQuestion, ReviewVerdict, ShownReview
-from benchmarks.quality.outcome_file import Outcome, Spent
+from benchmarks.quality.outcome_file import Outcome, Spending
 from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric
 
 OTHER = "the review of another plan"
@@ -25,7 +25,7 @@ class JudgedReview(Frozen):
     """The judgement of one contender's review of a plan."""
 
     words: int
-    spent: Spent
+    spent: Spending
     scores: dict[int, int] = Field(default_factory=dict)
     """Scores from 1 to 5 by number of the expert's point."""
     verdict: ReviewVerdict | None = None
@@ -88,7 +88,7 @@ async def measure_coverage(
     )
 
 
-_NO_SPENDING = Spent(calls=0, prompt_tokens=0, completion_tokens=0, usd=None)
+_NO_SPENDING = Spending(calls=0, prompt_tokens=0, completion_tokens=0, usd=None)
 
 
 async def _compare_reviews(

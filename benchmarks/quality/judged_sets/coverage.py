@@ -12,11 +12,11 @@ from benchmarks.quality.rubrics import Rubric
 from benchmarks.quality.scholarideas import proxy
 
 _SET = "scholarideas"
-_SAID = 4
+_MIN_STATED_SCORE = 4
 """Lowest score at which a judge considers a statement made: complete but for a minor omission."""
 
 
-def proxy_figures(
+def build_similarity_figures(
     rubrics: Sequence[Rubric],
     ideas: Mapping[str, str],
     sentences_by_idea: Mapping[str, Sequence[str]],
@@ -38,7 +38,7 @@ def proxy_figures(
         )
 
 
-def judged_coverage(
+def build_coverage_figures(
     rubrics: Sequence[Rubric], scores: Mapping[tuple[str, int], int], scorer: tuple[str, Kind], rounds: int
 ) -> Iterator[Figure]:
     """Yield the judged coverage; `scores` are 1 to 5 by idea and rubric number.
@@ -49,7 +49,7 @@ def judged_coverage(
     }
     for part, part_rubrics in parts.items():
         if part_rubrics:
-            is_covered = covered_rubrics(part_rubrics, scores)
+            is_covered = flag_covered_rubrics(part_rubrics, scores)
             unjudged_count = int(np.isnan(is_covered).sum())
             part_of_set = (_SET, f"coverage as judged, {part}")
             yield build_figure(
@@ -62,7 +62,7 @@ def judged_coverage(
             )
 
 
-def covered_rubrics(rubrics: Sequence[Rubric], scores: Mapping[tuple[str, int], int]) -> NDArray[np.float64]:
+def flag_covered_rubrics(rubrics: Sequence[Rubric], scores: Mapping[tuple[str, int], int]) -> NDArray[np.float64]:
     """Return (rubrics,): 1 if the rubric is covered, 0 if not, NaN without a judgement."""
     judged_scores = [scores.get((rubric.idea, rubric.number)) for rubric in rubrics]
-    return np.array([np.nan if score is None else float(score >= _SAID) for score in judged_scores])
+    return np.array([np.nan if score is None else float(score >= _MIN_STATED_SCORE) for score in judged_scores])

@@ -11,11 +11,11 @@ from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from assayer_client.rewards import Reward
-from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spent, measure_missing, spent_on
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spending, measure_missing, sum_spending
 from benchmarks.quality.rewards.probes import Probe
 from cluster.clock import SystemClock
 
-A_CALL = Spent(calls=1, prompt_tokens=2_900, completion_tokens=500, usd=None)
+A_CALL = Spending(calls=1, prompt_tokens=2_900, completion_tokens=500, usd=None)
 """Mean cost of one call of a seat, from 221 calls to the simulator by the default composition; a model's answers may be
 longer or shorter."""
 
@@ -42,7 +42,7 @@ async def ask_rewards(
             kind=probe.kind,
             value=value,
             failure=reward.reason if value is None else "",
-            spent=spent_on(run.journal.calls),
+            spent=sum_spending(run.journal.calls),
         )
 
     def failed(name: str, seed: int, reason: str) -> ProbeOutcome:
@@ -51,7 +51,7 @@ async def ask_rewards(
     await measure_missing(((probe, probe.name, 0) for probe in probes), outcome_file, one, failed)
 
 
-def most_spent(composition: Composition) -> Spent:
+def most_spent(composition: Composition) -> Spending:
     """Return the maximum cost of a probe, with a debate of full length."""
     calls = composition.max_calls
     return A_CALL.model_copy(
