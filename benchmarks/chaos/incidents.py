@@ -50,7 +50,7 @@ async def run_incidents(
                     await _suspend_database(killer.service.home, outage_seconds)
                 case "upgrade":
                     await killer.service.upgrade(new_settings)
-            await killer.service.until_it_answers(_RECOVERY_SECONDS)
+            await killer.service.wait_until_answering(_RECOVERY_SECONDS)
             seconds_away = time.monotonic() - began
             killer.records.append(
                 KillRecord(incident.kind, began - killer.began, counts_before, seconds_away, killer.faults.name)

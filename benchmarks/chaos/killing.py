@@ -90,7 +90,7 @@ class Killer:
             return
         counts_before, living_nodes, load = (
             await count_calls(self.simulator),
-            await self.service.living(),
+            await self.service.list_living_nodes(),
             os.getloadavg()[0],
         )
         try:
@@ -100,9 +100,9 @@ class Killer:
             return
         killed_at = time.monotonic()
         await until(partial(_is_gone, victim), _WAIT_SECONDS, _POLL_SECONDS)
-        await self.service.until_it_answers(_RECOVERY_SECONDS)
+        await self.service.wait_until_answering(_RECOVERY_SECONDS)
         seconds_away = time.monotonic() - killed_at
-        await self.service.until_whole(living_nodes)
+        await self.service.wait_until_whole(living_nodes)
         seconds_until_whole = time.monotonic() - killed_at
         self.records.append(
             KillRecord(
@@ -116,7 +116,7 @@ class Killer:
         none."""
 
         async def has_victim() -> bool:
-            return await asyncio.to_thread(self.service.victim, kind) is not None
+            return await asyncio.to_thread(self.service.find_process, kind) is not None
 
         async def has_calls_in_flight() -> bool:
             return bool((await count_calls(self.simulator)).in_flight)
@@ -124,7 +124,7 @@ class Killer:
         with suppress(TimeoutError):
             await until(has_victim, _WAIT_SECONDS, _POLL_SECONDS)
             await until(has_calls_in_flight, _IDLE_SECONDS, _POLL_SECONDS)
-        return await asyncio.to_thread(self.service.victim, kind)
+        return await asyncio.to_thread(self.service.find_process, kind)
 
 
 async def _is_gone(process: psutil.Process) -> bool:

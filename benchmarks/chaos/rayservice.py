@@ -137,13 +137,13 @@ class DeployedService(Service):
         """Probe the API regularly until cancelled."""
         while True:
             started_at = time.monotonic()
-            self.probes.append((started_at, await self.answers()))
+            self.probes.append((started_at, await self.is_answering()))
             await asyncio.sleep(max(0.0, started_at + _WATCH_SECONDS - time.monotonic()))
 
-    async def living(self) -> frozenset[str]:
+    async def list_living_nodes(self) -> frozenset[str]:
         return await self.dashboard.list_nodes()
 
-    async def until_whole(self, nodes_before: frozenset[str]) -> None:
+    async def wait_until_whole(self, nodes_before: frozenset[str]) -> None:
         """Wait until the planned number of nodes is alive, different from `nodes_before`, and the whole service runs
         on them."""
 
@@ -205,8 +205,8 @@ async def deploy(
         await until(partial(service.dashboard.put, config), _HEAD_SECONDS, 1.0)
         await until(partial(_is_listening, service.address), _START_SECONDS, 1.0)
         service.key = await _create_key(environment)
-        await service.until_it_answers(_START_SECONDS)
-        await service.until_whole(frozenset())
+        await service.wait_until_answering(_START_SECONDS)
+        await service.wait_until_whole(frozenset())
         watch_task = asyncio.create_task(service.watch())
         yield service
     finally:

@@ -20,7 +20,7 @@ from benchmarks.chaos.rayservice import DeployedService, ProbeSummary, deploy, r
 from benchmarks.chaos.redis import run_redis
 from benchmarks.chaos.simulated_users import open_tenants, plan_submissions, submit_all, wait_until_all_ended
 from benchmarks.processes import find_free_port
-from benchmarks.service import Service, serving
+from benchmarks.service import Service, run_service
 from cluster.postgres import EmbeddedPostgres
 from simulator.counters import Stats
 from simulator.process import Simulator
@@ -180,11 +180,11 @@ async def _start_service(chaos: Chaos, simulator: Simulator, home: Path) -> Asyn
     if chaos.ground == "ray-nodes":
         async with run_nodes(_NODES, build_environment(chaos.corpus, simulator, home)) as ray_nodes:
             address = ("--address", f"127.0.0.1:{ray_nodes[0].port}")
-            async with serving(_build_service(chaos, simulator, home, address, ray_nodes)) as service:
+            async with run_service(_build_service(chaos, simulator, home, address, ray_nodes)) as service:
                 yield service
         return
     arguments = () if chaos.ground == "one-process" else ("--ray",)
-    async with serving(_build_service(chaos, simulator, home, arguments, ())) as service:
+    async with run_service(_build_service(chaos, simulator, home, arguments, ())) as service:
         yield service
 
 

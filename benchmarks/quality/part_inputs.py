@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.judges import Judge
-from benchmarks.quality.spending import Expected
+from benchmarks.quality.spending import ExpectedCost
 from cluster.settings import Settings
 from workers.embedding.embedder import LocalEmbedder
 
@@ -32,7 +32,7 @@ class RunOptions(NamedTuple):
     """Contenders of `all` that the language model runs."""
     sets: frozenset[str] = frozenset()
     """Judged sets that `all` measures."""
-    planned: list[tuple[str, Expected]] | None = None
+    planned: list[tuple[str, ExpectedCost]] | None = None
     """If a list, the expected cost of each part is added to it and no model is called."""
 
 

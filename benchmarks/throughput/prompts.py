@@ -26,7 +26,7 @@ from assayer.run.no_progress import NoProgress
 from benchmarks.measuring import build_parser, format_heading
 from benchmarks.records import DATA
 from benchmarks.throughput.__main__ import METHODS
-from benchmarks.throughput.ideas import scholar_ideas
+from benchmarks.throughput.ideas import read_scholar_ideas
 from cluster.database import open_database
 from cluster.engine import open_engine
 from cluster.settings_loading import load_settings
@@ -113,7 +113,7 @@ def main() -> None:
         if not options.endpoint:
             endpoint = stack.enter_context(Simulator(latency_mean=0.05))
             os.environ |= {"ASSAYER_LLM__BASE_URL": endpoint.base_url, "ASSAYER_LLM__MODEL": "simulated"}
-        ideas = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]
+        ideas = [idea for idea in read_scholar_ideas(options.data) if idea.source.startswith(options.only)]
         prompts = asyncio.run(_evaluated(options, ideas[: options.ideas]))
     print("\n".join(_table(options.method, prompts)))
 

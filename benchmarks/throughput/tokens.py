@@ -19,7 +19,7 @@ from assayer.run.no_progress import NoProgress
 from benchmarks.measuring import build_parser
 from benchmarks.records import DATA
 from benchmarks.throughput.__main__ import METHODS
-from benchmarks.throughput.ideas import scholar_ideas
+from benchmarks.throughput.ideas import read_scholar_ideas
 from cluster.database import open_database
 from cluster.engine import open_engine
 from cluster.settings_loading import load_settings
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--only", default="ai_", help="only ideas whose names have this prefix (default: %(default)s)")
     parser.add_argument("--method", choices=METHODS, action="append", help="may be repeated (default: all)")
     options = parser.parse_args()
-    ideas = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]
+    ideas = [idea for idea in read_scholar_ideas(options.data) if idea.source.startswith(options.only)]
     for method in options.method or METHODS:
         with (
             tempfile.TemporaryDirectory(prefix="assayer-", ignore_cleanup_errors=True) as home,

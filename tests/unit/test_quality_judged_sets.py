@@ -28,7 +28,7 @@ from benchmarks.quality.judged_sets.reading import compare_reviewers
 from benchmarks.quality.judged_sets.simple import LONGER, WORDS, compute_simple_values, split_into_folds
 from benchmarks.quality.outcome_file import Spending
 from benchmarks.quality.rubrics import Rubric
-from benchmarks.quality.spending import expected, total
+from benchmarks.quality.spending import estimate_cost, sum_parts
 
 NAN = float("nan")
 
@@ -179,12 +179,12 @@ def test_a_sample_does_not_depend_on_the_order_of_the_items() -> None:
 
 
 def test_total_cost_sums_parts_and_is_unknown_if_any_price_is() -> None:
-    one = expected(Spending(calls=2, prompt_tokens=100, completion_tokens=10, usd=None), 3, [], None)
-    plan = total([("opinions", one), ("opinions", one), ("titles", one._replace(items=1))])
+    one = estimate_cost(Spending(calls=2, prompt_tokens=100, completion_tokens=10, usd=None), 3, [], None)
+    plan = sum_parts([("opinions", one), ("opinions", one), ("titles", one._replace(items=1))])
     assert (plan.parts["opinions"].items, plan.cost.calls) == (6, 18)
     assert plan.cost.usd is None
-    assert not plan.agreed(1_000.0, yes=False)
-    assert plan.agreed(0.0, yes=True)
+    assert not plan.confirm(1_000.0, yes=False)
+    assert plan.confirm(0.0, yes=True)
     assert len(list(plan.lines)) == 3
 
 

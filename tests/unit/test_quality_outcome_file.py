@@ -12,7 +12,7 @@ from assayer.errors import ConfigurationError, LlmUnavailable, MalformedAnswer
 from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spending, format_failures, measure_missing
 from benchmarks.quality.part_inputs import RunOptions
 from benchmarks.quality.runs import measure_within_limits
-from benchmarks.quality.spending import KNOWN, agreed, expected
+from benchmarks.quality.spending import KNOWN_COSTS, confirm_cost, estimate_cost
 from cluster.settings import Settings
 from workers.llm import LlmSettings
 
@@ -104,14 +104,14 @@ def _llm(**prices: tuple[float, float]) -> LlmSettings:
 
 
 def test_expected_cost_is_extrapolated_from_finished_items() -> None:
-    cost = expected(KNOWN["pairs"], 10, [Outcome(item="a", seed=0, spent=_SPENT)], _llm(m=(3.0, 15.0)))
+    cost = estimate_cost(KNOWN_COSTS["pairs"], 10, [Outcome(item="a", seed=0, spent=_SPENT)], _llm(m=(3.0, 15.0)))
     assert (cost.calls, cost.prompt_tokens, cost.completion_tokens) == (20, 10_000, 1_000)
     assert cost.usd == pytest.approx(0.045)
     assert "1 item(s) of this run" in str(cost)
 
 
 def test_cost_without_price_is_unknown_rather_than_zero() -> None:
-    cost = expected(KNOWN["pairs"], 10, [], _llm())
+    cost = estimate_cost(KNOWN_COSTS["pairs"], 10, [], _llm())
     assert cost.usd is None
     assert "unknown" in str(cost)
 
@@ -124,8 +124,8 @@ def test_run_over_limit_or_with_unknown_cost_requires_consent(
     price: float | None, limit: float, yes: bool, starts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    cost = expected(KNOWN["pairs"], 1_000, [], _llm(**({"m": (price, price)} if price else {})))
-    assert agreed(cost, limit, yes) is starts
+    cost = estimate_cost(KNOWN_COSTS["pairs"], 1_000, [], _llm(**({"m": (price, price)} if price else {})))
+    assert confirm_cost(cost, limit, yes) is starts
 
 
 async def test_items_beyond_the_limit_begin_only_when_others_have_ended(tmp_path: Path) -> None:

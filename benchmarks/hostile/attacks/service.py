@@ -27,7 +27,7 @@ from benchmarks.hostile.attacks.honest import HonestAnswers, ask_honestly
 from benchmarks.hostile.attacks.single import AttackResult, generate_attacks, send_attack
 from benchmarks.hostile.attacks.target import Target, prepare_target
 from benchmarks.measuring import build_parser
-from benchmarks.service import Service, serving
+from benchmarks.service import Service, run_service
 
 _MAX_SLOWDOWN = 3.0
 """Maximum ratio of the p95 of honest requests under attack to the p95 without."""
@@ -80,7 +80,7 @@ async def _open_service(url: str, key: str) -> AsyncIterator[tuple[str, str]]:
             "HOME": folder,
             "ASSAYER_HOME": folder,
         }
-        async with serving(Service(home, (), environment)) as service:
+        async with run_service(Service(home, (), environment)) as service:
             yield service.address, service.key
 
 

@@ -31,7 +31,7 @@ def measure_support(inputs: PartInputs) -> Iterator[str]:
     else:
         yield from inputs.format_warning()
         calls = {call: batch for name, claims in sets.items() for call, batch in split_into_calls(name, claims).items()}
-        support_outcomes = asyncio.run(runs.support(inputs.run_options, inputs.settings, calls))
+        support_outcomes = asyncio.run(runs.run_support(inputs.run_options, inputs.settings, calls))
         yield from format_failures(support_outcomes)
         ended_calls = {support_outcome.item for support_outcome in support_outcomes}
         sets = {

@@ -24,9 +24,9 @@ from benchmarks.quality.outcome_file import Outcome, OutcomeFile, format_failure
 from benchmarks.quality.part_inputs import PartInputs
 from benchmarks.quality.recorded import run_while_answered
 from benchmarks.quality.rubrics import COVERAGE, read_rubrics
-from benchmarks.quality.runs import measure_within_limits, of_method, open_outcome_file
+from benchmarks.quality.runs import describe_method, measure_within_limits, open_outcome_file
 from benchmarks.records import DATA, read_records
-from benchmarks.throughput.ideas import scholar_ideas
+from benchmarks.throughput.ideas import read_scholar_ideas
 
 TESTS = ("coverage", "sensitivity", "persuasion", "repeatability")
 _TUNING_PLANS = frozenset({"ai_3", "ai_11", "ai_20", "ai_22", "ai_27", "ai_33"})
@@ -61,7 +61,7 @@ def run_judge_tests(inputs: PartInputs) -> Iterator[str]:
 
 def _select_plans(plan_names: Sequence[str]) -> list[Idea]:
     """Return the named plans from the data folder or from files; by default, all plans on which nothing was tuned."""
-    plans_by_source = {idea.source: idea for idea in scholar_ideas(DATA)}
+    plans_by_source = {idea.source: idea for idea in read_scholar_ideas(DATA)}
     for record in read_records(DATA / "ai_researcher" / "ideas.jsonl.gz"):
         plans_by_source[record["id"]] = parse_idea(record["text"], record["id"])
     if not plan_names:
@@ -163,7 +163,7 @@ def _open_outcomes(inputs: PartInputs, name: str, test: _Test, methods: Sequence
     options = inputs.options
     tasks = (COVERAGE, COMPARISON, FLAW, FLAW_CHECK, PARAGRAPH)
     parameters = {
-        "methods": [of_method(inputs.settings, method) for method in methods],
+        "methods": [describe_method(inputs.settings, method) for method in methods],
         "contenders": options.contenders,
         "words": options.words,
         "tasks": {task.name: task.digest for task in tasks},

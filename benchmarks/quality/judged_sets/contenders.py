@@ -26,7 +26,7 @@ from benchmarks.quality.papers import EARLIEST, build_idea, read_cutoffs
 from benchmarks.quality.part_inputs import RunOptions
 from benchmarks.quality.report_text import extract_judgement
 from benchmarks.quality.rubrics import Rubric
-from benchmarks.quality.spending import KNOWN, expected
+from benchmarks.quality.spending import KNOWN_COSTS, estimate_cost
 from cluster.settings import Settings
 
 Values = dict[tuple[str, Kind], NDArray[np.float64]]
@@ -83,9 +83,11 @@ async def ask_everything(
     """Ask everything that has not been asked yet; if `run_options.planned` is set, only estimate the cost. Questions
     that were not asked, or only partly, are recorded in `absent`."""
     absent |= {name: _NOT_CHOSEN for name in CONTENDERS if name not in run_options.contenders}
-    pairs = await runs.pairs(run_options, settings, material.innoeval) if "pairs" in run_options.contenders else []
+    pairs = await runs.run_pairs(run_options, settings, material.innoeval) if "pairs" in run_options.contenders else []
     values, opinions_by_scorer = await _collect_opinions(run_options, settings, material, absent)
-    groups = await runs.groups(run_options, settings, {0: read_groups()}) if "groups" in run_options.contenders else []
+    groups = (
+        await runs.run_groups(run_options, settings, {0: read_groups()}) if "groups" in run_options.contenders else []
+    )
     remembered_titles = (
         await collect_titles(run_options, settings, material.queries) if "titles" in run_options.contenders else None
     )
@@ -146,7 +148,7 @@ async def _collect_board_scores(
         day = days.get(IdeaId(item.id), EARLIEST)
         ideas[item.id] = parse_idea(item.text, item.id, "") if paper is None else build_idea(paper, day)
     try:
-        outcomes = await runs.scores(
+        outcomes = await runs.run_points(
             run_options, settings, [*ideas.values()], runs.open_points_file(run_options, settings)
         )
     except CorpusError as error:
@@ -183,7 +185,7 @@ async def collect_reports(
             reviews_by_scorer[scorer, "prompt"] = written_reviews
     try:
         if run_options.judge is None or "report" in run_options.contenders:
-            outcomes, folder = await runs.reports(run_options, settings, _METHOD, material.ideas)
+            outcomes, folder = await runs.run_reports(run_options, settings, _METHOD, material.ideas)
             reports = {
                 path.stem: Report.model_validate_json(path.read_bytes())
                 for path in sorted(folder.glob("*.json"))
@@ -201,13 +203,13 @@ async def collect_reports(
         return {}, reports
     if run_options.planned is not None:  # the texts to compare with the rubrics are not written yet
         reviewers = len(REVIEWS) * ("reviews" in run_options.contenders) + ("report" in run_options.contenders)
-        cost = expected(KNOWN["coverage"], len(texts) * reviewers, [], settings.llm)
+        cost = estimate_cost(KNOWN_COSTS["coverage"], len(texts) * reviewers, [], settings.llm)
         run_options.planned.append(("coverage", cost))
         return {}, reports
     coverage = {}
     for (scorer, kind), reviews_by_idea in reviews_by_scorer.items():
         origin = f"{scorer}, {folder.name}" if kind == "ours" else f"{scorer}, version {REVIEWS[scorer].version}"
-        coverage_outcomes = await runs.coverage(run_options, settings, reviews_by_idea, material.rubrics, origin)
+        coverage_outcomes = await runs.run_coverage(run_options, settings, reviews_by_idea, material.rubrics, origin)
         if len({outcome.item for outcome in coverage_outcomes} & {*reviews_by_idea}) < len(reviews_by_idea):
             absent[f"{scorer}: coverage"] = _UNFINISHED
         else:

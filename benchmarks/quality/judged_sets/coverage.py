@@ -9,7 +9,7 @@ from assayer.text.sentences import sentences
 from benchmarks.quality.figures import Figure, Kind, build_figure, estimate_mean
 from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.rubrics import Rubric
-from benchmarks.quality.scholarideas import proxy
+from benchmarks.quality.scholarideas import measure_similarity
 
 _SET = "scholarideas"
 _MIN_STATED_SCORE = 4
@@ -26,7 +26,7 @@ def build_similarity_figures(
     """Yield similarity figures. `sentences_by_idea` are the sentences of reports by idea; it is empty if there are no
     reports."""
     texts = {name: sentences(text, min_words=4) for name, text in ideas.items()}
-    for way, values in proxy(rubrics, sentences_by_idea, texts, vectorise).items():
+    for way, values in measure_similarity(rubrics, sentences_by_idea, texts, vectorise).items():
         if not sentences_by_idea and way != "the idea itself":
             continue
         scorer = f"ScholarEval without a language model: {way}" if way != "the idea itself" else way

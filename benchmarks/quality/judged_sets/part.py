@@ -38,10 +38,10 @@ from benchmarks.quality.judged_sets.queries import (
 from benchmarks.quality.judged_sets.reading import read_judged_sets
 from benchmarks.quality.judged_sets.simple import LONGER, WORDS, compute_simple_values
 from benchmarks.quality.part_inputs import PartInputs
-from benchmarks.quality.rubrics import read_rubrics, said_in
-from benchmarks.quality.spending import total
+from benchmarks.quality.rubrics import list_sentences, read_rubrics
+from benchmarks.quality.spending import sum_parts
 from benchmarks.records import DATA
-from benchmarks.throughput.ideas import scholar_ideas
+from benchmarks.throughput.ideas import read_scholar_ideas
 from index import Corpus
 
 _PAPERS = DATA / "papers" / "papers.jsonl.gz"
@@ -62,9 +62,9 @@ def measure_judged_sets(inputs: PartInputs) -> Iterator[str]:
     if inputs.run_options.judge is not None:
         plan = inputs.run_options._replace(planned=[])
         asyncio.run(ask_everything(plan, inputs.settings, material, {}))
-        cost = total(plan.planned or [])
+        cost = sum_parts(plan.planned or [])
         yield from cost.lines
-        if inputs.run_options.judge == "endpoint" and not cost.agreed(
+        if inputs.run_options.judge == "endpoint" and not cost.confirm(
             inputs.run_options.limit_usd, inputs.run_options.yes
         ):
             return
@@ -91,7 +91,7 @@ def measure_judged_sets(inputs: PartInputs) -> Iterator[str]:
 
 def _read_material(inputs: PartInputs) -> Material:
     first = inputs.run_options.first
-    ideas = scholar_ideas(DATA)[:first]
+    ideas = read_scholar_ideas(DATA)[:first]
     names = {idea.source for idea in ideas}
     return Material(
         sample_items(
@@ -195,7 +195,7 @@ def _build_coverage_figures(
         coverage, reports = answers.coverage, answers.reports
     for scorer, rubric_scores in coverage.items():
         yield from build_coverage_figures(material.rubrics, rubric_scores, scorer, inputs.rounds)
-    sentences_by_report = {name: said_in(report) for name, report in reports.items()}
+    sentences_by_report = {name: list_sentences(report) for name, report in reports.items()}
     texts = {idea.source: idea.text for idea in material.ideas}
     yield from build_similarity_figures(material.rubrics, texts, sentences_by_report, inputs.vectorise, inputs.rounds)
 

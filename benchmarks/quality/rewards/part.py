@@ -11,8 +11,8 @@ from benchmarks.quality import runs
 from benchmarks.quality.outcome_file import format_failures
 from benchmarks.quality.part_inputs import PartInputs
 from benchmarks.quality.rewards import tables
-from benchmarks.quality.rewards.probes import by_kind, made_probes
-from benchmarks.quality.rewards.references import references, reworded, summarised
+from benchmarks.quality.rewards.probes import group_by_kind, make_probes
+from benchmarks.quality.rewards.references import draw_references, read_reworded, read_summarised
 
 _REFERENCE_COUNT = 400
 
@@ -36,8 +36,10 @@ def measure_rewards(inputs: PartInputs) -> Iterator[str]:
             f"The judge {judge!r} only compares ideas and cannot run a debate.", "Use --judge endpoint or --simulate."
         )
     count = inputs.run_options.first or _REFERENCE_COUNT
-    probes_by_kind = by_kind([*made_probes(references(count, seed), reworded(count), summarised(count), seed)])
-    yield from tables.guard_table(probes_by_kind)
+    probes_by_kind = group_by_kind(
+        [*make_probes(draw_references(count, seed), read_reworded(count), read_summarised(count), seed)]
+    )
+    yield from tables.format_guards(probes_by_kind)
     if judge is None:
         return
     yield from inputs.format_warning()
@@ -48,8 +50,8 @@ def measure_rewards(inputs: PartInputs) -> Iterator[str]:
     ]
     for name in inputs.options.compositions:
         outcomes = asyncio.run(
-            runs.rewards(inputs.run_options, inputs.settings, COMPOSITIONS[name], probes_reaching_model)
+            runs.run_rewards(inputs.run_options, inputs.settings, COMPOSITIONS[name], probes_reaching_model)
         )
         yield f"\n## {name}, seats of {judge}\n"
-        yield from tables.model_table(outcomes, probes_by_kind)
+        yield from tables.format_rewards(outcomes, probes_by_kind)
         yield from format_failures(outcomes)
