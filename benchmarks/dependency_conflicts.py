@@ -21,7 +21,7 @@ PACKAGES = (
     *("openai", "openreview-py", "outlines", "paper-qa", "peft", "pyalex", "pydantic-ai", "pyzotero", "ragas"),
     *("semanticscholar", "smolagents", "spacy", "streamlit", "transformers", "trl", "vllm", "wandb"),
 )
-_LONGEST_SECONDS = 300
+_TIMEOUT_SECONDS = 300
 _INDEX_LACKS = re.compile(
     r"not found in the (?:cache|package registry|provided package locations)|network was disabled|"
     r"no wheels with a matching|not available on this|Failed to (?:fetch|download|read|extract|build)"
@@ -39,32 +39,32 @@ class Resolution(NamedTuple):
 
 class Verdict(NamedTuple):
     kind: Literal["fits", "conflict", "unresolved"]
-    why: str = ""
+    reason: str = ""
     version: str = ""
     packages: int = 0
 
 
-def resolved(package: str, requirements: str, options: list[str]) -> Resolution:
+def resolve(package: str, requirements: str, options: list[str]) -> Resolution:
     """Resolve requirements, one a line, of which the package is one."""
     command = ["uv", "pip", "compile", "--no-header", "--no-annotate", *options, "-"]
     try:
         process = subprocess.run(
-            command, input=requirements, capture_output=True, text=True, check=False, timeout=_LONGEST_SECONDS
+            command, input=requirements, capture_output=True, text=True, check=False, timeout=_TIMEOUT_SECONDS
         )
     except subprocess.TimeoutExpired:
-        return Resolution("", 0, f"Failed to read an answer of uv within {_LONGEST_SECONDS} s")
+        return Resolution("", 0, f"Failed to read an answer of uv within {_TIMEOUT_SECONDS} s")
     lines = [line for line in process.stdout.splitlines() if line]
     name = re.escape(package).replace(r"\-", "[-_.]")
     version = next((line.partition("==")[2].split()[0] for line in lines if re.match(rf"{name}==", line, re.I)), "")
     return Resolution(version, len(lines), "" if process.returncode == 0 else " ".join(process.stderr.split()))
 
 
-def verdict(package: str, wheel: str, options: list[str]) -> Verdict:
+def check_package(package: str, wheel: str, options: list[str]) -> Verdict:
     """Return whether the newest release of the package that can be had alone can be had with the wheel."""
-    resolution_alone = resolved(package, package, options)
+    resolution_alone = resolve(package, package, options)
     if resolution_alone.error:
         return Verdict("unresolved", f"without assayer: {resolution_alone.error}")
-    resolution_together = resolved(package, f"{wheel}\n{package}=={resolution_alone.version}", options)
+    resolution_together = resolve(package, f"{wheel}\n{package}=={resolution_alone.version}", options)
     if not resolution_together.error:
         return Verdict("fits", "", resolution_together.version, resolution_together.packages)
     return Verdict(
@@ -82,15 +82,15 @@ def main() -> int:
     place = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     arguments, options = parser.parse_args(sys.argv[1:place]), sys.argv[place + 1 :]
     wheel = f"assayer-research[{arguments.extras}] @ {arguments.wheel.absolute().as_uri()}"
-    if error := resolved("assayer-research", wheel, options).error:
+    if error := resolve("assayer-research", wheel, options).error:
         raise SystemExit(f"The wheel alone has no solution: {error}")
     print("| package | version | packages together | result |\n|---|---|---|---|")
     kinds = []
     for package in arguments.packages or PACKAGES:
-        conflict = verdict(package, wheel, options)
-        kinds.append(conflict.kind)
-        result = f"{conflict.kind}: {conflict.why}" if conflict.why else conflict.kind
-        print(f"| `{package}` | {conflict.version or '—'} | {conflict.packages or '—'} | {result} |", flush=True)
+        verdict = check_package(package, wheel, options)
+        kinds.append(verdict.kind)
+        result = f"{verdict.kind}: {verdict.reason}" if verdict.reason else verdict.kind
+        print(f"| `{package}` | {verdict.version or '—'} | {verdict.packages or '—'} | {result} |", flush=True)
     conflicts = kinds.count("conflict")
     print(f"\n{kinds.count('fits')} fit, {conflicts} conflict, {kinds.count('unresolved')} unresolved.")
     return min(conflicts, 1)

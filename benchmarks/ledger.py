@@ -36,14 +36,14 @@ class TaskAnswers(Frozen):
     """Sum of the requests' durations; several run at a time."""
 
 
-async def answers_in(settings: Settings) -> list[TaskAnswers]:
+async def count_answers(settings: Settings) -> list[TaskAnswers]:
     """Return the counts of the ledger in the data directory of the settings."""
     async with open_database(settings) as database:
         rows: list[Any] = await database.run(lambda connection: connection.fetch(_QUERY))
     return TypeAdapter(list[TaskAnswers]).validate_python([dict(row) for row in rows])
 
 
-def answers_table(tasks: Sequence[TaskAnswers]) -> Iterator[str]:
+def format_answers(tasks: Sequence[TaskAnswers]) -> Iterator[str]:
     yield "| task | asked | valid at first | after repair | interrupted | tokens read | written | minutes |"
     yield "|---|---|---|---|---|---|---|---|"
     for task in tasks:

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from assayer.models import Frozen, Report
-from benchmarks.ledger import answers_in, answers_table
-from benchmarks.measuring import command_line, heading
+from benchmarks.ledger import count_answers, format_answers
+from benchmarks.measuring import build_parser, format_heading
 from cluster.settings import Settings
 
 _ROOT = Path(__file__).parents[1]
@@ -35,7 +35,7 @@ _CORPUS = _ROOT / "examples" / "corpus.jsonl"
 _END_SECONDS = 60.0
 
 
-class _Ended(Frozen):
+class _CommandOutcome(Frozen):
     """Command that was not interrupted."""
 
     name: str
@@ -47,7 +47,7 @@ class _Ended(Frozen):
 
 
 def main() -> None:
-    parser = command_line("models", __doc__)
+    parser = build_parser("models", __doc__)
     parser.add_argument("ideas", nargs="+", type=Path, help="ideas, or folders of them")
     parser.add_argument("--local-model", help="GGUF file, or package that contains one")
     parser.add_argument("--model", help="PROVIDER/NAME, or a name that ASSAYER_LLM__BASE_URL serves")
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="folder that keeps answers, reports and outcomes between runs")
     arguments = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background, and so by the commands too
-    print(heading())
+    print(format_heading())
     with nullcontext(arguments.folder) if arguments.folder else tempfile.TemporaryDirectory("", "assayer-") as folder:
         home = Path(folder).resolve()
         home.mkdir(parents=True, exist_ok=True)
@@ -70,25 +70,27 @@ def _measure(arguments: argparse.Namespace, home: Path) -> None:
         if name.startswith("ASSAYER_LLM__"):  # of the evaluations only, which choose the model
             del os.environ[name]
     if "ASSAYER_CORPUS__PATH" not in os.environ and not (home / "corpus").exists():  # never replaces a corpus
-        build = [str(_PROGRAM), "corpus", "build", str(_CORPUS)]
-        subprocess.run(build, env={**os.environ, "ASSAYER_HOME": str(home)}, check=True, stdout=subprocess.DEVNULL)
-    chosen = {"--local-model": arguments.local_model, "--model": arguments.model}
-    model = [part for name, value in chosen.items() if value for part in (name, value)]
+        build_command = [str(_PROGRAM), "corpus", "build", str(_CORPUS)]
+        subprocess.run(
+            build_command, env={**os.environ, "ASSAYER_HOME": str(home)}, check=True, stdout=subprocess.DEVNULL
+        )
+    model_options = {"--local-model": arguments.local_model, "--model": arguments.model}
+    model = [part for name, value in model_options.items() if value for part in (name, value)]
     files = [file for path in arguments.ideas for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
-    outcomes = home / f"{arguments.method}.jsonl"
+    outcomes_file = home / f"{arguments.method}.jsonl"
     deadline = time.monotonic() + 60 * arguments.minutes
-    for name, command in _commands(arguments.method, [file.resolve() for file in files], home):
-        if any(ended.name == name for ended in _read(outcomes)) or time.monotonic() >= deadline:
+    for name, command in _list_commands(arguments.method, [file.resolve() for file in files], home):
+        if any(outcome.name == name for outcome in _read_outcomes(outcomes_file)) or time.monotonic() >= deadline:
             continue
-        ended = _run(name, [*command, *model], environment, deadline)
-        if ended is not None:
-            with outcomes.open("a", encoding="utf-8") as file:
-                file.write(f"{ended.model_dump_json()}\n")
-    print("\n".join(_outcome_lines(_read(outcomes))))
-    print("\n".join(answers_table(asyncio.run(answers_in(Settings(home=home, llm=None))))))
+        outcome = _run(name, [*command, *model], environment, deadline)
+        if outcome is not None:
+            with outcomes_file.open("a", encoding="utf-8") as file:
+                file.write(f"{outcome.model_dump_json()}\n")
+    print("\n".join(_format_outcomes(_read_outcomes(outcomes_file))))
+    print("\n".join(format_answers(asyncio.run(count_answers(Settings(home=home, llm=None))))))
 
 
-def _commands(method: str, ideas: Sequence[Path], home: Path) -> Iterator[tuple[str, Sequence[str]]]:
+def _list_commands(method: str, ideas: Sequence[Path], home: Path) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the name and arguments of each command."""
     if method == "rank":
         yield "ranking", ["rank", *map(str, ideas), "--out", str(home / "ranking")]
@@ -106,53 +108,53 @@ def _commands(method: str, ideas: Sequence[Path], home: Path) -> Iterator[tuple[
             yield file.name, ["evaluate", str(file), "--method", method, "--out", out, "--format", "json"]
 
 
-def _run(name: str, command: Sequence[str], environment: dict[str, str], deadline: float) -> _Ended | None:
+def _run(name: str, command: Sequence[str], environment: dict[str, str], deadline: float) -> _CommandOutcome | None:
     """Run a command until the deadline, and return how it ended, or None if it was interrupted."""
-    started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    started, usage_before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     arguments = [str(_PROGRAM), *command]
     pipe: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    with subprocess.Popen(arguments, env=environment, **pipe) as run:
+    with subprocess.Popen(arguments, env=environment, **pipe) as process:
         try:
-            output, _ = run.communicate(timeout=deadline - started)
+            output, _ = process.communicate(timeout=deadline - started)
         except subprocess.TimeoutExpired:
-            run.send_signal(signal.SIGINT)
-            output, _ = run.communicate(timeout=_END_SECONDS)
+            process.send_signal(signal.SIGINT)
+            output, _ = process.communicate(timeout=_END_SECONDS)
             print(f"\n{name}: interrupted\n{output}", flush=True)
             return None
     print(f"\n{name}:\n{output}", flush=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    usage_after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = usage_after.ru_utime + usage_after.ru_stime - usage_before.ru_utime - usage_before.ru_stime
     out = Path(command[command.index("--out") + 1])
-    outcome = _outcome(out) if command[0] == "evaluate" else "ended"
-    return _Ended(
+    outcome = _describe_release(out) if command[0] == "evaluate" else "ended"
+    return _CommandOutcome(
         name=name,
-        outcome=f"exit {run.returncode}" if run.returncode else outcome,
+        outcome=f"exit {process.returncode}" if process.returncode else outcome,
         minutes=(time.monotonic() - started) / 60,
         cpu_minutes=seconds / 60,
     )
 
 
-def _outcome(out: Path) -> str:
+def _describe_release(out: Path) -> str:
     """Return the release state of the report in a folder, with the minima that it does not reach."""
     (file,) = out.glob("*.json")
     release = Report.model_validate_json(file.read_text("utf-8")).release
     if release is None:
         return "no release state"
-    return " ".join([release.state, *(f"({item.name}: {item.basis})" for item in release.failed)])
+    return " ".join([release.state, *(f"({minimum.name}: {minimum.basis})" for minimum in release.failed)])
 
 
-def _read(outcomes: Path) -> list[_Ended]:
-    lines = outcomes.read_text("utf-8").splitlines() if outcomes.exists() else []
-    return [_Ended.model_validate_json(line) for line in lines]
+def _read_outcomes(outcomes_file: Path) -> list[_CommandOutcome]:
+    lines = outcomes_file.read_text("utf-8").splitlines() if outcomes_file.exists() else []
+    return [_CommandOutcome.model_validate_json(line) for line in lines]
 
 
-def _outcome_lines(ended: Sequence[_Ended]) -> Iterator[str]:
-    complete = sum(item.outcome.startswith("complete") for item in ended)
-    yield f"\n{len(ended)} ended, {complete} with a complete report.\n"
+def _format_outcomes(outcomes: Sequence[_CommandOutcome]) -> Iterator[str]:
+    complete_count = sum(outcome.outcome.startswith("complete") for outcome in outcomes)
+    yield f"\n{len(outcomes)} ended, {complete_count} with a complete report.\n"
     yield "| name | outcome | minutes | minutes of one core |"
     yield "|---|---|---|---|"
-    for item in ended:
-        yield f"| {item.name} | {item.outcome} | {item.minutes:.1f} | {item.cpu_minutes:.1f} |"
+    for outcome in outcomes:
+        yield f"| {outcome.name} | {outcome.outcome} | {outcome.minutes:.1f} | {outcome.cpu_minutes:.1f} |"
     yield ""
 
 

@@ -16,12 +16,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 
 _ROOT = Path(__file__).resolve().parents[1]
 _BASELINE = _ROOT / "docs" / "evidence" / "baseline.txt"
 _IDEA = "examples/ideas/quote-then-abstain.md"
-_LARGEST_RATIO = 1.1
+_MAX_RATIO = 1.1
 _SIMULATED = """
 import asyncio, os, sys
 from pathlib import Path
@@ -48,17 +48,17 @@ class Figure(NamedTuple):
     name: str
     code: str
     arguments: tuple[str, ...]
-    fresh: bool = True
+    has_empty_home: bool = True
     """True if the command begins with an empty data directory, without answers of earlier runs."""
-    builds: bool = False
+    builds_corpus: bool = False
     """True if the command builds the corpus, which the others search."""
 
 
-_CORPUS = Figure("index of 84 papers", _PROGRAM, ("corpus", "build", "examples/corpus.jsonl"), builds=True)
+_CORPUS = Figure("index of 84 papers", _PROGRAM, ("corpus", "build", "examples/corpus.jsonl"), builds_corpus=True)
 _FIGURES = (
-    Figure("assayer --help", _PROGRAM, ("--help",), fresh=False),
+    Figure("assayer --help", _PROGRAM, ("--help",), has_empty_home=False),
     _CORPUS,
-    Figure("report without a model", _PROGRAM, ("evaluate", _IDEA, "--out", "{home}/out"), fresh=False),
+    Figure("report without a model", _PROGRAM, ("evaluate", _IDEA, "--out", "{home}/out"), has_empty_home=False),
     Figure("4 reviews, simulated model", _SIMULATED, ("review", _IDEA)),
     Figure("4 ScholarEval, simulated model", _SIMULATED, ("scholareval", _IDEA)),
 )
@@ -70,10 +70,10 @@ class Tree(NamedTuple):
     root: Path
     home: Path
 
-    def cpu_seconds(self, figure: Figure) -> float | None:
+    def measure_cpu_seconds(self, figure: Figure) -> float | None:
         """Return the CPU time of the command and its processes; None if it failed."""
-        home = self.home / "fresh" if figure.fresh else self.home
-        if figure.fresh:
+        home = self.home / "fresh" if figure.has_empty_home else self.home
+        if figure.has_empty_home:
             shutil.rmtree(home, ignore_errors=True)
         home.mkdir(parents=True, exist_ok=True)
         home.chmod(0o711)  # as root the database runs as a user who may not list it
@@ -84,38 +84,38 @@ class Tree(NamedTuple):
             "PYTHONPYCACHEPREFIX": str(self.home / "pycache"),
             "PYTHONDONTWRITEBYTECODE": "",
             "ASSAYER_HOME": str(home),
-            "ASSAYER_CORPUS__PATH": str((home if figure.builds else self.home) / "corpus"),
+            "ASSAYER_CORPUS__PATH": str((home if figure.builds_corpus else self.home) / "corpus"),
         }
-        arguments = [item.format(home=home) for item in figure.arguments]
+        arguments = [argument.format(home=home) for argument in figure.arguments]
         command = [sys.executable, "-c", figure.code, *arguments]
-        before = _children()
-        ended = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
-        if ended.returncode:
-            print(f"{self.root}: {figure.name} failed: {ended.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+        seconds_before = _read_child_seconds()
+        process = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
+        if process.returncode:
+            print(f"{self.root}: {figure.name} failed: {process.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
             return None
-        return _children() - before
+        return _read_child_seconds() - seconds_before
 
 
-def _children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def _read_child_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def main() -> None:
-    parser = command_line("paired", __doc__)
+    parser = build_parser("paired", __doc__)
     parser.add_argument("--pairs", type=int, default=3, help="pairs of each figure (default: %(default)s)")
     parser.add_argument("--only", default="", help="only figures whose names contain this")
     parser.add_argument("--folder", type=Path, default=_ROOT / "build" / "bench", help="for checkouts and corpora")
     options = parser.parse_args()
     commit = _BASELINE.read_text("utf-8").split()[0]
-    print(f"{heading()}\nagainst {commit}\n")
+    print(f"{format_heading()}\nagainst {commit}\n")
     trees = (
         Tree(_checkout(commit, options.folder), options.folder / "home-baseline"),
         Tree(_ROOT, options.folder / "home"),
     )
     for tree in trees:
         shutil.rmtree(tree.home, ignore_errors=True)  # another commit's data may have another format
-        if tree.cpu_seconds(_CORPUS._replace(fresh=False)) is None:
+        if tree.measure_cpu_seconds(_CORPUS._replace(has_empty_home=False)) is None:
             sys.exit(f"{tree.root} cannot build the corpus that the figures need.")
     problems = list(compare(trees, [figure for figure in _FIGURES if options.only in figure.name], options.pairs))
     if problems:
@@ -128,20 +128,20 @@ def compare(trees: Sequence[Tree], figures: Sequence[Figure], pairs: int) -> Ite
     print("| figure, CPU seconds | baseline | now | ratio (smallest, largest) | load |\n|---|---:|---:|---:|---:|")
     for figure in figures:
         for tree in trees:
-            tree.cpu_seconds(figure)  # compiles, and fills the caches of the machine
-        seconds_by_pair = [[tree.cpu_seconds(figure) for tree in trees] for _ in range(pairs)]
-        complete = [(old, new) for old, new in seconds_by_pair if old and new]
+            tree.measure_cpu_seconds(figure)  # compiles, and fills the caches of the machine
+        seconds_by_pair = [[tree.measure_cpu_seconds(figure) for tree in trees] for _ in range(pairs)]
+        complete_pairs = [(old, new) for old, new in seconds_by_pair if old and new]
         cells = "failed | | "
         if any(new is None for _, new in seconds_by_pair):
             yield f"{figure.name}: failed in this checkout"
-        elif not complete:
+        elif not complete_pairs:
             cells = f"| {statistics.median(new for _, new in seconds_by_pair if new):.2f} | no baseline"
         else:
-            ratios = [new / old for old, new in complete]
-            old, new = (statistics.median(pair[side] for pair in complete) for side in (0, 1))
+            ratios = [new / old for old, new in complete_pairs]
+            old, new = (statistics.median(pair[side] for pair in complete_pairs) for side in (0, 1))
             ratio = statistics.median(ratios)
             cells = f"{old:.2f} | {new:.2f} | {ratio:.2f} ({min(ratios):.2f}, {max(ratios):.2f})"
-            if ratio > _LARGEST_RATIO:
+            if ratio > _MAX_RATIO:
                 yield f"{figure.name}: {ratio:.2f} times the baseline"
         print(f"| {figure.name} | {cells} | {os.getloadavg()[0]:.1f} |", flush=True)
 

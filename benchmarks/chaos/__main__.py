@@ -16,40 +16,40 @@ from pathlib import Path
 
 from benchmarks.chaos.run_summary import summarise
 from benchmarks.chaos.running import KINDS, Chaos, run
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _PROGRAM = Path(sys.executable).with_name("assayer")
 
 
 def main() -> None:
-    options = _options()
+    options = _parse_options()
     # SIGTERM raises KeyboardInterrupt, so that the processes started here are stopped.
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s")
     logging.getLogger("benchmarks").setLevel(logging.INFO)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    print(f"{heading()}\nDeployment: {options.ground}; seed {options.seed}", flush=True)
+    print(f"{format_heading()}\nDeployment: {options.ground}; seed {options.seed}", flush=True)
     # Not below the working directory: run by root, the database's server is another user, who may not have access to
     # it.
     with tempfile.TemporaryDirectory(prefix="assayer-chaos-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         home.chmod(0o711)
-        outcome = asyncio.run(run(_chaos(options, _corpus(options, home / "corpus")), home))
+        outcome = asyncio.run(run(_build_chaos(options, _prepare_corpus(options, home / "corpus")), home))
         if options.log and (home / "serve.log").is_file():
             options.log.write_text((home / "serve.log").read_text("utf-8", "replace"), "utf-8")
     print(summarise(outcome))
     sys.exit(bool(outcome.findings.violations or outcome.gave_up))
 
 
-def _corpus(options: argparse.Namespace, directory: Path) -> Path:
+def _prepare_corpus(options: argparse.Namespace, directory: Path) -> Path:
     """Build the corpus if necessary and return its path; if a bucket is set, publish it there."""
     if options.bucket is not None:
-        return built_corpus(directory, "--shards", str(options.shards), ASSAYER_CORPUS__SOURCE=options.bucket)
-    return Path(options.corpus) if options.corpus else built_corpus(directory)
+        return build_corpus(directory, "--shards", str(options.shards), ASSAYER_CORPUS__SOURCE=options.bucket)
+    return Path(options.corpus) if options.corpus else build_corpus(directory)
 
 
-def _options() -> argparse.Namespace:
-    parser = command_line("chaos", __doc__)
+def _parse_options() -> argparse.Namespace:
+    parser = build_parser("chaos", __doc__)
     parser.add_argument("--ground", choices=tuple(KINDS), default="one-process")
     parser.add_argument("--kinds", nargs="+", help="kinds of processes to kill (default: all of this deployment)")
     parser.add_argument(
@@ -88,26 +88,26 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _chaos(options: argparse.Namespace, corpus: Path) -> Chaos:
+def _build_chaos(options: argparse.Namespace, corpus: Path) -> Chaos:
     return Chaos(
         seed=options.seed,
         ground=options.ground,
         kinds=tuple(options.kinds or KINDS[options.ground]),
-        texts=varied_texts(options.evaluations),
+        texts=generate_texts(options.evaluations),
         corpus=corpus,
         tenants=options.tenants,
         seconds=60 * options.minutes,
-        most_kills=options.kills,
+        max_kills=options.kills,
         mean_pause=options.every,
         latency=options.latency,
-        storms=not options.no_storms,
+        with_faults=not options.no_storms,
         outages=options.outages,
         outage_seconds=options.outage_seconds,
-        upgrade=options.upgrade,
-        erased=options.erased,
-        documents=options.documents,
-        cancelled=options.cancelled,
-        small=options.small,
+        with_upgrade=options.upgrade,
+        erased_share=options.erased,
+        document_share=options.documents,
+        cancelled_share=options.cancelled,
+        has_small_pools=options.small,
         settling_seconds=options.settling,
         bucket=options.bucket,
         shards=options.shards,
@@ -115,14 +115,14 @@ def _chaos(options: argparse.Namespace, corpus: Path) -> Chaos:
     )
 
 
-def varied_texts(count: int) -> list[str]:
+def generate_texts(count: int) -> list[str]:
     """Return `count` different texts based on the example ideas, so that no cached answer can be reused."""
     files = sorted(file for file in (_EXAMPLES / "ideas").iterdir() if file.suffix in {".txt", ".md"})
     ideas = [file.read_text("utf-8") for file in files]
     return [f"{ideas[number % len(ideas)]}\n\nThis is variant {number} of the plan." for number in range(count)]
 
 
-def built_corpus(corpus: Path, *options: str, **variables: str) -> Path:
+def build_corpus(corpus: Path, *options: str, **variables: str) -> Path:
     environment = {**os.environ, "ASSAYER_CORPUS__PATH": str(corpus), **variables}
     command = [str(_PROGRAM), "corpus", "build", str(_EXAMPLES / "corpus.jsonl"), *options]
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 
-_ASK_SECONDS = 30.0
+_TIMEOUT_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -25,28 +25,28 @@ class Dashboard:
         Raises RuntimeError if the head rejects the config."""
         try:
             async with self._client as client:
-                answer = await client.put("/api/serve/applications/", json=config)
+                response = await client.put("/api/serve/applications/", json=config)
         except (httpx2.HTTPError, OSError):
             return False
-        if answer.status_code in (401, 403) or 400 <= answer.status_code < 404:
-            raise RuntimeError(f"Ray refuses the config: {answer.status_code} {answer.text[:2000]}")
-        return answer.is_success
+        if response.status_code in (401, 403) or 400 <= response.status_code < 404:
+            raise RuntimeError(f"Ray refuses the config: {response.status_code} {response.text[:2000]}")
+        return response.is_success
 
-    async def nodes(self) -> frozenset[str]:
+    async def list_nodes(self) -> frozenset[str]:
         """Return the ids of the nodes that the head considers alive."""
         answer = await self._get("/api/v0/nodes?limit=1000")
         items = answer.get("data", {}).get("result", {}).get("result", [])
         return frozenset(item["node_id"] for item in items if item["state"] == "ALIVE")
 
-    async def applications(self) -> Mapping[str, Any]:
+    async def get_applications(self) -> Mapping[str, Any]:
         """Return the status of Serve's applications."""
         return await self._get("/api/serve/applications/")
 
     async def _get(self, path: str) -> Mapping[str, Any]:
         try:
             async with self._client as client:
-                answer = await client.get(path)
-                body = answer.json() if answer.is_success else {}
+                response = await client.get(path)
+                body = response.json() if response.is_success else {}
         except (httpx2.HTTPError, OSError, ValueError):
             return {}
         return body if isinstance(body, dict) else {}
@@ -55,7 +55,7 @@ class Dashboard:
     def _client(self) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(
             base_url=f"http://127.0.0.1:{self.port}",
-            timeout=_ASK_SECONDS,
+            timeout=_TIMEOUT_SECONDS,
             headers={"Authorization": f"Bearer {self._token}"},
         )
 

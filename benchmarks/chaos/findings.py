@@ -5,11 +5,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.models import Frozen
-from benchmarks.chaos.ledger_audit import Books
+from benchmarks.chaos.ledger_audit import LedgerAudit
 
 _LOST = "accepted, and not in the tables"
-_WITHOUT = "without a verdict"
-_TWICE = "accepted twice under one idempotency key"
+_WITHOUT_VERDICT = "without a verdict"
+_ACCEPTED_TWICE = "accepted twice under one idempotency key"
 _VERDICTS = {"succeeded", "failed", "cancelled"}
 
 
@@ -22,34 +22,34 @@ class Accepted(Frozen):
     job: str
 
 
-class Told(NamedTuple):
+class StoredEvaluation(NamedTuple):
     """Evaluation as stored in the tables."""
 
     state: str
     attempts: int
-    leased: bool
-    reported: bool
+    is_leased: bool
+    has_report: bool
     """Whether its run has a report."""
     problem: str | None
     events: Sequence[tuple[int, str]]
     """Numbers and kinds of the events, by number."""
 
     @property
-    def verdicts(self) -> int:
+    def verdict_count(self) -> int:
         return sum(kind in _VERDICTS for _, kind in self.events)
 
 
-_GUARANTEES: Mapping[str, Callable[[Told], bool]] = {
-    _WITHOUT: lambda job: job.state not in _VERDICTS,
-    "still leased": lambda job: job.leased,
-    "not told of exactly one verdict": lambda job: job.verdicts != 1,
+_GUARANTEES: Mapping[str, Callable[[StoredEvaluation], bool]] = {
+    _WITHOUT_VERDICT: lambda job: job.state not in _VERDICTS,
+    "still leased": lambda job: job.is_leased,
+    "not told of exactly one verdict": lambda job: job.verdict_count != 1,
     "told of another verdict than theirs, or of more after it": lambda job: (
         job.events[-1:] != [(len(job.events), job.state)]
     ),
     "with a gap in their events": lambda job: (
         [number for number, _ in job.events] != list(range(1, len(job.events) + 1))
     ),
-    "done without a report": lambda job: job.state == "succeeded" and not job.reported,
+    "done without a report": lambda job: job.state == "succeeded" and not job.has_report,
     "failed without an explanation": lambda job: job.state == "failed" and not job.problem,
 }
 
@@ -78,37 +78,37 @@ class Findings(Frozen):
 
     @property
     def lost(self) -> int:
-        return len(set(self.broken.get(_LOST, ())) | set(self.broken.get(_WITHOUT, ())))
+        return len(set(self.broken.get(_LOST, ())) | set(self.broken.get(_WITHOUT_VERDICT, ())))
 
     @property
-    def doubled(self) -> int:
-        return len(self.broken.get(_TWICE, ()))
+    def duplicated(self) -> int:
+        return len(self.broken.get(_ACCEPTED_TWICE, ()))
 
     @property
     def violations(self) -> list[str]:
         return [f"{rule}: {', '.join(ids)}" for rule, ids in self.broken.items() if ids]
 
 
-def judge(
-    jobs: Mapping[str, Told],
+def check_guarantees(
+    jobs: Mapping[str, StoredEvaluation],
     late_ids: Iterable[str],
     paid_calls: int,
     accepted_jobs: Collection[Accepted],
     erased_ids: Collection[str] = (),
-    books: Books | None = None,
+    ledger_audit: LedgerAudit | None = None,
 ) -> Findings:
     """Return the findings; `late_ids` are the evaluations that called a language model after their verdict,
     `paid_calls` is the number of paid calls."""
-    known_ids = {item.job for item in accepted_jobs}
+    known_ids = {accepted_job.job for accepted_job in accepted_jobs}
     by_key: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for item in accepted_jobs:
-        by_key[item.tenant, item.key].add(item.job)
+    for accepted_job in accepted_jobs:
+        by_key[accepted_job.tenant, accepted_job.key].add(accepted_job.job)
     violations = {
         _LOST: known_ids - jobs.keys() - set(erased_ids),
         "in the tables, and never accepted": jobs.keys() - known_ids,
-        _TWICE: {job for ids in by_key.values() if len(ids) > 1 for job in ids},
+        _ACCEPTED_TWICE: {job for ids in by_key.values() if len(ids) > 1 for job in ids},
         "called a language model after the verdict": set(late_ids),
-        **({} if books is None else {rule: set(job_ids) for rule, job_ids in books.broken.items()}),
+        **({} if ledger_audit is None else {rule: set(job_ids) for rule, job_ids in ledger_audit.broken.items()}),
         **{rule: {id for id, job in jobs.items() if is_broken(job)} for rule, is_broken in _GUARANTEES.items()},
     }
     return Findings(
@@ -120,8 +120,8 @@ def judge(
         broken={rule: tuple(sorted(job_ids)) for rule, job_ids in violations.items()},
         problems=tuple(f"{id} is {job.state}: {job.problem}" for id, job in sorted(jobs.items()) if job.problem),
         erased=len(set(erased_ids)),
-        tokens=0 if books is None else books.tokens,
-        ledger_usd=0.0 if books is None else books.ledger_usd,
-        spent_usd=0.0 if books is None else books.spent_usd,
-        late=0 if books is None else books.late,
+        tokens=0 if ledger_audit is None else ledger_audit.tokens,
+        ledger_usd=0.0 if ledger_audit is None else ledger_audit.ledger_usd,
+        spent_usd=0.0 if ledger_audit is None else ledger_audit.spent_usd,
+        late=0 if ledger_audit is None else ledger_audit.late,
     )

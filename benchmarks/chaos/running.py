@@ -13,14 +13,14 @@ from typing import Literal, NamedTuple
 
 from benchmarks.chaos.findings import Findings
 from benchmarks.chaos.incidents import plan_incidents, run_incidents
-from benchmarks.chaos.killing import Killer, KillRecord, Spent, change_weather, spent
-from benchmarks.chaos.nodes import Node, NodePlan, nodes
-from benchmarks.chaos.plan import kills, weather
-from benchmarks.chaos.rayservice import DeployedService, Quiet, deployed, read_ray_service, with_shared_shards
-from benchmarks.chaos.redis import redis
-from benchmarks.chaos.simulated_users import open_tenants, submissions, submit_all, until_all_ended
-from benchmarks.processes import free_port
-from benchmarks.service import Service, serving
+from benchmarks.chaos.killing import CallCounts, Killer, KillRecord, apply_faults, count_calls
+from benchmarks.chaos.nodes import Node, NodePlan, run_nodes
+from benchmarks.chaos.plan import plan_faults, plan_kills
+from benchmarks.chaos.rayservice import DeployedService, ProbeSummary, deploy, read_ray_service, share_shards
+from benchmarks.chaos.redis import run_redis
+from benchmarks.chaos.simulated_users import open_tenants, plan_submissions, submit_all, wait_until_all_ended
+from benchmarks.processes import find_free_port
+from benchmarks.service import Service, run_service
 from cluster.postgres import EmbeddedPostgres
 from simulator.counters import Stats
 from simulator.process import Simulator
@@ -42,7 +42,7 @@ _OVERLAY = "llm"
 _LOG = logging.getLogger(__name__)
 _COPIES = "copies"
 _READ_SECONDS = 120.0
-_PURGED_SECONDS = 60.0
+_PURGE_WAIT_SECONDS = 60.0
 NEWER_MODEL = "simulated-newer"
 """Model after the upgrade; like another version of the prompts, another model makes another run."""
 
@@ -60,25 +60,25 @@ class Chaos(NamedTuple):
     tenants: int = 3
     seconds: float = 60.0
     """Seconds during which evaluations are submitted and processes are killed."""
-    most_kills: int | None = None
+    max_kills: int | None = None
     """Maximum number of kills; None: as many as fit into the time."""
     mean_pause: float = 10.0
     latency: float = 0.5
-    storms: bool = True
+    with_faults: bool = True
     settling_seconds: float = 600.0
     """Maximum seconds for the remaining evaluations to end once faults have stopped."""
     outages: int = 0
     """Number of database outages."""
     outage_seconds: float = 60.0
-    upgrade: bool = False
+    with_upgrade: bool = False
     """Whether the service is replaced half-way by a version under which evaluations start over."""
-    erased: float = 0.0
+    erased_share: float = 0.0
     """Share of evaluations erased during the run."""
-    documents: float = 0.0
+    document_share: float = 0.0
     """Share of evaluations sent as files."""
-    cancelled: float = 0.1
+    cancelled_share: float = 0.1
     """Share of evaluations cancelled."""
-    small: bool = False
+    has_small_pools: bool = False
     """Whether the pools of a RayService have at most two processes."""
     pods: int = 2
     """Maximum pods of one group of a RayService."""
@@ -91,17 +91,17 @@ class Chaos(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    killings: Sequence[KillRecord]
-    missed: Sequence[str]
+    kills: Sequence[KillRecord]
+    missed_kinds: Sequence[str]
     findings: Findings
     stats: Stats
-    last: Spent
+    counts_at_end: CallCounts
     starts: int
     """Number of starts of the service's first process."""
-    silence: str
+    probe_description: str
     """Summary of the API probes during the run; empty if the API was not probed."""
     seconds: float
-    quiet: Sequence[Quiet] = ()
+    probe_summaries: Sequence[ProbeSummary] = ()
     """API probes between each kill and the next, or the end of the run."""
     gave_up: str = ""
     """Reason why the run ended early; empty if it did not."""
@@ -112,121 +112,125 @@ async def run(chaos: Chaos, home: Path) -> Outcome:
 
     Raises TimeoutError if the service does not start."""
     began = time.monotonic()
-    record, erasures = home / "accepted.jsonl", home / "erased.jsonl"
-    record.touch()
-    erasures.touch()
+    accepted_file, erasures_file = home / "accepted.jsonl", home / "erased.jsonl"
+    accepted_file.touch()
+    erasures_file.touch()
     with Simulator(latency_mean=chaos.latency, models=("simulated", NEWER_MODEL)) as simulator:
-        async with _ground(chaos, simulator, home) as service:
+        async with _start_service(chaos, simulator, home) as service:
             async with open_tenants(service.address, service.key, chaos.tenants) as tenants:
                 killer = Killer(service, simulator)
-                planned = submissions(
+                submissions = plan_submissions(
                     chaos.seed, chaos.texts, chaos.tenants, chaos.seconds,
-                    chaos.erased, chaos.documents, chaos.cancelled,
+                    chaos.erased_share, chaos.document_share, chaos.cancelled_share,
                 )  # fmt: skip
                 new_settings = {**service.environment, "ASSAYER_LLM__MODEL": NEWER_MODEL}
-                plan = plan_incidents(chaos.seconds, chaos.outages, chaos.upgrade)
+                plan = plan_incidents(chaos.seconds, chaos.outages, chaos.with_upgrade)
                 _LOG.info("the service is running after %.0f s", time.monotonic() - began)
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(submit_all(tenants, planned, record, erasures))
-                    group.create_task(_trouble(chaos, killer))
+                    group.create_task(submit_all(tenants, submissions, accepted_file, erasures_file))
+                    group.create_task(_kill_processes(chaos, killer))
                     group.create_task(run_incidents(killer, plan, chaos.outage_seconds, new_settings))
                 _LOG.info("all submissions and kills are done; waiting for the remaining evaluations to end")
                 with suppress(TimeoutError):  # the reader reports evaluations without a verdict
-                    await until_all_ended(tenants, chaos.settling_seconds)
-            last, stats = await spent(simulator), await asyncio.to_thread(simulator.stats)
-            quiet_periods = _quiet(service, killer) if isinstance(service, DeployedService) else ()
-            findings = await _read_once_purged(home, record, erasures)
+                    await wait_until_all_ended(tenants, chaos.settling_seconds)
+            counts_at_end, stats = await count_calls(simulator), await asyncio.to_thread(simulator.stats)
+            probe_summaries = _summarise_probes(service, killer) if isinstance(service, DeployedService) else ()
+            findings = await _read_once_purged(home, accepted_file, erasures_file)
     seconds = time.monotonic() - began
-    silence = service.silence() if isinstance(service, DeployedService) else ""
+    probe_description = service.describe_probes() if isinstance(service, DeployedService) else ""
     return Outcome(
-        killer.done,
-        killer.missed,
+        killer.records,
+        killer.missed_kinds,
         findings,
         stats,
-        last,
+        counts_at_end,
         service.starts,
-        silence,
+        probe_description,
         seconds,
-        quiet_periods,
+        probe_summaries,
         killer.gave_up,
     )
 
 
-def _quiet(service: DeployedService, killer: Killer) -> list[Quiet]:
-    times = [killer.began + item.at for item in killer.done]
-    return [service.quiet(since, until) for since, until in pairwise([*times, time.monotonic()])]
+def _summarise_probes(service: DeployedService, killer: Killer) -> list[ProbeSummary]:
+    kill_times = [killer.began + kill.at for kill in killer.records]
+    return [service.summarise_probes(since, until) for since, until in pairwise([*kill_times, time.monotonic()])]
 
 
-async def _trouble(chaos: Chaos, killer: Killer) -> None:
-    weather_changes = weather(chaos.seed, chaos.mean_pause) if chaos.storms else iter(())
-    plan = kills(chaos.seed, chaos.kinds, chaos.mean_pause)
-    storms = asyncio.create_task(change_weather(killer, weather_changes))
+async def _kill_processes(chaos: Chaos, killer: Killer) -> None:
+    fault_periods = plan_faults(chaos.seed, chaos.mean_pause) if chaos.with_faults else iter(())
+    plan = plan_kills(chaos.seed, chaos.kinds, chaos.mean_pause)
+    fault_task = asyncio.create_task(apply_faults(killer, fault_periods))
     try:
-        async with asyncio.timeout(None if chaos.most_kills is not None else chaos.seconds):
-            await killer.run(plan if chaos.most_kills is None else islice(plan, chaos.most_kills))
+        async with asyncio.timeout(None if chaos.max_kills is not None else chaos.seconds):
+            await killer.run(plan if chaos.max_kills is None else islice(plan, chaos.max_kills))
     except TimeoutError:
         pass
     finally:
-        storms.cancel()
-        await asyncio.gather(storms, return_exceptions=True)
+        fault_task.cancel()
+        await asyncio.gather(fault_task, return_exceptions=True)
 
 
 @asynccontextmanager
-async def _ground(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterator[Service]:
+async def _start_service(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterator[Service]:
     if chaos.ground == "rayservice":
-        async with _rayservice(chaos, simulator, home) as service:
+        async with _start_rayservice(chaos, simulator, home) as service:
             yield service
         return
     if chaos.ground == "ray-nodes":
-        async with nodes(_NODES, environment(chaos.corpus, simulator, home)) as ray_nodes:
+        async with run_nodes(_NODES, build_environment(chaos.corpus, simulator, home)) as ray_nodes:
             address = ("--address", f"127.0.0.1:{ray_nodes[0].port}")
-            async with serving(_service(chaos, simulator, home, address, ray_nodes)) as service:
+            async with run_service(_build_service(chaos, simulator, home, address, ray_nodes)) as service:
                 yield service
         return
     arguments = () if chaos.ground == "one-process" else ("--ray",)
-    async with serving(_service(chaos, simulator, home, arguments, ())) as service:
+    async with run_service(_build_service(chaos, simulator, home, arguments, ())) as service:
         yield service
 
 
 @asynccontextmanager
-async def _rayservice(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterator[Service]:
-    plan = read_ray_service(_OVERLAY, chaos.pods, chaos.small)
+async def _start_rayservice(chaos: Chaos, simulator: Simulator, home: Path) -> AsyncIterator[Service]:
+    plan = read_ray_service(_OVERLAY, chaos.pods, chaos.has_small_pools)
     source: dict[str, str] = {}
     if chaos.bucket is not None:
         source = {"ASSAYER_CORPUS__SOURCE": chaos.bucket}
-        plan = with_shared_shards(plan, chaos.shards)._replace(nodes=[_with_copy(node, home) for node in plan.nodes])
-    async with EmbeddedPostgres(home / "postgres") as server, redis(home) as redis_server:
-        settings = environment(chaos.corpus, simulator, home) | {
+        plan = share_shards(plan, chaos.shards)._replace(nodes=[_give_own_corpus(node, home) for node in plan.nodes])
+    async with EmbeddedPostgres(home / "postgres") as server, run_redis(home) as redis_server:
+        settings = build_environment(chaos.corpus, simulator, home) | {
             "ASSAYER_DATABASE__URL": await server.ensure(),
             "RAY_enable_worker_prestart": "0",  # otherwise each node starts eight idle processes
             **source,
         }
         async with (
-            nodes(plan.nodes, settings, redis_server, free_port(), is_quick=False, logs=chaos.ray_logs) as ray_nodes,
-            deployed(plan, home, settings, ray_nodes) as service,
+            run_nodes(
+                plan.nodes, settings, redis_server, find_free_port(), has_fast_health_checks=False, logs=chaos.ray_logs
+            ) as ray_nodes,
+            deploy(plan, home, settings, ray_nodes) as service,
         ):
             yield service
             if chaos.bucket is not None:
-                _LOG.info("pulled: %s", "; ".join(_pulled(home / _COPIES / node.name) for node in plan.nodes))
+                _LOG.info(
+                    "pulled: %s", "; ".join(_describe_pulled_files(home / _COPIES / node.name) for node in plan.nodes)
+                )
 
 
-def _with_copy(node: NodePlan, home: Path) -> NodePlan:
+def _give_own_corpus(node: NodePlan, home: Path) -> NodePlan:
     """Return the node with its own corpus directory, as if on its own disk."""
     return node._replace(variables={"ASSAYER_CORPUS__PATH": str(home / _COPIES / node.name)})
 
 
-def _pulled(copy: Path) -> str:
+def _describe_pulled_files(copy: Path) -> str:
     files = [path for path in copy.rglob("*") if path.is_file()]
     return f"{copy.name} {len(files)} files, {sum(file.stat().st_size for file in files) / 2**20:.1f} MiB"
 
 
-def _service(
+def _build_service(
     chaos: Chaos, simulator: Simulator, home: Path, arguments: tuple[str, ...], ray_nodes: tuple[Node, ...]
 ) -> Service:
-    return Service(home, arguments, environment(chaos.corpus, simulator, home), ray_nodes)
+    return Service(home, arguments, build_environment(chaos.corpus, simulator, home), ray_nodes)
 
 
-def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str]:
+def build_environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str]:
     """Return this process's environment without existing ASSAYER_ and OPENAI_ variables, with deadlines that suit a
     run of minutes."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
@@ -249,23 +253,23 @@ def environment(corpus: Path, simulator: Simulator, home: Path) -> dict[str, str
     }
 
 
-async def _read_once_purged(home: Path, record: Path, erasures: Path) -> Findings:
+async def _read_once_purged(home: Path, accepted_file: Path, erasures_file: Path) -> Findings:
     """Return the findings. While there are violations, wait for the next purge, because data stored at the moment of an
     erasure is deleted only then."""
-    deadline = time.monotonic() + _PURGED_SECONDS
+    deadline = time.monotonic() + _PURGE_WAIT_SECONDS
     while True:
-        findings = await _read(home, record, erasures)
+        findings = await _read(home, accepted_file, erasures_file)
         if not findings.violations or time.monotonic() > deadline:
             return findings
         await asyncio.sleep(1.0)
 
 
-async def _read(home: Path, record: Path, erasures: Path) -> Findings:
+async def _read(home: Path, accepted_file: Path, erasures_file: Path) -> Findings:
     """Run the reader in a separate process and return its findings."""
-    files = (str(erasures), str(home / "submissions"))
+    files = (str(erasures_file), str(home / "submissions"))
     async with EmbeddedPostgres(home / "postgres") as server:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "benchmarks.chaos.reader", await server.ensure(), str(record), *files),
+            *(sys.executable, "-m", "benchmarks.chaos.reader", await server.ensure(), str(accepted_file), *files),
             cwd=Path(__file__).parents[2],
             stdout=asyncio.subprocess.PIPE,
         )

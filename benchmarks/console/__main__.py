@@ -17,10 +17,10 @@ from assayer.models import Idea, IdeaId
 from assayer_client.accounts import Scope
 from benchmarks.console.bidding import time_bids
 from benchmarks.console.browsing import time_pages
-from benchmarks.console.child import ServedConsole, served
+from benchmarks.console.child import ServedConsole, serve_console
 from benchmarks.console.large_ranking import RANKING, add_ranking
 from benchmarks.console.watchers import add_watched_call, time_watchers
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from cluster.postgres import EmbeddedPostgres
 from orchestrator.access.api_keys import KeyPlan, generate_key
 from orchestrator.jobs.models import BatchId, JobId, TenantId, TenantPlan
@@ -33,7 +33,7 @@ from tests.unit.reports_fixture import full_report
 
 _TENANT, _BATCH = TenantId("bench"), BatchId("bt_bench")
 _TEXT = "We study how stored examples are overwritten, and rehearse those at risk. " * 60
-_TIMES = 15
+_REPETITIONS = 15
 _VIEWS = {
     "first page": TableView(),
     "sorted by score": TableView(sort="score", down=True),
@@ -58,8 +58,8 @@ _ENDED = """
 # Two of twenty reviewers for each proposal, with similar scores.
 _REVIEWERS = """
     INSERT INTO members (id, tenant, name, email, affiliation, role, invited_by)
-    SELECT 'mb_' || one, $1, 'Reviewer ' || one, one || '@example.org', '', 'reviewer', 'bench'
-    FROM generate_series(0, 19) AS one
+    SELECT 'mb_' || number, $1, 'Reviewer ' || number, number || '@example.org', '', 'reviewer', 'bench'
+    FROM generate_series(0, 19) AS number
 """
 _ASSIGNED = """
     INSERT INTO assignments (evaluation, member, assigned_at)
@@ -68,9 +68,9 @@ _ASSIGNED = """
 """
 _OPINIONS = """
     INSERT INTO opinions (evaluation, member, blind_score, blind_note, blind_answers, blind_at, score, note, answers)
-    SELECT evaluation, member, given, 'As discussed.', '{}', now(), given, 'As discussed.', '{}'
+    SELECT evaluation, member, drawn_score, 'As discussed.', '{}', now(), drawn_score, 'As discussed.', '{}'
     FROM (
-        SELECT evaluation, member, least(5, greatest(1, hashtext(evaluation) % 3 + 2 + round(random()))) AS given
+        SELECT evaluation, member, least(5, greatest(1, hashtext(evaluation) % 3 + 2 + round(random()))) AS drawn_score
         FROM assignments
     ) AS drawn
 """
@@ -99,14 +99,16 @@ _SCOPES: frozenset[Scope] = frozenset(("submit", "read", "manage"))
 
 
 def main() -> None:
-    parser = command_line("console", __doc__)
+    parser = build_parser("console", __doc__)
     parser.add_argument("--rows", type=int, default=5_000)
     parser.add_argument(
         "--only", choices=("queries", "pages", "bids", "dossier", "watchers"), help="measure only this part"
     )
     options = parser.parse_args()
     rows, only_part = options.rows, options.only
-    print(f"{heading()}\n{rows:,} proposals of {len(_TEXT):,} characters, {_TIMES} times each\n", flush=True)
+    print(
+        f"{format_heading()}\n{rows:,} proposals of {len(_TEXT):,} characters, {_REPETITIONS} times each\n", flush=True
+    )
     asyncio.run(_measure(rows, only_part))
 
 
@@ -118,15 +120,15 @@ async def _measure(rows: int, only_part: str | None) -> None:
             settings = DatabaseSettings(url=SecretStr(url), command_seconds=300)
             async with Database(settings) as database:
                 await database.migrate()
-                await _fill(database, rows)
+                await _fill_database(database, rows)
                 if only_part in (None, "queries"):
-                    await _time(PgCallTables(database))
+                    await _time_queries(PgCallTables(database))
                 await database.execute(_READABLE, _TENANT, full_report().model_dump_json())
                 key = generate_key()
                 await PgKeys(database, ApiKeySettings()).create(_TENANT, KeyPlan(name="bench", scopes=_SCOPES), key)
-                async with served(url) as service:
+                async with serve_console(url) as service:
                     if only_part in (None, "pages"):
-                        await time_pages(service.address, key.secret, _BATCH, _TIMES)
+                        await time_pages(service.address, key.secret, _BATCH, _REPETITIONS)
                     if only_part in (None, "bids"):
                         await time_bids(service.address, key.secret, _TENANT, _BATCH, database)
                     if only_part in (None, "dossier"):
@@ -136,9 +138,9 @@ async def _measure(rows: int, only_part: str | None) -> None:
                         await time_watchers(service, key.secret, database)
 
 
-async def _fill(database: Database, rows: int) -> None:
+async def _fill_database(database: Database, rows: int) -> None:
     await PgTenants(database).create(_TENANT, TenantPlan(name="bench", max_queued=rows + 1))
-    jobs = [_job(row) for row in range(1, rows + 1)]
+    jobs = [_build_job(row) for row in range(1, rows + 1)]
     await PgJobs(database).add(_TENANT, jobs, NewBatch(id=_BATCH, name="large", rows=rows))
     parts = tuple(
         PartFigure(name=name, title=name, share=0.5, value=5, scale_max=10, certainty="low", reason="")
@@ -152,34 +154,34 @@ async def _fill(database: Database, rows: int) -> None:
     await database.execute(_ENDED, _TENANT)
     await database.execute(_REPORTS, _TENANT)
     await database.execute(_FIGURES, _TENANT, figures.model_dump_json(), _TEXT)
-    await add_ranking(database, _TENANT, [_idea(row) for row in range(1, rows + 1)], max(1, rows // 10))
+    await add_ranking(database, _TENANT, [_build_idea(row) for row in range(1, rows + 1)], max(1, rows // 10))
     await database.execute(_REVIEWERS, _TENANT)
     await database.execute(_ASSIGNED, _TENANT)
     await database.execute(_OPINIONS)
     await database.execute("ANALYZE")
 
 
-def _idea(row: int) -> Idea:
+def _build_idea(row: int) -> Idea:
     title = f"Proposal {row}"
     return Idea(
         id=IdeaId(f"idea_{row}"), title=title, text=f"{title}. {_TEXT}", sections=(), source=f"A-2026-{row:05}.pdf"
     )
 
 
-def _job(row: int) -> NewJob:
-    idea = _idea(row)
+def _build_job(row: int) -> NewJob:
+    idea = _build_idea(row)
     request = EvaluationRequest(idea=idea, source=idea.source, method="scholareval")
     return NewJob(id=JobId(f"ev_{row}"), request=request, subject=idea.title, priority="batch", row=row)
 
 
-async def _time(tables: PgCallTables) -> None:
-    async def timed(view: TableView | None) -> float:
+async def _time_queries(tables: PgCallTables) -> None:
+    async def time_view(view: TableView | None) -> float:
         began = time.perf_counter()
         await (tables.count_by_outcome(_TENANT, _BATCH) if view is None else tables.get_page(_TENANT, _BATCH, view))
         return 1_000 * (time.perf_counter() - began)
 
     for name, view in {**_VIEWS, "counts by outcome": None}.items():
-        times = sorted([await timed(view) for _ in range(_TIMES)])
+        times = sorted([await time_view(view) for _ in range(_REPETITIONS)])
         print(f"{name:22} median {statistics.median(times):6.1f} ms   slowest {times[-1]:6.1f} ms", flush=True)
 
 

@@ -29,31 +29,31 @@ _EXPERTISE = {
 async def time_bids(address: str, key: str, tenant: TenantId, batch: str, database: Database) -> None:
     """Ask the reviewers for bids, and time the first and the second view of each."""
     members = PgMembers(database, PgAuditLog(database), PgMails(database, enabled=False))
-    async with _client(address, key) as officer:
-        opening = await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
-        opening.raise_for_status()
+    async with _open_client(address, key) as officer:
+        bidding_response = await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
+        bidding_response.raise_for_status()
     print("\nBids: milliseconds of the first and the second view; the index is built before the first", flush=True)
     for number in range(_REVIEWERS):
         member, new_key = MemberId(f"mb_{number}"), generate_key()
         author = ActBy(Actor("bench", "Bench", "owner"), dt.datetime.now(dt.UTC))
         await members.give_key(tenant, member, new_key, author)
-        async with _client(address, new_key.secret) as reviewer, httpx2.AsyncClient(base_url=address) as browser:
+        async with _open_client(address, new_key.secret) as reviewer, httpx2.AsyncClient(base_url=address) as browser:
             response = await reviewer.put(f"/v1/members/{member}/expertise", json=_EXPERTISE)
             response.raise_for_status()
-            signed_in = await browser.post(
+            sign_in_response = await browser.post(
                 "/console/sign-in", data={"key": new_key.secret}, headers={"Origin": address}
             )
-            if signed_in.status_code != httpx2.codes.SEE_OTHER:
-                raise RuntimeError(f"Signing in was answered with {signed_in.status_code}.")
-            views = [await _viewed(browser, f"/console/bids/{batch}") for _ in range(2)]
+            if sign_in_response.status_code != httpx2.codes.SEE_OTHER:
+                raise RuntimeError(f"Signing in was answered with {sign_in_response.status_code}.")
+            views = [await _time_view(browser, f"/console/bids/{batch}") for _ in range(2)]
         print(f"reviewer {number + 1}   first {views[0]:6.0f}   second {views[1]:6.0f}", flush=True)
 
 
-def _client(address: str, key: str) -> httpx2.AsyncClient:
+def _open_client(address: str, key: str) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=120)
 
 
-async def _viewed(browser: httpx2.AsyncClient, path: str) -> float:
+async def _time_view(browser: httpx2.AsyncClient, path: str) -> float:
     began = time.perf_counter()
     page = await browser.get(path, timeout=120)
     page.raise_for_status()

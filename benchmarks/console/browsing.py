@@ -13,10 +13,10 @@ from benchmarks.console.large_ranking import RANKING
 _TIMING = """
 () => new Promise(done => {
   const answer = () => {
-    const told = performance.getEntriesByType("navigation")[0];
+    const navigation = performance.getEntriesByType("navigation")[0];
     const paint = performance.getEntriesByName("first-contentful-paint")[0];
-    if (!paint || !told.loadEventEnd) return setTimeout(answer, 5);
-    done([told.responseEnd - told.requestStart, paint.startTime]);
+    if (!paint || !navigation.loadEventEnd) return setTimeout(answer, 5);
+    done([navigation.responseEnd - navigation.requestStart, paint.startTime]);
   };
   answer();
 })
@@ -24,7 +24,7 @@ _TIMING = """
 """Milliseconds from the request to the end of the response, and from the start to the first paint."""
 
 
-async def time_pages(address: str, key: str, batch: str, times: int) -> None:
+async def time_pages(address: str, key: str, batch: str, repetitions: int) -> None:
     page_url = f"{address}/console/calls/{batch}"
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
@@ -49,50 +49,54 @@ async def time_pages(address: str, key: str, batch: str, times: int) -> None:
             await page.get_by_role("heading", name="1 proposal", exact=True).wait_for()
 
         print(
-            f"\nIn Chromium, {times} times each: milliseconds until the response ends, then until it is visible",
+            f"\nIn Chromium, {repetitions} times each: milliseconds until the response ends, then until it is visible",
             flush=True,
         )
-        await _time_opening(page, "first paint of the table", page_url, times)
-        await _time_opening(page, "last page of the table", f"{page_url}?page=100", times)
-        await _time_opening(page, "open a proposal", f"{address}/console/proposals/ev_7", times)
-        await _time_opening(page, "open the plots", f"{page_url}/plots", times)
-        await _time_opening(page, "plots with a ranking", f"{page_url}/plots?ranking={RANKING}", times)
-        await _time_opening(page, "table by rank", f"{page_url}?ranking={RANKING}&sort=rank", times)
-        await _time_opening(page, "table of one band", f"{page_url}?ranking={RANKING}&sort=rank&band=human", times)
-        await _time_opening(page, "the ranking", f"{page_url}/rankings/{RANKING}", times)
-        await _time_opening(page, "the ranking cut elsewhere", f"{page_url}/rankings/{RANKING}?cut=700", times)
-        await _time_opening(page, "rankings of the call", f"{page_url}/rankings", times)
-        await _time_opening(page, "compare two", f"{address}/console/compare?id=ev_7&id=ev_8", times)
-        await _time_opening(page, "who reviews what", f"{page_url}/assignments", times)
-        await _time_opening(page, "most missing reviews", f"{page_url}/assignments?sort=missing", times)
-        await _time_opening(page, "what reviewers think", f"{page_url}/panel", times)
-        await _time_opening(page, "widest spread first", f"{page_url}/panel?sort=spread&only=apart", times)
-        await _time_opening(page, "last page of opinions", f"{page_url}/panel?page=100", times)
-        await _time_action(page, "sort by score", page_url, sort, times)
-        await _time_action(page, "filter by corpus fit", page_url, filter, times)
-        await _time_action(page, "search (waits 300 ms)", page_url, search, times)
+        await _time_opening(page, "first paint of the table", page_url, repetitions)
+        await _time_opening(page, "last page of the table", f"{page_url}?page=100", repetitions)
+        await _time_opening(page, "open a proposal", f"{address}/console/proposals/ev_7", repetitions)
+        await _time_opening(page, "open the plots", f"{page_url}/plots", repetitions)
+        await _time_opening(page, "plots with a ranking", f"{page_url}/plots?ranking={RANKING}", repetitions)
+        await _time_opening(page, "table by rank", f"{page_url}?ranking={RANKING}&sort=rank", repetitions)
+        await _time_opening(
+            page, "table of one band", f"{page_url}?ranking={RANKING}&sort=rank&band=human", repetitions
+        )
+        await _time_opening(page, "the ranking", f"{page_url}/rankings/{RANKING}", repetitions)
+        await _time_opening(page, "the ranking cut elsewhere", f"{page_url}/rankings/{RANKING}?cut=700", repetitions)
+        await _time_opening(page, "rankings of the call", f"{page_url}/rankings", repetitions)
+        await _time_opening(page, "compare two", f"{address}/console/compare?id=ev_7&id=ev_8", repetitions)
+        await _time_opening(page, "who reviews what", f"{page_url}/assignments", repetitions)
+        await _time_opening(page, "most missing reviews", f"{page_url}/assignments?sort=missing", repetitions)
+        await _time_opening(page, "what reviewers think", f"{page_url}/panel", repetitions)
+        await _time_opening(page, "widest spread first", f"{page_url}/panel?sort=spread&only=apart", repetitions)
+        await _time_opening(page, "last page of opinions", f"{page_url}/panel?page=100", repetitions)
+        await _time_action(page, "sort by score", page_url, sort, repetitions)
+        await _time_action(page, "filter by corpus fit", page_url, filter, repetitions)
+        await _time_action(page, "search (waits 300 ms)", page_url, search, repetitions)
         await browser.close()
 
 
-async def _time_opening(page: Page, name: str, address: str, times: int) -> None:
+async def _time_opening(page: Page, name: str, address: str, repetitions: int) -> None:
     timings = []
-    for _ in range(times):
+    for _ in range(repetitions):
         await page.goto(address)
         timings.append(await page.evaluate(_TIMING))
-    _print_timings(name, [item[0] for item in timings], [item[1] for item in timings])
+    _print_timings(name, [timing[0] for timing in timings], [timing[1] for timing in timings])
 
 
-async def _time_action(page: Page, name: str, address: str, act: Callable[[], Awaitable[None]], times: int) -> None:
+async def _time_action(
+    page: Page, name: str, address: str, act: Callable[[], Awaitable[None]], repetitions: int
+) -> None:
     server_ms, visible_ms = [], []
-    for _ in range(times):
+    for _ in range(repetitions):
         await page.goto(address)
         began = time.perf_counter()
-        async with page.expect_response(lambda answer: "/console/calls/" in answer.url) as expected_response:
+        async with page.expect_response(lambda response: "/console/calls/" in response.url) as expected_response:
             await act()
             visible_ms.append(1_000 * (time.perf_counter() - began))
-        answer = await expected_response.value
-        await answer.finished()
-        timing = answer.request.timing
+        response = await expected_response.value
+        await response.finished()
+        timing = response.request.timing
         server_ms.append(timing["responseEnd"] - timing["requestStart"])
     _print_timings(name, server_ms, visible_ms)
 

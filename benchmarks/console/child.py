@@ -26,7 +26,7 @@ class ServedConsole(NamedTuple):
 
 
 @asynccontextmanager
-async def served(database_url: str) -> AsyncIterator[ServedConsole]:
+async def serve_console(database_url: str) -> AsyncIterator[ServedConsole]:
     command = (sys.executable, "-m", "benchmarks.console.child", database_url)
     child = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, env=os.environ)
     try:
@@ -42,14 +42,14 @@ async def served(database_url: str) -> AsyncIterator[ServedConsole]:
 async def _serve(database_url: str) -> None:
     settings = Settings()
 
-    async def ready() -> Sequence[Check]:
+    async def check_readiness() -> Sequence[Check]:
         return ()
 
     async with (
         Database(DatabaseSettings(url=SecretStr(database_url))) as database,
         NotificationListener(database) as listener,
     ):
-        services = api_services(settings, database, listener, SystemClock(), None, ready)
+        services = api_services(settings, database, listener, SystemClock(), None, check_readiness)
         with socket.socket() as listening_socket:
             listening_socket.bind(("127.0.0.1", 0))
             listening_socket.listen()

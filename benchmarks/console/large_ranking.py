@@ -32,12 +32,12 @@ async def add_ranking(database: Database, tenant: TenantId, ideas: Sequence[Idea
     """Store a ranking of the ideas in the given order; print how long each step took."""
     jobs, leases = PgJobs(database), PgLeases(database, QueueSettings())
     began = time.perf_counter()
-    work = RankingRequest(ideas=tuple(ideas), shortlist_size=cutoff)
-    job = NewJob(id=JobId(RANKING), request=work, subject=f"large: {len(ideas):,} proposals", priority="batch")
+    request = RankingRequest(ideas=tuple(ideas), shortlist_size=cutoff)
+    job = NewJob(id=JobId(RANKING), request=request, subject=f"large: {len(ideas):,} proposals", priority="batch")
     await jobs.add(tenant, [job])
     submitted = time.perf_counter()
     (lease,) = await leases.acquire("bench", FreeSlots(1, 0))
-    result = _result(ideas, cutoff)
+    result = _build_result(ideas, cutoff)
     result_json = result.model_dump(mode="json")
     verdict_started = time.perf_counter()
     if not await leases.finish(lease, JobVerdict(state="succeeded", result=result_json, cost_usd=50.0)):
@@ -51,10 +51,12 @@ async def add_ranking(database: Database, tenant: TenantId, ideas: Sequence[Idea
     )
 
 
-def _result(ideas: Sequence[Idea], cutoff: int) -> RankingResult:
-    draw = random.Random(0)
-    comparisons = _comparisons(ideas, round(RankingOptions().comparisons_per_idea * len(ideas)), draw)
-    times = Counter(item for answer in comparisons for item in (answer.first, answer.second))
+def _build_result(ideas: Sequence[Idea], cutoff: int) -> RankingResult:
+    rng = random.Random(0)
+    comparisons = _generate_comparisons(ideas, round(RankingOptions().comparisons_per_idea * len(ideas)), rng)
+    comparison_counts = Counter(
+        idea_id for comparison in comparisons for idea_id in (comparison.first, comparison.second)
+    )
     count = len(ideas)
     ranked_ideas = tuple(
         RankedIdea(
@@ -66,12 +68,11 @@ def _result(ideas: Sequence[Idea], cutoff: int) -> RankingResult:
             strength=2 - 4 * rank / count,
             strengths=Interval(low=1.4 - 4 * rank / count, high=2.6 - 4 * rank / count),
             dimension_strengths={
-                default_dimension.name: 2 - 4 * rank / count + draw.uniform(-1, 1)
-                for default_dimension in DEFAULT_DIMENSIONS
+                dimension.name: 2 - 4 * rank / count + rng.uniform(-1, 1) for dimension in DEFAULT_DIMENSIONS
             },
-            comparisons=times[idea.id],
+            comparisons=comparison_counts[idea.id],
             shortlist_probability=min(1.0, max(0.0, (cutoff + 200 - rank) / 400)),
-            band=_band(rank, cutoff),
+            band=_choose_band(rank, cutoff),
             baseline_predictions={},
         )
         for rank, idea in enumerate(ideas, start=1)
@@ -118,16 +119,16 @@ def _result(ideas: Sequence[Idea], cutoff: int) -> RankingResult:
     return RankingResult(ranking=ranking, comparisons=comparisons)
 
 
-def _band(rank: int, cutoff: int) -> Band:
+def _choose_band(rank: int, cutoff: int) -> Band:
     return "in" if rank < cutoff - 180 else "human" if rank < cutoff + 180 else "out"
 
 
-def _comparisons(ideas: Sequence[Idea], count: int, draw: random.Random) -> tuple[Comparison, ...]:
+def _generate_comparisons(ideas: Sequence[Idea], count: int, rng: random.Random) -> tuple[Comparison, ...]:
     """Return comparisons of the seventh and eighth idea in both orders, then of random pairs, each at most once per
     order."""
     pairs = {(6, 7): None, (7, 6): None}
     while len(pairs) < count:
-        first, second = draw.randrange(len(ideas)), draw.randrange(len(ideas))
+        first, second = rng.randrange(len(ideas)), rng.randrange(len(ideas))
         if first != second:
             pairs[first, second] = None
     return tuple(
@@ -135,8 +136,8 @@ def _comparisons(ideas: Sequence[Idea], count: int, draw: random.Random) -> tupl
             first=ideas[first].id,
             second=ideas[second].id,
             verdicts=tuple(
-                DimensionVerdict(dimension=default_dimension.name, winner=draw.choice(_WINNERS), reason=_REASON)
-                for default_dimension in DEFAULT_DIMENSIONS
+                DimensionVerdict(dimension=dimension.name, winner=rng.choice(_WINNERS), reason=_REASON)
+                for dimension in DEFAULT_DIMENSIONS
             ),
         )
         for first, second in pairs

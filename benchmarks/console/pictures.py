@@ -10,12 +10,12 @@ from playwright.async_api import Page
 _QUALITY = 60
 
 
-async def picture(page: Page, path: Path) -> None:
+async def save_screenshot(page: Page, path: Path) -> None:
     """Save a screenshot of the page's visible area."""
-    shot = await page.screenshot()
-    await asyncio.to_thread(_save, shot, path)
+    screenshot = await page.screenshot()
+    await asyncio.to_thread(_save_compressed, screenshot, path)
 
 
-def _save(shot: bytes, path: Path) -> None:
-    with Image.open(io.BytesIO(shot)) as image:
+def _save_compressed(screenshot: bytes, path: Path) -> None:
+    with Image.open(io.BytesIO(screenshot)) as image:
         image.convert("RGB").save(path, "WEBP", quality=_QUALITY, method=6)

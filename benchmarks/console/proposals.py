@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from benchmarks.records import read_records
 
-_FILES, _MORE = 118, 37
-_BROKEN = (("A-2026-0901", "Empty", ""), ("A-2026-0902", "Too short", "Later."), ("A-2026-0903", "", ""))
+_FILE_COUNT, _ROW_COUNT = 118, 37
+_INVALID_ROWS = (("A-2026-0901", "Empty", ""), ("A-2026-0902", "Too short", "Later."), ("A-2026-0903", "", ""))
 _FIELDS = (
     ("coral reefs", "sound recordings", "which larvae settle where"),
     ("mine slag", "pulsed currents", "which metals can be won back"),
@@ -22,7 +22,7 @@ _FIELDS = (
     ("peer review", "paired readings", "where two readers part"),
     ("river ice", "buried fibres", "when a dam of ice will break"),
 )
-_WAYS = (
+_TITLE_STARTS = (
     "Listening to",
     "Predicting",
     "Mapping",
@@ -41,47 +41,53 @@ class ProposalFile(NamedTuple):
 
 def generate_proposals() -> list[ProposalFile]:
     """Return invented proposals, which may appear in published screenshots."""
-    draw = random.Random(19)
-    texts = [_generate_proposal(number, draw) for number in range(1, _FILES + _MORE + 1)]
+    rng = random.Random(19)
+    texts = [_generate_proposal(number, rng) for number in range(1, _FILE_COUNT + _ROW_COUNT + 1)]
     files = [
-        ProposalFile(f"A-2026-{at:04}.txt", f"# {title}\n\n{text}".encode())
-        for at, (title, text) in enumerate(texts, 1)
+        ProposalFile(f"A-2026-{number:04}.txt", f"# {title}\n\n{text}".encode())
+        for number, (title, text) in enumerate(texts, 1)
     ]
-    return [*files[:_FILES], _table([(f"A-2026-{at:04}", *item) for at, item in enumerate(texts, 1)][_FILES:])]
+    return [
+        *files[:_FILE_COUNT],
+        _build_table([(f"A-2026-{number:04}", *text) for number, text in enumerate(texts, 1)][_FILE_COUNT:]),
+    ]
 
 
 def read_proposals(data: Path) -> list[ProposalFile]:
     """Return real ideas from the data folder: 48 of ScholarIdeas, 49 of AI-Researcher, 21 awards, and 37 more awards as
     table rows."""
     texts = [path.read_text("utf-8") for path in sorted(data.glob("scholarideas/*/*.txt")) if path.name != "cutoff.txt"]
-    texts += [line["text"] for line in read_records(data / "ai_researcher" / "ideas.jsonl.gz")]
-    awards = [(line["title"], line["abstract"]) for line in read_records(data / "grants" / "nsf_2026.jsonl.gz")]
-    missing_count = _FILES - len(texts)
+    texts += [record["text"] for record in read_records(data / "ai_researcher" / "ideas.jsonl.gz")]
+    awards = [(record["title"], record["abstract"]) for record in read_records(data / "grants" / "nsf_2026.jsonl.gz")]
+    missing_count = _FILE_COUNT - len(texts)
     texts += [f"# {title}\n\n{text}" for title, text in awards[:missing_count]]
     files = [ProposalFile(f"A-2026-{number:04}.txt", text.encode()) for number, text in enumerate(texts, 1)]
-    table_awards = awards[missing_count : missing_count + _MORE]
-    return [*files, _table([(f"A-2026-{number + _FILES:04}", *item) for number, item in enumerate(table_awards, 1)])]
+    table_awards = awards[missing_count : missing_count + _ROW_COUNT]
+    return [
+        *files,
+        _build_table([(f"A-2026-{number + _FILE_COUNT:04}", *award) for number, award in enumerate(table_awards, 1)]),
+    ]
 
 
-def _generate_proposal(number: int, draw: random.Random) -> tuple[str, str]:
+def _generate_proposal(number: int, rng: random.Random) -> tuple[str, str]:
     subject, means, question = _FIELDS[number % len(_FIELDS)]
-    title = f"{_WAYS[number // len(_FIELDS) % len(_WAYS)]} {subject}"
-    sites, years = draw.randint(3, 40), draw.randint(2, 5)
+    title = f"{_TITLE_STARTS[number // len(_FIELDS) % len(_TITLE_STARTS)]} {subject}"
+    sites, years = rng.randint(3, 40), rng.randint(2, 5)
     author = "Authors: Grace Hopper, Yale University\n\n" if number in (5, 42) else ""
     text = (
         f"{author}We ask {question}, and study {subject} with {means} at {sites} sites over {years} years. Earlier "
         "work looked at single places and told causes from company only by their order in time. We change one thing "
         "at a time at half of the sites, drawn by lot, and keep the others as they are. The first outcome is "
         "measured by people who do not know which site is which. With this many sites an effect of "
-        f"{draw.randint(5, 30)} % is found with a power of 0.8. We publish data and programs, negative results "
+        f"{rng.randint(5, 30)} % is found with a power of 0.8. We publish data and programs, negative results "
         f"included. Number {number}."
     )
     return title, text
 
 
-def _table(rows: list[tuple[str, str, str]]) -> ProposalFile:
+def _build_table(rows: list[tuple[str, str, str]]) -> ProposalFile:
     text = io.StringIO()
     table = csv.writer(text)
     table.writerow(("id", "title", "text"))
-    table.writerows([*rows, *_BROKEN])
+    table.writerows([*rows, *_INVALID_ROWS])
     return ProposalFile("more.csv", text.getvalue().encode())

@@ -25,14 +25,14 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from assayer_client import AsyncClient
 from assayer_client.reviewing import OpinionBody
-from benchmarks.console.pictures import picture
+from benchmarks.console.pictures import save_screenshot
 from benchmarks.console.proposals import ProposalFile, generate_proposals, read_proposals
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from simulator.process import Simulator
 
 _ROOT = Path(__file__).parents[2]
-_RUN = "from cluster.cli.main import main; main()"
-_CUT = 20
+_CLI_CODE = "from cluster.cli.main import main; main()"
+_SHORTLIST_SIZE = 20
 
 
 class Walk:
@@ -52,7 +52,7 @@ class Walk:
         self.began = time.monotonic()
 
     def run(self, *arguments: object) -> str:
-        command = [sys.executable, "-c", _RUN, *map(str, arguments)]
+        command = [sys.executable, "-c", _CLI_CODE, *map(str, arguments)]
         process = subprocess.run(
             command, env=self.environment, cwd=self.home, capture_output=True, text=True, check=False
         )
@@ -61,8 +61,8 @@ class Walk:
         return process.stdout.strip() or " ".join(process.stderr.split())
 
     @contextmanager
-    def serving(self) -> Iterator[None]:
-        command = [sys.executable, "-c", _RUN, "serve", "--port", "0"]
+    def serve(self) -> Iterator[None]:
+        command = [sys.executable, "-c", _CLI_CODE, "serve", "--port", "0"]
         log = (self.home / "serve.log").open("w")
         process = subprocess.Popen(
             command, env=self.environment, cwd=self.home, stdout=subprocess.PIPE, stderr=log, text=True
@@ -80,7 +80,7 @@ class Walk:
             process.wait()
             log.close()
 
-    async def signed_in(self, browser: Browser, key: str) -> Page:
+    async def sign_in(self, browser: Browser, key: str) -> Page:
         page = await (await browser.new_context(viewport={"width": 1280, "height": 840})).new_page()
         await page.goto(f"{self.address}/console")
         await page.get_by_label("API key").fill(key)
@@ -88,15 +88,15 @@ class Walk:
         await page.get_by_role("button", name="Sign out").wait_for()
         return page
 
-    async def show(self, page: Page, name: str) -> None:
+    async def save_picture(self, page: Page, name: str) -> None:
         if self.pictures is not None:
-            await picture(page, self.pictures / f"{name}.webp")
+            await save_screenshot(page, self.pictures / f"{name}.webp")
 
-    def tell(self, words: str) -> None:
-        print(f"{time.monotonic() - self.began:6.0f} s  {words}", flush=True)
+    def report(self, message: str) -> None:
+        print(f"{time.monotonic() - self.began:6.0f} s  {message}", flush=True)
 
 
-async def play(walk: Walk, files: list[ProposalFile]) -> None:
+async def run_walkthrough(walk: Walk, files: list[ProposalFile]) -> None:
     walk.environment |= {"ASSAYER_API_URL": walk.address}
     scopes = [word for scope in ("submit", "read", "manage") for word in ("--scope", scope)]
     walk.environment |= {"ASSAYER_API_KEY": walk.run("admin", "keys", "create", "walk", "--tenant", "default", *scopes)}
@@ -107,26 +107,26 @@ async def play(walk: Walk, files: list[ProposalFile]) -> None:
         browser = await playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"), chromium_sandbox=os.geteuid() != 0
         )
-        owner = await walk.signed_in(browser, owner_key)
+        owner = await walk.sign_in(browser, owner_key)
         call = await _submit(walk, owner, files)
         await client.batches.wait(call, seconds=3_600)
         batch = await client.batches.get(call)
-        walk.tell(f"evaluated: {json.dumps(batch.states)}, {batch.rejected} refused, cost {batch.cost_usd}")
+        walk.report(f"evaluated: {json.dumps(batch.states)}, {batch.rejected} refused, cost {batch.cost_usd}")
         await owner.goto(f"{walk.address}/console/calls/{call}?sort=score&down=true")
-        await walk.show(owner, "table")
+        await walk.save_picture(owner, "table")
         await owner.locator("td.title a").first.click()
         await owner.get_by_role("heading", name="Report findings").wait_for()
-        best = owner.url.rpartition("/")[2]
-        await walk.show(owner, "proposal")
+        best_evaluation = owner.url.rpartition("/")[2]
+        await walk.save_picture(owner, "proposal")
         keys = await _invite(walk, owner)
         await _assign(walk, owner, call)
-        first = await _review_by_hand(walk, browser, keys[0], best)
-        await _opinions(walk, keys, call, first)
+        reviewed_evaluation = await _review_by_hand(walk, browser, keys[0], best_evaluation)
+        await _give_opinions(walk, keys, call, reviewed_evaluation)
         ranking = await _shortlist(walk, owner, client, call)
-        await _plots(walk, owner, call, ranking)
+        await _show_plots(walk, owner, call, ranking)
         await _decide_each(walk, owner, call)
         await _decide(walk, owner, call)
-        await _letters(walk, owner, call)
+        await _send_letters(walk, owner, call)
         await _export(walk, client, call)
         await _erase(walk, owner)
         await browser.close()
@@ -143,16 +143,16 @@ async def _submit(walk: Walk, page: Page, files: list[ProposalFile]) -> str:
     await page.get_by_role("heading", name="If you submit this").wait_for()
     await page.mouse.move(0, 0)
     await page.get_by_role("heading", name="The call", exact=True).evaluate("one => one.scrollIntoView()")
-    await walk.show(page, "new-call")
+    await walk.save_picture(page, "new-call")
     await page.get_by_role("button", name="Submit", exact=True).click()
     await page.get_by_role("link", name="Follow the call").click()
     await page.get_by_role("heading", name="Spring call 2026").wait_for()
     call = page.url.rpartition("/")[2]
-    walk.tell(f"submitted as {call}")
+    walk.report(f"submitted as {call}")
     await page.goto(f"{walk.address}/console")
     await page.get_by_text("per hour").first.wait_for(timeout=600_000)
     await page.reload()
-    await walk.show(page, "calls")
+    await walk.save_picture(page, "calls")
     return call
 
 
@@ -177,7 +177,7 @@ async def _invite(walk: Walk, page: Page) -> list[str]:
         await page.get_by_label("Keywords").fill(keywords)
         await page.get_by_role("button", name="Save").click()
         await page.get_by_text("Saved.", exact=True).wait_for()
-    walk.tell("two reviewers invited, each with a key and keywords")
+    walk.report("two reviewers invited, each with a key and keywords")
     return keys
 
 
@@ -186,17 +186,17 @@ async def _assign(walk: Walk, page: Page, call: str) -> None:
     await page.get_by_role("button", name="Plan assignments").click()
     await page.get_by_role("heading", name="Planned assignments").wait_for()
     await page.get_by_role("heading", name="Who reviews").evaluate("one => one.scrollIntoView()")
-    await walk.show(page, "assignments")
+    await walk.save_picture(page, "assignments")
     button = page.get_by_role("button", name="Assign these")
-    walk.tell(f"{await button.inner_text()}; conflicts found: {await page.get_by_text('found by name').count()}")
+    walk.report(f"{await button.inner_text()}; conflicts found: {await page.get_by_text('found by name').count()}")
     await button.click()
     await page.get_by_role("button", name="Withdraw").first.wait_for()
 
 
 async def _review_by_hand(walk: Walk, browser: Browser, key: str, evaluation: str) -> str:
-    page = await walk.signed_in(browser, key)
+    page = await walk.sign_in(browser, key)
     await page.goto(f"{walk.address}/console/review/{evaluation}")
-    await walk.show(page, "blind")
+    await walk.save_picture(page, "blind")
     await page.get_by_label("4", exact=True).check()
     await page.get_by_label("Why").first.fill("A clean design, and the power is stated.")
     await page.get_by_role("button", name="Give first review").click()
@@ -205,7 +205,7 @@ async def _review_by_hand(walk: Walk, browser: Browser, key: str, evaluation: st
     await page.get_by_label("3", exact=True).check()
     await page.get_by_role("button", name="Revise").click()
     await page.get_by_text("First review (cannot be changed)").wait_for()
-    walk.tell("one proposal reviewed by hand: blind, then with the findings, revised")
+    walk.report("one proposal reviewed by hand: blind, then with the findings, revised")
     return evaluation
 
 
@@ -214,35 +214,37 @@ async def _judge_a_claim(walk: Walk, page: Page) -> None:
         await part.click()
     claim = page.locator("li:has(.judge)").first
     if not await claim.count():
-        walk.tell("the report has no claim to judge")
+        walk.report("the report has no claim to judge")
         return
     await claim.locator("summary").click()
     await claim.get_by_label("Why").fill("The proposal does say how sites are drawn.")
     await claim.get_by_role("button", name="I disagree").click()
     await page.get_by_text("You disagree").first.scroll_into_view_if_needed()
-    await walk.show(page, "claims")
+    await walk.save_picture(page, "claims")
 
 
-async def _opinions(walk: Walk, keys: list[str], call: str, finished_evaluation: str) -> None:
+async def _give_opinions(walk: Walk, keys: list[str], call: str, finished_evaluation: str) -> None:
     """Give the remaining first opinions with the API client."""
-    draw, opinion_count = random.Random(7), 0
-    worth: dict[str, int] = {}
+    rng, opinion_count = random.Random(7), 0
+    base_scores: dict[str, int] = {}
     for key in keys:
         async with AsyncClient(walk.address, key) as reviewer:
-            for item in (await reviewer.reviewing.list_assignments(batch=call)).items:
-                if item.opinion != "none" or (item.evaluation == finished_evaluation and key == keys[0]):
+            for assignment in (await reviewer.reviewing.list_assignments(batch=call)).items:
+                if assignment.opinion != "none" or (assignment.evaluation == finished_evaluation and key == keys[0]):
                     continue
-                base = worth.setdefault(item.evaluation, draw.randint(1, 5))
-                score = min(5, max(1, base + draw.choice((-1, 0, 0, 0, 1))))
-                await reviewer.reviewing.give_opinion(item.evaluation, OpinionBody(score=score, note="As discussed."))
+                base = base_scores.setdefault(assignment.evaluation, rng.randint(1, 5))
+                score = min(5, max(1, base + rng.choice((-1, 0, 0, 0, 1))))
+                await reviewer.reviewing.give_opinion(
+                    assignment.evaluation, OpinionBody(score=score, note="As discussed.")
+                )
                 opinion_count += 1
-    walk.tell(f"{opinion_count} more first opinions")
+    walk.report(f"{opinion_count} more first opinions")
 
 
 async def _shortlist(walk: Walk, page: Page, client: AsyncClient, call: str) -> str:
     """Start a ranking, wait for it and return its id."""
     await page.goto(f"{walk.address}/console/calls/{call}/rankings")
-    await page.get_by_label("Number to be chosen").fill(str(_CUT))
+    await page.get_by_label("Number to be chosen").fill(str(_SHORTLIST_SIZE))
     await page.get_by_label("Comparisons per proposal").fill("4")
     await page.get_by_role("button", name="Estimate").click()
     await page.get_by_role("button", name="Start the ranking").click()
@@ -250,13 +252,13 @@ async def _shortlist(walk: Walk, page: Page, client: AsyncClient, call: str) -> 
     ranking = page.url.rpartition("/")[2]
     await client.rankings.wait(ranking, seconds=3_600)
     await page.get_by_role("button", name="Apply cutoff").wait_for()
-    await walk.show(page, "shortlist")
+    await walk.save_picture(page, "shortlist")
     bands = [await item.inner_text() for item in await page.locator("section.band h2").all()]
-    walk.tell(f"shortlist of {_CUT}: {'; '.join(bands)}")
+    walk.report(f"shortlist of {_SHORTLIST_SIZE}: {'; '.join(bands)}")
     return ranking
 
 
-async def _plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
+async def _show_plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
     await page.goto(f"{walk.address}/console/calls/{call}/plots?ranking={ranking}")
     headings = {
         "plots": "Ranks",
@@ -265,26 +267,31 @@ async def _plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
     }
     for name, title in headings.items():
         await page.get_by_role("heading", name=title).evaluate("one => one.scrollIntoView()")
-        await walk.show(page, name)
+        await walk.save_picture(page, name)
     orders = page.get_by_role("region", name="Agreement of reviewers with reports").locator("tbody tr")
     order_texts = [" ".join((await item.inner_text()).split()) for item in await orders.all()]
-    walk.tell(f"same order as a reviewer: {' · '.join(order_texts) or 'too few proposals have a score of the program'}")
+    walk.report(
+        f"same order as a reviewer: {' · '.join(order_texts) or 'too few proposals have a score of the program'}"
+    )
 
 
 async def _decide_each(walk: Walk, page: Page, call: str) -> None:
     """Fund the first proposals by the mean of their reviews, and decline the others, one page after another."""
     await page.goto(f"{walk.address}/console/calls/{call}/decisions?only=undecided")
-    boxes, act = page.locator("input[name=proposal]"), page.get_by_role("button", name="Decide on the ticked proposals")
-    for place in range(min(_CUT, await boxes.count())):
-        await boxes.nth(place).check()
-    await act.click()
+    boxes, decide_button = (
+        page.locator("input[name=proposal]"),
+        page.get_by_role("button", name="Decide on the ticked proposals"),
+    )
+    for position in range(min(_SHORTLIST_SIZE, await boxes.count())):
+        await boxes.nth(position).check()
+    await decide_button.click()
     await page.locator("select[name=outcome]").wait_for()
     while await boxes.count():
         await page.get_by_role("button", name="Tick all").click()
         await page.locator("select[name=outcome]").select_option("decline")
-        await act.click()
+        await decide_button.click()
         await page.wait_for_load_state()
-    walk.tell(" · ".join((await page.locator("dl.figures").inner_text()).split("\n")))
+    walk.report(" · ".join((await page.locator("dl.figures").inner_text()).split("\n")))
 
 
 async def _decide(walk: Walk, page: Page, call: str) -> None:
@@ -296,56 +303,56 @@ async def _decide(walk: Walk, page: Page, call: str) -> None:
     await page.get_by_role("button", name="Set the final score").click()
     await page.get_by_text("Final score: 2 of 5").wait_for()
     await page.goto(f"{walk.address}/console/calls/{call}/panel?sort=spread")
-    await walk.show(page, "panel")
+    await walk.save_picture(page, "panel")
     figures = " · ".join((await page.locator("dl.figures").inner_text()).split("\n"))
     await page.get_by_label("Note on the decision (optional)").fill("The first twenty by score, ties by the panel.")
     await page.get_by_role("button", name="Sign off this call").click()
     head = await page.locator("code.head").inner_text()
     await page.evaluate("scrollTo(0, 0)")
-    await walk.show(page, "signed-off")
-    walk.tell(f"panel: {figures}")
-    walk.tell(f"signed off, head {head[:24]}…")
+    await walk.save_picture(page, "signed-off")
+    walk.report(f"panel: {figures}")
+    walk.report(f"signed off, head {head[:24]}…")
 
 
-async def _letters(walk: Walk, page: Page, call: str) -> None:
+async def _send_letters(walk: Walk, page: Page, call: str) -> None:
     await page.goto(f"{walk.address}/console/calls/{call}/letters")
     await page.get_by_role("button", name="Tick all").click()
     await page.get_by_role("button", name="Mark the ticked letters as sent").click()
     await page.get_by_role("button", name="Tick all").wait_for(state="hidden")
-    walk.tell(f"{await page.locator('#letters').inner_text()} marked as sent")
+    walk.report(f"{await page.locator('#letters').inner_text()} marked as sent")
 
 
 async def _export(walk: Walk, client: AsyncClient, call: str) -> None:
     for format in ("csv", "xlsx", "jsonl"):
         path = await client.batches.save_results(call, walk.home / f"{call}.{format}", format=format)
-        walk.tell(f"exported {format}: {_size(path)}")
+        walk.report(f"exported {format}: {_format_size(path)}")
     dossier = await client.batches.save_dossier(call, walk.home / "dossier.pdf")
-    walk.tell(f"dossier: {_size(dossier)}")
+    walk.report(f"dossier: {_format_size(dossier)}")
     _verify(walk, "log.jsonl")
 
 
-def _size(path: Path) -> str:
+def _format_size(path: Path) -> str:
     return f"{path.stat().st_size:,} bytes"
 
 
 def _verify(walk: Walk, name: str) -> None:
     head = walk.run("admin", "audit-log", "export", name).split()[-1]
-    walk.tell(walk.run("admin", "audit-log", "verify", name, "--head", head).replace("\n", " "))
+    walk.report(walk.run("admin", "audit-log", "verify", name, "--head", head).replace("\n", " "))
 
 
 async def _erase(walk: Walk, page: Page) -> None:
     await page.goto(f"{walk.address}/console/erase?source=A-2026-0003.txt")
     await page.get_by_label("Delete all of this").check()
-    await walk.show(page, "erase")
+    await walk.save_picture(page, "erase")
     await page.get_by_role("button", name="Delete it").click()
     await page.wait_for_url("**/console/erase/*")
-    await walk.show(page, "erased")
-    walk.tell("one applicant erased")
+    await walk.save_picture(page, "erased")
+    walk.report("one applicant erased")
     _verify(walk, "log-after.jsonl")
 
 
 def main() -> None:
-    parser = command_line("console.walkthrough", __doc__)
+    parser = build_parser("console.walkthrough", __doc__)
     parser.add_argument("--data", type=Path, help="folder of real ideas, such as ../shared/data")
     parser.add_argument("--corpus", type=Path, default=_ROOT / "examples" / "corpus.jsonl", help="corpus to search")
     parser.add_argument("--pictures", type=Path, help="folder for screenshots; not with --data")
@@ -356,14 +363,14 @@ def main() -> None:
     *single_files, table = read_proposals(options.data) if options.data else generate_proposals()
     if options.pictures:
         options.pictures.mkdir(parents=True, exist_ok=True)
-    print(heading(), flush=True)
+    print(format_heading(), flush=True)
     with tempfile.TemporaryDirectory(prefix="assayer-walk-") as folder, Simulator(latency_mean=0) as simulator:
         home = Path(folder)
         home.chmod(0o711)  # as root, PostgreSQL runs as another user
         walk = Walk(home, simulator, options.pictures)
         walk.run("corpus", "build", options.corpus.resolve())
-        with walk.serving():
-            asyncio.run(play(walk, [*single_files[: options.files], table]))
+        with walk.serve():
+            asyncio.run(run_walkthrough(walk, [*single_files[: options.files], table]))
 
 
 if __name__ == "__main__":

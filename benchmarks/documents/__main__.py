@@ -21,12 +21,12 @@ from assayer.llm import NoLlm
 from assayer.models import Absent, EvaluationId, Idea, Identifiers, OwnReferenceOutcome, OwnReferences, Paper, PaperId
 from assayer.own_references.check import check_own_references
 from assayer.own_references.options import OwnReferenceOptions
-from assayer.ports import ProgressEvent
+from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
-from benchmarks.documents.labels import Label, LabelledDocument, covers, letters, match_entries
+from benchmarks.documents.labels import Label, LabelledDocument, covers, keep_letters, match_entries
 from benchmarks.documents.planting import plant_inventions
-from benchmarks.documents.words import missing_words
-from benchmarks.measuring import command_line, heading
+from benchmarks.documents.words import find_missing_words
+from benchmarks.measuring import build_parser, format_heading
 from cluster.clock import SystemClock
 from tests.memory_corpus import MemoryCorpus
 from workers.documents.idea_reader import read_ideas
@@ -63,24 +63,24 @@ class Result(NamedTuple):
 
 
 def main() -> None:
-    parser = command_line("documents", __doc__)
+    parser = build_parser("documents", __doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", help="path of the one document to measure")
     parser.add_argument("--details", action="store_true", help="print each entry that went wrong")
     options = parser.parse_args()
     lines = (options.folder / "entries.jsonl").read_text("utf-8").splitlines()
     documents = [LabelledDocument.model_validate_json(line) for line in lines]
-    print(heading())
-    corpus = MemoryCorpus(list(_records(documents)), HashingEmbedder())
-    selected = [item for item in documents if options.only in (None, item.document)]
-    results = [asyncio.run(_measure_document(options.folder, item, corpus)) for item in selected]
-    for line in _tables(results, with_details=options.details):
+    print(format_heading())
+    corpus = MemoryCorpus(list(_build_papers(documents)), HashingEmbedder())
+    selected = [document for document in documents if options.only in (None, document.document)]
+    results = [asyncio.run(_measure_document(options.folder, document, corpus)) for document in selected]
+    for line in _format_tables(results, with_details=options.details):
         print(line)
 
 
-def _records(documents: Sequence[LabelledDocument]) -> Iterator[Paper]:
+def _build_papers(documents: Sequence[LabelledDocument]) -> Iterator[Paper]:
     labelled_works = (entry.work for item in documents for entry in item.entries if entry.work)
-    works = {(letters(work.title), work.year, work.authors[:1]): work for work in labelled_works}
+    works = {(keep_letters(work.title), work.year, work.authors[:1]): work for work in labelled_works}
     for number, work in enumerate(works.values()):
         yield Paper(
             id=PaperId(f"work-{number}"),
@@ -102,10 +102,10 @@ async def _measure_document(folder: Path, document: LabelledDocument, corpus: Me
     (idea,) = reading.ideas
     matching = match_entries(document.entries, [work.raw or work.title for work in idea.references])
     planted_idea = plant_inventions(idea, seed=document.document)
-    outcomes = await _check(planted_idea.idea, corpus)
+    outcomes = await _check_references(planted_idea.idea, corpus)
     entry_outcomes = _judge_entries(document.entries, matching.pairs, idea, outcomes)
     inventions = [entry for title in planted_idea.titles for entry in outcomes.entries if covers(entry.text, title)]
-    words, lost_words = missing_words(path, idea)
+    words, lost_words = find_missing_words(path, idea)
     return Result(
         document.document,
         document.kind,
@@ -129,37 +129,32 @@ def _judge_entries(
     """Return the outcomes of entries whose work is in the corpus, each with the reason."""
     by_text = {entry.text: entry for entry in outcomes.entries}
     judgements = []
-    for place, read in pairs.items():
-        work, entry = entries[place].work, by_text.get(idea.references[read].raw)
+    for label_position, entry_position in pairs.items():
+        work, entry = entries[label_position].work, by_text.get(idea.references[entry_position].raw)
         if work is not None and entry is not None:
             explanation = entry.outcome.reason if isinstance(entry.outcome, Absent) else " ".join(entry.differences)
             judgements.append((entry.outcome, f"{explanation} | {entry.text[:200]} | record: {work.title[:80]}"))
     return judgements
 
 
-async def _check(idea: Idea, corpus: MemoryCorpus) -> OwnReferences:
-    run = Run(EvaluationId("benchmark"), None, SystemClock(), _Silent())
+async def _check_references(idea: Idea, corpus: MemoryCorpus) -> OwnReferences:
+    run = Run(EvaluationId("benchmark"), None, SystemClock(), NoProgress())
     sources = reference_sources(corpus, {}, LiteratureSettings(), run)
     options = OwnReferenceOptions(most=1_000, seconds=600)
     references = await check_own_references(idea, sources, NoLlm(), run, options)
     return references if isinstance(references, OwnReferences) else OwnReferences(parser="text", entries=())
 
 
-class _Silent:
-    def report(self, event: ProgressEvent) -> None:
-        """Report nothing."""
-
-
-def _tables(results: Sequence[Result], *, with_details: bool) -> Iterator[str]:
+def _format_tables(results: Sequence[Result], *, with_details: bool) -> Iterator[str]:
     yield f"\n| kind | files | {_COLUMNS} |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
     for kind in [*dict.fromkeys(result.kind for result in results), ""]:
         kind_results = [result for result in results if kind in ("", result.kind)]
-        yield _row(f"{kind or 'all'} | {len(kind_results)}", kind_results)
+        yield _format_row(f"{kind or 'all'} | {len(kind_results)}", kind_results)
     yield f"\n| file | kind | {_COLUMNS} |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
     for result in results:
-        yield _row(f"{result.document} | {result.kind}", [result])
+        yield _format_row(f"{result.document} | {result.kind}", [result])
     for result in results if with_details else ():
         for name, texts in (
             ("not told apart", result.lost),
@@ -171,7 +166,7 @@ def _tables(results: Sequence[Result], *, with_details: bool) -> Iterator[str]:
         yield f"{result.document} missing words: {json.dumps(dict(common), ensure_ascii=False)}"
 
 
-def _row(start: str, results: Sequence[Result]) -> str:
+def _format_row(start: str, results: Sequence[Result]) -> str:
     def total(name: str) -> int:
         values = (getattr(result, name) for result in results)
         return sum(len(value) if isinstance(value, tuple) else value for value in values)

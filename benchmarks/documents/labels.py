@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from assayer.models import CitedWork, Frozen
 
-_LENGTH = 5
+_SEQUENCE_LENGTH = 5
 """Length of the letter sequences that are compared, which tolerate line ends and hyphens."""
-_TITLE, _ENTRY = 0.8, 0.35
+_MIN_TITLE_OVERLAP, _MIN_ENTRY_OVERLAP = 0.8, 0.35
 """Minimum shares of the letter sequences of a title and of an entry that a matching entry must contain."""
-_LONGEST = 1.6
+_MAX_LENGTH_RATIO = 1.6
 """Maximum length of an entry read, as a multiple of the labelled one."""
 
 
@@ -34,34 +34,37 @@ class Matches(NamedTuple):
     extra: int
 
 
-def letters(text: str) -> str:
+def keep_letters(text: str) -> str:
     """Return the letters and digits of a text without accents and case."""
     return re.sub(r"[\W_]", "", unicodedata.normalize("NFKD", text).casefold())
 
 
-def covers(text: str, part: str, share: float = _TITLE) -> bool:
+def covers(text: str, part: str, share: float = _MIN_TITLE_OVERLAP) -> bool:
     """Return whether a text contains at least this share of the letter sequences of `part`."""
-    return _shared_share(text, part) >= share
+    return _compute_overlap(text, part) >= share
 
 
-def _shared_share(text: str, part: str) -> float:
-    part_sequences = _sequences(part)
-    return len(part_sequences & _sequences(text)) / len(part_sequences)
+def _compute_overlap(text: str, part: str) -> float:
+    part_sequences = _split_sequences(part)
+    return len(part_sequences & _split_sequences(text)) / len(part_sequences)
 
 
-def _sequences(text: str) -> set[str]:
-    text_letters = letters(text)
-    return {text_letters[start : start + _LENGTH] for start in range(max(1, len(text_letters) - _LENGTH + 1))}
+def _split_sequences(text: str) -> set[str]:
+    text_letters = keep_letters(text)
+    return {
+        text_letters[start : start + _SEQUENCE_LENGTH]
+        for start in range(max(1, len(text_letters) - _SEQUENCE_LENGTH + 1))
+    }
 
 
-def match_entries(labels: Sequence[Label], read: Sequence[str]) -> Matches:
+def match_entries(labels: Sequence[Label], entries: Sequence[str]) -> Matches:
     """Pair each entry read with the labelled entry that it matches best. An entry that contains two labelled entries is
     too long to match either."""
     pairs: dict[int, int] = {}
     extra = 0
-    for number, text in enumerate(read):
-        candidates = [place for place, label in enumerate(labels) if _fits(label, text)]
-        candidates.sort(key=lambda place: _shared_share(text, labels[place].text), reverse=True)
+    for number, text in enumerate(entries):
+        candidates = [place for place, label in enumerate(labels) if _is_match(label, text)]
+        candidates.sort(key=lambda place: _compute_overlap(text, labels[place].text), reverse=True)
         extra += not candidates
         best = next((place for place in candidates if place not in pairs), None)
         if best is not None and _is_short_enough(labels[best], text):
@@ -69,12 +72,12 @@ def match_entries(labels: Sequence[Label], read: Sequence[str]) -> Matches:
     return Matches(pairs, extra)
 
 
-def _fits(label: Label, text: str) -> bool:
+def _is_match(label: Label, text: str) -> bool:
     title = label.work.title if label.work else ""
     # Some styles print no titles.
     printed_text = title if title and covers(label.text, title) else label.text
-    return covers(text, label.text, _ENTRY) and covers(text, printed_text)
+    return covers(text, label.text, _MIN_ENTRY_OVERLAP) and covers(text, printed_text)
 
 
 def _is_short_enough(label: Label, text: str) -> bool:
-    return label.partial or len(letters(text)) <= _LONGEST * len(letters(label.text)) + 60
+    return label.partial or len(keep_letters(text)) <= _MAX_LENGTH_RATIO * len(keep_letters(label.text)) + 60

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from orchestrator.batches.csv_rows import read_csv_rows
 from orchestrator.batches.rows import AcceptedRow, LineCounter
 from tests.contract.office_files import word
@@ -30,19 +30,21 @@ from workers.documents.limits import DocumentLimits
 
 _WORDS = ("plans", "bees", "judge", "scores", "graph", "office", "reads", "model", "works", "field", "claim", "panel")
 _PAGES, _ROWS, _MEGABYTES = 300, 100_000, 49
-_PER_PAGE, _PER_LINE = 18, 12
+_LINES_PER_PAGE, _WORDS_PER_LINE = 18, 12
 
 
 def main() -> None:
-    parser = command_line("documents.large", __doc__)
+    parser = build_parser("documents.large", __doc__)
     parser.add_argument("--rows", type=int, default=_ROWS)
     parser.add_argument("--read", type=Path, help="read this file and print what it took; what the processes do")
     parser.add_argument("--upload", action="store_true", help="read it as the upload of a batch")
     options = parser.parse_args()
     if options.read:
-        _measure(options.read, _uploaded if options.upload else _read)
+        _measure(options.read, _read_upload if options.upload else _read)
         return
-    print(heading(), "\n| file | MB | ideas | words | seconds | of processor | memory, reader | parser |", sep="\n")
+    print(
+        format_heading(), "\n| file | MB | ideas | words | seconds | of processor | memory, reader | parser |", sep="\n"
+    )
     print("|:--|--:|--:|--:|--:|--:|--:|--:|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for name, make_file in _FILES.items():
@@ -69,7 +71,7 @@ def _read(path: Path) -> _Counts:
     return _Counts(len(reading.ideas), words, next((item.message for item in reading.rejected), ""))
 
 
-def _uploaded(path: Path) -> _Counts:
+def _read_upload(path: Path) -> _Counts:
     """Read the rows as the service does; it writes each to the database before it reads the next."""
     max_bytes = DocumentLimits().text_bytes
     lines = LineCounter(2 * _ROWS, lambda: False)
@@ -87,53 +89,58 @@ def _measure(path: Path, read: Callable[[Path], _Counts]) -> None:
     reading = read(path)
     seconds = time.monotonic() - started
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    cpu = sum(item.ru_utime + item.ru_stime for item in usages)
-    memory = " | ".join(f"{item.ru_maxrss / 1e3:,.0f} MB" for item in usages)
+    cpu = sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    memory = " | ".join(f"{usage.ru_maxrss / 1e3:,.0f} MB" for usage in usages)
     print(f"{reading.ideas:,} | {reading.words:,} | {seconds:.1f} | {cpu:.1f} | {memory} {reading.refusal}")
 
 
-def _lines(chance: random.Random, number: int) -> list[str]:
-    return [" ".join(chance.choices(_WORDS, k=_PER_LINE)).capitalize() + "." for _ in range(number)]
+def _generate_lines(rng: random.Random, line_count: int) -> list[str]:
+    return [" ".join(rng.choices(_WORDS, k=_WORDS_PER_LINE)).capitalize() + "." for _ in range(line_count)]
 
 
-def _pdf(path: Path, _: int) -> None:
-    chance = random.Random(1)
-    pages = [[("F1", 10.0, line) for line in _lines(chance, _PER_PAGE)] for _ in range(_PAGES)]
+def _write_pdf(path: Path, _: int) -> None:
+    rng = random.Random(1)
+    pages = [[("F1", 10.0, line) for line in _generate_lines(rng, _LINES_PER_PAGE)] for _ in range(_PAGES)]
     path.write_bytes(pdf([("F2", 16.0, "Scoring plans at length"), *pages[0]], *pages[1:]))
 
 
-def _word(path: Path, _: int) -> None:
+def _write_word_file(path: Path, _: int) -> None:
     """Write a text of as many words as the PDF, with pictures that do not shrink."""
-    chance = random.Random(2)
-    lines = ["Scoring plans at length", *(" ".join(_lines(chance, 5)) for _ in range(_PAGES * _PER_PAGE // 5 - 20))]
+    rng = random.Random(2)
+    lines = [
+        "Scoring plans at length",
+        *(" ".join(_generate_lines(rng, 5)) for _ in range(_PAGES * _LINES_PER_PAGE // 5 - 20)),
+    ]
     body = "".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in lines)
     path.write_bytes(word(body))
     with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as package:
         for number in range(_MEGABYTES):
-            package.writestr(f"word/media/image{number}.png", chance.randbytes(1_000_000))
+            package.writestr(f"word/media/image{number}.png", rng.randbytes(1_000_000))
 
 
-def _word_of_text(path: Path, _: int) -> None:
+def _write_word_text(path: Path, _: int) -> None:
     """Write a text that unpacks to nearly as much as the limit allows."""
-    chance = random.Random(3)
-    lines = " ".join(_lines(chance, 2_000))
+    rng = random.Random(3)
+    lines = " ".join(_generate_lines(rng, 2_000))
     path.write_bytes(word(f"<w:p><w:r><w:t>{lines}</w:t></w:r></w:p>" * 150))
 
 
-def _table(path: Path, number: int) -> None:
-    chance = random.Random(4)
-    texts = [" ".join(_lines(chance, 10)) for _ in range(500)]
+def _write_table(path: Path, row_count: int) -> None:
+    rng = random.Random(4)
+    texts = [" ".join(_generate_lines(rng, 10)) for _ in range(500)]
     with path.open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow(["id", "title", "abstract"])
-        rows.writerows([f"A-{row}", f"Scoring plans {row}", f"{row}: {chance.choice(texts)}"] for row in range(number))
+        writer = csv.writer(file)
+        writer.writerow(["id", "title", "abstract"])
+        writer.writerows(
+            [f"A-{row}", f"Scoring plans {row}", f"{row}: {rng.choice(texts)}"] for row in range(row_count)
+        )
 
 
 _FILES: dict[str, Callable[[Path, int], None]] = {
-    "300 pages.pdf": _pdf,
-    "pictures.docx": _word,
-    "text.docx": _word_of_text,
-    "rows.csv": _table,
+    "300 pages.pdf": _write_pdf,
+    "pictures.docx": _write_word_file,
+    "text.docx": _write_word_text,
+    "rows.csv": _write_table,
 }
 
 if __name__ == "__main__":

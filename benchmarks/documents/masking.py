@@ -18,7 +18,7 @@ from assayer.blinding.blind import blind_idea
 from assayer.errors import InputError
 from assayer.literature.paper_identity import family_name
 from assayer.models import Frozen
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from workers.documents.idea_reader import read_ideas
 
 _WORD = r"[A-Z][\w.’'-]*"
@@ -43,50 +43,50 @@ class Survivors(NamedTuple):
 
     label: LabelledNames
     names: tuple[str, ...]
-    places: tuple[str, ...]
-    warned: bool
+    institutions: tuple[str, ...]
+    has_warning: bool
 
 
 def main() -> None:
-    parser = command_line("masking", __doc__)
+    parser = build_parser("masking", __doc__)
     parser.add_argument("folder", type=Path)
     options = parser.parse_args()
     lines = (options.folder / "names.jsonl").read_text("utf-8").splitlines()
     labels = map(LabelledNames.model_validate_json, lines)
     results = [result for label in labels if (result := asyncio.run(_measure(options.folder, label)))]
-    print(heading(), *_tables(results), sep="\n")
+    print(format_heading(), *_format_tables(results), sep="\n")
 
 
 async def _measure(folder: Path, label: LabelledNames) -> Survivors | None:
-    read = await read_ideas([folder / label.document])
+    reading = await read_ideas([folder / label.document])
     try:
-        masked_idea = blind_idea(read.ideas[0])
+        masked_idea = blind_idea(reading.ideas[0])
     except (InputError, IndexError) as error:
-        print(f"{label.document} cannot be judged: {read.rejected[0].message if read.rejected else error}")
+        print(f"{label.document} cannot be judged: {reading.rejected[0].message if reading.rejected else error}")
         return None
-    text = _plain(f"{masked_idea.title}\n{masked_idea.text}")
+    text = _strip_accents(f"{masked_idea.title}\n{masked_idea.text}")
     return Survivors(
         label,
-        tuple(f"{name}: {place}" for name in label.people if (place := _first_place(_plain(name), text))),
-        tuple(name for name in label.institutions if re.search(rf"\b{re.escape(_plain(name))}\b", text)),
+        tuple(f"{name}: {place}" for name in label.people if (place := _find_survivor(_strip_accents(name), text))),
+        tuple(name for name in label.institutions if re.search(rf"\b{re.escape(_strip_accents(name))}\b", text)),
         masked_idea.blinding is not None and masked_idea.blinding.names_may_remain,
     )
 
 
-def _plain(text: str) -> str:
+def _strip_accents(text: str) -> str:
     """Return the text without accents, with unchanged case."""
     letters = unicodedata.normalize("NFKD", text.replace("ø", "o").replace("ł", "l"))
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
-def _first_place(name: str, text: str) -> str:
+def _find_survivor(name: str, text: str) -> str:
     """Return the words around the first place at which the name survives, or an empty string."""
     given_name = re.escape(name.split(maxsplit=1)[0].rstrip("."))
     initial = f"(?:{given_name}|{name[0]}\\.)"
     last = re.escape(family_name(name))
     pattern = rf"\b{initial}[\s,.-]{{1,3}}(?:[\w.-]{{1,15}}\s){{0,3}}{last}\b|\b{last},? {initial}"
     if match := re.search(pattern, text):
-        return _around(text, match)
+        return _get_context(text, match)
     for match in re.finditer(rf"\b{last}\b", text):
         text_before, text_after = (
             text[max(0, match.start() - 300) : match.start()],
@@ -94,36 +94,39 @@ def _first_place(name: str, text: str) -> str:
         )
         is_citation = _CITED.match(text_after) or (_CITES_BEFORE.search(text_before) and _CITES_AFTER.match(text_after))
         if not is_citation and not _OTHER_INITIAL.match(text_after):
-            return _around(text, match)
+            return _get_context(text, match)
     return ""
 
 
-def _around(text: str, match: "re.Match[str]") -> str:
+def _get_context(text: str, match: "re.Match[str]") -> str:
     return " ".join(text[max(0, match.start() - 40) : match.end() + 40].split())
 
 
-def _tables(results: Sequence[Survivors]) -> Iterator[str]:
+def _format_tables(results: Sequence[Survivors]) -> Iterator[str]:
     yield "\n| kind | documents | names | left | institutions | left | with a name left | not warned | warned in all |"
     yield "|:--|--:|--:|--:|--:|--:|--:|--:|--:|"
-    for kind in [*dict.fromkeys(item.label.kind for item in results), ""]:
-        kind_results = [item for item in results if kind in ("", item.label.kind)]
+    for kind in [*dict.fromkeys(result.label.kind for result in results), ""]:
+        kind_results = [result for result in results if kind in ("", result.label.kind)]
         people, names_left = (
-            sum(len(item.label.people) for item in kind_results),
-            sum(len(item.names) for item in kind_results),
+            sum(len(result.label.people) for result in kind_results),
+            sum(len(result.names) for result in kind_results),
         )
         institutions, institutions_left = (
-            sum(len(item.label.institutions) for item in kind_results),
-            sum(len(item.places) for item in kind_results),
+            sum(len(result.label.institutions) for result in kind_results),
+            sum(len(result.institutions) for result in kind_results),
         )
-        unmasked, warned = [item for item in kind_results if item.names], sum(item.warned for item in kind_results)
+        unmasked, warned = (
+            [result for result in kind_results if result.names],
+            sum(result.has_warning for result in kind_results),
+        )
         yield (
             f"| {kind or 'all'} | {len(kind_results)} | {people} | {names_left} ({names_left / max(1, people):.1%}) | "
-            f"{institutions} | {institutions_left} | {len(unmasked)} | {sum(not item.warned for item in unmasked)} | "
-            f"{warned} |"
+            f"{institutions} | {institutions_left} | {len(unmasked)} "
+            f"| {sum(not result.has_warning for result in unmasked)} | {warned} |"
         )
-    for item in results:
-        start = f"{item.label.document} [{'warned' if item.warned else 'no warning'}]"
-        yield from (f"{start} {words}" for words in (*item.names, *item.places))
+    for result in results:
+        start = f"{result.label.document} [{'warned' if result.has_warning else 'no warning'}]"
+        yield from (f"{start} {words}" for words in (*result.names, *result.institutions))
 
 
 if __name__ == "__main__":

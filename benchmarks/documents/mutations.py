@@ -22,15 +22,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from assayer.text.tex import looks_like_tex
-from benchmarks.documents.words import words_in, words_of_file, words_of_reading
-from benchmarks.measuring import command_line, heading
+from benchmarks.documents.words import count_file_words, count_reading_words, count_words
+from benchmarks.measuring import build_parser, format_heading
 from workers.documents.idea_reader import read_ideas
 
-_TEXTS = (".txt", ".md", ".tex", ".html", ".csv", ".tsv", ".json", ".jsonl")
-_PLAIN = (".txt", ".md")
-_PACKAGES = (".docx", ".odt", ".xlsx")
+_TEXT_SUFFIXES = (".txt", ".md", ".tex", ".html", ".csv", ".tsv", ".json", ".jsonl")
+_PLAIN_SUFFIXES = (".txt", ".md")
+_PACKAGE_SUFFIXES = (".docx", ".odt", ".xlsx")
 _ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-le", "cp1252", "latin-1", "gb18030", "shift_jis", "mac_roman", "cp1251")
-_MOST_LOST, _FEWEST_LOST = 0.02, 5
+_MAX_LOST_SHARE, _MIN_LOST_WORDS = 0.02, 5
 
 
 class Variant(NamedTuple):
@@ -41,23 +41,23 @@ class Variant(NamedTuple):
 
 
 def main() -> None:
-    parser = command_line("documents.mutations", __doc__)
+    parser = build_parser("documents.mutations", __doc__)
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--count", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    chance = random.Random(options.seed)
+    rng = random.Random(options.seed)
     paths = (path for folder in options.folders for path in sorted(folder.rglob("*")))
-    suffixes = {*_TEXTS, *_PACKAGES, ".pdf"}
+    suffixes = {*_TEXT_SUFFIXES, *_PACKAGE_SUFFIXES, ".pdf"}
     files = [path for path in paths if path.suffix.lower() in suffixes and path.stat().st_size < 1_500_000]
-    print(heading())
-    crashes = _Crashes()
+    print(format_heading())
+    crashes = _CrashLog()
     logging.getLogger("workers.sandbox.runner").addHandler(crashes)
     counts: Counter[tuple[str, str]] = Counter()
     for number in range(options.count):
         file = files[number % len(files)]
-        variant = _variant(file, chance)
-        outcome, detail = asyncio.run(_outcome(file, variant, crashes))
+        variant = _draw_variant(file, rng)
+        outcome, detail = asyncio.run(_judge_variant(file, variant, crashes))
         counts[(file.suffix.lower(), outcome)] += 1
         if outcome in ("crash", "silent loss"):
             print(f"{number} {file.name} {variant.change}: {outcome}: {detail}", flush=True)
@@ -70,7 +70,7 @@ def main() -> None:
     )
 
 
-class _Crashes(logging.Handler):
+class _CrashLog(logging.Handler):
     """Log handler that keeps the messages of the sandbox about parsers that failed."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class _Crashes(logging.Handler):
         self.messages.append(record.getMessage())
 
 
-async def _outcome(file: Path, variant: Variant, crashes: _Crashes) -> tuple[str, str]:
+async def _judge_variant(file: Path, variant: Variant, crashes: _CrashLog) -> tuple[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / file.name
         path.write_bytes(variant.data)
@@ -94,10 +94,10 @@ async def _outcome(file: Path, variant: Variant, crashes: _Crashes) -> tuple[str
             return "crash", " / ".join(crashes.messages)
         if not result.ideas:
             return "rejected", result.rejected[0].message
-        expected_words = variant.words if variant.words is not None else words_of_file(path)
+        expected_words = variant.words if variant.words is not None else count_file_words(path)
     found_words = Counter[str]()
     for idea in result.ideas:
-        found_words += words_of_reading(idea)
+        found_words += count_reading_words(idea)
     found_text = " ".join(found_words)
     lost_words = [
         word
@@ -105,7 +105,7 @@ async def _outcome(file: Path, variant: Variant, crashes: _Crashes) -> tuple[str
         if found_words[word] == 0 and word not in found_text
         for _ in range(count)
     ]
-    if len(lost_words) <= max(_FEWEST_LOST, _MOST_LOST * expected_words.total()):
+    if len(lost_words) <= max(_MIN_LOST_WORDS, _MAX_LOST_SHARE * expected_words.total()):
         return "read", ""
     is_reported = bool(result.rejected) or any(idea.reading and idea.reading.unread_parts for idea in result.ideas)
     return (
@@ -114,40 +114,40 @@ async def _outcome(file: Path, variant: Variant, crashes: _Crashes) -> tuple[str
     )
 
 
-def _variant(file: Path, chance: random.Random) -> Variant:
+def _draw_variant(file: Path, rng: random.Random) -> Variant:
     data, suffix = file.read_bytes(), file.suffix.lower()
-    changes = list(_changes(data, suffix, chance))
-    return changes[chance.randrange(len(changes))]
+    changes = list(_make_variants(data, suffix, rng))
+    return changes[rng.randrange(len(changes))]
 
 
-def _changes(data: bytes, suffix: str, chance: random.Random) -> Iterator[Variant]:
+def _make_variants(data: bytes, suffix: str, rng: random.Random) -> Iterator[Variant]:
     """Yield a variant of each kind that the format allows."""
-    cut = chance.randrange(1, len(data))
-    if suffix in _TEXTS:
+    cut = rng.randrange(1, len(data))
+    if suffix in _TEXT_SUFFIXES:
         text = data.decode("utf-8", "replace")
         suffix = ".tex" if looks_like_tex(text) else suffix
-        words = words_in(text) if suffix in _PLAIN else Counter[str]() if suffix == ".tex" else None
-        short_text = text[: chance.randrange(len(text) // 4, len(text))]
-        yield Variant("cut short", short_text.encode(), words_in(short_text) if suffix in _PLAIN else words)
-        for encoding in chance.sample(_ENCODINGS, 2):
+        words = count_words(text) if suffix in _PLAIN_SUFFIXES else Counter[str]() if suffix == ".tex" else None
+        short_text = text[: rng.randrange(len(text) // 4, len(text))]
+        yield Variant("cut short", short_text.encode(), count_words(short_text) if suffix in _PLAIN_SUFFIXES else words)
+        for encoding in rng.sample(_ENCODINGS, 2):
             encoded = text.encode(encoding, "ignore")
             encodable_text = encoded.decode(encoding)
-            yield Variant(encoding, encoded, words_in(encodable_text) if suffix in _PLAIN else words)
+            yield Variant(encoding, encoded, count_words(encodable_text) if suffix in _PLAIN_SUFFIXES else words)
         for change, changed_text in (("CRLF", text.replace("\n", "\r\n")), ("CR", text.replace("\n", "\r"))):
             yield Variant(change, changed_text.encode(), words)
-        if suffix in _PLAIN:
-            yield from (Variant(change, flowed_text.encode(), words) for change, flowed_text in _flowed(text))
-    elif suffix in _PACKAGES:
+        if suffix in _PLAIN_SUFFIXES:
+            yield from (Variant(change, flowed_text.encode(), words) for change, flowed_text in _reflow(text))
+    elif suffix in _PACKAGE_SUFFIXES:
         yield Variant("cut short", data[:cut], None)
-        yield Variant("soft line breaks", _rewritten(data, _with_soft_breaks), None)
-        yield Variant("split runs", _rewritten(data, _with_split_runs), None)
+        yield Variant("soft line breaks", _rewrite_package(data, _add_soft_breaks), None)
+        yield Variant("split runs", _rewrite_package(data, _split_runs), None)
     else:
         yield Variant("cut short", data[:cut], None)
-        yield Variant("bytes lost", data[:cut] + data[cut + chance.randrange(1, 400) :], None)
+        yield Variant("bytes lost", data[:cut] + data[cut + rng.randrange(1, 400) :], None)
         yield Variant("text after the end", data + b"\n" * 2_000, None)
 
 
-def _flowed(text: str) -> Iterator[tuple[str, str]]:
+def _reflow(text: str) -> Iterator[tuple[str, str]]:
     paragraphs = text.split("\n\n")
     yield "72 columns", "\n\n".join(textwrap.fill(part, 72, break_long_words=False) for part in paragraphs)
     yield "one line a paragraph", "\n\n".join(" ".join(part.split()) for part in paragraphs)
@@ -157,7 +157,7 @@ def _flowed(text: str) -> Iterator[tuple[str, str]]:
     yield "form feeds", text.replace("\n\n", "\n\f\n")
 
 
-def _rewritten(data: bytes, change: Any) -> bytes:
+def _rewrite_package(data: bytes, change: Any) -> bytes:
     """Return an office document with its text part changed by a function."""
     package = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as target:
@@ -168,12 +168,12 @@ def _rewritten(data: bytes, change: Any) -> bytes:
     return package.getvalue()
 
 
-def _with_soft_breaks(xml: str) -> str:
+def _add_soft_breaks(xml: str) -> str:
     """Join each pair of paragraphs of a Word document with a line break."""
     return re.sub(r"</w:p>(<w:p(?: [^>]*)?>)(?!<w:pPr>)", r"<w:r><w:br/></w:r></w:p>\1", xml)
 
 
-def _with_split_runs(xml: str) -> str:
+def _split_runs(xml: str) -> str:
     """Split the runs of a Word document after each comma."""
     return re.sub(r"(<w:t)([^>]*>[^<]*?),([^<]+</w:t>)", r"\1\2,</w:t><w:t xml:space='preserve'>\3", xml)
 

@@ -11,7 +11,7 @@ from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.entry_shape import strip_mark
 from assayer.reference_lists.identifiers import ADDRESS
 
-_PLANTED = 2
+_INVENTION_COUNT = 2
 _FIRST = ["Seasonal", "Adaptive", "Delayed", "Recurrent", "Sparse", "Robust", "Coupled", "Layered"]
 _SECOND = ["drift", "calibration", "inference", "labelling", "sedimentation", "negotiation", "signalling", "triage"]
 _THIRD = "alpine ferries, rural archives, migrating starlings, regional orchestras, coastal greenhouses, night trains"
@@ -34,61 +34,61 @@ _KEY = re.compile(r"\s*\[[^\[\]\n]*[^\W\d][^\[\]\n]*\] ")
 """Key of an entry: `[Lee19] `."""
 
 
-class Planted(NamedTuple):
+class PlantedIdea(NamedTuple):
     idea: Idea
     """Idea with the invented entries added to its reference list."""
     titles: tuple[str, ...]
 
 
-def plant_inventions(idea: Idea, seed: str) -> Planted:
+def plant_inventions(idea: Idea, seed: str) -> PlantedIdea:
     """Add invented entries to an idea's reference list, made from its own entries with other names and another
     title."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     models = [work for work in idea.references if work.authors and len(work.title) > 20 and work.title in work.raw]
     if not models or not idea.reference_list:
-        return Planted(idea, ())
+        return PlantedIdea(idea, ())
     list_text, titles = idea.reference_list.rstrip(), list[str]()
     if "{.csl-left-margin}" in list_text:
         list_text = "\n\n".join(f"{work.number}. {work.raw}" for work in idea.references)
     lines = [len(line) for line in list_text.splitlines() if line.strip()]
     width = max(lines) if max(lines) < _SHORT_LINE and len(lines) > 2 * len(idea.references) * 0.7 else 10_000
     gap = "\n\n" if list_text.count("\n\n") >= len(idea.references) - 1 else "\n"
-    last = max((work.number or 0 for work in idea.references), default=0) or len(idea.references)
+    last_number = max((work.number or 0 for work in idea.references), default=0) or len(idea.references)
     invented_works = list[CitedWork]()
-    for number in range(last + 1, last + 1 + _PLANTED):
-        title = f"{chance.choice(_FIRST)} {chance.choice(_SECOND)} of {chance.choice(_THIRD.split(', '))} {number}"
-        title = f"{title.rstrip('0123456789 ')} under uncertain {chance.choice(_SECOND)}"
-        entry = _invented(chance.choice(models), title, chance)
-        list_text = _with_entry(list_text, entry, number, idea.references, models[-1], gap, width)
+    for number in range(last_number + 1, last_number + 1 + _INVENTION_COUNT):
+        title = f"{rng.choice(_FIRST)} {rng.choice(_SECOND)} of {rng.choice(_THIRD.split(', '))} {number}"
+        title = f"{title.rstrip('0123456789 ')} under uncertain {rng.choice(_SECOND)}"
+        entry = _invent_entry(rng.choice(models), title, rng)
+        list_text = _add_entry(list_text, entry, number, idea.references, models[-1], gap, width)
         invented_works += parse_references(entry)
         titles.append(title)
     is_bibtex = idea.references_reader == "bibtex"
     references = (*idea.references, *invented_works) if is_bibtex else parse_references(list_text)
-    return Planted(idea.model_copy(update={"reference_list": list_text, "references": references}), tuple(titles))
+    return PlantedIdea(idea.model_copy(update={"reference_list": list_text, "references": references}), tuple(titles))
 
 
-def _with_entry(
-    list_text: str, entry: str, number: int, works: tuple[CitedWork, ...], last: CitedWork, gap: str, width: int
+def _add_entry(
+    list_text: str, entry: str, number: int, works: tuple[CitedWork, ...], last_work: CitedWork, gap: str, width: int
 ) -> str:
     """Return the list with an entry added: at the end of a numbered list, or after the last entry of an unnumbered
     one."""
-    marked_entry = _marked(entry, number, list_text, works)
+    marked_entry = _add_mark(entry, number, list_text, works)
     printed_entry = textwrap.fill(marked_entry, width, break_on_hyphens=False)
-    place = list_text.rfind(last.raw[-30:])
+    place = list_text.rfind(last_work.raw[-30:])
     if marked_entry != entry or place < 0:
         return list_text + gap + printed_entry
-    end = place + len(last.raw[-30:])
+    end = place + len(last_work.raw[-30:])
     return f"{list_text[:end]}{gap}{printed_entry}{list_text[end:]}"
 
 
-def _invented(model: CitedWork, title: str, chance: random.Random) -> str:
+def _invent_entry(model: CitedWork, title: str, rng: random.Random) -> str:
     entry = ADDRESS.sub("", strip_mark(model.raw)).replace(model.title, title, 1).rstrip(" ,.;:") + "."
     for author in model.authors:
-        entry = entry.replace(family_name(author), chance.choice(_FAMILIES), 1)
+        entry = entry.replace(family_name(author), rng.choice(_FAMILIES), 1)
     return entry
 
 
-def _marked(entry: str, number: int, list_text: str, works: tuple[CitedWork, ...]) -> str:
+def _add_mark(entry: str, number: int, list_text: str, works: tuple[CitedWork, ...]) -> str:
     """Return the entry with a number or key in the style of the list; unchanged if the list has neither."""
     marks = [mark for mark in _MARK.finditer(list_text) if mark["before"] or mark["after"] or mark["space"]]
     if bullet := re.match(r"[-*] ", list_text):

@@ -4,12 +4,12 @@ import importlib
 import sys
 from typing import Final
 
-_WHAT: Final = ("embedding", "quality", "speed", "updating")
+_BENCHMARKS: Final = ("embedding", "quality", "speed", "updating")
 
 
 def main() -> None:
-    if len(sys.argv) < 2 or sys.argv[1] not in _WHAT:
-        sys.exit(f"usage: python -m benchmarks.index {{{','.join(_WHAT)}}} [--help]")
+    if len(sys.argv) < 2 or sys.argv[1] not in _BENCHMARKS:
+        sys.exit(f"usage: python -m benchmarks.index {{{','.join(_BENCHMARKS)}}} [--help]")
     importlib.import_module(f"benchmarks.index.{sys.argv.pop(1)}").main()
 
 

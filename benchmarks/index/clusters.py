@@ -16,19 +16,21 @@ _SPREAD, _NOISE = 0.2, 0.01
 _BLOCK = 65_536
 
 
-def clustered(rows: int, seed: int, dimensions: int = 384) -> Iterator[Vectors]:
+def generate_vectors(rows: int, seed: int, dimensions: int = 384) -> Iterator[Vectors]:
     """Yield clustered vectors in blocks; all seeds share the same centres."""
-    shared, random = np.random.default_rng(0), np.random.default_rng(seed)
-    topics = _drawn(shared, _TOPICS, dimensions)
-    centres = _drawn(shared, _CENTRES, dimensions) + topics[shared.integers(_TOPICS, size=_CENTRES)]
+    shared_rng, rng = np.random.default_rng(0), np.random.default_rng(seed)
+    topics = _draw_normal(shared_rng, _TOPICS, dimensions)
+    centres = _draw_normal(shared_rng, _CENTRES, dimensions) + topics[shared_rng.integers(_TOPICS, size=_CENTRES)]
     centres /= np.linalg.norm(centres, axis=1, keepdims=True)
-    directions = _drawn(shared, _DIRECTIONS, dimensions) / np.float32(dimensions**0.5)
+    directions = _draw_normal(shared_rng, _DIRECTIONS, dimensions) / np.float32(dimensions**0.5)
     for start in range(0, rows, _BLOCK):
         count = min(_BLOCK, rows - start)
-        moved = _SPREAD * _drawn(random, count, _DIRECTIONS) @ directions + _NOISE * _drawn(random, count, dimensions)
-        vectors = centres[random.integers(_CENTRES, size=count)] + moved
+        offsets = _SPREAD * _draw_normal(rng, count, _DIRECTIONS) @ directions + _NOISE * _draw_normal(
+            rng, count, dimensions
+        )
+        vectors = centres[rng.integers(_CENTRES, size=count)] + offsets
         yield vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def _drawn(random: np.random.Generator, rows: int, columns: int) -> NDArray[np.float32]:
-    return random.standard_normal((rows, columns), np.float32)
+def _draw_normal(rng: np.random.Generator, rows: int, columns: int) -> NDArray[np.float32]:
+    return rng.standard_normal((rows, columns), np.float32)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assayer.models import Frozen
 from assayer.ports import Vectors
-from benchmarks.index.clusters import clustered
+from benchmarks.index.clusters import generate_vectors
 from index.segments.approximate_index import Candidates, IndexKind
 from index.segments.row_filter import RowFilter
 from index.segments.vector_index import (
@@ -24,13 +24,13 @@ from index.segments.vector_index import (
 )
 
 DIMENSIONS, LIMIT, BATCH = 384, 10, 64
-_SINGLE, _ROUNDS, _JUDGED = 400, 24, 300
+_SINGLE_COUNT, _BATCH_COUNT, _JUDGED_COUNT = 400, 24, 300
 """Number of single queries, of batches, and of queries with known exact answers."""
 _SURPLUS = 4
 """Multiple of the answer size that suffices to find the exact answer if a tenth of the rows is excluded."""
 
 
-class Built(Frozen):
+class BuildRecord(Frozen):
     rows: int
     seconds: float
     processor_seconds: float
@@ -44,72 +44,86 @@ def draw_vectors(directory: Path, rows: int) -> None:
         unfinished = directory.with_name(f"{directory.name}.part")
         unfinished.mkdir(parents=True, exist_ok=True)
         vectors, row = create_vectors_file(unfinished, rows, DIMENSIONS), 0
-        for block in clustered(rows, seed=1, dimensions=DIMENSIONS):
+        for block in generate_vectors(rows, seed=1, dimensions=DIMENSIONS):
             vectors[row : row + len(block)] = block
             row += len(block)
         unfinished.rename(directory)
 
 
-def build(directory: Path, kind: IndexKind | None) -> Built:
+def build(directory: Path, kind: IndexKind | None) -> BuildRecord:
     """Build the index of the vectors in a directory, or return the record of an earlier build."""
-    note = directory / "built.json"
-    if note.is_file():
-        return Built.model_validate_json(note.read_bytes())
+    record_file = directory / "built.json"
+    if record_file.is_file():
+        return BuildRecord.model_validate_json(record_file.read_bytes())
     vectors = np.load(directory / "vectors.npy", mmap_mode="r")
-    tuning = np.concatenate(list(clustered(600, seed=3, dimensions=DIMENSIONS)))
-    start, spent = perf_counter(), process_time()
-    parameters = build_vector_index(vectors, directory, tuning, EXACT_UP_TO, kind)
-    built = Built(
+    tuning_vectors = np.concatenate(list(generate_vectors(600, seed=3, dimensions=DIMENSIONS)))
+    start, processor_start = perf_counter(), process_time()
+    parameters = build_vector_index(vectors, directory, tuning_vectors, EXACT_UP_TO, kind)
+    built = BuildRecord(
         rows=len(vectors),
         seconds=perf_counter() - start,
-        processor_seconds=process_time() - spent,
+        processor_seconds=process_time() - processor_start,
         index_mb=(directory / INDEX_FILE).stat().st_size / 1e6,
         parameters=parameters,
     )
-    note.write_text(built.model_dump_json(), "utf-8")
+    record_file.write_text(built.model_dump_json(), "utf-8")
     return built
 
 
 class Collection:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self.parameters = Built.model_validate_json((directory / "built.json").read_bytes()).parameters
+        self.parameters = BuildRecord.model_validate_json((directory / "built.json").read_bytes()).parameters
         rows = self.parameters.rows
         self.conditions = (RowFilter(rows), RowFilter(rows * 3 // 10), RowFilter(rows, np.arange(rows) % 10 != 0))
         """Filters: all rows, the rows before a cutoff, and all but a masked tenth."""
-        queries = np.concatenate(list(clustered(_SINGLE + _ROUNDS * BATCH, seed=2, dimensions=DIMENSIONS)))
-        self.judged = queries[:_JUDGED]
-        self.singles = [queries[number : number + 1] for number in range(_SINGLE)]
-        self.batches = [queries[_SINGLE + number * BATCH :][:BATCH] for number in range(_ROUNDS)]
+        queries = np.concatenate(
+            list(generate_vectors(_SINGLE_COUNT + _BATCH_COUNT * BATCH, seed=2, dimensions=DIMENSIONS))
+        )
+        self.judged_queries = queries[:_JUDGED_COUNT]
+        self.single_queries = [queries[number : number + 1] for number in range(_SINGLE_COUNT)]
+        self.query_batches = [queries[_SINGLE_COUNT + number * BATCH :][:BATCH] for number in range(_BATCH_COUNT)]
 
     @property
     def vectors(self) -> Vectors:
         vectors: Vectors = np.load(self._directory / "vectors.npy", mmap_mode="r")
         return vectors
 
-    def dense(self) -> VectorIndex:
+    def open_index(self) -> VectorIndex:
         return VectorIndex(self._directory, self.parameters, EXACT_UP_TO)
 
     @cached_property
-    def true(self) -> Candidates:
+    def exact_rows(self) -> Candidates:
         """Ten nearest rows of each judged query under each condition, computed once and stored."""
         path = self._directory / "true.npy"
         if not path.is_file():
-            searched = {allowed.rows for allowed in self.conditions}
-            found = {rows: search_exactly(self.vectors[:rows], self.judged, _SURPLUS * LIMIT) for rows in searched}
-            np.save(path, np.stack([self._best(found[allowed.rows], allowed) for allowed in self.conditions]))
+            row_limits = {row_filter.rows for row_filter in self.conditions}
+            nearest_rows = {
+                rows: search_exactly(self.vectors[:rows], self.judged_queries, _SURPLUS * LIMIT) for rows in row_limits
+            }
+            np.save(
+                path,
+                np.stack(
+                    [self._find_best(nearest_rows[row_filter.rows], row_filter) for row_filter in self.conditions]
+                ),
+            )
         return np.asarray(np.load(path))
 
-    def _best(self, found: Candidates, allowed: RowFilter) -> Candidates:
-        chosen, vectors = [], self.vectors
-        for query, rows in zip(self.judged, found, strict=True):
-            counting = rows if allowed.mask is None else rows[allowed.mask[rows]]
-            cosines = vectors[counting].astype(np.float32) @ query
-            chosen.append(counting[np.argsort(-cosines, kind="stable")[:LIMIT]])
-        return np.stack(chosen)
+    def _find_best(self, nearest_rows: Candidates, row_filter: RowFilter) -> Candidates:
+        best_rows, vectors = [], self.vectors
+        for query, rows in zip(self.judged_queries, nearest_rows, strict=True):
+            allowed_rows = rows if row_filter.mask is None else rows[row_filter.mask[rows]]
+            cosines = vectors[allowed_rows].astype(np.float32) @ query
+            best_rows.append(allowed_rows[np.argsort(-cosines, kind="stable")[:LIMIT]])
+        return np.stack(best_rows)
 
-    def recall(self, found: Sequence[NDArray[np.int64]], condition: int = 0) -> float:
+    def compute_recall(self, rows_by_query: Sequence[NDArray[np.int64]], condition: int = 0) -> float:
         """Return the share of the exact ten nearest rows that were found."""
         return float(
-            np.mean([np.isin(best, rows).mean() for best, rows in zip(self.true[condition], found, strict=True)])
+            np.mean(
+                [
+                    np.isin(best, rows).mean()
+                    for best, rows in zip(self.exact_rows[condition], rows_by_query, strict=True)
+                ]
+            )
         )

@@ -33,7 +33,7 @@ def read_submissions(path: Path) -> list[Submission]:
     ]
 
 
-async def neighbours_of(reader: VersionReader, corpus: Corpus, submissions: Sequence[Submission]) -> list[Figure]:
+async def measure_neighbours(reader: VersionReader, corpus: Corpus, submissions: Sequence[Submission]) -> list[Figure]:
     texts = [submission.text for submission in submissions]
     vectors = await corpus.embed_queries(texts)
     candidates = reader.candidates(texts, vectors, _DEPTH, NO_FILTERS)
@@ -43,12 +43,12 @@ async def neighbours_of(reader: VersionReader, corpus: Corpus, submissions: Sequ
         "hybrid": [[unit for unit, _ in rank_candidates(candidate, _LIMIT)] for candidate in candidates],
     }
     figures = []
-    for kind, found in orders.items():
+    for ranking, units_by_idea in orders.items():
         counts = [
             sum(bool(idea.authors & {name.lower() for name in reader.paper(unit).authors}) for unit in units)
-            for idea, units in zip(submissions, found, strict=True)
+            for idea, units in zip(submissions, units_by_idea, strict=True)
         ]
         share, mean = np.mean([count > 0 for count in counts]), np.mean(counts)
-        told = f"{share:.3f} of ideas have one of their authors' among the ten nearest, {mean:.2f} on average"
-        figures.append(Figure(f"{len(submissions)} ideas of ICLR 2017, {kind}", told))
+        text = f"{share:.3f} of ideas have one of their authors' among the ten nearest, {mean:.2f} on average"
+        figures.append(Figure(f"{len(submissions)} ideas of ICLR 2017, {ranking}", text))
     return figures

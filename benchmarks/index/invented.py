@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from assayer.ports import Vectors
 
-_VOCABULARY, _OF_TOPIC, _TOPICS = 200_000, 400, 4_000
+_VOCABULARY, _WORDS_OF_TOPIC, _TOPICS = 200_000, 400, 4_000
 _WORDS_OF_TITLE, _WORDS_OF_ABSTRACT = 10, 170
 _FIRST_DAY, _DAYS = dt.date(2005, 1, 1), 7_600
-_AT_ONCE = 1000
+_BLOCK_SIZE = 1000
 _SYLLABLES = [
     "ba",
     "ce",
@@ -42,21 +42,21 @@ _SYLLABLES = [
 ]
 
 
-def invented(count: int, seed: int, first: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield records numbered from `first`; the same seed gives the same records."""
-    random = np.random.default_rng(seed)
-    words = _vocabulary(np.random.default_rng(0))
-    for start in range(first, first + count, _AT_ONCE):
-        numbers = np.arange(start, min(start + _AT_ONCE, first + count))
-        topics = random.integers(_TOPICS, size=len(numbers))
-        lengths = _WORDS_OF_TITLE + random.normal(_WORDS_OF_ABSTRACT, 40, len(numbers)).clip(40, 400).astype(int)
-        drawn = np.split(_draw(random, topics.repeat(lengths)), np.cumsum(lengths)[:-1])
-        days = random.integers(_DAYS, size=len(numbers)).tolist()
-        cited_numbers = (random.random((len(numbers), 10)) * numbers[:, None]).astype(int).tolist()
+def generate_papers(count: int, seed: int, first_number: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield records numbered from `first_number`; the same seed gives the same records."""
+    rng = np.random.default_rng(seed)
+    words = _generate_vocabulary(np.random.default_rng(0))
+    for start in range(first_number, first_number + count, _BLOCK_SIZE):
+        numbers = np.arange(start, min(start + _BLOCK_SIZE, first_number + count))
+        topics = rng.integers(_TOPICS, size=len(numbers))
+        lengths = _WORDS_OF_TITLE + rng.normal(_WORDS_OF_ABSTRACT, 40, len(numbers)).clip(40, 400).astype(int)
+        words_by_paper = np.split(_draw_words(rng, topics.repeat(lengths)), np.cumsum(lengths)[:-1])
+        days = rng.integers(_DAYS, size=len(numbers)).tolist()
+        cited_numbers = (rng.random((len(numbers), 10)) * numbers[:, None]).astype(int).tolist()
         for number, topic, text, day, references in zip(
-            numbers.tolist(), topics.tolist(), drawn, days, cited_numbers, strict=True
+            numbers.tolist(), topics.tolist(), words_by_paper, days, cited_numbers, strict=True
         ):
-            text_words = [words[item] for item in text.tolist()]
+            text_words = [words[word_number] for word_number in text.tolist()]
             yield {
                 "id": f"P{number}",
                 "title": " ".join(text_words[:_WORDS_OF_TITLE]),
@@ -72,13 +72,13 @@ def invented(count: int, seed: int, first: int = 0) -> Iterator[dict[str, Any]]:
             }
 
 
-def questions(count: int, seed: int) -> list[str]:
+def generate_questions(count: int, seed: int) -> list[str]:
     """Return queries of six words from one topic each."""
-    random = np.random.default_rng(seed)
-    words = _vocabulary(np.random.default_rng(0))
-    topics = random.integers(_TOPICS, size=count)
-    question_words = (topics[:, None] * 7919 + random.integers(20, _OF_TOPIC, size=(count, 6))) % _VOCABULARY
-    return [" ".join(words[item] for item in word_numbers) for word_numbers in question_words.tolist()]
+    rng = np.random.default_rng(seed)
+    words = _generate_vocabulary(np.random.default_rng(0))
+    topics = rng.integers(_TOPICS, size=count)
+    question_words = (topics[:, None] * 7919 + rng.integers(20, _WORDS_OF_TOPIC, size=(count, 6))) % _VOCABULARY
+    return [" ".join(words[word_number] for word_number in word_numbers) for word_numbers in question_words.tolist()]
 
 
 def write_records(path: Path, records: Iterator[dict[str, Any]]) -> Path:
@@ -93,9 +93,9 @@ class InventedEmbedder:
     centres."""
 
     def __init__(self, dimensions: int = 384) -> None:
-        random = np.random.default_rng(1)
-        self._centres = _normed(random.standard_normal((_TOPICS, dimensions), np.float32))
-        self._around = 0.8 * _normed(random.standard_normal((1 << 15, dimensions), np.float32))
+        rng = np.random.default_rng(1)
+        self._centres = _normalise(rng.standard_normal((_TOPICS, dimensions), np.float32))
+        self._around = 0.8 * _normalise(rng.standard_normal((1 << 15, dimensions), np.float32))
 
     @property
     def name(self) -> str:
@@ -106,26 +106,26 @@ class InventedEmbedder:
         return int(self._centres.shape[1])
 
     async def embed(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
-        drawn = np.array([zlib.crc32(text.encode()) for text in texts], np.int64)
-        return _normed(self._centres[drawn % _TOPICS] + self._around[drawn >> 17])
+        checksums = np.array([zlib.crc32(text.encode()) for text in texts], np.int64)
+        return _normalise(self._centres[checksums % _TOPICS] + self._around[checksums >> 17])
 
 
-def _draw(random: np.random.Generator, topics: NDArray[np.int64]) -> NDArray[np.int64]:
+def _draw_words(rng: np.random.Generator, topics: NDArray[np.int64]) -> NDArray[np.int64]:
     """Draw a word for each topic: about half from the whole vocabulary, half from the topic's own words."""
-    common = random.zipf(1.2, len(topics)) % _VOCABULARY
-    topic_words = (topics * 7919 + random.zipf(1.3, len(topics)) % _OF_TOPIC) % _VOCABULARY
-    return np.where(random.random(len(topics)) < 0.5, common, topic_words)
+    common = rng.zipf(1.2, len(topics)) % _VOCABULARY
+    topic_words = (topics * 7919 + rng.zipf(1.3, len(topics)) % _WORDS_OF_TOPIC) % _VOCABULARY
+    return np.where(rng.random(len(topics)) < 0.5, common, topic_words)
 
 
-def _vocabulary(random: np.random.Generator) -> list[str]:
-    lengths = random.integers(2, 6, _VOCABULARY)
-    drawn = random.integers(len(_SYLLABLES), size=(_VOCABULARY, 5))
+def _generate_vocabulary(rng: np.random.Generator) -> list[str]:
+    lengths = rng.integers(2, 6, _VOCABULARY)
+    drawn = rng.integers(len(_SYLLABLES), size=(_VOCABULARY, 5))
     return [
-        "".join(_SYLLABLES[item] for item in syllable_numbers[:length])
+        "".join(_SYLLABLES[syllable_number] for syllable_number in syllable_numbers[:length])
         for syllable_numbers, length in zip(drawn.tolist(), lengths, strict=True)
     ]
 
 
-def _normed(vectors: Vectors) -> Vectors:
+def _normalise(vectors: Vectors) -> Vectors:
     normed: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return normed

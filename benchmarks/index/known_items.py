@@ -14,7 +14,7 @@ import numpy as np
 from assayer.models import Paper
 from assayer.ports import Embedder, Vectors
 from benchmarks.index.measures import Figure
-from benchmarks.index.questions import first_half
+from benchmarks.index.questions import take_first_half
 from index.search.hybrid_ranking import COSINE_WEIGHT, HybridMatches, fuse_scores
 from index.segments.bm25_index import Bm25Document, Bm25Index, write_bm25_index
 from index.segments.passages import paper_text
@@ -26,9 +26,9 @@ _DEPTH, _RRF = 50, 60
 _WEIGHTS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
-class _Sought(NamedTuple):
+class _Result(NamedTuple):
     row: int
-    found: HybridMatches
+    matches: HybridMatches
     cosines: dict[int, float]
 
 
@@ -56,72 +56,74 @@ class _Library:
         )
         self._words = Bm25Index(directory / "words")
 
-    def seek(self, rows: Sequence[int], queries: Sequence[str], vectors: Vectors) -> list[_Sought]:
+    def search(self, rows: Sequence[int], queries: Sequence[str], vectors: Vectors) -> list[_Result]:
         no_filter = RowFilter(len(self._dense))
-        sought = []
+        results = []
         nearest = self._dense.nearest(vectors, _DEPTH, no_filter)
         for row, query, vector, vector_matches in zip(rows, queries, vectors, nearest, strict=True):
             matches = HybridMatches(vector_matches, self._words.search(query, _DEPTH, NO_FILTERS))
             unit_rows = np.union1d(vector_matches.rows, matches.by_bm25.documents)
             cosines = dict(zip(unit_rows.tolist(), self._dense.similarities(vector, unit_rows).tolist(), strict=True))
-            sought.append(_Sought(row, matches, cosines))
-        return sought
+            results.append(_Result(row, matches, cosines))
+        return results
 
 
-async def known_items(segment: Segment, embedder: Embedder, papers: Mapping[int, Paper], scratch: Path) -> list[Figure]:
+async def measure_known_items(
+    segment: Segment, embedder: Embedder, papers: Mapping[int, Paper], scratch: Path
+) -> list[Figure]:
     rows = list(papers)
     titles = [paper.title for paper in papers.values()]
-    halves = [first_half(paper.abstract) for paper in papers.values()]
-    by_title, by_half = await embedder.embed(titles, "query"), await embedder.embed(halves, "query")
+    halves = [take_first_half(paper.abstract) for paper in papers.values()]
+    title_vectors, half_vectors = await embedder.embed(titles, "query"), await embedder.embed(halves, "query")
     abstracts = await embedder.embed([paper.abstract for paper in papers.values()], "passage")
     (scratch / "titled").mkdir()
     (scratch / "untitled").mkdir()
     titled = _Library(segment, {}, scratch / "titled")
     untitled = _Library(segment, dict(zip(rows, abstracts, strict=True)), scratch / "untitled")
     tasks = {
-        "its title": titled.seek(rows, titles, by_title),
-        "its title, withheld": untitled.seek(rows, titles, by_title),
-        "half its abstract": titled.seek(rows, halves, by_half),
+        "its title": titled.search(rows, titles, title_vectors),
+        "its title, withheld": untitled.search(rows, titles, title_vectors),
+        "half its abstract": titled.search(rows, halves, half_vectors),
     }
     figures = []
     for weight in _WEIGHTS:
-        shares = [_first(task_items[::2], _fused(weight), 1) for task_items in tasks.values()]
+        shares = [_compute_share(results[::2], _build_fused_order(weight), 1) for results in tasks.values()]
         shares_text = ", ".join(f"{share:.4f}" for share in shares)
         figures.append(Figure(f"tuning half, weight {weight}", f"first {shares_text}; mean {np.mean(shares):.4f}"))
-    for name, task_items in tasks.items():
+    for name, results in tasks.items():
         for kind, order in _ORDERS.items():
-            first, tenth = (_first(task_items[1::2], order, limit) for limit in (1, 10))
+            first, tenth = (_compute_share(results[1::2], order, limit) for limit in (1, 10))
             figures.append(Figure(f"paper by {name}, {kind}", f"first {first:.4f}, in the first ten {tenth:.4f}"))
     return figures
 
 
-Order = Callable[[_Sought], Sequence[int]]
+Ordering = Callable[[_Result], Sequence[int]]
 
 
-def _first(sought: Sequence[_Sought], order: Order, limit: int) -> float:
-    return float(np.mean([item.row in order(item)[:limit] for item in sought]))
+def _compute_share(results: Sequence[_Result], order: Ordering, limit: int) -> float:
+    return float(np.mean([result.row in order(result)[:limit] for result in results]))
 
 
-def _fused(weight: float) -> Order:
-    def order(sought: _Sought) -> list[int]:
-        scores = fuse_scores(sought.cosines, [sought.found.by_bm25], weight)
-        return sorted(scores, key=lambda row: (-scores[row], -sought.cosines[row], row))
+def _build_fused_order(weight: float) -> Ordering:
+    def order(result: _Result) -> list[int]:
+        scores = fuse_scores(result.cosines, [result.matches.by_bm25], weight)
+        return sorted(scores, key=lambda row: (-scores[row], -result.cosines[row], row))
 
     return order
 
 
-def _by_ranks(sought: _Sought) -> list[int]:
+def _fuse_ranks(result: _Result) -> list[int]:
     """Order by reciprocal rank fusion, for comparison (Cormack, Clarke and Buettcher, SIGIR 2009)."""
-    scores = dict.fromkeys(sought.cosines, 0.0)
-    for ranking in (sought.found.by_vector.rows, sought.found.by_bm25.documents):
+    scores = dict.fromkeys(result.cosines, 0.0)
+    for ranking in (result.matches.by_vector.rows, result.matches.by_bm25.documents):
         for rank, row in enumerate(ranking.tolist(), start=1):
             scores[row] += 1 / (_RRF + rank)
-    return sorted(scores, key=lambda row: (-scores[row], -sought.cosines[row], row))
+    return sorted(scores, key=lambda row: (-scores[row], -result.cosines[row], row))
 
 
-_ORDERS: dict[str, Order] = {
-    "dense": lambda item: item.found.by_vector.rows.tolist(),
-    "BM25": lambda item: item.found.by_bm25.documents.tolist(),
-    "reciprocal ranks": _by_ranks,
-    "hybrid": _fused(COSINE_WEIGHT),
+_ORDERS: dict[str, Ordering] = {
+    "dense": lambda item: item.matches.by_vector.rows.tolist(),
+    "BM25": lambda item: item.matches.by_bm25.documents.tolist(),
+    "reciprocal ranks": _fuse_ranks,
+    "hybrid": _build_fused_order(COSINE_WEIGHT),
 }

@@ -14,7 +14,7 @@ from index.segments.vector_index import VectorIndexParameters
 _ROWS_AT_ONCE = 65_536
 
 
-class Plain:
+class PlainFaiss:
     """The same index; FAISS's own refinement rescores the candidates with its own copy of the vectors, also in half
     precision."""
 
@@ -22,18 +22,20 @@ class Plain:
         """`index` is Assayer's own index: the position of a second one in memory alone would change the time by a tenth
         or more."""
         faiss = load_faiss()
-        own = faiss.IndexScalarQuantizer(vectors.shape[1], faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
-        own.train(vectors[:1].astype(np.float32))
+        own_index = faiss.IndexScalarQuantizer(
+            vectors.shape[1], faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
+        )
+        own_index.train(vectors[:1].astype(np.float32))
         for start in range(0, len(vectors), _ROWS_AT_ONCE):
-            own.add(vectors[start : start + _ROWS_AT_ONCE].astype(np.float32))
-        self._index, self._parameters = faiss.IndexRefine(index, own), parameters
+            own_index.add(vectors[start : start + _ROWS_AT_ONCE].astype(np.float32))
+        self._index, self._parameters = faiss.IndexRefine(index, own_index), parameters
 
-    def ask(self, queries: Vectors, allowed: RowFilter) -> Any:
+    def search(self, queries: Vectors, row_filter: RowFilter) -> Any:
         """Search with as many lists and candidates as Assayer does, also with the bits of the mask precomputed."""
         faiss, probes = load_faiss(), self._parameters.probes or 1
-        lists = faiss.SearchParametersIVF(nprobe=math.ceil(probes * self._parameters.rows / allowed.count))
-        if allowed.bits is not None:
-            lists.sel = faiss.IDSelectorBitmap(allowed.bits)
-        asked = faiss.IndexRefineSearchParameters(k_factor=float(self._parameters.rescored or 1))
-        asked.base_index_params = lists
-        return self._index.search(queries, LIMIT, params=asked)
+        lists = faiss.SearchParametersIVF(nprobe=math.ceil(probes * self._parameters.rows / row_filter.count))
+        if row_filter.bits is not None:
+            lists.sel = faiss.IDSelectorBitmap(row_filter.bits)
+        refine_parameters = faiss.IndexRefineSearchParameters(k_factor=float(self._parameters.rescored or 1))
+        refine_parameters.base_index_params = lists
+        return self._index.search(queries, LIMIT, params=refine_parameters)

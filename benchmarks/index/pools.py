@@ -19,7 +19,7 @@ _CALL_SECONDS, _PATIENCE_SECONDS, _ROUTING_SECONDS = 30.0, 60.0, 0.5
 
 
 @asynccontextmanager
-async def pools(
+async def serve_pools(
     directory: Path,
     shards: int,
     embedder: Embedder,
@@ -32,25 +32,31 @@ async def pools(
     If `copies` is set, a single pool shares all shards. The processes get `variables` in addition to their
     environment."""
     environment = {"ASSAYER_CORPUS__PATH": str(directory), **(variables or {})}
-    actors = {"num_cpus": 0.05, "runtime_env": {"env_vars": environment}}
-    options: dict[str, Any] = {"num_replicas": replicas, "ray_actor_options": actors, "health_check_period_s": 1.0}
-    count, first = max(1, shards), directory.parent.name
-    names = [f"{first}-{number}" for number in range(count)] if copies is None else [first]
+    actor_options = {"num_cpus": 0.05, "runtime_env": {"env_vars": environment}}
+    options: dict[str, Any] = {
+        "num_replicas": replicas,
+        "ray_actor_options": actor_options,
+        "health_check_period_s": 1.0,
+    }
+    count, base_name = max(1, shards), directory.parent.name
+    names = [f"{base_name}-{number}" for number in range(count)] if copies is None else [base_name]
     try:
         if copies is None:
             callers = [
-                _caller(name, serve.deployment(name=name, **options)(IndexReplica).bind(ReplicaConfig(), number))
+                _create_client(name, serve.deployment(name=name, **options)(IndexReplica).bind(ReplicaConfig(), number))
                 for number, name in enumerate(names)
             ]
         else:
             options["request_router_config"] = shard_routing(copies, _ROUTING_SECONDS)
-            shared = serve.deployment(name=first, **options)(IndexReplica)
-            callers = [_caller(first, shared.bind(ReplicaConfig(), 0, ShardSharing(count, copies, replicas)))] * count
+            shared_pool = serve.deployment(name=base_name, **options)(IndexReplica)
+            callers = [
+                _create_client(base_name, shared_pool.bind(ReplicaConfig(), 0, ShardSharing(count, copies, replicas)))
+            ] * count
         yield PooledCorpora(callers, directory, embedder)
     finally:
         for name in names:
             serve.delete(name)
 
 
-def _caller(name: str, pool: Application) -> PoolClient[IndexReplica]:
+def _create_client(name: str, pool: Application) -> PoolClient[IndexReplica]:
     return PoolClient(serve.run(pool, name=name, route_prefix=None), _CALL_SECONDS, _PATIENCE_SECONDS)

@@ -2,8 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import NamedTuple
@@ -11,12 +10,12 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks.index.ideas_2017 import neighbours_of, read_submissions
-from benchmarks.index.known_items import known_items
-from benchmarks.index.measures import Figure, approximate, fit, latency, recall
-from benchmarks.index.memory import resident_mb
-from benchmarks.index.questions import read_ideas, sample, sentences_of
-from benchmarks.measuring import command_line, heading
+from benchmarks.index.ideas_2017 import measure_neighbours, read_submissions
+from benchmarks.index.known_items import measure_known_items
+from benchmarks.index.measures import Figure, build_approximate_index, measure_fit, measure_latency, measure_recall
+from benchmarks.index.memory import measure_resident_mb
+from benchmarks.index.questions import read_ideas, sample_papers, select_sentences
+from benchmarks.measuring import build_parser, format_heading, open_directory
 from benchmarks.records import DATA
 from index import Corpus, build_corpus, read_manifest
 from index.corpus_fit import fit_passages
@@ -26,8 +25,8 @@ from index.versions.version_store import VersionStore
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 
-_SAMPLE = 500
-_APPROXIMATE: tuple[ApproximateIndexKind, ...] = ("ivf_sq8", "ivf_pq")
+_SAMPLE_SIZE = 500
+_APPROXIMATE_KINDS: tuple[ApproximateIndexKind, ...] = ("ivf_sq8", "ivf_pq")
 
 
 class Data(NamedTuple):
@@ -37,7 +36,7 @@ class Data(NamedTuple):
 
 
 def main() -> None:
-    parser = command_line("index quality", __doc__)
+    parser = build_parser("index quality", __doc__)
     parser.add_argument("--papers", type=Path, default=DATA / "papers" / "papers.jsonl.gz")
     parser.add_argument("--ideas", type=Path, default=DATA / "scholarideas")
     parser.add_argument("--submissions", type=Path, default=DATA / "iclr2017" / "submissions.jsonl.gz")
@@ -51,59 +50,50 @@ def main() -> None:
         if not path.exists():
             parser.exit(2, f"{path} was not found. The benchmark needs the data folder beside the clone.\n")
     console = Console(highlight=False)
-    console.print(heading(), soft_wrap=True)
-    with _directory(arguments.directory) as directory:
-        asyncio.run(_tell(measure(data, arguments.known, directory, console), console))
+    console.print(format_heading(), soft_wrap=True)
+    with open_directory(arguments.directory) as directory:
+        asyncio.run(_print_figures(measure(data, arguments.known, directory, console), console))
 
 
-async def _tell(figures: AsyncIterator[Sequence[Figure]], console: Console) -> None:
+async def _print_figures(figures: AsyncIterator[Sequence[Figure]], console: Console) -> None:
     async for figure_group in figures:
         for figure in figure_group:
-            console.print(f"{figure.what:<62}{escape(figure.value)}", soft_wrap=True)
+            console.print(f"{figure.name:<62}{escape(figure.value)}", soft_wrap=True)
 
 
-@contextmanager
-def _directory(path: Path | None) -> Iterator[Path]:
-    if path is not None:
-        yield path
-        return
-    with tempfile.TemporaryDirectory() as directory:
-        yield Path(directory)
-
-
-async def measure(data: Data, known: int, directory: Path, console: Console) -> AsyncIterator[Sequence[Figure]]:
+async def measure(data: Data, known_count: int, directory: Path, console: Console) -> AsyncIterator[Sequence[Figure]]:
     embedder = SentenceTransformerEmbedder(EmbedderSettings())
     await embedder.embed(["warm up"], "query")
-    yield [Figure("memory, model loaded", f"{resident_mb():,.0f} MB")]
+    yield [Figure("memory, model loaded", f"{measure_resident_mb():,.0f} MB")]
     yield await _build(data.papers, directory, embedder, console)
-    before, start = resident_mb(), perf_counter()
+    mb_before, start = measure_resident_mb(), perf_counter()
     corpus = Corpus.open(directory, embedder)
     yield [Figure("opening, checksums included", f"{perf_counter() - start:.2f} s")]
     reader = VersionReader.open(VersionStore(directory), read_manifest(VersionStore(directory).current_path()))
     (segment,) = reader.segments
-    labelled = read_ideas(data.ideas)
-    queries = sentences_of(labelled, 400)
-    yield await latency(corpus, queries[:100], batch=1)
-    yield await latency(corpus, queries[100:], batch=30)
-    yield [Figure("memory, corpus open and searched", f"{resident_mb() - before:,.0f} MB more")]
+    ideas = read_ideas(data.ideas)
+    queries = select_sentences(ideas, 400)
+    yield await measure_latency(corpus, queries[:100], batch=1)
+    yield await measure_latency(corpus, queries[100:], batch=30)
+    yield [Figure("memory, corpus open and searched", f"{measure_resident_mb() - mb_before:,.0f} MB more")]
     vectors = await embedder.embed(queries, "query")
-    yield recall("served index", segment.papers, vectors, segment)
-    sampled_papers = sample(segment.store, _SAMPLE)
-    tuning = await embedder.embed(
+    yield measure_recall("served index", segment.papers, vectors, segment)
+    sampled_papers = sample_papers(segment.store, _SAMPLE_SIZE)
+    tuning_vectors = await embedder.embed(
         [fit_passage for paper in sampled_papers.values() for fit_passage in fit_passages(paper.abstract)], "query"
     )
-    for kind in _APPROXIMATE:
+    for kind in _APPROXIMATE_KINDS:
         with tempfile.TemporaryDirectory() as scratch:
-            dense, parameters, seconds = approximate(segment, tuning, Path(scratch), kind)
+            dense, parameters, seconds = build_approximate_index(segment, tuning_vectors, Path(scratch), kind)
             search_text = (
                 f"{parameters.probes} of {parameters.lists} lists, {parameters.rescored} scored for each found"
             )
             description = f"built in {seconds:.1f} s, {search_text}, recall {parameters.recall_at_10} when tuned"
-            yield [Figure(kind, description), *recall(kind, dense, vectors, segment)]
-    yield await neighbours_of(reader, corpus, read_submissions(data.submissions))
+            yield [Figure(kind, description), *measure_recall(kind, dense, vectors, segment)]
+    yield await measure_neighbours(reader, corpus, read_submissions(data.submissions))
     with tempfile.TemporaryDirectory() as scratch:
-        yield await known_items(segment, embedder, sample(segment.store, known), Path(scratch))
-    yield await fit(corpus, labelled)
+        yield await measure_known_items(segment, embedder, sample_papers(segment.store, known_count), Path(scratch))
+    yield await measure_fit(corpus, ideas)
 
 
 async def _build(

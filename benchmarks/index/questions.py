@@ -34,19 +34,19 @@ def read_ideas(folder: Path) -> list[LabelledIdea]:
     ]
 
 
-def sentences_of(ideas: Sequence[LabelledIdea], count: int) -> list[str]:
+def select_sentences(ideas: Sequence[LabelledIdea], count: int) -> list[str]:
     """Return sentences evenly from all ideas, inside and outside the corpus's field: harder queries than papers'
     text."""
-    found = [sentence for idea in ideas for sentence in sentences(idea.text)]
-    return [found[place] for place in np.linspace(0, len(found) - 1, count).astype(int)]
+    all_sentences = [sentence for idea in ideas for sentence in sentences(idea.text)]
+    return [all_sentences[position] for position in np.linspace(0, len(all_sentences) - 1, count).astype(int)]
 
 
-def sample(store: PaperStore, count: int) -> dict[int, Paper]:
+def sample_papers(store: PaperStore, count: int) -> dict[int, Paper]:
     """Return papers by row, spread evenly over the years."""
     rows = np.linspace(0, len(store) - 1, count).astype(int).tolist()
     return {row: store.paper(row) for row in rows}
 
 
-def first_half(abstract: str) -> str:
+def take_first_half(abstract: str) -> str:
     words = abstract.split()
     return " ".join(words[: len(words) // 2])

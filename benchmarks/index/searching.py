@@ -14,7 +14,7 @@ import numpy as np
 
 from assayer.errors import AssayerError
 from assayer.models import OPEN
-from benchmarks.index.invented import InventedEmbedder, questions
+from benchmarks.index.invented import InventedEmbedder, generate_questions
 from index import Corpus, VersionStore
 
 _CHECK_SECONDS = 0.5
@@ -22,8 +22,8 @@ _CHECK_SECONDS = 0.5
 _HITS = 20
 
 
-class Searched(NamedTuple):
-    asked: int
+class SearchStatistics(NamedTuple):
+    search_count: int
     failed: int
     p50: float
     """Median in milliseconds, measured from when a search was due."""
@@ -32,42 +32,42 @@ class Searched(NamedTuple):
     """Number of corpus versions that answered searches."""
 
 
-class Searching:
+class SearchHandle:
     """Handle of the searching process."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
 
-    def so_far(self, after: float) -> Searched:
+    def collect(self, after: float) -> SearchStatistics:
         """Return the results of the first `after` seconds; later searches are counted separately."""
         self._pipe.send(after)
-        return self._answer()
+        return self._receive()
 
-    def ended(self) -> Searched:
+    def finish(self) -> SearchStatistics:
         self._pipe.send(None)
-        return self._answer()
+        return self._receive()
 
-    def _answer(self) -> Searched:
-        answer: Searched = self._pipe.recv()
+    def _receive(self) -> SearchStatistics:
+        answer: SearchStatistics = self._pipe.recv()
         return answer
 
 
 @contextmanager
-def search_steadily(directory: Path, rate: float) -> Iterator[Searching]:
+def search_steadily(directory: Path, rate: float) -> Iterator[SearchHandle]:
     context = mp.get_context("spawn")
-    here, there = context.Pipe()
-    process = context.Process(target=_run, args=(directory, rate, there), daemon=True)
+    parent_pipe, child_pipe = context.Pipe()
+    process = context.Process(target=_run_searcher, args=(directory, rate, child_pipe), daemon=True)
     process.start()
-    there.close()
-    here.recv()  # the process is ready
+    child_pipe.close()
+    parent_pipe.recv()  # the process is ready
     try:
-        yield Searching(here)
+        yield SearchHandle(parent_pipe)
     finally:
         process.terminate()
         process.join()
 
 
-def _run(directory: Path, rate: float, pipe: Connection) -> None:
+def _run_searcher(directory: Path, rate: float, pipe: Connection) -> None:
     asyncio.run(_Searcher(directory, rate).run(pipe))
 
 
@@ -76,34 +76,36 @@ class _Searcher:
         self._directory, self._rate = directory, rate
         self._embedder = InventedEmbedder()
         self._corpus = Corpus.open(directory, self._embedder)
-        self._queries = questions(500, seed=9)
+        self._queries = generate_questions(500, seed=9)
         self._times: list[float] = []
         self._failed = 0
         self._versions: set[str] = set()
 
     async def run(self, pipe: Connection) -> None:
         async with asyncio.TaskGroup() as group:
-            working = [group.create_task(self._ask(group)), group.create_task(self._follow())]
+            tasks = [group.create_task(self._start_searches(group)), group.create_task(self._follow_versions())]
             await self._search(time.perf_counter(), 0)
             pipe.send("ready")
             while (seconds := await asyncio.to_thread(pipe.recv)) is not None:
-                self._begin()
+                self._reset()
                 await asyncio.sleep(seconds)
-                pipe.send(self._searched())
-                self._begin()
-            for task in working:
+                pipe.send(self._summarise())
+                self._reset()
+            for task in tasks:
                 task.cancel()
-        pipe.send(self._searched())
+        pipe.send(self._summarise())
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._times, self._failed, self._versions = [], 0, set()
 
-    def _searched(self) -> Searched:
+    def _summarise(self) -> SearchStatistics:
         times = np.array(self._times or [np.nan])
         p50, p95 = np.quantile(times, [0.5, 0.95]) * 1000
-        return Searched(len(self._times) + self._failed, self._failed, float(p50), float(p95), len(self._versions))
+        return SearchStatistics(
+            len(self._times) + self._failed, self._failed, float(p50), float(p95), len(self._versions)
+        )
 
-    async def _ask(self, group: asyncio.TaskGroup) -> None:
+    async def _start_searches(self, group: asyncio.TaskGroup) -> None:
         started, number = time.perf_counter(), 0
         while True:
             number += 1
@@ -121,7 +123,7 @@ class _Searcher:
             self._times.append(time.perf_counter() - due)
             self._versions.add(corpus.version)
 
-    async def _follow(self) -> None:
+    async def _follow_versions(self) -> None:
         versions = VersionStore(self._directory)
         while True:
             await asyncio.sleep(_CHECK_SECONDS)

@@ -5,124 +5,125 @@ their ratios are valid on a busy machine too; absolute times are upper bounds th
 """
 
 import json
-import multiprocessing
 import tempfile
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from rich.console import Console
 
 from assayer.models import Frozen
-from benchmarks.index.collection import BATCH, DIMENSIONS, LIMIT, Built, Collection, build, draw_vectors
-from benchmarks.index.memory import memory_mb
-from benchmarks.index.plain_faiss import Plain
-from benchmarks.index.timing import Compared, in_turn
-from benchmarks.measuring import command_line, heading
+from benchmarks.index.collection import BATCH, DIMENSIONS, LIMIT, BuildRecord, Collection, build, draw_vectors
+from benchmarks.index.memory import measure_memory, run_in_process
+from benchmarks.index.plain_faiss import PlainFaiss
+from benchmarks.index.timing import Comparison, compare_searches
+from benchmarks.measuring import build_parser, format_heading
 from index.faiss_build import load_faiss
 
-Out = TypeVar("Out")
 
-
-class Asked(Frozen):
+class SearchMeasurements(Frozen):
     recall: tuple[float, float, float]
     """Recall under each condition of a collection."""
-    single: Compared
+    single: Comparison
     """Comparison with FAISS alone for single queries; `batch` is the same for batches."""
-    batch: Compared
-    masked_single: Compared
-    masked_batch: Compared
+    batch: Comparison
+    masked_single: Comparison
+    masked_batch: Comparison
     anonymous_mb: float
     mapped_mb: float
 
 
 def main() -> None:
-    parser = command_line("index speed", __doc__)
+    parser = build_parser("index speed", __doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 300_000, 1_000_000, 5_000_000])
     parser.add_argument("--kinds", nargs="+", default=["by size"], choices=["by size", "ivf_sq8", "ivf_pq"])
     parser.add_argument("--directory", type=Path, help="keep built indexes here; deleted by default")
     parser.add_argument("--out", type=Path, help="folder to write figures.json to")
     arguments = parser.parse_args()
     console = Console(highlight=False, soft_wrap=True)
-    console.print(heading())
-    figures: list[tuple[Built, Asked]] = []
+    console.print(format_heading())
+    figures: list[tuple[BuildRecord, SearchMeasurements]] = []
     with tempfile.TemporaryDirectory() as temporary:
         for rows in arguments.sizes:
             for kind in arguments.kinds:
-                place = (arguments.directory or Path(temporary)) / f"{rows} {kind}".replace(" ", "-")
-                _apart(draw_vectors, place, rows)
-                built = _apart(build, place, None if kind == "by size" else kind)
-                asked = _apart(_ask, place)
-                figures.append((built, asked))
-                for line in _told(built, asked):
+                directory = (arguments.directory or Path(temporary)) / f"{rows} {kind}".replace(" ", "-")
+                run_in_process(draw_vectors, directory, rows)
+                built = run_in_process(build, directory, None if kind == "by size" else kind)
+                measurements = run_in_process(_measure_searches, directory)
+                figures.append((built, measurements))
+                for line in _describe(built, measurements):
                     console.print(line)
     if arguments.out is not None:
-        figures_json = [{"built": built.model_dump(), "asked": asked.model_dump()} for built, asked in figures]
+        figures_json = [
+            {"built": built.model_dump(), "asked": measurements.model_dump()} for built, measurements in figures
+        ]
         (arguments.out / "figures.json").write_text(json.dumps(figures_json, indent=1) + "\n", "utf-8")
 
 
-def _apart(work: Callable[..., Out], *arguments: object) -> Out:
-    """Run the work in a fresh process, so that its memory is measured separately."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(work, *arguments).result()
-
-
-def _ask(directory: Path) -> Asked:
+def _measure_searches(directory: Path) -> SearchMeasurements:
     load_faiss().omp_get_max_threads()  # loads its libraries before memory is measured
     collection = Collection(directory)
     unfiltered, _, masked = collection.conditions
-    _, before = collection.true, memory_mb()
-    dense = collection.dense()
-    matches_by_condition = [dense.nearest(collection.judged, LIMIT, allowed) for allowed in collection.conditions]
-    after = memory_mb()
+    _, memory_before = collection.exact_rows, measure_memory()
+    index = collection.open_index()
+    matches_by_condition = [
+        index.nearest(collection.judged_queries, LIMIT, row_filter) for row_filter in collection.conditions
+    ]
+    memory_after = measure_memory()
     recalls = [
-        collection.recall([item.rows for item in batches], number)
+        collection.compute_recall([matches.rows for matches in batches], number)
         for number, batches in enumerate(matches_by_condition)
     ]
-    if dense.approximate is None:
+    if index.approximate is None:
         raise SystemExit("There is nothing to compare: so few rows get no approximate index.")
-    plain = Plain(dense.approximate.index, collection.vectors, collection.parameters)
+    plain = PlainFaiss(index.approximate.index, collection.vectors, collection.parameters)
     single, batch, masked_single, masked_batch = (
-        in_turn(partial(dense.nearest, limit=LIMIT, row_filter=allowed), partial(plain.ask, allowed=allowed), batches)
-        for allowed in (unfiltered, masked)
-        for batches in (collection.singles, collection.batches)
+        compare_searches(
+            partial(index.nearest, limit=LIMIT, row_filter=row_filter),
+            partial(plain.search, row_filter=row_filter),
+            batches,
+        )
+        for row_filter in (unfiltered, masked)
+        for batches in (collection.single_queries, collection.query_batches)
     )
-    return Asked(
+    return SearchMeasurements(
         recall=(recalls[0], recalls[1], recalls[2]),
         single=single,
         batch=batch,
         masked_single=masked_single,
         masked_batch=masked_batch,
-        anonymous_mb=after.anonymous - before.anonymous,
-        mapped_mb=after.mapped - before.mapped,
+        anonymous_mb=memory_after.anonymous - memory_before.anonymous,
+        mapped_mb=memory_after.mapped - memory_before.mapped,
     )
 
 
-def _told(built: Built, asked: Asked) -> Iterator[str]:
-    raw = built.rows * DIMENSIONS * 2 / 1e6
-    memory = asked.anonymous_mb + asked.mapped_mb
+def _describe(built: BuildRecord, measurements: SearchMeasurements) -> Iterator[str]:
+    vectors_mb = built.rows * DIMENSIONS * 2 / 1e6
+    memory_mb = measurements.anonymous_mb + measurements.mapped_mb
     yield (
         f"{built.rows:,} × {DIMENSIONS}, {built.parameters.kind}: built in {built.seconds:.0f} s "
         f"({built.processor_seconds:.0f} s of CPU); index {built.index_mb:,.0f} MB"
     )
-    first, second, third = asked.recall
-    yield f"  recall@{LIMIT} {first:.4f}; among the first 30 % of the rows {second:.4f}; among nine tenths {third:.4f}"
+    recall_all, recall_before_cutoff, recall_masked = measurements.recall
     yield (
-        f"  memory: {asked.anonymous_mb:,.0f} MB of its own, {asked.mapped_mb:,.0f} MB of mapped files; "
-        f"{memory / (raw + built.index_mb):.2f} of vectors and index"
+        f"  recall@{LIMIT} {recall_all:.4f}; among the first 30 % of the rows {recall_before_cutoff:.4f}; "
+        f"among nine tenths {recall_masked:.4f}"
     )
-    for name, count, item in (
-        ("batch 1", 1, asked.single),
-        (f"batch {BATCH}", BATCH, asked.batch),
-        ("batch 1, a tenth masked", 1, asked.masked_single),
-        (f"batch {BATCH}, a tenth masked", BATCH, asked.masked_batch),
+    yield (
+        f"  memory: {measurements.anonymous_mb:,.0f} MB of its own, {measurements.mapped_mb:,.0f} MB of mapped files; "
+        f"{memory_mb / (vectors_mb + built.index_mb):.2f} of vectors and index"
+    )
+    for name, count, comparison in (
+        ("batch 1", 1, measurements.single),
+        (f"batch {BATCH}", BATCH, measurements.batch),
+        ("batch 1, a tenth masked", 1, measurements.masked_single),
+        (f"batch {BATCH}, a tenth masked", BATCH, measurements.masked_batch),
     ):
         yield (
-            f"  {name}: p50 {item.ours.p50:.3f} ms, p95 {item.ours.p95:.3f} ms, {count / item.ours.p50 * 1000:,.0f} "
-            f"queries/s; FAISS alone p50 {item.theirs.p50:.3f} ms, p95 {item.theirs.p95:.3f} ms; "
-            f"overhead {item.overhead:+.1%}"
+            f"  {name}: p50 {comparison.ours.p50:.3f} ms, p95 {comparison.ours.p95:.3f} ms, "
+            f"{count / comparison.ours.p50 * 1000:,.0f} queries/s; FAISS alone "
+            f"p50 {comparison.theirs.p50:.3f} ms, p95 {comparison.theirs.p95:.3f} ms; "
+            f"overhead {comparison.overhead:+.1%}"
         )
 
 

@@ -9,23 +9,23 @@ from assayer.models import Frozen
 from assayer.ports import Vectors
 
 
-class Timed(Frozen):
+class Percentiles(Frozen):
     """Milliseconds per call."""
 
     p50: float
     p95: float
 
 
-class Compared(Frozen):
-    ours: Timed
-    theirs: Timed
+class Comparison(Frozen):
+    ours: Percentiles
+    theirs: Percentiles
     overhead: float
     """Median ratio of our time to theirs for neighbouring calls, minus one."""
 
 
-def in_turn(
+def compare_searches(
     ours: Callable[[Vectors], object], theirs: Callable[[Vectors], object], query_batches: Sequence[Vectors]
-) -> Compared:
+) -> Comparison:
     """Compare two searches, alternating which runs first so that neither always finds the other's memory warm.
 
     All queries run once before timing, because the first access to each page of a mapped file costs extra."""
@@ -35,9 +35,12 @@ def in_turn(
     times = np.empty((2, len(query_batches)))
     for number, query_batch in enumerate(query_batches):
         order = ((0, ours), (1, theirs)) if number % 2 else ((1, theirs), (0, ours))
-        for place, work in order:
+        for row, search in order:
             start = perf_counter()
-            work(query_batch)
-            times[place, number] = (perf_counter() - start) * 1000
-    first, second = (Timed(p50=item[0], p95=item[1]) for item in np.quantile(times, [0.5, 0.95], axis=1).T.tolist())
-    return Compared(ours=first, theirs=second, overhead=float(np.median(times[0] / times[1])) - 1)
+            search(query_batch)
+            times[row, number] = (perf_counter() - start) * 1000
+    first, second = (
+        Percentiles(p50=percentiles[0], p95=percentiles[1])
+        for percentiles in np.quantile(times, [0.5, 0.95], axis=1).T.tolist()
+    )
+    return Comparison(ours=first, theirs=second, overhead=float(np.median(times[0] / times[1])) - 1)

@@ -24,18 +24,18 @@ class InFlight(Protocol):
     async def current(self) -> Corpus: ...
 
 
-def edition(number: int, papers: int) -> list[PaperRecord]:
+def build_edition(number: int, papers: int) -> list[PaperRecord]:
     """Return an edition of all papers; each title names the edition."""
     return [
         PaperRecord.model_validate(
             {
-                "id": f"paper-{item}",
-                "title": f"Edition {number}: {_TOPICS[item % len(_TOPICS)]}, site {item}",
-                "abstract": f"We counted {_TOPICS[item % len(_TOPICS)]} at site {item} over {1 + item % 7} summers.",
-                "publication_date": f"{2000 + item % 20}-01-01",
+                "id": f"paper-{site}",
+                "title": f"Edition {number}: {_TOPICS[site % len(_TOPICS)]}, site {site}",
+                "abstract": f"We counted {_TOPICS[site % len(_TOPICS)]} at site {site} over {1 + site % 7} summers.",
+                "publication_date": f"{2000 + site % 20}-01-01",
             }
         )
-        for item in range(papers)
+        for site in range(papers)
     ]
 
 
@@ -43,10 +43,10 @@ def edition(number: int, papers: int) -> list[PaperRecord]:
 class Editions:
     """Edition of each version."""
 
-    of: dict[str, int] = field(default_factory=dict)
+    by_version: dict[str, int] = field(default_factory=dict)
 
-    def note(self, version: str, number: int) -> None:
-        self.of[version] = number
+    def add(self, version: str, number: int) -> None:
+        self.by_version[version] = number
 
 
 class Answer(NamedTuple):
@@ -61,12 +61,12 @@ class Answer(NamedTuple):
 
 @dataclass
 class Traffic:
-    """Starts searches at a fixed rate whether or not earlier ones have been answered, up to `most` at a time. Each
-    search also looks up the papers that it found."""
+    """Starts searches at a fixed rate whether or not earlier ones have been answered, up to `max_open_searches`
+    at a time. Each search also looks up the papers that it found."""
 
     corpora: InFlight
     per_second: float
-    most: int = 1000
+    max_open_searches: int = 1000
     """Largest number of unanswered searches; further searches are skipped."""
     answers: list[Answer] = field(default_factory=list)
 
@@ -75,14 +75,14 @@ class Traffic:
         open_tasks: set[asyncio.Task[None]] = set()
         async with asyncio.TaskGroup() as group:
             while not stop.is_set():
-                if len(open_tasks) < self.most:
-                    task = group.create_task(self._ask(began, _TOPICS[query_count % len(_TOPICS)]))
+                if len(open_tasks) < self.max_open_searches:
+                    task = group.create_task(self._search(began, _TOPICS[query_count % len(_TOPICS)]))
                     open_tasks.add(task)
                     task.add_done_callback(open_tasks.discard)
                 query_count += 1
                 await asyncio.sleep(max(0.0, began + query_count / self.per_second - time.monotonic()))
 
-    async def _ask(self, began: float, query: str) -> None:
+    async def _search(self, began: float, query: str) -> None:
         start, version = time.monotonic(), ""
         titles: set[str] = set()
         try:
@@ -100,15 +100,17 @@ class Traffic:
         editions = frozenset(int(title.split(":")[0].split()[1]) for title in titles)
         self.answers.append(Answer(start - began, seconds, version, editions, failure))
 
-    def failed(self) -> list[str]:
+    def list_failures(self) -> list[str]:
         return [answer.failure for answer in self.answers if answer.failure]
 
-    def mixed(self, editions: Editions) -> list[Answer]:
+    def find_mixed_answers(self, editions: Editions) -> list[Answer]:
         """Return answers with papers of more than one edition, or of another edition than their version's."""
         return [
-            answer for answer in self.answers if not answer.failure and answer.editions != {editions.of[answer.version]}
+            answer
+            for answer in self.answers
+            if not answer.failure and answer.editions != {editions.by_version[answer.version]}
         ]
 
-    def p95(self, first: float, last: float) -> float:
+    def compute_p95(self, first: float, last: float) -> float:
         """Return the 95th percentile in milliseconds of the searches started between two times."""
         return float(np.quantile([answer.seconds for answer in self.answers if first <= answer.at < last], 0.95)) * 1000

@@ -23,39 +23,39 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from assayer.errors import AssayerError
-from benchmarks.ledger import answers_in, answers_table
-from benchmarks.measuring import command_line, heading
+from benchmarks.ledger import count_answers, format_answers
+from benchmarks.measuring import build_parser, format_heading
 from benchmarks.quality.claim_support.items import SETS
-from benchmarks.quality.claim_support.part import support
-from benchmarks.quality.grapheval.data import inno_eval
+from benchmarks.quality.claim_support.part import measure_support
+from benchmarks.quality.grapheval.data import read_inno_eval
 from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.judge.answering import PARAGRAPH_NAME
 from benchmarks.quality.judge.part import TESTS
-from benchmarks.quality.judge.part import judge as judge_part
+from benchmarks.quality.judge.part import run_judge_tests as judge_part
 from benchmarks.quality.judged_sets.contenders import CONTENDERS
 from benchmarks.quality.judged_sets.page import TITLES
-from benchmarks.quality.judged_sets.part import every_judged_set
-from benchmarks.quality.judges import JUDGES, Judge, settings_for
-from benchmarks.quality.own_references import own_references
-from benchmarks.quality.papers import idea_of
+from benchmarks.quality.judged_sets.part import measure_judged_sets
+from benchmarks.quality.judges import JUDGES, Judge, open_settings
+from benchmarks.quality.own_references import measure_own_references
+from benchmarks.quality.papers import build_idea
 from benchmarks.quality.part_inputs import PartInputs, RunOptions
-from benchmarks.quality.rewards.part import add_rewards_options, rewards
+from benchmarks.quality.rewards.part import add_rewards_options, measure_rewards
 from benchmarks.records import DATA
 from cluster.methods import METHODS
 from cluster.settings_loading import load_settings
 from workers.embedding.embedder import local_embedder
 
 _PARTS: Mapping[str, Callable[[PartInputs], Iterator[str]]] = {
-    "all": every_judged_set,
-    "references": own_references,
+    "all": measure_judged_sets,
+    "references": measure_own_references,
     "judge": judge_part,
-    "rewards": rewards,
-    "support": support,
+    "rewards": measure_rewards,
+    "support": measure_support,
 }
 
 
 def main(arguments: list[str] | None = None) -> int:
-    options = _arguments(arguments)
+    options = _parse_arguments(arguments)
     environment = {"ASSAYER_LLM__BASE_URL": options.endpoint, "ASSAYER_LLM__MODEL": options.model}
     os.environ |= {name: value for name, value in environment.items() if value}
     try:
@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    print(f"{heading()}\n", flush=True)
+    print(f"{format_heading()}\n", flush=True)
     recorded_judge: Judge | None = "recorded" if getattr(options, "recorded", None) else None
     real_model = options.local_model or load_settings().llm
     judge: Judge | None = options.judge or recorded_judge or ("endpoint" if real_model else None)
@@ -86,9 +86,9 @@ def _run(options: argparse.Namespace) -> None:
         sets=sets,
     )
     with ExitStack() as stack:
-        labels_by_text = {idea_of(paper).text: paper.label for paper in inno_eval().grouped}
+        labels_by_text = {build_idea(paper).text: paper.label for paper in read_inno_eval().grouped}
         settings = stack.enter_context(
-            settings_for(run_options.judge, options.out, options.latency, labels_by_text, options.local_model)
+            open_settings(run_options.judge, options.out, options.latency, labels_by_text, options.local_model)
         )
         embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
         vectorise = Vectoriser(embedder, options.vectors)
@@ -97,23 +97,23 @@ def _run(options: argparse.Namespace) -> None:
             print(line, flush=True)
         if run_options.judge == "endpoint":
             print("\nRequests so far, of all parts that use this data directory:\n")
-            print("\n".join(answers_table(asyncio.run(answers_in(settings)))))
+            print("\n".join(format_answers(asyncio.run(count_answers(settings)))))
 
 
-def _arguments(arguments: list[str] | None) -> argparse.Namespace:
-    parser = command_line("quality", __doc__)
+def _parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    parser = build_parser("quality", __doc__)
     parts = parser.add_subparsers(dest="part", required=True)
     for name in _PARTS:
         part = parts.add_parser(name, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-        _common(part)
-        _own(name, part)
+        _add_common_options(part)
+        _add_part_options(name, part)
     options = parser.parse_args(arguments)
     if not DATA.is_dir():
         parser.exit(2, f"{DATA} was not found. The benchmark needs the data folder beside the clone.\n")
     return options
 
 
-def _common(part: argparse.ArgumentParser) -> None:
+def _add_common_options(part: argparse.ArgumentParser) -> None:
     judge_options = part.add_mutually_exclusive_group()
     judge_options.add_argument("--judge", choices=JUDGES, help="who answers; by default the settings' endpoint")
     judge_options.add_argument(
@@ -143,7 +143,7 @@ def _common(part: argparse.ArgumentParser) -> None:
     part.add_argument("--retry-failed", action="store_true", help="retry items that ended without a verdict")
 
 
-def _own(name: str, part: argparse.ArgumentParser) -> None:
+def _add_part_options(name: str, part: argparse.ArgumentParser) -> None:
     if name == "all":
         part.add_argument("--page", type=Path, help="folder for the page and its JSON figures; --out by default")
         part.add_argument(

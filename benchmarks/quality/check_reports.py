@@ -22,15 +22,15 @@ from typing import Any
 if not __package__:  # run by its path, from any directory
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from benchmarks.quality.corpus_records import differences, records_of, texts_of
-from benchmarks.quality.quotations import ADDRESS, stands_in
+from benchmarks.quality.corpus_records import find_differences, list_texts, select_records
+from benchmarks.quality.quotations import ADDRESS, occurs_in
 
 Json = dict[str, Any]
 
 LABELS = re.compile(r"\[(P\d+(?:\s*[,;]\s*P\d+)*)\]")
 BRACKET_WITH_LABEL = re.compile(r"\[[^\[\]]*\bP\d+\b[^\[\]]*\]")
 MARKER = re.compile(r"\[@[^\]\s]+\]")
-MOST_FURTHER = 2
+MAX_FURTHER_QUOTES = 2
 """Largest number of quotes in a citation besides the first."""
 
 
@@ -48,33 +48,33 @@ class Check:
     """`complete`, or the minima that it fails; empty for older reports."""
     violations: list[str] = field(default_factory=list)
 
-    def wrong(self, text: str) -> None:
+    def fail(self, text: str) -> None:
         self.violations.append(text)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    options = _options(arguments)
-    files = sorted(_files(options.reports))
+    options = _parse_options(arguments)
+    files = sorted(_list_files(options.reports))
     if not files:
         print("No report was found. Give JSON files, or folders that contain some.", file=sys.stderr)
         return 2
     checks = check_files(files, options.corpus)
-    _print(checks, with_corpus=options.corpus is not None)
+    _print_checks(checks, with_corpus=options.corpus is not None)
     has_wrong_count = options.expect is not None and len(checks) != options.expect
     if has_wrong_count:
         print(f"Expected {options.expect} reports, found {len(checks)}.")
-    return 1 if has_wrong_count or any(item.violations for item in checks) else 0
+    return 1 if has_wrong_count or any(check.violations for check in checks) else 0
 
 
 def check_files(files: Iterable[Path], corpus: Path | None) -> list[Check]:
     """Check report files, and compare them with the corpus if a path is given."""
     reports = [(file, _load(file)) for file in files]
-    ids = {reference["id"] for _, report in reports for reference in _references(report)}
-    records = None if corpus is None else records_of(corpus, ids)
+    ids = {reference["id"] for _, report in reports for reference in _get_references(report)}
+    records = None if corpus is None else select_records(corpus, ids)
     return [check(str(file), report, records) for file, report in reports]
 
 
-def _options(arguments: list[str] | None) -> argparse.Namespace:
+def _parse_options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Checks citations, dates, quotes and counts of finished reports.")
     parser.add_argument("reports", nargs="+", type=Path, help="report JSON files, or folders with them")
     parser.add_argument("--corpus", type=Path, help="papers.jsonl or .jsonl.gz from which the corpus was built")
@@ -85,7 +85,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
+def _list_files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         yield from path.rglob("*.json") if path.is_dir() else [path]
 
@@ -98,18 +98,17 @@ def _load(file: Path) -> Json | None:
     return report if isinstance(report, dict) else None
 
 
-def _references(report: Json | None) -> list[Json]:
+def _get_references(report: Json | None) -> list[Json]:
     references = (report or {}).get("references")
-    return (
-        [item for item in references if isinstance(item, dict) and "id" in item] if isinstance(references, list) else []
-    )
+    items = references if isinstance(references, list) else []
+    return [item for item in items if isinstance(item, dict) and "id" in item]
 
 
 def check(name: str, report: Json | None, corpus: dict[str, Json] | None = None) -> Check:
     """Apply all rules to one report; `report` is None if the file contains no JSON object."""
     result = Check(name)
     if report is None:
-        result.wrong("is not a JSON object")
+        result.fail("is not a JSON object")
         return result
     rules: list[Callable[[Json, Check], None]] = [
         _check_references,
@@ -128,53 +127,53 @@ def check(name: str, report: Json | None, corpus: dict[str, Json] | None = None)
         try:
             rule(report, result)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            result.wrong(f"is not shaped like a report: {error!r}")
+            result.fail(f"is not shaped like a report: {error!r}")
     return result
 
 
-def _strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def _walk_strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield every string of the report with its path."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _strings(item, f"{path}.{key}" if path else key)
+            yield from _walk_strings(item, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _strings(item, f"{path}[{index}]")
+            yield from _walk_strings(item, f"{path}[{index}]")
 
 
-def _objects(value: Any, key: str) -> Iterator[Json]:
+def _find_objects(value: Any, key: str) -> Iterator[Json]:
     """Yield every object that has the key, at any depth."""
     if isinstance(value, dict):
         if key in value:
             yield value
         for item in value.values():
-            yield from _objects(item, key)
+            yield from _find_objects(item, key)
     elif isinstance(value, list):
         for item in value:
-            yield from _objects(item, key)
+            yield from _find_objects(item, key)
 
 
 def _check_references(report: Json, result: Check) -> None:
     references = report["references"]
     result.references = len(references)
     for field_name in ("label", "id"):
-        for value, times in Counter(reference[field_name] for reference in references).items():
-            if times > 1:
-                result.wrong(f"{field_name} {value!r} stands for {times} references")
+        for value, count in Counter(reference[field_name] for reference in references).items():
+            if count > 1:
+                result.fail(f"{field_name} {value!r} stands for {count} references")
     for reference in references:
         if not re.fullmatch(r"P\d+", reference["label"]):
-            result.wrong(f"label {reference['label']!r} is not of the form P3")
+            result.fail(f"label {reference['label']!r} is not of the form P3")
         for field_name in ("id", "title", "source"):
             if not str(reference[field_name]).strip():
-                result.wrong(f"reference {reference['label']} has no {field_name}")
+                result.fail(f"reference {reference['label']} has no {field_name}")
 
 
 def _check_labels(report: Json, result: Check) -> None:
-    known_labels = {item["label"] for item in report["references"]}
+    known_labels = {holder["label"] for holder in report["references"]}
     used_labels: set[str] = set()
-    for path, text in _strings(report):
+    for path, text in _walk_strings(report):
         if path.startswith("coverage.faults"):  # quotes from rejected answers
             continue
         text_labels = [label for group in LABELS.findall(text) for label in re.findall(r"P\d+", group)]
@@ -182,103 +181,100 @@ def _check_labels(report: Json, result: Check) -> None:
         used_labels.update(text_labels)
         for bracket in BRACKET_WITH_LABEL.findall(text):
             if not LABELS.fullmatch(bracket):
-                result.wrong(f"{bracket} in {path} is not of the form [P3] or [P3, P4]")
+                result.fail(f"{bracket} in {path} is not of the form [P3] or [P3, P4]")
         for label in sorted(set(text_labels) - known_labels):
-            result.wrong(f"[{label}] in {path} is not a reference")
+            result.fail(f"[{label}] in {path} is not a reference")
         if MARKER.search(text) and not path.startswith("idea."):
-            result.wrong(f"a paper in {path} was never given its label")
-    for item in _objects([report["parts"], report.get("plan_review"), report.get("evidence")], "label"):
-        used_labels.add(item["label"])
-        if item["label"] not in known_labels:
-            result.wrong(f"{item['label']} is cited but is not a reference")
+            result.fail(f"a paper in {path} was never given its label")
+    for holder in _find_objects([report["parts"], report.get("plan_review"), report.get("evidence")], "label"):
+        used_labels.add(holder["label"])
+        if holder["label"] not in known_labels:
+            result.fail(f"{holder['label']} is cited but is not a reference")
     for label in sorted(known_labels - used_labels):
-        result.wrong(f"reference {label} is never cited")
+        result.fail(f"reference {label} is never cited")
 
 
 def _check_cutoff(report: Json, result: Check) -> None:
     if report["cutoff"] is None:
         return
     cutoff = dt.date.fromisoformat(report["cutoff"])
-    judging_labels = _cited_outside_advice(report)
-    for item in report["references"]:
-        if item["publication_date"] is None:
-            result.wrong(f"reference {item['label']} is undated, and there is a cutoff")
-        elif dt.date.fromisoformat(item["publication_date"]) > cutoff and item["label"] in judging_labels:
-            result.wrong(f"reference {item['label']} of {item['publication_date']} is after the cutoff {cutoff}")
+    judging_labels = _collect_judging_labels(report)
+    for reference in report["references"]:
+        if reference["publication_date"] is None:
+            result.fail(f"reference {reference['label']} is undated, and there is a cutoff")
+        elif dt.date.fromisoformat(reference["publication_date"]) > cutoff and reference["label"] in judging_labels:
+            result.fail(
+                f"reference {reference['label']} of {reference['publication_date']} is after the cutoff {cutoff}"
+            )
 
 
-def _cited_outside_advice(report: Json) -> set[str]:
+def _collect_judging_labels(report: Json) -> set[str]:
     """Return the labels on which the judgement rests. Only a board's advice may rest on papers after the cutoff."""
     board = {key: value for key, value in (report.get("board") or {}).items() if key != "advice"}
     judging_parts = [report["summary"], report["parts"], report.get("evidence"), board]
-    texts = (text for _, text in _strings(judging_parts))
+    texts = (text for _, text in _walk_strings(judging_parts))
     cited_labels = {label for text in texts for group in LABELS.findall(text) for label in re.findall(r"P\d+", group)}
-    return cited_labels | {item["label"] for item in _objects(judging_parts, "label")}
+    return cited_labels | {holder["label"] for holder in _find_objects(judging_parts, "label")}
 
 
 def _check_addresses(report: Json, result: Check) -> None:
     """No text of the evaluation contains an address; only the references do."""
     for key in ("summary", "parts", "board"):
-        for path, text in _strings(report.get(key), key):
+        for path, text in _walk_strings(report.get(key), key):
             if not path.endswith(".quote") and ADDRESS.search(text):
-                result.wrong(f"an address stands in {path}")
-    for item in report["references"]:
-        if item["url"] and not re.fullmatch(r"https?://\S+", item["url"]):
-            result.wrong(f"reference {item['label']} has an address that is not http(s): {item['url']!r}")
+                result.fail(f"an address stands in {path}")
+    for reference in report["references"]:
+        if reference["url"] and not re.fullmatch(r"https?://\S+", reference["url"]):
+            result.fail(f"reference {reference['label']} has an address that is not http(s): {reference['url']!r}")
 
 
 def _check_citations(report: Json, result: Check) -> None:
     """A quote has a state, and a state has a quote."""
-    for citation in _citations(report):
+    for citation in _find_citations(report):
         result.quotes[citation["quote_state"]] += 1
         if citation["quote_state"] not in {"verified", "not_found", "none"}:
-            result.wrong(f"a quote of {citation['label']} is in the unknown state {citation['quote_state']!r}")
+            result.fail(f"a quote of {citation['label']} is in the unknown state {citation['quote_state']!r}")
         elif (citation["quote_state"] == "none") != (not citation["quote"]):
-            result.wrong(
+            result.fail(
                 f"a citation of {citation['label']} in state {citation['quote_state']!r} "
                 f"has quote {citation['quote']!r}"
             )
         further = citation.get("further", [])  # older reports have none
         if further and citation["quote_state"] != "verified":
-            result.wrong(f"a citation of {citation['label']} has further quotes and no first one that was verified")
-        if (
-            len({citation["quote"], *(more["quote"] for more in further)}) != len(further) + 1
-            or len(further) > MOST_FURTHER
-        ):
-            result.wrong(f"a citation of {citation['label']} has too many quotes, or one twice")
-    for point in _objects(_texts_with_citations(report), "downgraded"):
-        states = {item["quote_state"] for item in point["citations"]}
+            result.fail(f"a citation of {citation['label']} has further quotes and no first one that was verified")
+        quotes = {citation["quote"], *(further_quote["quote"] for further_quote in further)}
+        if len(quotes) != len(further) + 1 or len(further) > MAX_FURTHER_QUOTES:
+            result.fail(f"a citation of {citation['label']} has too many quotes, or one twice")
+    for point in _find_objects(_select_citing_parts(report), "downgraded"):
+        states = {citation["quote_state"] for citation in point["citations"]}
         if point["downgraded"] != ("not_found" in states and "verified" not in states):
-            result.wrong(f"downgraded is {point['downgraded']} for: {point['text'][:60]}")
+            result.fail(f"downgraded is {point['downgraded']} for: {point['text'][:60]}")
 
 
-def _citations(report: Json) -> list[Json]:
-    return list(_objects(_texts_with_citations(report), "quote_state"))
+def _find_citations(report: Json) -> list[Json]:
+    return list(_find_objects(_select_citing_parts(report), "quote_state"))
 
 
-def _texts_with_citations(report: Json) -> list[Any]:
+def _select_citing_parts(report: Json) -> list[Any]:
     return [report["summary"], report["parts"], report.get("evidence"), report.get("board")]
 
 
 def _check_scores(report: Json, result: Check) -> None:
-    for holder in _objects(report["parts"], "score"):
+    for holder in _find_objects(report["parts"], "score"):
         score = holder["score"]
         if "reason" in score:
             if not score["reason"].strip():
-                result.wrong(f"{holder['name']} has no score and no reason")
+                result.fail(f"{holder['name']} has no score and no reason")
         elif not score["scale_min"] <= score["value"] <= score["scale_max"]:
-            result.wrong(f"the score {score['value']} of {holder['name']} is off its scale")
+            result.fail(f"the score {score['value']} of {holder['name']} is off its scale")
 
 
 def _check_counts(report: Json, result: Check) -> None:
     coverage = report["coverage"]
-    states = Counter(
-        reading["quote"]["quote_state"]
-        for reading in _objects(report["parts"], "stance")
-        if reading["quote"] is not None
-    )
+    readings = _find_objects(report["parts"], "stance")
+    states = Counter(reading["quote"]["quote_state"] for reading in readings if reading["quote"] is not None)
     evidence = report.get("evidence") or {}
-    states += Counter(item["quote_state"] for item in _objects(evidence, "quote_state") if item["quote"])
+    states += Counter(item["quote_state"] for item in _find_objects(evidence, "quote_state") if item["quote"])
     expected_counts = {
         "papers_cited": len(report["references"]),
         "quotes_verified": states["verified"],
@@ -286,10 +282,10 @@ def _check_counts(report: Json, result: Check) -> None:
     }
     for name, number in expected_counts.items():
         if coverage[name] != number:
-            result.wrong(f"coverage says {name} = {coverage[name]}, the report holds {number}")
+            result.fail(f"coverage says {name} = {coverage[name]}, the report holds {number}")
     # Papers near a comparison that the plan lacks, and works cited by several papers, are named without being read.
-    named_labels = {item["label"] for item in _objects(report.get("plan_review") or {}, "similarity")}
-    named_labels |= {item["label"] for item in _objects(evidence, "cited_by")}
+    named_labels = {item["label"] for item in _find_objects(report.get("plan_review") or {}, "similarity")}
+    named_labels |= {item["label"] for item in _find_objects(evidence, "cited_by")}
     unread = {"papers_cited": len(named_labels)}
     for smaller, larger in (
         ("papers_cited", "papers_read"),
@@ -297,22 +293,22 @@ def _check_counts(report: Json, result: Check) -> None:
         ("full_texts", "papers_read"),
     ):
         if coverage[smaller] > coverage[larger] + unread.get(smaller, 0):
-            result.wrong(f"coverage says {smaller} = {coverage[smaller]} of {larger} = {coverage[larger]}")
+            result.fail(f"coverage says {smaller} = {coverage[smaller]} of {larger} = {coverage[larger]}")
     for item in coverage["faults"]:
         if not 0 <= item["recovered"] <= item["occurrences"]:
-            result.wrong(f"{item['task']} recovered {item['recovered']} of {item['occurrences']} {item['kind']} faults")
+            result.fail(f"{item['task']} recovered {item['recovered']} of {item['occurrences']} {item['kind']} faults")
     for item in coverage["dropped"]:
         if item["count"] < 1 or not item["reason"].strip():
-            result.wrong(f"dropped {item['item_kind']!r} lacks a count or a reason")
+            result.fail(f"dropped {item['item_kind']!r} lacks a count or a reason")
 
 
 def _check_notices(report: Json, result: Check) -> None:
     kinds = {notice["kind"] for notice in report["notices"]}
     fit = report["coverage"]["corpus_fit"]
     if fit.get("level") == "poor" and "corpus_fit" not in kinds:
-        result.wrong("the corpus does not cover the field, and no notice says so")
+        result.fail("the corpus does not cover the field, and no notice says so")
     if not report["provenance"]["models"] and report["coverage"]["llm_requests"] == 0 and "no_llm" not in kinds:
-        result.wrong("no language model was used, and no notice says so")
+        result.fail("no language model was used, and no notice says so")
 
 
 def _check_release(report: Json, result: Check) -> None:
@@ -324,7 +320,7 @@ def _check_release(report: Json, result: Check) -> None:
     failed_minima = [name for name, item in minima.items() if not item["is_met"]]
     result.release = ", ".join(failed_minima) or "complete"
     if release["state"] != ("incomplete" if failed_minima else "complete"):
-        result.wrong(f"it is {release['state']} and fails {len(failed_minima)} minima")
+        result.fail(f"it is {release['state']} and fails {len(failed_minima)} minima")
     coverage = report["coverage"]
     quotes = (coverage["quotes_verified"], coverage["quotes_verified"] + coverage["quotes_unverified"])
     shares = {"quotes_found": quotes}
@@ -334,23 +330,20 @@ def _check_release(report: Json, result: Check) -> None:
         measured = minima[name]["measured"]
         expected_share = round(part / total, 4) if total else None
         if (None if isinstance(measured, dict) else measured) != expected_share:
-            result.wrong(f"{name} is measured as {measured}, and {part} of {total} are counted")
+            result.fail(f"{name} is measured as {measured}, and {part} of {total} are counted")
     for name, item in minima.items():
         if isinstance(item["measured"], float) and item["is_met"] != (item["measured"] >= item["minimum"]):
-            result.wrong(f"{name} is {item['measured']} and called {'met' if item['met'] else 'missed'}")
+            result.fail(f"{name} is {item['measured']} and called {'met' if item['met'] else 'missed'}")
     if failed_minima:
-        for score_name in _totals(report):
-            result.wrong(f"it is incomplete, and {score_name} has a total")
+        for score_name in _list_totals(report):
+            result.fail(f"it is incomplete, and {score_name} has a total")
 
 
-def _totals(report: Json) -> Iterator[str]:
+def _list_totals(report: Json) -> Iterator[str]:
     yield from (part["name"] for part in report["parts"] if "value" in part["score"])
     board = report.get("board") or {}
-    yield from (
-        f"the board's {key}"
-        for key in ("score", "interval", "decision")
-        if "reason" not in board.get(key, {"reason": ""})
-    )
+    keys = ("score", "interval", "decision")
+    yield from (f"the board's {key}" for key in keys if "reason" not in board.get(key, {"reason": ""}))
     verdict = report.get("verdict") or {}
     if isinstance(verdict.get("decision"), str) or verdict.get("probabilities"):
         yield "the verdict"
@@ -358,47 +351,47 @@ def _totals(report: Json) -> Iterator[str]:
 
 def _check_corpus(corpus: dict[str, Json], report: Json, result: Check) -> None:
     texts: dict[str, list[str]] = {}
-    for item in report["references"]:
-        if item["source"] != "corpus":
+    for reference in report["references"]:
+        if reference["source"] != "corpus":
             continue
         result.compared += 1
-        record = corpus.get(item["id"])
+        record = corpus.get(reference["id"])
         if record is None:
-            result.wrong(f"reference {item['label']} ({item['id']}) is not in the corpus")
+            result.fail(f"reference {reference['label']} ({reference['id']}) is not in the corpus")
             continue
-        texts[item["label"]] = texts_of(record)
-        for text in differences(item, record):
-            result.wrong(text)
-    for citation in _citations(report):
+        texts[reference["label"]] = list_texts(record)
+        for text in find_differences(reference, record):
+            result.fail(text)
+    for citation in _find_citations(report):
         if citation["quote_state"] != "verified" or citation["label"] not in texts:
             continue
-        for quote in (citation["quote"], *(item["quote"] for item in citation.get("further", []))):
+        for quote in (citation["quote"], *(further_quote["quote"] for further_quote in citation.get("further", []))):
             result.compared += 1
-            if not any(stands_in(quote, text) for text in texts[citation["label"]]):
-                result.wrong(f"a verified quote is not in {citation['label']}: {quote[:80]!r}")
+            if not any(occurs_in(quote, text) for text in texts[citation["label"]]):
+                result.fail(f"a verified quote is not in {citation['label']}: {quote[:80]!r}")
 
 
-def _print(checks: list[Check], with_corpus: bool) -> None:
-    width = max(len(item.name) for item in checks)
+def _print_checks(checks: list[Check], with_corpus: bool) -> None:
+    width = max(len(check.name) for check in checks)
     print(f"{'report':{width}}  references  labels  verified  not found  compared  violations")
-    for item in checks:
+    for check in checks:
         print(
-            f"{item.name:{width}}  {item.references:10}  {item.labels:6}  {item.quotes['verified']:8}  "
-            f"{item.quotes['not_found']:9}  {item.compared:8}  {len(item.violations):10}"
+            f"{check.name:{width}}  {check.references:10}  {check.labels:6}  {check.quotes['verified']:8}  "
+            f"{check.quotes['not_found']:9}  {check.compared:8}  {len(check.violations):10}"
         )
-    for item in checks:
-        for violation in item.violations:
-            print(f"{item.name}: {violation}")
-    total = sum((item.quotes for item in checks), Counter[str]())
-    if releases := Counter(item.release for item in checks if item.release):
+    for check in checks:
+        for violation in check.violations:
+            print(f"{check.name}: {violation}")
+    total = sum((check.quotes for check in checks), Counter[str]())
+    if releases := Counter(check.release for check in checks if check.release):
         release_text = "; ".join(f"{count} {name}" for name, count in releases.most_common())
         print(f"Releases, complete or by the minima that are failed: {release_text}")
     checked_against = "the corpus" if with_corpus else "no corpus: none was given"
     print(
-        f"{len(checks)} reports, {sum(item.references for item in checks)} references, "
-        f"{sum(item.labels for item in checks)} labels in texts, {total['verified']} verified quotes, "
-        f"{total['not_found']} not found; {sum(item.compared for item in checks)} references and quotes compared with "
-        f"{checked_against}: {sum(len(item.violations) for item in checks)} violations"
+        f"{len(checks)} reports, {sum(check.references for check in checks)} references, "
+        f"{sum(check.labels for check in checks)} labels in texts, {total['verified']} verified quotes, "
+        f"{total['not_found']} not found; {sum(check.compared for check in checks)} references and quotes compared "
+        f"with {checked_against}: {sum(len(check.violations) for check in checks)} violations"
     )
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assayer.methods.grapheval.scoring.metrics import Estimate, Measure, Probabilities, Truth, bootstrap
 from assayer.models import Frozen
-from benchmarks.quality.grapheval.reporting import row, shown
+from benchmarks.quality.grapheval.reporting import format_estimate, format_row
 
 Kind = Literal["ours", "prompt", "simple", "people"]
 """The program; a language model with a one-paragraph prompt, or without search; methods that learn or measure without
@@ -39,13 +39,13 @@ class Figure(Frozen):
     """Whether the answers were invented; the number then says nothing about quality."""
 
     @property
-    def shown(self) -> str:
+    def formatted(self) -> str:
         if self.value is None or self.low is None or self.high is None:
             return "–" if self.value is None else f"{self.value:.3f}"
-        return shown(Estimate(self.value, self.low, self.high))
+        return format_estimate(Estimate(self.value, self.low, self.high))
 
 
-def figure(
+def build_figure(
     part_of_set: tuple[str, str],
     measure: str,
     scorer: tuple[str, Kind],
@@ -73,7 +73,7 @@ def figure(
     )
 
 
-def estimated(
+def build_figures(
     part_of_set: tuple[str, str],
     scorer: tuple[str, Kind],
     measures: Iterable[tuple[str, Measure, float | None]],
@@ -88,29 +88,29 @@ def estimated(
     unanswered = int(np.isnan(runs[0]).any(axis=1).sum())
     for name, measure, chance in measures:
         estimate = bootstrap(measure, truth, runs, rounds, seed)
-        yield figure(part_of_set, name, scorer, estimate, len(truth), unanswered, chance, note)
+        yield build_figure(part_of_set, name, scorer, estimate, len(truth), unanswered, chance, note)
 
 
-def values_of(values: NDArray[np.float64], rounds: int, seed: int = 0) -> Estimate:
+def estimate_mean(values: NDArray[np.float64], rounds: int, seed: int = 0) -> Estimate:
     """Estimate the mean of one number per item by bootstrap over items; NaN counts as 0."""
     column = np.nan_to_num(values)[:, None]
     return bootstrap(lambda _, sample: float(sample.mean()), np.zeros(len(column), np.int16), [column], rounds, seed)
 
 
-def table(figures: Sequence[Figure]) -> Iterator[str]:
+def format_table(figures: Sequence[Figure]) -> Iterator[str]:
     """Yield the results of one judged set as a table: a row per scorer and part, a column per measure. Rows with
     simulated answers are marked."""
-    measures = list(dict.fromkeys(item.measure for item in figures))
-    chances = {item.measure: item.chance for item in figures if item.chance is not None}
+    measures = list(dict.fromkeys(figure.measure for figure in figures))
+    chances = {figure.measure: figure.chance for figure in figures if figure.chance is not None}
     heads = [f"{name} (chance {chances[name]:.2f})" if name in chances else name for name in measures]
-    yield row("on", "scorer", "items", "unanswered", *heads)
-    yield row(*["---"] * (len(measures) + 4))
+    yield format_row("on", "scorer", "items", "unanswered", *heads)
+    yield format_row(*["---"] * (len(measures) + 4))
     lines: dict[tuple[str, str], list[Figure]] = {}
-    for item in figures:
-        lines.setdefault((item.part, item.scorer), []).append(item)
+    for figure in figures:
+        lines.setdefault((figure.part, figure.scorer), []).append(figure)
     for (part, scorer), line_figures in lines.items():
-        by_measure = {item.measure: item.shown for item in line_figures}
-        name = f"SIMULATED: {scorer}" if any(item.simulated for item in line_figures) else scorer
+        by_measure = {figure.measure: figure.formatted for figure in line_figures}
+        name = f"SIMULATED: {scorer}" if any(figure.simulated for figure in line_figures) else scorer
         first = line_figures[0]
         cells = (by_measure.get(measure, "–") for measure in measures)
-        yield row(part, name, str(first.items), str(first.unanswered), *cells)
+        yield format_row(part, name, str(first.items), str(first.unanswered), *cells)

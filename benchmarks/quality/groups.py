@@ -20,9 +20,9 @@ from assayer.ranking.pipeline import rank_ideas
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.grapheval.data import CATEGORIES, InnoEval
-from benchmarks.quality.grapheval.graphs import Embedded
-from benchmarks.quality.learned import scorers, values_in_groups
-from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, spent_on
+from benchmarks.quality.grapheval.graphs import EmbeddedPapers
+from benchmarks.quality.learned import list_scorers, score_groups
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, sum_spending
 from benchmarks.records import DATA, read_records
 from cluster.clock import SystemClock
 
@@ -56,22 +56,24 @@ CHANCE = Measures(1 / 4, 58 / 96, 1 / 24)
 subsequence of 1, 2, 3 and 4."""
 
 
-def measured(grades: Sequence[int] | None) -> Measures:
+def measure_order(grades: Sequence[int] | None) -> Measures:
     """Return the measures of one group from its grades in ranked order, best first; all 0 without a ranking (None)."""
     if grades is None:
         return Measures(0.0, 0.0, 0.0)
     longest = [1] * len(grades)
-    for here, grade in enumerate(grades):
-        longest[here] += max((longest[before] for before in range(here) if grades[before] > grade), default=0)
+    for position, grade in enumerate(grades):
+        longest[position] += max(
+            (longest[earlier] for earlier in range(position) if grades[earlier] > grade), default=0
+        )
     return Measures(float(grades[0] == max(grades)), max(longest) / len(grades), float(max(longest) == len(grades)))
 
 
-def in_order_of(group: Group, values: Mapping[IdeaId, float]) -> tuple[int, ...]:
+def order_grades(group: Group, values: Mapping[IdeaId, float]) -> tuple[int, ...]:
     """Return the grades, highest value first; equal values keep their shuffled order."""
     return tuple(group.grades[idea.id] for idea in sorted(group.ideas, key=lambda idea: -values[idea.id]))
 
 
-async def order_of(group: Group, llm: Llm, options: RankingOptions, seed: int) -> GroupOutcome:
+async def rank_group(group: Group, llm: Llm, options: RankingOptions, seed: int) -> GroupOutcome:
     """Rank a group by comparing every pair in both orders. Raises MalformedAnswer if no answer of the judge is
     usable."""
     run = Run(EvaluationId(f"rk_{group.name}_{seed}"), None, SystemClock(), NoProgress())
@@ -81,26 +83,26 @@ async def order_of(group: Group, llm: Llm, options: RankingOptions, seed: int) -
         raise MalformedAnswer(f"None of the {ranking.judge.failed} comparisons got a usable answer.")
     strengths = {idea.id: round(idea.strength, 6) for idea in ranking.ideas}
     return GroupOutcome(
-        item=group.name, seed=seed, grades=in_order_of(group, strengths), spent=spent_on(run.journal.calls)
+        item=group.name, seed=seed, grades=order_grades(group, strengths), spent=sum_spending(run.journal.calls)
     )
 
 
 def read_groups(path: Path = DATA / "innoeval" / "groups.jsonl.gz", seed: int = 0) -> list[Group]:
     """Read the groups in file order, with the papers of each group shuffled."""
     random = Random(seed)
-    return [_group(f"{number:02}", record, random) for number, record in enumerate(read_records(path))]
+    return [_build_group(f"{number:02}", record, random) for number, record in enumerate(read_records(path))]
 
 
-def _group(name: str, record: dict[str, Any], random: Random) -> Group:
+def _build_group(name: str, record: dict[str, Any], random: Random) -> Group:
     papers = [(record["query"], record["query_category"])]
     papers += [(item["paper"], item["category"]) for item in record["matches"].values()]
     random.shuffle(papers)
-    ideas = tuple(parse_idea(paper["abstract"], _id(paper), paper["title"]) for paper, _ in papers)
+    ideas = tuple(parse_idea(paper["abstract"], _get_id(paper), paper["title"]) for paper, _ in papers)
     grades = {idea.id: CATEGORIES.index(grade) for idea, (_, grade) in zip(ideas, papers, strict=True)}
-    return Group(name, _id(record["query"]), ideas, grades)
+    return Group(name, _get_id(record["query"]), ideas, grades)
 
 
-def _id(paper: Mapping[str, Any]) -> str:
+def _get_id(paper: Mapping[str, Any]) -> str:
     return str(paper.get("paper_id", paper.get("id")))
 
 
@@ -113,48 +115,51 @@ async def ask_groups(
 ) -> None:
     """Rank the groups that have not yet been ranked with this seed."""
 
-    async def one(group: Group, seed: int) -> GroupOutcome:
-        return await order_of(group, llm, options, seed)
+    async def rank(group: Group, seed: int) -> GroupOutcome:
+        return await rank_group(group, llm, options, seed)
 
-    def failed(name: str, seed: int, reason: str) -> GroupOutcome:
+    def build_failure(name: str, seed: int, reason: str) -> GroupOutcome:
         return GroupOutcome(item=name, seed=seed, failure=reason)
 
-    await measure_missing(((group, group.name, seed) for group in groups), outcome_file, one, failed)
+    await measure_missing(((group, group.name, seed) for group in groups), outcome_file, rank, build_failure)
 
 
-def group_rows(
+def measure_group_scorers(
     data: InnoEval,
     outcomes: Sequence[GroupOutcome],
     scores: Mapping[IdeaId, float],
-    known: Embedded,
+    embedded_papers: EmbeddedPapers,
     groups: Sequence[Group],
 ) -> Iterator[tuple[str, list[Measures]]]:
     """Yield each scorer's name with its measures of each group."""
     length = {paper.id: float(len(paper.text)) for paper in data.grouped}
-    yield "the longer text first", [_by_values(group, length) for group in groups]
-    for scorer in scorers(known):
-        values = values_in_groups(scorer, known, data.groups, 0)
-        by_id = [{item: values[group.query, item] for item in _ids(group)} for group in groups]
+    yield "the longer text first", [_measure_values(group, length) for group in groups]
+    for scorer in list_scorers(embedded_papers):
+        values = score_groups(scorer, embedded_papers, data.groups, 0)
+        values_by_group = [{idea_id: values[group.query, idea_id] for idea_id in _list_ids(group)} for group in groups]
         yield (
             scorer.name,
-            [_by_values(group, values_of_group) for group, values_of_group in zip(groups, by_id, strict=True)],
+            [
+                _measure_values(group, values_of_group)
+                for group, values_of_group in zip(groups, values_by_group, strict=True)
+            ],
         )
-    scored_groups = [group for group in groups if all(item in scores for item in _ids(group))]
+    scored_groups = [group for group in groups if all(idea_id in scores for idea_id in _list_ids(group))]
     if scored_groups:
         yield (
             f"InnoEval's points, {len(scored_groups)} groups with all four",
-            [_by_values(item, scores) for item in scored_groups],
+            [_measure_values(idea_id, scores) for idea_id in scored_groups],
         )
     if outcomes:
         repeats: dict[str, list[Measures]] = {}
         for outcome in outcomes:
-            repeats.setdefault(outcome.item, []).append(measured(outcome.grades))
+            repeats.setdefault(outcome.item, []).append(measure_order(outcome.grades))
         yield "the judge", [Measures(*np.mean(group_measures, axis=0)) for group_measures in repeats.values()]
 
 
-def _ids(group: Group) -> list[IdeaId]:
+def _list_ids(group: Group) -> list[IdeaId]:
     return [IdeaId(idea.source) for idea in group.ideas]
 
 
-def _by_values(group: Group, values: Mapping[IdeaId, float]) -> Measures:
-    return measured(in_order_of(group, {idea.id: values[IdeaId(idea.source)] for idea in group.ideas}))
+def _measure_values(group: Group, values: Mapping[IdeaId, float]) -> Measures:
+    return measure_order(order_grades(group, {idea.id: values[IdeaId(idea.source)] for idea in group.ideas}))

@@ -20,7 +20,7 @@ _WAYS: Mapping[Judge, Way] = {way: way for way in WAYS}
 
 
 @contextmanager
-def settings_for(
+def open_settings(
     judge: Judge | None, folder: Path, latency: float, grades: Mapping[str, int], local_model: str | None = None
 ) -> Iterator[Settings]:
     """Yield the ordinary settings, with a local model if one is named. For a built-in judge, they have its address and
@@ -36,13 +36,18 @@ def settings_for(
         if judge in ("simulator", "recorded"):  # the simulator gets no requests if answers are recorded
             address = stack.enter_context(Simulator(latency_mean=latency)).base_url
         else:
-            address = stack.enter_context(ScriptedJudge(_WAYS[judge], _written(grades, folder))).base_url
-        home = _passable(folder / f"home-{judge}")
-        ours = {"HOME": str(home), "LLM__BASE_URL": address, "LLM__MODEL": "simulated", "LLM__API_KEY": "simulated"}
+            address = stack.enter_context(ScriptedJudge(_WAYS[judge], _write_grades(grades, folder))).base_url
+        home = _create_folder(folder / f"home-{judge}")
+        variables = {
+            "HOME": str(home),
+            "LLM__BASE_URL": address,
+            "LLM__MODEL": "simulated",
+            "LLM__API_KEY": "simulated",
+        }
         if "ASSAYER_CORPUS__PATH" not in os.environ:
-            ours["CORPUS__PATH"] = str(load_settings().corpus_path)
+            variables["CORPUS__PATH"] = str(load_settings().corpus_path)
         environment_before = dict(os.environ)
-        os.environ |= {f"ASSAYER_{name}": value for name, value in ours.items()}
+        os.environ |= {f"ASSAYER_{name}": value for name, value in variables.items()}
         try:
             yield load_settings()
         finally:
@@ -50,14 +55,14 @@ def settings_for(
             os.environ |= environment_before
 
 
-def _written(grades: Mapping[str, int], folder: Path) -> Path:
+def _write_grades(grades: Mapping[str, int], folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "grades.json"
     path.write_text(json.dumps(dict(grades)), "utf-8")
     return path
 
 
-def _passable(folder: Path) -> Path:
+def _create_folder(folder: Path) -> Path:
     """Make a folder that the embedded database server can traverse: under root, it runs as another user."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o711)

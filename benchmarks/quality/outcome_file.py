@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 UNBOUNDED = 1_000_000
 
 
-class Spent(Frozen):
+class Spending(Frozen):
     """Cost of the answers about one item, whether paid for now or read from the cache."""
 
     calls: int
@@ -33,16 +33,16 @@ class Outcome(Frozen):
     item: str
     seed: int
     failure: str = ""
-    spent: Spent | None = None
+    spent: Spending | None = None
     """None if it failed before anything was counted."""
 
 
 Kind = TypeVar("Kind", bound=Outcome)
 
 
-def spent_on(calls: Sequence[CallRecord]) -> Spent:
+def sum_spending(calls: Sequence[CallRecord]) -> Spending:
     costs = [call.cost_usd for call in calls]
-    return Spent(
+    return Spending(
         calls=len(calls),
         prompt_tokens=sum(call.prompt_tokens for call in calls),
         completion_tokens=sum(call.completion_tokens for call in calls),
@@ -50,11 +50,11 @@ def spent_on(calls: Sequence[CallRecord]) -> Spent:
     )
 
 
-def usd(cost: float | Absent) -> float | None:
+def get_usd(cost: float | Absent) -> float | None:
     return None if isinstance(cost, Absent) else cost
 
 
-def failure_reasons(outcomes: Iterable[Outcome]) -> Iterator[str]:
+def format_failures(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """Yield the reasons for missing verdicts, the most frequent first."""
     failures: dict[str, list[str]] = {}
     for outcome in outcomes:
@@ -68,10 +68,12 @@ class OutcomeFile(Generic[Kind]):
     """A file of outcomes whose first line records how they were made. Raises ConfigurationError if it cannot be
     read."""
 
-    def __init__(self, path: Path, kind: type[Kind], made_with: dict[str, Any], at_once: int = UNBOUNDED) -> None:
-        """Open a file whose items are measured at most `at_once` at a time, so that a run that is stopped leaves few
-        of them unfinished."""
-        self.path, self._made_with, self.at_once = path, json.loads(json.dumps(made_with)), at_once
+    def __init__(
+        self, path: Path, kind: type[Kind], made_with: dict[str, Any], max_concurrent: int = UNBOUNDED
+    ) -> None:
+        """Open a file whose items are measured at most `max_concurrent` at a time, so that a run that is stopped leaves
+        few of them unfinished."""
+        self.path, self._made_with, self.max_concurrent = path, json.loads(json.dumps(made_with)), max_concurrent
         self._outcomes: dict[tuple[str, int], Kind] = {}
         if path.is_file():
             self._read(path.read_text("utf-8"), kind)
@@ -87,7 +89,7 @@ class OutcomeFile(Generic[Kind]):
         """Return how many of the items have not been measured with seed 0."""
         return sum((name, 0) not in self for name in names)
 
-    def outcome_of(self, item: str, seed: int) -> Kind:
+    def get_outcome(self, item: str, seed: int) -> Kind:
         """Return an outcome. Raises KeyError if it was not measured."""
         return self._outcomes[item, seed]
 
@@ -114,7 +116,7 @@ class OutcomeFile(Generic[Kind]):
             raise ConfigurationError(
                 f"{self.path} cannot be read.", "Move it away, or name another folder with --out."
             ) from error
-        self._outcomes = {(item.item, item.seed): item for item in outcomes}
+        self._outcomes = {(outcome.item, outcome.seed): outcome for outcome in outcomes}
 
     def _append(self, line: str) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -129,22 +131,22 @@ class OutcomeFile(Generic[Kind]):
 async def measure_missing(
     items: Iterable[tuple[Item, str, int]],
     outcome_file: OutcomeFile[Kind],
-    work: Callable[[Item, int], Awaitable[Kind]],
+    measure: Callable[[Item, int], Awaitable[Kind]],
     build_failure: Callable[[str, int, str], Kind],
 ) -> None:
     """Measure the items (given with names and seeds) that have no outcome yet. An item's own failure is an outcome.
     Errors that make it pointless to continue are raised; the outcomes so far are kept."""
 
-    places = asyncio.Semaphore(outcome_file.at_once)
+    semaphore = asyncio.Semaphore(outcome_file.max_concurrent)
 
-    async def one(item: Item, name: str, seed: int) -> None:
-        async with places:
+    async def measure_item(item: Item, name: str, seed: int) -> None:
+        async with semaphore:
             try:
-                outcome = await work(item, seed)
+                outcome = await measure(item, seed)
             except (LlmRejected, LlmUnavailable, StorageError, ConfigurationError):
                 raise
             except AssayerError as error:
                 outcome = build_failure(name, seed, str(error))
             outcome_file.add(outcome)
 
-    await gather_all(one(*item) for item in items if item[1:] not in outcome_file)
+    await gather_all(measure_item(*item) for item in items if item[1:] not in outcome_file)

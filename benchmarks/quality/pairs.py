@@ -11,15 +11,15 @@ from assayer.ranking.options import RankingOptions
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.grapheval.data import InnoEval, Pair
-from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, spent_on
-from benchmarks.quality.papers import idea_of
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, sum_spending
+from benchmarks.quality.papers import build_idea
 from cluster.clock import SystemClock
 
 Better = Literal["first", "second", "tie"]
 _SIDES: Mapping[str, Better] = {"A": "first", "B": "second", "tie": "tie"}
 
 
-class Shown(NamedTuple):
+class ShownPair(NamedTuple):
     """A pair in the order in which a judge first sees it."""
 
     name: str
@@ -42,51 +42,51 @@ class PairOutcome(Outcome):
     """The verdict in the reversed order, in terms of that order."""
 
 
-def shown_pairs(data: InnoEval, seed: int) -> list[Shown]:
+def draw_shown_pairs(data: InnoEval, seed: int) -> list[ShownPair]:
     """Return all pairs; which paper is shown first is random for each pair and seed and independent of the file's
     order."""
-    ideas = {paper.id: idea_of(paper) for paper in data.grouped}
+    ideas = {paper.id: build_idea(paper) for paper in data.grouped}
     shown_list = []
     for difficulty, pairs in data.pairs.items():
         for number, pair in enumerate(pairs):  # one pair occurs twice in the data
             name = f"{difficulty}:{number:03}"
             pair_ids = [pair.better, pair.worse]
             Random(f"{seed}:{name}").shuffle(pair_ids)
-            shown_list.append(Shown(name, difficulty, pair, ideas[pair_ids[0]], ideas[pair_ids[1]]))
+            shown_list.append(ShownPair(name, difficulty, pair, ideas[pair_ids[0]], ideas[pair_ids[1]]))
     return shown_list
 
 
 async def ask_pairs(
     llm: Llm,
     options: RankingOptions,
-    pairs: Sequence[Shown],
+    pairs: Sequence[ShownPair],
     seed: int,
     outcome_file: OutcomeFile[PairOutcome],
 ) -> None:
     """Ask about the pairs that have not been asked with this seed yet, in both orders."""
 
-    async def one(shown: Shown, seed: int) -> PairOutcome:
+    async def ask_pair(shown: ShownPair, seed: int) -> PairOutcome:
         run = Run(EvaluationId(f"pair_{shown.name}_{seed}"), None, SystemClock(), NoProgress())
-        verdict = await _verdict(llm, options, run, shown.first, shown.second)
-        reversed_verdict = await _verdict(llm, options, run, shown.second, shown.first)
+        verdict = await _ask_verdict(llm, options, run, shown.first, shown.second)
+        reversed_verdict = await _ask_verdict(llm, options, run, shown.second, shown.first)
         return PairOutcome(
             item=shown.name,
             seed=seed,
             first=IdeaId(shown.first.source),
             better=verdict,
             reversed=reversed_verdict,
-            spent=spent_on(run.journal.calls),
+            spent=sum_spending(run.journal.calls),
         )
 
     firsts = {shown.name: IdeaId(shown.first.source) for shown in pairs}
 
-    def failed(name: str, seed: int, reason: str) -> PairOutcome:
+    def build_failure(name: str, seed: int, reason: str) -> PairOutcome:
         return PairOutcome(item=name, seed=seed, failure=reason, first=firsts[name])
 
-    await measure_missing(((shown, shown.name, seed) for shown in pairs), outcome_file, one, failed)
+    await measure_missing(((shown, shown.name, seed) for shown in pairs), outcome_file, ask_pair, build_failure)
 
 
-async def _verdict(llm: Llm, options: RankingOptions, run: Run, first: Idea, second: Idea) -> Better:
+async def _ask_verdict(llm: Llm, options: RankingOptions, run: Run, first: Idea, second: Idea) -> Better:
     question = PairQuestion(
         dimensions=options.dimensions,
         first=first.text[: options.idea_chars],
@@ -94,18 +94,18 @@ async def _verdict(llm: Llm, options: RankingOptions, run: Run, first: Idea, sec
     )
     answer = await ask(llm, comparison_task(len(question.dimensions)), question, run)
     number = next(
-        place for place, dimension in enumerate(options.dimensions, start=1) if dimension.name == options.order_by
+        position for position, dimension in enumerate(options.dimensions, start=1) if dimension.name == options.order_by
     )
     return _SIDES[answer.entry_for(number).better]
 
 
-def worth(outcome: PairOutcome, pair: Pair) -> float:
+def score_outcome(outcome: PairOutcome, pair: Pair) -> float:
     """Return the mean over both orders of 1 for the right verdict and 0.5 for a tie; 0 without a verdict."""
     if outcome.better is None or outcome.reversed is None:
         return 0.0
     is_first = outcome.first == pair.better
-    return (_worth(outcome.better, is_first) + _worth(outcome.reversed, not is_first)) / 2
+    return (_score_verdict(outcome.better, is_first) + _score_verdict(outcome.reversed, not is_first)) / 2
 
 
-def _worth(better: Better, stood_first: bool) -> float:
+def _score_verdict(better: Better, stood_first: bool) -> float:
     return 0.5 if better == "tie" else float((better == "first") == stood_first)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.judges import Judge
-from benchmarks.quality.spending import Expected
+from benchmarks.quality.spending import ExpectedCost
 from cluster.settings import Settings
 from workers.embedding.embedder import LocalEmbedder
 
@@ -32,7 +32,7 @@ class RunOptions(NamedTuple):
     """Contenders of `all` that the language model runs."""
     sets: frozenset[str] = frozenset()
     """Judged sets that `all` measures."""
-    planned: list[tuple[str, Expected]] | None = None
+    planned: list[tuple[str, ExpectedCost]] | None = None
     """If a list, the expected cost of each part is added to it and no model is called."""
 
 
@@ -46,7 +46,7 @@ class PartInputs(NamedTuple):
     options: argparse.Namespace
     """Options that only some parts have."""
 
-    def warning(self) -> Iterator[str]:
+    def format_warning(self) -> Iterator[str]:
         if self.run_options.judge not in {None, "endpoint"}:
             judge = self.run_options.judge
             yield f"Answers are by {judge}: they are invented or scripted and say nothing about any model.\n"

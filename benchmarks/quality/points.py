@@ -7,7 +7,7 @@ from assayer.methods.innoeval.options import METHOD
 from assayer.models import Absent, Idea, Report
 from assayer.reports.json_and_csv import as_json
 from assayer.run.no_progress import NoProgress
-from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spent, measure_missing, usd
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spending, get_usd, measure_missing
 from cluster.engine import Engine
 
 
@@ -22,18 +22,18 @@ async def ask_points(
     """Evaluate the ideas that have not been evaluated with this seed yet. Each idea's `source` is the paper's id;
     reports are written to the existing folder `reports`."""
 
-    async def one(idea: Idea, seed: int) -> PointOutcome:
+    async def evaluate(idea: Idea, seed: int) -> PointOutcome:
         report = (await engine.evaluate(idea, METHOD, idea.cutoff, NoProgress())).report
         (reports / f"{idea.source}-{seed}.json").write_text(as_json(report), "utf-8")
-        return outcome_of(report, seed)
+        return build_outcome(report, seed)
 
-    def failed(name: str, seed: int, reason: str) -> PointOutcome:
+    def build_failure(name: str, seed: int, reason: str) -> PointOutcome:
         return PointOutcome(item=name, seed=seed, failure=reason)
 
-    await measure_missing(((idea, idea.source, seed) for idea in ideas), outcome_file, one, failed)
+    await measure_missing(((idea, idea.source, seed) for idea in ideas), outcome_file, evaluate, build_failure)
 
 
-def outcome_of(report: Report, seed: int) -> PointOutcome:
+def build_outcome(report: Report, seed: int) -> PointOutcome:
     score = report.board.score if report.board else Absent(reason="the report has no board")
     provenance = report.provenance
     return PointOutcome(
@@ -41,10 +41,10 @@ def outcome_of(report: Report, seed: int) -> PointOutcome:
         seed=seed,
         failure=score.reason if isinstance(score, Absent) else "",
         score=None if isinstance(score, Absent) else score.value,
-        spent=Spent(
+        spent=Spending(
             calls=report.coverage.llm_requests,
             prompt_tokens=provenance.prompt_tokens,
             completion_tokens=provenance.completion_tokens,
-            usd=usd(provenance.cost_usd),
+            usd=get_usd(provenance.cost_usd),
         ),
     )

@@ -63,21 +63,21 @@ SPELLINGS = [
 SCANNED = [("rn", "m"), ("cl", "d"), ("vv", "w"), ("l", "i"), ("c", "e"), ("n", "u")]
 
 
-def stands_in(quote: str, text: str) -> bool:
+def occurs_in(quote: str, text: str) -> bool:
     """Return whether the words, numbers and signs of a quote occur in a text in order and in one place, or in several
     if the quote has an ellipsis. Where an address was removed from the quote, the text must have one."""
     if LINK_TAKEN_OUT in quote:
         quote = ADDRESS.sub(LINK_WORD, quote.replace(LINK_TAKEN_OUT, LINK_WORD))
         text = ADDRESS.sub(LINK_WORD, text)
-    source, quote_tokens = _tokens(text), _tokens(quote)
-    if _length(quote_tokens) < SHORTEST_QUOTE:
+    source, quote_tokens = _split_tokens(text), _split_tokens(quote)
+    if _count_letters(quote_tokens) < SHORTEST_QUOTE:
         return False
     if _find(quote_tokens, source, 0, 0):
         return True
     position = 0
-    for number, piece in enumerate(filter(None, map(_tokens, ELLIPSIS.split(quote)))):
+    for number, piece in enumerate(filter(None, map(_split_tokens, ELLIPSIS.split(quote)))):
         token_range = _find(piece, source, position, len(piece) // WORDS_PER_SLIP)
-        if token_range is None or _length(piece) < SHORTEST_QUOTE:
+        if token_range is None or _count_letters(piece) < SHORTEST_QUOTE:
             return False
         left_out = source[position : token_range[0]]
         if number and not NEGATIONS.isdisjoint(left_out[:3] + left_out[-3:]):
@@ -86,11 +86,11 @@ def stands_in(quote: str, text: str) -> bool:
     return position > 0
 
 
-def _length(tokens: list[str]) -> int:
+def _count_letters(tokens: list[str]) -> int:
     return sum(character.isalnum() for token in tokens for character in token)
 
 
-def _tokens(text: str) -> list[str]:
+def _split_tokens(text: str) -> list[str]:
     """Return words without hyphens and apostrophes (`out-of-domain` is one word), numbers with their points, and
     signs."""
     text = text.replace("´", "'")
@@ -125,16 +125,16 @@ def _follow(quote: list[str], source: list[str], start: int, slips: int) -> int 
         if quote[index] == source[position]:
             index, position = index + 1, position + 1
             continue
-        joined_counts = _joined(quote[index : index + 4], source[position : position + 4])
+        joined_counts = _match_joined(quote[index : index + 4], source[position : position + 4])
         if joined_counts is None:
-            if slips == 0 or not _respelled(quote[index], source[position]):
+            if slips == 0 or not _is_respelled(quote[index], source[position]):
                 return None
             joined_counts, slips = (1, 1), slips - 1
         index, position = index + joined_counts[0], position + joined_counts[1]
     return position
 
 
-def _joined(quote_tokens: list[str], source_tokens: list[str]) -> tuple[int, int] | None:
+def _match_joined(quote_tokens: list[str], source_tokens: list[str]) -> tuple[int, int] | None:
     """Return how many tokens of each side make up the same letters, or None.
 
     Matches `agree ment` and `agreement`, `not so good` and `not-so-good`; does not match `not able` and `notable`."""
@@ -146,29 +146,31 @@ def _joined(quote_tokens: list[str], source_tokens: list[str]) -> tuple[int, int
                 tokens_used[0],
                 tokens_used[left],
             }
-            safe = is_hyphenated or NEGATIONS.isdisjoint(tokens_used)
-            if is_same_text and safe and all(token.isalpha() for token in tokens_used):
+            is_safe = is_hyphenated or NEGATIONS.isdisjoint(tokens_used)
+            if is_same_text and is_safe and all(token.isalpha() for token in tokens_used):
                 return left, right
     return None
 
 
 def _is_cut(quote: list[str], source: list[str], start: int, end: int) -> bool:
     """Return whether a number at either end of the quote has lost a sign or a part."""
-    before, after = source[start - 1] if start else "", source[end] if end < len(source) else ""
-    first, last = quote[0][0].isdigit(), quote[-1][-1].isdigit()
-    if IN_FIGURE.search(f"{before[-1:]}\n{quote[0]}") or IN_FIGURE.search(f"{quote[-1]}\n{after}"):
+    token_before, token_after = source[start - 1] if start else "", source[end] if end < len(source) else ""
+    has_leading_digit, has_trailing_digit = quote[0][0].isdigit(), quote[-1][-1].isdigit()
+    if IN_FIGURE.search(f"{token_before[-1:]}\n{quote[0]}") or IN_FIGURE.search(f"{quote[-1]}\n{token_after}"):
         return True
-    if last and re.match(f"[{UNSPACED}]", after):
+    if has_trailing_digit and re.match(f"[{UNSPACED}]", token_after):
         return True
-    return (first and before in SIGNS_BEFORE_NUMBERS) or (last and after in {"%", "‰"})
+    return (has_leading_digit and token_before in SIGNS_BEFORE_NUMBERS) or (
+        has_trailing_digit and token_after in {"%", "‰"}
+    )
 
 
-def _respelled(text: str, other_text: str) -> bool:
+def _is_respelled(text: str, other_text: str) -> bool:
     """Return whether two words differ only in British and American spelling, or by a scanning or typing error."""
     if not (text.isalpha() and other_text.isalpha()) or min(len(text), len(other_text)) < 5:
         return False
-    alike = (text[:2], text[-2:]) == (other_text[:2], other_text[-2:]) and min(len(text), len(other_text)) >= 8
-    return _american(text) == _american(other_text) or (alike and _is_slip(text, other_text))
+    is_alike = (text[:2], text[-2:]) == (other_text[:2], other_text[-2:]) and min(len(text), len(other_text)) >= 8
+    return _convert_to_american(text) == _convert_to_american(other_text) or (is_alike and _is_slip(text, other_text))
 
 
 def _is_slip(text: str, other_text: str) -> bool:
@@ -186,7 +188,7 @@ def _is_slip(text: str, other_text: str) -> bool:
     return any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
 
 
-def _american(word: str) -> str:
+def _convert_to_american(word: str) -> str:
     for british, american in SPELLINGS:
         word = re.sub(british, american, word)
     return word

@@ -2,7 +2,7 @@
 
 Every question is written to a file with its prompt and JSON schema. The reader saves the answer under the same name. As
 in the product, an answer with complaints is asked for once more. A run continues as far as there are answers
-(`as_far_as_answered`); with more answers, the next run continues from there.
+(`run_while_answered`); with more answers, the next run continues from there.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ Out = TypeVar("Out", bound=BaseModel)
 
 _QUIET_SECONDS = 3.0
 """Seconds without a new question and with an idle CPU after which all open questions count as waiting for answers."""
-_IDLE = 0.1
+_IDLE_SHARE = 0.1
 """Share of a CPU below which this process counts as idle."""
 
 
@@ -58,9 +58,9 @@ class RecordedLlm:
         self._progress, self._label = _Progress(), ""
 
     @property
-    def asked(self) -> dict[str, int]:
+    def prompt_lengths(self) -> dict[str, int]:
         """Prompt length in characters of every question, by name."""
-        return self._progress.asked
+        return self._progress.prompt_lengths
 
     @property
     def waiting(self) -> set[str]:
@@ -72,26 +72,29 @@ class RecordedLlm:
         """Number of questions and answers so far."""
         return self._progress.steps
 
-    def labelled(self, label: str) -> "RecordedLlm":
+    def use_label(self, label: str) -> "RecordedLlm":
         """Return a model on the same folder whose names begin with `label`. Identical questions under different labels
         have separate answers."""
-        labelled = copy(self)
-        labelled._label = f"{label}."
-        return labelled
+        labelled_llm = copy(self)
+        labelled_llm._label = f"{label}."
+        return labelled_llm
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
         """Return the recorded answer; wait forever if there is none."""
         system, user = task.messages(data)
         name = f"{self._label}{task.name}.{hashlib.sha256(f'{system.content}{user.content}'.encode()).hexdigest()[:8]}"
-        self.asked[name] = len(system.content) + len(user.content)
+        self.prompt_lengths[name] = len(system.content) + len(user.content)
         prompt = f"{system.content}\n\n---\n\n{user.content}\n\n---\n\nThe JSON schema of the answer:\n\n"
         prompt += json.dumps(answer_schema(task.output).schema, ensure_ascii=False)
-        text = await self._answer(name, prompt, task, [system.content, user.content])
-        value, complaints = _read(text, task, data)
+        text = await self._get_answer(name, prompt, task, [system.content, user.content])
+        value, complaints = _parse_answer(text, task, data)
         if complaints:
-            listed = "\n".join(f"- {complaint}" for complaint in complaints)
-            prompt += f"\n\n---\n\nYour answer was:\n\n{text}\n\nIt cannot be used:\n{listed}\n\nAnswer again, in full."
-            value, complaints = _read(await self._answer(f"{name}.2", prompt, task, [user.content]), task, data)
+            complaint_list = "\n".join(f"- {complaint}" for complaint in complaints)
+            prompt += f"\n\n---\n\nYour answer was:\n\n{text}\n\nIt cannot be used:\n{complaint_list}\n\n"
+            prompt += "Answer again, in full."
+            value, complaints = _parse_answer(
+                await self._get_answer(f"{name}.2", prompt, task, [user.content]), task, data
+            )
         redacted = 0
         if complaints and value is not None:
             redacted_answer = task.redact(data, value)
@@ -103,7 +106,7 @@ class RecordedLlm:
             task=task.name,
             version=task.version,
             model=self.models[0],
-            prompt_tokens=self.asked[name] // 4,
+            prompt_tokens=self.prompt_lengths[name] // 4,
             completion_tokens=len(text) // 4,
             cost_usd=None,
             latency_seconds=0.0,
@@ -112,7 +115,7 @@ class RecordedLlm:
         )
         return Answer(value, record)
 
-    async def _answer(self, name: str, prompt: str, task: Task[In, Out], messages: list[str]) -> str:
+    async def _get_answer(self, name: str, prompt: str, task: Task[In, Out], messages: list[str]) -> str:
         file = self._answers / f"{name}.json"
         self._progress.steps += 1
         (self._prompts / f"{name}.md").write_text(prompt, "utf-8")
@@ -125,7 +128,7 @@ class RecordedLlm:
         return text[text.find("{") : text.rfind("}") + 1]
 
 
-def _read(text: str, task: Task[In, Out], data: In) -> tuple[Out | None, list[str]]:
+def _parse_answer(text: str, task: Task[In, Out], data: In) -> tuple[Out | None, list[str]]:
     try:
         value = task.clean(data, task.output.model_validate_json(text))
     except ValidationError as error:
@@ -133,7 +136,7 @@ def _read(text: str, task: Task[In, Out], data: In) -> tuple[Out | None, list[st
     return (value, task.complaints(data, value)) if value is not None else (None, ["Nothing of it is visible text."])
 
 
-async def as_far_as_answered(
+async def run_while_answered(
     work: Coroutine[Any, Any, None], llm: RecordedLlm, quiet_seconds: float = _QUIET_SECONDS
 ) -> bool:
     """Run `work` until it ends or until only missing answers delay it, and return whether it ended."""
@@ -141,8 +144,8 @@ async def as_far_as_answered(
     steps, cpu_seconds = -1, time.process_time()
     while not task.done():
         await asyncio.wait([task], timeout=quiet_seconds)
-        idle = time.process_time() - cpu_seconds < _IDLE * quiet_seconds
-        if llm.waiting and idle and steps == llm.steps and not task.done():
+        is_idle = time.process_time() - cpu_seconds < _IDLE_SHARE * quiet_seconds
+        if llm.waiting and is_idle and steps == llm.steps and not task.done():
             task.cancel()
             await asyncio.wait([task])
             return False

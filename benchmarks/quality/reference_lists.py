@@ -20,7 +20,7 @@ Kind = Literal[
 ]
 Style = Literal["numbered", "author-year", "quoted", "title first", "medical", "bullets"]
 STYLES: tuple[Style, ...] = ("numbered", "author-year", "quoted", "title first", "medical", "bullets")
-_SHORTEST, _LONGEST = 12, 30
+_MIN_ENTRIES, _MAX_ENTRIES = 12, 30
 """Limits on the number of a proposal's entries before any are planted."""
 _COLUMNS = 80
 _YEAR = re.compile(r" ?(?:19|20)\d\d")
@@ -34,7 +34,7 @@ class Work(NamedTuple):
     venue: str
 
 
-class Planted(NamedTuple):
+class PlantedEntry(NamedTuple):
     """An entry of the list, and how it was planted."""
 
     kind: Kind
@@ -44,10 +44,10 @@ class Planted(NamedTuple):
 class Proposal(NamedTuple):
     idea: Idea
     style: Style
-    entries: tuple[Planted, ...]
+    entries: tuple[PlantedEntry, ...]
 
 
-def corpus_works(data: Path) -> dict[str, Work]:
+def read_works(data: Path) -> dict[str, Work]:
     """Return the corpus works by id, without those that lack authors or year."""
     return {
         record["id"]: Work(
@@ -58,133 +58,146 @@ def corpus_works(data: Path) -> dict[str, Work]:
     }
 
 
-def proposals(data: Path, works: Mapping[str, Work], count: int, seed: int) -> list[Proposal]:
+def make_proposals(data: Path, works: Mapping[str, Work], count: int, seed: int) -> list[Proposal]:
     """Make proposals from randomly drawn papers that cite enough of the corpus, with styles in rotation."""
-    lot = random.Random(seed)
+    rng = random.Random(seed)
     texts = {record["id"]: record for record in read_records(data / "citations_ml" / "papers.jsonl.gz")}
-    lists = {
+    cited_ids = {
         record["id"]: [name for name in record["in_corpus"] if name in works]
         for record in read_records(data / "citations_ml" / "references.jsonl.gz")
         if record["id"] in texts
     }
-    citing_papers = sorted(name for name, cited in lists.items() if len(cited) >= _SHORTEST)
+    citing_papers = sorted(name for name, ids in cited_ids.items() if len(ids) >= _MIN_ENTRIES)
     all_works = list(works.values())
     return [
-        _proposal(texts[name], [works[item] for item in lists[name]], all_works, STYLES[place % len(STYLES)], lot)
-        for place, name in enumerate(lot.sample(citing_papers, count))
+        _make_proposal(
+            texts[name], [works[cited_id] for cited_id in cited_ids[name]], all_works, STYLES[number % len(STYLES)], rng
+        )
+        for number, name in enumerate(rng.sample(citing_papers, count))
     ]
 
 
-def _proposal(
-    paper: Mapping[str, Any], cited_works: Sequence[Work], all_works: Sequence[Work], style: Style, lot: random.Random
+def _make_proposal(
+    paper: Mapping[str, Any], cited_works: Sequence[Work], all_works: Sequence[Work], style: Style, rng: random.Random
 ) -> Proposal:
     shuffled_works = list(cited_works)
-    lot.shuffle(shuffled_works)
-    shuffled_works = shuffled_works[:_LONGEST]
-    tenth = max(1, round(len(shuffled_works) / 10))
-    planted = [Planted("wrong year", _misdated(item, lot)) for item in shuffled_works[:tenth]]
-    planted += [
-        Planted("wrong first author", _misattributed(item, all_works, lot))
-        for item in shuffled_works[tenth : 2 * tenth]
+    rng.shuffle(shuffled_works)
+    shuffled_works = shuffled_works[:_MAX_ENTRIES]
+    tenth_count = max(1, round(len(shuffled_works) / 10))
+    planted_entries = [PlantedEntry("wrong year", _change_year(work, rng)) for work in shuffled_works[:tenth_count]]
+    planted_entries += [
+        PlantedEntry("wrong first author", _change_author(work, all_works, rng))
+        for work in shuffled_works[tenth_count : 2 * tenth_count]
     ]
-    planted += [
-        Planted("longer title", _lengthened(item, all_works, lot)) for item in shuffled_works[2 * tenth : 3 * tenth]
+    planted_entries += [
+        PlantedEntry("longer title", _lengthen_title(work, all_works, rng))
+        for work in shuffled_works[2 * tenth_count : 3 * tenth_count]
     ]
-    remaining_works = shuffled_works[3 * tenth :]
+    remaining_works = shuffled_works[3 * tenth_count :]
     if style != "title first":  # this style names only the first author
-        planted += [Planted("added author", _joined_by(item, all_works, lot)) for item in remaining_works[:tenth]]
-        remaining_works = remaining_works[tenth:]
-    planted += [
-        Planted("written otherwise", _otherwise(item, lot)) for item in remaining_works[: len(remaining_works) // 2]
+        planted_entries += [
+            PlantedEntry("added author", _add_author(work, all_works, rng)) for work in remaining_works[:tenth_count]
+        ]
+        remaining_works = remaining_works[tenth_count:]
+    planted_entries += [
+        PlantedEntry("written otherwise", _vary_work(work, rng))
+        for work in remaining_works[: len(remaining_works) // 2]
     ]
-    planted += [Planted("real", item) for item in remaining_works[len(remaining_works) // 2 :]]
-    planted += [Planted("invented", _invented(all_works, lot)) for _ in range(tenth)]
-    lot.shuffle(planted)
-    list_text = "\n".join(_entry(number, item.work, style, lot) for number, item in enumerate(planted, 1))
+    planted_entries += [PlantedEntry("real", work) for work in remaining_works[len(remaining_works) // 2 :]]
+    planted_entries += [PlantedEntry("invented", _invent_work(all_works, rng)) for _ in range(tenth_count)]
+    rng.shuffle(planted_entries)
+    list_text = "\n".join(
+        _format_entry(number, entry.work, style, rng) for number, entry in enumerate(planted_entries, 1)
+    )
     problem = f"{paper['abstract']}\n\nWe build on earlier work [1, 2] and test it [3–5]."
     text = f"# {paper['title']}\n\n## Problem\n\n{problem}\n\n## References\n\n{list_text}\n"
-    return Proposal(parse_idea(text, paper["id"]), style, tuple(planted))
+    return Proposal(parse_idea(text, paper["id"]), style, tuple(planted_entries))
 
 
-def _misdated(work: Work, lot: random.Random) -> Work:
-    return work._replace(year=work.year + lot.choice((-1, 1)) * lot.randint(2, 6))
+def _change_year(work: Work, rng: random.Random) -> Work:
+    return work._replace(year=work.year + rng.choice((-1, 1)) * rng.randint(2, 6))
 
 
-def _misattributed(work: Work, all_works: Sequence[Work], lot: random.Random) -> Work:
-    other_author = lot.choice(all_works).authors[0]
+def _change_author(work: Work, all_works: Sequence[Work], rng: random.Random) -> Work:
+    other_author = rng.choice(all_works).authors[0]
     return work._replace(authors=(other_author, *work.authors[1:]))
 
 
-def _lengthened(work: Work, all_works: Sequence[Work], lot: random.Random) -> Work:
+def _lengthen_title(work: Work, all_works: Sequence[Work], rng: random.Random) -> Work:
     """Return the work with a longer title, like a sequel: `Attention is all you need for video generation`."""
-    return work._replace(title=f"{work.title} for {' '.join(lot.choice(all_works).title.split()[-2:])}")
+    return work._replace(title=f"{work.title} for {' '.join(rng.choice(all_works).title.split()[-2:])}")
 
 
-def _joined_by(work: Work, all_works: Sequence[Work], lot: random.Random) -> Work:
+def _add_author(work: Work, all_works: Sequence[Work], rng: random.Random) -> Work:
     """Return the work with its first author and one author of another work, so that both are printed."""
-    return work._replace(authors=(work.authors[0], lot.choice(all_works).authors[0]))
+    return work._replace(authors=(work.authors[0], rng.choice(all_works).authors[0]))
 
 
-def _otherwise(work: Work, lot: random.Random) -> Work:
+def _vary_work(work: Work, rng: random.Random) -> Work:
     """Return the work in a variant that people write when they cite it."""
     title, _, subtitle = work.title.partition(": ")
-    match lot.randrange(4):
+    match rng.randrange(4):
         case 0:
             return work._replace(year=work.year - 1)
         case 1 if subtitle and len(title.split()) >= 3:
             return work._replace(title=title)
         case 2:
-            return work._replace(title=_misprinted(work.title, lot))
+            return work._replace(title=_misprint(work.title, rng))
         case _:
             return work._replace(title=work.title.title())
 
 
-def _misprinted(title: str, lot: random.Random) -> str:
+def _misprint(title: str, rng: random.Random) -> str:
     """Return the title with one letter missing."""
-    places = [match.start() for match in re.finditer(r"(?<=[a-z]{3})[a-z](?=[a-z])", title)]
-    place = lot.choice(places) if places else 0
-    return title[:place] + title[place + 1 :]
+    positions = [match.start() for match in re.finditer(r"(?<=[a-z]{3})[a-z](?=[a-z])", title)]
+    position = rng.choice(positions) if positions else 0
+    return title[:position] + title[position + 1 :]
 
 
-def _invented(all_works: Sequence[Work], lot: random.Random) -> Work:
+def _invent_work(all_works: Sequence[Work], rng: random.Random) -> Work:
     """Invent a work from the first words of one real title, the last words of another, real authors and a year."""
-    first, second = lot.choice(all_works).title.split(), lot.choice(all_works).title.split()
+    first, second = rng.choice(all_works).title.split(), rng.choice(all_works).title.split()
     title = " ".join([*first[: max(2, len(first) // 2)], *second[-max(2, len(second) // 2) :]])
-    people = lot.choice(all_works)
-    return Work(title, people.authors[:3], lot.randint(2014, 2024), people.venue)
+    other_work = rng.choice(all_works)
+    return Work(title, other_work.authors[:3], rng.randint(2014, 2024), other_work.venue)
 
 
-def _entry(number: int, work: Work, style: Style, lot: random.Random) -> str:
-    authors, year = _people(work.authors, style, lot), work.year
+def _format_entry(number: int, work: Work, style: Style, rng: random.Random) -> str:
+    authors, year = _format_authors(work.authors, style, rng), work.year
     match style:
         case "numbered":
             text = f"[{number}] {authors}. {work.title}. In {work.venue}, {year}."
         case "author-year":
             text = f"{authors} ({year}). {work.title}. {work.venue}."
         case "quoted":
-            text = f"[{number}] {authors}, “{work.title},” in {work.venue}, {year}, pp. 1–{lot.randint(9, 20)}."
+            text = f"[{number}] {authors}, “{work.title},” in {work.venue}, {year}, pp. 1–{rng.randint(9, 20)}."
         case "title first":
             return f"{number}. {work.title} ({work.authors[0].split()[-1]} et al., {year})"
         case "medical":
-            text = f"{number}. {authors}. {work.title}. {work.venue}. {year};{lot.randint(1, 40)}:{lot.randint(1, 99)}."
+            text = f"{number}. {authors}. {work.title}. {work.venue}. {year};{rng.randint(1, 40)}:{rng.randint(1, 99)}."
         case "bullets":
             return f"- {authors}. **{work.title}**. *{work.venue}*, {year}."
     return "\n".join(textwrap.wrap(text, _COLUMNS, subsequent_indent="    ", break_on_hyphens=False))
 
 
-def _people(authors: Sequence[str], style: Style, lot: random.Random) -> str:
-    named_authors, et_al = (authors[:1], " et al") if len(authors) > 3 and lot.random() < 0.4 else (authors[:6], "")
+def _format_authors(authors: Sequence[str], style: Style, rng: random.Random) -> str:
+    named_authors, et_al = (authors[:1], " et al") if len(authors) > 3 and rng.random() < 0.4 else (authors[:6], "")
     names = [name.split() for name in named_authors]
     if style == "author-year":
         formatted_names = [
-            f"{item[-1]}, {' '.join(f'{part[0]}.' for part in item[:-1])}".rstrip(", ") for item in names
+            f"{name_parts[-1]}, {' '.join(f'{part[0]}.' for part in name_parts[:-1])}".rstrip(", ")
+            for name_parts in names
         ]
     elif style == "quoted":
-        formatted_names = [" ".join([*(f"{part[0]}." for part in item[:-1]), item[-1]]) for item in names]
+        formatted_names = [
+            " ".join([*(f"{part[0]}." for part in name_parts[:-1]), name_parts[-1]]) for name_parts in names
+        ]
     elif style == "medical":
-        formatted_names = [f"{item[-1]} {''.join(part[0] for part in item[:-1])}".strip() for item in names]
+        formatted_names = [
+            f"{name_parts[-1]} {''.join(part[0] for part in name_parts[:-1])}".strip() for name_parts in names
+        ]
     else:
-        formatted_names = [" ".join(item) for item in names]
+        formatted_names = [" ".join(name_parts) for name_parts in names]
     if et_al:
         return f"{formatted_names[0]}{et_al}" + "." * (style in ("author-year", "quoted"))
     last = " and " if style not in ("medical", "author-year") else ", & " if style == "author-year" else ", "

@@ -8,11 +8,11 @@ from assayer.models.board import MetaReview
 from assayer.reports.markdown import as_markdown
 
 
-def judgement_text(report: Report) -> str:
-    return "\n".join(judgement_lines(report))
+def extract_judgement(report: Report) -> str:
+    return "\n".join(list_judgement_lines(report))
 
 
-def pieces(text: str, max_chars: int) -> list[str]:
+def split_text(text: str, max_chars: int) -> list[str]:
     """Split a text into parts of at most `max_chars` characters, between lines if possible."""
     text_pieces, remaining_text = [], text
     while len(remaining_text) > max_chars:
@@ -23,26 +23,26 @@ def pieces(text: str, max_chars: int) -> list[str]:
     return [*text_pieces, remaining_text] if remaining_text or not text_pieces else text_pieces
 
 
-def judgement_lines(report: Report) -> Iterator[str]:
+def list_judgement_lines(report: Report) -> Iterator[str]:
     titles = {reference.label: reference.title for reference in report.references}
     if report.panel_review is not None:
-        yield _page_one(report)
+        yield _extract_first_page(report)
         return
     yield "# In short"
-    yield from _summary(report.summary, titles)
+    yield from _format_summary(report.summary, titles)
     for part in report.parts:
         yield f"\n# {part.title}"
-        yield from _summary(part.summary, titles)
+        yield from _format_summary(part.summary, titles)
         for assessment in part.assessments:
-            yield from _assessment(assessment, titles)
+            yield from _format_assessment(assessment, titles)
     if report.board and isinstance(report.board.meta_review, MetaReview):
         yield f"\n# Meta-review\n{report.board.meta_review.text}"
     if report.plan_review:
         yield "\n# The plan by itself, judged without literature"
-        yield from plan_lines(report.plan_review, titles)
+        yield from list_plan_lines(report.plan_review, titles)
 
 
-def _page_one(report: Report) -> str:
+def _extract_first_page(report: Report) -> str:
     """Return the text of a panel's first page as people see it, without its scores and without the hint on how to read
     labels, as what the labels stand for is not shown."""
     before_scores, _, _ = as_markdown(report).partition("\n## Scores")
@@ -51,54 +51,54 @@ def _page_one(report: Report) -> str:
     return "\n".join(["## Verdict", *lines[1:]])
 
 
-def plan_lines(review: PlanReview, titles: Mapping[Label, str]) -> Iterator[str]:
+def list_plan_lines(review: PlanReview, titles: Mapping[Label, str]) -> Iterator[str]:
     for flaw in () if isinstance(review.flaws, Absent) else review.flaws:
         change = f" Change: {flaw.change}" if flaw.change else ""
         yield f"Doubt ({flaw.aspect}, {flaw.certainty}): {flaw.text}{change}"
-        yield from _plan_quote(flaw.quote.quote)
+        yield from _format_plan_quote(flaw.quote.quote)
     for comparator in review.comparators:
         near_papers = () if isinstance(comparator.papers, Absent) else comparator.papers
         paper_titles = "; ".join(titles.get(paper.label, paper.label) for paper in near_papers)
         papers = f" Papers on it: {paper_titles}." if paper_titles else ""
         yield f"Should be compared with: {comparator.text} ({comparator.purpose}){papers}"
-        yield from _plan_quote(comparator.quote.quote)
+        yield from _format_plan_quote(comparator.quote.quote)
 
 
-def _plan_quote(words: str) -> Iterator[str]:
+def _format_plan_quote(words: str) -> Iterator[str]:
     if words:
         yield f'    the plan: "{words}"'
 
 
-def _summary(summary: Summary | Absent, titles: Mapping[Label, str]) -> Iterator[str]:
+def _format_summary(summary: Summary | Absent, titles: Mapping[Label, str]) -> Iterator[str]:
     if isinstance(summary, Absent):
         return
     for points in (summary.strengths, summary.weaknesses, summary.suggestions):
-        yield from _points(points, titles)
+        yield from _format_points(points, titles)
 
 
-def _assessment(assessment: Assessment, titles: Mapping[Label, str]) -> Iterator[str]:
+def _format_assessment(assessment: Assessment, titles: Mapping[Label, str]) -> Iterator[str]:
     score = assessment.score
     yield f"\n## {assessment.name}"
     yield f"({assessment.statement})"
     yield f"Score: {score.value:g}. {score.basis}" if isinstance(score, Score) else f"No score: {score.reason}"
-    yield from _points(assessment.points, titles)
+    yield from _format_points(assessment.points, titles)
     for reading in assessment.readings:
         if reading.stance is not None:
             yield f"Read: {titles.get(reading.label, reading.label)}: {reading.text}"
 
 
-def _points(points: Iterable[Point], titles: Mapping[Label, str]) -> Iterator[str]:
+def _format_points(points: Iterable[Point], titles: Mapping[Label, str]) -> Iterator[str]:
     for point in points:
         yield f"{point.kind.capitalize()}: {point.text}"
         for citation in point.citations:
-            yield from _cited(citation, titles)
+            yield from _format_citation(citation, titles)
 
 
-def _cited(citation: Citation, titles: Mapping[Label, str]) -> Iterator[str]:
-    yield f"    [{citation.label}] {titles.get(citation.label, 'unknown')}: {quoted_words(citation)}"
+def _format_citation(citation: Citation, titles: Mapping[Label, str]) -> Iterator[str]:
+    yield f"    [{citation.label}] {titles.get(citation.label, 'unknown')}: {format_quotes(citation)}"
 
 
-def quoted_words(citation: Citation) -> str:
+def format_quotes(citation: Citation) -> str:
     """Return all verified quotes of a citation."""
     if not citation.quote or citation.quote_state != "verified":
         return "no quote"

@@ -34,10 +34,10 @@ class Rubric(NamedTuple):
 
 def read_rubrics(folder: Path) -> list[Rubric]:
     """Read the rubrics of all ideas under `folder`, in order, skipping blank lines."""
-    return [rubric for path in sorted(folder.iterdir()) if path.is_dir() for rubric in _of_idea(path)]
+    return [rubric for path in sorted(folder.iterdir()) if path.is_dir() for rubric in _read_idea_rubrics(path)]
 
 
-def _of_idea(folder: Path) -> Iterator[Rubric]:
+def _read_idea_rubrics(folder: Path) -> Iterator[Rubric]:
     lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.read_text("utf-8").split("\n")]
     for number, line in enumerate(line for line in lines if line.strip()):
         record = json.loads(line)
@@ -84,7 +84,7 @@ COVERAGE = Task(
 )
 
 
-def said_in(report: Report) -> list[str]:
+def list_sentences(report: Report) -> list[str]:
     """Return the sentences of the judgement, without the idea's own text, quotes and references."""
     summary = report.summary
     texts = [point.text for points in (summary.strengths, summary.weaknesses, summary.suggestions) for point in points]
@@ -101,9 +101,9 @@ def said_in(report: Report) -> list[str]:
     return list(dict.fromkeys(report_sentences))
 
 
-def closest(statements: NDArray[np.float32], sentences_said: NDArray[np.float32]) -> NDArray[np.float64]:
+def compute_nearest_cosines(statements: NDArray[np.float32], sentences: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return (s,): the cosine of each statement with the nearest sentence; 0 if there are no sentences."""
-    if not len(sentences_said):
+    if not len(sentences):
         return np.zeros(len(statements))
-    nearest_cosines: NDArray[np.float64] = (statements @ sentences_said.T).max(axis=1).astype(np.float64)
+    nearest_cosines: NDArray[np.float64] = (statements @ sentences.T).max(axis=1).astype(np.float64)
     return nearest_cosines

@@ -13,9 +13,9 @@ from assayer.reports.json_and_csv import as_json
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
-from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spent, measure_missing, spent_on, usd
-from benchmarks.quality.report_text import pieces
-from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric, closest
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spending, get_usd, measure_missing, sum_spending
+from benchmarks.quality.report_text import split_text
+from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric, compute_nearest_cosines
 from cluster.clock import SystemClock
 from cluster.engine import Engine
 
@@ -39,71 +39,76 @@ async def ask_reports(
 ) -> None:
     """Evaluate the ideas that have not been evaluated yet; reports are written to the existing `folder`."""
 
-    async def one(idea: Idea, seed: int) -> ReportOutcome:
+    async def evaluate(idea: Idea, seed: int) -> ReportOutcome:
         report = (await engine.evaluate(idea, method, idea.cutoff, NoProgress())).report
         (folder / f"{idea.source}.json").write_text(as_json(report), "utf-8")
         provenance = report.provenance
-        spent = Spent(
+        spent = Spending(
             calls=report.coverage.llm_requests,
             prompt_tokens=provenance.prompt_tokens,
             completion_tokens=provenance.completion_tokens,
-            usd=usd(provenance.cost_usd),
+            usd=get_usd(provenance.cost_usd),
         )
         return ReportOutcome(item=idea.source, seed=seed, spent=spent)
 
-    def failed(name: str, seed: int, reason: str) -> ReportOutcome:
+    def build_failure(name: str, seed: int, reason: str) -> ReportOutcome:
         return ReportOutcome(item=name, seed=seed, failure=reason)
 
-    await measure_missing(((idea, idea.source, 0) for idea in ideas), outcome_file, one, failed)
+    await measure_missing(((idea, idea.source, 0) for idea in ideas), outcome_file, evaluate, build_failure)
 
 
 async def ask_coverage(
     llm: Llm, reviews: Mapping[str, str], rubrics: Sequence[Rubric], outcome_file: OutcomeFile[CoverageOutcome]
 ) -> None:
-    async def one(idea: str, seed: int) -> CoverageOutcome:
+    async def score_idea(idea: str, seed: int) -> CoverageOutcome:
         run = Run(EvaluationId(f"coverage_{idea}"), None, SystemClock(), NoProgress())
-        ours = [rubric for rubric in rubrics if rubric.idea == idea]
-        batches = [ours[start : start + _STATEMENTS] for start in range(0, len(ours), _STATEMENTS)]
-        pieces_and_rubrics = [(piece, batch) for batch in batches for piece in pieces(reviews[idea], _REVIEW_CHARS)]
+        idea_rubrics = [rubric for rubric in rubrics if rubric.idea == idea]
+        batches = [idea_rubrics[start : start + _STATEMENTS] for start in range(0, len(idea_rubrics), _STATEMENTS)]
+        pieces_and_rubrics = [(piece, batch) for batch in batches for piece in split_text(reviews[idea], _REVIEW_CHARS)]
 
         async def score(item: tuple[str, Sequence[Rubric]]) -> dict[int, int]:
             piece, batch = item
             question = CoverageQuestion(review=piece, statements=tuple(rubric.statement for rubric in batch))
             answer = await ask(llm, COVERAGE, question, run)
             score_by_label = {entry.label: entry.score for entry in answer.judgements}
-            return {rubric.number: score_by_label[f"S{place}"] for place, rubric in enumerate(batch, start=1)}
+            return {rubric.number: score_by_label[f"S{position}"] for position, rubric in enumerate(batch, start=1)}
 
         outcomes = await gather_settled(pieces_and_rubrics, score)
         run.keep_successes(outcomes, "rubric")
         failure_texts = [str(outcome.error) for outcome in outcomes if isinstance(outcome, Failed)]
-        scores = highest(
+        scores = select_highest(
             [None if isinstance(outcome, Failed) else outcome for outcome in outcomes],
             [[rubric.number for rubric in batch] for _, batch in pieces_and_rubrics],
         )
         return CoverageOutcome(
-            item=idea, seed=seed, failure="; ".join(failure_texts), scores=scores, spent=spent_on(run.journal.calls)
+            item=idea, seed=seed, failure="; ".join(failure_texts), scores=scores, spent=sum_spending(run.journal.calls)
         )
 
-    def failed(name: str, seed: int, reason: str) -> CoverageOutcome:
+    def build_failure(name: str, seed: int, reason: str) -> CoverageOutcome:
         return CoverageOutcome(item=name, seed=seed, failure=reason)
 
-    await measure_missing(((idea, idea, 0) for idea in reviews), outcome_file, one, failed)
+    await measure_missing(((idea, idea, 0) for idea in reviews), outcome_file, score_idea, build_failure)
 
 
-def highest(answers: Sequence[Mapping[int, int] | None], numbers_asked: Sequence[Sequence[int]]) -> dict[int, int]:
+def select_highest(
+    answers: Sequence[Mapping[int, int] | None], numbers_by_answer: Sequence[Sequence[int]]
+) -> dict[int, int]:
     """Return the best score of any part of a review, by rubric. A rubric for which a part has no answer has no
     judgement, since that part might cover it."""
     scores: dict[int, int] = {}
     for answer in answers:
         for number, value in (answer or {}).items():
             scores[number] = max(value, scores.get(number, value))
-    unknown = {
-        number for answer, numbers in zip(answers, numbers_asked, strict=True) if answer is None for number in numbers
+    unknown_numbers = {
+        number
+        for answer, numbers in zip(answers, numbers_by_answer, strict=True)
+        if answer is None
+        for number in numbers
     }
-    return {number: value for number, value in scores.items() if number not in unknown}
+    return {number: value for number, value in scores.items() if number not in unknown_numbers}
 
 
-def proxy(
+def measure_similarity(
     rubrics: Sequence[Rubric],
     sentences_by_idea: Mapping[str, Sequence[str]],
     texts: Mapping[str, Sequence[str]],
@@ -126,16 +131,16 @@ def proxy(
     }
     for idea in dict.fromkeys(rubric.idea for rubric in rubrics):
         statements = vectorise([rubric.statement for rubric in rubrics if rubric.idea == idea])
-        values_by_source["its report"] += closest(statements, vectors.get(idea, no_vectors)).tolist()
-        values_by_source["the report of another idea"] += closest(
-            statements, vectors.get(_other(idea, sentences_by_idea), no_vectors)
+        values_by_source["its report"] += compute_nearest_cosines(statements, vectors.get(idea, no_vectors)).tolist()
+        values_by_source["the report of another idea"] += compute_nearest_cosines(
+            statements, vectors.get(_find_other_idea(idea, sentences_by_idea), no_vectors)
         ).tolist()
-        values_by_source["the idea itself"] += closest(statements, idea_vectors[idea]).tolist()
-    return {way: np.array(values) for way, values in values_by_source.items()}
+        values_by_source["the idea itself"] += compute_nearest_cosines(statements, idea_vectors[idea]).tolist()
+    return {source: np.array(values) for source, values in values_by_source.items()}
 
 
-def _other(idea: str, sentences_by_idea: Mapping[str, object]) -> str:
+def _find_other_idea(idea: str, sentences_by_idea: Mapping[str, object]) -> str:
     """Return the next idea of the same discipline, cyclically."""
-    peers = [item for item in sentences_by_idea if item.partition("_")[0] == idea.partition("_")[0]]
+    peers = [name for name in sentences_by_idea if name.partition("_")[0] == idea.partition("_")[0]]
     later_peers = [peer for peer in peers if peer > idea]
     return (later_peers or peers or [idea])[0]

@@ -26,13 +26,15 @@ WAYS: tuple[Way, ...] = get_args(Way)
 _RESPECT = re.compile(r"^\[(D\d+)\]", re.MULTILINE)
 
 
-def answer(way: Way, question: str, grades: dict[str, int]) -> str:
+def answer_question(way: Way, question: str, grades: dict[str, int]) -> str:
     """Answer a ranking question. Only `truth` uses `grades`, which are by the ideas' texts."""
     if way == "nothing":
         return ""
     respects, _, ideas = question.partition("# Idea A")
     first, _, second = ideas.partition("# Idea B")
-    better_letter: Literal["A", "B"] = "A" if way == "first" or _grade(first, grades) > _grade(second, grades) else "B"
+    better_letter: Literal["A", "B"] = (
+        "A" if way == "first" or _find_grade(first, grades) > _find_grade(second, grades) else "B"
+    )
     entries = (
         PairAnswerEntry(label=label, in_a="-", in_b="-", reason="-", better=better_letter)
         for label in _RESPECT.findall(respects)
@@ -40,7 +42,7 @@ def answer(way: Way, question: str, grades: dict[str, int]) -> str:
     return PairAnswer(entries=tuple(entries)).model_dump_json()
 
 
-def _grade(shown_text: str, grades: dict[str, int]) -> int:
+def _find_grade(shown_text: str, grades: dict[str, int]) -> int:
     return next(grade for text, grade in grades.items() if text in shown_text)
 
 
@@ -50,7 +52,7 @@ class ScriptedEndpoint(Endpoint):
         self._way, self._grades = way, grades
 
     def compose(self, call: ChatCall, choices: RandomChoices) -> GeneratedAnswer:
-        return GeneratedAnswer(answer(self._way, "\n".join(call.question), self._grades))
+        return GeneratedAnswer(answer_question(self._way, "\n".join(call.question), self._grades))
 
 
 class ScriptedJudge(ServerProcess):

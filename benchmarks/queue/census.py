@@ -4,7 +4,7 @@ import datetime as dt
 import time
 from collections.abc import Awaitable, Callable
 
-from benchmarks.queue.crowd import job, tenant_of
+from benchmarks.queue.crowd import build_job, build_tenant_id
 from orchestrator.jobs.fair_scheduler import FreeSlots
 from orchestrator.jobs.models import JobId, TenantPlan
 from orchestrator.settings import QueueSettings
@@ -37,34 +37,34 @@ _CALLS = """
 """
 
 
-async def fill(database: Database, jobs: int) -> None:
-    for place in range(_TENANTS):
-        await PgTenants(database).create(tenant_of(place), TenantPlan(name="tenant", max_queued=1_000_000))
-    await database.fetch(_JOBS, jobs, _TENANTS, to_json_column(job("ev").request))
+async def fill_queue(database: Database, jobs: int) -> None:
+    for number in range(_TENANTS):
+        await PgTenants(database).create(build_tenant_id(number), TenantPlan(name="tenant", max_queued=1_000_000))
+    await database.fetch(_JOBS, jobs, _TENANTS, to_json_column(build_job("ev").request))
     await database.fetch("INSERT INTO runs (job, run_id) SELECT id, run_id FROM jobs WHERE run_id IS NOT NULL")
     await database.fetch(_CALLS, jobs // 50)
     await database.fetch("VACUUM ANALYZE")  # as autovacuum does
 
 
-async def timings(database: Database) -> dict[str, float]:
+async def time_queries(database: Database) -> dict[str, float]:
     """Return the best of several times of each query, in milliseconds."""
     jobs, leases = PgJobs(database), PgLeases(database, QueueSettings())
     now = dt.datetime.now(dt.UTC)
     return {
-        "census": await _best(PgServiceMetrics(database).collect),
-        "usage of one tenant over a day": await _best(
-            lambda: PgUsage(database).get_usage(tenant_of(1), now - dt.timedelta(days=1), now)
+        "census": await _time_best(PgServiceMetrics(database).collect),
+        "usage of one tenant over a day": await _time_best(
+            lambda: PgUsage(database).get_usage(build_tenant_id(1), now - dt.timedelta(days=1), now)
         ),
-        "a page of a tenant's list": await _best(lambda: jobs.list(tenant_of(1))),
-        "why a job waits": await _best(lambda: jobs.explain_waiting(tenant_of(1), JobId("ev_1"))),
-        "lease of 16 places": await _best(lambda: leases.acquire("worker", FreeSlots(16))),
+        "a page of a tenant's list": await _time_best(lambda: jobs.list(build_tenant_id(1))),
+        "why a job waits": await _time_best(lambda: jobs.explain_waiting(build_tenant_id(1), JobId("ev_1"))),
+        "lease of 16 places": await _time_best(lambda: leases.acquire("worker", FreeSlots(16))),
     }
 
 
-async def _best(work: Callable[[], Awaitable[object]]) -> float:
-    taken = []
+async def _time_best(run_query: Callable[[], Awaitable[object]]) -> float:
+    milliseconds = []
     for _ in range(_REPEATS):
-        begun = time.perf_counter()
-        await work()
-        taken.append(1e3 * (time.perf_counter() - begun))
-    return min(taken)
+        started_at = time.perf_counter()
+        await run_query()
+        milliseconds.append(1e3 * (time.perf_counter() - started_at))
+    return min(milliseconds)

@@ -32,7 +32,7 @@ _CONNECTIONS = 3
 
 
 @dataclass(frozen=True)
-class Crew:
+class EvaluatorGroup:
     """The evaluators of one process."""
 
     url: str
@@ -49,7 +49,7 @@ class Crew:
 
 
 @dataclass
-class Wrote:
+class EvaluatorResult:
     calls: int = 0
     jobs: int = 0
     waits: list[float] = field(default_factory=list)
@@ -57,28 +57,28 @@ class Wrote:
     cpu_seconds: float = 0.0
 
 
-def run(crew: Crew) -> Wrote:
+def run_evaluators(group: EvaluatorGroup) -> EvaluatorResult:
     """Run jobs for a fixed number of seconds; unfinished jobs then end as if the process had died."""
-    wrote = Wrote()
-    asyncio.run(_run(crew, wrote))
-    wrote.cpu_seconds = time.process_time()
-    return wrote
+    result = EvaluatorResult()
+    asyncio.run(_run_workers(group, result))
+    result.cpu_seconds = time.process_time()
+    return result
 
 
-async def _run(crew: Crew, wrote: Wrote) -> None:
-    report = Report.model_validate_json(crew.report)
+async def _run_workers(group: EvaluatorGroup, result: EvaluatorResult) -> None:
+    report = Report.model_validate_json(group.report)
     async with AsyncExitStack() as stack:
         workers: list[Worker] = []
-        for number in range(crew.evaluators):
-            settings = DatabaseSettings(url=SecretStr(crew.url), max_connections=_CONNECTIONS)
+        for number in range(group.evaluators):
+            settings = DatabaseSettings(url=SecretStr(group.url), max_connections=_CONNECTIONS)
             database = await stack.enter_async_context(Database(settings))
             listener = await stack.enter_async_context(NotificationListener(database))
-            dice = random.Random(f"{crew.number}-{number}")
+            rng = random.Random(f"{group.number}-{number}")
             workers.append(
                 Worker(
-                    name=f"evaluator-{crew.number}-{number}",
-                    max_jobs=crew.places,
-                    performer=_Traffic(crew, report, database, dice, wrote),
+                    name=f"evaluator-{group.number}-{number}",
+                    max_jobs=group.places,
+                    performer=_SimulatedPerformer(group, report, database, rng, result),
                     leases=PgLeases(database, QueueSettings()),
                     events=PgEvents(database),
                     listener=listener,
@@ -87,39 +87,41 @@ async def _run(crew: Crew, wrote: Wrote) -> None:
                 )
             )
         tasks = [asyncio.create_task(worker.run()) for worker in workers]
-        await asyncio.wait(tasks, timeout=crew.seconds, return_when=asyncio.FIRST_EXCEPTION)
-        failed = [task.exception() for task in tasks if task.done() and not task.cancelled()]
+        await asyncio.wait(tasks, timeout=group.seconds, return_when=asyncio.FIRST_EXCEPTION)
+        errors = [task.exception() for task in tasks if task.done() and not task.cancelled()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if failed and failed[0] is not None:
-            raise failed[0]
+        if errors and errors[0] is not None:
+            raise errors[0]
 
 
-class _Traffic:
+class _SimulatedPerformer:
     """Implements `orchestrator.execution.ports.JobPerformer`."""
 
-    def __init__(self, crew: Crew, report: Report, database: Database, dice: random.Random, wrote: Wrote) -> None:
-        self._crew, self._report, self._dice, self._wrote = crew, report, dice, wrote
+    def __init__(
+        self, group: EvaluatorGroup, report: Report, database: Database, rng: random.Random, result: EvaluatorResult
+    ) -> None:
+        self._group, self._report, self._rng, self._result = group, report, rng, result
         self._answers, self._reports = PgAnswerCache(database), PgReports(database)
 
     async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
         run_id = EvaluationId(f"run_{lease.job}")
         await begun(run_id, {"corpus": "none"})
-        for level, calls in enumerate(_levels(self._crew.calls)):
+        for level, calls in enumerate(_split_into_levels(self._group.calls)):
             progress.report(ProgressEvent(run_id, f"level {level}", level, _LEVELS))
-            await asyncio.gather(*(self._call(run_id, f"{lease.job}/{level}/{number}") for number in range(calls)))
+            await asyncio.gather(*(self._make_call(run_id, f"{lease.job}/{level}/{number}") for number in range(calls)))
         report = self._report.model_copy(update={"evaluation_id": run_id})
         await self._reports.store(report)
-        self._wrote.jobs += 1
+        self._result.jobs += 1
         return JobVerdict(state="succeeded", run_id=run_id)
 
-    async def _call(self, run_id: EvaluationId, key: str) -> None:
-        begun = time.perf_counter()
+    async def _make_call(self, run_id: EvaluationId, key: str) -> None:
+        started_at = time.perf_counter()
         if await self._answers.find(key) is not None:
             raise LeaseLost
-        looked = time.perf_counter() - begun
-        await asyncio.sleep(self._dice.expovariate(1 / self._crew.answer_seconds))
+        lookup_seconds = time.perf_counter() - started_at
+        await asyncio.sleep(self._rng.expovariate(1 / self._group.answer_seconds))
         record = CallRecord(
             task="scholareval.reading",
             version=1,
@@ -127,21 +129,21 @@ class _Traffic:
             prompt_tokens=3_800,
             completion_tokens=300,
             cost_usd=0.001,
-            latency_seconds=self._crew.answer_seconds,
+            latency_seconds=self._group.answer_seconds,
             attempts=1,
         )
-        start = self._dice.randrange(max(1, len(self._crew.report) - self._crew.answer_chars))
-        value = self._crew.report[start : start + self._crew.answer_chars]
+        start = self._rng.randrange(max(1, len(self._group.report) - self._group.answer_chars))
+        value = self._group.report[start : start + self._group.answer_chars]
         row = LedgerRow(run_id=run_id, key=key, record=record, outcome="answered", at=_CLOCK.now())
-        begun = time.perf_counter()
+        started_at = time.perf_counter()
         await self._answers.record(row, CachedAnswer(key=key, value=value, record=record))
-        self._wrote.calls += 1
-        if self._wrote.calls % 16 == 0:
-            self._wrote.waits.append(looked + time.perf_counter() - begun)
+        self._result.calls += 1
+        if self._result.calls % 16 == 0:
+            self._result.waits.append(lookup_seconds + time.perf_counter() - started_at)
 
 
-def _levels(calls: int) -> Sequence[int]:
+def _split_into_levels(calls: int) -> Sequence[int]:
     """Return the number of calls at each level: one at each end, the rest in the middle."""
     inner = max(0, calls - 2)
-    middle = [inner // (_LEVELS - 2) + (place < inner % (_LEVELS - 2)) for place in range(_LEVELS - 2)]
+    middle = [inner // (_LEVELS - 2) + (level < inner % (_LEVELS - 2)) for level in range(_LEVELS - 2)]
     return (1, *middle, 1)

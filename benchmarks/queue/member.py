@@ -16,7 +16,7 @@ _DONE = JobVerdict(state="succeeded", cost_usd=0.01)
 
 
 @dataclass(frozen=True)
-class Shift:
+class WorkerPlan:
     url: str
     number: int
     places: int
@@ -26,9 +26,9 @@ class Shift:
 
 
 @dataclass
-class Effort:
+class WorkerResult:
     leased: int = 0
-    beaten: int = 0
+    renewed: int = 0
     finished: int = 0
     lease_calls: int = 0
     lease_seconds: list[float] = field(default_factory=list)
@@ -36,62 +36,62 @@ class Effort:
     cpu_seconds: float = 0.0
 
 
-def run(shift: Shift) -> Effort:
+def run_worker(plan: WorkerPlan) -> WorkerResult:
     """Work until the queue is empty."""
-    effort = asyncio.run(_run(shift))
-    effort.cpu_seconds = time.process_time()
-    return effort
+    result = asyncio.run(_run_until_empty(plan))
+    result.cpu_seconds = time.process_time()
+    return result
 
 
-async def _run(shift: Shift) -> Effort:
-    settings = DatabaseSettings(url=SecretStr(shift.url), max_connections=8)
+async def _run_until_empty(plan: WorkerPlan) -> WorkerResult:
+    settings = DatabaseSettings(url=SecretStr(plan.url), max_connections=8)
     async with Database(settings) as database:
-        member = _Member(shift, PgLeases(database, QueueSettings()))
+        worker = _Worker(plan, PgLeases(database, QueueSettings()))
         async with asyncio.TaskGroup() as tasks:
-            beating = tasks.create_task(member.beat())
-            await member.lease(tasks)
-            beating.cancel()
-        return member.effort
+            heartbeat_task = tasks.create_task(worker.send_heartbeats())
+            await worker.lease_jobs(tasks)
+            heartbeat_task.cancel()
+        return worker.result
 
 
-class _Member:
-    def __init__(self, shift: Shift, leases: PgLeases) -> None:
-        self._shift = shift
+class _Worker:
+    def __init__(self, plan: WorkerPlan, leases: PgLeases) -> None:
+        self._plan = plan
         self._leases = leases
-        self._dice = random.Random(shift.number)
-        self._held: dict[str, Lease] = {}
-        self._free = asyncio.Event()
-        self.effort = Effort()
+        self._rng = random.Random(plan.number)
+        self._leases_by_job: dict[str, Lease] = {}
+        self._has_free_place = asyncio.Event()
+        self.result = WorkerResult()
 
-    async def lease(self, tasks: asyncio.TaskGroup) -> None:
+    async def lease_jobs(self, tasks: asyncio.TaskGroup) -> None:
         while True:
-            self._free.clear()
-            free = self._shift.places - len(self._held)
-            if free:
-                begun = time.perf_counter()
-                leases = await self._leases.acquire(f"worker-{self._shift.number}", FreeSlots(free))
-                self.effort.lease_seconds.append(time.perf_counter() - begun)
-                self.effort.lease_calls += 1
-                self.effort.leased += len(leases)
-                if not leases and not self._held:
+            self._has_free_place.clear()
+            free_places = self._plan.places - len(self._leases_by_job)
+            if free_places:
+                started_at = time.perf_counter()
+                leases = await self._leases.acquire(f"worker-{self._plan.number}", FreeSlots(free_places))
+                self.result.lease_seconds.append(time.perf_counter() - started_at)
+                self.result.lease_calls += 1
+                self.result.leased += len(leases)
+                if not leases and not self._leases_by_job:
                     return
                 for lease in leases:
-                    self._held[lease.job] = lease
-                    tasks.create_task(self._work(lease))
-            await self._free.wait()
+                    self._leases_by_job[lease.job] = lease
+                    tasks.create_task(self._finish_job(lease))
+            await self._has_free_place.wait()
 
-    async def _work(self, lease: Lease) -> None:
-        await asyncio.sleep(self._dice.expovariate(1 / self._shift.work_seconds))
-        begun = time.perf_counter()
+    async def _finish_job(self, lease: Lease) -> None:
+        await asyncio.sleep(self._rng.expovariate(1 / self._plan.work_seconds))
+        started_at = time.perf_counter()
         if not await self._leases.finish(lease, _DONE):
             raise RuntimeError(f"The lease of {lease.job} was lost.")
-        self.effort.finish_seconds.append(time.perf_counter() - begun)
-        self.effort.finished += 1
-        del self._held[lease.job]
-        self._free.set()
+        self.result.finish_seconds.append(time.perf_counter() - started_at)
+        self.result.finished += 1
+        del self._leases_by_job[lease.job]
+        self._has_free_place.set()
 
-    async def beat(self) -> None:
+    async def send_heartbeats(self) -> None:
         while True:
-            await asyncio.sleep(self._shift.beat_seconds)
-            if tokens := [lease.token for lease in self._held.values()]:
-                self.effort.beaten += len(await self._leases.renew(tokens))
+            await asyncio.sleep(self._plan.beat_seconds)
+            if tokens := [lease.token for lease in self._leases_by_job.values()]:
+                self.result.renewed += len(await self._leases.renew(tokens))

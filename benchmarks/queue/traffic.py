@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from benchmarks.queue.crowd import job, tenant_of
-from benchmarks.queue.evaluators import Crew, Wrote, run
+from benchmarks.queue.crowd import build_job, build_tenant_id
+from benchmarks.queue.evaluators import EvaluatorGroup, EvaluatorResult, run_evaluators
 from orchestrator.jobs.models import TenantPlan
 from orchestrator.store import Database, PgJobs, PgTenants
 
@@ -43,7 +43,7 @@ class _Sample(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Carried:
+class TrafficResult:
     """Totals of the measured period, excluding the warm-up."""
 
     seconds: float
@@ -55,30 +55,34 @@ class Carried:
     wal: int
     connections: int
     server_cpu: float
-    wrote: list[Wrote]
+    evaluator_results: list[EvaluatorResult]
 
 
-async def measure(database: Database, url: str, load: Load, server_cpu: Callable[[], float]) -> Carried:
-    await _queue(database, load)
+async def measure(database: Database, url: str, load: Load, server_cpu: Callable[[], float]) -> TrafficResult:
+    await _queue_jobs(database, load)
     loop = asyncio.get_running_loop()
-    each, more = divmod(load.evaluators, load.processes)
-    with ProcessPoolExecutor(load.processes, get_context("spawn")) as crews:
-        working = [
-            loop.run_in_executor(crews, run, _crew(url, number, each + (number < more), load))
+    per_process, remainder = divmod(load.evaluators, load.processes)
+    with ProcessPoolExecutor(load.processes, get_context("spawn")) as processes:
+        futures = [
+            loop.run_in_executor(
+                processes, run_evaluators, _build_group(url, number, per_process + (number < remainder), load)
+            )
             for number in range(load.processes)
         ]
         await asyncio.sleep(load.warm_seconds)
-        first = await _sampled(database, server_cpu)
+        first = await _take_sample(database, server_cpu)
         await asyncio.sleep(load.seconds)
-        last = await _sampled(database, server_cpu)
-        wrote = list(await asyncio.gather(*working))
-    grown = {name: last.counts[name] - first.counts[name] for name in first.counts}
-    grown["connections"] = last.counts["connections"]
-    return Carried(seconds=last.at - first.at, server_cpu=last.cpu - first.cpu, wrote=wrote, **grown)
+        last = await _take_sample(database, server_cpu)
+        evaluator_results = list(await asyncio.gather(*futures))
+    totals = {name: last.counts[name] - first.counts[name] for name in first.counts}
+    totals["connections"] = last.counts["connections"]
+    return TrafficResult(
+        seconds=last.at - first.at, server_cpu=last.cpu - first.cpu, evaluator_results=evaluator_results, **totals
+    )
 
 
-def _crew(url: str, number: int, evaluators: int, load: Load) -> Crew:
-    return Crew(
+def _build_group(url: str, number: int, evaluators: int, load: Load) -> EvaluatorGroup:
+    return EvaluatorGroup(
         url=url,
         number=number,
         evaluators=evaluators,
@@ -92,16 +96,16 @@ def _crew(url: str, number: int, evaluators: int, load: Load) -> Crew:
     )
 
 
-async def _queue(database: Database, load: Load) -> None:
+async def _queue_jobs(database: Database, load: Load) -> None:
     """Queue jobs of five tenants, more than can be done."""
-    done_at_most = load.evaluators * load.places * (load.warm_seconds + load.seconds + 30) / load.answer_seconds
-    for place in range(5):
-        await PgTenants(database).create(tenant_of(place), TenantPlan(name="tenant", max_queued=1_000_000))
-    for start in range(0, max(500, round(done_at_most)), 500):
-        place = start // 500 % 5
-        await PgJobs(database).add(tenant_of(place), [job(f"ev_{start + row}") for row in range(500)])
+    max_done = load.evaluators * load.places * (load.warm_seconds + load.seconds + 30) / load.answer_seconds
+    for number in range(5):
+        await PgTenants(database).create(build_tenant_id(number), TenantPlan(name="tenant", max_queued=1_000_000))
+    for start in range(0, max(500, round(max_done)), 500):
+        number = start // 500 % 5
+        await PgJobs(database).add(build_tenant_id(number), [build_job(f"ev_{start + row}") for row in range(500)])
 
 
-async def _sampled(database: Database, server_cpu: Callable[[], float]) -> _Sample:
+async def _take_sample(database: Database, server_cpu: Callable[[], float]) -> _Sample:
     counts = await database.fetch_one(_COUNTS)
     return _Sample(time.perf_counter(), server_cpu(), {} if counts is None else dict(counts))

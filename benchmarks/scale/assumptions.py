@@ -26,26 +26,26 @@ class Assumptions(Frozen):
     def __getitem__(self, name: str) -> float:
         return self.figures[name].value
 
-    def replaced(self, given: Sequence[str]) -> "Assumptions":
+    def override(self, overrides: Sequence[str]) -> "Assumptions":
         """Return a copy with `NAME=VALUE` overrides applied.
 
         Raises InputError for an unknown name, or a value that is not a number above zero."""
         figures = dict(self.figures)
-        for item in given:
-            name, _, text = item.partition("=")
+        for override in overrides:
+            name, _, text = override.partition("=")
             if name not in figures:
                 raise InputError(f"{name!r} is not a figure of the plan.", f"The figures are: {', '.join(figures)}.")
-            figures[name] = Assumption(value=_number(name, text), unit=figures[name].unit, source="given")
+            figures[name] = Assumption(value=_parse_number(name, text), unit=figures[name].unit, source="given")
         return Assumptions(figures=figures)
 
 
-def _number(name: str, text: str) -> float:
+def _parse_number(name: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = -1.0
-    least = 0.0 if name == "cached_share" or name.startswith("usd_") else 1e-9
-    if not least <= value < float("inf") or (name in ("busy", "cached_share") and value > 1):
+    minimum = 0.0 if name == "cached_share" or name.startswith("usd_") else 1e-9
+    if not minimum <= value < float("inf") or (name in ("busy", "cached_share") and value > 1):
         raise InputError(f"{text!r} is not a valid value for {name}.", "Write a number above 0; shares are at most 1.")
     return value
 

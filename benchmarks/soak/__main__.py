@@ -12,39 +12,39 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.chaos.__main__ import built_corpus
-from benchmarks.measuring import command_line, heading
-from benchmarks.soak.figures import report
+from benchmarks.chaos.__main__ import build_corpus
+from benchmarks.measuring import build_parser, format_heading
+from benchmarks.soak.figures import format_report
 from benchmarks.soak.running import Soak, run
 
 
 def main() -> None:
-    options = _options()
-    print(f"{heading()}\n{options.minutes:g} minutes, rate {options.rate:g}, seed {options.seed}", flush=True)
+    options = _parse_options()
+    print(f"{format_heading()}\n{options.minutes:g} minutes, rate {options.rate:g}, seed {options.seed}", flush=True)
     # Not below the working directory: run by root, the database's server is another user.
     with tempfile.TemporaryDirectory(prefix="assayer-soak-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
         home.chmod(0o711)
         soak = Soak(
             seed=options.seed,
-            corpus=built_corpus(home / "corpus"),
+            corpus=build_corpus(home / "corpus"),
             seconds=60 * options.minutes,
             restart_seconds=60 * options.restart_every if options.restart_every else None,
             latency=options.latency,
             rate=options.rate,
         )
         try:
-            course = asyncio.run(run(soak, home))
+            result = asyncio.run(run(soak, home))
         finally:
             if options.log and (home / "serve.log").is_file():
                 options.log.write_text((home / "serve.log").read_text("utf-8", "replace"), "utf-8")
-    text, is_sound = report(course)
+    text, is_sound = format_report(result)
     print(text)
     sys.exit(not is_sound)
 
 
-def _options() -> argparse.Namespace:
-    parser = command_line("soak", __doc__)
+def _parse_options() -> argparse.Namespace:
+    parser = build_parser("soak", __doc__)
     parser.add_argument("--minutes", type=float, default=40.0)
     parser.add_argument(
         "--restart-every", type=float, help="minutes between two restarts of PostgreSQL (default: none)"

@@ -15,10 +15,10 @@ import asyncpg
 import psutil
 
 from assayer_client import AsyncClient, KeyBody, TenantBody, WebhookBody
-from benchmarks.chaos.running import environment
-from benchmarks.processes import allocated_bytes, database_server, family
-from benchmarks.service import Service, serving
-from benchmarks.soak.traffic import Answer, Pace, Receiver, Traffic, failing_receiver
+from benchmarks.chaos.running import build_environment
+from benchmarks.processes import count_allocated_bytes, find_database_server, list_process_tree
+from benchmarks.service import Service, run_service
+from benchmarks.soak.traffic import Answer, Pace, Receiver, Traffic, run_failing_receiver
 from cluster.postgres import EmbeddedPostgres
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordWriter
@@ -29,13 +29,13 @@ _PROGRAM = Path(sys.executable).with_name("assayer")
 _SAMPLE_SECONDS = 10.0
 _PURGE_SECONDS = 30.0
 _AGE_SECONDS = 60.0
-_NIGHTS = 2
+_UPDATE_COUNT = 2
 """Number of corpus updates. All fall into the first quarter, before the slopes begin: a version that is replaced stays
 open for two hours, so that each update takes memory, threads and files once."""
 _KEPT_SECONDS = 480.0
 """Seconds for which ended work is kept before it is aged beyond every retention period."""
 _RETENTION_DAYS = 90
-_RATE = 60_000
+_REQUESTS_PER_MINUTE = 60_000
 
 # As if 400 days had passed since. The audit log is append-only, and grows by design.
 _AGE = tuple(
@@ -52,7 +52,7 @@ _AGE = tuple(
         ("replies", ("fetched_at", "expires_at"), "fetched_at < {before}"),
     )
 )
-_LIVING = "finished_at > now() - interval '300 days' OR finished_at IS NULL"
+_NOT_AGED = "finished_at > now() - interval '300 days' OR finished_at IS NULL"
 _TABLES = """
     SELECT relname AS name, pg_total_relation_size(oid) AS bytes FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
@@ -87,13 +87,13 @@ class Sample(NamedTuple):
     """Size of each table with its indexes, in bytes."""
 
 
-class Course(NamedTuple):
+class SoakResult(NamedTuple):
     seconds: float
     rate: float
     samples: Sequence[Sample]
     answers: Sequence[Answer]
     receiver: Receiver
-    nights: Sequence[str]
+    update_outcomes: Sequence[str]
     """Outcome of each corpus update."""
     states: Mapping[str, int]
     """Number of evaluations by state at the end; purged ones are not counted."""
@@ -102,10 +102,10 @@ class Course(NamedTuple):
     """Number of starts of the service's process."""
 
 
-async def run(soak: Soak, home: Path) -> Course:
+async def run(soak: Soak, home: Path) -> SoakResult:
     """Run in the new directory `home`. Raises TimeoutError if the service does not start."""
     with Simulator(latency_mean=soak.latency) as simulator:
-        settings = environment(soak.corpus, simulator, home) | {
+        settings = build_environment(soak.corpus, simulator, home) | {
             "ASSAYER_WORK__PURGE_SECONDS": f"{_PURGE_SECONDS:g}",
             "ASSAYER_RETENTION__LEDGER_MONTHS": "12",
             "ASSAYER_RETENTION__EVENT_MONTHS": "12",
@@ -113,17 +113,23 @@ async def run(soak: Soak, home: Path) -> Course:
             "ASSAYER_WEBHOOKS__ALLOW": "127.0.0.0/8",
             "ASSAYER_WEBHOOKS__PLAIN_HTTP": "true",
         }
-        async with failing_receiver(soak.seed) as receiver, serving(Service(home, (), settings)) as service:
+        async with run_failing_receiver(soak.seed) as receiver, run_service(Service(home, (), settings)) as service:
             pace = Pace(*(seconds / soak.rate for seconds in Pace()))
             traffic = Traffic(service.address, await _open_tenant(service, receiver), soak.seed, pace)
             watch = _Watch(soak, home, service, traffic.began)
             with suppress(TimeoutError):
                 async with asyncio.timeout(soak.seconds), asyncio.TaskGroup() as group:
-                    for work in (traffic.run(), watch.sample(), watch.age(), watch.update_corpus(), watch.restart()):
-                        group.create_task(work)
-            states = await watch.states()
-            return Course(
-                soak.seconds, soak.rate, watch.samples, traffic.answers, receiver, watch.nights, states,
+                    for coroutine in (
+                        traffic.run(),
+                        watch.take_samples(),
+                        watch.age_data(),
+                        watch.update_corpus(),
+                        watch.restart_database(),
+                    ):
+                        group.create_task(coroutine)
+            states = await watch.count_states()
+            return SoakResult(
+                soak.seconds, soak.rate, watch.samples, traffic.answers, receiver, watch.update_outcomes, states,
                 watch.restarts, service.starts,
             )  # fmt: skip
 
@@ -132,35 +138,40 @@ async def _open_tenant(service: Service, receiver: Receiver) -> str:
     """Create a tenant with a webhook, and return its key."""
     async with AsyncClient(service.address, service.key) as operator:
         await operator.tenants.create(TenantBody(id="soak", name="soak", retention_days=_RETENTION_DAYS))
-        made = await operator.keys.create(
-            KeyBody(name="soak", tenant="soak", scopes=("submit", "read", "manage"), requests_per_minute=_RATE)
+        key = await operator.keys.create(
+            KeyBody(
+                name="soak",
+                tenant="soak",
+                scopes=("submit", "read", "manage"),
+                requests_per_minute=_REQUESTS_PER_MINUTE,
+            )
         )
-    async with AsyncClient(service.address, made.secret) as client:
+    async with AsyncClient(service.address, key.secret) as client:
         await client.webhooks.create(WebhookBody(url=receiver.url))
-    return made.secret
+    return key.secret
 
 
 class _Watch:
     def __init__(self, soak: Soak, home: Path, service: Service, began: float) -> None:
         self._soak, self._home, self._service, self._began = soak, home, service, began
         self.samples: list[Sample] = []
-        self.nights: list[str] = []
+        self.update_outcomes: list[str] = []
         self.restarts = 0
 
-    async def sample(self) -> None:
+    async def take_samples(self) -> None:
         while True:
             with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError, psutil.Error):
-                self.samples.append(await self._sample())
+                self.samples.append(await self._take_sample())
             await asyncio.sleep(_SAMPLE_SECONDS)
 
-    async def _sample(self) -> Sample:
-        database = database_server(self._home)
-        servers = family([database.pid]) if database is not None else []
-        those = {process.pid for process in servers}
-        processes = [process for process in family(self._service.roots) if process.pid not in those]
+    async def _take_sample(self) -> Sample:
+        database = find_database_server(self._home)
+        database_processes = list_process_tree([database.pid]) if database is not None else []
+        server_pids = {process.pid for process in database_processes}
+        processes = [process for process in list_process_tree(self._service.roots) if process.pid not in server_pids]
         # Parsers of documents and chores start short processes: what lasts is the service itself.
-        lasting = processes[:1]
-        connection = await self._connection()
+        main_processes = processes[:1]
+        connection = await self._connect()
         try:
             tables = await connection.fetch(_TABLES)
             rows = {row["name"]: await connection.fetchval(f"SELECT count(*) FROM {row['name']}") for row in tables}  # noqa: S608
@@ -171,22 +182,22 @@ class _Watch:
             await connection.close()
         return Sample(
             time.monotonic() - self._began,
-            allocated_bytes(lasting),
-            allocated_bytes(servers),
-            sum(process.num_fds() for process in lasting),
-            sum(process.num_threads() for process in lasting),
+            count_allocated_bytes(main_processes),
+            count_allocated_bytes(database_processes),
+            sum(process.num_fds() for process in main_processes),
+            sum(process.num_threads() for process in main_processes),
             count - 1,
             rows,
             {row["name"]: row["bytes"] for row in tables},
         )
 
-    async def age(self) -> None:
+    async def age_data(self) -> None:
         """Make ended work old, so that the purge deletes it."""
         before = f"now() - interval '{_KEPT_SECONDS:g} seconds'"
         while True:
             await asyncio.sleep(_AGE_SECONDS)
             with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-                connection = await self._connection()
+                connection = await self._connect()
                 try:
                     async with connection.transaction():
                         for statement in _AGE:
@@ -198,9 +209,9 @@ class _Watch:
         """Run a nightly update with two new papers and one removed."""
         ingest = self._home / "ingest"
         papers = [json.loads(line) for line in (_EXAMPLES / "corpus.jsonl").read_text("utf-8").splitlines()]
-        for night, paper in enumerate(papers[:_NIGHTS]):
-            await asyncio.sleep(self._soak.seconds / 4 / (_NIGHTS + 1))
-            await asyncio.to_thread(_write_changes, ingest, night, paper)
+        for number, paper in enumerate(papers[:_UPDATE_COUNT]):
+            await asyncio.sleep(self._soak.seconds / 4 / (_UPDATE_COUNT + 1))
+            await asyncio.to_thread(_write_changes, ingest, number, paper)
             command = (str(_PROGRAM), "corpus", "nightly", str(ingest), "--no-fetch")
             process = await asyncio.create_subprocess_exec(
                 *command,
@@ -208,35 +219,37 @@ class _Watch:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
             )
-            said, _ = await process.communicate()
-            self.nights.append("published" if process.returncode == 0 else said.decode("utf-8", "replace")[-300:])
+            output, _ = await process.communicate()
+            self.update_outcomes.append(
+                "published" if process.returncode == 0 else output.decode("utf-8", "replace")[-300:]
+            )
 
-    async def restart(self) -> None:
+    async def restart_database(self) -> None:
         """Restart PostgreSQL regularly, as an update of its server would: the service must come back by itself."""
         while self._soak.restart_seconds is not None:
             await asyncio.sleep(self._soak.restart_seconds)
-            if (server := await asyncio.to_thread(database_server, self._home)) is not None:
+            if (server := await asyncio.to_thread(find_database_server, self._home)) is not None:
                 with suppress(psutil.NoSuchProcess):
                     server.send_signal(signal.SIGINT)  # a fast shutdown
                     self.restarts += 1
 
-    async def states(self) -> Mapping[str, int]:
-        connection = await self._connection()
+    async def count_states(self) -> Mapping[str, int]:
+        connection = await self._connect()
         try:
-            rows = await connection.fetch(f"SELECT state, count(*) FROM jobs WHERE {_LIVING} GROUP BY 1")  # noqa: S608
+            rows = await connection.fetch(f"SELECT state, count(*) FROM jobs WHERE {_NOT_AGED} GROUP BY 1")  # noqa: S608
         finally:
             await connection.close()
         return {row["state"]: row["count"] for row in rows}
 
-    async def _connection(self) -> "asyncpg.Connection[asyncpg.Record]":
+    async def _connect(self) -> "asyncpg.Connection[asyncpg.Record]":
         return await asyncpg.connect(await EmbeddedPostgres(self._home / "postgres").ensure(), timeout=30)
 
 
-def _write_changes(ingest: Path, night: int, paper: dict[str, object]) -> None:
+def _write_changes(ingest: Path, number: int, paper: dict[str, object]) -> None:
     shutil.rmtree(ingest, ignore_errors=True)
     (ingest / "upserts").mkdir(parents=True)
     with RecordWriter(ingest / "upserts" / "part-00000.parquet") as file:
         for copy in range(2):
-            changed = paper | {"id": f"soak-{night}-{copy}", "title": f"{paper['title']}, part {night}.{copy}"}
-            file.write(PaperRecord.model_validate(changed))
-    (ingest / "deletions.txt").write_text(f"soak-{night - 1}-0\n")
+            record = paper | {"id": f"soak-{number}-{copy}", "title": f"{paper['title']}, part {number}.{copy}"}
+            file.write(PaperRecord.model_validate(record))
+    (ingest / "deletions.txt").write_text(f"soak-{number - 1}-0\n")

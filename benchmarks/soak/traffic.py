@@ -13,7 +13,7 @@ from typing import NamedTuple
 import httpx2
 from aiohttp import web
 
-from benchmarks.chaos.__main__ import varied_texts
+from benchmarks.chaos.__main__ import generate_texts
 
 _REQUEST_SECONDS = 60.0
 _FAILING_SHARE = 1 / 3
@@ -74,33 +74,33 @@ class Traffic:
             await asyncio.sleep(self._random.expovariate(1 / mean))
 
     async def _submit(self, api: httpx2.AsyncClient, number: int) -> None:
-        (text,) = varied_texts(number + 1)[-1:]
+        (text,) = generate_texts(number + 1)[-1:]
         body = {"idea": {"text": text}}
-        answer = await self._ask(api, "POST", "/v1/evaluations", "/v1/evaluations", json=body)
-        if answer is not None and answer.is_success:
-            self.evaluations.append(answer.json()["id"])
+        response = await self._ask(api, "POST", "/v1/evaluations", "/v1/evaluations", json=body)
+        if response is not None and response.is_success:
+            self.evaluations.append(response.json()["id"])
 
     async def _submit_batch(self, api: httpx2.AsyncClient, number: int) -> None:
         rows = [
             {"title": f"Row {row} of batch {number}", "text": f"{text}\n\nBatch {number}."}
-            for row, text in enumerate(varied_texts(self.rows))
+            for row, text in enumerate(generate_texts(self.rows))
         ]
         lines = "".join(f"{json.dumps(row)}\n" for row in rows)
-        kind = {"Content-Type": "application/jsonl"}
-        answer = await self._ask(api, "POST", "/v1/batches", "/v1/batches", content=lines, headers=kind)
-        if answer is not None and answer.is_success:
-            self.batches.append(answer.json()["id"])
+        headers = {"Content-Type": "application/jsonl"}
+        response = await self._ask(api, "POST", "/v1/batches", "/v1/batches", content=lines, headers=headers)
+        if response is not None and response.is_success:
+            self.batches.append(response.json()["id"])
 
     async def _read(self, api: httpx2.AsyncClient) -> None:
         choices = [("/v1/evaluations?limit=50", "/v1/evaluations"), ("/v1/batches", "/v1/batches"), ("/readyz",) * 2]
         if self.evaluations:
-            id = self._recent(self.evaluations)
+            id = self._choose_recent(self.evaluations)
             choices += [
                 (f"/v1/evaluations/{id}", "/v1/evaluations/{id}"),
                 (f"/v1/evaluations/{id}/report", "/v1/evaluations/{id}/report"),
             ]
         if self.batches:
-            choices.append((f"/v1/batches/{self._recent(self.batches)}/results", "/v1/batches/{id}/results"))
+            choices.append((f"/v1/batches/{self._choose_recent(self.batches)}/results", "/v1/batches/{id}/results"))
         await self._ask(api, "GET", *self._random.choice(choices))
 
     async def _open_page(self, browser: httpx2.AsyncClient) -> None:
@@ -111,12 +111,12 @@ class Traffic:
             return
         choices = [("/console",) * 2]
         if self.batches:
-            choices.append((f"/console/calls/{self._recent(self.batches)}", "/console/calls/{id}"))
+            choices.append((f"/console/calls/{self._choose_recent(self.batches)}", "/console/calls/{id}"))
         if self.evaluations:
-            choices.append((f"/console/proposals/{self._recent(self.evaluations)}", "/console/proposals/{id}"))
+            choices.append((f"/console/proposals/{self._choose_recent(self.evaluations)}", "/console/proposals/{id}"))
         await self._ask(browser, "GET", *self._random.choice(choices))
 
-    def _recent(self, ids: list[str]) -> str:
+    def _choose_recent(self, ids: list[str]) -> str:
         """Return one of the latest ids; older ones are aged and purged."""
         return self._random.choice(ids[-10:])
 
@@ -125,13 +125,13 @@ class Traffic:
     ) -> httpx2.Response | None:
         began = time.monotonic()
         try:
-            answer = await client.request(method, path, **body)  # type: ignore[arg-type]
+            response = await client.request(method, path, **body)  # type: ignore[arg-type]
         except httpx2.HTTPError:
-            answer = None
+            response = None
         ended = time.monotonic()
-        status = 0 if answer is None else answer.status_code
+        status = 0 if response is None else response.status_code
         self.answers.append(Answer(began - self.began, f"{method} {route}", ended - began, status))
-        return answer
+        return response
 
 
 @dataclass
@@ -142,7 +142,7 @@ class Receiver:
 
 
 @asynccontextmanager
-async def failing_receiver(seed: int) -> AsyncIterator[Receiver]:
+async def run_failing_receiver(seed: int) -> AsyncIterator[Receiver]:
     """Receive webhooks on loopback, and answer a third of them with 503."""
     receiver, random = Receiver(), Random(f"receiver {seed}")
 

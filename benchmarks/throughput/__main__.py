@@ -27,13 +27,13 @@ from assayer.methods.scicompanion.options import METHOD as SCICOMPANION
 from assayer.models import Idea, Report
 from assayer.reports.json_and_csv import as_json
 from assayer.run.no_progress import NoProgress
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from benchmarks.records import DATA
 from benchmarks.throughput.asked import Evaluate
-from benchmarks.throughput.comparing import Alone, compared
-from benchmarks.throughput.ideas import copies, scholar_ideas
+from benchmarks.throughput.comparing import EngineResult, format_comparison
+from benchmarks.throughput.ideas import make_copies, read_scholar_ideas
 from benchmarks.throughput.meter import Meter
-from benchmarks.throughput.over_http import Ground, Load, Served, measured
+from benchmarks.throughput.over_http import Ground, Load, ServiceResult, measure_service
 from cluster.engine import open_engine
 from cluster.evaluation_processes import evaluate_in_processes
 from cluster.settings import Settings
@@ -41,7 +41,7 @@ from cluster.settings_loading import load_settings
 from simulator.counters import Stats
 from simulator.process import Simulator
 
-_ALONE = 5
+_SINGLE_IDEAS = 5
 """Number of ideas evaluated one after another."""
 
 
@@ -74,42 +74,52 @@ class Outcome(NamedTuple):
 
 
 def main() -> None:
-    options = _options()
-    print(heading(), flush=True)
+    options = _parse_options()
+    print(format_heading(), flush=True)
     # On SIGTERM, it stops what it started.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    chosen = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]
-    ideas = [copy for number in range(options.copies) for copy in copies(chosen, number)][: options.ideas]
+    selected_ideas = [idea for idea in read_scholar_ideas(options.data) if idea.source.startswith(options.only)]
+    ideas = [copy for number in range(options.copies) for copy in make_copies(selected_ideas, number)][: options.ideas]
     with ExitStack() as stack:
         # Not below the working directory: under root, the database server runs as another user, who may not traverse
         # it.
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assayer-", ignore_cleanup_errors=True)))
         home.chmod(0o711)
-        endpoint = None if options.no_llm else stack.enter_context(Simulator(**_knobs(options)))
-        alone = asyncio.run(_measure_alone(options.method, _settings(options, home / "a", endpoint), ideas, endpoint))
-        together = asyncio.run(_measure(options.method, _settings(options, home / "b", endpoint), ideas, endpoint))
-        served = asyncio.run(_serve(options, home / "c", ideas, endpoint)) if options.service and endpoint else None
+        endpoint = None if options.no_llm else stack.enter_context(Simulator(**_build_simulator_settings(options)))
+        single_outcome = asyncio.run(
+            _measure_alone(options.method, _prepare_settings(options, home / "a", endpoint), ideas, endpoint)
+        )
+        batch_outcome = asyncio.run(
+            _measure(options.method, _prepare_settings(options, home / "b", endpoint), ideas, endpoint)
+        )
+        service_result = (
+            asyncio.run(_measure_service(options, home / "c", ideas, endpoint))
+            if options.service and endpoint
+            else None
+        )
     if options.out:
-        _write(together.reports, options.out)
-    _show(options, alone, together)
-    if served is not None:
-        print("\n" + compared(options.service, _alone(together), served))
+        _write_reports(batch_outcome.reports, options.out)
+    _print_results(options, single_outcome, batch_outcome)
+    if service_result is not None:
+        print("\n" + format_comparison(options.service, _summarise_engine_run(batch_outcome), service_result))
 
 
-async def _serve(options: argparse.Namespace, home: Path, ideas: list[Idea], endpoint: Simulator) -> Served:
+async def _measure_service(
+    options: argparse.Namespace, home: Path, ideas: list[Idea], endpoint: Simulator
+) -> ServiceResult:
     await asyncio.to_thread(home.mkdir)
     load = Load(ideas, options.method, options.concurrency, options.idle, options.corpus)
-    return await measured(options.service, load, endpoint, home)
+    return await measure_service(options.service, load, endpoint, home)
 
 
-def _alone(together: Outcome) -> Alone:
-    meter, stats = together.meter, together.stats
+def _summarise_engine_run(batch_outcome: Outcome) -> EngineResult:
+    meter, stats = batch_outcome.meter, batch_outcome.stats
     calls = stats.answered if stats else 0
-    return Alone(len(together.reports), meter.wall_seconds, meter.cpu_seconds, calls, meter.peak_rss_bytes)
+    return EngineResult(len(batch_outcome.reports), meter.wall_seconds, meter.cpu_seconds, calls, meter.peak_rss_bytes)
 
 
-def _options() -> argparse.Namespace:
-    parser = command_line("throughput", __doc__)
+def _parse_options() -> argparse.Namespace:
+    parser = build_parser("throughput", __doc__)
     parser.add_argument("--corpus", type=Path, required=True, help="directory made by `assayer corpus build`")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
     parser.add_argument("--method", choices=METHODS, default=scholareval.METHOD)
@@ -132,7 +142,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _knobs(options: argparse.Namespace) -> dict[str, Any]:
+def _build_simulator_settings(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "latency_mean": options.latency,
         "latency_spread": options.spread,
@@ -140,7 +150,7 @@ def _knobs(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _settings(options: argparse.Namespace, home: Path, endpoint: Simulator | None) -> Settings:
+def _prepare_settings(options: argparse.Namespace, home: Path, endpoint: Simulator | None) -> Settings:
     os.environ |= {
         "ASSAYER_HOME": str(home),
         "ASSAYER_CORPUS__PATH": str(options.corpus),
@@ -155,106 +165,138 @@ def _settings(options: argparse.Namespace, home: Path, endpoint: Simulator | Non
 async def _measure(method: str, settings: Settings, ideas: list[Idea], endpoint: Simulator | None) -> Outcome:
     if endpoint is not None:
         endpoint.reset()
-    works = [Evaluate(idea, method) for idea in ideas]
+    evaluations = [Evaluate(idea, method) for idea in ideas]
     with Meter() as meter:  # including the start of engines
-        done = await evaluate_in_processes(settings, (method,), works, NoProgress(), lambda: None)
-    return _outcome(ideas, [done.ended.get(number, done.stopped) for number in range(len(ideas))], meter, endpoint)
+        result = await evaluate_in_processes(settings, (method,), evaluations, NoProgress(), lambda: None)
+    return _build_outcome(
+        ideas, [result.ended.get(number, result.stopped) for number in range(len(ideas))], meter, endpoint
+    )
 
 
 async def _measure_alone(method: str, settings: Settings, ideas: list[Idea], endpoint: Simulator | None) -> Outcome:
     """Evaluate the first ideas one after another in a running engine, as a service does when it is idle."""
     if endpoint is not None:
         endpoint.reset()
-    chosen = ideas[:_ALONE]
-    ended: list[Report | AssayerError] = []
+    first_ideas = ideas[:_SINGLE_IDEAS]
+    results: list[Report | AssayerError] = []
     seconds = []
-    begun = time.monotonic()
+    started_at = time.monotonic()
     async with open_engine(settings, (method,)) as engine:
-        start_seconds = time.monotonic() - begun
+        start_seconds = time.monotonic() - started_at
         with Meter() as meter:
-            for idea in chosen:
-                begun = time.monotonic()
+            for idea in first_ideas:
+                started_at = time.monotonic()
                 try:
-                    ended.append(await Evaluate(idea, method)(engine, NoProgress()))
+                    results.append(await Evaluate(idea, method)(engine, NoProgress()))
                 except AssayerError as error:
-                    ended.append(error)
-                seconds.append(time.monotonic() - begun)
-    outcome = _outcome(chosen, ended, meter, endpoint)
+                    results.append(error)
+                seconds.append(time.monotonic() - started_at)
+    outcome = _build_outcome(first_ideas, results, meter, endpoint)
     return outcome._replace(seconds=tuple(seconds), start_seconds=start_seconds)
 
 
-def _outcome(
-    ideas: Sequence[Idea], ended: Sequence[Report | AssayerError | None], meter: Meter, endpoint: Simulator | None
+def _build_outcome(
+    ideas: Sequence[Idea], results: Sequence[Report | AssayerError | None], meter: Meter, endpoint: Simulator | None
 ) -> Outcome:
     return Outcome(
-        reports=[item for item in ended if isinstance(item, Report)],
+        reports=[result for result in results if isinstance(result, Report)],
         failures=[
-            f"{idea.source}: {item}" for idea, item in zip(ideas, ended, strict=True) if not isinstance(item, Report)
+            f"{idea.source}: {result}"
+            for idea, result in zip(ideas, results, strict=True)
+            if not isinstance(result, Report)
         ],
         meter=meter,
         stats=endpoint.stats() if endpoint else None,
     )
 
 
-def _write(reports: list[Report], folder: Path) -> None:
+def _write_reports(reports: list[Report], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for report in reports:
         (folder / f"{report.idea.source}.json").write_text(as_json(report), "utf-8")
 
 
-def _show(options: argparse.Namespace, alone: Outcome, together: Outcome) -> None:
+def _print_results(options: argparse.Namespace, single_outcome: Outcome, batch_outcome: Outcome) -> None:
     mode = (
         "no LLM"
         if options.no_llm
         else f"{options.method}, simulator, {options.latency:g} s mean latency, {options.faults:.0%} faulty"
     )
     print(f"Mode: {mode}; {options.concurrency} ideas in flight at most, processes: {options.processes}")
-    fits = Counter(str(getattr(report.coverage.corpus_fit, "level", "unknown")) for report in together.reports)
+    fits = Counter(str(getattr(report.coverage.corpus_fit, "level", "unknown")) for report in batch_outcome.reports)
     print(f"Corpus fit of the ideas: {dict(fits)}. For a poor fit, little is found and few calls are made.\n")
-    _row("", "one at a time", "all together")
-    _row(
+    _print_row("", "one at a time", "all together")
+    _print_row(
         "reports / ideas",
-        *(f"{len(item.reports)} / {len(item.reports) + len(item.failures)}" for item in (alone, together)),
+        *(
+            f"{len(outcome.reports)} / {len(outcome.reports) + len(outcome.failures)}"
+            for outcome in (single_outcome, batch_outcome)
+        ),
     )
-    _row("wall, s", *(f"{item.meter.wall_seconds:.1f}" for item in (alone, together)))
-    _row("ideas per hour", *(f"{3600 * len(item.reports) / item.meter.wall_seconds:.0f}" for item in (alone, together)))
-    _row("CPU s per idea", *(f"{item.meter.cpu_seconds / max(len(item.reports), 1):.2f}" for item in (alone, together)))
-    _row("peak memory, MB", *(f"{item.meter.peak_rss_bytes / 1e6:.0f}" for item in (alone, together)))
-    if alone.stats is not None and together.stats is not None:
-        _show_llm(options, alone, together)
-    for failure in together.failures:
+    _print_row("wall, s", *(f"{outcome.meter.wall_seconds:.1f}" for outcome in (single_outcome, batch_outcome)))
+    _print_row(
+        "ideas per hour",
+        *(
+            f"{3600 * len(outcome.reports) / outcome.meter.wall_seconds:.0f}"
+            for outcome in (single_outcome, batch_outcome)
+        ),
+    )
+    _print_row(
+        "CPU s per idea",
+        *(
+            f"{outcome.meter.cpu_seconds / max(len(outcome.reports), 1):.2f}"
+            for outcome in (single_outcome, batch_outcome)
+        ),
+    )
+    _print_row(
+        "peak memory, MB", *(f"{outcome.meter.peak_rss_bytes / 1e6:.0f}" for outcome in (single_outcome, batch_outcome))
+    )
+    if single_outcome.stats is not None and batch_outcome.stats is not None:
+        _print_llm_results(options, single_outcome, batch_outcome)
+    for failure in batch_outcome.failures:
         print(f"no report: {failure}")
 
 
-def _show_llm(options: argparse.Namespace, alone: Outcome, together: Outcome) -> None:
-    both = [(item, item.stats, max(len(item.reports), 1)) for item in (alone, together) if item.stats]
+def _print_llm_results(options: argparse.Namespace, single_outcome: Outcome, batch_outcome: Outcome) -> None:
+    outcomes = [
+        (outcome, outcome.stats, max(len(outcome.reports), 1))
+        for outcome in (single_outcome, batch_outcome)
+        if outcome.stats
+    ]
     original = ORIGINALS.get(options.method)
-    _row("LLM calls per idea", *(f"{stats.answered / count:.0f}" for _, stats, count in both))
+    _print_row("LLM calls per idea", *(f"{stats.answered / count:.0f}" for _, stats, count in outcomes))
     if original is not None:
-        _row("  of the original's", *(_share(stats.answered / count, original.calls) for _, stats, count in both))
-    _row("prompt tokens per idea", *(f"{stats.prompt_tokens / count:,.0f}" for _, stats, count in both))
+        _print_row(
+            "  of the original's",
+            *(_format_share(stats.answered / count, original.calls) for _, stats, count in outcomes),
+        )
+    _print_row("prompt tokens per idea", *(f"{stats.prompt_tokens / count:,.0f}" for _, stats, count in outcomes))
     if original is not None:
-        tokens = (_share(stats.prompt_tokens / count, original.prompt_tokens) for _, stats, count in both)
-        _row("  of the original's", *tokens)
-    _row("peak calls in flight", *(str(stats.peak_in_flight) for _, stats, _ in both))
-    _row("CPU ms per call, total", *(f"{1e3 * item.meter.cpu_seconds / stats.answered:.1f}" for item, stats, _ in both))
-    _row("simulator CPU s", *(f"{stats.cpu_seconds:.1f}" for _, stats, _ in both))
-    print(
-        f"\nOne idea alone in a running engine: {median(alone.seconds):.1f} s in the median, "
-        f"{min(alone.seconds):.1f} to {max(alone.seconds):.1f}; it had started in {alone.start_seconds:.1f} s."
+        tokens = (_format_share(stats.prompt_tokens / count, original.prompt_tokens) for _, stats, count in outcomes)
+        _print_row("  of the original's", *tokens)
+    _print_row("peak calls in flight", *(str(stats.peak_in_flight) for _, stats, _ in outcomes))
+    _print_row(
+        "CPU ms per call, total",
+        *(f"{1e3 * outcome.meter.cpu_seconds / stats.answered:.1f}" for outcome, stats, _ in outcomes),
     )
-    met = sum(fault.occurrences for report in together.reports for fault in report.coverage.faults)
-    recovered = sum(fault.recovered for report in together.reports for fault in report.coverage.faults)
-    print(f"All ideas: faults in coverage boxes {met}, recovered {recovered};")
-    stats = together.stats
+    _print_row("simulator CPU s", *(f"{stats.cpu_seconds:.1f}" for _, stats, _ in outcomes))
+    print(
+        f"\nOne idea alone in a running engine: {median(single_outcome.seconds):.1f} s in the median, "
+        f"{min(single_outcome.seconds):.1f} to {max(single_outcome.seconds):.1f}; "
+        f"it had started in {single_outcome.start_seconds:.1f} s."
+    )
+    fault_count = sum(fault.occurrences for report in batch_outcome.reports for fault in report.coverage.faults)
+    recovered = sum(fault.recovered for report in batch_outcome.reports for fault in report.coverage.faults)
+    print(f"All ideas: faults in coverage boxes {fault_count}, recovered {recovered};")
+    stats = batch_outcome.stats
     print(f"faults that the simulator injected: {stats.injected if stats else {}}.")
 
 
-def _share(value: float, of: tuple[int, int]) -> str:
-    return f"{value / of[1]:.2f}–{value / of[0]:.2f}"
+def _format_share(value: float, original_range: tuple[int, int]) -> str:
+    return f"{value / original_range[1]:.2f}–{value / original_range[0]:.2f}"
 
 
-def _row(name: str, *cells: str) -> None:
+def _print_row(name: str, *cells: str) -> None:
     print(f"{name:<24}" + "".join(f"{cell:>20}" for cell in cells))
 
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from statistics import quantiles
 from typing import NamedTuple
 
-from benchmarks.throughput.over_http import Served
+from benchmarks.throughput.over_http import ServiceResult
 from benchmarks.throughput.watching import slope
 
 
-class Alone(NamedTuple):
+class EngineResult(NamedTuple):
     """Resources that the engine needed for the same ideas without a service."""
 
     reports: int
@@ -18,53 +18,61 @@ class Alone(NamedTuple):
     peak_bytes: int
 
 
-def compared(name: str, alone: Alone, served: Served) -> str:
-    done = served.states.get("succeeded", 0)
-    ended = done + len(served.busy)
-    own, over = 3600 * alone.reports / alone.wall_seconds, 3600 * ended / served.wall_seconds
-    calls = max(served.stats.answered, 1)
-    each, each_alone = 1e3 * served.cpu_seconds / calls, 1e3 * alone.cpu_seconds / max(alone.calls, 1)
-    peak = max(sample.bytes for sample in served.samples)
-    growth = slope(served.samples)
+def format_comparison(name: str, engine: EngineResult, service: ServiceResult) -> str:
+    succeeded = service.states.get("succeeded", 0)
+    ended = succeeded + len(service.busy)
+    engine_rate, service_rate = 3600 * engine.reports / engine.wall_seconds, 3600 * ended / service.wall_seconds
+    calls = max(service.stats.answered, 1)
+    service_cpu_ms, engine_cpu_ms = 1e3 * service.cpu_seconds / calls, 1e3 * engine.cpu_seconds / max(engine.calls, 1)
+    peak = max(sample.bytes for sample in service.samples)
+    growth = slope(service.samples)
     rows = [
         ("", "engine alone", f"service ({name})"),
         ("---", "---:", "---:"),
-        ("ideas of the batch with a report", f"{alone.reports}", f"{done} of {sum(served.states.values())}"),
-        ("interactive ideas meanwhile", "", f"{len(served.busy)}"),
-        ("wall, s", f"{alone.wall_seconds:.1f}", f"{served.wall_seconds:.1f}"),
-        ("ideas an hour", f"{own:.0f}", f"{over:.0f} ({over / own:.0%})"),
-        ("LLM calls answered", f"{alone.calls}", f"{served.stats.answered}"),
-        ("peak calls in flight", "", f"{served.stats.peak_in_flight}"),
-        ("answers paid twice", "", f"{served.stats.repeated_answers}"),
-        ("CPU ms a call, all in", f"{each_alone:.1f}", f"{each:.1f} ({each - each_alone:+.1f})"),
-        ("  of the database besides", "", f"{1e3 * served.database_cpu_seconds / calls:.1f}"),
-        ("processes, without the database's", "1", f"{served.processes}"),
-        ("peak memory, MB", f"{alone.peak_bytes / 1e6:.0f}", f"{peak / 1e6:.0f}"),
+        ("ideas of the batch with a report", f"{engine.reports}", f"{succeeded} of {sum(service.states.values())}"),
+        ("interactive ideas meanwhile", "", f"{len(service.busy)}"),
+        ("wall, s", f"{engine.wall_seconds:.1f}", f"{service.wall_seconds:.1f}"),
+        ("ideas an hour", f"{engine_rate:.0f}", f"{service_rate:.0f} ({service_rate / engine_rate:.0%})"),
+        ("LLM calls answered", f"{engine.calls}", f"{service.stats.answered}"),
+        ("peak calls in flight", "", f"{service.stats.peak_in_flight}"),
+        ("answers paid twice", "", f"{service.stats.repeated_answers}"),
+        (
+            "CPU ms a call, all in",
+            f"{engine_cpu_ms:.1f}",
+            f"{service_cpu_ms:.1f} ({service_cpu_ms - engine_cpu_ms:+.1f})",
+        ),
+        ("  of the database besides", "", f"{1e3 * service.database_cpu_seconds / calls:.1f}"),
+        ("processes, without the database's", "1", f"{service.processes}"),
+        ("peak memory, MB", f"{engine.peak_bytes / 1e6:.0f}", f"{peak / 1e6:.0f}"),
         ("  growth after the first quarter, MB an hour", "", f"{3600 * growth / 1e6:.0f}"),
-        ("  of the database, MB", "", f"{max(sample.bytes for sample in served.database_samples) / 1e6:.0f}"),
-        ("interactive, no batch, s: p50, p95", "", _both(served.idle)),
-        ("interactive, beside the batch, s: p50, p95", "", _both(served.busy)),
-        ("  p95 over p95 without", "", _ratio(served.busy, served.idle)),
-        ("GET of the batch meanwhile, ms: p50, p95", "", _both([1e3 * look for look in served.looks])),
+        ("  of the database, MB", "", f"{max(sample.bytes for sample in service.database_samples) / 1e6:.0f}"),
+        ("interactive, no batch, s: p50, p95", "", _format_percentiles(service.idle)),
+        ("interactive, beside the batch, s: p50, p95", "", _format_percentiles(service.busy)),
+        ("  p95 over p95 without", "", _format_ratio(service.busy, service.idle)),
+        (
+            "GET of the batch meanwhile, ms: p50, p95",
+            "",
+            _format_percentiles([1e3 * seconds for seconds in service.poll_seconds]),
+        ),
     ]
     table = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([*table, "", f"Memory, MB, over time: {_over_time(served)}"])
+    return "\n".join([*table, "", f"Memory, MB, over time: {_format_over_time(service)}"])
 
 
-def _both(values: Sequence[float]) -> str:
-    return f"{_quantile(values, 50):.1f}, {_quantile(values, 95):.1f}" if values else "none ended"
+def _format_percentiles(values: Sequence[float]) -> str:
+    return f"{_compute_percentile(values, 50):.1f}, {_compute_percentile(values, 95):.1f}" if values else "none ended"
 
 
-def _ratio(busy: Sequence[float], idle: Sequence[float]) -> str:
-    return f"{_quantile(busy, 95) / _quantile(idle, 95):.2f}" if busy and idle else "none ended"
+def _format_ratio(busy: Sequence[float], idle: Sequence[float]) -> str:
+    return f"{_compute_percentile(busy, 95) / _compute_percentile(idle, 95):.2f}" if busy and idle else "none ended"
 
 
-def _quantile(values: Sequence[float], percent: int) -> float:
+def _compute_percentile(values: Sequence[float], percent: int) -> float:
     """Return a percentile of the values; for few values, the result is near the closest extreme."""
     return values[0] if len(values) == 1 else quantiles(values, n=100, method="inclusive")[percent - 1]
 
 
-def _over_time(served: Served) -> str:
+def _format_over_time(service: ServiceResult) -> str:
     """Format about ten evenly spaced samples."""
-    every = max(1, len(served.samples) // 10)
-    return ", ".join(f"{sample.bytes / 1e6:.0f}" for sample in served.samples[::every])
+    step = max(1, len(service.samples) // 10)
+    return ", ".join(f"{sample.bytes / 1e6:.0f}" for sample in service.samples[::step])

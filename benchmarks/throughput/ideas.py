@@ -8,7 +8,7 @@ from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea
 
 
-def scholar_ideas(data: Path) -> Sequence[Idea]:
+def read_scholar_ideas(data: Path) -> Sequence[Idea]:
     """Read the ideas in `data/scholarideas/NAME/NAME.txt`, ordered by name; `source` is the name."""
     return [
         parse_idea(
@@ -21,7 +21,7 @@ def scholar_ideas(data: Path) -> Sequence[Idea]:
     ]
 
 
-def copies(ideas: Iterable[Idea], number: int) -> list[Idea]:
+def make_copies(ideas: Iterable[Idea], number: int) -> list[Idea]:
     """Return the ideas themselves for number 0, else copies that differ in one added sentence and in their source."""
     return [
         idea

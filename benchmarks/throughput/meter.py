@@ -46,10 +46,10 @@ class Meter:
             self._take_sample()
 
     def _take_sample(self) -> None:
-        used = 0
+        rss_bytes = 0
         for pid in [os.getpid(), *(child.pid for child in multiprocessing.active_children())]:
             with contextlib.suppress(psutil.NoSuchProcess):
                 process = psutil.Process(pid)
                 self._cpu_by_process[process.pid] = sum(process.cpu_times()[:2])
-                used += process.memory_info().rss
-        self.peak_rss_bytes = max(self.peak_rss_bytes, used)
+                rss_bytes += process.memory_info().rss
+        self.peak_rss_bytes = max(self.peak_rss_bytes, rss_bytes)

@@ -13,19 +13,19 @@ import psutil
 from assayer.models import Idea
 from assayer_client import AsyncClient, BatchQuery, EvaluationBody, IdeaBody, RetryPolicy
 from assayer_client.batches import BatchResource
-from benchmarks.processes import database_server, family
-from benchmarks.service import Service, serving
-from benchmarks.throughput.ideas import copies
+from benchmarks.processes import find_database_server, list_process_tree
+from benchmarks.service import Service, run_service
+from benchmarks.throughput.ideas import make_copies
 from benchmarks.throughput.watching import Sample, Watch
 from simulator.counters import Stats
 from simulator.process import Simulator
 
 Ground = Literal["one-process", "ray"]
 
-_ASKED_LATER = 1_000
+_FIRST_INTERACTIVE_NUMBER = 1_000
 """First copy number of interactive ideas; no batch has such numbers."""
-_MOST_SECONDS = 7_200.0
-_LOOK_SECONDS = 1.0
+_MAX_SECONDS = 7_200.0
+_POLL_SECONDS = 1.0
 
 
 class Load(NamedTuple):
@@ -37,7 +37,7 @@ class Load(NamedTuple):
     corpus: Path
 
 
-class Served(NamedTuple):
+class ServiceResult(NamedTuple):
     states: Mapping[str, int]
     """Number of jobs of the batch by state."""
     wall_seconds: float
@@ -45,7 +45,7 @@ class Served(NamedTuple):
     idle: Sequence[float]
     busy: Sequence[float]
     """Seconds from an interactive request to its verdict, without and with the batch."""
-    looks: Sequence[float]
+    poll_seconds: Sequence[float]
     """Seconds that each request for the batch's progress took."""
     cpu_seconds: float
     database_cpu_seconds: float
@@ -56,76 +56,78 @@ class Served(NamedTuple):
     """Simulator statistics from the start of the batch to its end."""
 
 
-async def measured(ground: Ground, load: Load, endpoint: Simulator, home: Path) -> Served:
+async def measure_service(ground: Ground, load: Load, endpoint: Simulator, home: Path) -> ServiceResult:
     """Measure a load on a separate service in an empty directory."""
-    alone = () if ground == "one-process" else ("--ray",)
+    arguments = () if ground == "one-process" else ("--ray",)
     async with (
-        serving(Service(home, alone, _environment(load, endpoint, home))) as service,
+        run_service(Service(home, arguments, _build_environment(load, endpoint, home))) as service,
         AsyncClient(service.address, service.key, retries=RetryPolicy(attempts=50)) as client,
     ):
         interactive = _Interactive(client, load)
-        await interactive.ask()  # warms up everything that the first idea loads
-        idle = [await interactive.ask() for _ in range(load.idle)]
+        await interactive.request_idea()  # warms up everything that the first idea loads
+        idle = [await interactive.request_idea() for _ in range(load.idle)]
         endpoint.reset()
-        return await _loaded(service, client, interactive, load, endpoint, idle)
+        return await _measure_load(service, client, interactive, load, endpoint, idle)
 
 
-async def _loaded(
+async def _measure_load(
     service: Service,
     client: AsyncClient,
     interactive: "_Interactive",
     load: Load,
     endpoint: Simulator,
     idle: Sequence[float],
-) -> Served:
-    def own() -> list[psutil.Process]:
-        return family(service.roots)
+) -> ServiceResult:
+    def list_own_processes() -> list[psutil.Process]:
+        return list_process_tree(service.roots)
 
-    def database() -> list[psutil.Process]:
-        server = database_server(service.home)
-        return family([server.pid]) if server else []
+    def list_database_processes() -> list[psutil.Process]:
+        server = find_database_server(service.home)
+        return list_process_tree([server.pid]) if server else []
 
-    rows = [{"title": idea.title, "text": idea.text, "source": idea.source, **_cutoff(idea)} for idea in load.ideas]
-    with Watch(own) as watch, Watch(database) as watched_database:
+    rows = [
+        {"title": idea.title, "text": idea.text, "source": idea.source, **_format_cutoff(idea)} for idea in load.ideas
+    ]
+    with Watch(list_own_processes) as watch, Watch(list_database_processes) as watched_database:
         began = time.monotonic()
         batch = await client.batches.create(rows=rows, options=BatchQuery(method=load.method))
-        asking = asyncio.create_task(interactive.ask_on())
-        looks: list[float] = []
+        request_task = asyncio.create_task(interactive.request_continuously())
+        poll_seconds: list[float] = []
         states: Mapping[str, int] = {}
-        async with asyncio.timeout(_MOST_SECONDS):
-            async for found in _progress(client, batch.id, looks):
-                states = {str(state): count for state, count in found.states.items()}
-        wall = time.monotonic() - began
-        asking.cancel()
-        await asyncio.gather(asking, return_exceptions=True)
-    return Served(
+        async with asyncio.timeout(_MAX_SECONDS):
+            async for batch_state in _poll_progress(client, batch.id, poll_seconds):
+                states = {str(state): count for state, count in batch_state.states.items()}
+        wall_seconds = time.monotonic() - began
+        request_task.cancel()
+        await asyncio.gather(request_task, return_exceptions=True)
+    return ServiceResult(
         states=states,
-        wall_seconds=wall,
+        wall_seconds=wall_seconds,
         idle=idle,
         busy=interactive.busy,
-        looks=looks,
+        poll_seconds=poll_seconds,
         cpu_seconds=watch.cpu_seconds,
         database_cpu_seconds=watched_database.cpu_seconds,
         samples=watch.samples,
         database_samples=watched_database.samples,
-        processes=len(own()),
+        processes=len(list_own_processes()),
         stats=endpoint.stats(),
     )
 
 
-async def _progress(client: AsyncClient, batch: str, looks: list[float]) -> AsyncIterator[BatchResource]:
-    """Yield the batch's state every second until it ends; append the time of each request to `looks`."""
+async def _poll_progress(client: AsyncClient, batch: str, poll_seconds: list[float]) -> AsyncIterator[BatchResource]:
+    """Yield the batch's state every second until it ends; append the time of each request to `poll_seconds`."""
     while True:
-        looked = time.monotonic()
-        found = await client.batches.get(batch)
-        looks.append(time.monotonic() - looked)
-        yield found
-        if found.finished_at is not None:
+        polled_at = time.monotonic()
+        batch_state = await client.batches.get(batch)
+        poll_seconds.append(time.monotonic() - polled_at)
+        yield batch_state
+        if batch_state.finished_at is not None:
             return
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_POLL_SECONDS)
 
 
-def _cutoff(idea: Idea) -> dict[str, str]:
+def _format_cutoff(idea: Idea) -> dict[str, str]:
     return {} if idea.cutoff is None else {"cutoff": idea.cutoff.isoformat()}
 
 
@@ -135,31 +137,31 @@ class _Interactive:
     def __init__(self, client: AsyncClient, load: Load) -> None:
         self._client = client
         self._load = load
-        self._numbers = count(_ASKED_LATER)
+        self._numbers = count(_FIRST_INTERACTIVE_NUMBER)
         self.busy: list[float] = []
 
-    async def ask(self) -> float:
+    async def request_idea(self) -> float:
         """Request an idea, and return the seconds until the verdict is reported."""
         number = next(self._numbers)
-        base = self._load.ideas[number % min(len(self._load.ideas), max(self._load.idle, 1))]
-        (idea,) = copies([base], number)
-        words = IdeaBody(title=idea.title, text=idea.text)
-        body = EvaluationBody(idea=words, method=self._load.method, cutoff=idea.cutoff)
+        base_idea = self._load.ideas[number % min(len(self._load.ideas), max(self._load.idle, 1))]
+        (idea,) = make_copies([base_idea], number)
+        idea_body = IdeaBody(title=idea.title, text=idea.text)
+        body = EvaluationBody(idea=idea_body, method=self._load.method, cutoff=idea.cutoff)
         began = time.monotonic()
         job = (await self._client.evaluations.create(body)).id
         async for _ in self._client.evaluations.events(job):
             pass
         return time.monotonic() - began
 
-    async def ask_on(self) -> None:
+    async def request_continuously(self) -> None:
         """Request one idea after another until this is cancelled."""
         while True:
-            self.busy.append(await self.ask())
+            self.busy.append(await self.request_idea())
 
 
-def _environment(load: Load, endpoint: Simulator, home: Path) -> dict[str, str]:
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
-    return own | {
+def _build_environment(load: Load, endpoint: Simulator, home: Path) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
+    return inherited | {
         "HOME": str(home),
         "ASSAYER_HOME": str(home),
         "ASSAYER_CORPUS__PATH": str(load.corpus.absolute()),

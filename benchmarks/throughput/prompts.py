@@ -23,10 +23,10 @@ from pydantic import TypeAdapter
 from assayer.errors import AssayerError
 from assayer.models import Idea, Message
 from assayer.run.no_progress import NoProgress
-from benchmarks.measuring import command_line, heading
+from benchmarks.measuring import build_parser, format_heading
 from benchmarks.records import DATA
 from benchmarks.throughput.__main__ import METHODS
-from benchmarks.throughput.ideas import scholar_ideas
+from benchmarks.throughput.ideas import read_scholar_ideas
 from cluster.database import open_database
 from cluster.engine import open_engine
 from cluster.settings_loading import load_settings
@@ -96,7 +96,7 @@ def _repeated(text: str) -> int:
 
 
 def main() -> None:
-    parser = command_line("throughput.prompts", __doc__)
+    parser = build_parser("throughput.prompts", __doc__)
     parser.add_argument("--corpus", type=Path, required=True, help="directory made by `assayer corpus build`")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
     parser.add_argument("--only", default="ai_", help="only ideas whose names have this prefix (default: %(default)s)")
@@ -105,7 +105,7 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=1, help="ideas evaluated at the same time")
     parser.add_argument("--endpoint", action="store_true", help="use ASSAYER_LLM__… instead of the simulator")
     options = parser.parse_args()
-    print(heading())
+    print(format_heading())
     with ExitStack() as stack:
         home = stack.enter_context(tempfile.TemporaryDirectory(prefix="assayer-", ignore_cleanup_errors=True))
         Path(home).chmod(0o711)
@@ -113,7 +113,7 @@ def main() -> None:
         if not options.endpoint:
             endpoint = stack.enter_context(Simulator(latency_mean=0.05))
             os.environ |= {"ASSAYER_LLM__BASE_URL": endpoint.base_url, "ASSAYER_LLM__MODEL": "simulated"}
-        ideas = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]
+        ideas = [idea for idea in read_scholar_ideas(options.data) if idea.source.startswith(options.only)]
         prompts = asyncio.run(_evaluated(options, ideas[: options.ideas]))
     print("\n".join(_table(options.method, prompts)))
 

@@ -16,10 +16,10 @@ from typing import NamedTuple
 from assayer.errors import AssayerError
 from assayer.models import Idea
 from assayer.run.no_progress import NoProgress
-from benchmarks.measuring import command_line
+from benchmarks.measuring import build_parser
 from benchmarks.records import DATA
 from benchmarks.throughput.__main__ import METHODS
-from benchmarks.throughput.ideas import scholar_ideas
+from benchmarks.throughput.ideas import read_scholar_ideas
 from cluster.database import open_database
 from cluster.engine import open_engine
 from cluster.settings_loading import load_settings
@@ -39,13 +39,13 @@ class Used(NamedTuple):
 
 
 def main() -> None:
-    parser = command_line("throughput.tokens", __doc__)
+    parser = build_parser("throughput.tokens", __doc__)
     parser.add_argument("--corpus", type=Path, required=True, help="directory made by `assayer corpus build`")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with scholarideas/ (default: %(default)s)")
     parser.add_argument("--only", default="ai_", help="only ideas whose names have this prefix (default: %(default)s)")
     parser.add_argument("--method", choices=METHODS, action="append", help="may be repeated (default: all)")
     options = parser.parse_args()
-    ideas = [idea for idea in scholar_ideas(options.data) if idea.source.startswith(options.only)]
+    ideas = [idea for idea in read_scholar_ideas(options.data) if idea.source.startswith(options.only)]
     for method in options.method or METHODS:
         with (
             tempfile.TemporaryDirectory(prefix="assayer-", ignore_cleanup_errors=True) as home,

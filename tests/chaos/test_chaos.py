@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.chaos.redis import redis_program
+from benchmarks.chaos.redis import find_redis_program
 from benchmarks.chaos.run_summary import summarise
 from benchmarks.chaos.running import Chaos, Ground, Outcome, run
 from index import build_corpus
@@ -49,7 +49,7 @@ def chaos(ground: Ground, kinds: tuple[str, ...], corpus: Path) -> Chaos:
         texts=TEXTS,
         corpus=corpus,
         seconds=3.0 * len(kinds),
-        most_kills=len(kinds),
+        max_kills=len(kinds),
         mean_pause=1.0,
         latency=0.7,
         settling_seconds=300.0,
@@ -59,11 +59,11 @@ def chaos(ground: Ground, kinds: tuple[str, ...], corpus: Path) -> Chaos:
 def held(outcome: Outcome, kinds: tuple[str, ...]) -> None:
     found = outcome.findings
     assert found.violations == [], summarise(outcome)
-    assert sorted(killing.kind for killing in outcome.killings) == sorted(kinds)
+    assert sorted(killing.kind for killing in outcome.kills) == sorted(kinds)
     assert found.accepted == len(TEXTS)
     assert found.states.keys() <= {"succeeded", "cancelled"}, summarise(outcome)
     # Only what had not been stored at a kill is asked again, and that is no more than was ever in flight at once.
-    assert outcome.stats.repeated_answers <= len(outcome.killings) * outcome.stats.peak_in_flight, summarise(outcome)
+    assert outcome.stats.repeated_answers <= len(outcome.kills) * outcome.stats.peak_in_flight, summarise(outcome)
 
 
 async def test_no_work_is_lost_or_duplicated_when_service_and_database_are_killed(corpus: Path, home: Path) -> None:
@@ -78,7 +78,7 @@ async def test_no_work_is_lost_or_duplicated_when_ray_pools_are_killed(corpus: P
 
 async def test_killed_head_and_node_are_replaced_without_losing_work(corpus: Path, home: Path) -> None:
     try:
-        redis_program()
+        find_redis_program()
     except FileNotFoundError as missing:
         pytest.skip(str(missing))
     kinds = ("head", "pools-0")

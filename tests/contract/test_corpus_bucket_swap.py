@@ -9,7 +9,7 @@ import pytest
 
 from assayer.errors import CorpusError
 from assayer.models import OPEN
-from benchmarks.index.traffic import edition
+from benchmarks.index.traffic import build_edition
 from index import BuildOptions, CorpusVersionCache, Delta, build_corpus, update_corpus
 from index.object_storage.following import BucketOrigin, FollowedBucket
 from index.object_storage.publishing import CorpusPublisher
@@ -32,13 +32,15 @@ class Published:
         self._publisher = CorpusPublisher(address, SettableClock())
 
     async def first(self) -> str:
-        records = [item.model_dump(mode="json", exclude={"year"}) for item in edition(0, PAPERS)]
+        records = [item.model_dump(mode="json", exclude={"year"}) for item in build_edition(0, PAPERS)]
         source = write_jsonl(self._folder / "papers.jsonl", records)
         await build_corpus([source], self._directory, EMBEDDER)
         return self._publish()
 
     async def next(self, number: int) -> str:
-        await update_corpus(Delta(edition(number, PAPERS)), self._directory, EMBEDDER, options=BuildOptions(keep=2))
+        await update_corpus(
+            Delta(build_edition(number, PAPERS)), self._directory, EMBEDDER, options=BuildOptions(keep=2)
+        )
         return self._publish()
 
     def _publish(self) -> str:

@@ -9,11 +9,11 @@ import pytest
 
 from assayer.models import IdeaId
 from assayer.ranking.options import RankingOptions
-from benchmarks.quality.grapheval.data import InnoEval, Labelled, Pair
-from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, ask_groups, measured
+from benchmarks.quality.grapheval.data import InnoEval, LabelledPaper, Pair
+from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, ask_groups, measure_order
 from benchmarks.quality.outcome_file import OutcomeFile
-from benchmarks.quality.pairs import PairOutcome, ask_pairs, shown_pairs, worth
-from benchmarks.quality.papers import idea_of
+from benchmarks.quality.pairs import PairOutcome, ask_pairs, draw_shown_pairs, score_outcome
+from benchmarks.quality.papers import build_idea
 from benchmarks.quality.scripted import ScriptedJudge, Way
 from cluster.clock import SystemClock
 from workers.llm import LlmSettings
@@ -25,10 +25,10 @@ _TEXT += "report of every outcome that was measured."
 _GROUPS = 12
 
 
-def _papers() -> list[Labelled]:
+def _papers() -> list[LabelledPaper]:
     """Four a group, graded 0 to 3."""
     day = dt.date(2025, 1, 1)
-    return [Labelled(IdeaId(str(n)), _TEXT.format(n=n), n % 4, day) for n in range(4 * _GROUPS)]
+    return [LabelledPaper(IdeaId(str(n)), _TEXT.format(n=n), n % 4, day) for n in range(4 * _GROUPS)]
 
 
 def _data() -> InnoEval:
@@ -37,7 +37,7 @@ def _data() -> InnoEval:
 
 
 def _groups() -> list[Group]:
-    ideas = [(idea_of(paper), paper.label) for paper in _papers()]
+    ideas = [(build_idea(paper), paper.label) for paper in _papers()]
     fours = [ideas[start : start + 4] for start in range(0, len(ideas), 4)]
     shuffled = [[some[place] for place in np.random.default_rng(n).permutation(4)] for n, some in enumerate(fours)]
     return [
@@ -53,7 +53,7 @@ def _gateway(judge: ScriptedJudge) -> LlmGateway:
 
 def _judge(way: Way, tmp_path: Path) -> ScriptedJudge:
     grades = tmp_path / "grades.json"
-    grades.write_text(json.dumps({idea_of(paper).text: paper.label for paper in _papers()}), "utf-8")
+    grades.write_text(json.dumps({build_idea(paper).text: paper.label for paper in _papers()}), "utf-8")
     return ScriptedJudge(way, grades)
 
 
@@ -71,13 +71,15 @@ async def test_scripted_judges_get_expected_pair_and_group_scores(
     """`first` orders groups by lot: within three standard errors of it."""
     of_pairs = OutcomeFile(tmp_path / "pairs.jsonl", PairOutcome, {})
     of_groups = OutcomeFile(tmp_path / "groups.jsonl", GroupOutcome, {})
-    shown = shown_pairs(_data(), 0)
+    shown = draw_shown_pairs(_data(), 0)
     with _judge(way, tmp_path) as judge:
         async with _gateway(judge) as gateway:
             await ask_pairs(gateway, RankingOptions(), shown, 0, of_pairs)
             await ask_groups(gateway, RankingOptions(), _groups(), 0, of_groups)
-    assert [worth(of_pairs.outcome_of(item.name, 0), item.pair) for item in shown] == [pairs] * _GROUPS
+    assert [score_outcome(of_pairs.get_outcome(item.name, 0), item.pair) for item in shown] == [pairs] * _GROUPS
     assert len(of_groups.outcomes) == _GROUPS
-    assert np.mean([measured(outcome.grades).best for outcome in of_groups.outcomes]) == pytest.approx(best, abs=within)
+    assert np.mean([measure_order(outcome.grades).best for outcome in of_groups.outcomes]) == pytest.approx(
+        best, abs=within
+    )
     failed = {bool(outcome.failure) for outcome in [*of_pairs.outcomes, *of_groups.outcomes]}
     assert failed == {way == "nothing"}

@@ -8,8 +8,8 @@ import pytest
 from assayer.run.budget import Budget
 from benchmarks.quality.judged_sets.asking import OPINIONS, OpinionOutcome, ask_opinions
 from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet
-from benchmarks.quality.judged_sets.page import page
-from benchmarks.quality.judged_sets.part import set_figures
+from benchmarks.quality.judged_sets.page import build_page
+from benchmarks.quality.judged_sets.part import build_set_figures
 from benchmarks.quality.outcome_file import OutcomeFile
 from cluster.clock import SystemClock
 from simulator.process import Simulator
@@ -32,15 +32,15 @@ async def test_kept_opinions_are_reused_and_simulated_results_labelled(scorer: s
             again = OutcomeFile(path, OpinionOutcome, {})
             await ask_opinions(gateway, "Good?", ITEMS, task, Budget(), again)
         asked = simulator.stats()
-    values = np.array([again.outcome_of(item.id, 0).value for item in ITEMS], np.float64)
+    values = np.array([again.get_outcome(item.id, 0).value for item in ITEMS], np.float64)
     assert not np.isnan(values).any()
     assert ((values >= 0) & (values <= 100)).all()
     assert asked.answered == len(ITEMS), "what was kept is not asked again"
-    judged = JudgedSet("iclr_years", "2022", "Good?", ITEMS, decided=True, proposals=True)
+    judged = JudgedSet("iclr_years", "2022", "Good?", ITEMS, has_decisions=True, has_proposals=True)
     figures = [
         set_figure.model_copy(update={"simulated": True})
-        for set_figure in set_figures(judged, {(scorer, "prompt"): values}, [], 10)
+        for set_figure in build_set_figures(judged, {(scorer, "prompt"): values}, [], 10)
     ]
-    rows = [line for line in page(figures, {}, {}, "a test") if line.startswith("| 2022")]
+    rows = [line for line in build_page(figures, {}, {}, "a test") if line.startswith("| 2022")]
     assert rows
     assert all(f"SIMULATED: {scorer}" in line for line in rows)

@@ -8,9 +8,9 @@ from assayer.methods.debate.composition import composition
 from assayer.run.budget import Budget
 from benchmarks.quality.__main__ import main
 from benchmarks.quality.outcome_file import OutcomeFile
-from benchmarks.quality.rewards.probes import BARRED, MATCHING, Probe, made_probes
-from benchmarks.quality.rewards.references import Reference, references
-from benchmarks.quality.rewards.tables import share
+from benchmarks.quality.rewards.probes import BARRED, MATCHING, Probe, make_probes
+from benchmarks.quality.rewards.references import Reference, draw_references
+from benchmarks.quality.rewards.tables import format_share
 from benchmarks.quality.rewards.with_model import ProbeOutcome, ask_rewards
 from benchmarks.records import DATA
 from cluster.clock import SystemClock
@@ -38,7 +38,7 @@ _OTHER = Reference(
 
 
 def _probes() -> list[Probe]:
-    return [*made_probes([_REFERENCE, _OTHER], [_REFERENCE], [_REFERENCE], seed=0)]
+    return [*make_probes([_REFERENCE, _OTHER], [_REFERENCE], [_REFERENCE], seed=0)]
 
 
 def _last_of_each() -> dict[str, Probe]:
@@ -57,8 +57,8 @@ def test_every_probe_kind_is_built_and_only_authors_paraphrases_match() -> None:
 
 
 def test_shares_are_shown_with_wilson_intervals() -> None:
-    assert share(0, 400) == "0.0% [0.0%, 1.0%]"
-    assert share(0, 0) == "none"
+    assert format_share(0, 400) == "0.0% [0.0%, 1.0%]"
+    assert format_share(0, 0) == "none"
 
 
 async def test_model_answers_are_kept_and_budget_limited_probes_reported(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ _NO_DATA = pytest.mark.skipif(not DATA.is_dir(), reason="the data folder is not 
 
 @_NO_DATA
 def test_neighbours_are_other_papers() -> None:
-    found = references(3, seed=0)
+    found = draw_references(3, seed=0)
     assert len(found) == 3
     assert all(item.neighbour not in ("", item.abstract) for item in found)
 

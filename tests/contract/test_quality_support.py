@@ -8,8 +8,8 @@ import pytest
 
 from assayer.claim_support.checking import CLAIMS_PER_CALL
 from assayer.run.budget import Budget
-from benchmarks.quality.claim_support.items import known_claims
-from benchmarks.quality.claim_support.with_model import SupportOutcomes, ask_support, in_calls
+from benchmarks.quality.claim_support.items import read_claims
+from benchmarks.quality.claim_support.with_model import SupportOutcomes, ask_support, split_into_calls
 from benchmarks.quality.outcome_file import OutcomeFile
 from benchmarks.records import DATA
 from cluster.clock import SystemClock
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.skipif(not (DATA / "claims").is_dir(), reason="the data
 
 
 async def test_every_claim_is_asked_about_once_and_kept(tmp_path: Path) -> None:
-    claims = known_claims("scifact", 35)
-    calls = in_calls("scifact", claims)
+    claims = read_claims("scifact", 35)
+    calls = split_into_calls("scifact", claims)
     path = tmp_path / "kept.jsonl"
     with Simulator(latency_mean=0, answer_fault_rate=0.2) as simulated:
         settings = {"base_url": simulated.base_url, "api_key": "sk-test", "model": "simulated"}

@@ -14,7 +14,7 @@ from assayer.methods.grapheval.graph.arrays import UNKNOWN
 from assayer.methods.grapheval.graph.records import Viewpoints
 from assayer.methods.grapheval.ports import NearestViewpoints, NeighbourIndex
 from assayer.ports import Vectors
-from benchmarks.quality.grapheval.exact_edges import exact_edges
+from benchmarks.quality.grapheval.exact_edges import find_exact_edges
 from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.viewpoint_graph import PgViewpointGraph
@@ -43,7 +43,7 @@ async def test_loaded_graph_contains_added_ideas_and_nearest_neighbour_edges(
     np.testing.assert_array_equal(contents.arrays.vectors, vectors)
     np.testing.assert_array_equal(contents.arrays.labels, [number % 2 for number in range(12)])
     assert contents.arrays.classes == CLASSES
-    edges = exact_edges(vectors, contents.arrays.idea_of, PLAN.intra, PLAN.inter)
+    edges = find_exact_edges(vectors, contents.arrays.idea_of, PLAN.intra, PLAN.inter)
     arrays = contents.arrays
     found = dict(zip(zip(arrays.sources.tolist(), arrays.targets.tolist(), strict=True), arrays.weights, strict=True))
     wanted = dict(zip(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True), edges.weights, strict=True))

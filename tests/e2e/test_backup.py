@@ -15,7 +15,7 @@ import asyncpg
 import pytest
 from httpx2 import Client
 
-from benchmarks.chaos.simulated_users import word_document
+from benchmarks.chaos.simulated_users import build_word_document
 from cluster.postgres import EmbeddedPostgres
 from cluster.postgres.programs import PostgresPrograms
 from tests.e2e.program import Homes, Program, simulator
@@ -73,7 +73,7 @@ def _submit(client: Client, number: int) -> str:
 
 
 def _submit_document(client: Client, number: int) -> str:
-    files = {"file": (f"plan-{number}.docx", word_document(f"Plan {number}\n{_TEXT.format(number)}"))}
+    files = {"file": (f"plan-{number}.docx", build_word_document(f"Plan {number}\n{_TEXT.format(number)}"))}
     answer = client.post("/v1/batches", files=files)
     assert answer.status_code == 202, answer.text
     (item,) = client.get("/v1/evaluations", params={"batch": answer.json()["id"]}).json()["items"]

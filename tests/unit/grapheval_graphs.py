@@ -8,7 +8,7 @@ import numpy as np
 from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
 from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
 from assayer.models import IdeaId
-from benchmarks.quality.grapheval.exact_edges import exact_edges
+from benchmarks.quality.grapheval.exact_edges import find_exact_edges
 
 PROVENANCE = TrainingProvenance(
     made_at=dt.datetime(2026, 1, 2, tzinfo=dt.UTC),
@@ -58,5 +58,5 @@ def _graph(
         labels=labels,
         dates=np.full(len(labels), UNKNOWN, np.int32),
         classes=classes,
-        **exact_edges(unit, idea_of)._asdict(),
+        **find_exact_edges(unit, idea_of)._asdict(),
     )

@@ -8,7 +8,7 @@ from assayer.errors import MalformedAnswer
 from assayer.llm import Answer as Answered
 from assayer.llm import Task
 from assayer.run.run import Run
-from benchmarks.quality.scripted import Way, answer
+from benchmarks.quality.scripted import Way, answer_question
 from tests.unit.twins import call_record
 
 In = TypeVar("In", bound=BaseModel)
@@ -28,7 +28,9 @@ class ScriptedLlm:
         self.calls += 1
         if self._fails is not None:
             raise self._fails
-        answer_text = answer(self._way, "\n".join(message.content for message in task.messages(data)), self._grades)
+        answer_text = answer_question(
+            self._way, "\n".join(message.content for message in task.messages(data)), self._grades
+        )
         if not answer_text:
             raise MalformedAnswer("The answer is empty.")
         parsed_answer = task.output.model_validate_json(answer_text)

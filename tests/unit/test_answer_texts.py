@@ -23,14 +23,14 @@ from assayer.methods.scholareval.schemas import (
     ReviewQuestion,
 )
 from assayer.ranking.comparison import COMPARISON, comparison_task
-from benchmarks.hostile.attacks.citation_forms import CitationForm, citation_forms
+from benchmarks.hostile.attacks.citation_forms import CitationForm, generate_citation_forms
 from tests.unit.all_questions import ALL_QUESTIONS, PAIR, RESPECTS, all_tasks, simulated_answer
 from tests.unit.innoeval_board_questions import BOARD_QUESTIONS, JUDGING
 from tests.unit.innoeval_evidence import judgements
 from tests.unit.scholareval_questions import IDEA, METHOD, NOTE
 from tests.unit.scholareval_questions import QUESTIONS as SCHOLAREVAL
 
-FORMS = list(citation_forms())
+FORMS = list(generate_citation_forms())
 CHECKED = (TextRole.CITES, TextRole.RESTATES, TextRole.PROSE)
 EXEMPT = {
     # Read by a model and printed nowhere.

@@ -28,7 +28,7 @@ def test_figure_that_got_worse_or_fails_in_this_checkout_is_a_problem(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     seconds = {"baseline": baseline, "now": now}
-    monkeypatch.setattr(Tree, "cpu_seconds", lambda tree, figure: seconds[tree.root.name])
+    monkeypatch.setattr(Tree, "measure_cpu_seconds", lambda tree, figure: seconds[tree.root.name])
     trees = [Tree(Path(name), Path(name)) for name in seconds]
     assert list(compare(trees, [_FIGURE], pairs=2)) == problems
     assert f"| {cell} |" in capsys.readouterr().out
@@ -36,8 +36,8 @@ def test_figure_that_got_worse_or_fails_in_this_checkout_is_a_problem(
 
 def test_command_that_fails_has_no_cpu_seconds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tree = Tree(tmp_path, tmp_path / "home")
-    assert tree.cpu_seconds(Figure("stop", "raise SystemExit('no')", ())) is None
+    assert tree.measure_cpu_seconds(Figure("stop", "raise SystemExit('no')", ())) is None
     assert "stop failed: ['no']" in capsys.readouterr().err
-    measured = tree.cpu_seconds(Figure("count", "sum(range(3_000_000))", ()))
+    measured = tree.measure_cpu_seconds(Figure("count", "sum(range(3_000_000))", ()))
     assert measured is not None
     assert measured > 0.01

@@ -7,9 +7,14 @@ from hypothesis import strategies as st
 from assayer.citing.foreign_citations import find_foreign_citations
 from assayer.citing.foreign_labels import UNKNOWN_LABEL, WRONG_FORM, find_foreign_labels
 from assayer.text.lookalikes import fold_lookalikes, normalise_words
-from benchmarks.hostile.attacks.citation_forms import HONEST, UNCOVERED, CitationForm, citation_forms
+from benchmarks.hostile.attacks.citation_forms import (
+    HONEST_TEXTS,
+    UNCOVERED_FORMS,
+    CitationForm,
+    generate_citation_forms,
+)
 
-FORMS = list(citation_forms())
+FORMS = list(generate_citation_forms())
 LABELS = ("P1", "P2")
 
 
@@ -23,12 +28,12 @@ def test_every_citation_form_is_found_in_any_position(form: CitationForm, senten
     assert _found(sentence.format(form.text.replace("\u200b", "").replace("\u202e", "")))
 
 
-@pytest.mark.parametrize("text", HONEST)
+@pytest.mark.parametrize("text", HONEST_TEXTS)
 def test_years_intervals_indices_and_ordinary_names_are_not_citations(text: str) -> None:
     assert _found(text) == []
 
 
-@pytest.mark.parametrize("text", UNCOVERED)
+@pytest.mark.parametrize("text", UNCOVERED_FORMS)
 def test_ambiguous_citation_forms_are_ignored(text: str) -> None:
     assert _found(f"It was seen before {text}.") == []
 

@@ -32,7 +32,7 @@ REFUSALS = (AssayerError,)
 def found() -> dict[str, ReaderResults]:
     hunt = Hunt(Readers(__name__), list(READERS), 1, Limits(processor_seconds=0.2, cases=8, characters=1_000))
     hunt.run(0)
-    return hunt.found
+    return hunt.results
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from assayer.methods.grapheval.graph.arrays import INTER, INTRA, UNKNOWN, GraphArrays
 from assayer.methods.grapheval.graph.subgraph import SubgraphExtractor
 from assayer.models import IdeaId
-from benchmarks.quality.grapheval.exact_edges import exact_edges
+from benchmarks.quality.grapheval.exact_edges import find_exact_edges
 
 
 def unit_rows(seed: int, count: int, dimensions: int = 6) -> NDArray[np.float32]:
@@ -25,7 +25,7 @@ def graph_of(vectors: NDArray[np.float32], idea_of: NDArray[np.int32], intra: in
         (np.arange(ideas) % 2).astype(np.int16),
         np.full(ideas, UNKNOWN, np.int32),
         ("reject", "accept"),
-        *exact_edges(vectors, idea_of, intra, inter),
+        *find_exact_edges(vectors, idea_of, intra, inter),
     )
 
 
@@ -33,7 +33,7 @@ def graph_of(vectors: NDArray[np.float32], idea_of: NDArray[np.int32], intra: in
 def test_each_viewpoint_is_linked_with_its_nearest_neighbours_in_both_directions(seed: int, sizes: list[int]) -> None:
     idea_of = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
     vectors = unit_rows(seed, len(idea_of))
-    edges = exact_edges(vectors, idea_of, intra=2, inter=3)
+    edges = find_exact_edges(vectors, idea_of, intra=2, inter=3)
     pairs = set(zip(edges.sources.tolist(), edges.targets.tolist(), strict=True))
     assert len(pairs) == len(edges.sources)
     assert {(target, source) for source, target in pairs} == pairs

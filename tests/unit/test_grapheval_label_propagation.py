@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, propagate
 from assayer.models import IdeaId
-from benchmarks.quality.grapheval.exact_edges import exact_edges
+from benchmarks.quality.grapheval.exact_edges import find_exact_edges
 
 
 def graph_of(seed: int, sizes: list[int], labels: list[int], classes: int = 3, inter: int = 3) -> GraphArrays:
@@ -22,7 +22,7 @@ def graph_of(seed: int, sizes: list[int], labels: list[int], classes: int = 3, i
         np.array(labels, np.int16),
         np.full(len(sizes), UNKNOWN, np.int32),
         tuple("abcdef"[:classes]),
-        *exact_edges(vectors, idea_of, intra=2, inter=inter),
+        *find_exact_edges(vectors, idea_of, intra=2, inter=inter),
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from assayer.errors import LlmUnavailable
 from assayer.ranking.options import RankingOptions
-from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, Measures, ask_groups, measured, read_groups
+from benchmarks.quality.groups import CHANCE, Group, GroupOutcome, Measures, ask_groups, measure_order, read_groups
 from benchmarks.quality.outcome_file import OutcomeFile
 from benchmarks.quality.scripted import Way
 from tests.unit.scripted_comparisons import ScriptedLlm
@@ -46,7 +46,7 @@ async def _means(tmp_path: Path, groups: list[Group], way: Way) -> Measures:
     kept = OutcomeFile(tmp_path / "kept.jsonl", GroupOutcome, {})
     await ask_groups(ScriptedLlm(way, grades), RankingOptions(), groups, 0, kept)
     assert len(kept.outcomes) == len(groups)
-    return Measures(*np.mean([measured(outcome.grades) for outcome in kept.outcomes], axis=0))
+    return Measures(*np.mean([measure_order(outcome.grades) for outcome in kept.outcomes], axis=0))
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ async def _means(tmp_path: Path, groups: list[Group], way: Way) -> Measures:
 def test_order_measures_match_hand_computed_values(
     grades: list[int] | None, expected: tuple[float, float, float]
 ) -> None:
-    assert measured(grades) == Measures(*expected)
+    assert measure_order(grades) == Measures(*expected)
 
 
 def test_chance_is_the_mean_over_all_orders() -> None:
-    means = np.mean([measured(order) for order in permutations(range(4))], axis=0)
+    means = np.mean([measure_order(order) for order in permutations(range(4))], axis=0)
     assert means == pytest.approx(CHANCE)
 
 
@@ -83,13 +83,15 @@ async def test_judge_without_answers_scores_zero_and_records_group_failures(tmp_
 
 async def test_judge_always_preferring_first_keeps_shuffled_order(tmp_path: Path) -> None:
     groups = _groups(tmp_path, 6)
-    as_shuffled = [measured([group.grades[idea.id] for idea in group.ideas]) for group in groups]
+    as_shuffled = [measure_order([group.grades[idea.id] for idea in group.ideas]) for group in groups]
     assert await _means(tmp_path, groups, "first") == Measures(*np.mean(as_shuffled, axis=0))
 
 
 def test_shuffled_paper_order_scores_at_chance_level(tmp_path: Path) -> None:
     groups = _groups(tmp_path, 300)
-    found = Measures(*np.mean([measured([group.grades[idea.id] for idea in group.ideas]) for group in groups], axis=0))
+    found = Measures(
+        *np.mean([measure_order([group.grades[idea.id] for idea in group.ideas]) for group in groups], axis=0)
+    )
     # Three standard errors of 300 groups.
     assert found.best == pytest.approx(CHANCE.best, abs=0.08)
     assert found.in_order == pytest.approx(CHANCE.in_order, abs=0.04)

@@ -8,10 +8,10 @@ import pytest
 
 from assayer.ideas.parsing import parse_idea
 from benchmarks.quality.__main__ import main
-from benchmarks.quality.judge.answering import first_words, neutral_copy
-from benchmarks.quality.judge.coverage import CoverageOutcome, JudgedReview, coverage_table
-from benchmarks.quality.judge.sensitivity import PairReview, SensitivityOutcome, sensitivity_table
-from benchmarks.quality.judge.stability import StabilityOutcome, persuasion_table, repeatability_table
+from benchmarks.quality.judge.answering import cut_words, make_neutral_copy
+from benchmarks.quality.judge.coverage import CoverageOutcome, JudgedReview, format_coverage
+from benchmarks.quality.judge.sensitivity import PairReview, SensitivityOutcome, format_sensitivity
+from benchmarks.quality.judge.stability import StabilityOutcome, format_persuasion, format_repeatability
 from benchmarks.quality.judge.tasks import (
     COMPARISON,
     FLAW,
@@ -25,18 +25,18 @@ from benchmarks.quality.judge.tasks import (
     PlantedFlaw,
     ReviewVerdict,
     ShownReview,
-    offered_kinds,
-    with_edits,
+    apply_edits,
+    list_offered_kinds,
 )
-from benchmarks.quality.outcome_file import Spent
-from benchmarks.quality.recorded import RecordedLlm, as_far_as_answered
+from benchmarks.quality.outcome_file import Spending
+from benchmarks.quality.recorded import RecordedLlm, run_while_answered
 from benchmarks.quality.rubrics import Rubric
 from benchmarks.records import DATA
 from tests.unit.proposal_texts import PROPOSAL
 from tests.unit.twins import a_run
 
 PLAN = "We train on set A. We test on set B. We compare with a control group."
-SPENT = Spent(calls=3, prompt_tokens=1_000, completion_tokens=100, usd=None)
+SPENT = Spending(calls=3, prompt_tokens=1_000, completion_tokens=100, usd=None)
 
 
 def _flaw(*edits: tuple[str, str]) -> PlantedFlaw:
@@ -45,11 +45,11 @@ def _flaw(*edits: tuple[str, str]) -> PlantedFlaw:
 
 
 def _complaints(*edits: tuple[str, str]) -> list[str]:
-    return FLAW.complaints(FlawQuestion(plan=PLAN, kinds=offered_kinds(0)), _flaw(*edits))
+    return FLAW.complaints(FlawQuestion(plan=PLAN, kinds=list_offered_kinds(0)), _flaw(*edits))
 
 
 def test_edits_replace_only_the_quoted_passages() -> None:
-    assert with_edits(PLAN, _flaw(("on set B", "on set A, too")).edits) == PLAN.replace("on set B", "on set A, too")
+    assert apply_edits(PLAN, _flaw(("on set B", "on set A, too")).edits) == PLAN.replace("on set B", "on set A, too")
     assert _complaints(("on set B", "on set A, too")) == []
 
 
@@ -66,19 +66,19 @@ def test_edits_changing_nothing_or_rewriting_whole_plan_are_rejected() -> None:
 
 
 def test_each_flaw_kind_is_offered_first_for_every_twelfth_plan() -> None:
-    firsts = [offered_kinds(number)[0].name for number in range(24)]
+    firsts = [list_offered_kinds(number)[0].name for number in range(24)]
     assert sorted(firsts) == sorted([*get_args(FlawName)] * 2)
-    assert len({kind.name for kind in offered_kinds(5)}) == 12
+    assert len({kind.name for kind in list_offered_kinds(5)}) == 12
 
 
 def test_reviews_are_cut_at_line_ends_or_within_single_long_line() -> None:
-    assert first_words("one two\nthree four\nfive", 4) == "one two\nthree four"
-    assert first_words("one two three", 2) == "one two"
+    assert cut_words("one two\nthree four\nfive", 4) == "one two\nthree four"
+    assert cut_words("one two three", 2) == "one two"
 
 
 def test_modified_copy_gets_neutral_name() -> None:
     idea = parse_idea(PROPOSAL, "ai_1")
-    name = neutral_copy(idea, f"{PROPOSAL}\n\nNo controls are used.").source
+    name = make_neutral_copy(idea, f"{PROPOSAL}\n\nNo controls are used.").source
     assert name.startswith("ai_1-")
     assert len(name) == len("ai_1-") + 4
 
@@ -86,7 +86,7 @@ def test_modified_copy_gets_neutral_name() -> None:
 def test_prompts_contain_all_texts_but_no_method_names() -> None:
     shown = tuple(ShownReview(label=f"R{place}", text=f"text {place}") for place in (1, 2))
     prompts = [
-        FLAW.messages(FlawQuestion(plan=PLAN, kinds=offered_kinds(3))),
+        FLAW.messages(FlawQuestion(plan=PLAN, kinds=list_offered_kinds(3))),
         FLAW_CHECK.messages(FlawCheckQuestion(plan=PLAN, edits=tuple(_flaw(("B", "")).edits), statement="It leaks.")),
         COMPARISON.messages(ComparisonQuestion(plan=PLAN, reviews=shown)),
     ]
@@ -115,7 +115,7 @@ def test_failed_review_covers_no_rubrics_and_loses_preference() -> None:
     paragraph = JudgedReview(words=9, spent=SPENT, scores={0: 5, 1: 3}, verdict=_verdict("R1", 1))
     failed = JudgedReview(words=0, spent=SPENT, failure="no answer")
     outcome = CoverageOutcome(item="ai_1", seed=0, reviews={"review": failed, "paragraph": paragraph})
-    lines = [*coverage_table([outcome], rubrics, ["review", "paragraph"], 20)]
+    lines = [*format_coverage([outcome], rubrics, ["review", "paragraph"], 20)]
     assert _cells(lines, "review")[2] == "1"
     assert [cell[:5] for cell in _cells(lines, "review")[7:10]] == ["0.000", "0.000", "1.000"]
     assert _cells(lines, "review")[12].startswith("0.000")
@@ -129,7 +129,7 @@ def test_failed_pair_review_counts_as_flaw_missed_and_score_unchanged() -> None:
         SensitivityOutcome(item="b", seed=0, kind="leak", reviews={"review": PairReview(failure="no answer")}),
         SensitivityOutcome(item="c", seed=0, kind="leak", rejected="it was there before"),
     ]
-    lines = [*sensitivity_table(outcomes, ["review"], 20)]
+    lines = [*format_sensitivity(outcomes, ["review"], 20)]
     assert lines[0].startswith("3 plans, 2 pairs; rejected by the check: 1; not made: 0.")
     cells = _cells(lines, "review")
     assert cells[1:4] == ["2", "1", "1"]
@@ -144,10 +144,10 @@ def _stable(name: str, first: float | None, second: float | None) -> StabilityOu
 
 def test_score_shift_and_spread_are_printed_with_missing_counts() -> None:
     outcomes = [_stable("a", 2, 3), _stable("b", 5, 5), _stable("c", 9, 8), _stable("d", None, 4)]
-    shift = _cells([*persuasion_table(outcomes, ["review"], 20)], "review")
+    shift = _cells([*format_persuasion(outcomes, ["review"], 20)], "review")
     assert shift[1:4] == ["soundness", "4", "1"]
     assert shift[6] == "1.00"
-    spread = _cells([*repeatability_table(outcomes, ["review"], 20)], "review")
+    spread = _cells([*format_repeatability(outcomes, ["review"], 20)], "review")
     assert spread[3] == "1"
     assert spread[6] == "2.0 to 9.0"
     assert float(spread[8][:5]) > 0.7
@@ -158,15 +158,15 @@ async def test_recorded_answers_are_stored_separately_per_label(tmp_path: Path) 
     question = ComparisonQuestion(plan=PLAN, reviews=(ShownReview(label="R1", text="x"),))
 
     async def ask(label: str) -> None:
-        await llm.labelled(label).run(COMPARISON, question, a_run())
+        await llm.use_label(label).run(COMPARISON, question, a_run())
 
-    assert not await as_far_as_answered(ask("ai_1"), llm, 0.1)
+    assert not await run_while_answered(ask("ai_1"), llm, 0.1)
     (name,) = llm.waiting
     assert name.startswith("ai_1.quality.comparison.")
     answer = json.dumps({"reviews": [_verdict("R1", 1).model_dump()]})
     (tmp_path / "answers" / f"{name}.json").write_text(answer, "utf-8")
-    assert await as_far_as_answered(ask("ai_1"), llm, 0.1)
-    assert not await as_far_as_answered(ask("ai_1.run2"), llm, 0.1)
+    assert await run_while_answered(ask("ai_1"), llm, 0.1)
+    assert not await run_while_answered(ask("ai_1.run2"), llm, 0.1)
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the data folder is not beside the clone")

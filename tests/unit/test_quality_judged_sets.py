@@ -11,24 +11,31 @@ from numpy.typing import NDArray
 
 from assayer.text.code_links import remove_code_links
 from benchmarks.quality.figures import Figure, Kind
-from benchmarks.quality.judged_sets.contenders import sampled
-from benchmarks.quality.judged_sets.coverage import judged_coverage
-from benchmarks.quality.judged_sets.judged import CUTS, JudgedItem, JudgedSet, lost_at, scored, spearman
-from benchmarks.quality.judged_sets.ordered import altered_answers, beyond_simple
-from benchmarks.quality.judged_sets.page import page, write_page
-from benchmarks.quality.judged_sets.part import set_figures
-from benchmarks.quality.judged_sets.reading import one_against_others
-from benchmarks.quality.judged_sets.simple import LONGER, WORDS, folds, simple_values
-from benchmarks.quality.outcome_file import Spent
+from benchmarks.quality.judged_sets.contenders import sample_items
+from benchmarks.quality.judged_sets.coverage import build_coverage_figures
+from benchmarks.quality.judged_sets.judged import (
+    CUTS,
+    JudgedItem,
+    JudgedSet,
+    build_loss_measure,
+    build_scorer_figures,
+    compute_spearman,
+)
+from benchmarks.quality.judged_sets.ordered import build_margins, read_altered_answers
+from benchmarks.quality.judged_sets.page import build_page, write_page
+from benchmarks.quality.judged_sets.part import build_set_figures
+from benchmarks.quality.judged_sets.reading import compare_reviewers
+from benchmarks.quality.judged_sets.simple import LONGER, WORDS, compute_simple_values, split_into_folds
+from benchmarks.quality.outcome_file import Spending
 from benchmarks.quality.rubrics import Rubric
-from benchmarks.quality.spending import expected, total
+from benchmarks.quality.spending import estimate_cost, sum_parts
 
 NAN = float("nan")
 
 
 def decisions(texts: Sequence[str], decided: Sequence[float], proposals: bool = True) -> JudgedSet:
     items = [JudgedItem(f"i{n}", *both) for n, both in enumerate(zip(texts, decided, strict=True))]
-    return JudgedSet("iclr_years", "2022", "Good?", items, decided=True, proposals=proposals)
+    return JudgedSet("iclr_years", "2022", "Good?", items, has_decisions=True, has_proposals=proposals)
 
 
 def plans(count: int = 40) -> JudgedSet:
@@ -43,12 +50,15 @@ def plans(count: int = 40) -> JudgedSet:
 )
 def test_unread_accepted_items_count_as_lost_and_ties_share_places(values: list[float], lost: float) -> None:
     chosen = np.array([1, 1, 0, 0], np.int16)
-    assert lost_at(0.5)(chosen, np.array(values)[:, None]) == pytest.approx(lost)
+    assert build_loss_measure(0.5)(chosen, np.array(values)[:, None]) == pytest.approx(lost)
 
 
 def test_unanswered_item_loses_all_comparisons_and_is_read_last() -> None:
     judged = decisions(["a"] * 4, [1.0, 1.0, 0.0, 0.0])
-    found = {item.measure: item for item in scored(judged, ("a judge", "ours"), np.array([NAN, 4.0, 2.0, 1.0]), 20)}
+    found = {
+        item.measure: item
+        for item in build_scorer_figures(judged, ("a judge", "ours"), np.array([NAN, 4.0, 2.0, 1.0]), 20)
+    }
     assert found["AUROC"].value == 0.5, "of four comparisons the two of the unanswered one are lost"
     assert found["AUROC"].unanswered == 1
     assert found["chosen that are lost, best 50% read"].value == 0.5
@@ -57,24 +67,24 @@ def test_unanswered_item_loses_all_comparisons_and_is_read_last() -> None:
 
 def test_graded_set_accepts_top_third_and_missing_values_rank_neutrally() -> None:
     items = [JudgedItem(str(n), "text", float(n)) for n in range(6)]
-    judged = JudgedSet("ai_researcher", "all", "Good?", items, decided=False, proposals=True)
-    assert judged.chosen.tolist() == [False] * 4 + [True] * 2
-    assert spearman(judged.truth, np.arange(6.0)) == pytest.approx(1.0)
-    assert spearman(judged.truth, np.full(6, NAN)) == 0.0
+    judged = JudgedSet("ai_researcher", "all", "Good?", items, has_decisions=False, has_proposals=True)
+    assert judged.is_chosen.tolist() == [False] * 4 + [True] * 2
+    assert compute_spearman(judged.truth, np.arange(6.0)) == pytest.approx(1.0)
+    assert compute_spearman(judged.truth, np.full(6, NAN)) == 0.0
 
 
 def test_items_from_same_source_stay_in_the_same_fold() -> None:
     items = [JudgedItem(str(n), f"text {n}", float(n % 2), f"paper {n // 4}") for n in range(40)]
-    judged = JudgedSet("reviews", "all", "Good?", items, decided=True, proposals=False)
-    parts = folds(judged)
+    judged = JudgedSet("reviews", "all", "Good?", items, has_decisions=True, has_proposals=False)
+    parts = split_into_folds(judged)
     assert sorted(np.concatenate(parts).tolist()) == list(range(40))
-    owners = [{items[row].apart for row in part} for part in parts]
+    owners = [{items[row].split_group for row in part} for part in parts]
     assert sum(map(len, owners)) == len(set().union(*owners))
 
 
 def test_word_baseline_separates_classes_and_majority_baseline_is_constant() -> None:
-    values = dict(simple_values(plans(), None))
-    chosen = plans().chosen
+    values = dict(compute_simple_values(plans(), None))
+    chosen = plans().is_chosen
     assert values[WORDS][chosen].min() > values[WORDS][~chosen].max()
     assert values[LONGER].shape == (40,)
     assert np.ptp(values["always-majority"]) == 0
@@ -84,7 +94,7 @@ def test_word_baseline_on_random_labels_scores_at_chance() -> None:
     generator = np.random.default_rng(3)
     texts = [" ".join(generator.choice([f"w{n}" for n in range(60)], 8)) for _ in range(300)]
     judged = decisions(texts, (generator.random(300) < 0.3).astype(float).tolist())
-    (auroc, *_) = scored(judged, (WORDS, "simple"), dict(simple_values(judged, None))[WORDS], 50)
+    (auroc, *_) = build_scorer_figures(judged, (WORDS, "simple"), dict(compute_simple_values(judged, None))[WORDS], 50)
     assert auroc.value == pytest.approx(0.5, abs=0.08)
 
 
@@ -95,10 +105,10 @@ def test_code_release_sentences_and_links_are_removed() -> None:
 
 
 def test_human_baseline_compares_each_reviewer_with_mean_of_others() -> None:
-    same = one_against_others(("a set", "all"), [[n, n, n] for n in range(1, 9)], 20)
+    same = compare_reviewers(("a set", "all"), [[n, n, n] for n in range(1, 9)], 20)
     assert same.value == pytest.approx(1.0)
     assert same.kind == "people"
-    alone = one_against_others(("a set", "all"), [[3.0], [4.0]], 20)
+    alone = compare_reviewers(("a set", "all"), [[3.0], [4.0]], 20)
     assert (alone.value, alone.items) == (None, 0)
     assert alone.note
 
@@ -106,7 +116,7 @@ def test_human_baseline_compares_each_reviewer_with_mean_of_others() -> None:
 def test_unjudged_rubrics_count_as_uncovered_and_are_reported() -> None:
     rubrics = [Rubric("ai_1", n, "A statement.", "soundness", "weakness", "") for n in range(4)]
     covered = {("ai_1", 0): 5, ("ai_1", 1): 4, ("ai_1", 2): 1}
-    every, weaknesses = judged_coverage(rubrics, covered, ("a report", "ours"), 20)
+    every, weaknesses = build_coverage_figures(rubrics, covered, ("a report", "ours"), 20)
     assert (every.value, every.unanswered, every.items) == (0.5, 1, 4)
     assert weaknesses.part.endswith("weakness")
 
@@ -120,7 +130,7 @@ def test_pair_scorers_are_compared_with_length_and_word_baselines() -> None:
     }
     found = {
         (item.scorer, item.measure): item.value
-        for item in beyond_simple(("innoeval", "pairs, easy"), "named", told, 20)
+        for item in build_margins(("innoeval", "pairs, easy"), "named", told, 20)
     }
     assert found == {
         ("TF-IDF + logistic regression", f"named above {LONGER}"): 0.5,
@@ -128,19 +138,19 @@ def test_pair_scorers_are_compared_with_length_and_word_baselines() -> None:
         ("the longer text", f"named above {WORDS}"): -0.5,
         ("another", f"named above {WORDS}"): 0.25,
     }
-    alone = list(beyond_simple(("a", "b"), "named", {"another": told["another"]}, 20, {LONGER: np.zeros(4)}))
+    alone = list(build_margins(("a", "b"), "named", {"another": told["another"]}, 20, {LONGER: np.zeros(4)}))
     assert [(item.scorer, item.value) for item in alone] == [("another", 1.0)]
 
 
 def _page(simulated: bool) -> tuple[list[str], list[Figure]]:
     judged = plans()
     values: dict[tuple[str, Kind], NDArray[np.float64]] = {}
-    for name, some in simple_values(judged, None):
+    for name, some in compute_simple_values(judged, None):
         values[name, "simple"] = some
-    figures = list(set_figures(judged, values, [], 50))
+    figures = list(build_set_figures(judged, values, [], 50))
     figures = [figure.model_copy(update={"simulated": simulated}) for figure in figures]
     return list(
-        page(figures, {"language models": "none was given"}, {"iclr_years": "Read with care."}, "2026")
+        build_page(figures, {"language models": "none was given"}, {"iclr_years": "Read with care."}, "2026")
     ), figures
 
 
@@ -165,16 +175,16 @@ def test_simulated_results_are_labelled_on_every_line() -> None:
 def test_a_sample_does_not_depend_on_the_order_of_the_items() -> None:
     judged = plans()
     turned = judged._replace(items=judged.items[::-1])
-    assert sampled([judged], 5)[0].items == sampled([turned], 5)[0].items
+    assert sample_items([judged], 5)[0].items == sample_items([turned], 5)[0].items
 
 
 def test_total_cost_sums_parts_and_is_unknown_if_any_price_is() -> None:
-    one = expected(Spent(calls=2, prompt_tokens=100, completion_tokens=10, usd=None), 3, [], None)
-    plan = total([("opinions", one), ("opinions", one), ("titles", one._replace(items=1))])
+    one = estimate_cost(Spending(calls=2, prompt_tokens=100, completion_tokens=10, usd=None), 3, [], None)
+    plan = sum_parts([("opinions", one), ("opinions", one), ("titles", one._replace(items=1))])
     assert (plan.parts["opinions"].items, plan.cost.calls) == (6, 18)
     assert plan.cost.usd is None
-    assert not plan.agreed(1_000.0, yes=False)
-    assert plan.agreed(0.0, yes=True)
+    assert not plan.confirm(1_000.0, yes=False)
+    assert plan.confirm(0.0, yes=True)
     assert len(list(plan.lines)) == 3
 
 
@@ -184,8 +194,8 @@ def test_bounded_sample_of_altered_answers_keeps_each_with_its_original(tmp_path
     records.append(records[0] | {"altered": "a0, again"})  # the same answer, altered differently
     with gzip.open(tmp_path / "flaws" / "refact.jsonl.gz", "wt") as file:
         file.writelines(f"{json.dumps(record)}\n" for record in records)
-    assert len({item.id for item in altered_answers(tmp_path).items}) == 19
-    told = [item.text for item in altered_answers(tmp_path, 3).items]
+    assert len({item.id for item in read_altered_answers(tmp_path).items}) == 19
+    told = [item.text for item in read_altered_answers(tmp_path, 3).items]
     assert [text[0] for text in told] == ["c", "a"] * 3
     assert [text[1:2] for text in told[0::2]] == [text[1:2] for text in told[1::2]]
-    assert {item.text for item in altered_answers(tmp_path, 2).items} < {*told}
+    assert {item.text for item in read_altered_answers(tmp_path, 2).items} < {*told}

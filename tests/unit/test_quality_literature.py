@@ -9,17 +9,17 @@ import pytest
 from assayer.llm import Task
 from assayer.models import Absent
 from assayer.text.sentences import sentences
-from benchmarks.quality.report_text import judgement_text, pieces
+from benchmarks.quality.report_text import extract_judgement, split_text
 from benchmarks.quality.rubrics import (
     COVERAGE,
     CoverageAnswer,
     CoverageQuestion,
     Rubric,
-    closest,
+    compute_nearest_cosines,
+    list_sentences,
     read_rubrics,
-    said_in,
 )
-from benchmarks.quality.scholarideas import highest, proxy
+from benchmarks.quality.scholarideas import measure_similarity, select_highest
 from tests.unit.reports_fixture import full_report
 
 
@@ -39,8 +39,8 @@ def test_rubric_reader_skips_blank_lines_and_allows_missing_fields(tmp_path: Pat
 def test_statement_similarity_is_nearest_sentence_or_zero_without_sentences() -> None:
     statements = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
     said = np.array([[0.6, 0.8], [1.0, 0.0]], np.float32)
-    assert closest(statements, said) == pytest.approx([1.0, 0.8])
-    assert closest(statements, np.empty((0, 0), np.float32)).tolist() == [0.0, 0.0]
+    assert compute_nearest_cosines(statements, said) == pytest.approx([1.0, 0.8])
+    assert compute_nearest_cosines(statements, np.empty((0, 0), np.float32)).tolist() == [0.0, 0.0]
 
 
 _VECTORS = {"plots": (1.0, 0.0), "birds": (0.0, 1.0), "both": (0.6, 0.8)}
@@ -54,7 +54,7 @@ def _vectorise(texts: "list[str] | tuple[str, ...] | object") -> "np.ndarray[tup
 def test_proxy_scores_own_report_another_report_and_idea_text() -> None:
     rubrics = [_rubric("eco_1", 0, "plots"), _rubric("eco_2", 0, "birds", "strength")]
     said = {"eco_1": ["plots"], "eco_2": ["both"]}
-    found = proxy(rubrics, said, {"eco_1": ["birds"], "eco_2": ["birds"]}, _vectorise)
+    found = measure_similarity(rubrics, said, {"eco_1": ["birds"], "eco_2": ["birds"]}, _vectorise)
     assert {way: np.round(values, 3).tolist() for way, values in found.items()} == {
         "its report": [1.0, 0.8],
         "the report of another idea": [0.6, 0.0],
@@ -63,21 +63,21 @@ def test_proxy_scores_own_report_another_report_and_idea_text() -> None:
 
 
 def test_rubric_score_is_maximum_over_parts_and_missing_if_unanswered() -> None:
-    assert highest([{0: 1, 1: 5}, {0: 4, 1: 2}], [[0, 1], [0, 1]]) == {0: 4, 1: 5}
-    assert highest([{0: 1, 1: 5}, None], [[0, 1], [0]]) == {1: 5}
+    assert select_highest([{0: 1, 1: 5}, {0: 4, 1: 2}], [[0, 1], [0, 1]]) == {0: 4, 1: 5}
+    assert select_highest([{0: 1, 1: 5}, None], [[0, 1], [0]]) == {1: 5}
 
 
 def test_long_review_is_split_between_lines_without_loss() -> None:
     text = "one line\nanother line\nthe last"
-    assert pieces(text, 100) == [text]
-    assert pieces(text, 22) == ["one line\nanother line", "the last"]
-    assert "".join(pieces("a" * 25, 10)) == "a" * 25
-    assert pieces("", 10) == [""]
+    assert split_text(text, 100) == [text]
+    assert split_text(text, 22) == ["one line\nanother line", "the last"]
+    assert "".join(split_text("a" * 25, 10)) == "a" * 25
+    assert split_text("", 10) == [""]
 
 
 def test_judge_sees_all_report_statements_but_no_idea_or_provenance() -> None:
     report = full_report()
-    text = judgement_text(report)
+    text = extract_judgement(report)
     said = [point.text for part in report.parts for assessment in part.assessments for point in assessment.points]
     assert report.plan_review is not None
     assert not isinstance(report.plan_review.flaws, Absent)
@@ -88,7 +88,7 @@ def test_judge_sees_all_report_statements_but_no_idea_or_provenance() -> None:
     assert all(item in text for item in said)
     assert report.idea.text not in text
     assert report.provenance.corpus_version not in text
-    assert set(sentences(report.plan_review.flaws[0].text, min_words=4)) <= set(said_in(report))
+    assert set(sentences(report.plan_review.flaws[0].text, min_words=4)) <= set(list_sentences(report))
 
 
 def test_coverage_answer_must_judge_every_statement() -> None:

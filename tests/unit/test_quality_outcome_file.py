@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import ConfigurationError, LlmUnavailable, MalformedAnswer
-from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spent, failure_reasons, measure_missing
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spending, format_failures, measure_missing
 from benchmarks.quality.part_inputs import RunOptions
 from benchmarks.quality.runs import measure_within_limits
-from benchmarks.quality.spending import KNOWN, agreed, expected
+from benchmarks.quality.spending import KNOWN_COSTS, confirm_cost, estimate_cost
 from cluster.settings import Settings
 from workers.llm import LlmSettings
 
 _MADE = {"models": ["m"]}
-_SPENT = Spent(calls=2, prompt_tokens=1_000, completion_tokens=100, usd=None)
+_SPENT = Spending(calls=2, prompt_tokens=1_000, completion_tokens=100, usd=None)
 
 
 def _failed(name: str, seed: int, why: str) -> Outcome:
@@ -96,7 +96,7 @@ async def test_unavailable_endpoint_aborts_run_and_keeps_finished_items(tmp_path
 
 def test_failure_reasons_are_listed_by_frequency() -> None:
     outcomes = [_failed("a", 0, "x"), _failed("b", 0, "y"), _failed("c", 0, "y"), Outcome(item="d", seed=0)]
-    assert list(failure_reasons(outcomes)) == ["2 × without: y (b, c)", "1 × without: x (a)"]
+    assert list(format_failures(outcomes)) == ["2 × without: y (b, c)", "1 × without: x (a)"]
 
 
 def _llm(**prices: tuple[float, float]) -> LlmSettings:
@@ -104,14 +104,14 @@ def _llm(**prices: tuple[float, float]) -> LlmSettings:
 
 
 def test_expected_cost_is_extrapolated_from_finished_items() -> None:
-    cost = expected(KNOWN["pairs"], 10, [Outcome(item="a", seed=0, spent=_SPENT)], _llm(m=(3.0, 15.0)))
+    cost = estimate_cost(KNOWN_COSTS["pairs"], 10, [Outcome(item="a", seed=0, spent=_SPENT)], _llm(m=(3.0, 15.0)))
     assert (cost.calls, cost.prompt_tokens, cost.completion_tokens) == (20, 10_000, 1_000)
     assert cost.usd == pytest.approx(0.045)
     assert "1 item(s) of this run" in str(cost)
 
 
 def test_cost_without_price_is_unknown_rather_than_zero() -> None:
-    cost = expected(KNOWN["pairs"], 10, [], _llm())
+    cost = estimate_cost(KNOWN_COSTS["pairs"], 10, [], _llm())
     assert cost.usd is None
     assert "unknown" in str(cost)
 
@@ -124,8 +124,8 @@ def test_run_over_limit_or_with_unknown_cost_requires_consent(
     price: float | None, limit: float, yes: bool, starts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO())
-    cost = expected(KNOWN["pairs"], 1_000, [], _llm(**({"m": (price, price)} if price else {})))
-    assert agreed(cost, limit, yes) is starts
+    cost = estimate_cost(KNOWN_COSTS["pairs"], 1_000, [], _llm(**({"m": (price, price)} if price else {})))
+    assert confirm_cost(cost, limit, yes) is starts
 
 
 async def test_items_beyond_the_limit_begin_only_when_others_have_ended(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ async def test_items_beyond_the_limit_begin_only_when_others_have_ended(tmp_path
         running[0] -= 1
         return Outcome(item=name, seed=seed)
 
-    kept = OutcomeFile(tmp_path / "kept.jsonl", Outcome, _MADE, at_once=2)
+    kept = OutcomeFile(tmp_path / "kept.jsonl", Outcome, _MADE, max_concurrent=2)
     await measure_missing([(name, name, 0) for name in "abcde"], kept, one, _failed)
     assert max(most) == 2
     assert kept.count_left("abcdef") == 1

@@ -7,10 +7,10 @@ import pytest
 
 from assayer.models import IdeaId
 from assayer.ranking.options import RankingOptions
-from benchmarks.quality.grapheval.data import InnoEval, Labelled, Pair
+from benchmarks.quality.grapheval.data import InnoEval, LabelledPaper, Pair
 from benchmarks.quality.outcome_file import OutcomeFile
-from benchmarks.quality.pair_tables import gaps, right
-from benchmarks.quality.pairs import Better, PairOutcome, ask_pairs, shown_pairs, worth
+from benchmarks.quality.pair_tables import compute_gaps, score_gaps
+from benchmarks.quality.pairs import Better, PairOutcome, ask_pairs, draw_shown_pairs, score_outcome
 from benchmarks.quality.scripted import Way
 from tests.unit.scripted_comparisons import ScriptedLlm
 
@@ -22,7 +22,8 @@ def _data(count: int) -> InnoEval:
     text = "Paper {n}\n\nWe study problem {n} with plots drawn by lot, a plan that was written down before the first "
     text += "count, and a report of every outcome."
     papers = [
-        Labelled(IdeaId(str(n)), text.format(n=n), 3 if n < count else 0, dt.date(2025, 1, 1)) for n in range(2 * count)
+        LabelledPaper(IdeaId(str(n)), text.format(n=n), 3 if n < count else 0, dt.date(2025, 1, 1))
+        for n in range(2 * count)
     ]
     pairs = [Pair(IdeaId(str(n)), IdeaId(str(n + count)), str(n)) for n in range(count)]
     groups = {str(n): {IdeaId(str(n)), IdeaId(str(n + count))} for n in range(count)}
@@ -31,11 +32,11 @@ def _data(count: int) -> InnoEval:
 
 async def _asked(tmp_path: Path, way: Way) -> list[float]:
     data = _data(60)
-    shown = shown_pairs(data, 0)
+    shown = draw_shown_pairs(data, 0)
     grades = {idea.text: int(idea.source == item.pair.better) for item in shown for idea in (item.first, item.second)}
     kept = OutcomeFile(tmp_path / f"{way}.jsonl", PairOutcome, {})
     await ask_pairs(ScriptedLlm(way, grades), RankingOptions(), shown, 0, kept)
-    return [worth(kept.outcome_of(item.name, 0), item.pair) for item in shown]
+    return [score_outcome(kept.get_outcome(item.name, 0), item.pair) for item in shown]
 
 
 @pytest.mark.parametrize(("way", "share"), [("first", 0.5), ("nothing", 0.0), ("truth", 1.0)])
@@ -45,9 +46,9 @@ async def test_scripted_judge_scores_exactly_its_expected_share(tmp_path: Path, 
 
 def test_pair_order_is_random_but_reproducible_by_seed(tmp_path: Path) -> None:
     data = _data(60)
-    first = [shown_pair.better_is_first for shown_pair in shown_pairs(data, 0)]
-    assert first == [shown_pair.better_is_first for shown_pair in shown_pairs(data, 0)]
-    assert first != [shown_pair.better_is_first for shown_pair in shown_pairs(data, 1)]
+    first = [shown_pair.better_is_first for shown_pair in draw_shown_pairs(data, 0)]
+    assert first == [shown_pair.better_is_first for shown_pair in draw_shown_pairs(data, 0)]
+    assert first != [shown_pair.better_is_first for shown_pair in draw_shown_pairs(data, 1)]
     assert 15 < sum(first) < 45
 
 
@@ -66,7 +67,7 @@ def test_verdict_score_matches_hand_computed_value(
     first: str, better: Better | None, other: Better | None, expected: float
 ) -> None:
     outcome = PairOutcome(item="i", seed=0, first=IdeaId(first), better=better, reversed=other)
-    assert worth(outcome, _PAIR) == expected
+    assert score_outcome(outcome, _PAIR) == expected
 
 
 def test_pair_score_is_half_for_tie_and_zero_for_missing_value() -> None:
@@ -77,4 +78,4 @@ def test_pair_score_is_half_for_tie_and_zero_for_missing_value() -> None:
     ]
     pairs.append(Pair(IdeaId("b"), IdeaId("a"), "g"))
     values = {("g", IdeaId(name)): value for name, value in zip("abcd", (2.0, 1.0, 1.0, float("nan")), strict=True)}
-    assert right(gaps(values, pairs)).tolist() == [1.0, 0.5, 0.0, 0.0]
+    assert score_gaps(compute_gaps(values, pairs)).tolist() == [1.0, 0.5, 0.0, 0.0]

@@ -7,10 +7,10 @@ import numpy as np
 
 from assayer.methods.grapheval.scoring.choice import CHOICE
 from assayer.models import IdeaId
-from benchmarks.quality.figures import Figure, estimated, table
-from benchmarks.quality.grapheval.data import CLASSES, Labelled
-from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
-from benchmarks.quality.grapheval.years import forward_in_time
+from benchmarks.quality.figures import Figure, build_figures, format_table
+from benchmarks.quality.grapheval.data import CLASSES, LabelledPaper
+from benchmarks.quality.grapheval.graphs import Vectoriser, embed_papers
+from benchmarks.quality.grapheval.years import predict_forward
 from benchmarks.quality.judged_sets.simple import LONGER
 from tests.unit.grapheval_graphs import PROVENANCE
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -21,10 +21,10 @@ TOPICS = (
 )
 
 
-def _papers(first: int, count: int, flip: bool = False) -> list[Labelled]:
+def _papers(first: int, count: int, flip: bool = False) -> list[LabelledPaper]:
     """Return papers of which every second is accepted, recognisable by its topic."""
     return [
-        Labelled(IdeaId(f"p{n}"), f"Plan {n}\n\n{TOPICS[n % 2].format(n=n)}", (n + flip) % 2, dt.date(2020, 1, 1))
+        LabelledPaper(IdeaId(f"p{n}"), f"Plan {n}\n\n{TOPICS[n % 2].format(n=n)}", (n + flip) % 2, dt.date(2020, 1, 1))
         for n in range(first, first + count)
     ]
 
@@ -33,7 +33,7 @@ def test_labels_of_test_years_do_not_affect_predictions(tmp_path: Path) -> None:
     vectorise = Vectoriser(HashingEmbedder(), tmp_path)
     known = _papers(0, 40)
     honest, flipped = (
-        forward_in_time(known, _papers(100, 6, flip), vectorise, CLASSES, PROVENANCE) for flip in (False, True)
+        predict_forward(known, _papers(100, 6, flip), vectorise, CLASSES, PROVENANCE) for flip in (False, True)
     )
     for item, other in zip(honest, flipped, strict=True):
         np.testing.assert_array_equal(item.raw, other.raw)
@@ -45,7 +45,7 @@ def test_labels_of_test_years_do_not_affect_predictions(tmp_path: Path) -> None:
 def test_held_out_papers_are_not_neighbours_of_each_other(tmp_path: Path) -> None:
     papers = _papers(0, 10)
     asked = np.arange(10) >= 8
-    graph = embedded(papers, Vectoriser(HashingEmbedder(), tmp_path), CLASSES, asked).graph
+    graph = embed_papers(papers, Vectoriser(HashingEmbedder(), tmp_path), CLASSES, asked).graph
     between = graph.idea_of[graph.sources] != graph.idea_of[graph.targets]
     ends = asked[graph.idea_of[graph.sources[between]]] & asked[graph.idea_of[graph.targets[between]]]
     assert not ends.any()
@@ -55,8 +55,8 @@ def test_table_counts_missing_answers_and_marks_simulated_rows() -> None:
     told = np.array([[0.9, 0.1], [np.nan, np.nan]])
     measures = [("right", lambda truth, said: float((said[:, 1] > 0.5).mean()), 0.5)]
     made: list[Figure] = list(
-        estimated(("a set", "all"), ("a judge", "ours"), measures, np.array([0, 1], np.int16), [told], 10)
+        build_figures(("a set", "all"), ("a judge", "ours"), measures, np.array([0, 1], np.int16), [told], 10)
     )
-    lines = list(table([made[0].model_copy(update={"simulated": True})]))
+    lines = list(format_table([made[0].model_copy(update={"simulated": True})]))
     assert "chance 0.50" in lines[0]
     assert "| all | SIMULATED: a judge | 2 | 1 |" in lines[2]

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.hostile.fuzzing.exempt import EXEMPT
 from benchmarks.hostile.fuzzing.hostile_texts import REPEATED
-from benchmarks.hostile.fuzzing.public_functions import is_exempt, public_functions_of_texts
+from benchmarks.hostile.fuzzing.public_functions import find_text_functions, is_exempt
 from benchmarks.hostile.fuzzing.readers import READERS, REFUSALS
 from tests.unit.processor_time import filled, limited
 
@@ -29,9 +29,7 @@ def known() -> set[str]:
 
 def test_every_function_reading_untrusted_text_is_listed_for_fuzzing() -> None:
     missing = {
-        public_function
-        for public_function in public_functions_of_texts().keys() - known()
-        if not is_exempt(public_function)
+        public_function for public_function in find_text_functions().keys() - known() if not is_exempt(public_function)
     }
     assert not missing, (
         "Add to READERS (benchmarks/hostile/fuzzing), or to EXEMPT with a reason "
@@ -40,12 +38,12 @@ def test_every_function_reading_untrusted_text_is_listed_for_fuzzing() -> None:
 
 
 def test_function_list_covers_every_package() -> None:
-    rooms = {public_function.partition(".")[0] for public_function in public_functions_of_texts()}
+    rooms = {public_function.partition(".")[0] for public_function in find_text_functions()}
     assert rooms == {"assayer", "assayer_client", "cluster", "index", "orchestrator", "workers"}
 
 
 def test_fuzzer_lists_name_only_existing_functions() -> None:
-    functions = public_functions_of_texts()
+    functions = find_text_functions()
     for entry in EXEMPT:
         assert any(item == entry or item.startswith(f"{entry}.") for item in functions), entry
         assert entry not in known()

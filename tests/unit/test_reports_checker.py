@@ -15,7 +15,7 @@ from assayer.reports.json_and_csv import as_json
 from assayer.reports.release import apply_minima
 from benchmarks.quality import check_reports, corpus_records, quotations
 from benchmarks.quality.check_reports import check, main
-from benchmarks.quality.quotations import stands_in
+from benchmarks.quality.quotations import occurs_in
 from tests.unit.quotes_cases import NOT_FOUND, STANDING
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_papers import PAPERS, record
@@ -205,23 +205,23 @@ def test_damaged_report_is_a_violation(damage: Callable[[Json], None], violation
     ],
 )
 def test_quote_is_found_only_as_contiguous_words(quote: str, found: bool) -> None:
-    assert stands_in(quote, PAPERS["P1"][4]) is found
+    assert occurs_in(quote, PAPERS["P1"][4]) is found
 
 
 @pytest.mark.parametrize(("quote", "source"), NOT_FOUND)
 def test_quote_with_changed_meaning_is_not_found(quote: str, source: str) -> None:
-    assert not stands_in(quote, source)
+    assert not occurs_in(quote, source)
 
 
 @pytest.mark.parametrize(("quote", "source"), STANDING)
 def test_quote_in_another_spelling_is_found(quote: str, source: str) -> None:
-    assert stands_in(quote, source)
+    assert occurs_in(quote, source)
 
 
 def test_link_removed_placeholder_must_match_a_link_in_source() -> None:
     quote = "Our code is available at (link removed) under the MIT license."
-    assert stands_in(quote, "Our code is available at https://example.org/x.git under the MIT license.")
-    assert not stands_in(quote, "Our code is available at request under the MIT license.")
+    assert occurs_in(quote, "Our code is available at https://example.org/x.git under the MIT license.")
+    assert not occurs_in(quote, "Our code is available at request under the MIT license.")
 
 
 def test_partial_date_is_read_as_last_day_of_period() -> None:

@@ -11,7 +11,7 @@ from assayer.reports.brief import build_brief
 from assayer.reports.html import as_html
 from assayer.reports.markdown import as_markdown
 from assayer.reports.pdf import brief_pdf, page_count
-from benchmarks.quality.report_text import judgement_text
+from benchmarks.quality.report_text import extract_judgement
 from tests.unit.reports_document import Document
 from tests.unit.reports_review import hostile_review_report, review_report
 
@@ -99,7 +99,7 @@ def test_brief_groups_review_findings_within_two_pages() -> None:
 
 
 def test_judgement_text_contains_each_finding_once() -> None:
-    text = judgement_text(review_report())
+    text = extract_judgement(review_report())
     review = review_report().panel_review
     assert review is not None
     for _, finding in review.numbered:

@@ -21,7 +21,7 @@ IDEA = TypicalEvaluation(calls=36, prompt_tokens=200_000, completion_tokens=25_0
 LLM = LlmSettings(base_url="http://127.0.0.1/v1", model="any", api_key=SecretStr("none"))
 SCHOLAREVAL = typical_evaluations(LLM)["scholareval"]
 HAVE = read_assumptions()
-PLAIN = HAVE.replaced(
+PLAIN = HAVE.override(
     [
         "cpu_ms_a_call=100",
         "answer_seconds=10",
@@ -46,7 +46,7 @@ def test_scale_plan_matches_hand_calculation() -> None:
     assert plan.cores == pytest.approx(10 * 0.1)  # 10 calls a second
     assert plan.processes == 5 + 10  # 25 ideas at once, five a process
     assert 7.5e9 < plan.memory_bytes < 7.6e9  # the corpus is small
-    assert (plan.pods, plan.pods_follow) == (4, "fewest")
+    assert (plan.pods, plan.limiting_resource) == (4, "fewest")
     assert plan.gpus == 14  # 1,000 / 3,600 of 20 s of reading and 5 s of writing, half busy: 13.9
     assert plan.usd_an_hour == 4 * 1 + 14 * 3
     assert plan.usd_an_hour_with_endpoint == pytest.approx(4 + 1_000 * (0.2 + 0.1))
@@ -58,11 +58,11 @@ def test_scale_plan_matches_hand_calculation() -> None:
     ("changed", "follow"), [("cpu_ms_a_call=5000", "cores"), ("process_mb=20000", "memory"), ("pod_gb=100", "fewest")]
 )
 def test_pod_count_follows_largest_resource_demand(changed: str, follow: str) -> None:
-    assert plan_scale(Load(1_000, 25_000, IDEA), PLAIN.replaced([changed])).pods_follow == follow
+    assert plan_scale(Load(1_000, 25_000, IDEA), PLAIN.override([changed])).limiting_resource == follow
 
 
 def test_cached_prompt_tokens_need_no_gpu_time() -> None:
-    assert plan_scale(Load(1_000, 25_000, IDEA), PLAIN.replaced(["cached_share=1"])).gpus == 3
+    assert plan_scale(Load(1_000, 25_000, IDEA), PLAIN.override(["cached_share=1"])).gpus == 3
 
 
 def test_each_additional_corpus_segment_adds_search_cost() -> None:
@@ -106,8 +106,8 @@ def test_configured_figures_match_deployment_manifests() -> None:
 
 def test_documented_plan_table_matches_planner_output() -> None:
     rows = [
-        f"| {ideas:,} | {papers} | {plan.pods} ({plan.pods_follow}) | {plan.memory_bytes / 1e9:,.0f} GB | {plan.gpus} "
-        f"| {plan.usd_an_hour / ideas:.3f}; {plan.usd_an_hour_with_endpoint / ideas:.3f} "
+        f"| {ideas:,} | {papers} | {plan.pods} ({plan.limiting_resource}) | {plan.memory_bytes / 1e9:,.0f} GB "
+        f"| {plan.gpus} | {plan.usd_an_hour / ideas:.3f}; {plan.usd_an_hour_with_endpoint / ideas:.3f} "
         f"| {plan.nearest_limit}, {100 * plan.limits[plan.nearest_limit]:.0f} % |"
         for papers, count in (("25,000", 25_000), ("200 million", 2 * 10**8))
         for ideas in (100, 1_000, 10_000)
@@ -122,4 +122,4 @@ def test_documented_plan_table_matches_planner_output() -> None:
 @pytest.mark.parametrize("given_text", ["cores=3", "busy=0", "busy=1.5", "levels=many", "levels=nan", "levels"])
 def test_invalid_figure_override_is_rejected(given_text: str) -> None:
     with pytest.raises(InputError):
-        HAVE.replaced([given_text])
+        HAVE.override([given_text])

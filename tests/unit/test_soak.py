@@ -7,9 +7,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from benchmarks.processes import allocated_bytes
-from benchmarks.soak.figures import report
-from benchmarks.soak.running import Course, Sample
+from benchmarks.processes import count_allocated_bytes
+from benchmarks.soak.figures import format_report
+from benchmarks.soak.running import Sample, SoakResult
 from benchmarks.soak.traffic import Answer, Receiver
 
 _SIZE = 64 * 2**20
@@ -19,9 +19,9 @@ SECONDS = 3_600.0
 
 def _growth_of(allocate: Callable[[], object]) -> int:
     """Return by how much this process's allocated bytes grow."""
-    before = allocated_bytes([psutil.Process()])
+    before = count_allocated_bytes([psutil.Process()])
     kept = allocate()
-    after = allocated_bytes([psutil.Process()])
+    after = count_allocated_bytes([psutil.Process()])
     del kept
     return after - before
 
@@ -42,14 +42,14 @@ def test_allocated_bytes_leave_out_pages_of_files(tmp_path: Path) -> None:
 
 def _course(
     memory: Callable[[float], float], rows: Callable[[float], float] = lambda _: 100, rate: float = 1.0
-) -> Course:
+) -> SoakResult:
     """A course of an hour; `memory` in MiB and `rows` by the share of the time that has passed."""
     samples = [
         Sample(at, int(memory(at / SECONDS) * _MIB), 0, 9, 9, 9, {"jobs": int(rows(at / SECONDS))}, {"jobs": 8_192})
         for at in range(0, int(SECONDS), 10)
     ]
     answers = [Answer(sample.at, "GET /v1/evaluations", 0.1, 200) for sample in samples]
-    return Course(SECONDS, rate, samples, answers, Receiver(), (), {}, 0, 1)
+    return SoakResult(SECONDS, rate, samples, answers, Receiver(), (), {}, 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -63,5 +63,5 @@ def _course(
     ],
     ids=["flat", "memory grows", "memory grows until half-time", "grows less per request", "a table grows"],
 )
-def test_soak_fails_if_memory_or_a_table_grows(course: Course, is_sound: bool) -> None:
-    assert report(course)[1] == is_sound
+def test_soak_fails_if_memory_or_a_table_grows(course: SoakResult, is_sound: bool) -> None:
+    assert format_report(course)[1] == is_sound

@@ -140,7 +140,7 @@ _WRONG_LABELS = (
     *("[Paper 1]", "<P1>", "⟦P1⟧", "[𝐏𝟏]", "[Ρ1]", "[P1†]"),
 )
 
-HONEST = (
+HONEST_TEXTS = (
     "In 2021 the rate was 40 %, and since March 2020 it fell.",
     "Scores in [0, 1] are clipped to the range [1, 5], on a scale [1-5].",
     "The 95 % CI [12, 18] holds for x[1] and A[12] alike.",
@@ -167,7 +167,7 @@ HONEST = (
 """None of them cites anything."""
 
 
-UNCOVERED = (
+UNCOVERED_FORMS = (
     "[1]",
     "[12]",
     "[1-3]",
@@ -192,7 +192,7 @@ UNCOVERED = (
 """Forms that are not looked for: too much that cites nothing is written in the same way."""
 
 
-def citation_forms() -> Iterator[CitationForm]:
+def generate_citation_forms() -> Iterator[CitationForm]:
     """Several hundred, each once."""
     names = list(zip(_NAMES, (*_NAMES[1:], _NAMES[0]), strict=True))
     for form in _AUTHOR_YEAR:

@@ -36,9 +36,9 @@ from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from assayer.text.sanitise import clean_answer
-from benchmarks.hostile.attacks.citation_forms import CitationForm, citation_forms
-from benchmarks.hostile.attacks.citing_model import CitingModel, served
-from benchmarks.measuring import command_line
+from benchmarks.hostile.attacks.citation_forms import CitationForm, generate_citation_forms
+from benchmarks.hostile.attacks.citing_model import CitingModel, serve_model
+from benchmarks.measuring import build_parser
 from cluster.clock import SystemClock
 from index.viewpoint_neighbours import FaissNeighbours
 from tests.grapheval_graphs import graph_contents
@@ -57,7 +57,7 @@ class _NoFullTexts:
         return {paper.id: Absent(reason="none here") for paper in papers}
 
 
-def _ideas(number: int) -> list[Idea]:
+def _generate_ideas(number: int) -> list[Idea]:
     return [
         parse_idea(
             f"# Plan {n}: {topic} read twice\n\n"
@@ -72,7 +72,7 @@ def _ideas(number: int) -> list[Idea]:
     ]
 
 
-def _papers() -> list[Paper]:
+def _generate_papers() -> list[Paper]:
     return [
         Paper(
             id=PaperId(f"paper {n}"),
@@ -87,38 +87,40 @@ def _papers() -> list[Paper]:
     ]
 
 
-def _run(name: str) -> Run:
+def _create_run(name: str) -> Run:
     return Run(id=EvaluationId(name), cutoff=None, clock=SystemClock(), progress=NoProgress(), budget=Budget())
 
 
-Printed = list[str]
+PrintedTexts = list[str]
 """All texts that people and programs can read."""
 
 
-def _printed(report: Report) -> Printed:
-    return [_words(as_html(report)), as_markdown(report), report.model_dump_json()]
+def _render_report(report: Report) -> PrintedTexts:
+    return [_strip_tags(as_html(report)), as_markdown(report), report.model_dump_json()]
 
 
-def _words(page: str) -> str:
+def _strip_tags(page: str) -> str:
     return html.unescape(re.sub(r"<[^>]*>", "", page))
 
 
-async def _by_review(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> Printed:
+async def _run_review(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> PrintedTexts:
     options = ScholarEvalOptions().model_copy(update={"candidates": 12, "hits": 12})
-    return _printed(
-        (await evaluate_by_review(EvaluationContext.open(_ideas(number)[-1], backends, run, options))).report
+    return _render_report(
+        (await evaluate_by_review(EvaluationContext.open(_generate_ideas(number)[-1], backends, run, options))).report
     )
 
 
-async def _by_board(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> Printed:
+async def _run_board(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> PrintedTexts:
     options = InnoEvalOptions()
     board = BoardSession(gateway, run, options.board)
-    return _printed(
-        (await evaluate_by_board(EvaluationContext.open(_ideas(number)[-1], backends, run, options), board)).report
+    return _render_report(
+        (
+            await evaluate_by_board(EvaluationContext.open(_generate_ideas(number)[-1], backends, run, options), board)
+        ).report
     )
 
 
-async def _by_graph(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> Printed:
+async def _run_graph(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> PrintedTexts:
     plan = GraphPlan(
         name="default",
         embedder=_EMBEDDER.name,
@@ -128,7 +130,7 @@ async def _by_graph(gateway: LlmGateway, backends: Backends, number: int, run: R
         ordered=True,
     )
     prepared_ideas = []
-    for idea_number, idea in enumerate(_ideas(6)):
+    for idea_number, idea in enumerate(_generate_ideas(6)):
         labelled_idea = LabelledIdea(
             id=IdeaId(f"known-{idea_number}"),
             title=f"Known {idea_number}",
@@ -145,27 +147,27 @@ async def _by_graph(gateway: LlmGateway, backends: Backends, number: int, run: R
     neighbours.add(contents.arrays.vectors)
     options = GraphEvalOptions()
     judge = GraphJudge(contents, neighbours, LabelPropagation(), HOPS, Absent(reason="none here"))
-    idea = _ideas(7 + number)[-1]
-    return _printed((await evaluate_by_graph(EvaluationContext.open(idea, backends, run, options), judge)).report)
+    idea = _generate_ideas(7 + number)[-1]
+    return _render_report((await evaluate_by_graph(EvaluationContext.open(idea, backends, run, options), judge)).report)
 
 
-async def _by_ranking(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> Printed:
-    outcome = await rank_ideas(_ideas(6 + number)[-6:], gateway, run, RankingOptions())
+async def _run_ranking(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> PrintedTexts:
+    outcome = await rank_ideas(_generate_ideas(6 + number)[-6:], gateway, run, RankingOptions())
     return [outcome.ranking.model_dump_json(), *(comparison.model_dump_json() for comparison in outcome.comparisons)]
 
 
-Method = Callable[[LlmGateway, Backends, int, Run], Awaitable[Printed]]
+Method = Callable[[LlmGateway, Backends, int, Run], Awaitable[PrintedTexts]]
 METHODS: Mapping[str, Method] = {
-    "scholareval": _by_review,
-    "innoeval": _by_board,
-    "grapheval": _by_graph,
-    "ranking": _by_ranking,
+    "scholareval": _run_review,
+    "innoeval": _run_board,
+    "grapheval": _run_graph,
+    "ranking": _run_ranking,
 }
 
 
 class AttackOutcome(NamedTuple):
     method: str
-    stubborn: bool
+    is_stubborn: bool
     runs: int
     answers: int
     texts: int
@@ -180,15 +182,15 @@ class AttackOutcome(NamedTuple):
     seconds: float
 
 
-async def attack(method: str, is_stubborn: bool, most_runs: int, seconds: float) -> AttackOutcome:
+async def attack(method: str, is_stubborn: bool, max_runs: int, seconds: float) -> AttackOutcome:
     """Attack a method until every form was written at least once, or until the runs or the time are used up."""
-    forms = list(citation_forms())
+    forms = list(generate_citation_forms())
     started = time.monotonic()
     model, tally, printed_forms = CitingModel(forms, is_stubborn), Counter[str](), set[str]()
-    honest = CitingModel((), is_stubborn)
-    async with served(model) as address, served(honest) as honest_address:
-        for number in range(1, most_runs + 1):
-            run, printed_texts = await _once(method, address, number)
+    honest_model = CitingModel((), is_stubborn)
+    async with serve_model(model) as address, serve_model(honest_model) as honest_address:
+        for number in range(1, max_runs + 1):
+            run, printed_texts = await _attack_once(method, address, number)
             tally.update(
                 runs=1,
                 answers=len(run.journal.calls),
@@ -196,19 +198,21 @@ async def attack(method: str, is_stubborn: bool, most_runs: int, seconds: float)
                 complaints=sum(fault.occurrences for fault in run.journal.faults() if fault.kind == "failed_check"),
                 redacted=sum(call.redacted for call in run.journal.calls),
             )
-            suspects = {form for form in forms if any(_occurs(form, text) for text in printed_texts)}
+            suspects = {form for form in forms if any(_is_printed(form, text) for text in printed_texts)}
             if suspects:
-                _, innocent = await _once(method, honest_address, number)
-                printed_forms |= {form.text for form in suspects if not any(_occurs(form, text) for text in innocent)}
-            if len(set(model.written)) == len(forms) or time.monotonic() - started > seconds:
+                _, honest_texts = await _attack_once(method, honest_address, number)
+                printed_forms |= {
+                    form.text for form in suspects if not any(_is_printed(form, text) for text in honest_texts)
+                }
+            if len(set(model.written_forms)) == len(forms) or time.monotonic() - started > seconds:
                 break
     return AttackOutcome(
         method,
         is_stubborn,
         tally["runs"],
         tally["answers"],
-        len(model.written),
-        len(set(model.written)),
+        len(model.written_forms),
+        len(set(model.written_forms)),
         tally["complaints"],
         tally["redacted"],
         tally["lost"],
@@ -217,28 +221,28 @@ async def attack(method: str, is_stubborn: bool, most_runs: int, seconds: float)
     )
 
 
-async def _once(method: str, address: str, number: int) -> tuple[Run, Printed]:
+async def _attack_once(method: str, address: str, number: int) -> tuple[Run, PrintedTexts]:
     settings = LlmSettings.model_validate({"base_url": address, "model": "simulated", "api_key": "none"})
-    run = _run(f"{method}-{number}")
+    run = _create_run(f"{method}-{number}")
     async with LlmGateway(settings, InMemoryAnswerStore(), SystemClock()) as gateway:
-        backends = Backends(gateway, MemoryCorpus(_papers(), _EMBEDDER), _NoFullTexts(), _EMBEDDER)
+        backends = Backends(gateway, MemoryCorpus(_generate_papers(), _EMBEDDER), _NoFullTexts(), _EMBEDDER)
         return run, await METHODS[method](gateway, backends, number, run)
 
 
-def _occurs(form: CitationForm, text: str) -> bool:
+def _is_printed(form: CitationForm, text: str) -> bool:
     """Return whether the citation is printed as written or with invisible characters removed."""
     spellings = {form.text, clean_answer(form.text)}
     return any(item in text or json.dumps(item, ensure_ascii=False)[1:-1] in text for item in spellings)
 
 
-def as_table(outcomes: Iterable[AttackOutcome]) -> str:
+def format_table(outcomes: Iterable[AttackOutcome]) -> str:
     lines = [
         "| method | the model, asked again | runs | answers | texts with a citation | forms | sent back | redacted "
         "| lost | printed |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for outcome in outcomes:
-        second_answer = "repeats itself" if outcome.stubborn else "corrects its answer"
+        second_answer = "repeats itself" if outcome.is_stubborn else "corrects its answer"
         lines.append(
             f"| {outcome.method} | {second_answer} | {outcome.runs} | {outcome.answers} | {outcome.texts} | "
             f"{outcome.forms} "
@@ -248,20 +252,20 @@ def as_table(outcomes: Iterable[AttackOutcome]) -> str:
     return "\n".join(lines)
 
 
-async def _attacked(methods: Sequence[str], runs: int, seconds: float) -> list[AttackOutcome]:
+async def _attack_methods(methods: Sequence[str], runs: int, seconds: float) -> list[AttackOutcome]:
     share = seconds / len(methods) / 2
     return [await attack(method, stubborn, runs, share) for method in methods for stubborn in (True, False)]
 
 
 def main(arguments: Sequence[str]) -> None:
     """Print the table; exit with 1 if a foreign citation was printed, or if the checks complained about nothing."""
-    parser = command_line("hostile.attacks citations", __doc__)
+    parser = build_parser("hostile.attacks citations", __doc__)
     parser.add_argument("--method", action="append", choices=METHODS, help="method to attack (default: all)")
     parser.add_argument("--runs", type=int, default=8, help="maximum number of runs of each method and model")
     parser.add_argument("--seconds", type=float, default=60.0, help="seconds after which no run is started")
     options = parser.parse_args(arguments)
-    outcomes = asyncio.run(_attacked(options.method or list(METHODS), options.runs, options.seconds))
-    print(f"{len(list(citation_forms()))} forms.\n\n{as_table(outcomes)}")
+    outcomes = asyncio.run(_attack_methods(options.method or list(METHODS), options.runs, options.seconds))
+    print(f"{len(list(generate_citation_forms()))} forms.\n\n{format_table(outcomes)}")
     for outcome in outcomes:
         for form in outcome.printed:
             print(f"{outcome.method} printed {form!r}")

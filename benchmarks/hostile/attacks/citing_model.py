@@ -16,7 +16,9 @@ from simulator.random_choices import RandomChoices
 from simulator.server import Endpoint
 from simulator.settings import Settings
 
-_NO_PROSE = frozenset({"label", "quote", "words", "carried", "query", "queries", "literature", "web", "code"})
+_FIELDS_WITHOUT_PROSE = frozenset(
+    {"label", "quote", "words", "carried", "query", "queries", "literature", "web", "code"}
+)
 _SENTENCES = (
     "{text} This is what {form} shows.",
     "{text} It holds {form}.",
@@ -33,7 +35,7 @@ class CitingModel(Endpoint):
         self._forms = cycle(forms) if forms else None
         self._sentences = cycle(_SENTENCES)
         self._stubborn = is_stubborn
-        self.written: list[CitationForm] = []
+        self.written_forms: list[CitationForm] = []
         """Forms written, in order, one for each text with a citation."""
 
     def compose(self, call: ChatCall, choices: RandomChoices) -> GeneratedAnswer:
@@ -41,21 +43,23 @@ class CitingModel(Endpoint):
         is_asked_again = any(role == "assistant" for role, _ in call.messages)
         if self._forms is None or answer.content is None or (is_asked_again and not self._stubborn):
             return answer
-        return answer._replace(content=json.dumps(self._with_forms(json.loads(answer.content), ""), ensure_ascii=False))
+        return answer._replace(
+            content=json.dumps(self._add_citations(json.loads(answer.content), ""), ensure_ascii=False)
+        )
 
-    def _with_forms(self, value: Any, name: str) -> Any:
+    def _add_citations(self, value: Any, name: str) -> Any:
         if isinstance(value, dict):
-            return {key: self._with_forms(item, key) for key, item in value.items()}
+            return {key: self._add_citations(item, key) for key, item in value.items()}
         if isinstance(value, list):
-            return [self._with_forms(item, name) for item in value]
-        if isinstance(value, str) and " " in value and name not in _NO_PROSE and self._forms is not None:
-            self.written.append(next(self._forms))
-            return next(self._sentences).format(text=value[:250], form=self.written[-1].text)
+            return [self._add_citations(item, name) for item in value]
+        if isinstance(value, str) and " " in value and name not in _FIELDS_WITHOUT_PROSE and self._forms is not None:
+            self.written_forms.append(next(self._forms))
+            return next(self._sentences).format(text=value[:250], form=self.written_forms[-1].text)
         return value
 
 
 @asynccontextmanager
-async def served(model: Endpoint) -> AsyncIterator[str]:
+async def serve_model(model: Endpoint) -> AsyncIterator[str]:
     """Serve the model on loopback and yield its base URL, which ends in /v1."""
     runner = web.AppRunner(model.application(), access_log=None)
     await runner.setup()

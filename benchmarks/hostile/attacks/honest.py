@@ -20,7 +20,7 @@ _PAUSE_SECONDS = 0.02
 @dataclass
 class HonestAnswers:
     seconds: list[float] = field(default_factory=list)
-    refused: Counter[str] = field(default_factory=Counter)
+    refusals: Counter[str] = field(default_factory=Counter)
     """Number of refusals by status or kind of error."""
 
     @property
@@ -36,26 +36,26 @@ class HonestAnswers:
 async def ask_honestly(target: Target, seconds: float) -> HonestAnswers:
     """Request a list, the state of a batch and an estimate, repeatedly."""
     answers = HonestAnswers()
-    end = time.monotonic() + seconds
-    headers = {"Authorization": f"Bearer {target.honest}"}
+    deadline = time.monotonic() + seconds
+    headers = {"Authorization": f"Bearer {target.honest_key}"}
     async with httpx2.AsyncClient(base_url=target.url, headers=headers, timeout=60) as client:
-        while time.monotonic() < end:
-            await _request(answers, client, "GET", "/v1/evaluations?limit=20")
-            await _request(answers, client, "GET", f"/v1/batches/{target.honest_batch}")
-            await _request(answers, client, "POST", "/v1/batches/estimate", _ROW)
+        while time.monotonic() < deadline:
+            await _time_request(answers, client, "GET", "/v1/evaluations?limit=20")
+            await _time_request(answers, client, "GET", f"/v1/batches/{target.honest_batch}")
+            await _time_request(answers, client, "POST", "/v1/batches/estimate", _ROW)
             await asyncio.sleep(_PAUSE_SECONDS)
     return answers
 
 
-async def _request(
+async def _time_request(
     answers: HonestAnswers, client: httpx2.AsyncClient, method: str, path: str, body: bytes | None = None
 ) -> None:
     began = time.monotonic()
     try:
-        answer = await client.request(method, path, content=body, headers=_JSONL if body else None)
+        response = await client.request(method, path, content=body, headers=_JSONL if body else None)
     except httpx2.HTTPError as error:
-        answers.refused[type(error).__name__] += 1
+        answers.refusals[type(error).__name__] += 1
     else:
-        if not answer.is_success:
-            answers.refused[str(answer.status_code)] += 1
+        if not response.is_success:
+            answers.refusals[str(response.status_code)] += 1
     answers.seconds.append(time.monotonic() - began)

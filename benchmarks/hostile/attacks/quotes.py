@@ -15,8 +15,8 @@ from typing import NamedTuple
 from assayer.citing.evidence import Evidence, check_quote
 from assayer.citing.quotes import occurs_in
 from assayer.models import PaperId
-from benchmarks.hostile.attacks.misquotations import HONEST, HOSTILE, Maker, cases
-from benchmarks.measuring import command_line
+from benchmarks.hostile.attacks.misquotations import HONEST, HOSTILE, Maker, make_cases
+from benchmarks.measuring import build_parser
 from benchmarks.records import DATA, read_records
 
 
@@ -32,18 +32,18 @@ class _Tally(NamedTuple):
 
 
 def main(arguments: list[str]) -> None:
-    parser = command_line("hostile.attacks quotes", __doc__)
+    parser = build_parser("hostile.attacks quotes", __doc__)
     parser.add_argument("--cases", type=int, default=1_000, help="maximum number of cases of each kind")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args(arguments)
-    papers = abstracts(options.seed)
+    papers = read_abstracts(options.seed)
     began = time.perf_counter()
     print(f"{len(papers):,} abstracts, at most {options.cases:,} cases of each kind, seed {options.seed}\n")
     for title, makers in (("Hostile", HOSTILE), ("Honest", HONEST)):
         print(f"| {title} quotes | tried | by words alone | verified | 95 % | shown cut |\n|:--|--:|--:|--:|:--|--:|")
         for name, make in makers.items():
-            tally = _tried(make, papers, options)
-            low, high = wilson(tally.verified, tally.tried)
+            tally = _try_quotes(make, papers, options)
+            low, high = compute_wilson_interval(tally.verified, tally.tried)
             interval = f"{100 * low:.1f} to {100 * high:.1f}"
             print(
                 f"| {name} | {tally.tried:,} | {tally.by_words:,} | {tally.verified:,} | {interval} | {tally.cut:,} |"
@@ -54,26 +54,26 @@ def main(arguments: list[str]) -> None:
     print(f"Every verified quote was a passage of its source. {time.perf_counter() - began:.0f} s.")
 
 
-def abstracts(seed: int) -> list[tuple[str, str]]:
+def read_abstracts(seed: int) -> list[tuple[str, str]]:
     records = read_records(DATA / "papers" / "papers.jsonl.gz")
     papers = [(record["title"], " ".join(record["abstract"].split())) for record in records if record["abstract"]]
     random.Random(seed).shuffle(papers)
     return papers
 
 
-def _tried(make: Maker, papers: list[tuple[str, str]], options: argparse.Namespace) -> _Tally:
-    tried = by_words = verified = cut_count = foreign = 0
-    for case in cases(make, papers, options.cases, random.Random(options.seed)):
+def _try_quotes(make: Maker, papers: list[tuple[str, str]], options: argparse.Namespace) -> _Tally:
+    tried = by_words_count = verified = cut_count = foreign_count = 0
+    for case in make_cases(make, papers, options.cases, random.Random(options.seed)):
         tried += 1
-        by_words += any(occurs_in(case.quote, item) for item in (case.title, case.text))
+        by_words_count += any(occurs_in(case.quote, source) for source in (case.title, case.text))
         evidence = Evidence(label="P1", paper_id=PaperId("a"), title=case.title, year=None, text=case.text)
         quote = check_quote(case.quote, evidence)
         if quote is not None and quote.state == "verified":
             verified += 1
             pieces = quote.words.split(" … ")
-            foreign += not all(piece in case.text for piece in pieces)
+            foreign_count += not all(piece in case.text for piece in pieces)
             cut_count += not all(_is_whole(piece, case.text) for piece in pieces)
-    return _Tally(tried, by_words, verified, cut_count, foreign)
+    return _Tally(tried, by_words_count, verified, cut_count, foreign_count)
 
 
 def _is_whole(piece: str, text: str) -> bool:
@@ -82,7 +82,7 @@ def _is_whole(piece: str, text: str) -> bool:
     return text_before.rstrip()[-1:] in ("", *'.!?)”"’:') and (text_after[:1] in ("", *".!?") or piece[-1] in '.!?)”"’')
 
 
-def wilson(successes: int, total: int) -> tuple[float, float]:
+def compute_wilson_interval(successes: int, total: int) -> tuple[float, float]:
     if not total:
         return 0.0, 1.0
     share, z = successes / total, 1.96

@@ -15,11 +15,11 @@ _KEYS_OF_ATTACKER = 60
 
 class Target(NamedTuple):
     url: str
-    honest: str
+    honest_key: str
     """Key of a tenant that does nothing wrong."""
     honest_batch: str
     """Batch that no other tenant is allowed to see."""
-    attackers: Sequence[str]
+    attacker_keys: Sequence[str]
     """Keys that the attacking tenant has created for itself."""
     batch: str
     """Batch of the attacker: open and without rows, so that its stream never ends."""
@@ -30,18 +30,18 @@ class Target(NamedTuple):
 
 
 @asynccontextmanager
-async def prepare_target(url: str, admin: str, key_count: int = _KEYS_OF_ATTACKER) -> AsyncIterator[Target]:
-    """Create two tenants with a key of the scope `admin`, and delete them with all their data at the end. Raises
+async def prepare_target(url: str, admin_key: str, key_count: int = _KEYS_OF_ATTACKER) -> AsyncIterator[Target]:
+    """Create two tenants with a key of the scope `admin_key`, and delete them with all their data at the end. Raises
     ValueError for an address that is not on this machine, and HTTPError if the service refuses."""
     _check_loopback(url)
-    async with _client(url, admin) as client:
+    async with _open_client(url, admin_key) as client:
         names = [f"{name}-{secrets.token_hex(4)}" for name in ("honest", "attacker")]
         try:
             for name in names:
-                await _asked(client, "/v1/tenants", {"id": name, "name": f"Made by benchmarks.hostile.attacks: {name}"})
-            honest, attacker = [await _key(client, name) for name in names]
-            async with _client(url, attacker) as attacker_client:
-                keys = [await _key(attacker_client, None) for _ in range(key_count)]
+                await _post(client, "/v1/tenants", {"id": name, "name": f"Made by benchmarks.hostile.attacks: {name}"})
+            honest, attacker = [await _create_key(client, name) for name in names]
+            async with _open_client(url, attacker) as attacker_client:
+                keys = [await _create_key(attacker_client, None) for _ in range(key_count)]
             batches = [await _open_batch(url, key) for key in (honest, attacker)]
             yield Target(url, honest, batches[0], keys, batches[1])
         finally:
@@ -63,27 +63,27 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _client(url: str, key: str) -> httpx2.AsyncClient:
+def _open_client(url: str, key: str) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=60)
 
 
-async def _asked(client: httpx2.AsyncClient, path: str, body: object) -> dict[str, str]:
-    answer = await client.post(path, json=body)
-    answer.raise_for_status()
-    answer_body: dict[str, str] = answer.json()
+async def _post(client: httpx2.AsyncClient, path: str, body: object) -> dict[str, str]:
+    response = await client.post(path, json=body)
+    response.raise_for_status()
+    answer_body: dict[str, str] = response.json()
     return answer_body
 
 
-async def _key(client: httpx2.AsyncClient, tenant: str | None) -> str:
+async def _create_key(client: httpx2.AsyncClient, tenant: str | None) -> str:
     """Create an API key with the highest rate limit available and return its secret."""
     body = {"name": "attacks", "scopes": _SCOPES, "requests_per_minute": 1_000_000, "tenant": tenant}
-    return (await _asked(client, "/v1/keys", body))["secret"]
+    return (await _post(client, "/v1/keys", body))["secret"]
 
 
 async def _open_batch(url: str, key: str) -> str:
-    async with _client(url, key) as client:
-        answer = await client.post(
+    async with _open_client(url, key) as client:
+        response = await client.post(
             "/v1/batches?open=true", content=b'{"title": "-"}\n', headers={"Content-Type": "application/jsonl"}
         )
-        answer.raise_for_status()
-        return str(answer.json()["id"])
+        response.raise_for_status()
+        return str(response.json()["id"])

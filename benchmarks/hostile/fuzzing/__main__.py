@@ -13,15 +13,15 @@ from pathlib import Path
 from benchmarks.hostile.fuzzing.child import Readers
 from benchmarks.hostile.fuzzing.hunting import Hunt, ReaderResults
 from benchmarks.hostile.fuzzing.readers import READERS
-from benchmarks.measuring import command_line
+from benchmarks.measuring import build_parser
 
 _READERS = Readers("benchmarks.hostile.fuzzing.readers")
-_SHOWN = 100
-_SLOWEST = 10
+_SHOWN_CHARACTERS = 100
+_SLOWEST_COUNT = 10
 
 
 def main() -> None:
-    parser = command_line("hostile.fuzzing", __doc__)
+    parser = build_parser("hostile.fuzzing", __doc__)
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--only", default="", help="readers whose name contains this")
     parser.add_argument("--seed", type=int, default=None, help="random seed (default: a new one for each run)")
@@ -33,33 +33,36 @@ def main() -> None:
     seed = random.randrange(2**31) if options.seed is None else options.seed
     hunt = Hunt(_READERS, names, seed)
     hunt.run(options.minutes * 60)
-    _tell(hunt.found, seed)
+    _print_results(hunt.results, seed)
     if options.keep is not None:
-        _keep(hunt.found, options.keep)
-    if any(item.crashes or item.hangs for item in hunt.found.values()):
+        _write_texts(hunt.results, options.keep)
+    if any(results.crashes or results.hangs for results in hunt.results.values()):
         sys.exit(1)
 
 
-def _tell(results: Mapping[str, ReaderResults], seed: int) -> None:
-    cases = sum(item.cases for item in results.values())
-    crashes = sum(len(item.crashes) for item in results.values())
-    hangs = sum(len(item.hangs) for item in results.values())
-    print(f"{len(results)} readers, {cases:,} texts, seed {seed}: {crashes} kinds of crashes, {hangs} hangs.\n")
-    for name, item in results.items():
-        for crash, text in item.crashes.items():
-            print(f"crash  {name}: {crash}; {len(text):,} characters, {text[:_SHOWN]!r}")
-        for text in item.hangs:
-            print(f"hang   {name}: {len(text):,} characters, {text[:_SHOWN]!r}")
+def _print_results(results: Mapping[str, ReaderResults], seed: int) -> None:
+    case_count = sum(reader_results.cases for reader_results in results.values())
+    crash_count = sum(len(reader_results.crashes) for reader_results in results.values())
+    hang_count = sum(len(reader_results.hangs) for reader_results in results.values())
+    print(
+        f"{len(results)} readers, {case_count:,} texts, seed {seed}: "
+        f"{crash_count} kinds of crashes, {hang_count} hangs.\n"
+    )
+    for name, reader_results in results.items():
+        for crash, text in reader_results.crashes.items():
+            print(f"crash  {name}: {crash}; {len(text):,} characters, {text[:_SHOWN_CHARACTERS]!r}")
+        for text in reader_results.hangs:
+            print(f"hang   {name}: {len(text):,} characters, {text[:_SHOWN_CHARACTERS]!r}")
     print("Slowest readers, in seconds of elapsed time for one text:")
-    for name, item in sorted(results.items(), key=lambda pair: -pair[1].slowest)[:_SLOWEST]:
-        print(f"  {item.slowest:5.2f}  {name}")
+    for name, reader_results in sorted(results.items(), key=lambda pair: -pair[1].slowest)[:_SLOWEST_COUNT]:
+        print(f"  {reader_results.slowest:5.2f}  {name}")
 
 
-def _keep(results: Mapping[str, ReaderResults], folder: Path) -> None:
+def _write_texts(results: Mapping[str, ReaderResults], folder: Path) -> None:
     """Write the harmful texts to files named by reader and hash."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, item in results.items():
-        for text in (*item.crashes.values(), *item.hangs):
+    for name, reader_results in results.items():
+        for text in (*reader_results.crashes.values(), *reader_results.hangs):
             digest = hashlib.sha256(text.encode()).hexdigest()[:8]
             (folder / f"{name.replace(', ', '_')}-{digest}.txt").write_text(text, "utf-8")
 

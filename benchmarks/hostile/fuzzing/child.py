@@ -18,10 +18,10 @@ class Order(NamedTuple):
     reader: str
     seed: int
     cases: int
-    most: int = MOST_CHARACTERS
+    max_characters: int = MOST_CHARACTERS
 
 
-class Taken(NamedTuple):
+class ReadingStarted(NamedTuple):
     """Message sent before a text is read; if no outcome follows, the text made the reader hang."""
 
     text: str
@@ -49,11 +49,11 @@ def run_child(readers_location: Readers, pipe: Connection) -> None:
     readers, refusals = readers_location.load()
     pipe.send(None)
     while (order := pipe.recv()) is not None:
-        _carry_out(order, readers[order.reader], refusals, pipe)
+        _run_cases(order, readers[order.reader], refusals, pipe)
         pipe.send(None)
 
 
-def _carry_out(
+def _run_cases(
     order: Order, read: Callable[[str], object], refusals: tuple[type[Exception], ...], pipe: Connection
 ) -> None:
     @seed(order.seed)
@@ -61,20 +61,21 @@ def _carry_out(
         max_examples=order.cases, deadline=None, database=None, phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(hostile_texts(order.most))
-    def one(text: str) -> None:
-        pipe.send(Taken(text))
-        pipe.send(Outcome(_crash(read, text, refusals)))
+    @given(hostile_texts(order.max_characters))
+    def run_case(text: str) -> None:
+        pipe.send(ReadingStarted(text))
+        pipe.send(Outcome(_find_crash(read, text, refusals)))
 
-    one()
+    run_case()
 
 
-def _crash(read: Callable[[str], object], text: str, refusals: tuple[type[Exception], ...]) -> str | None:
+def _find_crash(read: Callable[[str], object], text: str, refusals: tuple[type[Exception], ...]) -> str | None:
     try:
         read(text)
     except refusals:
         return None
     except Exception as error:  # noqa: BLE001 - the purpose is to find any error
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{type(error).__name__} in {last.name}, line {last.lineno} of {last.filename.rpartition('/')[2]}"
+        last_frame = traceback.extract_tb(error.__traceback__)[-1]
+        file_name = last_frame.filename.rpartition("/")[2]
+        return f"{type(error).__name__} in {last_frame.name}, line {last_frame.lineno} of {file_name}"
     return None

@@ -23,7 +23,7 @@ from workers.sandbox.hidden_html_text import remove_hidden_text
 from workers.sandbox.page_tree import parse_page
 from workers.sandbox.refusal import Refused
 
-_MOST = 400_000
+_MAX_CHARACTERS = 400_000
 _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _ODF = "urn:oasis:names:tc:opendocument:xmlns"
 _WORD_RELATIONS = (
@@ -33,12 +33,12 @@ _WORD_RELATIONS = (
 )
 
 
-def xml_text(text: str) -> str:
+def escape_xml(text: str) -> str:
     """Return the text escaped for XML, without characters that XML does not allow."""
-    return escape("".join(item for item in text if item.isprintable() or item in "\t\n"))
+    return escape("".join(character for character in text if character.isprintable() or character in "\t\n"))
 
 
-def _package(parts: dict[str, str]) -> bytes:
+def _zip_parts(parts: dict[str, str]) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, part in parts.items():
@@ -46,47 +46,50 @@ def _package(parts: dict[str, str]) -> bytes:
     return file.getvalue()
 
 
-def _word(text: str, is_raw: bool = False) -> object:
+def _read_word(text: str, is_raw: bool = False) -> object:
     """Read a Word document with the text as a paragraph and in its style, or with `is_raw`, as the XML of the body."""
     body_xml = (
         text
         if is_raw
-        else f"<w:p><w:r><w:rPr><w:color w:val='{xml_text(text[:99])}'/></w:rPr><w:t>{xml_text(text)}</w:t></w:r></w:p>"
+        else f"<w:p><w:r><w:rPr><w:color w:val='{escape_xml(text[:99])}'/></w:rPr>"
+        f"<w:t>{escape_xml(text)}</w:t></w:r></w:p>"
     )
     document = f'<w:document xmlns:w="{_W}"><w:body>{body_xml}</w:body></w:document>'
-    return _office(
+    return _read_office(
         {"_rels/.rels": _WORD_RELATIONS, "word/document.xml": document},
-        lambda package: word_text.read_word(package, _MOST),
+        lambda package: word_text.read_word(package, _MAX_CHARACTERS),
     )
 
 
-def _open_document(text: str) -> object:
+def _read_open_document(text: str) -> object:
     content = (
         f'<office:document-content xmlns:office="{_ODF}:office:1.0" xmlns:text="{_ODF}:text:1.0" '
-        f'xmlns:table="{_ODF}:table:1.0"><office:body><office:text><text:p>{xml_text(text)}</text:p>'
-        f"<table:table><table:table-row><table:table-cell><text:p>{xml_text(text[:9_999])}</text:p></table:table-cell>"
+        f'xmlns:table="{_ODF}:table:1.0"><office:body><office:text><text:p>{escape_xml(text)}</text:p>'
+        f"<table:table><table:table-row><table:table-cell><text:p>{escape_xml(text[:9_999])}</text:p></table:table-cell>"
         "</table:table-row></table:table></office:text></office:body></office:document-content>"
     )
     parts = {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content}
-    return _office(parts, lambda package: open_document_text.read_open_document(package, _MOST))
+    return _read_office(parts, lambda package: open_document_text.read_open_document(package, _MAX_CHARACTERS))
 
 
-def _office(parts: dict[str, str], read: Callable[[office_package.OfficePackage], object]) -> object:
+def _read_office(parts: dict[str, str], read: Callable[[office_package.OfficePackage], object]) -> object:
     try:
-        return read(office_package.OfficePackage(_package(parts), 10 * _MOST))
+        return read(office_package.OfficePackage(_zip_parts(parts), 10 * _MAX_CHARACTERS))
     except Refused:
         return None
 
 
-def _file(text: str, read: Callable[[bytes, int], object]) -> object:
+def _read_file(text: str, read: Callable[[bytes, int], object]) -> object:
     try:
-        return read(text.encode("utf-8", "replace"), _MOST)
+        return read(text.encode("utf-8", "replace"), _MAX_CHARACTERS)
     except Refused:
         return None
 
 
-def _workbook(text: str) -> object:
-    cell = f'<c r="A1" t="inlineStr"><is><t>{xml_text(text)}</t></is></c><c r="B1"><f>{xml_text(text[:999])}</f></c>'
+def _read_workbook(text: str) -> object:
+    cell = (
+        f'<c r="A1" t="inlineStr"><is><t>{escape_xml(text)}</t></is></c><c r="B1"><f>{escape_xml(text[:999])}</f></c>'
+    )
     namespace = "http://schemas.openxmlformats.org"
     main, office = f"{namespace}/spreadsheetml/2006/main", f"{namespace}/officeDocument/2006/relationships"
     types = f"{namespace}/package/2006/content-types"
@@ -107,27 +110,27 @@ def _workbook(text: str) -> object:
         "</worksheet>",
     }
     try:
-        return spreadsheet_rows.read_spreadsheet(_package(parts), _MOST)
+        return spreadsheet_rows.read_spreadsheet(_zip_parts(parts), _MAX_CHARACTERS)
     except Refused:
         return None
 
 
-def _style_sheet(text: str) -> object:
+def _read_style_sheet(text: str) -> object:
     page = lxml.html.document_fromstring("<html><head><style></style></head><body><p class=a>a</p></body></html>")
     sheet = page.find(".//style")
     assert sheet is not None  # noqa: S101 - it stands in the page above
-    sheet.text = "".join(item for item in text if item.isprintable() or item in "\t\n")
+    sheet.text = "".join(character for character in text if character.isprintable() or character in "\t\n")
     return remove_hidden_text(page)
 
 
-def _page(text: str) -> object:
+def _read_page(text: str) -> object:
     try:
         return parse_page(text.encode(), "utf-8")
     except Refused:
         return None
 
 
-def _definitions(text: str) -> object:
+def _read_definitions(text: str) -> object:
     """Find the definitions in Python source; errors for invalid Python count as refusals."""
     try:
         return list(python_definitions.find_definitions("a.py", text))
@@ -137,22 +140,22 @@ def _definitions(text: str) -> object:
 
 DOCUMENT_READERS: dict[str, Callable[[str], object]] = {
     "workers.documents.tex_package.is_tex_archive": lambda text: tex_package.is_tex_archive(
-        _package({"a.txt": text, f"a{xml_text(text[:999])}.tex": ""})
+        _zip_parts({"a.txt": text, f"a{escape_xml(text[:999])}.tex": ""})
     ),
-    "workers.sandbox.hidden_html_text.remove_hidden_text": _style_sheet,
-    "workers.sandbox.html_text.read_html": lambda text: _file(text, html_text.read_html),
-    "workers.sandbox.jats_text.read_jats": lambda text: _file(
-        f"<article><body><sec><title>A</title><p>{xml_text(text)}</p></sec></body></article>", jats_text.read_jats
+    "workers.sandbox.hidden_html_text.remove_hidden_text": _read_style_sheet,
+    "workers.sandbox.html_text.read_html": lambda text: _read_file(text, html_text.read_html),
+    "workers.sandbox.jats_text.read_jats": lambda text: _read_file(
+        f"<article><body><sec><title>A</title><p>{escape_xml(text)}</p></sec></body></article>", jats_text.read_jats
     ),
-    "workers.sandbox.jats_text.read_jats, the markup": lambda text: _file(
+    "workers.sandbox.jats_text.read_jats, the markup": lambda text: _read_file(
         f"<article><body>{text}</body></article>", jats_text.read_jats
     ),
-    "workers.sandbox.open_document_text.read_open_document": _open_document,
-    "workers.sandbox.page_tree.parse_page": _page,
-    "workers.sandbox.python_definitions.find_definitions": _definitions,
-    "workers.sandbox.rich_text.read_rich_text": lambda text: _file(f"{{\\rtf1 {text}}}", rich_text.read_rich_text),
-    "workers.sandbox.spreadsheet_rows.read_spreadsheet": _workbook,
-    "workers.sandbox.tex_document.tex_files": lambda text: _file(text, tex_document.tex_files),
-    "workers.sandbox.word_text.read_word": _word,
-    "workers.sandbox.word_text.read_word, the body": lambda text: _word(text, is_raw=True),
+    "workers.sandbox.open_document_text.read_open_document": _read_open_document,
+    "workers.sandbox.page_tree.parse_page": _read_page,
+    "workers.sandbox.python_definitions.find_definitions": _read_definitions,
+    "workers.sandbox.rich_text.read_rich_text": lambda text: _read_file(f"{{\\rtf1 {text}}}", rich_text.read_rich_text),
+    "workers.sandbox.spreadsheet_rows.read_spreadsheet": _read_workbook,
+    "workers.sandbox.tex_document.tex_files": lambda text: _read_file(text, tex_document.tex_files),
+    "workers.sandbox.word_text.read_word": _read_word,
+    "workers.sandbox.word_text.read_word, the body": lambda text: _read_word(text, is_raw=True),
 }

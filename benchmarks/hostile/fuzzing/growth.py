@@ -14,43 +14,43 @@ from typing import NamedTuple
 
 from benchmarks.hostile.fuzzing.hostile_texts import MOST_CHARACTERS, REPEATED
 from benchmarks.hostile.fuzzing.readers import READERS, REFUSALS
-from benchmarks.measuring import command_line
+from benchmarks.measuring import build_parser
 
-_MOST_TIMES = 2.5
-_LEAST_SECONDS = 0.05
-_SHOWN = 10
+_MAX_RATIO = 2.5
+_MIN_SECONDS = 0.05
+_SHOWN_COUNT = 10
 _TRIES = 3
 
 
 class Growth(NamedTuple):
     unit: str
-    half: float
-    whole: float
+    half_seconds: float
+    whole_seconds: float
     """Processor time in seconds, the minimum of several attempts."""
 
     @property
-    def times(self) -> float:
-        return self.whole / max(self.half, 1e-9)
+    def ratio(self) -> float:
+        return self.whole_seconds / max(self.half_seconds, 1e-9)
 
     @property
     def is_too_much(self) -> bool:
-        return self.whole >= _LEAST_SECONDS and self.times > _MOST_TIMES
+        return self.whole_seconds >= _MIN_SECONDS and self.ratio > _MAX_RATIO
 
 
-def growth_of(read: Callable[[str], object], unit: str, characters: int) -> Growth:
-    growth = Growth(unit, _seconds(read, unit, characters // 2), _seconds(read, unit, characters))
+def measure_growth(read: Callable[[str], object], unit: str, characters: int) -> Growth:
+    growth = Growth(unit, _measure_seconds(read, unit, characters // 2), _measure_seconds(read, unit, characters))
     for _ in range(_TRIES - 1):
         if not growth.is_too_much:
             break
         growth = Growth(
             unit,
-            min(growth.half, _seconds(read, unit, characters // 2)),
-            min(growth.whole, _seconds(read, unit, characters)),
+            min(growth.half_seconds, _measure_seconds(read, unit, characters // 2)),
+            min(growth.whole_seconds, _measure_seconds(read, unit, characters)),
         )
     return growth
 
 
-def _seconds(read: Callable[[str], object], unit: str, characters: int) -> float:
+def _measure_seconds(read: Callable[[str], object], unit: str, characters: int) -> float:
     text = unit * max(1, characters // len(unit))
     gc.collect()
     gc.disable()
@@ -63,29 +63,32 @@ def _seconds(read: Callable[[str], object], unit: str, characters: int) -> float
 
 
 def main() -> None:
-    parser = command_line("hostile.fuzzing.growth", __doc__)
+    parser = build_parser("hostile.fuzzing.growth", __doc__)
     parser.add_argument("--characters", type=int, default=MOST_CHARACTERS)
     parser.add_argument("--only", default="", help="readers whose name contains this")
     options = parser.parse_args()
     gc.freeze()  # excludes the libraries from garbage collection between readings
     growths_by_reader = {
-        name: [growth_of(read, unit, options.characters) for unit in REPEATED]
+        name: [measure_growth(read, unit, options.characters) for unit in REPEATED]
         for name, read in READERS.items()
         if options.only in name
     }
-    measurements = [(name, item) for name, growths in growths_by_reader.items() for item in growths]
-    excessive = [(name, item) for name, item in measurements if item.is_too_much]
-    counted = sum(item.whole >= _LEAST_SECONDS for _, item in measurements)
+    measurements = [(name, growth) for name, growths in growths_by_reader.items() for growth in growths]
+    excessive = [(name, growth) for name, growth in measurements if growth.is_too_much]
+    counted_growths = sum(growth.whole_seconds >= _MIN_SECONDS for _, growth in measurements)
     print(
         f"{len(growths_by_reader)} readers, {len(measurements):,} texts of {options.characters:,} characters and of "
-        f"half as many; {counted:,} "
-        f"took long enough to count; {len(excessive)} took more than {_MOST_TIMES:g} times as long for the whole "
+        f"half as many; {counted_growths:,} "
+        f"took long enough to count; {len(excessive)} took more than {_MAX_RATIO:g} times as long for the whole "
         "text.\n"
     )
-    slowest = sorted(measurements, key=lambda pair: -pair[1].whole)[:_SHOWN]
+    slowest = sorted(measurements, key=lambda pair: -pair[1].whole)[:_SHOWN_COUNT]
     for title, rows in (("Growth too high", excessive), ("Slowest", slowest)):
-        for name, item in rows:
-            print(f"{title}: {item.half:.2f} s, {item.whole:.2f} s ({item.times:.1f} times)  {name}  {item.unit!r}")
+        for name, growth in rows:
+            print(
+                f"{title}: {growth.half_seconds:.2f} s, {growth.whole_seconds:.2f} s ({growth.ratio:.1f} times)  "
+                f"{name}  {growth.unit!r}"
+            )
     sys.exit(bool(excessive))
 
 

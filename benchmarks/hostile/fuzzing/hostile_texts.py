@@ -29,10 +29,10 @@ def hostile_texts(max_length: int = MOST_CHARACTERS) -> st.SearchStrategy[str]:
     """Return a strategy for texts of at most `max_length` characters: meaningful pieces, arbitrary text, and long
     repetitions."""
     short_pieces = st.one_of(st.sampled_from(PIECES), st.sampled_from(REPEATED), st.text(max_size=30))
-    run = st.builds(_run, st.sampled_from(REPEATED) | st.text(min_size=1, max_size=6), st.integers(1, max_length))
+    run = st.builds(_repeat, st.sampled_from(REPEATED) | st.text(min_size=1, max_size=6), st.integers(1, max_length))
     parts = st.lists(st.one_of(short_pieces, short_pieces, run), min_size=1, max_size=6)
     return parts.map(lambda pieces: "".join(pieces)[:max_length])
 
 
-def _run(unit: str, characters: int) -> str:
+def _repeat(unit: str, characters: int) -> str:
     return unit * max(1, characters // len(unit))

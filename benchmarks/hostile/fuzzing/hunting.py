@@ -10,11 +10,11 @@ from multiprocessing.process import BaseProcess
 
 import psutil
 
-from benchmarks.hostile.fuzzing.child import Order, Outcome, Readers, Taken, run_child
+from benchmarks.hostile.fuzzing.child import Order, Outcome, Readers, ReadingStarted, run_child
 from benchmarks.hostile.fuzzing.hostile_texts import MOST_CHARACTERS
 
 _START_SECONDS = 600.0
-_LOOK_SECONDS = 0.5
+_POLL_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ReaderResults:
     slowest: float = 0.0
     """Maximum elapsed seconds for one text."""
 
-    def note(self, text: str, outcome: Outcome, seconds: float) -> None:
+    def add(self, text: str, outcome: Outcome, seconds: float) -> None:
         self.cases += 1
         self.slowest = max(self.slowest, seconds)
         if outcome.crash is not None:
@@ -55,48 +55,48 @@ class Hunt:
         self._readers = readers
         self._limits = limits or Limits()
         self._seed = seed
-        self.found = {name: ReaderResults() for name in names}
+        self.results = {name: ReaderResults() for name in names}
 
     def run(self, seconds: float) -> None:
         """Run for the specified seconds, but at least one round."""
-        end = time.monotonic() + seconds
-        orders = self._orders(end)
+        deadline = time.monotonic() + seconds
+        orders = self._generate_orders(deadline)
         order = next(orders, None)
         while order is not None:
-            with self._child() as (process, pipe):
-                while order is not None and self._survives(order, process, pipe):
+            with self._start_child() as (process, pipe):
+                while order is not None and self._run_order(order, process, pipe):
                     order = next(orders, None)
             order = next(orders, None) if order is not None else None
 
-    def _orders(self, end: float) -> Iterator[Order]:
+    def _generate_orders(self, deadline: float) -> Iterator[Order]:
         round_number = 0
-        while round_number == 0 or time.monotonic() < end:
-            for name in self.found:
-                if round_number and time.monotonic() >= end:
+        while round_number == 0 or time.monotonic() < deadline:
+            for name in self.results:
+                if round_number and time.monotonic() >= deadline:
                     return
                 yield Order(name, self._seed + round_number, self._limits.cases, self._limits.characters)
             round_number += 1
 
-    def _survives(self, order: Order, process: BaseProcess, pipe: Connection) -> bool:
+    def _run_order(self, order: Order, process: BaseProcess, pipe: Connection) -> bool:
         """Run an order; return False if the process hung and must be replaced."""
-        results = self.found[order.reader]
+        results = self.results[order.reader]
         pipe.send(order)
-        while (taken := pipe.recv()) is not None:
-            assert isinstance(taken, Taken)  # noqa: S101 - the protocol of the child
+        while (message := pipe.recv()) is not None:
+            assert isinstance(message, ReadingStarted)  # noqa: S101 - the protocol of the child
             began = time.monotonic()
-            outcome = self._outcome(process, pipe, began)
+            outcome = self._wait_for_outcome(process, pipe, began)
             if outcome is None:
                 results.cases += 1
-                results.hangs.append(taken.text)
+                results.hangs.append(message.text)
                 return False
-            results.note(taken.text, outcome, time.monotonic() - began)
+            results.add(message.text, outcome, time.monotonic() - began)
         return True
 
-    def _outcome(self, process: BaseProcess, pipe: Connection, began: float) -> Outcome | None:
+    def _wait_for_outcome(self, process: BaseProcess, pipe: Connection, began: float) -> Outcome | None:
         """Return the outcome of the current text, or None if it exceeds the limits."""
-        before = _processor_seconds(process)
-        while not pipe.poll(_LOOK_SECONDS):
-            cpu_seconds = _processor_seconds(process) - before
+        cpu_before = _read_processor_seconds(process)
+        while not pipe.poll(_POLL_SECONDS):
+            cpu_seconds = _read_processor_seconds(process) - cpu_before
             if cpu_seconds > self._limits.processor_seconds or time.monotonic() - began > self._limits.wall_seconds:
                 return None
         try:
@@ -105,26 +105,26 @@ class Hunt:
             return Outcome("the process died")
 
     @contextmanager
-    def _child(self) -> Iterator[tuple[BaseProcess, Connection]]:
+    def _start_child(self) -> Iterator[tuple[BaseProcess, Connection]]:
         """Start a child process that has imported the readers, and kill it at the end. Raises RuntimeError if it does
         not start."""
         context = multiprocessing.get_context("spawn")
-        ours, its = context.Pipe()
-        process = context.Process(target=run_child, args=(self._readers, its), daemon=True)
+        parent_pipe, child_pipe = context.Pipe()
+        process = context.Process(target=run_child, args=(self._readers, child_pipe), daemon=True)
         process.start()
-        its.close()
+        child_pipe.close()
         try:
-            if not ours.poll(_START_SECONDS):
+            if not parent_pipe.poll(_START_SECONDS):
                 raise RuntimeError("The child process did not start in time.")
-            ours.recv()
-            yield process, ours
+            parent_pipe.recv()
+            yield process, parent_pipe
         finally:
             process.kill()
             process.join()
-            ours.close()
+            parent_pipe.close()
 
 
-def _processor_seconds(process: BaseProcess) -> float:
+def _read_processor_seconds(process: BaseProcess) -> float:
     try:
         times = psutil.Process(process.pid).cpu_times()
     except psutil.Error:

@@ -46,7 +46,7 @@ from assayer.prompts import fence
 from assayer.text import headings, raised_text
 from assayer.text.sanitise import build_hidden_flags
 from assayer_client import errors as client_errors
-from benchmarks.hostile.fuzzing.document_readers import DOCUMENT_READERS, xml_text
+from benchmarks.hostile.fuzzing.document_readers import DOCUMENT_READERS, escape_xml
 from cluster.cli import mcp, output
 from cluster.corpora import tei_records
 from cluster.mcp import callers
@@ -79,7 +79,7 @@ class _Answer(BaseModel):
     title: str = ""
 
 
-def _table(text: str) -> object:
+def _read_table(text: str) -> object:
     rows = (
         tables.IdeaTableRow(number=1, cells=("title", "text")),
         tables.IdeaTableRow(number=2, cells=(text[:999], text), hidden=(text[:999],)),
@@ -87,29 +87,29 @@ def _table(text: str) -> object:
     return list(tables.table_ideas(tables.IdeaTable(sheet="a", rows=rows), "a.xlsx").rows)
 
 
-def _json_of_source(text: str) -> object:
+def _read_source_json(text: str) -> object:
     body = text.encode("utf-8", "replace")
     return source_requests.parse_json(SourceResponse(200, body, _NOW, False), _Answer, "a test")
 
 
-def _first_bytes(text: str) -> object:
+def _check_first_bytes(text: str) -> object:
     return content_types.check_first_bytes(text.encode("utf-8", "replace")[:2_048], "text/html", ("html", "pdf"), "a")
 
 
-def _record(text: str) -> object:
+def _read_record(text: str) -> object:
     tei = (
-        f'<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt><title>{xml_text(text[:999])}</title>'
-        f"</titleStmt></fileDesc><profileDesc><abstract><p>{xml_text(text)}</p></abstract></profileDesc></teiHeader>"
-        f"<text><body><div><head>A</head><p>{xml_text(text)}</p></div></body></text></TEI>"
+        f'<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt><title>{escape_xml(text[:999])}</title>'
+        f"</titleStmt></fileDesc><profileDesc><abstract><p>{escape_xml(text)}</p></abstract></profileDesc></teiHeader>"
+        f"<text><body><div><head>A</head><p>{escape_xml(text)}</p></div></body></text></TEI>"
     )
-    return _refused(lambda: tei_records.parse_tei_record(tei.encode("utf-8", "replace"), "a"))
+    return _allow_refusal(lambda: tei_records.parse_tei_record(tei.encode("utf-8", "replace"), "a"))
 
 
-def _file(text: str) -> io.BytesIO:
+def _open_text(text: str) -> io.BytesIO:
     return io.BytesIO(text.encode("utf-8", "replace"))
 
 
-def _merged(text: str) -> object:
+def _read_merged_ids(text: str) -> object:
     """Read the text as a file in the snapshot's format; csv.Error counts as a refusal."""
     try:
         return list(openalex_snapshot.read_merged_ids(io.StringIO(text)))
@@ -117,7 +117,7 @@ def _merged(text: str) -> object:
         return None
 
 
-def _refused(read: Callable[[], object]) -> object:
+def _allow_refusal(read: Callable[[], object]) -> object:
     """Call a reader; ValueError counts as a refusal, because callers skip invalid records."""
     try:
         return read()
@@ -125,27 +125,27 @@ def _refused(read: Callable[[], object]) -> object:
         return None
 
 
-def _oai(text: str) -> object:
+def _read_oai(text: str) -> object:
     page = (
         '<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords><record><header><identifier>a</identifier>'
-        f"<datestamp>2026-01-01</datestamp></header><metadata><arXiv><id>{xml_text(text[:99])}</id><title>{xml_text(text)}</title><abstract>{xml_text(text)}</abstract></arXiv></metadata></record></ListRecords></OAI-PMH>"
+        f"<datestamp>2026-01-01</datestamp></header><metadata><arXiv><id>{escape_xml(text[:99])}</id><title>{escape_xml(text)}</title><abstract>{escape_xml(text)}</abstract></arXiv></metadata></record></ListRecords></OAI-PMH>"
     )
     return arxiv_oai.read_oai_page(page.encode("utf-8", "replace"))
 
 
-def _header(read: Callable[[str], object]) -> Callable[[str], object]:
+def _limit_header(read: Callable[[str], object]) -> Callable[[str], object]:
     """Wrap a reader of request headers, which together have at most 64 kB; an HttpProblem counts as an answer."""
 
-    def reading(text: str) -> object:
+    def read_header(text: str) -> object:
         try:
             return read(text[:65_536])
         except HttpProblem:
             return None
 
-    return reading
+    return read_header
 
 
-def _institutions(text: str) -> object:
+def _find_institutions(text: str) -> object:
     name = institutions.parse_institution_name(["university", "of", "turin"])
     if name is None:
         raise LookupError(name)
@@ -211,7 +211,7 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
         f"---\n{text}\n---\nA plan"
     ),
     "assayer.ideas.record_fields.why_unread": lambda text: record_fields.why_unread(text, text),
-    "assayer.ideas.tables.table_ideas": _table,
+    "assayer.ideas.tables.table_ideas": _read_table,
     "assayer.ideas.tables.check_columns": lambda text: tables.check_columns(text.split(","), "a test"),
     "assayer.methods.debate.turns.check_debate_quote": lambda text: turns.check_debate_quote(
         _ITEM.model_copy(update={"idea": text}), "idea", text[:300]
@@ -233,33 +233,35 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer_client.errors.problem_of": lambda text: client_errors.problem_of(
         400, {"content-type": "application/problem+json"}, text.encode("utf-8", "replace"), _NOW
     ),
-    "assayer_client.errors.seconds_to_wait": _header(lambda text: client_errors.seconds_to_wait(text, _NOW)),
+    "assayer_client.errors.seconds_to_wait": _limit_header(lambda text: client_errors.seconds_to_wait(text, _NOW)),
     "cluster.cli.mcp.host_and_port": mcp.host_and_port,
     "cluster.cli.output.make_safe_name": output.make_safe_name,
-    "cluster.corpora.tei_records.parse_tei_record": _record,
-    "cluster.mcp.callers.bearer_key": _header(callers.bearer_key),
-    "index.ingest.arxiv_oai.read_oai_page": _oai,
-    "index.ingest.openalex_snapshot.read_merged_ids": _merged,
-    "index.records.json_lines.bounded_lines": lambda text: list(json_lines.bounded_lines(_file(text))),
-    "index.records.json_lines.read_lines": lambda text: list(json_lines.read_lines(_file(text))),
-    "index.records.paper_record.parse_last_day": lambda text: _refused(lambda: paper_record.parse_last_day(text)),
-    "index.records.paper_record.works_from_json": lambda text: _refused(lambda: paper_record.works_from_json(text)),
+    "cluster.corpora.tei_records.parse_tei_record": _read_record,
+    "cluster.mcp.callers.bearer_key": _limit_header(callers.bearer_key),
+    "index.ingest.arxiv_oai.read_oai_page": _read_oai,
+    "index.ingest.openalex_snapshot.read_merged_ids": _read_merged_ids,
+    "index.records.json_lines.bounded_lines": lambda text: list(json_lines.bounded_lines(_open_text(text))),
+    "index.records.json_lines.read_lines": lambda text: list(json_lines.read_lines(_open_text(text))),
+    "index.records.paper_record.parse_last_day": lambda text: _allow_refusal(lambda: paper_record.parse_last_day(text)),
+    "index.records.paper_record.works_from_json": lambda text: _allow_refusal(
+        lambda: paper_record.works_from_json(text)
+    ),
     "index.segments.content_graph.extract_contents": lambda text: content_graph.extract_contents(text[:999], text),
     "index.segments.content_readings.text_key": lambda text: content_readings.text_key("A title", text),
     "index.segments.passages.paper_text": lambda text: passages.paper_text("A title", text),
     "index.segments.passages.passages_of": lambda text: passages.passages_of(0, text, (text,)),
-    "orchestrator.web.content_negotiation.require_media_type": _header(
+    "orchestrator.web.content_negotiation.require_media_type": _limit_header(
         lambda text: content_negotiation.require_media_type(text, ("text/html",))
     ),
-    "orchestrator.web.content_negotiation.choose_media_type": _header(
+    "orchestrator.web.content_negotiation.choose_media_type": _limit_header(
         lambda text: content_negotiation.choose_media_type(text, ("text/html",))
     ),
-    "orchestrator.web.content_negotiation.parse_preferred_wait": _header(
+    "orchestrator.web.content_negotiation.parse_preferred_wait": _limit_header(
         lambda text: content_negotiation.parse_preferred_wait((text,), 60)
     ),
-    "orchestrator.web.pagination.decode_cursor": _header(pagination.decode_cursor),
-    "orchestrator.web.pagination.decode_panel_cursor": _header(pagination.decode_panel_cursor),
-    "orchestrator.services.batch_summaries.parse_tags": _header(batch_summaries.parse_tags),
+    "orchestrator.web.pagination.decode_cursor": _limit_header(pagination.decode_cursor),
+    "orchestrator.web.pagination.decode_panel_cursor": _limit_header(pagination.decode_panel_cursor),
+    "orchestrator.services.batch_summaries.parse_tags": _limit_header(batch_summaries.parse_tags),
     "orchestrator.web.validation_errors.build_json_pointer": lambda text: validation_errors.build_json_pointer(
         text.split()
     ),
@@ -270,11 +272,11 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "orchestrator.reviewing.institutions.parse_institution_name": lambda text: institutions.parse_institution_name(
         text.split()
     ),
-    "orchestrator.reviewing.institutions.find_institution": _institutions,
+    "orchestrator.reviewing.institutions.find_institution": _find_institutions,
     "workers.fetching.content_types.check_declared_type": lambda text: content_types.check_declared_type(
         text, ("html", "pdf"), "a test"
     ),
-    "workers.fetching.content_types.check_first_bytes": _first_bytes,
+    "workers.fetching.content_types.check_first_bytes": _check_first_bytes,
     "workers.fetching.ssrf_guard.loggable_url": ssrf_guard.loggable_url,
     "workers.full_texts.pdf_locations.additional_pdf_locations": lambda text: pdf_locations.additional_pdf_locations(
         (text,), (), HostSettings()
@@ -288,5 +290,5 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "workers.literature_apis.query_encoding.url_batches": lambda text: list(
         query_encoding.url_batches(text.split(), 50, 2_000)
     ),
-    "workers.outbound.source_requests.parse_json": _json_of_source,
+    "workers.outbound.source_requests.parse_json": _read_source_json,
 }

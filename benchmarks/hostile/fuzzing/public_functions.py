@@ -13,28 +13,43 @@ from benchmarks.hostile.fuzzing.exempt import EXEMPT
 
 _ROOT = Path(__file__).parents[3]
 _PACKAGES = ("assayer", "workers", "orchestrator", "index", "cluster", "client/assayer_client")
-_TEXTS = {"str", "bytes", "BinaryIO"}
-_NAMES = {"abstract", "body", "content", "data", "document", "html", "idea", "passage", "pdf", "tei", "text", "words"}
+_TEXT_TYPES = {"str", "bytes", "BinaryIO"}
+_TEXT_ARGUMENTS = {
+    "abstract",
+    "body",
+    "content",
+    "data",
+    "document",
+    "html",
+    "idea",
+    "passage",
+    "pdf",
+    "tei",
+    "text",
+    "words",
+}
 """Names of arguments that contain a text in any position."""
-_STRAY = re.compile("([\uf780-\uf7ff])")
+_STRAY_BYTE = re.compile("([\uf780-\uf7ff])")
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def bytes_of(text: str) -> bytes:
+def encode_text(text: str) -> bytes:
     """Encode as UTF-8, except that U+F780 to U+F7FF become the bytes 0x80 to 0xFF, which are invalid UTF-8."""
-    pieces = _STRAY.split(text)
-    return b"".join(bytes([ord(piece) - 0xF700]) if _STRAY.fullmatch(piece) else piece.encode() for piece in pieces)
+    pieces = _STRAY_BYTE.split(text)
+    return b"".join(
+        bytes([ord(piece) - 0xF700]) if _STRAY_BYTE.fullmatch(piece) else piece.encode() for piece in pieces
+    )
 
 
 @cache
-def public_functions_of_texts() -> dict[str, _Function]:
-    """Return the public functions that take a text or bytes first, or under a name in `_NAMES`, by full name."""
+def find_text_functions() -> dict[str, _Function]:
+    """Return by full name the public functions that take a text or bytes, first or as one of `_TEXT_ARGUMENTS`."""
     return {
         f"{module}.{node.name}": node
-        for module, tree in _modules()
+        for module, tree in _parse_modules()
         for node in tree.body
-        if isinstance(node, _Function) and node.name in _exports(tree) and _takes(node)
+        if isinstance(node, _Function) and node.name in _list_exports(tree) and _takes_text(node)
     }
 
 
@@ -44,31 +59,31 @@ def is_exempt(function: str) -> bool:
     return any(".".join(parts[:length]) in EXEMPT for length in range(1, len(parts) + 1))
 
 
-def readers_of_one_text(known_names: Container[str]) -> dict[str, Callable[[str], object]]:
+def build_readers(known_names: Container[str]) -> dict[str, Callable[[str], object]]:
     """Return the functions that need one text or bytes and nothing else, without those that are known or exempt."""
     return {
-        name: _reader(name, kind)
-        for name, node in public_functions_of_texts().items()
-        if name not in known_names and not is_exempt(name) and (kind := _only_argument(node))
+        name: _build_reader(name, kind)
+        for name, node in find_text_functions().items()
+        if name not in known_names and not is_exempt(name) and (kind := _get_only_argument(node))
     }
 
 
-def _reader(name: str, kind: str) -> Callable[[str], object]:
+def _build_reader(name: str, kind: str) -> Callable[[str], object]:
     module, _, function = name.rpartition(".")
     read = getattr(importlib.import_module(module), function)
 
-    def whole(text: str) -> object:
-        result = read(bytes_of(text) if kind == "bytes" else text)
+    def read_fully(text: str) -> object:
+        result = read(encode_text(text) if kind == "bytes" else text)
         return list(result) if isinstance(result, Iterator) else result
 
-    return whole
+    return read_fully
 
 
-def _only_argument(function: _Function) -> str | None:
+def _get_only_argument(function: _Function) -> str | None:
     """Return the type of the only required argument if it is `str` or `bytes`, otherwise None."""
     arguments = [*function.args.posonlyargs, *function.args.args]
     required_count = (
-        len(arguments) - len(function.args.defaults) + sum(item is None for item in function.args.kw_defaults)
+        len(arguments) - len(function.args.defaults) + sum(default is None for default in function.args.kw_defaults)
     )
     annotation = arguments[0].annotation if arguments else None
     if isinstance(function, ast.AsyncFunctionDef) or required_count != 1 or not isinstance(annotation, ast.Name):
@@ -76,14 +91,14 @@ def _only_argument(function: _Function) -> str | None:
     return annotation.id if annotation.id in {"str", "bytes"} else None
 
 
-def _modules() -> Iterator[tuple[str, ast.Module]]:
+def _parse_modules() -> Iterator[tuple[str, ast.Module]]:
     for package in _PACKAGES:
         for path in sorted((_ROOT / package).rglob("*.py")):
             parts = path.relative_to((_ROOT / package).parent).with_suffix("").parts
             yield ".".join(parts).removesuffix(".__init__"), ast.parse(path.read_text("utf-8"))
 
 
-def _exports(tree: ast.Module) -> set[str]:
+def _list_exports(tree: ast.Module) -> set[str]:
     """Return the names in `__all__`; of a module without it, the functions without a leading underscore."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
@@ -92,13 +107,16 @@ def _exports(tree: ast.Module) -> set[str]:
     return {function.name for function in functions if not function.name.startswith("_")}
 
 
-def _takes(function: _Function) -> bool:
+def _takes_text(function: _Function) -> bool:
     arguments = [*function.args.posonlyargs, *function.args.args]
-    return any(_is_text(item) and (place == 0 or item.arg in _NAMES) for place, item in enumerate(arguments))
+    return any(
+        _is_text(argument) and (position == 0 or argument.arg in _TEXT_ARGUMENTS)
+        for position, argument in enumerate(arguments)
+    )
 
 
 def _is_text(argument: ast.arg) -> bool:
     """Return whether the argument is a text, bytes or a sequence of texts, but not a mapping or a function."""
     parts = list(ast.walk(argument.annotation)) if argument.annotation else []
     names = {part.id for part in parts if isinstance(part, ast.Name)}
-    return bool(names & _TEXTS) and not names & {"Mapping", "Callable", "dict"}
+    return bool(names & _TEXT_TYPES) and not names & {"Mapping", "Callable", "dict"}

@@ -17,9 +17,9 @@ from assayer.reference_lists import (
 )
 from workers.sandbox import apacite, tex_acronyms, tex_groups, tex_units
 
-_ENTRY = 4_000
+_ENTRY_CHARACTERS = 4_000
 """Length to which the parser cuts an entry before reading it."""
-_FIELDS = 1_500
+_FIELDS_CHARACTERS = 1_500
 """Length of an entry above which its fields are not read."""
 
 REFERENCE_READERS: dict[str, Callable[[str], object]] = {
@@ -28,23 +28,23 @@ REFERENCE_READERS: dict[str, Callable[[str], object]] = {
         text, "a test"
     ),
     "assayer.reference_lists.bibtex.amsrefs_as_bibtex": lambda text: bibtex.amsrefs_as_bibtex(
-        f"\\bib{{lee}}{{article}}{{title={{{text[:_ENTRY]}}}}}"
+        f"\\bib{{lee}}{{article}}{{title={{{text[:_ENTRY_CHARACTERS]}}}}}"
     ),
     "assayer.reference_lists.bibtex.read_bibtex, a key": lambda text: bibtex.read_bibtex(f"@book{{{text}"),
     "assayer.reference_lists.bibtex.read_bibtex, a field": lambda text: bibtex.read_bibtex(
         f"@article{{lee, title = {{{text}}}, year = 2019}}"
     ),
-    "assayer.reference_lists.entry_fields.fields_of": lambda text: entry_fields.fields_of(text[:_FIELDS]),
-    "assayer.reference_lists.entry_names.authors_in": lambda text: entry_names.authors_in(text[:_FIELDS]),
-    "assayer.reference_lists.entry_shape.year_of": lambda text: entry_shape.year_of(text[:_ENTRY]),
+    "assayer.reference_lists.entry_fields.fields_of": lambda text: entry_fields.fields_of(text[:_FIELDS_CHARACTERS]),
+    "assayer.reference_lists.entry_names.authors_in": lambda text: entry_names.authors_in(text[:_FIELDS_CHARACTERS]),
+    "assayer.reference_lists.entry_shape.year_of": lambda text: entry_shape.year_of(text[:_ENTRY_CHARACTERS]),
     "assayer.reference_lists.identifiers.rejoin_identifiers": lambda text: identifiers.rejoin_identifiers(
-        text[:_ENTRY]
+        text[:_ENTRY_CHARACTERS]
     ),
     "assayer.reference_lists.list_tables.convert_table_rows": lambda text: list_tables.convert_table_rows(
         ["| Author | Title |", "|---|---|", *(f"| {line} | {line} |" for line in text.split("\n"))]
     ),
     "assayer.reference_lists.note_entries.entries_of_note": lambda text: list(
-        note_entries.entries_of_note("1", (text[:_ENTRY],))
+        note_entries.entries_of_note("1", (text[:_ENTRY_CHARACTERS],))
     ),
     "assayer.reference_lists.parting.cut_spans": lambda text: parting.cut_spans(
         text, [(place, place + 5) for place in range(0, len(text), 10)]

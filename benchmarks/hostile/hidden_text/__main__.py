@@ -13,12 +13,12 @@ from itertools import islice
 from assayer.models import Absent
 from assayer.plan_review.checklist import checklist
 from benchmarks.hostile.hidden_text.html_ways import HONEST_HTML_WAYS, HTML_WAYS
-from benchmarks.hostile.hidden_text.office_ways import HONEST_WORD_WAYS, ODT_WAYS, WORD_WAYS, as_odt, as_word
+from benchmarks.hostile.hidden_text.office_ways import HONEST_WORD_WAYS, ODT_WAYS, WORD_WAYS, build_odt, build_word
 from benchmarks.hostile.hidden_text.orders import ORDERS
-from benchmarks.hostile.hidden_text.pdf_pages import Page, as_pdf
+from benchmarks.hostile.hidden_text.pdf_pages import Page, build_pdf
 from benchmarks.hostile.hidden_text.pdf_ways import HONEST_PDF_WAYS, PDF_WAYS
-from benchmarks.hostile.hidden_text.sources import as_page, as_pdf_of, as_pdf_pages, ideas
-from benchmarks.measuring import command_line
+from benchmarks.hostile.hidden_text.sources import build_idea_pdf, build_page, draw_pages, read_honest_ideas
+from benchmarks.measuring import build_parser
 from benchmarks.records import DATA
 from workers.documents.document_parsing import read_document
 from workers.documents.limits import OfficeLimits, PdfLimits
@@ -26,11 +26,11 @@ from workers.documents.parsed_text import ParsedText
 from workers.documents.pdf_reader import pdf_text
 from workers.sandbox.page_extraction import extract_article
 
-_LATIN = [text for text in ORDERS.values() if text.encode("cp1252", "ignore").decode("cp1252") == text]
+_LATIN_ORDERS = [text for text in ORDERS.values() if text.encode("cp1252", "ignore").decode("cp1252") == text]
 _TODAY = "2026-01-01"
 
 
-def _letters(text: str) -> str:
+def _extract_letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))
 
 
@@ -45,15 +45,18 @@ class _Tally:
     def add(self, way: str, order: str, text: str, flagged_text: str, clean_text: str) -> None:
         """Count one attacked copy: its visible text, its flagged texts (`flagged_text`), and the text of the clean
         copy."""
-        is_in_text, is_flagged = _letters(order) in _letters(text), _letters(order) in _letters(flagged_text)
+        is_in_text, is_flagged = (
+            _extract_letters(order) in _extract_letters(text),
+            _extract_letters(order) in _extract_letters(flagged_text),
+        )
         counts = self._counts.setdefault(way, Counter())
         counts["copies"] += 1
         counts["flagged"] += is_flagged
         counts["left out"] += not is_in_text
         counts["missed"] += is_in_text and not is_flagged
-        self._shifts.append(_stated(text) - _stated(clean_text))
+        self._shifts.append(_count_stated(text) - _count_stated(clean_text))
 
-    def tell(self) -> None:
+    def print_table(self) -> None:
         print(f"\n{self._kind} | copies | flagged | left out | missed")
         for way, counts in self._counts.items():
             print(f"{way} | {counts['copies']} | {counts['flagged']} | {counts['left out']} | {counts['missed']}")
@@ -64,93 +67,103 @@ class _Tally:
               f"{len(self._shifts)} attacked copies")  # fmt: skip
 
 
-def _stated(text: str) -> int:
+def _count_stated(text: str) -> int:
     """Return the number of checklist rows that a text states, as a score without a language model."""
     rows = checklist(text)
     return 0 if isinstance(rows, Absent) else sum(row.outcome == "stated" for row in rows)
 
 
-async def _pdfs(copies: int) -> None:
+async def _measure_pdfs(copies: int) -> None:
     tally = _Tally("PDF")
     false_flags = 0
-    for number, idea in enumerate(islice(ideas(), copies)):
-        body = as_pdf_pages(idea)[0]
-        orders = {way: _LATIN[(number + place) % len(_LATIN)] for place, way in enumerate(PDF_WAYS)}
+    for number, idea in enumerate(islice(read_honest_ideas(), copies)):
+        body = draw_pages(idea)[0]
+        orders = {way: _LATIN_ORDERS[(number + position) % len(_LATIN_ORDERS)] for position, way in enumerate(PDF_WAYS)}
         pages = [PDF_WAYS[way](body, order) for way, order in orders.items()]
-        clean_reading = await pdf_text(as_pdf([Page(body)]), PdfLimits(), "The PDF")
-        for place, way in enumerate(orders):
-            read = await pdf_text(as_pdf([pages[place]]), PdfLimits(), "The PDF")
-            tally.add(way, orders[way], read.text, " ".join(item.text for item in read.hidden), clean_reading.text)
-        honest = [way(body, _LATIN[number % len(_LATIN)]) for way in HONEST_PDF_WAYS.values()]
-        false_flags += len((await pdf_text(as_pdf(honest), PdfLimits(), "The PDF")).hidden)
-    tally.tell()
+        clean_reading = await pdf_text(build_pdf([Page(body)]), PdfLimits(), "The PDF")
+        for position, way in enumerate(orders):
+            reading = await pdf_text(build_pdf([pages[position]]), PdfLimits(), "The PDF")
+            tally.add(
+                way,
+                orders[way],
+                reading.text,
+                " ".join(hidden_text.text for hidden_text in reading.hidden),
+                clean_reading.text,
+            )
+        honest_pages = [way(body, _LATIN_ORDERS[number % len(_LATIN_ORDERS)]) for way in HONEST_PDF_WAYS.values()]
+        false_flags += len((await pdf_text(build_pdf(honest_pages), PdfLimits(), "The PDF")).hidden)
+    tally.print_table()
     print(f"honest ways of PDFs: {false_flags} false flags on {copies * len(HONEST_PDF_WAYS)} pages")
 
 
-def _pages(copies: int) -> None:
+def _measure_pages(copies: int) -> None:
     tally = _Tally("web page")
     orders = list(ORDERS.values())
     false_flags = 0
-    for number, idea in enumerate(islice(ideas(), copies)):
-        clean_text = extract_article(as_page(idea), "utf-8", "", _TODAY).text
-        for place, (way, markup) in enumerate(HTML_WAYS.items()):
-            order = orders[(number + place) % len(orders)]
-            read = extract_article(as_page(idea, markup.format(text=order)), "utf-8", "", _TODAY)
-            tally.add(way, order, read.text, " ".join(item.text for item in read.hidden), clean_text)
+    for number, idea in enumerate(islice(read_honest_ideas(), copies)):
+        clean_text = extract_article(build_page(idea), "utf-8", "", _TODAY).text
+        for position, (way, markup) in enumerate(HTML_WAYS.items()):
+            order = orders[(number + position) % len(orders)]
+            reading = extract_article(build_page(idea, markup.format(text=order)), "utf-8", "", _TODAY)
+            tally.add(
+                way, order, reading.text, " ".join(hidden_text.text for hidden_text in reading.hidden), clean_text
+            )
         for markup in HONEST_HTML_WAYS.values():
-            page = as_page(idea, markup.format(text=orders[number % len(orders)]))
+            page = build_page(idea, markup.format(text=orders[number % len(orders)]))
             false_flags += len(extract_article(page, "utf-8", "", _TODAY).hidden)
-    tally.tell()
+    tally.print_table()
     print(f"honest ways of pages: {false_flags} false flags on {copies * len(HONEST_HTML_WAYS)} pages")
 
 
-async def _office(copies: int) -> None:
+async def _measure_office(copies: int) -> None:
     orders = list(ORDERS.values())
     false_flags = 0
-    for kind, ways, make_file in (("Word document", WORD_WAYS, as_word), ("OpenDocument text", ODT_WAYS, as_odt)):
+    for kind, ways, make_file in (("Word document", WORD_WAYS, build_word), ("OpenDocument text", ODT_WAYS, build_odt)):
         tally = _Tally(kind)
-        for number, idea in enumerate(islice(ideas(), copies)):
-            clean_text, _ = await _office_text(make_file(idea))
-            for place, (name, way) in enumerate(ways.items()):
-                order = orders[(number + place) % len(orders)]
-                text, flagged_texts = await _office_text(make_file(idea, way, order))
+        for number, idea in enumerate(islice(read_honest_ideas(), copies)):
+            clean_text, _ = await _read_office_text(make_file(idea))
+            for position, (name, way) in enumerate(ways.items()):
+                order = orders[(number + position) % len(orders)]
+                text, flagged_texts = await _read_office_text(make_file(idea, way, order))
                 tally.add(name, order, text, " ".join(flagged_texts), clean_text)
-        tally.tell()
-    for idea in islice(ideas(), copies):
+        tally.print_table()
+    for idea in islice(read_honest_ideas(), copies):
         for way in HONEST_WORD_WAYS.values():
-            false_flags += len((await _office_text(as_word(idea, way, orders[0])))[1])
+            false_flags += len((await _read_office_text(build_word(idea, way, orders[0])))[1])
     print(f"honest ways of Word documents: {false_flags} false flags on {copies * len(HONEST_WORD_WAYS)} documents")
 
 
-async def _office_text(document: bytes) -> tuple[str, list[str]]:
+async def _read_office_text(document: bytes) -> tuple[str, list[str]]:
     """Return the document's visible text and its hidden texts."""
-    read = await read_document(document, "office", "The document", OfficeLimits())
-    if not isinstance(read, ParsedText):
+    document_text = await read_document(document, "office", "The document", OfficeLimits())
+    if not isinstance(document_text, ParsedText):
         raise TypeError("The document was read as a table.")
-    return "\n".join(text for _, text in read.paragraphs), [text for _, text in read.hidden]
+    return "\n".join(text for _, text in document_text.paragraphs), [text for _, text in document_text.hidden]
 
 
-async def _honest(max_ideas: int) -> None:
-    texts = ideas()[:max_ideas]
-    pdfs = [bool((await pdf_text(as_pdf_of(idea), PdfLimits(), "The PDF")).hidden) for idea in texts]
-    pages = [bool(extract_article(as_page(idea), "utf-8", "", _TODAY).hidden) for idea in texts]
+async def _measure_honest(max_ideas: int) -> None:
+    texts = read_honest_ideas()[:max_ideas]
+    pdfs = [bool((await pdf_text(build_idea_pdf(idea), PdfLimits(), "The PDF")).hidden) for idea in texts]
+    pages = [bool(extract_article(build_page(idea), "utf-8", "", _TODAY).hidden) for idea in texts]
     print(f"\nhonest ideas: {sum(pdfs)} of {len(pdfs)} flagged as PDFs, {sum(pages)} of {len(pages)} as pages")
-    office = [bool((await _office_text(make_file(idea)))[1]) for idea in texts for make_file in (as_word, as_odt)]
+    office = [
+        bool((await _read_office_text(make_file(idea)))[1]) for idea in texts for make_file in (build_word, build_odt)
+    ]
     print(f"honest ideas: {sum(office)} of {len(office)} flagged as Word documents and OpenDocument texts")
     real_pdfs = sorted(DATA.glob("**/*.pdf"))
-    flagged = [bool((await pdf_text(item.read_bytes(), PdfLimits(), item.name)).hidden) for item in real_pdfs]
-    print(f"real PDFs: {sum(flagged)} of {len(flagged)} flagged; real pages: there are none in the data")
+    flags_of_pdfs = [bool((await pdf_text(path.read_bytes(), PdfLimits(), path.name)).hidden) for path in real_pdfs]
+    print(f"real PDFs: {sum(flags_of_pdfs)} of {len(flags_of_pdfs)} flagged; real pages: there are none in the data")
 
 
 def main() -> None:
-    parser = command_line("hostile.hidden_text", __doc__)
+    parser = build_parser("hostile.hidden_text", __doc__)
     parser.add_argument("--copies", type=int, default=2, help="number of ideas to which every way is applied")
     parser.add_argument("--honest", type=int, default=118, help="number of honest ideas checked for false flags")
     options = parser.parse_args()
-    asyncio.run(_pdfs(options.copies))
-    _pages(options.copies)
-    asyncio.run(_office(options.copies))
-    asyncio.run(_honest(options.honest))
+    asyncio.run(_measure_pdfs(options.copies))
+    _measure_pages(options.copies)
+    asyncio.run(_measure_office(options.copies))
+    asyncio.run(_measure_honest(options.honest))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ Each takes the drawing of an honest page and a text of one line, and returns the
 
 from collections.abc import Callable, Mapping
 
-from benchmarks.hostile.hidden_text.pdf_pages import Page, line
+from benchmarks.hostile.hidden_text.pdf_pages import Page, draw_line
 
 Way = Callable[[str, str], Page]
 
@@ -19,85 +19,85 @@ _THANKS = (
 )
 
 
-def _plain(before: str = "0 g", *, over: str = "", under: str = "", height: float = 100, size: float = 10,
+def _draw_plain(before: str = "0 g", *, over: str = "", under: str = "", height: float = 100, size: float = 10,
            left: float = 60) -> Way:  # fmt: skip
-    return lambda body, text: Page(body + under + line(text, height, before, size, left) + over)
+    return lambda body, text: Page(body + under + draw_line(text, height, before, size, left) + over)
 
 
-def _around(start: str, end: str = "Q\n", **more: str) -> Way:
-    return lambda body, text: Page(f"{body}{start}{line(text, 100)}{end}", **more)  # type: ignore[arg-type]
+def _draw_around(start: str, end: str = "Q\n", **page_parts: str) -> Way:
+    return lambda body, text: Page(f"{body}{start}{draw_line(text, 100)}{end}", **page_parts)  # type: ignore[arg-type]
 
 
-def _state(state: str, before: str = "", **objects: str | tuple[str, str]) -> Way:
+def _draw_with_state(state: str, before: str = "", **objects: str | tuple[str, str]) -> Way:
     """Return a way that draws the text with a graphics state."""
     return lambda body, text: Page(
-        f"{body}q {before} /GS gs {line(text, 100)}Q\n", f"/ExtGState << /GS << {state} >> >>", objects=objects
+        f"{body}q {before} /GS gs {draw_line(text, 100)}Q\n", f"/ExtGState << /GS << {state} >> >>", objects=objects
     )
 
 
-def _form(entries: str, drawing: str = "{text}", before: str = "", after: str = "", is_off: bool = False) -> Way:
-    def page(body: str, text: str) -> Page:
-        form_content = drawing.replace("{text}", line(text, 100)).replace("{white}", line(text, 100, "1 g"))
+def _draw_form(entries: str, drawing: str = "{text}", before: str = "", after: str = "", is_off: bool = False) -> Way:
+    def draw(body: str, text: str) -> Page:
+        form_content = drawing.replace("{text}", draw_line(text, 100)).replace("{white}", draw_line(text, 100, "1 g"))
         return Page(
-            f"{body}{before} /Form Do {after}".replace("{text}", line(text, 100)),
+            f"{body}{before} /Form Do {after}".replace("{text}", draw_line(text, 100)),
             "/XObject << /Form {form} >>",
             objects={"layer": "<< /Type /OCG /Name (a) >>", "form": (f"{_FORM} {entries}", form_content)},
             layers_off=("layer",) if is_off else (),
         )
 
-    return page
+    return draw
 
 
-def _nested_forms(body: str, text: str) -> Page:
+def _draw_nested_forms(body: str, text: str) -> Page:
     outer = _FORM.replace("/Font", "/XObject << /Inner {inner} >> /Font")
     return Page(
         f"{body} /Outer Do 1 g {_PLACE} re f",
         "/XObject << /Outer {outer} >>",
-        objects={"inner": (_FORM, line(text, 100)), "outer": (outer, "/Inner Do")},
+        objects={"inner": (_FORM, draw_line(text, 100)), "outer": (outer, "/Inner Do")},
     )
 
 
-def _layer(dictionary: str = "{layer}", is_off: bool = True) -> Way:
+def _draw_layer(dictionary: str = "{layer}", is_off: bool = True) -> Way:
     return lambda body, text: Page(
-        f"{body}/OC /Layer BDC {line(text, 100)} EMC\n",
+        f"{body}/OC /Layer BDC {draw_line(text, 100)} EMC\n",
         f"/Properties << /Layer {dictionary} >>",
         objects={"layer": "<< /Type /OCG /Name (a) >>"},
         layers_off=("layer",) if is_off else (),
     )
 
 
-def _covered_by(command: str, resources: str, **objects: str | tuple[str, str]) -> Way:
-    return lambda body, text: Page(f"{body}{line(text, 100)}q {command} Q\n", resources, objects=objects)
+def _cover_with(command: str, resources: str, **objects: str | tuple[str, str]) -> Way:
+    return lambda body, text: Page(f"{body}{draw_line(text, 100)}q {command} Q\n", resources, objects=objects)
 
 
-def _annotation(body: str, text: str) -> Page:
+def _cover_with_annotation(body: str, text: str) -> Page:
     return Page(
-        body + line(text, 100),
+        body + draw_line(text, 100),
         objects={
             "look": ("/Type /XObject /Subtype /Form /BBox [0 0 532 30]", "1 g 0 0 532 30 re f"),
             "note": "<< /Type /Annot /Subtype /Square /Rect [40 90 572 120] /F 4 /AP << /N {look} >> >>",
         },
-        more="/Annots [{note}]",
+        page_entries="/Annots [{note}]",
     )
 
 
-def _mapped(glyphs_of: Callable[[str], str], place: str = "1 0 0 1 60 100", operators: str = "") -> Way:
+def _draw_with_map(choose_glyphs: Callable[[str], str], place: str = "1 0 0 1 60 100", operators: str = "") -> Way:
     """Return a way with a font whose glyphs show one text and whose Unicode map states another."""
 
-    def page(body: str, text: str) -> Page:
-        drawn_text = glyphs_of(text)
+    def draw(body: str, text: str) -> Page:
+        drawn_text = choose_glyphs(text)
         names = {" ": "space", ".": "period", ",": "comma", "-": "hyphen", "'": "quotesingle", ":": "colon"}
-        glyphs = " ".join(f"/{names.get(sign, sign)}" for sign in drawn_text)
-        says = "\n".join(f"<{33 + number:02x}> <{ord(sign):04x}>" for number, sign in enumerate(text))
+        glyphs = " ".join(f"/{names.get(character, character)}" for character in drawn_text)
+        unicode_map = "\n".join(f"<{33 + number:02x}> <{ord(character):04x}>" for number, character in enumerate(text))
         cmap = (
             "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /a def\n1 begincodespacerange\n"
-            f"<00> <ff>\nendcodespacerange\n{len(text)} beginbfchar\n{says}\nendbfchar\nendcmap end end"
+            f"<00> <ff>\nendcodespacerange\n{len(text)} beginbfchar\n{unicode_map}\nendbfchar\nendcmap end end"
         )
         codes = "".join(f"{33 + number:02x}" for number in range(len(text)))
         return Page(
             f"{body} 0 g BT /M 10 Tf {place} Tm <{codes}> Tj ET\n",
             fonts="/M {font}",
-            more=operators,
+            page_entries=operators,
             objects={
                 "map": ("", cmap),
                 "font": "<< /Type /Font /Subtype /Type1 /BaseFont /Times-Roman /ToUnicode {map} "
@@ -105,39 +105,41 @@ def _mapped(glyphs_of: Callable[[str], str], place: str = "1 0 0 1 60 100", oper
             },
         )
 
-    return page
+    return draw
 
 
-def _thanks(text: str) -> str:
+def _repeat_thanks(text: str) -> str:
     return (_THANKS * (1 + len(text) // len(_THANKS)))[: len(text)]
 
 
-def _exchanged(text: str) -> str:
+def _exchange_letters(text: str) -> str:
     alphabet = "abcdefghijklmnopqrstuvwxyz"
     table = str.maketrans(
         alphabet + alphabet.upper(), alphabet[13:] + alphabet[:13] + alphabet[13:].upper() + alphabet[:13].upper()
     )
-    ascii_text = "".join(sign if sign.isascii() else "e" for sign in text)
+    ascii_text = "".join(character if character.isascii() else "e" for character in text)
     return ascii_text.translate(table)
 
 
-def _replaced(drawn_text: str | None) -> Way:
+def _replace_text(drawn_text: str | None) -> Way:
     """Return a way with marked content whose ActualText is the text."""
 
-    def page(body: str, text: str) -> Page:
+    def draw(body: str, text: str) -> Page:
         units = text.encode("utf-16-be").hex()
         visible_text = text if drawn_text is None else drawn_text
-        return Page(f"{body}/Span << /ActualText <feff{units}> >> BDC {line(visible_text, 100)} EMC\n")
+        return Page(f"{body}/Span << /ActualText <feff{units}> >> BDC {draw_line(visible_text, 100)} EMC\n")
 
-    return page
+    return draw
 
 
-def _empty_glyphs(body: str, text: str) -> Page:
+def _draw_empty_glyphs(body: str, text: str) -> Page:
     letters = sorted(set(text))
-    names = " ".join(f"/g{ord(sign)}" for sign in letters)
-    says = "\n".join(f"<{33 + place:02x}> <{ord(sign):04x}>" for place, sign in enumerate(letters))
-    codes = "".join(f"{33 + letters.index(sign):02x}" for sign in text)
-    glyphs = " ".join(f"/g{ord(sign)} {{glyph}}" for sign in letters)
+    names = " ".join(f"/g{ord(character)}" for character in letters)
+    unicode_map = "\n".join(
+        f"<{33 + position:02x}> <{ord(character):04x}>" for position, character in enumerate(letters)
+    )
+    codes = "".join(f"{33 + letters.index(character):02x}" for character in text)
+    glyphs = " ".join(f"/g{ord(character)} {{glyph}}" for character in letters)
     return Page(
         f"{body} BT /E 10 Tf 60 100 Td <{codes}> Tj ET\n",
         fonts="/E {font}",
@@ -145,7 +147,7 @@ def _empty_glyphs(body: str, text: str) -> Page:
             "map": (
                 "",
                 "/CIDInit /ProcSet findresource begin 12 dict begin begincmap\n1 begincodespacerange\n<00> <ff>\n"
-                f"endcodespacerange\n{len(letters)} beginbfchar\n{says}\nendbfchar\nendcmap end end",
+                f"endcodespacerange\n{len(letters)} beginbfchar\n{unicode_map}\nendbfchar\nendcmap end end",
             ),
             "glyph": ("", "500 0 0 0 500 700 d1"),
             "font": "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 500 700] /FontMatrix [0.001 0 0 0.001 0 0] "
@@ -155,108 +157,110 @@ def _empty_glyphs(body: str, text: str) -> Page:
     )
 
 
-def _word_by_word(body: str, text: str) -> Page:
+def _draw_word_by_word(body: str, text: str) -> Page:
     drawing, left = body, 60.0
     for word in text.split():
-        drawing += line(word, 100, "1 g", left=left)
+        drawing += draw_line(word, 100, "1 g", left=left)
         left += 5.2 * len(word) + 6
     return Page(drawing)
 
 
-def _shading(body: str, text: str) -> Page:
+def _cover_with_shading(body: str, text: str) -> Page:
     shading = "<< /ShadingType 2 /ColorSpace /DeviceRGB /Coords [0 0 612 0] /Extend [true true] /Function {white} >>"
     return Page(
-        f"{body}{line(text, 100)}q {_PLACE} re W n /S sh Q\n",
+        f"{body}{draw_line(text, 100)}q {_PLACE} re W n /S sh Q\n",
         "/Shading << /S {shade} >>",
         objects={"white": _WHITE, "shade": shading},
     )
 
 
-def _pattern(body: str, text: str) -> Page:
+def _cover_with_pattern(body: str, text: str) -> Page:
     entries = "/PatternType 1 /PaintType 1 /TilingType 1 /BBox [0 0 9 9] /XStep 9 /YStep 9 /Resources << >>"
     return Page(
-        f"{body}{line(text, 100)}q /Pattern cs /P scn {_PLACE} re f Q\n",
+        f"{body}{draw_line(text, 100)}q /Pattern cs /P scn {_PLACE} re f Q\n",
         "/Pattern << /P {tile} >>",
         objects={"tile": (entries, "1 g 0 0 9 9 re f")},
     )
 
 
-def _mask(grey: str) -> Way:
+def _draw_with_mask(grey: str) -> Way:
     group = "/Group << /S /Transparency /CS /DeviceGray >>"
-    return _state(
+    return _draw_with_state(
         "/SMask << /Type /Mask /S /Luminosity /G {form} >>", form=(f"{_FORM} {group}", f"{grey} g 0 0 612 792 re f")
     )
 
 
 PDF_WAYS: Mapping[str, Way] = {
-    "white on white": _plain("1 g"),
-    "nearly white": _plain("0.99 1 0.98 rg"),
-    "the colour of the shape behind": _plain("0 0 0.4 rg", under=f"0 0 0.4 rg {_PLACE} re f\n"),
-    "white in CMYK": _plain("0 0 0 0 k"),
-    "white outlines": _plain("1 G 1 Tr"),
-    "word by word": _word_by_word,
-    "under a white rectangle": _plain(over=f"1 g {_PLACE} re f\n"),
-    "under a thick white line": _plain(over="1 G 30 w 40 104 m 572 104 l S\n"),
-    "under a picture": _covered_by("532 0 0 30 40 90 cm /I Do", "/XObject << /I {dot} >>", dot=(_PIXEL, "y")),
-    "under a shading": _shading,
-    "under a pattern": _pattern,
-    "under a form": _form("", f"1 g {_PLACE} re f", before="{text}"),
-    "under an annotation": _annotation,
-    "under other text": _plain("1 g", over=line("A" * 70, 100), left=60),
-    "invisible mode": _plain("3 Tr"),
-    "clipping mode": _plain("7 Tr"),
-    "one point": _plain(size=1),
-    "scaled down": lambda body, text: Page(f"{body}q 0.1 0 0 0.1 0 0 cm {line(text, 1000, left=600)} Q\n"),
-    "squeezed to no width": _plain("0.1 Tz"),
-    "below the page": _plain(height=-40),
-    "beside the page": _plain(left=2000),
-    "outside the crop box": lambda body, text: Page(body + line(text, 20), more="/CropBox [0 60 612 792]"),
-    "clipped away": _around("q 0 0 5 5 re W n "),
-    "clipped to a sliver": _around("q 40 99 532 1 re W n "),
-    "white in a form": _form("", "{white}"),
-    "in a form, covered later": _form("", after=f"1 g {_PLACE} re f"),
-    "in a form inside a form": _nested_forms,
-    "outside a form's box": _form("/BBox [0 200 612 792]"),
-    "in a form scaled down": _form("/Matrix [0.05 0 0 0.05 100 100]"),
-    "opacity 0": _state("/ca 0"),
-    "opacity 0.03": _state("/ca 0.03"),
-    "soft mask": _mask("0"),
-    "blended away": _state("/BM /Screen", before=f"1 g {_PLACE} re f"),
-    "layer switched off": _layer(),
-    "layer by membership": _layer("<< /Type /OCMD /OCGs [{layer}] /P /AllOn >>"),
-    "form of a layer switched off": _form("/OC {layer}", is_off=True),
-    "empty glyphs": _empty_glyphs,
-    "font map: another sentence is drawn": _mapped(_thanks),
-    "font map: letters exchanged": _mapped(_exchanged),
-    "font map: letters exchanged, on their sides": _mapped(_exchanged, "0 1 -1 0 590 60"),
-    "font map: letters exchanged, on a turned page": _mapped(_exchanged, operators="/Rotate 90"),
-    "ActualText over another sentence": _replaced("We thank the three partner schools for their help."),
-    "ActualText over a blank": _replaced(" "),
+    "white on white": _draw_plain("1 g"),
+    "nearly white": _draw_plain("0.99 1 0.98 rg"),
+    "the colour of the shape behind": _draw_plain("0 0 0.4 rg", under=f"0 0 0.4 rg {_PLACE} re f\n"),
+    "white in CMYK": _draw_plain("0 0 0 0 k"),
+    "white outlines": _draw_plain("1 G 1 Tr"),
+    "word by word": _draw_word_by_word,
+    "under a white rectangle": _draw_plain(over=f"1 g {_PLACE} re f\n"),
+    "under a thick white line": _draw_plain(over="1 G 30 w 40 104 m 572 104 l S\n"),
+    "under a picture": _cover_with("532 0 0 30 40 90 cm /I Do", "/XObject << /I {dot} >>", dot=(_PIXEL, "y")),
+    "under a shading": _cover_with_shading,
+    "under a pattern": _cover_with_pattern,
+    "under a form": _draw_form("", f"1 g {_PLACE} re f", before="{text}"),
+    "under an annotation": _cover_with_annotation,
+    "under other text": _draw_plain("1 g", over=draw_line("A" * 70, 100), left=60),
+    "invisible mode": _draw_plain("3 Tr"),
+    "clipping mode": _draw_plain("7 Tr"),
+    "one point": _draw_plain(size=1),
+    "scaled down": lambda body, text: Page(f"{body}q 0.1 0 0 0.1 0 0 cm {draw_line(text, 1000, left=600)} Q\n"),
+    "squeezed to no width": _draw_plain("0.1 Tz"),
+    "below the page": _draw_plain(height=-40),
+    "beside the page": _draw_plain(left=2000),
+    "outside the crop box": lambda body, text: Page(body + draw_line(text, 20), page_entries="/CropBox [0 60 612 792]"),
+    "clipped away": _draw_around("q 0 0 5 5 re W n "),
+    "clipped to a sliver": _draw_around("q 40 99 532 1 re W n "),
+    "white in a form": _draw_form("", "{white}"),
+    "in a form, covered later": _draw_form("", after=f"1 g {_PLACE} re f"),
+    "in a form inside a form": _draw_nested_forms,
+    "outside a form's box": _draw_form("/BBox [0 200 612 792]"),
+    "in a form scaled down": _draw_form("/Matrix [0.05 0 0 0.05 100 100]"),
+    "opacity 0": _draw_with_state("/ca 0"),
+    "opacity 0.03": _draw_with_state("/ca 0.03"),
+    "soft mask": _draw_with_mask("0"),
+    "blended away": _draw_with_state("/BM /Screen", before=f"1 g {_PLACE} re f"),
+    "layer switched off": _draw_layer(),
+    "layer by membership": _draw_layer("<< /Type /OCMD /OCGs [{layer}] /P /AllOn >>"),
+    "form of a layer switched off": _draw_form("/OC {layer}", is_off=True),
+    "empty glyphs": _draw_empty_glyphs,
+    "font map: another sentence is drawn": _draw_with_map(_repeat_thanks),
+    "font map: letters exchanged": _draw_with_map(_exchange_letters),
+    "font map: letters exchanged, on their sides": _draw_with_map(_exchange_letters, "0 1 -1 0 590 60"),
+    "font map: letters exchanged, on a turned page": _draw_with_map(_exchange_letters, operators="/Rotate 90"),
+    "ActualText over another sentence": _replace_text("We thank the three partner schools for their help."),
+    "ActualText over a blank": _replace_text(" "),
 }
 
 HONEST_PDF_WAYS: Mapping[str, Way] = {
-    "plain": _plain(),
-    "white on a dark box": _plain("1 g", under=f"0 0 0.4 rg {_PLACE} re f\n"),
-    "black on a grey box": _plain(under=f"0.9 g {_PLACE} re f\n"),
-    "red on green of the same grey": _plain("0.8 0 0 rg", under=f"0 0.41 0 rg {_PLACE} re f\n"),
-    "light grey": _plain("0.8 g"),
-    "outlined": _plain("0 G 1 Tr"),
-    "small print": _plain(size=5),
-    "drawn twice": lambda body, text: Page(body + line(text, 100) + line(text, 100, left=60.3)),
-    "clip around it": _around(f"q {_PLACE} re W n "),
-    "in a form": _form(""),
-    "layer switched on": _layer(is_off=False),
-    "opacity 0.6": _state("/ca 0.6"),
-    "mask that lets it through": _mask("1"),
-    "underlined": _plain(over="0 G 60 98 m 400 98 l S\n"),
-    "turned": _around("q 0 1 -1 0 700 0 cm "),
-    "turned the other way": _around("q 0 -1 1 0 200 700 cm "),
-    "upside down": _around("q -1 0 0 -1 600 200 cm "),
-    "across the page, as a stamp": _around("q 0.4 g 0.7 0.7 -0.7 0.7 170 -30 cm "),
-    "on a page that is turned": lambda body, text: Page(body + line(text, 100), more="/Rotate 90"),
-    "on its side on a page that is turned": _around("q 0 1 -1 0 700 0 cm ", more="/Rotate 270"),
-    "small print on its side": lambda body, text: Page(f"{body}q 0 1 -1 0 700 0 cm {line(text, 100, size=4.5)}Q\n"),
-    "font map that tells the truth": _mapped(lambda text: "".join(c if c.isascii() else "e" for c in text)),
-    "ActualText that says what is drawn": _replaced(None),
-    "crop box around it": lambda body, text: Page(body + line(text, 100), more="/CropBox [0 60 612 792]"),
+    "plain": _draw_plain(),
+    "white on a dark box": _draw_plain("1 g", under=f"0 0 0.4 rg {_PLACE} re f\n"),
+    "black on a grey box": _draw_plain(under=f"0.9 g {_PLACE} re f\n"),
+    "red on green of the same grey": _draw_plain("0.8 0 0 rg", under=f"0 0.41 0 rg {_PLACE} re f\n"),
+    "light grey": _draw_plain("0.8 g"),
+    "outlined": _draw_plain("0 G 1 Tr"),
+    "small print": _draw_plain(size=5),
+    "drawn twice": lambda body, text: Page(body + draw_line(text, 100) + draw_line(text, 100, left=60.3)),
+    "clip around it": _draw_around(f"q {_PLACE} re W n "),
+    "in a form": _draw_form(""),
+    "layer switched on": _draw_layer(is_off=False),
+    "opacity 0.6": _draw_with_state("/ca 0.6"),
+    "mask that lets it through": _draw_with_mask("1"),
+    "underlined": _draw_plain(over="0 G 60 98 m 400 98 l S\n"),
+    "turned": _draw_around("q 0 1 -1 0 700 0 cm "),
+    "turned the other way": _draw_around("q 0 -1 1 0 200 700 cm "),
+    "upside down": _draw_around("q -1 0 0 -1 600 200 cm "),
+    "across the page, as a stamp": _draw_around("q 0.4 g 0.7 0.7 -0.7 0.7 170 -30 cm "),
+    "on a page that is turned": lambda body, text: Page(body + draw_line(text, 100), page_entries="/Rotate 90"),
+    "on its side on a page that is turned": _draw_around("q 0 1 -1 0 700 0 cm ", page_entries="/Rotate 270"),
+    "small print on its side": lambda body, text: Page(
+        f"{body}q 0 1 -1 0 700 0 cm {draw_line(text, 100, size=4.5)}Q\n"
+    ),
+    "font map that tells the truth": _draw_with_map(lambda text: "".join(c if c.isascii() else "e" for c in text)),
+    "ActualText that says what is drawn": _replace_text(None),
+    "crop box around it": lambda body, text: Page(body + draw_line(text, 100), page_entries="/CropBox [0 60 612 792]"),
 }

@@ -24,50 +24,54 @@ class KnownClaim(NamedTuple):
     claim: str
     passage: str
     title: str
-    tuning: bool
+    is_tuning: bool
     """Whether thresholds may be fitted on it; all claims about one document are on the same side."""
 
 
-def known_claims(name: str, first: int | None = None) -> list[KnownClaim]:
+def read_claims(name: str, first: int | None = None) -> list[KnownClaim]:
     """Return the known claims of a set in hash order, at most `first`."""
     rows = read_records(DATA / "claims" / f"{name}.jsonl.gz")
-    claims = [item for row in rows for item in _READERS[name](row)]
-    return sorted(claims, key=lambda item: _hash(item.id))[:first]
+    claims = [claim for row in rows for claim in _READERS[name](row)]
+    return sorted(claims, key=lambda claim: _hash(claim.id))[:first]
 
 
 def _hash(text: str) -> int:
     return int(hashlib.sha256(text.encode()).hexdigest(), 16)
 
 
-def _known(row: dict[str, Any], group: str, gold: Gold, document: object, passage: str, part: str = "") -> KnownClaim:
+def _build_claim(
+    row: dict[str, Any], group: str, gold: Gold, document: object, passage: str, part: str = ""
+) -> KnownClaim:
     is_tuning = _hash(str(document)) % 2 == 0
     title = row["source"] if row["id"].startswith("scifact") else ""
-    return KnownClaim(f"{row['id']}{part}", group, gold, str(document), _cited(row["claim"]), passage, title, is_tuning)
+    return KnownClaim(
+        f"{row['id']}{part}", group, gold, str(document), _mark_citations(row["claim"]), passage, title, is_tuning
+    )
 
 
-_CITED = re.compile(r"<\|(multi_|other_)?cit\|>")
+_CITATION = re.compile(r"<\|(multi_|other_)?cit\|>")
 _IN_BRACKETS = re.compile(r"[\[(](\[(?:this|another) source\])[\])]")
 
 
-def _cited(claim: str) -> str:
+def _mark_citations(claim: str) -> str:
     """Write citations as the prompt does; a claim without citations gets one of the source at its end."""
-    marked_claim = _CITED.sub(lambda match: f"[{'another' if match[1] == 'other_' else 'this'} source]", claim)
+    marked_claim = _CITATION.sub(lambda match: f"[{'another' if match[1] == 'other_' else 'this'} source]", claim)
     marked_claim = _IN_BRACKETS.sub(r"\1", marked_claim)
     return marked_claim if "[this source]" in marked_claim else f"{marked_claim.rstrip('. ')} [this source]."
 
 
-def _scifact(row: dict[str, Any]) -> Iterator[KnownClaim]:
+def _read_scifact(row: dict[str, Any]) -> Iterator[KnownClaim]:
     """Yield each rationale, each sentence of a supporting rationale of several sentences, and one sentence outside the
     rationales."""
     sentences: list[str] = row["sentences"]
     rationale_sentences = {index for rationale in row["rationales"] for index in rationale}
     for number, rationale in enumerate(row["rationales"]):
         passage = " ".join(sentences[index] for index in sorted(rationale))
-        yield _known(row, f"rationale, {row['label']}", _LABELS[row["label"]], row["doc"], passage, f"-r{number}")
+        yield _build_claim(row, f"rationale, {row['label']}", _LABELS[row["label"]], row["doc"], passage, f"-r{number}")
         if len(rationale) > 1 and row["label"] == "SUPPORT":
             for index in rationale:
                 group = "one sentence of a longer rationale"
-                yield _known(row, group, "partly", row["doc"], sentences[index], f"-r{number}s{index}")
+                yield _build_claim(row, group, "partly", row["doc"], sentences[index], f"-r{number}s{index}")
     other_sentences = [index for index in range(len(sentences)) if index not in rationale_sentences]
     if other_sentences:
         group = (
@@ -75,31 +79,31 @@ def _scifact(row: dict[str, Any]) -> Iterator[KnownClaim]:
             if rationale_sentences
             else "a sentence of an abstract that leaves it open"
         )
-        yield _known(
+        yield _build_claim(
             row, group, "not", row["doc"], sentences[other_sentences[_hash(row["id"]) % len(other_sentences)]], "-o"
         )
 
 
-def _citation_integrity(row: dict[str, Any]) -> Iterator[KnownClaim]:
+def _read_citation_integrity(row: dict[str, Any]) -> Iterator[KnownClaim]:
     kinds: list[str] = row["kinds"]
     group, gold = row["label"], _LABELS.get(row["label"], "flawed")
     if row["label"] == "NOT_ACCURATE":
         group = f"NOT_ACCURATE, {', '.join(kinds) or 'kind unknown'}"
         gold = _KINDS.get(kinds[0], "flawed") if kinds else "flawed"
-    yield _known(row, group, gold, row["article"], " ".join(row["passages"]))
+    yield _build_claim(row, group, gold, row["article"], " ".join(row["passages"]))
 
 
-def _healthver(row: dict[str, Any]) -> Iterator[KnownClaim]:
-    yield _known(row, row["label"], _LABELS[row["label"]], row["evidence"], row["evidence"])
+def _read_healthver(row: dict[str, Any]) -> Iterator[KnownClaim]:
+    yield _build_claim(row, row["label"], _LABELS[row["label"]], row["evidence"], row["evidence"])
 
 
-def _covidfact(row: dict[str, Any]) -> Iterator[KnownClaim]:
-    yield _known(row, row["label"], _LABELS[row["label"]], row["source"], " ".join(row["evidence"]))
+def _read_covidfact(row: dict[str, Any]) -> Iterator[KnownClaim]:
+    yield _build_claim(row, row["label"], _LABELS[row["label"]], row["source"], " ".join(row["evidence"]))
 
 
 _READERS: dict[str, Callable[[dict[str, Any]], Iterator[KnownClaim]]] = {
-    "scifact": _scifact,
-    "citation_integrity": _citation_integrity,
-    "healthver": _healthver,
-    "covidfact": _covidfact,
+    "scifact": _read_scifact,
+    "citation_integrity": _read_citation_integrity,
+    "healthver": _read_healthver,
+    "covidfact": _read_covidfact,
 }

@@ -19,14 +19,14 @@ class LabelQuality(NamedTuple):
     label: SupportOutcome
     known: int
     """Number of claims with this known label."""
-    said: int
+    predicted: int
     precision: Estimate
     """NaN if it was never said."""
     recall: Estimate
     f1: Estimate
 
 
-def label_quality(
+def measure_label(
     claims: Sequence[KnownClaim], outcomes: Outcomes, label: SupportOutcome, rounds: int, seed: int
 ) -> LabelQuality:
     """Measure one outcome. `flawed` claims count only for `supports`, because their right outcome is not known."""
@@ -36,11 +36,11 @@ def label_quality(
         if claim.gold != "flawed" or label == "supports"
     ]
     documents = sorted({claim.document for claim, _ in known_outcomes})
-    place = {document: row for row, document in enumerate(documents)}
+    row_of_document = {document: row for row, document in enumerate(documents)}
     counts = np.zeros((len(documents), 3))
     for claim, outcome in known_outcomes:
         is_true, is_predicted = claim.gold == label, outcome == label
-        counts[place[claim.document]] += (
+        counts[row_of_document[claim.document]] += (
             is_true and is_predicted,
             is_predicted and not is_true,
             is_true and not is_predicted,
@@ -48,7 +48,10 @@ def label_quality(
     resample_counts = np.random.default_rng(seed).multinomial(
         len(documents), np.full(len(documents), 1 / len(documents)), size=rounds
     )
-    measures, resampled_measures = _measures(counts.sum(axis=0)[None, :])[0], _measures(resample_counts @ counts)
+    measures, resampled_measures = (
+        _compute_measures(counts.sum(axis=0)[None, :])[0],
+        _compute_measures(resample_counts @ counts),
+    )
     low, high = (
         np.nanpercentile(resampled_measures, [2.5, 97.5], axis=0)
         if not np.isnan(measures).any()
@@ -59,11 +62,11 @@ def label_quality(
         label,
         int(true_positives + false_negatives),
         int(true_positives + false_positives),
-        *(Estimate(*map(float, item)) for item in zip(measures, low, high, strict=True)),
+        *(Estimate(*map(float, figures)) for figures in zip(measures, low, high, strict=True)),
     )
 
 
-def _measures(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _compute_measures(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Convert (rounds, 3) of right, false and missed to (rounds, 3) of precision, recall and F1."""
     true_positives, false_positives, false_negatives = counts.T
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -77,7 +80,7 @@ def _measures(counts: NDArray[np.float64]) -> NDArray[np.float64]:
         )
 
 
-def by_group(claims: Sequence[KnownClaim], outcomes: Outcomes) -> dict[str, Counter[SupportOutcome | None]]:
+def count_by_group(claims: Sequence[KnownClaim], outcomes: Outcomes) -> dict[str, Counter[SupportOutcome | None]]:
     """Count the outcomes in each group of a set."""
     groups: dict[str, Counter[SupportOutcome | None]] = {}
     for claim, outcome in zip(claims, outcomes, strict=True):

@@ -11,7 +11,7 @@ from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.claim_support.items import KnownClaim
-from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, spent_on
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, sum_spending
 from cluster.clock import SystemClock
 
 
@@ -21,7 +21,7 @@ class SupportOutcomes(Outcome):
     outcomes: Mapping[str, SupportOutcome] = {}
 
 
-def in_calls(name: str, claims: Sequence[KnownClaim]) -> dict[str, Sequence[KnownClaim]]:
+def split_into_calls(name: str, claims: Sequence[KnownClaim]) -> dict[str, Sequence[KnownClaim]]:
     """Split the claims of a set into calls of the same size as a report's."""
     return {
         f"{name}-{start:05}": claims[start : start + CLAIMS_PER_CALL]
@@ -32,7 +32,7 @@ def in_calls(name: str, claims: Sequence[KnownClaim]) -> dict[str, Sequence[Know
 async def ask_support(
     llm: Llm, calls: Mapping[str, Sequence[KnownClaim]], budget: Budget, outcome_file: OutcomeFile[SupportOutcomes]
 ) -> None:
-    async def one(claims: Sequence[KnownClaim], seed: int) -> SupportOutcomes:
+    async def ask_call(claims: Sequence[KnownClaim], seed: int) -> SupportOutcomes:
         name = names[claims[0].id]
         run = Run(EvaluationId(f"support_{name}"), None, SystemClock(), NoProgress(), budget)
         items = tuple(
@@ -53,12 +53,12 @@ async def ask_support(
                 for claim, outcome in outcome_by_claim.items()
                 if isinstance(outcome, ClaimSupport)
             },
-            spent=spent_on(run.journal.calls),
+            spent=sum_spending(run.journal.calls),
         )
 
     names = {claims[0].id: name for name, claims in calls.items()}
 
-    def failed(name: str, seed: int, reason: str) -> SupportOutcomes:
+    def build_failure(name: str, seed: int, reason: str) -> SupportOutcomes:
         return SupportOutcomes(item=name, seed=seed, failure=reason)
 
-    await measure_missing(((claims, name, 0) for name, claims in calls.items()), outcome_file, one, failed)
+    await measure_missing(((claims, name, 0) for name, claims in calls.items()), outcome_file, ask_call, build_failure)

@@ -15,9 +15,9 @@ class NearestIdeas:
         self._features = idea_vectors if features is None else features
 
     def score(self, graph: GraphArrays, rows: Rows) -> Floats:
-        known = find_labelled_rows(graph, rows)
+        known_rows = find_labelled_rows(graph, rows)
         vectors = self._features(graph)
-        nearest = np.argsort(-(vectors[rows] @ vectors[known].T), axis=1, kind="stable")[:, : self._neighbours]
-        votes = np.eye(len(graph.classes))[graph.labels[known]]
+        nearest = np.argsort(-(vectors[rows] @ vectors[known_rows].T), axis=1, kind="stable")[:, : self._neighbours]
+        votes = np.eye(len(graph.classes))[graph.labels[known_rows]]
         means: Floats = votes[nearest].mean(axis=1)
         return means

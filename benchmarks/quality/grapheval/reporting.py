@@ -3,10 +3,10 @@
 from assayer.methods.grapheval.scoring.metrics import Estimate
 
 
-def shown(estimate: Estimate) -> str:
+def format_estimate(estimate: Estimate) -> str:
     return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
 
 
-def row(*cells: str) -> str:
+def format_row(*cells: str) -> str:
     """Return a row of a Markdown table."""
     return f"| {' | '.join(cells)} |"

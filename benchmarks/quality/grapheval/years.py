@@ -13,14 +13,14 @@ from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, candidates
 from assayer.methods.grapheval.scoring.holdout import score_held_out, split_into_folds
 from benchmarks.quality.figures import Kind
 from benchmarks.quality.grapheval.baselines import NearestIdeas
-from benchmarks.quality.grapheval.data import Labelled
-from benchmarks.quality.grapheval.graphs import Embedded, Vectoriser, embedded
+from benchmarks.quality.grapheval.data import LabelledPaper
+from benchmarks.quality.grapheval.graphs import EmbeddedPapers, Vectoriser, embed_papers
 from benchmarks.quality.judged_sets.simple import LONGER
 
-LAST_LEARNED = 2021
+LAST_TRAINING_YEAR = 2021
 _FOLDS = 5
 _KINDS: Sequence[Kind] = ("ours", "ours", "simple", "simple", "simple", "simple", "simple", "simple")
-"""Kinds of the scorers in `_scorers`, in order."""
+"""Kinds of the scorers in `_list_scorers`, in order."""
 
 
 class Prediction(NamedTuple):
@@ -37,57 +37,61 @@ class Prediction(NamedTuple):
         return bool(np.isnan(self.calibrated).all())
 
 
-def forward_in_time(
-    earlier_papers: Sequence[Labelled],
-    test_papers: Sequence[Labelled],
+def predict_forward(
+    earlier_papers: Sequence[LabelledPaper],
+    test_papers: Sequence[LabelledPaper],
     vectorise: Vectoriser,
     classes: tuple[str, ...],
     provenance: TrainingProvenance,
 ) -> list[Prediction]:
     """Score the test papers. Each scorer sees them one at a time: none is another paper's neighbour."""
-    earlier_data = embedded(earlier_papers, vectorise, classes)
+    earlier_data = embed_papers(earlier_papers, vectorise, classes)
     is_test = np.arange(len(earlier_papers) + len(test_papers)) >= len(earlier_papers)
-    all_data = embedded([*earlier_papers, *test_papers], vectorise, classes, is_test)
+    all_data = embed_papers([*earlier_papers, *test_papers], vectorise, classes, is_test)
     rows = np.flatnonzero(is_test).astype(np.int32)
     hidden_graph = all_data.graph.hide_labels(rows)
     predictions = []
-    for inside, outside, kind in zip(_scorers(earlier_data), _scorers(all_data), _KINDS, strict=True):
-        raw = outside.score(hidden_graph, rows)
-        predictions.append(Prediction(inside.name, kind, raw, _calibrated(inside, earlier_data, raw, provenance)))
+    for earlier_scorer, full_scorer, kind in zip(
+        _list_scorers(earlier_data), _list_scorers(all_data), _KINDS, strict=True
+    ):
+        raw = full_scorer.score(hidden_graph, rows)
+        predictions.append(
+            Prediction(earlier_scorer.name, kind, raw, _calibrate(earlier_scorer, earlier_data, raw, provenance))
+        )
     choosable_scorers = candidates(earlier_data.texts).choosable
     chosen_name = BestOf(CHOICE, choosable_scorers).choose(earlier_data.graph, np.empty(0, np.int32)).name
-    by_choice = next(item for item in predictions if item.scorer == chosen_name)
+    chosen_prediction = next(prediction for prediction in predictions if prediction.scorer == chosen_name)
     return [
-        by_choice._replace(scorer=f"{CHOICE}: {chosen_name}", kind="ours"),
+        chosen_prediction._replace(scorer=f"{CHOICE}: {chosen_name}", kind="ours"),
         *predictions,
-        _longer(test_papers, len(classes)),
+        _predict_by_length(test_papers, len(classes)),
     ]
 
 
-def _longer(test_papers: Sequence[Labelled], classes: int) -> Prediction:
+def _predict_by_length(test_papers: Sequence[LabelledPaper], classes: int) -> Prediction:
     """Predict a better outcome for a longer text; it learns nothing and gives no probabilities."""
-    lengths = np.log([len(item.text) for item in test_papers])
+    lengths = np.log([len(paper.text) for paper in test_papers])
     shares = (lengths - lengths.min()) / max(np.ptp(lengths), 1e-9)
     raw = np.zeros((len(test_papers), classes))
     raw[:, 0], raw[:, -1] = 1 - shares, shares
     return Prediction(LONGER, "simple", raw, np.full_like(raw, np.nan))
 
 
-def _scorers(data: Embedded) -> Sequence[Scorer]:
-    def whole(_: object) -> NDArray[np.float32]:
-        return data.whole
+def _list_scorers(data: EmbeddedPapers) -> Sequence[Scorer]:
+    def get_text_vectors(_: object) -> NDArray[np.float32]:
+        return data.text_vectors
 
     available = candidates(data.texts)
     return (
         *available.choosable,
-        IdeaLogistic("embedding + logistic regression", whole),
-        NearestIdeas(20, "20 nearest neighbours, embedding", whole),
+        IdeaLogistic("embedding + logistic regression", get_text_vectors),
+        NearestIdeas(20, "20 nearest neighbours, embedding", get_text_vectors),
         *available.yardsticks,
     )
 
 
-def _calibrated(
-    scorer: Scorer, data: Embedded, raw: NDArray[np.float64], provenance: TrainingProvenance
+def _calibrate(
+    scorer: Scorer, data: EmbeddedPapers, raw: NDArray[np.float64], provenance: TrainingProvenance
 ) -> NDArray[np.float64]:
     graph = data.graph
     scores = score_held_out(scorer, graph, split_into_folds(graph, _FOLDS, provenance.seed))

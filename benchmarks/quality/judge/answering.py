@@ -20,10 +20,10 @@ from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.judged_sets.asking import PARAGRAPH, ReviewQuestion
-from benchmarks.quality.outcome_file import Spent, spent_on, usd
+from benchmarks.quality.outcome_file import Spending, get_usd, sum_spending
 from benchmarks.quality.part_inputs import PartInputs
 from benchmarks.quality.recorded import RecordedLlm
-from benchmarks.quality.report_text import judgement_text
+from benchmarks.quality.report_text import extract_judgement
 from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.engine import Engine, open_engine
@@ -35,7 +35,7 @@ Out = TypeVar("Out", bound=BaseModel)
 
 PARAGRAPH_NAME = "paragraph"
 """Name of the contender that makes one request with a one-paragraph prompt, without any search."""
-_MANY = 512
+_MAX_CONCURRENT = 512
 """Concurrent evaluations while readers answer: each waits only for its own reader."""
 
 
@@ -47,22 +47,22 @@ class WrittenReview(Frozen):
     """Titles by what the text cites: a label in brackets for papers, author and year for works named from memory."""
     scores: dict[Axis, float]
     """Scores out of 10; an axis without a score is absent."""
-    spent: Spent
+    spent: Spending
 
     @property
-    def words(self) -> int:
+    def word_count(self) -> int:
         return len(self.text.split())
 
-    def first_words(self, max_words: int) -> str:
+    def cut_words(self, max_words: int) -> str:
         """Return the text cut to whole lines of at most `max_words` words, and after it the titles of the papers cited
         there, which do not count."""
-        text = first_words(self.text, max_words)
+        text = cut_words(self.text, max_words)
         cited_papers = [f"{label} {title}" for label, title in self.papers.items() if label in text]
         return f"{text}\n\nPapers: {'; '.join(cited_papers)}" if cited_papers else text
 
 
 @dataclass(frozen=True)
-class Answering:
+class ReviewSource:
     """Source of reviews and answers. Identical requests are made only once."""
 
     engine: Engine
@@ -77,13 +77,13 @@ class Answering:
     _reviews: dict[tuple[str, str, int], "asyncio.Task[WrittenReview]"] = field(default_factory=dict)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def ask(self, task: Task[In, Out], question: In, plan: str, repetition: int = 1) -> tuple[Out, Spent]:
+    async def ask(self, task: Task[In, Out], question: In, plan: str, repetition: int = 1) -> tuple[Out, Spending]:
         """Ask the model about a plan. Raises what `assayer.llm.ask` raises."""
-        run = self.run(plan)
-        answer = await ask(await self.llm(plan, repetition), task, question, run)
-        return answer, spent_on(run.journal.calls)
+        run = self.create_run(plan)
+        answer = await ask(await self.get_llm(plan, repetition), task, question, run)
+        return answer, sum_spending(run.journal.calls)
 
-    def run(self, plan: str) -> Run:
+    def create_run(self, plan: str) -> Run:
         """Return the run in whose journal requests about a plan are recorded."""
         return Run(EvaluationId(f"judge_{plan}"), None, SystemClock(), NoProgress(), self.budget)
 
@@ -92,8 +92,12 @@ class Answering:
         key = (contender, idea.id, repetition)
         if key not in self._reviews:
             is_paragraph = contender == PARAGRAPH_NAME
-            work = self._paragraph(idea, repetition) if is_paragraph else self._report(contender, idea, repetition)
-            self._reviews[key] = asyncio.create_task(work)
+            review_coroutine = (
+                self._write_paragraph(idea, repetition)
+                if is_paragraph
+                else self._write_report(contender, idea, repetition)
+            )
+            self._reviews[key] = asyncio.create_task(review_coroutine)
         return await asyncio.shield(self._reviews[key])
 
     async def aclose(self) -> None:
@@ -102,34 +106,36 @@ class Answering:
             task.cancel()
         await asyncio.gather(*self._reviews.values(), return_exceptions=True)
 
-    async def _paragraph(self, idea: Idea, repetition: int) -> WrittenReview:
+    async def _write_paragraph(self, idea: Idea, repetition: int) -> WrittenReview:
         question = ReviewQuestion(text=idea.text, words=self.words)
         answer, spent = await self.ask(PARAGRAPH, question, idea.source, repetition)
         scores: dict[Axis, float] = {"soundness": answer.soundness, "contribution": answer.contribution}
         return WrittenReview(text=answer.review, scores=scores, spent=spent)
 
-    async def _report(self, method: str, idea: Idea, repetition: int) -> WrittenReview:
-        engine = await self._engine(repetition)
-        backends = replace(engine.backends, llm=await self.llm(idea.source, repetition))
+    async def _write_report(self, method: str, idea: Idea, repetition: int) -> WrittenReview:
+        engine = await self._get_engine(repetition)
+        backends = replace(engine.backends, llm=await self.get_llm(idea.source, repetition))
         report = (await replace(engine, backends=backends).evaluate(idea, method, idea.cutoff, NoProgress())).report
         for suffix, text in (("json", as_json(report)), ("md", as_markdown(report))):
             (self.reports / f"{idea.source}.{method}.{repetition}.{suffix}").write_text(text, "utf-8")
         provenance = report.provenance
-        spent = Spent(
+        spent = Spending(
             calls=report.coverage.llm_requests,
             prompt_tokens=provenance.prompt_tokens,
             completion_tokens=provenance.completion_tokens,
-            usd=usd(provenance.cost_usd),
+            usd=get_usd(provenance.cost_usd),
         )
-        scores = {axis: out_of_ten for axis in get_args(Axis) if (out_of_ten := _out_of_ten(report, axis)) is not None}
+        scores = {
+            axis: out_of_ten for axis in get_args(Axis) if (out_of_ten := _scale_to_ten(report, axis)) is not None
+        }
         papers = {f"[{reference.label}]": reference.title for reference in report.references}
         review = report.panel_review
         papers |= {
             named_work(work.author, work.year): work.title for work in (review.works_from_memory if review else ())
         }
-        return WrittenReview(text=judgement_text(report), papers=papers, scores=scores, spent=spent)
+        return WrittenReview(text=extract_judgement(report), papers=papers, scores=scores, spent=spent)
 
-    async def _engine(self, repetition: int) -> Engine:
+    async def _get_engine(self, repetition: int) -> Engine:
         """Return an engine whose model answers afresh for each repetition."""
         async with self._opening:
             if repetition not in self._engines:
@@ -139,20 +145,20 @@ class Answering:
                 self._engines[repetition] = engine
         return self._engines[repetition]
 
-    async def llm(self, plan: str, repetition: int = 1) -> Llm:
+    async def get_llm(self, plan: str, repetition: int = 1) -> Llm:
         """Return a model whose answers about a plan are kept separately for each repetition."""
         if self.recorded is None:
-            return (await self._engine(repetition)).backends.llm
-        return self.recorded.labelled(plan if repetition == 1 else f"{plan}.run{repetition}")
+            return (await self._get_engine(repetition)).backends.llm
+        return self.recorded.use_label(plan if repetition == 1 else f"{plan}.run{repetition}")
 
 
 @asynccontextmanager
-async def open_answering(inputs: PartInputs, methods: tuple[str, ...]) -> AsyncIterator[Answering]:
+async def open_review_source(inputs: PartInputs, methods: tuple[str, ...]) -> AsyncIterator[ReviewSource]:
     """Open the resources of the judge's tests, with these methods as contenders."""
     options, settings = inputs.options, inputs.settings
     recorded_llm = RecordedLlm(options.recorded, options.invented) if options.recorded else None
     if recorded_llm:
-        evaluation = settings.evaluation.model_copy(update={"concurrency": _MANY})
+        evaluation = settings.evaluation.model_copy(update={"concurrency": _MAX_CONCURRENT})
         settings = settings.model_copy(update={"evaluation": evaluation})
     is_bounded = inputs.run_options.judge == "endpoint" and not inputs.run_options.yes
     reports = (options.recorded or inputs.run_options.out) / "reports"
@@ -160,7 +166,7 @@ async def open_answering(inputs: PartInputs, methods: tuple[str, ...]) -> AsyncI
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(settings))
         engine = await stack.enter_async_context(open_engine(settings, methods, database))
-        answering = Answering(
+        answering = ReviewSource(
             engine=engine,
             database=database,
             recorded=recorded_llm,
@@ -173,7 +179,7 @@ async def open_answering(inputs: PartInputs, methods: tuple[str, ...]) -> AsyncI
         yield answering
 
 
-def first_words(text: str, max_words: int) -> str:
+def cut_words(text: str, max_words: int) -> str:
     """Return the first whole lines of a text with at most `max_words` words; if even the first line is longer, cut
     it."""
     kept_lines: list[str] = []
@@ -187,11 +193,11 @@ def first_words(text: str, max_words: int) -> str:
     return "\n".join(kept_lines).strip() or " ".join(text.split()[:max_words])
 
 
-def neutral_copy(idea: Idea, text: str) -> Idea:
+def make_neutral_copy(idea: Idea, text: str) -> Idea:
     """Return the idea with another text, under a name that does not reveal that it is a changed copy."""
     return parse_idea(text, f"{idea.source}-{hashlib.sha256(text.encode()).hexdigest()[:4]}", idea.title, idea.cutoff)
 
 
-def _out_of_ten(report: Report, axis: Axis) -> float | None:
+def _scale_to_ten(report: Report, axis: Axis) -> float | None:
     score = next((part.score for part in report.parts if part.name == axis), None)
     return 10 * score.value / score.scale_max if isinstance(score, Score) else None

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from assayer.models import Frozen, Idea
 from assayer.run.concurrency import Failed, catch_failure, gather_all, gather_pair
-from benchmarks.quality.grapheval.reporting import row
-from benchmarks.quality.judge.answering import PARAGRAPH_NAME, Answering, WrittenReview
-from benchmarks.quality.judge.intervals import share, statistic
+from benchmarks.quality.grapheval.reporting import format_row
+from benchmarks.quality.judge.answering import PARAGRAPH_NAME, ReviewSource, WrittenReview
+from benchmarks.quality.judge.intervals import format_share, format_statistic
 from benchmarks.quality.judge.tasks import COMPARISON, ComparisonQuestion, ReviewVerdict, ShownReview
-from benchmarks.quality.outcome_file import Outcome, Spent
+from benchmarks.quality.outcome_file import Outcome, Spending
 from benchmarks.quality.rubrics import COVERAGE, CoverageQuestion, Rubric
 
 OTHER = "the review of another plan"
@@ -25,7 +25,7 @@ class JudgedReview(Frozen):
     """The judgement of one contender's review of a plan."""
 
     words: int
-    spent: Spent
+    spent: Spending
     scores: dict[int, int] = Field(default_factory=dict)
     """Scores from 1 to 5 by number of the expert's point."""
     verdict: ReviewVerdict | None = None
@@ -37,8 +37,8 @@ class CoverageOutcome(Outcome):
     reviews: dict[str, JudgedReview] = Field(default_factory=dict)
 
 
-async def coverage_of(
-    reviewer: Answering,
+async def measure_coverage(
+    reviewer: ReviewSource,
     idea: Idea,
     other_idea: Idea | None,
     contenders: Sequence[str],
@@ -52,27 +52,29 @@ async def coverage_of(
     if other_idea is not None:
         review_by_contender[OTHER] = await catch_failure(reviewer.review(contenders[0], other_idea, 1))
     texts = {
-        name: review.first_words(reviewer.words)
+        name: review.cut_words(reviewer.words)
         for name, review in review_by_contender.items()
         if not isinstance(review, Failed)
     }
     statements = tuple(rubric.statement for rubric in rubrics)
     labels = {f"S{place}": rubric.number for place, rubric in enumerate(rubrics, start=1)}
 
-    async def judged(name: str, review: WrittenReview | Failed) -> JudgedReview:
+    async def judge_review(name: str, review: WrittenReview | Failed) -> JudgedReview:
         if isinstance(review, Failed):
-            return JudgedReview(words=0, spent=_NOTHING, failure=str(review.error))
+            return JudgedReview(words=0, spent=_NO_SPENDING, failure=str(review.error))
         question = CoverageQuestion(review=texts[name], statements=statements)
         answer = await catch_failure(reviewer.ask(COVERAGE, question, idea.source, seed + 1))
-        reviewed = JudgedReview(words=min(review.words, reviewer.words), spent=review.spent)
+        judged_review = JudgedReview(words=min(review.word_count, reviewer.words), spent=review.spent)
         if isinstance(answer, Failed):
-            return reviewed.model_copy(update={"failure": str(answer.error)})
+            return judged_review.model_copy(update={"failure": str(answer.error)})
         scores = {labels[item.label]: item.score for item in answer[0].judgements}
-        return reviewed.model_copy(update={"scores": scores})
+        return judged_review.model_copy(update={"scores": scores})
 
     reviews, comparison = await gather_pair(
-        gather_all(judged(name, review) for name, review in review_by_contender.items()),
-        catch_failure(_compared(reviewer, idea, {name: text for name, text in texts.items() if name != OTHER}, seed)),
+        gather_all(judge_review(name, review) for name, review in review_by_contender.items()),
+        catch_failure(
+            _compare_reviews(reviewer, idea, {name: text for name, text in texts.items() if name != OTHER}, seed)
+        ),
     )
     verdicts = {} if isinstance(comparison, Failed) else comparison
     return CoverageOutcome(
@@ -86,10 +88,12 @@ async def coverage_of(
     )
 
 
-_NOTHING = Spent(calls=0, prompt_tokens=0, completion_tokens=0, usd=None)
+_NO_SPENDING = Spending(calls=0, prompt_tokens=0, completion_tokens=0, usd=None)
 
 
-async def _compared(reviewer: Answering, idea: Idea, texts: Mapping[str, str], seed: int) -> dict[str, ReviewVerdict]:
+async def _compare_reviews(
+    reviewer: ReviewSource, idea: Idea, texts: Mapping[str, str], seed: int
+) -> dict[str, ReviewVerdict]:
     """Return the verdict on each review; they are shown in a random order that depends on plan and seed."""
     order = [*texts]
     Random(f"{seed}:{idea.source}").shuffle(order)
@@ -101,16 +105,16 @@ async def _compared(reviewer: Answering, idea: Idea, texts: Mapping[str, str], s
     return {name: by_label[review.label] for name, review in zip(order, shown_reviews, strict=True)}
 
 
-def coverage_table(
+def format_coverage(
     outcomes: Sequence[CoverageOutcome], rubrics: Sequence[Rubric], contenders: Sequence[str], rounds: int
 ) -> Iterator[str]:
     """Yield one row per contender. Points without a judgement count as untouched; intervals resample plans."""
     points = [[rubric.number for rubric in rubrics if rubric.idea == outcome.item] for outcome in outcomes]
-    yield row(
+    yield format_row(
         "review by", "plans", "failed", "words", "requests", "prompt tokens", "points", "full", "in part", "untouched",
         "wrong or unfair", "readability (1–7)", f"author prefers it to {PARAGRAPH_NAME}", "officer prefers it",
     )  # fmt: skip
-    yield row(*["---"] * 14)
+    yield format_row(*["---"] * 14)
     names = [*contenders, *([OTHER] if any(OTHER in outcome.reviews for outcome in outcomes) else [])]
     for name in names:
         reviews = [outcome.reviews.get(name) for outcome in outcomes]
@@ -122,36 +126,36 @@ def coverage_table(
         partial = [(values == _PARTIAL).astype(float) for values in scores]
         completed_reviews = [review for review in reviews if review and not review.failure]
         verdicts = [review.verdict if review else None for review in reviews]
-        yield row(
+        yield format_row(
             name,
             str(len(outcomes)),
             str(len(outcomes) - len(completed_reviews)),
-            _mean(review.words for review in completed_reviews),
-            _mean(review.spent.calls for review in completed_reviews),
-            _mean(review.spent.prompt_tokens for review in completed_reviews),
+            _format_mean(review.word_count for review in completed_reviews),
+            _format_mean(review.spent.calls for review in completed_reviews),
+            _format_mean(review.spent.prompt_tokens for review in completed_reviews),
             str(sum(map(len, points))),
-            share(full_shares, rounds),
-            share(partial, rounds),
-            share([1 - a - b for a, b in zip(full_shares, partial, strict=True)], rounds),
-            statistic([None if item is None else float(len(item.wrong)) for item in verdicts], rounds),
-            statistic([None if item is None else float(item.readability) for item in verdicts], rounds),
+            format_share(full_shares, rounds),
+            format_share(partial, rounds),
+            format_share([1 - a - b for a, b in zip(full_shares, partial, strict=True)], rounds),
+            format_statistic([None if verdict is None else float(len(verdict.wrong)) for verdict in verdicts], rounds),
+            format_statistic([None if verdict is None else float(verdict.readability) for verdict in verdicts], rounds),
             *(
-                "–" if name in (PARAGRAPH_NAME, OTHER) else _preferred(outcomes, name, field, rounds)
+                "–" if name in (PARAGRAPH_NAME, OTHER) else _format_preference(outcomes, name, field, rounds)
                 for field in ("author_rank", "officer_rank")
             ),
         )
     yield "\nA reader who always prefers the longer review would prefer these to the paragraph as follows:"
     for name in contenders:
         if name != PARAGRAPH_NAME:
-            yield f"- {name}: {statistic([_longer(outcome, name) for outcome in outcomes], rounds)}"
+            yield f"- {name}: {format_statistic([_prefer_longer(outcome, name) for outcome in outcomes], rounds)}"
 
 
-def _mean(values: Iterator[int]) -> str:
+def _format_mean(values: Iterator[int]) -> str:
     numbers = [*values]
     return f"{np.mean(numbers):,.0f}" if numbers else "–"
 
 
-def _preferred(outcomes: Sequence[CoverageOutcome], name: str, field: str, rounds: int) -> str:
+def _format_preference(outcomes: Sequence[CoverageOutcome], name: str, field: str, rounds: int) -> str:
     """Format the share of plans in which a review ranks before the paragraph; a tie counts half, a failure loses."""
     values = []
     for outcome in outcomes:
@@ -159,14 +163,14 @@ def _preferred(outcomes: Sequence[CoverageOutcome], name: str, field: str, round
         if ours is None or ours.verdict is None or theirs is None or theirs.verdict is None:
             values.append(0.0)
         else:
-            values.append(_first(getattr(ours.verdict, field), getattr(theirs.verdict, field)))
-    return statistic(values, rounds)
+            values.append(_compare_ranks(getattr(ours.verdict, field), getattr(theirs.verdict, field)))
+    return format_statistic(values, rounds)
 
 
-def _longer(outcome: CoverageOutcome, name: str) -> float:
+def _prefer_longer(outcome: CoverageOutcome, name: str) -> float:
     ours, theirs = (outcome.reviews.get(key) for key in (name, PARAGRAPH_NAME))
-    return _first(-ours.words if ours else 0, -theirs.words if theirs else 0)
+    return _compare_ranks(-ours.word_count if ours else 0, -theirs.word_count if theirs else 0)
 
 
-def _first(ours: int, theirs: int) -> float:
+def _compare_ranks(ours: int, theirs: int) -> float:
     return 0.5 if ours == theirs else float(ours < theirs)

@@ -25,7 +25,7 @@ FlawName = Literal[
     "causal_claim",
     "circular",
 ]
-_WORST_SHARE = 0.35
+_MAX_CHANGED_SHARE = 0.35
 """Share of a plan above which edits count as rewriting it instead of planting a flaw."""
 
 
@@ -123,7 +123,7 @@ class ComparisonAnswer(Frozen):
     reviews: list[ReviewVerdict]
 
 
-def with_edits(plan: str, edits: Sequence[Edit]) -> str:
+def apply_edits(plan: str, edits: Sequence[Edit]) -> str:
     """Return the plan with the edits applied. Raises ValueError if a passage does not occur in it exactly once."""
     for number, edit in enumerate(edits, start=1):
         if not edit.quote or plan.count(edit.quote) != 1:
@@ -134,13 +134,15 @@ def with_edits(plan: str, edits: Sequence[Edit]) -> str:
 
 def _check_flaw(question: FlawQuestion, answer: PlantedFlaw) -> list[str]:
     try:
-        copy = with_edits(question.plan, answer.edits)
+        copy = apply_edits(question.plan, answer.edits)
     except ValueError as error:
         return [f"{error} Copy it exactly, line breaks included."]
     if copy == question.plan:
         return ["The edits change nothing."]
     changed_chars = sum(max(len(edit.quote), len(edit.replacement)) for edit in answer.edits)
-    return ["The edits rewrite the plan: change less."] if changed_chars > _WORST_SHARE * len(question.plan) else []
+    return (
+        ["The edits rewrite the plan: change less."] if changed_chars > _MAX_CHANGED_SHARE * len(question.plan) else []
+    )
 
 
 def _check_comparison(question: ComparisonQuestion, answer: ComparisonAnswer) -> list[str]:
@@ -148,25 +150,25 @@ def _check_comparison(question: ComparisonQuestion, answer: ComparisonAnswer) ->
     return check_each_once(shown_labels, (review.label for review in answer.reviews), "review")
 
 
-def _task(name: str, prompt: str, output: type[Any], max_tokens: int, check: Any) -> Task[Any, Any]:
+def _build_task(name: str, prompt: str, output: type[Any], max_tokens: int, check: Any) -> Task[Any, Any]:
     return Task(
         f"quality.{name}", Prompts("benchmarks.quality.judge"), prompt, output, "judge", None, max_tokens, check
     )
 
 
-FLAW: Task[FlawQuestion, PlantedFlaw] = _task("flaw", "flaw.v1.md", PlantedFlaw, 3_000, _check_flaw)
-FLAW_CHECK: Task[FlawCheckQuestion, FlawCheckAnswer] = _task(
+FLAW: Task[FlawQuestion, PlantedFlaw] = _build_task("flaw", "flaw.v1.md", PlantedFlaw, 3_000, _check_flaw)
+FLAW_CHECK: Task[FlawCheckQuestion, FlawCheckAnswer] = _build_task(
     "flaw_check", "flaw_check.v1.md", FlawCheckAnswer, 800, lambda question, answer: ()
 )
-COMPARISON: Task[ComparisonQuestion, ComparisonAnswer] = _task(
+COMPARISON: Task[ComparisonQuestion, ComparisonAnswer] = _build_task(
     "comparison", "comparison.v1.md", ComparisonAnswer, 3_000, _check_comparison
 )
 
 
-def offered_kinds(first: int) -> tuple[OfferedKind, ...]:
-    """Return all kinds of flaws, starting with kind number `first`, so that each comes first equally often."""
+def list_offered_kinds(first_kind: int) -> tuple[OfferedKind, ...]:
+    """Return all kinds of flaws, starting with kind number `first_kind`, so that each comes first equally often."""
     names: tuple[FlawName, ...] = get_args(FlawName)
-    start = first % len(names)
+    start = first_kind % len(names)
     return tuple(
         OfferedKind(name=name, description=FLAW_KINDS[name].description) for name in (*names[start:], *names[:start])
     )

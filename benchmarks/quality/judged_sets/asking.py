@@ -14,7 +14,7 @@ from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.judged_sets.judged import JudgedItem
 from benchmarks.quality.judged_sets.queries import Query
-from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, spent_on
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, measure_missing, sum_spending
 from benchmarks.quality.part_inputs import RunOptions
 from benchmarks.quality.runs import measure_within_limits, open_outcome_file
 from cluster.clock import SystemClock
@@ -62,20 +62,22 @@ class RememberedTitles(Frozen):
     titles: Annotated[list[str], TextRole.QUERY] = Field(max_length=20)
 
 
-def _task(name: str, prompt: str, output: type[Frozen], max_tokens: int) -> Task[Any, Any]:
+def _build_task(name: str, prompt: str, output: type[Frozen], max_tokens: int) -> Task[Any, Any]:
     return Task(f"quality.{name}", _PROMPTS, prompt, output, tier="strong", max_tokens=max_tokens)
 
 
 OPINIONS: Mapping[str, Task[OpinionQuestion, Opinion]] = {
-    "one-paragraph prompt": _task("opinion_paragraph", "opinion_paragraph.v1.md", Opinion, 1_000),
-    "language model without search": _task("opinion_careful", "opinion_careful.v2.md", Opinion, 2_000),
+    "one-paragraph prompt": _build_task("opinion_paragraph", "opinion_paragraph.v1.md", Opinion, 1_000),
+    "language model without search": _build_task("opinion_careful", "opinion_careful.v2.md", Opinion, 2_000),
 }
-PARAGRAPH: Task[ReviewQuestion, ScoredReview] = _task("review_paragraph", "review_paragraph.v2.md", ScoredReview, 4_000)
+PARAGRAPH: Task[ReviewQuestion, ScoredReview] = _build_task(
+    "review_paragraph", "review_paragraph.v2.md", ScoredReview, 4_000
+)
 REVIEWS: Mapping[str, Task[ReviewQuestion, Any]] = {
     "one-paragraph prompt": PARAGRAPH,
-    "language model without search": _task("review_careful", "review_careful.v3.md", PlainReview, 4_000),
+    "language model without search": _build_task("review_careful", "review_careful.v3.md", PlainReview, 4_000),
 }
-TITLES: Task[TitlesQuestion, RememberedTitles] = _task("titles", "titles.v2.md", RememberedTitles, 1_500)
+TITLES: Task[TitlesQuestion, RememberedTitles] = _build_task("titles", "titles.v2.md", RememberedTitles, 1_500)
 
 
 class OpinionOutcome(Outcome):
@@ -104,105 +106,118 @@ async def ask_opinions(
 ) -> None:
     """Ask about the items that have not been asked about yet."""
 
-    async def one(item: JudgedItem, seed: int) -> OpinionOutcome:
-        run = _run(item.id, budget)
+    async def ask_item(item: JudgedItem, seed: int) -> OpinionOutcome:
+        run = _create_run(item.id, budget)
         opinion_question = OpinionQuestion(
             question=question, text=item.text[:_TEXT_CHARS], context=item.context[:_TEXT_CHARS]
         )
         answer = await ask(llm, task, opinion_question, run)
-        return OpinionOutcome(item=item.id, seed=seed, value=answer.value, spent=spent_on(run.journal.calls))
+        return OpinionOutcome(item=item.id, seed=seed, value=answer.value, spent=sum_spending(run.journal.calls))
 
-    def failed(name: str, seed: int, reason: str) -> OpinionOutcome:
+    def build_failure(name: str, seed: int, reason: str) -> OpinionOutcome:
         return OpinionOutcome(item=name, seed=seed, failure=reason)
 
-    await measure_missing(((item, item.id, 0) for item in items), outcome_file, one, failed)
+    await measure_missing(((item, item.id, 0) for item in items), outcome_file, ask_item, build_failure)
 
 
-async def opinions(
+async def collect_opinions(
     run_options: RunOptions, settings: Settings, name: str, question: str, items: Sequence[JudgedItem], scorer: str
 ) -> dict[str, int] | None:
     """Return the values by item id, or None if the run stopped before the last item; items without a value are
     absent."""
     task = OPINIONS[scorer]
     parameters = {"question": question, "task": [task.name, task.version], "set": name}
-    kept = open_outcome_file(run_options, settings, "opinions", OpinionOutcome, parameters)
+    outcome_file = open_outcome_file(run_options, settings, "opinions", OpinionOutcome, parameters)
 
-    async def work(llm: Llm, missing_ids: set[str], budget: Budget) -> None:
-        await ask_opinions(llm, question, [item for item in items if item.id in missing_ids], task, budget, kept)
+    async def ask_missing(llm: Llm, missing_ids: set[str], budget: Budget) -> None:
+        await ask_opinions(
+            llm, question, [item for item in items if item.id in missing_ids], task, budget, outcome_file
+        )
 
-    await _with_model(run_options, settings, "opinions", [item.id for item in items], kept, work)
-    if kept.count_left(item.id for item in items):
+    await _run_with_model(run_options, settings, "opinions", [item.id for item in items], outcome_file, ask_missing)
+    if outcome_file.count_left(item.id for item in items):
         return None
-    return {outcome.item: outcome.value for outcome in kept.outcomes if outcome.value is not None}
+    return {outcome.item: outcome.value for outcome in outcome_file.outcomes if outcome.value is not None}
 
 
-async def reviews(
+async def collect_reviews(
     run_options: RunOptions, settings: Settings, ideas: Mapping[str, str], scorer: str
 ) -> dict[str, str] | None:
     """Return the reviews by idea, or None if the run stopped before the last idea; ideas without a review are
     absent."""
     task = REVIEWS[scorer]
-    kept = open_outcome_file(run_options, settings, "reviews", ReviewOutcome, {"task": [task.name, task.version]})
+    outcome_file = open_outcome_file(
+        run_options, settings, "reviews", ReviewOutcome, {"task": [task.name, task.version]}
+    )
 
-    async def work(llm: Llm, missing_ids: set[str], budget: Budget) -> None:
-        async def one(name: str, seed: int) -> ReviewOutcome:
-            run = _run(name, budget)
+    async def ask_missing(llm: Llm, missing_ids: set[str], budget: Budget) -> None:
+        async def ask_item(name: str, seed: int) -> ReviewOutcome:
+            run = _create_run(name, budget)
             answer = await ask(llm, task, ReviewQuestion(text=ideas[name][:_TEXT_CHARS]), run)
-            return ReviewOutcome(item=name, seed=seed, review=answer.review, spent=spent_on(run.journal.calls))
+            return ReviewOutcome(item=name, seed=seed, review=answer.review, spent=sum_spending(run.journal.calls))
 
-        def failed(name: str, seed: int, reason: str) -> ReviewOutcome:
+        def build_failure(name: str, seed: int, reason: str) -> ReviewOutcome:
             return ReviewOutcome(item=name, seed=seed, failure=reason)
 
-        await measure_missing(((name, name, 0) for name in ideas if name in missing_ids), kept, one, failed)
+        await measure_missing(
+            ((name, name, 0) for name in ideas if name in missing_ids), outcome_file, ask_item, build_failure
+        )
 
-    await _with_model(run_options, settings, "reviews", [*ideas], kept, work)
-    if kept.count_left(ideas):
+    await _run_with_model(run_options, settings, "reviews", [*ideas], outcome_file, ask_missing)
+    if outcome_file.count_left(ideas):
         return None
-    return {outcome.item: outcome.review for outcome in kept.outcomes if outcome.review}
+    return {outcome.item: outcome.review for outcome in outcome_file.outcomes if outcome.review}
 
 
-async def titles(
+async def collect_titles(
     run_options: RunOptions, settings: Settings, queries: Sequence[Query]
 ) -> dict[str, tuple[str, ...]] | None:
     """Return the titles that a model remembers, by query, or None if the run stopped before the last query."""
-    kept = open_outcome_file(run_options, settings, "titles", TitlesOutcome, {"task": [TITLES.name, TITLES.version]})
+    outcome_file = open_outcome_file(
+        run_options, settings, "titles", TitlesOutcome, {"task": [TITLES.name, TITLES.version]}
+    )
 
-    async def work(llm: Llm, missing_ids: set[str], budget: Budget) -> None:
-        async def one(query: Query, seed: int) -> TitlesOutcome:
-            run = _run(query.id, budget)
+    async def ask_missing(llm: Llm, missing_ids: set[str], budget: Budget) -> None:
+        async def ask_item(query: Query, seed: int) -> TitlesOutcome:
+            run = _create_run(query.id, budget)
             question = TitlesQuestion(request=query.text, until=query.until.isoformat())
             answer = await ask(llm, TITLES, question, run)
             return TitlesOutcome(
-                item=query.id, seed=seed, titles=tuple(answer.titles), spent=spent_on(run.journal.calls)
+                item=query.id, seed=seed, titles=tuple(answer.titles), spent=sum_spending(run.journal.calls)
             )
 
-        def failed(name: str, seed: int, reason: str) -> TitlesOutcome:
+        def build_failure(name: str, seed: int, reason: str) -> TitlesOutcome:
             return TitlesOutcome(item=name, seed=seed, failure=reason)
 
-        await measure_missing(((item, item.id, 0) for item in queries if item.id in missing_ids), kept, one, failed)
+        await measure_missing(
+            ((query, query.id, 0) for query in queries if query.id in missing_ids),
+            outcome_file,
+            ask_item,
+            build_failure,
+        )
 
-    await _with_model(run_options, settings, "titles", [item.id for item in queries], kept, work)
-    if kept.count_left(item.id for item in queries):
+    await _run_with_model(run_options, settings, "titles", [query.id for query in queries], outcome_file, ask_missing)
+    if outcome_file.count_left(query.id for query in queries):
         return None
-    return {outcome.item: outcome.titles for outcome in kept.outcomes}
+    return {outcome.item: outcome.titles for outcome in outcome_file.outcomes}
 
 
-async def _with_model(
+async def _run_with_model(
     run_options: RunOptions,
     settings: Settings,
     part: str,
     names: Sequence[str],
     outcome_file: OutcomeFile[Kind],
-    work: Callable[[Llm, set[str], Budget], Awaitable[None]],
+    ask_missing: Callable[[Llm, set[str], Budget], Awaitable[None]],
 ) -> None:
-    async def some(items: Sequence[tuple[str, int]]) -> None:
+    async def measure_items(items: Sequence[tuple[str, int]]) -> None:
         is_bounded = run_options.judge == "endpoint" and not run_options.yes
         async with open_ranker(settings) as ranker:
             budget = Budget(max_usd=run_options.limit_usd if is_bounded else None)
-            await work(ranker.llm, {name for name, _ in items}, budget)
+            await ask_missing(ranker.llm, {name for name, _ in items}, budget)
 
-    await measure_within_limits(run_options, settings, part, [(name, 0) for name in names], outcome_file, some)
+    await measure_within_limits(run_options, settings, part, [(name, 0) for name in names], outcome_file, measure_items)
 
 
-def _run(name: str, budget: Budget) -> Run:
+def _create_run(name: str, budget: Budget) -> Run:
     return Run(EvaluationId(f"quality_{name}"), None, SystemClock(), NoProgress(), budget)

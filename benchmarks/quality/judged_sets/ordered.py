@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import IdeaId
-from benchmarks.quality.figures import Figure, Kind, figure, values_of
+from benchmarks.quality.figures import Figure, Kind, build_figure, estimate_mean
 from benchmarks.quality.grapheval.data import CATEGORIES, InnoEval
-from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
-from benchmarks.quality.groups import CHANCE, GroupOutcome, Measures, group_rows, read_groups
+from benchmarks.quality.grapheval.graphs import Vectoriser, embed_papers
+from benchmarks.quality.groups import CHANCE, GroupOutcome, Measures, measure_group_scorers, read_groups
 from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet
 from benchmarks.quality.judged_sets.simple import LONGER, WORDS
-from benchmarks.quality.pair_tables import pair_rows, right
+from benchmarks.quality.pair_tables import measure_pair_scorers, score_gaps
 from benchmarks.quality.pairs import PairOutcome
 from benchmarks.records import read_records
 
@@ -23,10 +23,10 @@ _SIMPLE: Mapping[str, tuple[str, ...]] = {
     WORDS: (WORDS, "TF-IDF + logistic regression"),
 }
 """Names of the two simplest scorers in pairs, groups and altered answers."""
-_OURS = ("label propagation", "InnoEval's points", "the judge")
+_OUR_SCORERS = ("label propagation", "InnoEval's points", "the judge")
 
 
-def ordered_figures(
+def build_ordered_figures(
     data: InnoEval,
     pairs: Sequence[PairOutcome],
     groups: Sequence[GroupOutcome],
@@ -36,37 +36,41 @@ def ordered_figures(
 ) -> Iterator[Figure]:
     """Yield figures of InnoEval's pairs and groups; the judge's `pairs` were asked in both orders to cancel out
     position."""
-    known = embedded(data.grouped, vectorise, CATEGORIES)
-    by_pair = dict(pair_rows(data, pairs, scores, known))
+    embedded_papers = embed_papers(data.grouped, vectorise, CATEGORIES)
+    by_pair = dict(measure_pair_scorers(data, pairs, scores, embedded_papers))
     for difficulty in data.pairs:
-        told = {name: some[difficulty] for name, some in by_pair.items() if len(some.get(difficulty, ()))}
+        values_by_scorer = {
+            name: values_by_difficulty[difficulty]
+            for name, values_by_difficulty in by_pair.items()
+            if len(values_by_difficulty.get(difficulty, ()))
+        }
         part_of_set = ("innoeval", f"pairs, {difficulty}")
-        for name, values in told.items():
-            yield named(part_of_set, (name, _kind(name)), values, rounds)
-        yield from beyond_simple(part_of_set, "better one named", told, rounds)
+        for name, values in values_by_scorer.items():
+            yield build_pair_figure(part_of_set, (name, _get_kind(name)), values, rounds)
+        yield from build_margins(part_of_set, "better one named", values_by_scorer, rounds)
     judged_pairs = [pair for pair in pairs if pair.better]
     if judged_pairs:
         first = np.array(
-            [np.mean([verdict == "first" for verdict in (item.better, item.reversed)]) for item in judged_pairs]
+            [np.mean([verdict == "first" for verdict in (pair.better, pair.reversed)]) for pair in judged_pairs]
         )
         part_of_set = ("innoeval", "pairs, place swapped")
-        yield figure(
+        yield build_figure(
             part_of_set,
             "paper shown first named",
             ("the judge", "ours"),
-            values_of(first, rounds),
+            estimate_mean(first, rounds),
             len(judged_pairs),
             0,
             0.5,
         )
-    by_group = dict(group_rows(data, groups, scores, known, read_groups()))
-    for name, found in by_group.items():
-        yield from group_figures((name, _kind(name)), found, rounds)
-    in_order = {name: np.array([item.in_order for item in found]) for name, found in by_group.items()}
-    yield from beyond_simple(("innoeval", "groups of four"), "in order", in_order, rounds)
+    by_group = dict(measure_group_scorers(data, groups, scores, embedded_papers, read_groups()))
+    for name, measures in by_group.items():
+        yield from build_group_figures((name, _get_kind(name)), measures, rounds)
+    in_order = {name: np.array([measure.in_order for measure in measures]) for name, measures in by_group.items()}
+    yield from build_margins(("innoeval", "groups of four"), "in order", in_order, rounds)
 
 
-def beyond_simple(
+def build_margins(
     part_of_set: tuple[str, str],
     measure: str,
     values_by_name: Mapping[str, NDArray[np.float64]],
@@ -80,24 +84,26 @@ def beyond_simple(
         base = next((all_values[name] for name in names if name in all_values), None)
         for name, values in values_by_name.items():
             if base is not None and name not in names and len(values) == len(base):
-                gap = values_of(values - base, rounds)
-                yield figure(part_of_set, f"{measure} above {simple}", (name, _kind(name)), gap, len(values))
+                gap = estimate_mean(values - base, rounds)
+                yield build_figure(part_of_set, f"{measure} above {simple}", (name, _get_kind(name)), gap, len(values))
 
 
-def group_figures(scorer: tuple[str, Kind], measures: Sequence[Measures], rounds: int) -> Iterator[Figure]:
+def build_group_figures(scorer: tuple[str, Kind], measures: Sequence[Measures], rounds: int) -> Iterator[Figure]:
     titles = {"best": "best paper first", "in_order": "in order", "exact": "wholly in order"}
     for measure, chance in CHANCE._asdict().items():
-        values = np.array([getattr(item, measure) for item in measures])
-        part_of_set, estimate = ("innoeval", "groups of four"), values_of(values, rounds)
-        yield figure(part_of_set, titles[measure], scorer, estimate, len(values), 0, chance)
+        values = np.array([getattr(group_measures, measure) for group_measures in measures])
+        part_of_set, estimate = ("innoeval", "groups of four"), estimate_mean(values, rounds)
+        yield build_figure(part_of_set, titles[measure], scorer, estimate, len(values), 0, chance)
 
 
-def named(part_of_set: tuple[str, str], scorer: tuple[str, Kind], values: NDArray[np.float64], rounds: int) -> Figure:
+def build_pair_figure(
+    part_of_set: tuple[str, str], scorer: tuple[str, Kind], values: NDArray[np.float64], rounds: int
+) -> Figure:
     """Make a figure of named texts: 1 for the better text, 0.5 for a tie, 0 for the other text or no answer."""
-    return figure(part_of_set, "better one named", scorer, values_of(values, rounds), len(values), 0, 0.5)
+    return build_figure(part_of_set, "better one named", scorer, estimate_mean(values, rounds), len(values), 0, 0.5)
 
 
-def altered_answers(folder: Path, first: int | None = None) -> JudgedSet:
+def read_altered_answers(folder: Path, first: int | None = None) -> JudgedSet:
     """Read ReFACT: each original answer is followed by a copy with one statement altered. At most `first` originals are
     included, chosen by the checksum (CRC-32) of their ids."""
     records = list(read_records(folder / "flaws" / "refact.jsonl.gz"))
@@ -116,24 +122,26 @@ def altered_answers(folder: Path, first: int | None = None) -> JudgedSet:
     ]
     question = "Is everything that this answer says correct?"
     caveat = "The unaltered text is a popular answer, not a proven one."
-    return JudgedSet("flaws", "altered answers", question, items, decided=True, proposals=False, caveat=caveat)
+    return JudgedSet(
+        "flaws", "altered answers", question, items, has_decisions=True, has_proposals=False, caveat=caveat
+    )
 
 
-def altered_figures(
+def build_altered_figures(
     judged_set: JudgedSet,
     values: Iterator[tuple[str, NDArray[np.float64]]],
     kind: Kind,
     rounds: int,
-    beside: Sequence[tuple[str, NDArray[np.float64]]] = (),
+    simple_values: Sequence[tuple[str, NDArray[np.float64]]] = (),
 ) -> Iterator[Figure]:
-    """Yield figures; `values` (2n,) are in the order of `altered_answers`, and `beside` has those of simpler
-    scorers."""
-    told = {name: right(some[0::2] - some[1::2]) for name, some in values}
-    simple = {name: right(some[0::2] - some[1::2]) for name, some in beside}
-    for name, found in told.items():
-        yield named(judged_set.where, (name, kind), found, rounds)
-    yield from beyond_simple(judged_set.where, "better one named", told, rounds, simple)
+    """Yield figures; `values` (2n,) are in the order of `read_altered_answers`, and `simple_values` has those of
+    simpler scorers."""
+    scores_by_name = {name: score_gaps(set_values[0::2] - set_values[1::2]) for name, set_values in values}
+    simple = {name: score_gaps(set_values[0::2] - set_values[1::2]) for name, set_values in simple_values}
+    for name, scores in scores_by_name.items():
+        yield build_pair_figure(judged_set.set_and_part, (name, kind), scores, rounds)
+    yield from build_margins(judged_set.set_and_part, "better one named", scores_by_name, rounds, simple)
 
 
-def _kind(name: str) -> Kind:
-    return "ours" if name.startswith(_OURS) else "simple"
+def _get_kind(name: str) -> Kind:
+    return "ours" if name.startswith(_OUR_SCORERS) else "simple"

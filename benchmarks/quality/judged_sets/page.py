@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.quality.figures import Figure, table
+from benchmarks.quality.figures import Figure, format_table
 from benchmarks.quality.judged_sets.simple import LONGER, WORDS
 
 TITLES: Mapping[str, str] = {
@@ -23,16 +23,16 @@ _SIMULATED = (
 )
 
 
-def page(
+def build_page(
     figures: Sequence[Figure], absent: Mapping[str, str], caveats: Mapping[str, str], introduction: str
 ) -> Iterator[str]:
     """Yield the page. `absent` gives the reason for each missing contender or set, `caveats` the limitations of each
     set."""
-    simulated = any(figure.simulated for figure in figures)
+    is_simulated = any(figure.simulated for figure in figures)
     yield "# All judged sets on one page\n"
     yield "Made by `python -m benchmarks.quality all`; do not edit. Figures as JSON: [all.json](all.json).\n"
     yield f"{introduction}\n"
-    if simulated:
+    if is_simulated:
         yield f"{_SIMULATED}\n"
     yield (
         "Values with 95 % intervals by bootstrap over items. An item without an answer stays in the denominator: it "
@@ -45,23 +45,23 @@ def page(
         yield "Not measured here:\n"
         yield from (f"- {name}: {reason}" for name, reason in absent.items())
         yield ""
-    mark = "SIMULATED: " if simulated else ""
-    yield from (line.replace("- ", f"- {mark}", 1) for line in _unbeaten(figures))
+    mark = "SIMULATED: " if is_simulated else ""
+    yield from (line.replace("- ", f"- {mark}", 1) for line in _list_unbeaten_sets(figures))
     for name, title in TITLES.items():
         if set_figures := [
             figure for figure in figures if figure.set == name and not figure.measure.startswith(_JSON_ONLY)
         ]:
             yield f"\n## {name}\n\n{title}. {caveats.get(name, '')}".rstrip() + "\n"
-            for block in _blocks(set_figures):
-                if simulated:
+            for block in _group_into_tables(set_figures):
+                if is_simulated:
                     yield f"{_SIMULATED}\n"
-                yield from table(block)
+                yield from format_table(block)
                 yield ""
             notes = dict.fromkeys(f"{item.scorer}: {item.note}" for item in set_figures if item.note)
             yield from (f"- {mark}{note}" for note in notes)
 
 
-def _blocks(figures: Sequence[Figure]) -> list[list[Figure]]:
+def _group_into_tables(figures: Sequence[Figure]) -> list[list[Figure]]:
     """Group figures into tables: parts with the same measures share one."""
     by_part: dict[str, list[Figure]] = {}
     for figure in figures:
@@ -72,7 +72,7 @@ def _blocks(figures: Sequence[Figure]) -> list[list[Figure]]:
     return list(blocks.values())
 
 
-def _unbeaten(figures: Sequence[Figure]) -> Iterator[str]:
+def _list_unbeaten_sets(figures: Sequence[Figure]) -> Iterator[str]:
     """Yield where no scorer is shown to order better than length or words."""
     gaps = [figure for figure in figures if f" above {LONGER}" in figure.measure or f" above {WORDS}" in figure.measure]
     parts = dict.fromkeys((gap.set, gap.part) for gap in gaps)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.models import Window
-from benchmarks.quality.figures import Figure, Kind, figure, values_of
+from benchmarks.quality.figures import Figure, Kind, build_figure, estimate_mean
 from benchmarks.records import read_records
 from index import Corpus
 
@@ -38,7 +38,7 @@ def read_queries(folder: Path) -> list[Query]:
     ]
 
 
-def searched_by_words(queries: Sequence[Query], papers: Path) -> dict[str, list[str]]:
+def search_by_words(queries: Sequence[Query], papers: Path) -> dict[str, list[str]]:
     """Search by TF-IDF of title and abstract among papers published until the query's day; best first."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -56,22 +56,26 @@ def searched_by_words(queries: Sequence[Query], papers: Path) -> dict[str, list[
     return results_by_query
 
 
-def remembered(titles: Mapping[str, Sequence[str]], papers: Path) -> dict[str, list[str]]:
+def match_titles(titles: Mapping[str, Sequence[str]], papers: Path) -> dict[str, list[str]]:
     """Return paper ids by query, from titles that a model remembers; titles not in the corpus are left out."""
-    id_by_title = {_plain(record["title"]): record["id"] for record in read_records(papers)}
+    id_by_title = {_normalise_title(record["title"]): record["id"] for record in read_records(papers)}
     return {
         query: list(
-            dict.fromkeys(id_by_title[_plain(title)] for title in titles_of_query if _plain(title) in id_by_title)
+            dict.fromkeys(
+                id_by_title[_normalise_title(title)]
+                for title in titles_of_query
+                if _normalise_title(title) in id_by_title
+            )
         )
         for query, titles_of_query in titles.items()
     }
 
 
-def _plain(title: str) -> str:
-    return " ".join("".join(mark if mark.isalnum() else " " for mark in title.casefold()).split())
+def _normalise_title(title: str) -> str:
+    return " ".join("".join(character if character.isalnum() else " " for character in title.casefold()).split())
 
 
-async def searched(queries: Sequence[Query], corpus: Corpus) -> dict[str, list[str]]:
+async def search_queries(queries: Sequence[Query], corpus: Corpus) -> dict[str, list[str]]:
     """Search with the program's own search."""
     results_by_query = {}
     for query in queries:
@@ -80,7 +84,7 @@ async def searched(queries: Sequence[Query], corpus: Corpus) -> dict[str, list[s
     return results_by_query
 
 
-def query_figures(
+def build_query_figures(
     queries: Sequence[Query], results_by_query: Mapping[str, Sequence[str]], scorer: tuple[str, Kind], rounds: int
 ) -> Iterator[Figure]:
     for depth in DEPTHS:
@@ -92,6 +96,13 @@ def query_figures(
         )
         part_of_set = ("queries", "autoscholar")
         note = "recall of what one paper cited; what else is relevant does not count"
-        yield figure(
-            part_of_set, f"found in the first {depth}", scorer, values_of(values, rounds), len(queries), 0, None, note
+        yield build_figure(
+            part_of_set,
+            f"found in the first {depth}",
+            scorer,
+            estimate_mean(values, rounds),
+            len(queries),
+            0,
+            None,
+            note,
         )

@@ -34,30 +34,30 @@ class Probe(NamedTuple):
         return self.kind in MATCHING
 
 
-def by_kind(probes: Sequence[Probe]) -> Mapping[str, Sequence[Probe]]:
+def group_by_kind(probes: Sequence[Probe]) -> Mapping[str, Sequence[Probe]]:
     """Group probes by kind, in the order of first occurrence."""
     kinds = dict.fromkeys(probe.kind for probe in probes)
     return {kind: [probe for probe in probes if probe.kind == kind] for kind in kinds}
 
 
-def made_probes(
-    referred: Sequence[Reference], reworded: Sequence[Reference], summarised: Sequence[Reference], seed: int
+def make_probes(
+    references: Sequence[Reference], reworded: Sequence[Reference], summarised: Sequence[Reference], seed: int
 ) -> Iterator[Probe]:
     """Yield a probe of every kind for each reference, with wordings in rotation, and rewordings where there are any."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     for kind, make in _KINDS.items():
-        for number, reference in enumerate(referred):
-            other_references = dice.sample(referred, min(_METHODS, len(referred)))
-            yield _probe(kind, number, reference, make(reference, number, other_references))
+        for number, reference in enumerate(references):
+            other_references = rng.sample(references, min(_METHODS, len(references)))
+            yield _make_probe(kind, number, reference, make(reference, number, other_references))
     for number, reference in enumerate(summarised):
-        yield _probe("negated sentence", number, reference, _negated(reference.rewording))
+        yield _make_probe("negated sentence", number, reference, _negate(reference.rewording))
     for kind, rewordings in zip(MATCHING, (reworded, summarised), strict=True):
         for number, reference in enumerate(rewordings):
-            yield _probe(kind, number, reference, reference.rewording)
+            yield _make_probe(kind, number, reference, reference.rewording)
 
 
-def _probe(kind: str, number: int, reference: Reference, idea: str) -> Probe:
-    item = reference.item(idea)
+def _make_probe(kind: str, number: int, reference: Reference, idea: str) -> Probe:
+    item = reference.build_item(idea)
     return Probe(kind, f"{kind}, {number}", item, find_stop(item))
 
 
@@ -113,31 +113,31 @@ _PADDING = (
 )
 
 
-def _placeholder(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _choose_placeholder(reference: Reference, number: int, others: Sequence[Reference]) -> str:
     return _PLACEHOLDERS[number % len(_PLACEHOLDERS)]
 
 
-def _empty(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _choose_empty(reference: Reference, number: int, others: Sequence[Reference]) -> str:
     return _EMPTY[number % len(_EMPTY)]
 
 
-def _copied_question(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _restate_question(reference: Reference, number: int, others: Sequence[Reference]) -> str:
     return _RESTATED[number % len(_RESTATED)].format(question=reference.question)
 
 
-def _injection(reference: Reference, number: int, others: Sequence[Reference]) -> str:
-    place = _PLACES[number // len(_ORDERS) % len(_PLACES)]
-    return place(_ORDERS[number % len(_ORDERS)], reference.neighbour)
+def _inject_order(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+    insert = _PLACES[number // len(_ORDERS) % len(_PLACES)]
+    return insert(_ORDERS[number % len(_ORDERS)], reference.neighbour)
 
 
-def _stuffed(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _stuff_keywords(reference: Reference, number: int, others: Sequence[Reference]) -> str:
     words = sorted(content_words(reference.abstract))
     repeated_text = " ".join(words) if number % 2 else f"We combine {', '.join(words)}."
     return f"{repeated_text} {repeated_text}"
 
 
-def _copied_abstract(reference: Reference, number: int, others: Sequence[Reference]) -> str:
-    abstract_sentences = _sentences(reference.abstract)
+def _copy_abstract(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+    abstract_sentences = _split_sentences(reference.abstract)
     ways = (
         reference.abstract,
         f"We propose the following. {reference.abstract}",
@@ -146,15 +146,15 @@ def _copied_abstract(reference: Reference, number: int, others: Sequence[Referen
     return ways[number % len(ways)]
 
 
-def _verbose(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _pad_neighbour(reference: Reference, number: int, others: Sequence[Reference]) -> str:
     return "\n\n".join([_PADDING, reference.neighbour, *[_PADDING] * 5])
 
 
-def _listed(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _list_methods(reference: Reference, number: int, others: Sequence[Reference]) -> str:
     """Put the right method at a varying place among 29 wrong ones."""
-    wrong_titles = [item.title for item in others if item.title != reference.title][: _METHODS - 1]
-    place = number % (len(wrong_titles) + 1)
-    titles = [*wrong_titles[:place], reference.title, *wrong_titles[place:]]
+    wrong_titles = [other.title for other in others if other.title != reference.title][: _METHODS - 1]
+    position = number % (len(wrong_titles) + 1)
+    titles = [*wrong_titles[:position], reference.title, *wrong_titles[position:]]
     ways = (
         "\n".join(f"- {title}" for title in titles),
         f"One could use any of these: {'; '.join(titles)}.",
@@ -163,28 +163,28 @@ def _listed(reference: Reference, number: int, others: Sequence[Reference]) -> s
     return ways[number % len(ways)]
 
 
-def _neighbour(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _copy_neighbour(reference: Reference, number: int, others: Sequence[Reference]) -> str:
     return reference.neighbour
 
 
-def _partly(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _mix_methods(reference: Reference, number: int, others: Sequence[Reference]) -> str:
     """Combine one sentence of the reference's method with the neighbour's method."""
     own_method, other_method = abstract_parts(reference.abstract).method, abstract_parts(reference.neighbour).method
-    return f"{_sentences(own_method)[0]} {other_method}"
+    return f"{_split_sentences(own_method)[0]} {other_method}"
 
 
-def _negated_abstract(reference: Reference, number: int, others: Sequence[Reference]) -> str:
-    return _negated(reference.abstract)
+def _negate_abstract(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+    return _negate(reference.abstract)
 
 
 _VERB = re.compile(r"\b(?:is|are|was|were|can|could|will|would|may|does|do|has|have)\b")
 _WE = re.compile(r"\b([Ww]e) (?=[a-z])")
 
 
-def _negated(text: str) -> str:
+def _negate(text: str) -> str:
     """Negate each sentence, by its verb if it has a simple one, else as a whole."""
     denied_sentences: list[str] = []
-    for sentence in _sentences(text):
+    for sentence in _split_sentences(text):
         changed_sentence, count = _WE.subn(r"\1 do not ", sentence)
         if not count:
             changed_sentence, count = _VERB.subn(lambda verb: f"{verb[0]} not", sentence, count=1)
@@ -192,21 +192,21 @@ def _negated(text: str) -> str:
     return " ".join(denied_sentences)
 
 
-def _sentences(text: str) -> list[str]:
+def _split_sentences(text: str) -> list[str]:
     return [sentence for start, end in sentence_spans(text) if (sentence := text[start:end].strip())]
 
 
 _KINDS: Mapping[str, Callable[[Reference, int, Sequence[Reference]], str]] = {
-    "empty": _empty,
-    "placeholder": _placeholder,
-    "copied question": _copied_question,
-    "injection": _injection,
-    "keyword stuffing": _stuffed,
-    "copied abstract": _copied_abstract,
-    "verbosity": _verbose,
-    "negated abstract": _negated_abstract,
-    "30 methods, one of them right": _listed,
-    "a neighbour's abstract": _neighbour,
-    "partly met": _partly,
+    "empty": _choose_empty,
+    "placeholder": _choose_placeholder,
+    "copied question": _restate_question,
+    "injection": _inject_order,
+    "keyword stuffing": _stuff_keywords,
+    "copied abstract": _copy_abstract,
+    "verbosity": _pad_neighbour,
+    "negated abstract": _negate_abstract,
+    "30 methods, one of them right": _list_methods,
+    "a neighbour's abstract": _copy_neighbour,
+    "partly met": _mix_methods,
 }
 """Functions that make probes, by kind, in the order of the tables."""

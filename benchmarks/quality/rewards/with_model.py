@@ -11,11 +11,11 @@ from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from assayer_client.rewards import Reward
-from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spent, measure_missing, spent_on
+from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spending, measure_missing, sum_spending
 from benchmarks.quality.rewards.probes import Probe
 from cluster.clock import SystemClock
 
-A_CALL = Spent(calls=1, prompt_tokens=2_900, completion_tokens=500, usd=None)
+MEAN_CALL = Spending(calls=1, prompt_tokens=2_900, completion_tokens=500, usd=None)
 """Mean cost of one call of a seat, from 221 calls to the simulator by the default composition; a model's answers may be
 longer or shorter."""
 
@@ -32,40 +32,40 @@ async def ask_rewards(
     """Judge the probes. They share the budget; probes beyond it are kept as failures."""
     kinds: Mapping[str, str] = {probe.name: probe.kind for probe in probes}
 
-    async def one(probe: Probe, seed: int) -> ProbeOutcome:
-        run = _run(budget)
+    async def judge_probe(probe: Probe, seed: int) -> ProbeOutcome:
+        run = _create_run(budget)
         reward = await judge_by_debate(probe.item, composition, llm, run)
-        value = _value(reward)
+        value = _get_value(reward)
         return ProbeOutcome(
             item=probe.name,
             seed=seed,
             kind=probe.kind,
             value=value,
             failure=reward.reason if value is None else "",
-            spent=spent_on(run.journal.calls),
+            spent=sum_spending(run.journal.calls),
         )
 
-    def failed(name: str, seed: int, reason: str) -> ProbeOutcome:
+    def build_failure(name: str, seed: int, reason: str) -> ProbeOutcome:
         return ProbeOutcome(item=name, seed=seed, kind=kinds[name], failure=reason)
 
-    await measure_missing(((probe, probe.name, 0) for probe in probes), outcome_file, one, failed)
+    await measure_missing(((probe, probe.name, 0) for probe in probes), outcome_file, judge_probe, build_failure)
 
 
-def most_spent(composition: Composition) -> Spent:
+def compute_max_spending(composition: Composition) -> Spending:
     """Return the maximum cost of a probe, with a debate of full length."""
     calls = composition.max_calls
-    return A_CALL.model_copy(
+    return MEAN_CALL.model_copy(
         update={
             "calls": calls,
-            "prompt_tokens": calls * A_CALL.prompt_tokens,
-            "completion_tokens": calls * A_CALL.completion_tokens,
+            "prompt_tokens": calls * MEAN_CALL.prompt_tokens,
+            "completion_tokens": calls * MEAN_CALL.completion_tokens,
         }
     )
 
 
-def _run(budget: Budget) -> Run:
+def _create_run(budget: Budget) -> Run:
     return Run(EvaluationId("probe"), None, SystemClock(), NoProgress(), budget=budget)
 
 
-def _value(reward: Reward) -> Literal[0, 1] | None:
+def _get_value(reward: Reward) -> Literal[0, 1] | None:
     return None if isinstance(reward.value, Absent) else reward.value

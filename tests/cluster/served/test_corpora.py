@@ -11,8 +11,8 @@ import pytest
 
 from assayer.errors import CorpusError
 from assayer.models import OPEN, PaperId, Window
-from benchmarks.index.pools import pools
-from benchmarks.index.traffic import Editions, Traffic, edition
+from benchmarks.index.pools import serve_pools
+from benchmarks.index.traffic import Editions, Traffic, build_edition
 from cluster.serving.index_pool import IndexReplica, PooledCorpora, VersionGone
 from index import BuildOptions, Corpus, Delta, build_corpus, build_shards, update_corpus, update_shards
 from index.records.paper_record import PaperRecord
@@ -46,7 +46,7 @@ def papers() -> list[PaperRecord]:
 async def test_served_corpus_answers_like_the_local_corpus(tmp_path: Path, shards: int) -> None:
     directory = await built(tmp_path, papers(), shards)
     ids = [PaperId("bee-00"), PaperId("bee-12"), PaperId("unknown")]
-    async with pools(directory, shards, EMBEDDER) as corpora:
+    async with serve_pools(directory, shards, EMBEDDER) as corpora:
         served = await corpora.current()
         with closing(Corpus.open(directory, EMBEDDER)) as local:
             assert (served.version, served.source, len(served)) == (local.version, local.source, len(local))
@@ -82,27 +82,27 @@ async def _searched(traffic: Traffic, version: str) -> None:
 
 @pytest.mark.parametrize("shards", [0, 2])
 async def test_searches_neither_fail_nor_mix_versions_during_publication(tmp_path: Path, shards: int) -> None:
-    directory = await built(tmp_path, edition(0, 40), shards)
+    directory = await built(tmp_path, build_edition(0, 40), shards)
     editions, stop = Editions(), asyncio.Event()
-    async with pools(directory, shards, EMBEDDER, replicas=2) as corpora:
+    async with serve_pools(directory, shards, EMBEDDER, replicas=2) as corpora:
         began = await corpora.current()
-        editions.note(began.version, 0)
-        traffic = Traffic(corpora, per_second=50, most=4)
+        editions.add(began.version, 0)
+        traffic = Traffic(corpora, per_second=50, max_open_searches=4)
         asking = asyncio.create_task(traffic.run(stop))
         await _searched(traffic, began.version)
         update = update_shards if shards else update_corpus
         for number in range(1, 4):
-            done = await update(Delta(edition(number, 40)), directory, EMBEDDER, options=KEEP)
-            editions.note(done.manifest.version, number)
+            done = await update(Delta(build_edition(number, 40)), directory, EMBEDDER, options=KEEP)
+            editions.add(done.manifest.version, number)
             await wait_until_async(lambda: _version(corpora), done.manifest.version.__eq__)
             await _searched(traffic, done.manifest.version)
         (hits,) = await began.search(["bees"], 5, OPEN)
         stop.set()
         await asking
     assert all(hit.paper.title.startswith("Edition 0:") for hit in hits), "who began with a version keeps it"
-    assert traffic.failed() == []
-    assert traffic.mixed(editions) == []
-    assert {answer.version for answer in traffic.answers} == set(editions.of)
+    assert traffic.list_failures() == []
+    assert traffic.find_mixed_answers(editions) == []
+    assert {answer.version for answer in traffic.answers} == set(editions.by_version)
 
 
 async def test_earlier_version_is_reopened_and_unknown_version_is_rejected(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ async def test_earlier_version_is_reopened_and_unknown_version_is_rejected(tmp_p
     with closing(Corpus.open(directory, EMBEDDER)) as first:
         changed = PaperRecord.model_validate(record(3, title="Lichens"))
         await update_corpus(Delta([changed]), directory, EMBEDDER, options=KEEP)
-        async with pools(directory, 0, EMBEDDER) as corpora:
+        async with serve_pools(directory, 0, EMBEDDER) as corpora:
             began, current = await corpora.at(first.version), await corpora.current()
             ids = [PaperId("bee-03")]
             assert (await began.papers(ids, OPEN))[ids[0]].title == record(3)["title"]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from assayer.models import OPEN
-from benchmarks.index.pools import pools
-from benchmarks.index.traffic import Editions, Traffic, edition
+from benchmarks.index.pools import serve_pools
+from benchmarks.index.traffic import Editions, Traffic, build_edition
 from cluster.serving.index_pool import IndexReplica, PooledCorpora
 from index import BuildOptions, Corpus, Delta, build_shards, update_shards
 from index.object_storage.publishing import CorpusPublisher
@@ -38,13 +38,13 @@ class Bucket:
         self._folder = folder
 
     async def build(self) -> str:
-        records = [item.model_dump(mode="json", exclude={"year"}) for item in edition(0, 60)]
+        records = [item.model_dump(mode="json", exclude={"year"}) for item in build_edition(0, 60)]
         source = write_jsonl(self._folder / "papers.jsonl", records)
         await build_shards([source], SHARDS, self.built, EMBEDDER)
         return self._publish()
 
     async def update(self, number: int) -> str:
-        await update_shards(Delta(edition(number, 60)), self.built, EMBEDDER, options=BuildOptions(keep=2))
+        await update_shards(Delta(build_edition(number, 60)), self.built, EMBEDDER, options=BuildOptions(keep=2))
         return self._publish()
 
     def _publish(self) -> str:
@@ -92,7 +92,7 @@ def _placed_anew(held: dict[str, list[int]], before: dict[str, list[int]]) -> bo
 async def test_each_replica_holds_its_share_of_shards_and_search_matches_local(tmp_path: Path) -> None:
     bucket = Bucket(tmp_path)
     version = await bucket.build()
-    async with pools(tmp_path / "copy", SHARDS, EMBEDDER, PROCESSES, COPIES, bucket.variables) as corpora:
+    async with serve_pools(tmp_path / "copy", SHARDS, EMBEDDER, PROCESSES, COPIES, bucket.variables) as corpora:
         held = await wait_until_async(lambda: _held(corpora), _placed)
         assert sum(map(len, held.values())) == SHARDS * COPIES
         served = await corpora.current()
@@ -106,10 +106,10 @@ async def test_each_replica_holds_its_share_of_shards_and_search_matches_local(t
 
 async def test_killed_shard_replica_is_replaced_without_failed_searches(tmp_path: Path) -> None:
     bucket, editions, stop = Bucket(tmp_path), Editions(), asyncio.Event()
-    editions.note(await bucket.build(), 0)
-    async with pools(tmp_path / "copy", SHARDS, EMBEDDER, PROCESSES, COPIES, bucket.variables) as corpora:
+    editions.add(await bucket.build(), 0)
+    async with serve_pools(tmp_path / "copy", SHARDS, EMBEDDER, PROCESSES, COPIES, bucket.variables) as corpora:
         before = await wait_until_async(lambda: _held(corpora), _placed)
-        traffic = Traffic(corpora, per_second=20, most=4)
+        traffic = Traffic(corpora, per_second=20, max_open_searches=4)
         asking = asyncio.create_task(traffic.run(stop))
         await wait_until_async(lambda: _answered(traffic), lambda count: count > 20)
         os.kill(await corpora.pools[0].ask(IndexReplica.process_id), signal.SIGKILL)
@@ -117,13 +117,13 @@ async def test_killed_shard_replica_is_replaced_without_failed_searches(tmp_path
         left = after.keys() & before.keys()
         assert len(left) == PROCESSES - 1
         assert all({*before[name]} <= {*after[name]} for name in left), "no shard moves away from who is left"
-        editions.note(version := await bucket.update(1), 1)
+        editions.add(version := await bucket.update(1), 1)
         await wait_until_async(lambda: _newest(traffic), version.__eq__)
         stop.set()
         await asking
-    assert traffic.failed() == []
-    assert traffic.mixed(editions) == []
-    assert {answer.version for answer in traffic.answers} == set(editions.of)
+    assert traffic.list_failures() == []
+    assert traffic.find_mixed_answers(editions) == []
+    assert {answer.version for answer in traffic.answers} == set(editions.by_version)
 
 
 async def _answered(traffic: Traffic) -> int:

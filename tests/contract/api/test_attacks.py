@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.hostile.attacks.crowds import CROWDS
 from benchmarks.hostile.attacks.honest import ask_honestly
-from benchmarks.hostile.attacks.single import attack_one, single_attacks
+from benchmarks.hostile.attacks.single import generate_attacks, send_attack
 from benchmarks.hostile.attacks.target import Target, prepare_target
 from tests.contract.api.service import Service, served
 
@@ -23,10 +23,10 @@ async def target(service: Service) -> AsyncIterator[Target]:
 
 
 async def test_every_single_attack_is_refused_or_answered(target: Target) -> None:
-    tried = list(single_attacks(target, SHARE))
+    tried = list(generate_attacks(target, SHARE))
     async with httpx2.AsyncClient(base_url=target.url, timeout=60) as client:
-        held = [await attack_one(client, target, item) for item in tried]
-    assert [(item, attack) for item, attack in zip(held, tried, strict=True) if not item.holds] == []
+        held = [await send_attack(client, target, item) for item in tried]
+    assert [(item, attack) for item, attack in zip(held, tried, strict=True) if not item.has_held] == []
 
 
 async def test_mass_attacks_cause_no_server_errors_or_refusals_for_others(target: Target) -> None:
@@ -34,13 +34,13 @@ async def test_mass_attacks_cause_no_server_errors_or_refusals_for_others(target
         came_back = await crowd(target, 0.3)
         assert came_back.total() > 0
         assert not {"500", "502"} & came_back.keys()
-    assert not (await ask_honestly(target, 0.1)).refused
+    assert not (await ask_honestly(target, 0.1)).refusals
 
 
 async def test_tenants_of_the_attacks_are_gone_afterwards(service: Service) -> None:
     async with served(service.app) as url:
         async with prepare_target(url, await service.key("admin"), KEYS) as made:
-            assert len(set(made.attackers)) == KEYS
+            assert len(set(made.attacker_keys)) == KEYS
         async with service.client(await service.key("admin"), url) as client:
             names = {item["id"] for item in (await client.get("/v1/tenants")).json()["items"]}
     assert names == {"acme", "other"}
