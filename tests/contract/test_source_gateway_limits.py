@@ -3,7 +3,6 @@ breaker."""
 
 import asyncio
 import datetime as dt
-from collections.abc import AsyncIterator
 from email.utils import format_datetime
 from typing import Literal
 
@@ -18,12 +17,6 @@ from tests.contract.small_source_gateway import CLOCK, QUICK, Held, fetch, sourc
 from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_settings import OpenAlexSettings, SourceSettings
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
-
-
-@pytest.fixture
-async def source() -> AsyncIterator[SmallSource]:
-    async with SmallSource() as started:
-        yield started
 
 
 class HastyClock(SystemClock):
