@@ -1,11 +1,12 @@
-"""Read NumPy arrays from files, safely from several threads."""
+"""Read NumPy arrays from files, safely from several threads, and create memory-mapped files."""
 
+import os
 import threading
 from pathlib import Path
 from typing import IO, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 _LOCK = threading.Lock()
 """Held while an array is opened. NumPy parses a file's header with `ast.literal_eval`, whose recursion counter CPython
@@ -25,3 +26,12 @@ def load_arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
     read or is damaged."""
     with _LOCK, np.load(file) as archive:
         return dict(archive)
+
+
+def create_memory_map(path: Path, kind: DTypeLike, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Create a memory-mapped .npy file to be filled. Its disk space is allocated at once, because the process is killed
+    if the disk is full when a mapped page is written."""
+    file: NDArray[Any] = np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=shape)
+    with path.open("r+b") as handle:
+        os.posix_fallocate(handle.fileno(), 0, path.stat().st_size)
+    return file

@@ -71,3 +71,25 @@ def link_or_copy(source: Path, target: Path) -> None:
         raise
     except OSError:
         shutil.copyfile(source, target)
+
+
+def sync(path: Path) -> None:
+    """Flush a file or directory to disk, so that it is complete even after a power failure."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def append_line(path: Path, line: str) -> None:
+    """Append a line and flush it to disk. If the file's last line was cut off, start a new one. Raises OSError if the
+    file cannot be written."""
+    with path.open("ab+") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                file.write(b"\n")
+        file.write(f"{line}\n".encode())
+        file.flush()
+        os.fsync(file.fileno())

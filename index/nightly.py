@@ -6,7 +6,6 @@ readers of the file replace the first by the second."""
 import asyncio
 import datetime as dt
 import fcntl
-import os
 import shutil
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -24,7 +23,7 @@ from index.building.text_embedding import OnProgress
 from index.building.update import Delta, StageTime, Stopwatch, read_delta, update_corpus
 from index.building.version_builder import BuildOptions
 from index.content_reader import ContentReader
-from index.disk_access import explain_disk_errors, folder_lock
+from index.disk_access import append_line, explain_disk_errors, folder_lock
 from index.segments.gpus import open_gpus
 from index.shards.shard_store import ShardedManifest, ShardStore, is_sharded
 from index.shards.update import update_shards
@@ -262,12 +261,7 @@ class NightlyHistory:
 
     def append(self, record: NightlyRun) -> None:
         """Append a run to the history. Raises OSError if it cannot be written."""
-        with self._path.open("ab+") as file:
-            if file.tell() and not _ends_with_newline(file):
-                file.write(b"\n")
-            file.write(record.model_dump_json().encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        append_line(self._path, record.model_dump_json())
 
     def runs(self, last: int | None = None) -> list[NightlyRun]:
         """Return all runs, or only the `last` most recent runs, oldest first."""
@@ -303,11 +297,6 @@ def _is_in_progress(file: IO[bytes]) -> bool:
     except BlockingIOError:
         return True
     return False
-
-
-def _ends_with_newline(file: IO[bytes]) -> bool:
-    file.seek(-1, os.SEEK_END)
-    return file.read(1) == b"\n"
 
 
 def _parse_line(line: bytes) -> NightlyRun | None:

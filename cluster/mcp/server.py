@@ -3,7 +3,6 @@
 import hashlib
 import inspect
 from collections.abc import Callable, Sequence
-from ipaddress import ip_address
 from typing import Any
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -22,6 +21,7 @@ from cluster.mcp.callers import AcceptedKeys, ClientOpener, bearer_key, make_ope
 from cluster.mcp.reward_tools import RewardTools
 from cluster.mcp.tools import AssayerTools
 from cluster.mcp.waiting import ServerState
+from workers.mail.settings import is_this_machine
 
 PATH = "/mcp"
 _INSTRUCTIONS = (
@@ -66,7 +66,7 @@ def http_app(url: str | None, host: str, names: Sequence[str], state: ServerStat
     """Return the app for streamable HTTP at `/mcp`, for callers who each send their own key. `names` are the host names
     allowed besides loopback; requests with another Host or Origin are rejected, to prevent DNS rebinding. Raises
     ConfigurationError if `host` is not loopback and `names` is empty."""
-    if not names and not _is_loopback(host):
+    if not names and not is_this_machine(host):
         raise ConfigurationError(
             f"The host name under which clients reach {host} is not configured (requests for other hosts are refused).",
             "Pass it, for example --allowed-host mcp.example.org. Use a TLS proxy: every request contains an API key.",
@@ -84,13 +84,6 @@ def http_app(url: str | None, host: str, names: Sequence[str], state: ServerStat
     )
     app.add_middleware(_KeyRequired, accepted=AcceptedKeys(url))
     return app
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class _KeyRequired:

@@ -14,6 +14,7 @@ from uuid import uuid4
 import fsspec
 
 from assayer.errors import ConfigurationError, CorpusError
+from index.disk_access import sync
 
 _S3 = {"config_kwargs": {"connect_timeout": 10, "read_timeout": 60, "retries": {"max_attempts": 3}}}
 _LOCK = ".create.lock"
@@ -129,7 +130,7 @@ class ObjectStorage:
             partial = path.with_name(f".{uuid4().hex}.partial")
             try:
                 write(str(partial))
-                _sync(partial)
+                sync(partial)
                 move(partial, path)
             finally:
                 partial.unlink(missing_ok=True)
@@ -190,11 +191,3 @@ def _move_unless_there(partial: Path, place: Path) -> None:
             if place.exists():
                 raise FileExistsError(str(place)) from None
             partial.replace(place)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -2,7 +2,6 @@
 versions, in a file with one JSON line per paper. A paper is identified by the hash of its title and abstract. If it has
 a reading, segments use that instead of pattern matching."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from pydantic import ValidationError
 from assayer.models import ContentKind, Frozen
 from assayer.text.contents import FoundContents, Mention, TextPart, text_with_title
 from assayer.text.names import normalise_name
+from index.disk_access import append_line
 from index.hashing import hash64
 
 READINGS_FILE = "readings.jsonl"
@@ -96,14 +96,7 @@ NOTHING_READ = ContentReadings({})
 
 def append_reading(path: Path, reading: ContentReading) -> None:
     """Append a reading to the file and sync it to disk. Raises OSError if that fails."""
-    with path.open("ab+") as file:
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            if file.read(1) != b"\n":
-                file.write(b"\n")
-        file.write(reading.model_dump_json().encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+    append_line(path, reading.model_dump_json())
 
 
 def _parse_line(line: bytes) -> ContentReading | None:

@@ -4,7 +4,6 @@ The index is in memory-mapped arrays, so a query reads only the rows of its own 
 date, so a cutoff is a prefix of each token's rows. All rows that share a token with a query are scored exactly. Sums
 are always computed in token order, so that results do not depend on other queries in a batch."""
 
-import os
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from assayer.ports import LexicalWeights
-from index.arrays import load_array
+from index.arrays import create_memory_map, load_array
 from index.segments.lexical_rows import LexicalRows, LexicalSpool
 from index.segments.row_filter import RowFilter
 
@@ -145,12 +144,7 @@ def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
 
 
 def _create_file(path: Path, kind: np.dtype[Any], entries: int) -> NDArray[Any]:
-    """Create a memory-mapped file to be filled. Its disk space is allocated at once, because the process is killed if
-    the disk is full when a mapped page is written."""
     if not entries:
         np.save(path, np.empty(0, kind))
         return np.empty(0, kind)
-    file: NDArray[Any] = np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=(entries,))
-    with path.open("r+b") as handle:
-        os.posix_fallocate(handle.fileno(), 0, path.stat().st_size)
-    return file
+    return create_memory_map(path, kind, (entries,))

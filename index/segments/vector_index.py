@@ -5,7 +5,6 @@ segment replaced, are passed as a mask; if it leaves few rows, these are searche
 matrix product takes 1 ms, the same as HNSW or IVF at equal recall."""
 
 import math
-import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from assayer.models import Frozen
 from assayer.ports import Vectors
-from index.arrays import load_array
+from index.arrays import create_memory_map, load_array
 from index.segments.approximate_index import (
     INDEX_CONSTANTS,
     RESCORED_PER_RESULT,
@@ -154,12 +153,7 @@ class VectorIndex:
 def create_vectors_file(directory: Path, rows: int, dimensions: int) -> Vectors:
     """Create a memory-mapped file of vectors to be filled. Half precision halves disk and memory use, and changes the
     cosine between unit vectors by less than 0.0005."""
-    path = directory / _VECTORS
-    file: Vectors = np.lib.format.open_memmap(path, mode="w+", dtype=np.float16, shape=(rows, dimensions))
-    # Allocate the disk space now, because the process is killed if the disk is full when a mapped page is written.
-    with path.open("r+b") as handle:
-        os.posix_fallocate(handle.fileno(), 0, path.stat().st_size)
-    return file
+    return create_memory_map(directory / _VECTORS, np.dtype(np.float16), (rows, dimensions))
 
 
 def search_exactly(vectors: Vectors, queries: Vectors, limit: int) -> Candidates:

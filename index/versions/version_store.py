@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assayer.errors import CorpusError
+from index.disk_access import sync
 from index.hashing import verify_files
 from index.versions.manifest import MANIFEST, Manifest, OtherFormatError, read_manifest
 
@@ -130,17 +131,17 @@ class VersionStore:
     def _move(self, folder: Path, place: Path) -> None:
         _allow_as_umask(folder)
         for path in [*folder.rglob("*"), folder]:
-            _sync(path)
+            sync(path)
         if place.exists():
             shutil.rmtree(place)
         folder.rename(place)
-        _sync(place.parent)
+        sync(place.parent)
 
     def set_current(self, version: str) -> None:
         self._next_path.write_text(version + "\n", "ascii")
-        _sync(self._next_path)
+        sync(self._next_path)
         self._next_path.replace(self._current)
-        _sync(self.directory)
+        sync(self.directory)
 
     def hold_version(self, version: str) -> int:
         """Lock a version, so that it is not removed while the returned file descriptor is open. Raises CorpusError if
@@ -223,15 +224,6 @@ def _remove_unless_held(version: Path) -> bool:
         pass  # left over from an interrupted removal
     shutil.rmtree(version)
     return True
-
-
-def _sync(path: Path) -> None:
-    """Flush a path to disk, so that the current version's files are complete even after a power failure."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _allow_as_umask(folder: Path) -> None:

@@ -129,7 +129,9 @@ async def _verify_chain(
     def read_entries() -> Iterator[AuditEntry]:
         nonlocal count, reached_head
         while True:
-            coroutine = context.services.audit_log.list_entries(expected_head.tenant, after=count, limit=_ENTRIES_PER_READ)
+            coroutine = context.services.audit_log.list_entries(
+                expected_head.tenant, after=count, limit=_ENTRIES_PER_READ
+            )
             batch = asyncio.run_coroutine_threadsafe(coroutine, loop).result()
             for entry in batch:
                 reached_head = reached_head or (entry.number, entry.hash) == (current_head.number, current_head.hash)

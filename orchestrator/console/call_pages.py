@@ -81,7 +81,9 @@ async def show_table(context: CallReader, call: CallInPath, view: Annotated[Tabl
     services, tenant = context.services, context.tenant
     run_ids = None
     if view.field:
-        run_ids = await asyncio.to_thread(find_runs_of_field, await services.series.get_words(tenant, call.id), view.field)
+        run_ids = await asyncio.to_thread(
+            find_runs_of_field, await services.series.get_words(tenant, call.id), view.field
+        )
     page = await services.tables.get_page(tenant, call.id, view, run_ids)
     outcomes = await services.tables.count_outcomes(tenant, call.id)
     parts = {part.name: part.title for row in page.rows if row.figures for part in row.figures.parts}

@@ -37,7 +37,9 @@ async def list_evaluations(
     return context.render_page(
         "evaluations.html",
         jobs=jobs[:_PAGE_SIZE],
-        call_names=await context.services.call_details.get_names(context.tenant, {job.batch for job in jobs if job.batch}),
+        call_names=await context.services.call_details.get_names(
+            context.tenant, {job.batch for job in jobs if job.batch}
+        ),
         state=state,
         usage=await context.services.usage.get_usage(context.tenant, month, now),
         next=encode_cursor(Cursor.from_item(jobs[_PAGE_SIZE - 1])) if len(jobs) > _PAGE_SIZE else None,

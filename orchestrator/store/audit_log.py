@@ -79,7 +79,9 @@ class PgAuditLog(Store):
         if head is None:  # cannot happen: `_INSERT_HEAD` has just created it
             raise LookupError(tenant)
         salt = secrets.token_hex(16)
-        content_json = to_canonical_json(json.loads(replace_nul_in_json(to_canonical_json({"by": by.actor.name} | content))))
+        content_json = to_canonical_json(
+            json.loads(replace_nul_in_json(to_canonical_json({"by": by.actor.name} | content)))
+        )
         entry_without_hash = AuditEntry(
             tenant=tenant,
             number=head["number"] + 1,

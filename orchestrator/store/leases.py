@@ -231,7 +231,9 @@ class PgLeases(Store):
         history = earlier_history.after(cause, replace_nul(why))
         counts = (row["id"], token, *history)
         if history.has_exhausted(self._attempt_limits):
-            await connection.fetch(_FAIL_JOB, *counts, to_json_column(build_gave_up_problem(history)), self._keep_documents)
+            await connection.fetch(
+                _FAIL_JOB, *counts, to_json_column(build_gave_up_problem(history)), self._keep_documents
+            )
             return "failed"
         await connection.fetch(_REQUEUE_JOB, *counts, float(after_seconds), history.reasons[-1])
         return "queued"

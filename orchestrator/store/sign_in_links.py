@@ -32,7 +32,9 @@ class PgSignInLinks(Store):
         """Create a link for a member and return its token. Also delete all links that expired unused."""
         token = generate_token()
         await self._database.execute(_DELETE_EXPIRED, now)
-        await self._database.execute(_INSERT_LINK, hash_token(token), member, now + dt.timedelta(days=SIGN_IN_LINK_DAYS))
+        await self._database.execute(
+            _INSERT_LINK, hash_token(token), member, now + dt.timedelta(days=SIGN_IN_LINK_DAYS)
+        )
         return token
 
     async def find(self, token: str, now: dt.datetime) -> LinkedMember | None:

@@ -19,6 +19,7 @@ from simulator.outside.sample import SAMPLE
 from simulator.process import Simulator
 from tests.chromium import launch_options
 from tests.contract.simulated import fresh
+from tests.contract.small_source import SmallSource
 from tests.contract.store_jobs import Queue, tenant
 from tests.loopback import loopback_only
 from tests.object_store import ObjectStore, object_store
@@ -89,6 +90,12 @@ async def queue(database: Database) -> Queue:
     """The stores of jobs, with one tenant."""
     await tenant(database)
     return Queue(database)
+
+
+@pytest.fixture
+async def source() -> AsyncIterator[SmallSource]:
+    async with SmallSource() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

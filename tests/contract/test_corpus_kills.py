@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from assayer.models import OPEN, PaperId
-from index import Corpus, VersionStore, build_corpus
+from index import VersionStore, build_corpus
 from tests.contract.corpus_killer import OPTIONS, Steps, work
+from tests.contract.published_corpora import answers
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
@@ -67,20 +67,8 @@ async def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Scene:
 
 async def _answers(directory: Path) -> Any:
     """All that the corpus says, or None where there is none."""
-    if not VersionStore(directory).current_version():
-        return None
-    corpus = Corpus.open(directory, HashingEmbedder())
-    try:
-        queries = ["bumblebees in meadows", "lichens", "transects"]
-        return (
-            corpus.version,
-            await corpus.search(queries, 100, OPEN),
-            await corpus.snippets(queries, 100, OPEN),
-            await corpus.contents([PaperId(f"bee-{number:02}") for number in range(62)]),
-            await corpus.full_texts([hit.paper.id for hit in (await corpus.search(["bees"], 100, OPEN))[0]]),
-        )
-    finally:
-        corpus.close()
+    version = VersionStore(directory).current_version()
+    return await answers(directory, version) if version else None
 
 
 def _tree(directory: Path) -> set[str]:

@@ -61,22 +61,16 @@ def test_papers_naming_the_term_are_newest_first_and_filterable(corpus: Path) ->
     [
         (("", "--naming"), "is not a name"),
         (("?! …", "--naming"), "is not a name"),
+        (("hedgenet", "--naming"), "corpus"),
         (("hedgenet", "--naming", "--snippets"), "--naming cannot be combined"),
         (("hedgenet", "--naming", "--before", "soon"), "date for --before"),
         (("hedgenet", "--naming", "--after", "2023-01-02", "--before", "2023-01-01"), "is later than --before"),
     ],
 )
-def test_invalid_options_are_rejected_before_corpus_is_opened(
+def test_invalid_options_and_then_a_missing_corpus_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
 ) -> None:
     monkeypatch.setenv("ASSAYER_HOME", str(tmp_path))
     told = search(*arguments)
     assert told.exit_code != 0
     assert said in f"{told.output} {told.exception}"
-
-
-def test_missing_corpus_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAYER_HOME", str(tmp_path))
-    told = search("hedgenet", "--naming")
-    assert told.exit_code != 0
-    assert "corpus" in f"{told.output} {told.exception}"

@@ -125,19 +125,13 @@ async def test_files_of_a_known_release_are_updated_by_diffs(services: Simulated
     assert _told(read(to / "records")) == s2_must(SECOND.papers.values())
 
 
-async def test_diff_on_files_of_an_unknown_release_is_rejected(services: SimulatedDatasets, tmp_path: Path) -> None:
+@pytest.mark.parametrize("releases", [("",), pytest.param((RELEASES[1], ""), marks=pytest.mark.slow)])
+async def test_diff_on_files_of_an_unknown_release_is_rejected(
+    services: SimulatedDatasets, tmp_path: Path, releases: tuple[str, ...]
+) -> None:
     (tmp_path / "files" / "papers").mkdir(parents=True)
     (tmp_path / "files" / "papers" / "part.jsonl").write_text('{"corpusid": 1, "title": "T"}\n')
-    await ingest_s2_files(str(tmp_path / "to"), str(tmp_path / "files"), "", settings(services), ignore)
-    with pytest.raises(InputError, match="Unknown release for the files"):
-        await _ingest(tmp_path / "to", settings(services))
-
-
-@pytest.mark.slow
-async def test_files_without_release_reset_the_known_release(services: SimulatedDatasets, tmp_path: Path) -> None:
-    (tmp_path / "files" / "papers").mkdir(parents=True)
-    (tmp_path / "files" / "papers" / "part.jsonl").write_text('{"corpusid": 1, "title": "T"}\n')
-    for release in (RELEASES[1], ""):
+    for release in releases:
         await ingest_s2_files(str(tmp_path / "to"), str(tmp_path / "files"), release, settings(services), ignore)
     with pytest.raises(InputError, match="Unknown release for the files"):
         await _ingest(tmp_path / "to", settings(services))

@@ -7,11 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from typer.testing import CliRunner
 
-from assayer.errors import Unreadable
 from cluster import settings_loading
 from cluster.cli.main import app
 from simulator.outside.library import Library
@@ -125,27 +123,6 @@ def test_without_grobid_extra_only_tei_is_saved_and_extra_is_named(tmp_path: Pat
     assert refused.code == 2
     assert "needs grobid_client, which is not installed." in refused.err
     assert "pip install 'assayer-research[grobid]'" in refused.err
-
-
-@pytest.mark.parametrize("form", ["json", "markdown"])
-@pytest.mark.parametrize(
-    ("limits", "causes"),
-    [
-        ({"wall_seconds": 0.001}, {"time"}),
-        ({"memory_bytes": 60_000_000}, {"memory", "broken_parser"}),
-        ({"characters": 1}, {"too_much_text"}),
-    ],
-)
-async def test_conversion_over_its_limits_fails_and_ends_its_process(
-    form: Any, limits: dict[str, Any], causes: set[str]
-) -> None:
-    text = tei_document("<div><head>A</head><p>" + "word " * 300_000 + "</p></div>")
-    with pytest.raises(Unreadable) as refused:
-        await TeiReader(PdfLimits(**limits), 1).convert(text, form, "The TEI of a paper")
-    assert refused.value.cause in causes
-    assert not [
-        child for child in psutil.Process().children() if "workers.sandbox.tei_converter:convert" in child.cmdline()
-    ]
 
 
 async def test_conversion_of_the_same_tei_is_deterministic() -> None:

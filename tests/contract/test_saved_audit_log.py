@@ -7,6 +7,7 @@ import pytest
 
 from tests.contract.command_line import CommandLine, command_line, error_sentence
 from tests.contract.scripted_service import answer, problem, serving
+from tests.e2e.program import Ended
 
 __all__ = ["command_line"]
 
@@ -39,35 +40,27 @@ def saved(tmp_path: Path) -> Path:
     return log
 
 
-def test_rejected_key_keeps_the_previously_saved_log(
-    command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serving([problem("forbidden", 403)]) as service:
+def export(command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch, *answers: bytes) -> Ended:
+    with serving(answers) as service:
         monkeypatch.setenv("ASSAYER_API_URL", service.url)
         monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
-        said = error_sentence(command_line("admin", "audit-log", "export", saved))
+        return command_line("admin", "audit-log", "export", saved)
+
+
+@pytest.mark.parametrize("pages", [(), (page("1"),)])
+def test_export_rejected_at_once_or_midway_keeps_the_previously_saved_log(
+    command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch, pages: tuple[bytes, ...]
+) -> None:
+    said = error_sentence(export(command_line, saved, monkeypatch, *pages, problem("forbidden", 403)))
     assert said.startswith("Error: ")
     assert saved.read_text() == LAST_WEEKS
     assert [path.name for path in saved.parent.iterdir()] == ["log.jsonl"]
 
 
-def test_export_failing_midway_keeps_the_previously_saved_log(
-    command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serving([page("1"), problem("forbidden", 403)]) as service:
-        monkeypatch.setenv("ASSAYER_API_URL", service.url)
-        monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
-        error_sentence(command_line("admin", "audit-log", "export", saved))
-    assert saved.read_text() == LAST_WEEKS
-
-
 def test_complete_export_replaces_the_previous_log(
     command_line: CommandLine, saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving([page(None), answer(TIP)]) as service:
-        monkeypatch.setenv("ASSAYER_API_URL", service.url)
-        monkeypatch.setenv("ASSAYER_API_KEY", "ak_x")
-        ended = command_line("admin", "audit-log", "export", saved)
+    ended = export(command_line, saved, monkeypatch, page(None), answer(TIP))
     assert (ended.code, ended.out) == (0, f"1:{'0' * 64}\n")
     head, entry = map(json.loads, saved.read_text().splitlines())
     assert (head["reader"], entry["number"]) == ("owner", 1)

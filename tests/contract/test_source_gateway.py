@@ -5,7 +5,7 @@ import datetime as dt
 import gc
 import json
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,12 +20,6 @@ from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext, SourceResponse
 from workers.outbound.source_settings import OpenAlexSettings, SemanticScholarSettings, SourceSettings
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
-
-
-@pytest.fixture
-async def source() -> AsyncIterator[SmallSource]:
-    async with SmallSource() as started:
-        yield started
 
 
 async def test_second_fetch_is_served_from_the_cache(source: SmallSource) -> None:
@@ -77,19 +71,6 @@ async def test_identical_concurrent_fetches_share_a_request(source: SmallSource)
     assert len(source.paths) == 1
     assert {reply.body for reply in replies} == {b"about papers/1"}
     assert sum(not reply.cached for reply in replies) == 1
-
-
-async def test_cancelled_fetch_does_not_affect_other_waiters(source: SmallSource) -> None:
-    held = source.behaviour = Held()
-    async with source_gateway(source) as gateway:
-        first, second = (asyncio.create_task(fetch(gateway, owner=name)) for name in ("a", "b"))
-        await source.has_been_asked(1)
-        first.cancel()
-        held.opened.set()
-
-        assert (await second).body == b"about papers/1"
-    assert first.cancelled()
-    assert len(source.paths) == 1
 
 
 async def test_abandoned_request_is_cancelled_and_releases_its_connection(source: SmallSource) -> None:

@@ -3,7 +3,6 @@ breaker."""
 
 import asyncio
 import datetime as dt
-from collections.abc import AsyncIterator
 from email.utils import format_datetime
 from typing import Literal
 
@@ -18,12 +17,6 @@ from tests.contract.small_source_gateway import CLOCK, QUICK, Held, fetch, sourc
 from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_settings import OpenAlexSettings, SourceSettings
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
-
-
-@pytest.fixture
-async def source() -> AsyncIterator[SmallSource]:
-    async with SmallSource() as started:
-        yield started
 
 
 class HastyClock(SystemClock):
@@ -173,18 +166,10 @@ async def test_queued_requests_fail_when_the_circuit_breaker_opens(source: Small
     assert len(source.paths) == 2
 
 
-async def test_caller_patience_ends_retries_before_attempts_run_out(
-    source: SmallSource,
-) -> None:
-    source.behaviour = answers(*[(500, {})] * 100_000)
-    async with source_gateway(source, attempts=100_000, breaker_failures=100_000) as gateway:
-        with pytest.raises(SourceBusy, match="did not answer within 1 s"):
-            await fetch(gateway, patience=1.0)
-    assert len(source.paths) > 1
-
-
-async def test_unresponsive_source_is_abandoned_after_callers_patience(source: SmallSource) -> None:
-    source.behaviour = Held()
+@pytest.mark.parametrize("responds", [True, False])
+async def test_caller_patience_ends_retries_before_attempts_run_out(source: SmallSource, responds: bool) -> None:
+    source.behaviour = answers(*[(500, {})] * 100_000) if responds else Held()
     async with source_gateway(source, answer_seconds=0.3, attempts=100_000, breaker_failures=100_000) as gateway:
         with pytest.raises(SourceBusy, match="did not answer within 1 s"):
             await fetch(gateway, patience=1.0)
+    assert len(source.paths) > 1

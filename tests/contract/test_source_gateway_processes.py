@@ -19,12 +19,6 @@ from workers.outbound.source_settings import SourceSettings
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-async def source() -> AsyncIterator[SmallSource]:
-    async with SmallSource() as started:
-        yield started
-
-
 class GatewayProcesses:
     """Processes that start their requests together; those still running at the end are killed."""
 

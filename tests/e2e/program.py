@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -40,6 +40,7 @@ __all__ = [
     "compared",
     "reading",
     "reports",
+    "run_process",
     "simulator",
     "violations",
 ]
@@ -52,6 +53,20 @@ IDEAS = ROOT / "examples" / "ideas"
 _EMBEDDED_TOKENS = 32
 """Embedding whole abstracts takes most of the processor time of an evaluation."""
 _NUMBERS = count()
+
+
+def run_process(words: Iterable[object], **options: Any) -> Ended:
+    """Run a command to its end, without input."""
+    ended = subprocess.run(
+        [str(word) for word in words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST_SECONDS,
+        **options,
+    )
+    return Ended(ended.returncode, ended.stdout, ended.stderr)
 
 
 @dataclass(frozen=True)
@@ -89,17 +104,7 @@ class Program:
         return self.run_for_real(*arguments)
 
     def run_for_real(self, *arguments: object) -> Ended:
-        ended = subprocess.run(
-            [*self._started_for_real(), *map(str, arguments)],
-            cwd=self.home,
-            env=self._environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=LONGEST_SECONDS,
-        )
-        return Ended(ended.returncode, ended.stdout, ended.stderr)
+        return run_process([*self._started_for_real(), *arguments], cwd=self.home, env=self._environment())
 
     def _started_for_real(self) -> list[str]:
         """Return the program or, if variables shorten constants, a start of it that accepts them."""

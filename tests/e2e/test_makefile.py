@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +10,7 @@ import pytest
 
 from index import Manifest, VersionStore, read_manifest
 from tests.corpus_papers import RECORDS, write_jsonl
-from tests.e2e.program import CORPUS, ROOT, Homes, Program, reports
-from tests.polling import LONGEST_SECONDS
+from tests.e2e.program import CORPUS, ROOT, Homes, Program, reports, run_process
 
 pytestmark = pytest.mark.slow
 
@@ -31,18 +29,10 @@ def clone(homes: Homes) -> Iterator[Path]:
 
 def make_evaluate(clone: Path) -> str:
     own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_", "MAKE"))}
-    ended = subprocess.run(
-        ["make", "--old-file=.venv/.installed", f"BIN={Path(sys.executable).parent}", "evaluate"],
-        cwd=clone,
-        env={**own, "ASSAYER_HOME": str(clone / "home")},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LONGEST_SECONDS,
-    )
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
+    command = ["make", "--old-file=.venv/.installed", f"BIN={Path(sys.executable).parent}", "evaluate"]
+    ended = run_process(command, cwd=clone, env={**own, "ASSAYER_HOME": str(clone / "home")})
+    assert ended.code == 0, ended.err
+    return ended.out
 
 
 def manifest(corpus: Path) -> Manifest:

@@ -13,7 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.e2e.program import CORPUS, IDEAS, ROOT, Homes, Program, reports
+from tests.e2e.program import CORPUS, IDEAS, ROOT, Homes, Program, reports, run_process
 from tests.e2e.wheel import MOVED, install_wheel
 from tests.fork_server import Ended
 from tests.polling import LONGEST_SECONDS
@@ -33,16 +33,7 @@ class Installed(NamedTuple):
         return {**own, "ASSAYER_HOME": str(self.home), "ASSAYER_EMBEDDER__MAX_TOKENS": "32"}
 
     def run(self, program: str, *arguments: object, **settings: str) -> Ended:
-        ended = subprocess.run(
-            [str(self.bin / program), *map(str, arguments)],
-            cwd=self.home,
-            env={**self.environment(), **settings},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=LONGEST_SECONDS,
-        )
-        return Ended(ended.returncode, ended.stdout, ended.stderr)
+        return run_process([self.bin / program, *arguments], cwd=self.home, env={**self.environment(), **settings})
 
     @contextmanager
     def serving(self, *options: str) -> Iterator[str]:

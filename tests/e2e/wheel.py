@@ -1,15 +1,13 @@
 """The wheel of assayer, and a virtual environment in which it is installed."""
 
 import shutil
-import subprocess
 import sys
 import sysconfig
 import venv
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.program import ROOT
-from tests.polling import LONGEST_SECONDS
+from tests.e2e.program import ROOT, run_process
 
 MOVED = ("assayer_client", "cluster", "index", "orchestrator", "workers")
 """Packages that the wheel has below `assayer._engine`."""
@@ -55,14 +53,6 @@ def install_wheel(wheel: Path, folder: Path) -> Path:
 
 def run(*command: object, **options: Any) -> str:
     """Run a command, which must succeed, and return its standard output."""
-    ended = subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LONGEST_SECONDS,
-        **options,
-    )
-    output: str = ended.stdout
-    assert ended.returncode == 0, output + ended.stderr
-    return output
+    ended = run_process(command, **options)
+    assert ended.code == 0, ended.out + ended.err
+    return ended.out

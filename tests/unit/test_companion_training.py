@@ -143,10 +143,6 @@ def test_deployed_scicompanion_configuration_matches_the_paper() -> None:
     assert plan.calls(judged=1) == 5
 
 
-def test_deployed_file_of_the_debate_can_be_read() -> None:
-    assert read_policy_training(DEPLOYED / "debate.toml").method == "debate"
-
-
 def test_only_dimensions_with_a_known_score_are_judged(tmp_path: Path) -> None:
     plan = tiny_training(tmp_path, "none", QUICK)
     assert calls_of(plan, read_companion_ideas(plan)) == 3

@@ -16,10 +16,3 @@ def test_training_configurations_are_valid_and_state_they_are_untested(file: Pat
     assert plan.folder.is_relative_to(file.parent)
     head = [line for line in file.read_text("utf-8").splitlines()[:8] if line.startswith("#")]
     assert any("Untested" in line for line in head)
-
-
-def test_scicompanion_configuration_matches_its_paper() -> None:
-    plan = read_policy_training(next(file for file in FILES if file.stem == "scicompanion"))
-    assert plan.policy.lora is not None
-    assert (plan.policy.lora.rank, plan.policy.lora.alpha) == (128, 256)
-    assert (plan.grpo.learning_rate, plan.grpo.generations, plan.grpo.steps) == (1e-5, 8, 300)

@@ -103,6 +103,7 @@ async def test_tei_reader_subprocess_returns_the_same_results_and_errors() -> No
     assert refused.value.cause == "markup"
 
 
+@pytest.mark.parametrize("form", [None, "json", "markdown"])
 @pytest.mark.parametrize(
     ("limits", "causes"),
     [
@@ -111,13 +112,15 @@ async def test_tei_reader_subprocess_returns_the_same_results_and_errors() -> No
         ({"characters": 1}, {"too_much_text"}),
     ],
 )
-async def test_tei_parsing_over_its_limits_is_stopped_and_process_removed(
-    limits: dict[str, Any], causes: set[str]
+async def test_tei_parsing_or_conversion_over_its_limits_is_stopped_and_process_removed(
+    form: Any, limits: dict[str, Any], causes: set[str]
 ) -> None:
-    text = tei_document("<div><head>A</head><p>" + "word " * 300_000 + "</p></div>")
+    text, reader = (
+        tei_document("<div><head>A</head><p>" + "word " * 300_000 + "</p></div>"),
+        TeiReader(PdfLimits(**limits), 1),
+    )
     with pytest.raises(Unreadable) as refused:
-        await TeiReader(PdfLimits(**limits), 1).read(text, "The TEI of a paper")
+        await (reader.convert(text, form, "The TEI of a paper") if form else reader.read(text, "The TEI of a paper"))
     assert refused.value.cause in causes
-    assert not [
-        child for child in psutil.Process().children() if "workers.full_texts.grobid_tei:parse_tei" in child.cmdline()
-    ]
+    function = "workers.sandbox.tei_converter:convert" if form else "workers.full_texts.grobid_tei:parse_tei"
+    assert not [child for child in psutil.Process().children() if function in child.cmdline()]

@@ -78,21 +78,17 @@ def test_unmarked_calls_run_individually_in_order(combined: QueryBatcher, subjec
     assert subject.passes == [["x"], ["a"], ["x"]]
 
 
-def test_failing_query_does_not_affect_others_in_batch(combined: QueryBatcher, subject: Subject) -> None:
+@pytest.mark.parametrize(
+    ("texts", "given", "reason"), [(["poison"], vectors(2), "poison"), (["b", "c"], np.ones((1, 3)), "zip")]
+)
+def test_query_that_fails_or_has_mismatched_vectors_does_not_affect_others_in_batch(
+    combined: QueryBatcher, subject: Subject, texts: list[str], given: VECTORS, reason: str
+) -> None:
     good = combined.submit(Subject.search, (["a"], vectors(1), 5), {})
-    bad = combined.submit(Subject.search, (["poison"], vectors(2), 5), {})
+    bad = combined.submit(Subject.search, (texts, given, 5), {})
     subject.may.set()
     assert good.result() == ["a1:5"]
-    with pytest.raises(ValueError, match="poison"):
-        bad.result()
-
-
-def test_search_with_mismatched_vectors_fails_alone(combined: QueryBatcher, subject: Subject) -> None:
-    good = combined.submit(Subject.search, (["a"], vectors(1), 5), {})
-    bad = combined.submit(Subject.search, (["b", "c"], np.ones((1, 3)), 5), {})
-    subject.may.set()
-    assert good.result() == ["a1:5"]
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match=reason):
         bad.result()
 
 

@@ -5,7 +5,9 @@ import gc
 import os
 import threading
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -157,14 +159,21 @@ async def test_missing_corpus_is_reported_on_each_request_until_it_exists() -> N
     await versions.aclose()
 
 
-@pytest.mark.parametrize("shards", [0, 2])
-async def test_newest_corpus_is_served_while_earlier_version_remains_available(tmp_path: Path, shards: int) -> None:
+@pytest.fixture(params=[0, 2])
+async def built(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Callable[..., Any]]:
+    """Directory of a corpus with this number of shards, and the function that updates it."""
     source, directory = write_jsonl(tmp_path / "papers.jsonl", RECORDS), tmp_path / "corpus"
-    if shards:
-        await build_shards([source], shards, directory, EMBEDDER)
-    else:
-        await build_corpus([source], directory, EMBEDDER)
-    update = update_shards if shards else update_corpus
+    if request.param:
+        await build_shards([source], request.param, directory, EMBEDDER)
+        return directory, update_shards
+    await build_corpus([source], directory, EMBEDDER)
+    return directory, update_corpus
+
+
+async def test_newest_corpus_is_served_while_earlier_version_remains_available(
+    built: tuple[Path, Callable[..., Any]],
+) -> None:
+    directory, update = built
     corpora = CorpusVersionCache(directory, EMBEDDER)
     began = await corpora.current()
     for number in range(2):
@@ -178,14 +187,8 @@ async def test_newest_corpus_is_served_while_earlier_version_remains_available(t
     await corpora.aclose()
 
 
-@pytest.mark.parametrize("shards", [0, 2])
-async def test_replaced_version_is_closed_when_no_caller_holds_it(tmp_path: Path, shards: int) -> None:
-    source, directory = write_jsonl(tmp_path / "papers.jsonl", RECORDS), tmp_path / "corpus"
-    if shards:
-        await build_shards([source], shards, directory, EMBEDDER)
-    else:
-        await build_corpus([source], directory, EMBEDDER)
-    update = update_shards if shards else update_corpus
+async def test_replaced_version_is_closed_when_no_caller_holds_it(built: tuple[Path, Callable[..., Any]]) -> None:
+    directory, update = built
     gc.collect()  # what the build opened
     corpora = CorpusVersionCache(directory, EMBEDDER)
     began = await corpora.current()

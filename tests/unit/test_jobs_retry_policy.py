@@ -41,19 +41,23 @@ def test_permanent_error_is_not_retried_and_keeps_its_message(error: AssayerErro
     assert (verdict.type, verdict.detail) == (type, str(error))
 
 
-@pytest.mark.parametrize("kind", [LlmUnavailable, StorageError, ParserUnavailable])
-def test_unavailable_service_is_retried_without_counting_a_failed_attempt(kind: type[AssayerError]) -> None:
+@pytest.mark.parametrize(
+    ("kind", "counts"),
+    [
+        (LlmUnavailable, False),
+        (StorageError, False),
+        (ParserUnavailable, False),
+        (Defect, True),
+        (MalformedAnswer, True),
+    ],
+)
+def test_error_is_retried_and_counts_as_failed_attempt_unless_a_service_is_unavailable(
+    kind: type[AssayerError], counts: bool
+) -> None:
     again = decide_after_error(kind("Nobody answers."), attempt=1)
     assert isinstance(again, Retry)
-    assert not again.attempt_failed
+    assert again.attempt_failed == counts
     assert again.seconds > 0
-
-
-@pytest.mark.parametrize("kind", [Defect, MalformedAnswer])
-def test_transient_error_is_retried_and_counts_as_failed_attempt(kind: type[AssayerError]) -> None:
-    again = decide_after_error(kind("Something broke."), attempt=1)
-    assert isinstance(again, Retry)
-    assert again.attempt_failed
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ALL if kind is not Defect], ids=lambda kind: kind.__name__)

@@ -116,25 +116,25 @@ class Downloader(GuardedClient):
     ) -> tuple[Download, bytes]:
         """Download the body into memory; meant for small limits. With `robots`, pages that robots.txt disallows are
         refused."""
-        body = bytearray()
-
-        async def write(piece: bytes) -> None:
-            body.extend(piece)
-
-        request = _DownloadRequest(accepted_kinds, limits or DownloadLimits(), write, robots)
-        return _require_delivered(await self._download(url, request), url), bytes(body)
+        answer, body = await self._download_body(url, accepted_kinds, limits or DownloadLimits(), robots)
+        return _require_delivered(answer, url), body
 
     async def _read_robots(self, url: URL) -> str | None:
-        body = bytearray()
-
-        async def write(piece: bytes) -> None:
-            body.extend(piece)
-
-        request = _DownloadRequest(("text", "html"), _ROBOTS_LIMITS, write, robots=False)
-        answer = await self._download(str(url), request)
+        answer, body = await self._download_body(str(url), ("text", "html"), _ROBOTS_LIMITS, robots=False)
         if isinstance(answer, int) and not 400 <= answer < 500:
             raise DownloadFailed(f"{loggable_url(url)} returned status {answer}.")
         return None if isinstance(answer, int) else body.decode("utf-8", "replace")
+
+    async def _download_body(
+        self, url: str, accepted_kinds: Collection[ContentKind], limits: DownloadLimits, robots: bool
+    ) -> tuple[Download | int, bytes]:
+        body = bytearray()
+
+        async def write(piece: bytes) -> None:
+            body.extend(piece)
+
+        answer = await self._download(url, _DownloadRequest(accepted_kinds, limits, write, robots))
+        return answer, bytes(body)
 
     async def _download(self, text: str, request: _DownloadRequest) -> Download | int:
         """Return the completed download, or the status of a response without a body."""

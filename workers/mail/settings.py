@@ -39,7 +39,7 @@ class MailServerSettings(Frozen):
             raise ValueError("email needs a sender: set ASSAYER_MAIL__SENDER to an address such as assayer@example.org")
         if bool(self.user) != (self.password is not None):
             raise ValueError("the mail server's user and password must be set together: set both, or neither")
-        if self.user and self.tls == "off" and not _is_this_machine(self.host):
+        if self.user and self.tls == "off" and not is_this_machine(self.host):
             raise ValueError("the password would be sent unencrypted: set ASSAYER_MAIL__TLS to starttls or tls")
         return self
 
@@ -52,7 +52,8 @@ class MailServerSettings(Frozen):
         return self.port or _PORTS[self.tls]
 
 
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
+    """Return whether a host name or address is a loopback one."""
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -15,12 +15,14 @@ from assayer.methods.review.schemas import (
     PanelPoint,
     PriorWork,
     RefereeAnswer,
+    RefereePoint,
     RefereeQuestion,
     SearchedPoint,
     WalkthroughAnswer,
+    WalkthroughPoint,
     WalkthroughQuestion,
 )
-from assayer.models import PlanQuote
+from assayer.models import FindingSeverity, PlanQuote
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.text.content_words import content_words
 
@@ -105,7 +107,14 @@ def _combine(
     works = clean_named_works(context, referee.prior_work[: options.prior_work] if referee else [])
     referee = mask_titles(referee, works, run) if referee else None
     walkthrough = mask_titles(walkthrough, works, run) if walkthrough else None
-    stated_points = _collect_referee_points(context, referee) + _collect_walkthrough_points(context, walkthrough)
+    stated_points = [
+        _state_point(context, item, "whole", item.claim, item.severity, item.why, item.fix)
+        for item in (referee.points[: options.points] if referee else ())
+    ]
+    stated_points += [
+        _state_point(context, item, "walkthrough", item.text)
+        for item in (walkthrough.points[: options.walkthrough_points] if walkthrough else ())
+    ]
     points = remove_repeated(stated_points, lambda item: item.point.claim)
     run.journal.record_dropped("point", "repeats another point", len(stated_points) - len(points))
     claims = remove_repeated(referee.novelty if referee else [], lambda item: item.claim)
@@ -139,44 +148,27 @@ def _combine(
     )
 
 
-def _collect_referee_points(
-    context: EvaluationContext[ReviewOptions], answer: RefereeAnswer | None
-) -> list[_UnlabelledPoint]:
-    points = []
-    for item in answer.points[: context.options.points] if answer else ():
-        quote = plan_quote(item.quote, context.text)
-        point = PanelPoint(
-            label="",
-            referee="whole",
-            kind=item.kind,
-            severity=item.severity,
-            claim=item.claim,
-            why=item.why,
-            fix=item.fix,
-            quoted=quote.state == "verified",
-        )
-        points.append(_UnlabelledPoint(point, quote, item.query))
-    return points
-
-
-def _collect_walkthrough_points(
-    context: EvaluationContext[ReviewOptions], answer: WalkthroughAnswer | None
-) -> list[_UnlabelledPoint]:
-    points = []
-    for item in answer.points[: context.options.walkthrough_points] if answer else ():
-        quote = plan_quote(item.quote, context.text)
-        point = PanelPoint(
-            label="",
-            referee="walkthrough",
-            kind=item.kind,
-            severity=None,
-            claim=item.text,
-            why="",
-            fix="",
-            quoted=quote.state == "verified",
-        )
-        points.append(_UnlabelledPoint(point, quote, item.query))
-    return points
+def _state_point(
+    context: EvaluationContext[ReviewOptions],
+    item: RefereePoint | WalkthroughPoint,
+    referee: str,
+    claim: str,
+    severity: FindingSeverity | None = None,
+    why: str = "",
+    fix: str = "",
+) -> _UnlabelledPoint:
+    quote = plan_quote(item.quote, context.text)
+    point = PanelPoint(
+        label="",
+        referee=referee,
+        kind=item.kind,
+        severity=severity,
+        claim=claim,
+        why=why,
+        fix=fix,
+        quoted=quote.state == "verified",
+    )
+    return _UnlabelledPoint(point, quote, item.query)
 
 
 def remove_repeated(

@@ -70,7 +70,9 @@ def _find_spans(text: str) -> Any:
 
 def _read_csv(text: str) -> object:
     return list(
-        csv_rows.read_csv_rows(io.BytesIO(encode_text(text)), "a.csv", 1, _MAX_CHARACTERS, _TODAY, _create_line_counter())
+        csv_rows.read_csv_rows(
+            io.BytesIO(encode_text(text)), "a.csv", 1, _MAX_CHARACTERS, _TODAY, _create_line_counter()
+        )
     )
 
 

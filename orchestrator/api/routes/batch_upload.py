@@ -78,7 +78,9 @@ class BatchBody:
         services.options.check_limit(query.max_usd, query.method)
         if is_in_future(query.cutoff, services):
             raise HttpProblem.invalid_parameter("cutoff", FUTURE_CUTOFF_MESSAGE)
-        if board_problem := services.options.find_board_problem(query.board, parse_tags(query.board_models), query.method):
+        if board_problem := services.options.find_board_problem(
+            query.board, parse_tags(query.board_models), query.method
+        ):
             raise HttpProblem.invalid_parameter(board_problem.field, board_problem.detail)
         _parse_criteria(query.criteria)
         content_type = self.request.headers.get("content-type", "")

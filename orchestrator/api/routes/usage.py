@@ -41,4 +41,6 @@ async def get_usage(query: Annotated[UsageQuery, Query()], context: Reader) -> U
         raise HttpProblem.invalid_parameter(
             "since", "It must be before `until` or, without `until`, before the current time."
         )
-    return require(await context.services.usage.get_usage(tenant, since, until), build_not_found_problem("tenant", tenant))
+    return require(
+        await context.services.usage.get_usage(tenant, since, until), build_not_found_problem("tenant", tenant)
+    )

@@ -63,6 +63,8 @@ async def test_rejected_key_appears_in_neither_answer_nor_log(
         ("DELETE", "/v1/evaluations/ev_1", "submit"),
         ("POST", "/v1/keys", "manage"),
         ("GET", "/v1/tenants", "admin"),
+        ("GET", "/v1/tenants/other", "admin"),
+        ("GET", "/v1/keys?tenant=other", "admin"),
         ("GET", "/v1/usage?tenant=other", "admin"),
         ("GET", "/metrics", "metrics"),
     ],

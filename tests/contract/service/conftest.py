@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from cluster.settings import Settings
 from index.building.build import build_corpus
 from orchestrator.store import Database
 from simulator.process import Simulator
+from tests.contract.service.running_service import RunningService, running_service
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 _EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -44,3 +45,9 @@ def settings(
             },
         }
     )
+
+
+@pytest.fixture
+async def running(settings: Settings) -> AsyncIterator[RunningService]:
+    async with running_service(settings) as started:
+        yield started

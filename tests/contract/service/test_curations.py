@@ -1,11 +1,9 @@
 """From papers to scored ideas over HTTP, with the client, a real database and a simulated language model."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from assayer_client import (
     ApiProblem,
@@ -20,9 +18,8 @@ from assayer_client import (
 )
 from assayer_client.resources import Absent, Limits
 from cluster.settings import Settings
-from orchestrator.store import Database
 from simulator.process import Simulator
-from tests.contract.service.running_service import RunningService, running_service
+from tests.contract.service.running_service import RunningService
 
 ABSTRACT = (
     "Seedlings of {n} species die in dry summers, and watering all of them is out of reach. We propose to shade "
@@ -36,25 +33,9 @@ def paper(number: int, **more: Any) -> CuratedPaperBody:
 
 
 @pytest.fixture
-def settings(
-    database_url: str, database: Database, corpus_path: Path, simulator: Simulator, tmp_path: Path
-) -> Settings:
-    llm = {"base_url": simulator.base_url, "model": "simulated", "api_key": "sk-test"}
-    return Settings.model_validate(
-        {
-            "home": tmp_path,
-            "database": {"url": SecretStr(database_url)},
-            "corpus": {"path": corpus_path},
-            "llm": {**llm, "prices": {"simulated": [1.0, 2.0]}},
-            "curation": {"question_kinds": ["new_idea", "survey", "evaluation"]},
-        }
-    )
-
-
-@pytest.fixture
-async def running(settings: Settings) -> AsyncIterator[RunningService]:
-    async with running_service(settings) as started:
-        yield started
+def settings(settings: Settings) -> Settings:
+    kinds = settings.curation.model_copy(update={"question_kinds": ("new_idea", "survey", "evaluation")})
+    return settings.model_copy(update={"curation": kinds})
 
 
 @pytest.fixture

@@ -2,14 +2,13 @@
 
 import pytest
 
-from assayer.errors import SourceMalformed, SourceRefused
+from assayer.errors import SourceMalformed
 from assayer.models import Window
 from simulator.outside.process import OutsideWorld
 from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
-from workers.literature_apis.arxiv import Arxiv, read_page
+from workers.literature_apis.arxiv import Arxiv
 from workers.outbound.source_gateway import SourceGateway
-from workers.outbound.source_requests import SourceRequest
 
 ALWAYS = Window()
 
@@ -51,12 +50,6 @@ async def test_page_that_stays_empty_unexpectedly_is_reported_as_malformed(
     world.configure("arxiv", empty_rate=1.0)
     with pytest.raises(SourceMalformed, match="but none of those after"):
         await Arxiv(gateway).search("attention", 5, ALWAYS, ASK)
-
-
-async def test_error_feed_raises_source_refused(gateway: SourceGateway) -> None:
-    call = SourceRequest("arxiv", "papers", "api/query", (("id_list", "1408.8016,12x"),))
-    with pytest.raises(SourceRefused, match="incorrect id format for 12x"):
-        read_page((await gateway.fetch(call, ASK)).body, 0)
 
 
 async def test_withdrawn_papers_are_marked_in_search_results(gateway: SourceGateway) -> None:

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import SecretStr
 
-from assayer.errors import SourceRefused
 from assayer.models import OPEN, Window
 from simulator.outside.library import Library
 from simulator.outside.process import OutsideWorld
@@ -62,9 +61,3 @@ async def test_scholar_and_arxiv_records_of_a_paper_are_merged(remote: SourceGat
     whole = [paper for paper in await Arxiv(remote).resolve([item.identifiers for item in of_arxiv], ASK) if paper]
     assert whole
     assert len(group_by_paper([*of_arxiv, *whole])) == len(of_arxiv)
-
-
-async def test_rejected_key_raises_source_refused(world: OutsideWorld, remote: SourceGateway) -> None:
-    world.configure("web", api_key="another")
-    with pytest.raises(SourceRefused, match="google_scholar"):
-        await GoogleScholar(remote).search("graph", 3, OPEN, ASK)

@@ -1,46 +1,14 @@
 import pytest
 
-from assayer.errors import SourceBusy, SourceRefused
+from assayer.errors import SourceBusy
 from assayer.models import Identifiers, Window
-from simulator.outside.openalex_works import abstract_known, doi_of, former_id, pmid_of
+from simulator.outside.openalex_works import doi_of, former_id, pmid_of
 from simulator.outside.process import OutsideWorld
 from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
 from workers.literature_apis.openalex import OpenAlex
 
 _TITLED = [entry for entry in LIBRARY.entries if entry.corpus_id % 200]
-
-
-async def test_search_returns_papers_with_abstract_and_identifiers(world: OutsideWorld) -> None:
-    entry = next(item for item in _TITLED if abstract_known(item) and item.arxiv and item.doi and item.day_known)
-    async with open_gateway(world, "openalex") as remote:
-        papers = await OpenAlex(remote).search(entry.record.title, 20, Window(), ASK)
-    paper = next(item for item in papers if item.identifiers.openalex == entry.openalex)
-    assert paper.title == entry.record.title
-    assert paper.abstract == entry.record.abstract
-    assert paper.authors == entry.record.authors
-    assert (paper.identifiers.doi, paper.identifiers.arxiv) == (entry.doi, entry.arxiv)
-    assert paper.citation_count == entry.record.citation_count
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "knowledge distillation?",
-        'knowledge" distillation',
-        "(knowledge distillation",
-        "!knowledge -distillation",
-        "knowledge|distillation",
-        "knowledge* distillation~2",
-        "the knowledge AND (distillation",
-    ],
-)
-async def test_query_signs_and_operators_are_ignored(world: OutsideWorld, query: str) -> None:
-    async with open_gateway(world, "openalex") as remote:
-        plain = await OpenAlex(remote).search("knowledge distillation", 50, Window(), ASK)
-        signed = await OpenAlex(remote).search(query, 50, Window(), ASK)
-    assert plain
-    assert signed == plain
 
 
 async def test_a_query_cannot_add_parameters_to_the_request(world: OutsideWorld) -> None:
@@ -100,11 +68,3 @@ async def test_pdf_lookup_does_not_use_the_daily_budget(world: OutsideWorld) -> 
         papers = await source.search("graph", 5, Window(), ASK)
     assert [bool(found) for found in urls] == [item.free_pdf or bool(item.arxiv) for item in LIBRARY.entries[:12]]
     assert papers
-
-
-async def test_wrong_key_is_rejected_and_not_shown_in_the_error(world: OutsideWorld) -> None:
-    world.configure("openalex", api_key="right")
-    async with open_gateway(world, "openalex", api_key="wrong") as remote:
-        with pytest.raises(SourceRefused) as refused:
-            await OpenAlex(remote).search("graph", 5, Window(), ASK)
-    assert "wrong" not in str(refused.value)

@@ -44,9 +44,10 @@ class Application:
 class Crowd:
     """Clients that send requests and record the answers."""
 
-    def __init__(self, application: Application, **settings: float) -> None:
+    def __init__(self, application: Application | None = None, **settings: float) -> None:
+        self.application = application or Application()
         limits = ApiSettings.model_validate({"max_requests_per_tenant": 2, **settings})
-        self.turns = TenantConcurrency(application, limits, AccessSettings(url="https://assayer.example.org"))
+        self.turns = TenantConcurrency(self.application, limits, AccessSettings(url="https://assayer.example.org"))
         self.answers: list[int] = []
         self.tasks: set[asyncio.Task[None]] = set()
         self.client = asyncio.Event()
@@ -78,38 +79,29 @@ class Crowd:
         asked = {"type": "http", "method": method, "path": page or "/v1/batches", "headers": headers}
         await self.turns(asked | {"assayer.request_record": RequestRecord(name, tenant=tenant)}, receive, send)
 
+    async def finish(self) -> None:
+        """Let the application answer all requests."""
+        self.application.go_on.set()
+        await asyncio.gather(*self.tasks)
+
     async def end(self) -> None:
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
 
 
-async def test_concurrency_limit_of_a_tenant_does_not_delay_other_tenants() -> None:
-    application = Application()
-    crowd = Crowd(application)
-    await crowd.send(5)
-    assert application.in_hand == 2
-    await crowd.send(1, "other")
-    assert application.in_hand == 3
-    application.go_on.set()
-    await asyncio.gather(*crowd.tasks)
-    assert crowd.answers == [200] * 6
-
-
-@pytest.mark.parametrize("page", ["/console", "/v1/batches"])
-async def test_session_requests_share_concurrency_limit_with_api_key_requests(
+@pytest.mark.parametrize("page", ["", "/console", "/v1/batches"])
+async def test_session_and_api_key_requests_share_a_concurrency_limit_that_does_not_delay_other_tenants(
     page: str,
 ) -> None:
-    application = Application()
-    crowd = Crowd(application)
+    crowd = Crowd()
     await crowd.send(5, page=page)
-    assert application.in_hand == 2
+    assert crowd.application.in_hand == 2
     await crowd.send(5, introduced=False)
-    assert application.in_hand == 2
+    assert crowd.application.in_hand == 2
     await crowd.send(1, "other", page=page)
-    assert application.in_hand == 3
-    application.go_on.set()
-    await asyncio.gather(*crowd.tasks)
+    assert crowd.application.in_hand == 3
+    await crowd.finish()
     assert crowd.answers == [200] * 11
 
 
@@ -134,16 +126,16 @@ async def test_request_waiting_for_client_uses_concurrency_slot_only_afterwards(
     await crowd.send(5)
     assert application.in_hand == 5
     crowd.client.set()
-    application.go_on.set()
-    await asyncio.gather(*crowd.tasks)
+    await crowd.finish()
     assert crowd.answers == [200] * 5
 
 
-async def test_long_lived_requests_are_exempt_from_concurrency_limit() -> None:
+@pytest.mark.parametrize(("count", "introduced"), [(5, True), (20, False)])
+async def test_long_lived_requests_are_exempt_from_concurrency_and_lookup_limits(count: int, introduced: bool) -> None:
     application = Application(is_held_open=True)
     crowd = Crowd(application)
-    await crowd.send(5)
-    assert application.in_hand == 5
+    await crowd.send(count, introduced=introduced)
+    assert application.in_hand == count
     await crowd.end()
 
 
@@ -156,12 +148,10 @@ async def test_delayed_rejection_does_not_occupy_a_concurrency_slot() -> None:
 
 
 async def test_requests_beyond_waiting_limit_are_rejected_and_counts_are_restored() -> None:
-    application = Application()
-    crowd = Crowd(application, max_waiting_per_tenant=4, refusal_seconds=0)
+    crowd = Crowd(max_waiting_per_tenant=4, refusal_seconds=0)
     await crowd.send(5)
     assert crowd.answers == [429]
-    application.go_on.set()
-    await asyncio.gather(*crowd.tasks)
+    await crowd.finish()
     await crowd.send(4)
     assert crowd.answers == [429] + [200] * 8
     await crowd.end()
@@ -169,7 +159,7 @@ async def test_requests_beyond_waiting_limit_are_rejected_and_counts_are_restore
 
 async def test_rejections_beyond_delay_limit_are_sent_immediately(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("orchestrator.web.tenant_concurrency._MAX_DELAYED_REFUSALS", 3)
-    crowd = Crowd(Application(), max_waiting_per_tenant=4, refusal_seconds=FOR_EVER)
+    crowd = Crowd(max_waiting_per_tenant=4, refusal_seconds=FOR_EVER)
     await crowd.send(9)
     assert crowd.answers == [429] * 2
     await crowd.end()
@@ -181,7 +171,7 @@ async def test_delays_of_rejections_differ(monkeypatch: pytest.MonkeyPatch) -> N
     async def note(seconds: float) -> None:
         delays.append(seconds)
 
-    crowd = Crowd(Application(), max_waiting_per_tenant=4, refusal_seconds=8.0)
+    crowd = Crowd(max_waiting_per_tenant=4, refusal_seconds=8.0)
     with monkeypatch.context() as patched:
         patched.setattr("orchestrator.web.tenant_concurrency.asyncio.sleep", note)
         tasks = [asyncio.ensure_future(crowd.turns._delay_refusal()) for _ in range(100)]
@@ -193,41 +183,29 @@ async def test_delays_of_rejections_differ(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 async def test_cancelled_waiting_requests_release_their_slots() -> None:
-    application = Application()
-    crowd = Crowd(application)
+    crowd = Crowd()
     await crowd.send(4)
     await crowd.end()
     await crowd.send(2)
-    assert application.in_hand == 4
+    assert crowd.application.in_hand == 4
     await crowd.end()
 
 
 async def test_requests_with_unknown_key_count_against_tenant_after_lookup() -> None:
-    application = Application()
-    crowd = Crowd(application)
+    crowd = Crowd()
     await crowd.send(20, introduced=False)
-    assert application.in_hand == 2
-    application.go_on.set()
-    await asyncio.gather(*crowd.tasks)
+    assert crowd.application.in_hand == 2
+    await crowd.finish()
     assert crowd.answers == [200] * 20
 
 
 async def test_unknown_key_lookups_are_limited_without_delaying_known_keys() -> None:
-    application = Application()
-    crowd = Crowd(application)
+    crowd = Crowd()
     await crowd.send(1, "known")
-    application.knows = False
+    crowd.application.knows = False
     for number in range(20):
         await crowd.send(1, f"new{number}", introduced=False)
-    assert application.in_hand == 1 + 4
+    assert crowd.application.in_hand == 1 + 4
     await crowd.send(1, "known", introduced=False)
-    assert application.in_hand == 1 + 4 + 1
-    await crowd.end()
-
-
-async def test_long_lived_request_with_unknown_key_releases_lookup_slot() -> None:
-    application = Application(is_held_open=True)
-    crowd = Crowd(application)
-    await crowd.send(20, introduced=False)
-    assert application.in_hand == 20
+    assert crowd.application.in_hand == 1 + 4 + 1
     await crowd.end()
