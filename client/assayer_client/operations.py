@@ -264,7 +264,7 @@ class AuditLog(Namespace[M]):
 class Webhooks(Namespace[M]):
     create = creating("webhooks", webhooks.WebhookBody, webhooks.NewWebhook)
     list = operation(lambda: ApiCall("GET", path("webhooks"), reads(Page[webhooks.WebhookResource])))
-    list_deliveries = operation(webhooks.list_deliveries)
+    list_deliveries = operation(webhooks.deliveries)
     ping = by_id("POST", "webhooks/{}/ping", webhooks.DeliveryResource)
     delete = deleting("webhooks/{}")
 

@@ -49,7 +49,7 @@ def test_namespace_methods_have_matching_signatures_and_docstrings() -> None:
         for method, own in _public(group).items():
             if method not in ("exchange", "finish"):
                 assert _shape(own) == _shape(getattr(getattr(awaited, name), method)), method
-    assert [parameter.name for parameter in inspect.signature(sync.rewards.list_outcomes).parameters.values()] == [
+    assert [parameter.name for parameter in inspect.signature(sync.rewards.outcomes).parameters.values()] == [
         *("id", "after", "seconds")
     ]
     assert str(inspect.signature(sync.tenants.list)).startswith("(*, after: str | None = None, limit: int = 50)")

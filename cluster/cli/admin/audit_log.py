@@ -51,7 +51,7 @@ def export(
                 file.write(header.model_dump_json().encode() + b"\n")
             file.writelines(entry.model_dump_json().encode() + b"\n" for entry in page.items)
             count, after = count + len(page.items), page.next
-        head = client.audit_log.get_head()
+        head = client.audit_log.head()
     print_remark(f"Saved {count:,} entries in {to}. Store this head in a different place:")
     head_text = f"{head.number}:{head.hash}"
     with Outcome(as_json=as_json) as outcome:
@@ -62,7 +62,7 @@ def export(
 def head(as_json: WithJson = False) -> None:
     """Print the log's head, NUMBER:HASH. Store it where people who can change the log cannot change the head."""
     with service() as client:
-        current = client.audit_log.get_head()
+        current = client.audit_log.head()
     head_text = f"{current.number}:{current.hash}"
     with Outcome(as_json=as_json) as outcome:
         outcome.add(head_text, head=head_text)

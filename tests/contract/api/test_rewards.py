@@ -124,7 +124,7 @@ async def test_client_reads_outcomes_as_they_finish_and_then_all(service: Servic
 
 
 async def _places(assayer: AsyncClient, job: str) -> list[int]:
-    return [outcome.item async for outcome in assayer.rewards.list_outcomes(job)]
+    return [outcome.item async for outcome in assayer.rewards.outcomes(job)]
 
 
 async def test_debate_is_returned_as_html_or_markdown(service: Service, client: httpx2.AsyncClient) -> None:

@@ -50,7 +50,7 @@ async def test_curated_papers_have_kind_and_question_and_duplicates_are_paid_onc
 ) -> None:
     body = CurationBody(items=(paper(3), paper(4, id="fourth"), paper(3, id="third again")))
     accepted = await assayer.curations.create(body)
-    seen = {outcome.item async for outcome in assayer.curations.list_outcomes(accepted.id)}
+    seen = {outcome.item async for outcome in assayer.curations.outcomes(accepted.id)}
     found = await assayer.curations.wait(accepted.id)
     stats = simulator.stats()
     assert seen == {0, 1, 2}
