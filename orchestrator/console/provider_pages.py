@@ -77,7 +77,7 @@ async def callback(
     if not code:
         return _refuse(request, services, local_path(attempt.next), _DENIED, 403)
     try:
-        identity = await identity_provider.identity(code, iss, attempt.nonce, attempt.verifier)
+        identity = await identity_provider.fetch_identity(code, iss, attempt.nonce, attempt.verifier)
     except SignInFailed as error:
         _LOG.warning("sign-in with %s failed: %s", attempt.provider, error)
         return _refuse(request, services, local_path(attempt.next), _DENIED, 403)

@@ -226,7 +226,7 @@ class PgLeases(Store):
         after_seconds: float,
     ) -> JobState:
         before = AttemptHistory(row["failures"], row["losses"], row["outages"], tuple(row["reasons"]))
-        after = before.after(cause, storable_text(why))
+        after = before.add_attempt(cause, storable_text(why))
         counts = (row["id"], token, *after)
         if after.has_exhausted(self._attempt_limits):
             await connection.fetch(_FAIL, *counts, to_json_column(build_gave_up_problem(after)), self._keep_documents)
