@@ -190,7 +190,7 @@ class ArchiveReader:
         try:
             with archive.open(entry) as compressed:
                 data, size = _unpack(compressed, self._limits.file_bytes)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError) as error:
             return UnreadableFile(name, InputError(f"{name} cannot be unpacked: {error}.", "Create the archive again."))
         self._bytes_left -= size
         if self._bytes_left < 0:

@@ -83,7 +83,7 @@ async def complete_sign_in(
     if not code:
         return _render_refusal(request, services, to_console_path(attempt.next), _DENIED, 403)
     try:
-        identity = await identity_provider.identity(code, iss, attempt.nonce, attempt.verifier)
+        identity = await identity_provider.fetch_identity(code, iss, attempt.nonce, attempt.verifier)
     except SignInFailed as error:
         _LOG.warning("sign-in with %s failed: %s", attempt.provider, error)
         return _render_refusal(request, services, to_console_path(attempt.next), _DENIED, 403)

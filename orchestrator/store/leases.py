@@ -228,7 +228,7 @@ class PgLeases(Store):
         after_seconds: float,
     ) -> JobState:
         earlier_history = AttemptHistory(row["failures"], row["losses"], row["outages"], tuple(row["reasons"]))
-        history = earlier_history.after(cause, replace_nul(why))
+        history = earlier_history.add_attempt(cause, replace_nul(why))
         counts = (row["id"], token, *history)
         if history.has_exhausted(self._attempt_limits):
             await connection.fetch(

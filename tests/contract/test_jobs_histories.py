@@ -86,7 +86,7 @@ class History:
             self.expired = self.leases[-1]
 
     def _ended(self, cause: RetryCause, why: str) -> None:
-        self.attempts = self.attempts.after(cause, why)
+        self.attempts = self.attempts.add_attempt(cause, why)
         self.state = "failed" if self.attempts.has_exhausted(MOST) else "queued"
 
     def agrees(self, stored: Job | None) -> None:

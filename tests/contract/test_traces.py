@@ -66,7 +66,7 @@ def length(span: Span) -> float:
 async def test_job_is_traced_under_its_submitting_request(queue: Queue, there: Collector) -> None:
     run = await ended(queue, traced("ev_1", PARENT))
     with traces(queue.database, there.url) as told:
-        await told.send()
+        await told.export_new_traces()
     whole = await there.whole("evaluation")
     assert whole.trace_id.hex() == PARENT.split("-")[1]
     assert whole.parent_span_id.hex() == PARENT.split("-")[2]
@@ -89,7 +89,7 @@ async def test_job_is_traced_under_its_submitting_request(queue: Queue, there: C
 async def test_llm_request_spans_follow_genai_conventions(queue: Queue, there: Collector) -> None:
     await ended(queue, job("ev_1"))
     with traces(queue.database, there.url) as told:
-        await told.send()
+        await told.export_new_traces()
     good, bad = sorted((span for span in there.spans if span.name == "chat small"), key=lambda span: span.status.code)
     assert (good.kind, bad.kind) == (Span.SPAN_KIND_CLIENT, Span.SPAN_KIND_CLIENT)
     assert attributes(good) == {
@@ -117,7 +117,7 @@ async def test_cached_answer_span_has_zero_duration_without_token_counts(queue: 
     await PgAnswerCache(queue.database).record(row, answer("key"))
     await queue.leases.finish(lease, DONE)
     with traces(queue.database, there.url) as told:
-        await told.send()
+        await told.export_new_traces()
     span = await there.whole("chat small")
     assert (length(span), span.kind) == (0, Span.SPAN_KIND_INTERNAL)
     assert "gen_ai.usage.input_tokens" not in attributes(span)
@@ -127,7 +127,7 @@ async def test_failed_job_span_has_error_type_but_excludes_content(queue: Queue,
     problem = Problem(type="budget-exhausted", title="Spent", detail="Of 'Corals' nothing is left.")
     await ended(queue, job("ev_1"), JobVerdict(state="failed", problem=problem))
     with traces(queue.database, there.url) as told:
-        await told.send()
+        await told.export_new_traces()
     whole = await there.whole("evaluation")
     assert (whole.status.code, attributes(whole)["error.type"]) == (Status.STATUS_CODE_ERROR, "budget-exhausted")
     assert not any("Corals" in str(span) or "The endpoint is down" in str(span) for span in there.spans)
@@ -138,7 +138,7 @@ async def test_job_is_traced_once_and_only_after_it_ends(queue: Queue, there: Co
     await queue.jobs.cancel(ACME, JobId("ev_cancelled"))
     with traces(queue.database, there.url) as one, traces(queue.database, there.url) as other:
         for told in (one, other, one):
-            await told.send()
+            await told.export_new_traces()
     assert [attributes(span)["assayer.job.id"] for span in there.spans if span.name == "evaluation"] == ["ev_cancelled"]
     assert (await there.whole("evaluation")).status.code == Status.STATUS_CODE_UNSET
 
@@ -146,7 +146,7 @@ async def test_job_is_traced_once_and_only_after_it_ends(queue: Queue, there: Co
 async def test_unsampled_job_is_not_sent(queue: Queue, there: Collector) -> None:
     await ended(queue, traced("ev_1", UNSAMPLED))
     with traces(queue.database, there.url) as told:
-        await told.send()
+        await told.export_new_traces()
     assert there.requests == 0
 
 
@@ -157,10 +157,10 @@ async def test_collector_failure_loses_spans_but_not_jobs(
     for url in (there.url, NOBODY):
         await ended(queue, job(f"ev_{len(url)}"))
         with traces(queue.database, url) as told:
-            await told.send()
+            await told.export_new_traces()
     assert caplog.text.count("1 jobs have no complete trace") == 2
     there.status, before = 200, there.requests
     with traces(queue.database, there.url) as told:
-        await told.send()
+        await told.export_new_traces()
     assert there.requests == before, "what was lost is not told again"
     assert {item.state for item in await queue.jobs.list(ACME)} == {"succeeded"}

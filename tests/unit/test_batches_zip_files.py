@@ -127,6 +127,13 @@ def test_non_archive_upload_is_rejected(data: bytes) -> None:
         read_batch(data, "zip")
 
 
+def test_archive_entry_with_negative_offset_is_rejected() -> None:
+    archive = bytearray(packed({"a.pdf": PDF_BYTES}))
+    archive[archive.rfind(b"PK\5\6") + 17] += 1  # the directory seems to begin 256 bytes later
+    ((_, _, detail),) = rejections(read_batch(bytes(archive), "zip"))
+    assert detail.startswith("a.pdf cannot be unpacked")
+
+
 @given(st.data())
 def test_corrupted_archive_is_read_or_rejected(data: st.DataObject) -> None:
     archive = bytearray(packed({"a.txt": WORDS.encode(), "b.pdf": PDF_BYTES}))

@@ -69,9 +69,9 @@ def test_generated_secret_is_repeatable_for_same_caller_key_and_nonce() -> None:
     plan = KeyPlan(name="robot", scopes=frozenset({"read"}))
     creation = KeyCreation(tenant=TenantId("acme"), plan=plan, nonce="00" * 32)
     again = KeyCreation.model_validate_json(creation.model_dump_json())
-    secret = creation.answer("ak_1_secret").secret
+    secret = creation.build_response_body("ak_1_secret").secret
     assert hash_key(secret) is not None
-    assert again.answer("ak_1_secret").secret == secret
-    assert creation.answer("ak_2_secret").secret != secret
-    assert creation.model_copy(update={"nonce": "01" * 32}).answer("ak_1_secret").secret != secret
+    assert again.build_response_body("ak_1_secret").secret == secret
+    assert creation.build_response_body("ak_2_secret").secret != secret
+    assert creation.model_copy(update={"nonce": "01" * 32}).build_response_body("ak_1_secret").secret != secret
     assert secret.split("_", 2)[2] not in creation.model_dump_json()
