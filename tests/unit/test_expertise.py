@@ -63,7 +63,7 @@ def test_eager_bid_outweighs_a_slightly_closer_reviewer_and_unwilling_is_the_las
     assert plan_assignments(wanted, people, set(), {}, None, values).pairs == [("p", "eager")]
     values = compute_assignment_values(similarity, {(0, 0): "unwilling"})
     assert plan_assignments(wanted, people, set(), {}, None, values).pairs == [("p", "eager")]
-    assert plan_assignments({"p": 2}, people, set(), {}, None, values).short == {}
+    assert plan_assignments({"p": 2}, people, set(), {}, None, values).missing_reviewers == {}
 
 
 def test_expertise_of_a_single_known_reviewer_counts() -> None:
