@@ -39,7 +39,7 @@ class _Places(NamedTuple):
     """Places of a reviewer with the same cost."""
 
     column: int
-    count: float
+    size: float
     cost: float
 
 
@@ -120,7 +120,7 @@ def _solve(
             ),
             shape=(rows + columns, first_missing + rows),
         ).tocsr()
-        upper = np.concatenate([np.ones(pairs), [place.count for place in places], np.full(rows, np.inf)])
+        upper = np.concatenate([np.ones(pairs), [place.size for place in places], np.full(rows, np.inf)])
         bounds: Any = np.column_stack([np.zeros(len(upper)), upper])
         solution = linprog(
             np.concatenate([costs[active_rows, active_columns], place_costs, np.full(rows, _MISSING_COST)]),

@@ -77,11 +77,11 @@ async def test_author_properties_and_heads_are_no_text_and_are_masked_in_it(name
 async def test_conflict_with_the_author_is_found_before_and_after_masking(name: str) -> None:
     search = ConflictSearch([ReviewerDetails(MemberId("mb_1"), "Tereza Dvorakova", "")])
     idea = await _read(name)
-    assert [item.source for item in search.found(idea.title, idea.text, idea.people_fields)] == ["name"]
+    assert [item.source for item in search.find_conflicts(idea.title, idea.text, idea.people_fields)] == ["name"]
     masked = blind_idea(idea)
     record = [item.text for item in masked.blinding.masked] if masked.blinding else []
-    assert [item.source for item in search.found(masked.title, masked.text, record)] == ["name"]
-    assert list(search.found(masked.title, masked.text)) == []
+    assert [item.source for item in search.find_conflicts(masked.title, masked.text, record)] == ["name"]
+    assert list(search.find_conflicts(masked.title, masked.text)) == []
 
 
 @pytest.mark.parametrize("creator", ["Microsoft Office User", "python-docx", "Administrator", "user", ""])

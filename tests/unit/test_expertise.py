@@ -63,7 +63,7 @@ def test_eager_bid_outweighs_a_slightly_closer_reviewer_and_unwilling_is_the_las
     assert plan_assignments(wanted, people, set(), {}, None, values).pairs == [("p", "eager")]
     values = compute_assignment_values(similarity, {(0, 0): "unwilling"})
     assert plan_assignments(wanted, people, set(), {}, None, values).pairs == [("p", "eager")]
-    assert plan_assignments({"p": 2}, people, set(), {}, None, values).short == {}
+    assert plan_assignments({"p": 2}, people, set(), {}, None, values).missing_reviewers == {}
 
 
 def test_expertise_of_a_single_known_reviewer_counts() -> None:
@@ -92,9 +92,9 @@ def test_plan_by_value_respects_conflicts_and_limits_and_leaves_nothing_out(
     loads, filled = Counter(who for _, who in plan.pairs), Counter(name for name, _ in plan.pairs)
     assert max(loads.values(), default=0) <= most
     for name in names:
-        assert filled[name] + plan.short.get(name, 0) == each
+        assert filled[name] + plan.missing_reviewers.get(name, 0) == each
         free = [who for who in people if loads[who] < most and (name, who) not in {*closed, *plan.pairs}]
-        assert not (plan.short.get(name) and free), "a reviewer is left for the proposal"
+        assert not (plan.missing_reviewers.get(name) and free), "a reviewer is left for the proposal"
 
 
 def test_plan_by_value_is_the_best_of_all_plans() -> None:
@@ -181,7 +181,7 @@ def test_declared_people_and_coauthors_are_conflicts_where_they_identify_the_app
     text: str, sources: list[str]
 ) -> None:
     ada = ReviewerDetails(MemberId("mb_1"), "Ada Byron", "", people=("Bob Noyce",), coauthors={"Cy Young": "Beetles"})
-    found = list(ConflictSearch([ada]).found("Rehearsal", text))
+    found = list(ConflictSearch([ada]).find_conflicts("Rehearsal", text))
     assert [item.source for item in found] == sources
     if sources == ["coauthor"]:
         assert found[0].words.startswith("Cy Young, co-author of “Beetles”")
