@@ -25,7 +25,7 @@ from benchmarks.chaos.dashboard import Dashboard, is_up
 from benchmarks.chaos.nodes import Node, NodePlan
 from benchmarks.processes import find_database_server, find_free_port, kill_processes
 from benchmarks.service import Service
-from benchmarks.waiting import until
+from benchmarks.waiting import wait_until
 
 _K8S = Path(__file__).parents[2] / "k8s"
 _PROGRAM = Path(sys.executable).with_name("assayer")
@@ -156,7 +156,7 @@ class DeployedService(Service):
             )
 
         try:
-            await until(is_whole, _RECOVERY_SECONDS, _POLL_SECONDS)
+            await wait_until(is_whole, _RECOVERY_SECONDS, _POLL_SECONDS)
         except TimeoutError:
             raise TimeoutError(
                 f"The service was not complete after {_RECOVERY_SECONDS:g} s: {await self._describe_gaps()}"
@@ -173,7 +173,7 @@ class DeployedService(Service):
         return f"{len(nodes)} of {len(self.nodes)} nodes are alive; {pools or 'the state of its pools is unknown'}"
 
     def summarise_probes(self, since: float, until: float) -> ProbeSummary:
-        """Return the API probes from `since` until before `until`, both in `time.monotonic()` seconds."""
+        """Return the API probes from `since` until before `wait_until`, both in `time.monotonic()` seconds."""
         probes = [(time_asked, is_answered) for time_asked, is_answered in self.probes if since <= time_asked < until]
         failure_times = [time_asked for time_asked, is_answered in probes if not is_answered]
         return ProbeSummary(len(probes), len(failure_times), failure_times[-1] - since if failure_times else 0.0)
@@ -202,8 +202,8 @@ async def deploy(
     config = {**plan.config, "http_options": {"host": "127.0.0.1", "port": service.port}}
     watch_task: asyncio.Task[None] | None = None
     try:
-        await until(partial(service.dashboard.put, config), _HEAD_SECONDS, 1.0)
-        await until(partial(_is_listening, service.address), _START_SECONDS, 1.0)
+        await wait_until(partial(service.dashboard.put, config), _HEAD_SECONDS, 1.0)
+        await wait_until(partial(_is_listening, service.address), _START_SECONDS, 1.0)
         service.key = await _create_key(environment)
         await service.wait_until_answering(_START_SECONDS)
         await service.wait_until_whole(frozenset())

@@ -81,7 +81,7 @@ async def test_next_harvest_resumes_after_the_last_and_lists_deletions(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
     await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 10, 31))
-    services.turn(2)
+    services.change_edition(2)
     await _harvest(tmp_path, services, None, NOVEMBER)
     before, after = _arxiv_must(FIRST), _arxiv_must(SECOND)
     assert _arxiv(tmp_path / "records") == after
@@ -98,7 +98,7 @@ async def test_first_harvest_requires_a_start_date(services: SimulatedDatasets, 
 async def test_next_harvest_includes_the_last_harvested_day_again(services: SimulatedDatasets, tmp_path: Path) -> None:
     first = dt.date(2026, 11, 1)
     await _harvest(tmp_path, services, SEPTEMBER, first)
-    services.turn(2)
+    services.change_edition(2)
     summary = await _harvest(tmp_path, services, None, first)
     assert (summary.taken, summary.parts) == (0, 0), "no new day has gone by"
     await _harvest(tmp_path, services, None, NOVEMBER)
@@ -166,7 +166,7 @@ async def test_openalex_snapshot_is_ingested_with_abstracts_in_order(
 async def test_next_snapshot_yields_changes_and_deletions(services: SimulatedDatasets, tmp_path: Path) -> None:
     manifest = f"{services.base_url}/openalex/works/manifest.json"
     await ingest_openalex(str(tmp_path), manifest, [], settings(services), ignore)
-    services.turn(2)
+    services.change_edition(2)
     await ingest_openalex(str(tmp_path), manifest, [], settings(services), ignore)
     before, after = _openalex_must(FIRST), _openalex_must(SECOND)
     assert _openalex(tmp_path / "records") == after

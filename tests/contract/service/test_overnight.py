@@ -40,7 +40,7 @@ async def test_overnight_batch_completes_at_half_price_with_few_files(
             return found
 
         ended = await wait_until_async(batch, lambda item: item["finished_at"] is not None)
-    stats = simulator.stats()
+    stats = simulator.read_stats()
     assert ended["states"] == {"succeeded": 6}
     assert stats.answered - stats.batch_answers == stats.injected["batch_line_error"]
     assert stats.batches < 30
