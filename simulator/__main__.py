@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         settings = Settings.model_validate(arguments_by_name)
     except ValidationError as error:
         parser.error(str(error))
-    asyncio.run(serve(Endpoint(settings).application(), host, port, "/v1", until_stdin_closes))
+    asyncio.run(serve(Endpoint(settings).build_application(), host, port, "/v1", until_stdin_closes))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def compile_schema(schema: Any, strict: bool = False) -> Node:
     try:
         if strict:
             _require_strict(schema, ())
-        node = _Compiler(schema).node(schema, "", "")
+        node = _Compiler(schema).compile(schema, "", "")
         for seed in range(5):
             node.make(Draft(Prompt("A sample of an idea.", "A sample of an idea.", {}), seed))
     except (TypeError, KeyError, AttributeError, ValueError, RecursionError, re.error) as error:

@@ -133,7 +133,7 @@ async def _is_gone(process: psutil.Process) -> bool:
 
 
 async def count_calls(simulator: Simulator) -> CallCounts:
-    stats: Stats = await asyncio.to_thread(simulator.stats)
+    stats: Stats = await asyncio.to_thread(simulator.read_stats)
     return CallCounts(stats.answered, stats.repeated_answers, stats.abandoned, stats.in_flight)
 
 

@@ -196,7 +196,7 @@ async def deploy(
 ) -> AsyncIterator[DeployedService]:
     """Deploy the service through the head and yield it; its API is probed from then on. Raises TimeoutError if it does
     not answer in time."""
-    if (port := nodes[0].dashboard) is None:
+    if (port := nodes[0].dashboard_port) is None:
         raise ValueError("The head has no dashboard, so it cannot receive a config.")
     service = DeployedService(home, (), environment, nodes, dashboard=Dashboard(port))
     config = {**plan.config, "http_options": {"host": "127.0.0.1", "port": service.port}}

@@ -37,7 +37,7 @@ class _Progress:
     """State shared by all labels of one folder."""
 
     def __init__(self) -> None:
-        self.asked: dict[str, int] = {}
+        self.prompt_lengths: dict[str, int] = {}
         self.waiting: set[str] = set()
         self.steps = 0
 

@@ -95,7 +95,7 @@ async def test_documents_survive_dying_server_and_it_is_used_after_recovery(
         world.configure(name, parse_mean=0.1)
     world.configure("grobid_2", parse_mean=60.0)  # so that it is at work when it dies
     work = asyncio.create_task(titles(pool, PDFS))
-    await wait_until_async(lambda: asyncio.to_thread(world.stats, "grobid_2"), lambda stats: stats.in_flight > 0)
+    await wait_until_async(lambda: asyncio.to_thread(world.read_stats, "grobid_2"), lambda stats: stats.in_flight > 0)
     world.configure("grobid_2", dead=True)
     assert await work == TITLES
     assert world.read_stats("grobid_2").by_operation["isalive"] >= 1

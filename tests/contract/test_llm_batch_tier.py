@@ -96,7 +96,7 @@ async def test_urgent_request_does_not_wait_for_identical_batched_request(
     simulated.configure(batch_seconds=600.0)
     async with open_stand(simulated, database) as stand:
         waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run()], 1))
-        await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 1)
+        await wait_until_async(lambda: asyncio.to_thread(simulated.read_stats), lambda stats: stats.batches == 1)
         answer = await stand.gateway.run(WEIGHING, a_question(the_statement(0)), a_run("urgent"))
         assert not answer.record.cached
         assert not waiting.done()
@@ -108,7 +108,7 @@ async def test_cancelled_caller_pays_nothing_and_finds_answer_later(simulated: S
     simulated.configure(batch_seconds=0.5)
     async with open_stand(simulated, database) as stand:
         waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run()], 4))
-        await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 1)
+        await wait_until_async(lambda: asyncio.to_thread(simulated.read_stats), lambda stats: stats.batches == 1)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         await ask_all(stand.gateway, [overnight_run()], 4)
@@ -122,7 +122,7 @@ async def test_caller_cancelled_between_answer_and_repair_pays_once(simulated: S
     simulated.configure(answer_fault_rate=0.5, answer_faults={"invalid_json": 1.0}, batch_seconds=0.3)
     async with open_stand(simulated, database) as stand:
         waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run("one")], 12))
-        await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 2)
+        await wait_until_async(lambda: asyncio.to_thread(simulated.read_stats), lambda stats: stats.batches == 2)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         ended = await asyncio.gather(*ask_each(stand.gateway, [overnight_run("two")], 12), return_exceptions=True)
@@ -196,7 +196,7 @@ async def test_batch_of_a_killed_process_is_found_and_not_resent(
     root = Path(__file__).parents[2]
     arguments = ("-c", _CHILD, simulated.base_url, database_url)
     child = await asyncio.create_subprocess_exec(sys.executable, *arguments, cwd=root)
-    await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 1)
+    await wait_until_async(lambda: asyncio.to_thread(simulated.read_stats), lambda stats: stats.batches == 1)
     child.kill()
     await child.wait()
     await database.execute("DELETE FROM reply_claims")  # they expire by themselves, in less than a minute

@@ -119,7 +119,7 @@ async def test_disconnected_client_is_counted_as_abandoned(simulator: Simulator)
 
     async def waiting(count: int) -> Stats:
         async with asyncio.timeout(60):
-            while (stats := await asyncio.to_thread(simulator.stats)).in_flight != count:
+            while (stats := await asyncio.to_thread(simulator.read_stats)).in_flight != count:
                 pass
         return stats
 

@@ -130,7 +130,7 @@ def format_coverage(
             name,
             str(len(outcomes)),
             str(len(outcomes) - len(completed_reviews)),
-            _format_mean(review.word_count for review in completed_reviews),
+            _format_mean(review.words for review in completed_reviews),
             _format_mean(review.spent.calls for review in completed_reviews),
             _format_mean(review.spent.prompt_tokens for review in completed_reviews),
             str(sum(map(len, points))),
@@ -169,7 +169,7 @@ def _format_preference(outcomes: Sequence[CoverageOutcome], name: str, field: st
 
 def _prefer_longer(outcome: CoverageOutcome, name: str) -> float:
     ours, theirs = (outcome.reviews.get(key) for key in (name, PARAGRAPH_NAME))
-    return _compare_ranks(-ours.word_count if ours else 0, -theirs.word_count if theirs else 0)
+    return _compare_ranks(-ours.words if ours else 0, -theirs.words if theirs else 0)
 
 
 def _compare_ranks(ours: int, theirs: int) -> float:
