@@ -198,7 +198,7 @@ class BatchRunner:
         else:
             answer = self._answer(line.body)
         response = {"status_code": answer.status, "request_id": "req_simulator", "body": answer.body}
-        result = {"id": _line_id(batch, line), "custom_id": line.custom_id, "response": response, "error": None}
+        result = {"id": _compute_line_id(batch, line), "custom_id": line.custom_id, "response": response, "error": None}
         if answer.status == 200:
             batch.completed += 1
             results.append(result)
@@ -215,7 +215,7 @@ class BatchRunner:
             code, message = _UNPROCESSED_ERRORS[end]
             error = {"code": code, "message": message}
             errors += [
-                {"id": _line_id(batch, line), "custom_id": line.custom_id, "response": None, "error": error}
+                {"id": _compute_line_id(batch, line), "custom_id": line.custom_id, "response": None, "error": error}
                 for line in remaining_lines
             ]
             batch.failed += len(remaining_lines)
@@ -242,7 +242,7 @@ class BatchRunner:
             return
 
 
-def _line_id(batch: BatchJob, line: _Line) -> str:
+def _compute_line_id(batch: BatchJob, line: _Line) -> str:
     return "batch_req_" + blake2b(f"{batch.id}{line.custom_id}".encode(), digest_size=12).hexdigest()
 
 

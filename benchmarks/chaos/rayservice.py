@@ -227,7 +227,7 @@ async def _is_listening(address: str) -> bool:
 
 async def _create_key(environment: Mapping[str, str]) -> str:
     """Create a key with all permissions on the command line, as an operator would in a pod."""
-    scopes = [word for scope in ("submit", "read", "manage", "admin") for word in ("--scope", scope)]
+    scopes = [argument for scope in ("submit", "read", "manage", "admin") for argument in ("--scope", scope)]
     await _run_assayer(environment, "admin", "tenants", "create", "default")
     return (
         await _run_assayer(environment, "admin", "keys", "create", "chaos", "--tenant", "default", *scopes)

@@ -87,12 +87,12 @@ def _count_common(text: str, other_text: str) -> int:
 
 
 def _count_repeated(text: str) -> int:
-    seen, repeated = set[str](), 0
+    distinct_lines, repeated_chars = set[str](), 0
     for line in text.splitlines():
         if len(line) >= _LONG_LINE:
-            repeated += len(line) if line in seen else 0
-            seen.add(line)
-    return repeated
+            repeated_chars += len(line) if line in distinct_lines else 0
+            distinct_lines.add(line)
+    return repeated_chars
 
 
 def main() -> None:

@@ -47,7 +47,7 @@ def _generate_record(number: int) -> Record:
             f"An ablation shows that {means} matters more than the size of the model. "
             f"We discuss what remains open in {task} and release our code."
         ),
-        authors=tuple(_choose_author(number, place) for place in range(1 + number % 4)),
+        authors=tuple(_choose_author(number, position) for position in range(1 + number % 4)),
         year=year,
         publication_date=dt.date(year, 1 + number * 7 % 12, 1 + number * 11 % 28),
         venue=f"{venue} {year}",
