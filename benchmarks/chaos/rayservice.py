@@ -173,7 +173,7 @@ class DeployedService(Service):
         return f"{len(nodes)} of {len(self.nodes)} nodes are alive; {pools or 'the state of its pools is unknown'}"
 
     def summarise_probes(self, since: float, until: float) -> ProbeSummary:
-        """Return the API probes from `since` until before `wait_until`, both in `time.monotonic()` seconds."""
+        """Return the API probes from `since` until before `until`, both in `time.monotonic()` seconds."""
         probes = [(time_asked, is_answered) for time_asked, is_answered in self.probes if since <= time_asked < until]
         failure_times = [time_asked for time_asked, is_answered in probes if not is_answered]
         return ProbeSummary(len(probes), len(failure_times), failure_times[-1] - since if failure_times else 0.0)
