@@ -79,8 +79,8 @@ def main() -> int:
     parser.add_argument("wheel", type=Path)
     parser.add_argument("packages", nargs="*")
     parser.add_argument("--extras", default="local,api,mcp,pandas,object-storage")
-    place = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
-    arguments, options = parser.parse_args(sys.argv[1:place]), sys.argv[place + 1 :]
+    separator_position = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    arguments, options = parser.parse_args(sys.argv[1:separator_position]), sys.argv[separator_position + 1 :]
     wheel = f"assayer-research[{arguments.extras}] @ {arguments.wheel.absolute().as_uri()}"
     if error := resolve("assayer-research", wheel, options).error:
         raise SystemExit(f"The wheel alone has no solution: {error}")

@@ -22,7 +22,7 @@ from benchmarks.processes import (
     list_process_tree,
     list_replicas,
 )
-from benchmarks.waiting import until
+from benchmarks.waiting import wait_until
 
 _PROGRAM = Path(sys.executable).with_name("assayer")
 _START_SECONDS = 240.0
@@ -89,7 +89,7 @@ class Service:
             return bool(self.key) and await self.is_answering()
 
         try:
-            await until(is_ready, seconds, _POLL_SECONDS)
+            await wait_until(is_ready, seconds, _POLL_SECONDS)
         except TimeoutError:
             raise TimeoutError(f"The service did not answer within {seconds:g} s: {self.read_log_end()}") from None
 

@@ -14,9 +14,9 @@ from simulator.prompt import Prompt
 from simulator.scalars import Node
 from simulator.schema import InvalidSchema, compile_schema
 from simulator.settings import AnswerFault
-from simulator.text import passage
+from simulator.text import draw_passage
 
-IN_VALUE: frozenset[AnswerFault] = frozenset(
+VALUE_FAULTS: frozenset[AnswerFault] = frozenset(
     {
         "wrong_enum",
         "string_number",
@@ -29,7 +29,7 @@ IN_VALUE: frozenset[AnswerFault] = frozenset(
 )
 """Kinds that change the JSON value; the others change its serialised text."""
 _REFUSAL = "I'm sorry, but I can't help with that request."
-_MARK = '"properties"'
+_SCHEMA_MARK = '"properties"'
 
 
 class GeneratedAnswer(NamedTuple):
@@ -44,18 +44,18 @@ class GeneratedAnswer(NamedTuple):
         return self.content if self.content is not None else self.refusal or ""
 
 
-def tokens(characters: int) -> int:
+def count_tokens(characters: int) -> int:
     """Return the number of tokens: one for every four characters, rounded up."""
     return -(-characters // 4)
 
 
-def node_for(schema: Any, strict: bool = False) -> Node:
+def get_node(schema: Any, strict: bool = False) -> Node:
     """Return the compiled schema, from a cache. Raises InvalidSchema."""
-    return _node_for(json.dumps(schema), strict)
+    return _get_node(json.dumps(schema), strict)
 
 
 @lru_cache(maxsize=256)
-def _node_for(schema: str, strict: bool) -> Node:
+def _get_node(schema: str, strict: bool) -> Node:
     return compile_schema(json.loads(schema), strict)
 
 
@@ -63,17 +63,17 @@ def find_schema(texts: list[str]) -> Node | None:
     """Return the last JSON schema of an object in the messages, for requests without a response_format; None if there
     is none."""
     for text in reversed(texts):
-        if _MARK in text:
-            for value in reversed(_objects(text)):
+        if _SCHEMA_MARK in text:
+            for value in reversed(_find_schemas(text)):
                 try:
-                    return node_for(value)
+                    return get_node(value)
                 except InvalidSchema:
                     continue
     return None
 
 
 @lru_cache(maxsize=256)
-def _objects(text: str) -> tuple[dict[str, Any], ...]:
+def _find_schemas(text: str) -> tuple[dict[str, Any], ...]:
     """Return the outermost JSON objects in a text that look like a schema of an object."""
     decoder = json.JSONDecoder()
     schemas = []
@@ -98,70 +98,70 @@ def compose(
     if not kinds:
         return GeneratedAnswer(_serialise(node, Draft(prompt, seed)))
     draft = Draft(prompt, seed)
-    draft.counting = True
-    sound = _serialise(node, draft)
+    draft.counts_faults = True
+    sound_text = _serialise(node, draft)
     for kind in kinds:
-        if kind in IN_VALUE:
-            answer = _with_value_fault(node, draft, seed, kind, variation)
+        if kind in VALUE_FAULTS:
+            answer = _apply_value_fault(node, draft, seed, kind, variation)
         elif node is not None or kind in {"truncated", "empty", "refusal"}:
-            answer = _with_text_fault(sound, kind, variation)
+            answer = _apply_text_fault(sound_text, kind, variation)
         else:
             answer = None
         if answer is not None:
             return answer
-    return GeneratedAnswer(sound)
+    return GeneratedAnswer(sound_text)
 
 
 def _serialise(node: Node | None, draft: Draft) -> str:
     if node is not None:
         return json.dumps(node.make(draft), ensure_ascii=False)
-    return f"{draft.text(cites=False, max_length=300)} {passage(draft.prompt.idea, draft.random)}"
+    return f"{draft.draw_text(cites=False, max_length=300)} {draw_passage(draft.prompt.idea, draft.random)}"
 
 
-def _with_value_fault(
-    node: Node | None, sound: Draft, seed: int, kind: AnswerFault, variation: float
+def _apply_value_fault(
+    node: Node | None, sound_draft: Draft, seed: int, kind: AnswerFault, variation: float
 ) -> GeneratedAnswer | None:
     """Generate the same answer again, with a fault at one of the places where it is possible; None if there is none."""
-    if not sound.chances[kind]:
+    if not sound_draft.chances[kind]:
         return None
-    draft = Draft(sound.prompt, seed)
-    draft.counting, draft.fault = True, kind
-    draft.target = int(variation * sound.chances[kind])
+    draft = Draft(sound_draft.prompt, seed)
+    draft.counts_faults, draft.fault = True, kind
+    draft.target = int(variation * sound_draft.chances[kind])
     return GeneratedAnswer(_serialise(node, draft), fault=kind)
 
 
-def _with_text_fault(sound: str, kind: AnswerFault, variation: float) -> GeneratedAnswer | None:
+def _apply_text_fault(sound_text: str, kind: AnswerFault, variation: float) -> GeneratedAnswer | None:
     match kind:
         case "fenced":
-            return GeneratedAnswer(f"```json\n{sound}\n```", fault=kind)
+            return GeneratedAnswer(f"```json\n{sound_text}\n```", fault=kind)
         case "preamble":
             postamble = "\n\nLet me know if you need anything else!" if variation < 0.5 else ""
-            return GeneratedAnswer(f"Sure! Here is the JSON you asked for:\n\n{sound}{postamble}", fault=kind)
+            return GeneratedAnswer(f"Sure! Here is the JSON you asked for:\n\n{sound_text}{postamble}", fault=kind)
         case "truncated":
-            kept_chars = int(len(sound) * (0.1 + 0.85 * variation))
-            return GeneratedAnswer(sound[:kept_chars], finish_reason="length", fault=kind) if kept_chars else None
+            kept_chars = int(len(sound_text) * (0.1 + 0.85 * variation))
+            return GeneratedAnswer(sound_text[:kept_chars], finish_reason="length", fault=kind) if kept_chars else None
         case "empty":
             return GeneratedAnswer("", fault=kind)
         case "refusal":
             return GeneratedAnswer(None, refusal=_REFUSAL, fault=kind)
         case "invalid_json" | "trailing_comma":
-            return _break_json(sound, kind, variation)
+            return _break_json(sound_text, kind, variation)
     raise ValueError(f"{kind} changes the value, not its text")
 
 
 def _break_json(
-    sound: str, kind: Literal["invalid_json", "trailing_comma"], variation: float
+    sound_text: str, kind: Literal["invalid_json", "trailing_comma"], variation: float
 ) -> GeneratedAnswer | None:
     """Return text that is almost JSON but verifiably invalid; None if every variant is valid. Only a trailing comma
     leaves no doubt about the content."""
     variants = [
-        sound[:-1],
-        sound.replace('": ', "': ", 1).replace('"', "'", 1),
-        sound.replace('", "', '" "', 1),
-        sound.replace(": true", ": True").replace(": null", ": None"),
+        sound_text[:-1],
+        sound_text.replace('": ', "': ", 1).replace('"', "'", 1),
+        sound_text.replace('", "', '" "', 1),
+        sound_text.replace(": true", ": True").replace(": null", ": None"),
     ]
     if kind == "trailing_comma":
-        variants = [f"{sound[:-1]},{sound[-1:]}"]
+        variants = [f"{sound_text[:-1]},{sound_text[-1:]}"]
     Random(variation).shuffle(variants)
     for invalid_text in variants:
         try:

@@ -37,7 +37,7 @@ class StoredFile:
     content: bytes
     created: int
 
-    def shown(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         return {
             "id": self.id,
             "object": "file",
@@ -59,7 +59,7 @@ class BatchJob:
     metadata: dict[str, str]
     created: float
     status: BatchStatus = "validating"
-    moments: dict[str, int] = field(default_factory=dict)
+    status_times: dict[str, int] = field(default_factory=dict)
     """Time at which it entered each state, in Unix seconds."""
     total: int = 0
     completed: int = 0
@@ -71,18 +71,18 @@ class BatchJob:
     """Event that is set when the batch is cancelled."""
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         return self.status in _ENDED
 
-    def become(self, status: BatchStatus) -> None:
+    def change_status(self, status: BatchStatus) -> None:
         self.status = status
-        self.moments[status] = int(time.time())
+        self.status_times[status] = int(time.time())
 
     def fail(self, code: str, message: str) -> None:
         self.errors = [{"code": code, "message": message, "line": None, "param": None}]
-        self.become("failed")
+        self.change_status("failed")
 
-    def shown(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         names = ("in_progress", "finalizing", "completed", "failed", "expired", "cancelling", "cancelled")
         errors = {"object": "list", "data": self.errors} if self.errors else None
         return {
@@ -97,7 +97,7 @@ class BatchJob:
             "error_file_id": self.error_file,
             "created_at": int(self.created),
             "expires_at": int(self.created + self.window_seconds),
-            **{f"{name}_at": self.moments.get(name) for name in names},
+            **{f"{name}_at": self.status_times.get(name) for name in names},
             "request_counts": {"total": self.total, "completed": self.completed, "failed": self.failed},
             "metadata": self.metadata,
         }
@@ -130,67 +130,67 @@ class BatchRunner:
         settings: Callable[[], Settings],
         counters: Callable[[], Counters],
         answer: Callable[[dict[str, Any]], LineAnswer],
-        keep: Callable[[str, bytes], StoredFile],
+        store: Callable[[str, bytes], StoredFile],
     ) -> None:
-        """Create a runner; `answer` answers the body of a line, `keep` stores a result file under a name."""
+        """Create a runner; `answer` answers the body of a line, `store` stores a result file under a name."""
         self._settings = settings
         self._counters = counters
         self._answer = answer
-        self._keep = keep
+        self._store = store
 
     async def run(self, batch: BatchJob, content: bytes) -> None:
         """Run a batch until it ends or is cancelled; `content` is its input file."""
         settings = self._settings()
-        dice = Random(blake2b(content, key=settings.seed.to_bytes(8, "little"), digest_size=8).digest())
-        point = dice.random()
+        rng = Random(blake2b(content, key=settings.seed.to_bytes(8, "little"), digest_size=8).digest())
+        point = rng.random()
         try:
-            lines = _lines(content)
-        except _BadLine as bad:
-            batch.fail(bad.code, str(bad))
+            lines = _parse_lines(content)
+        except _BadLine as error:
+            batch.fail(error.code, str(error))
             return
         if point < settings.batch_failed_rate:
             self._counters().injected["batch_failed"] += 1
             batch.fail("internal_error", "The batch could not be validated.")
             return
         batch.total = len(lines)
-        batch.become("in_progress")
-        await self._work(batch, lines, dice, point - settings.batch_failed_rate)
+        batch.change_status("in_progress")
+        await self._process_lines(batch, lines, rng, point - settings.batch_failed_rate)
 
-    async def _work(self, batch: BatchJob, lines: list[_Line], dice: Random, point: float) -> None:
+    async def _process_lines(self, batch: BatchJob, lines: list[_Line], rng: Random, point: float) -> None:
         settings = self._settings()
         is_stalled = point < settings.batch_stall_rate
         is_cancelled = not is_stalled and point < settings.batch_stall_rate + settings.batch_cancelled_rate
-        dice.shuffle(lines)  # results are not in the order of the input
+        rng.shuffle(lines)  # results are not in the order of the input
         processed_count = len(lines) // 2 if is_stalled or is_cancelled else len(lines)
         results: list[dict[str, Any]] = []
         errors: list[dict[str, Any]] = []
         began = time.monotonic()
         for number, line in enumerate(lines[:processed_count]):
-            await self._pace(batch, began + settings.batch_seconds * number / len(lines))
-            if batch.stop.is_set() or self._expired(batch):
+            await self._wait_until(batch, began + settings.batch_seconds * number / len(lines))
+            if batch.stop.is_set() or self._has_expired(batch):
                 break
-            self._process_line(batch, line, dice, results, errors)
+            self._process_line(batch, line, rng, results, errors)
         else:
-            await self._pace(batch, began + settings.batch_seconds * processed_count / len(lines))
+            await self._wait_until(batch, began + settings.batch_seconds * processed_count / len(lines))
         remaining_lines = lines[batch.completed + batch.failed :]
         if is_cancelled and remaining_lines:
             self._counters().injected["batch_cancelled"] += 1
-            batch.become("cancelling")
+            batch.change_status("cancelling")
             batch.stop.set()
         elif remaining_lines and not batch.stop.is_set():
             self._counters().injected["batch_expired"] += 1
-            await self._pace(batch, began + batch.window_seconds)
+            await self._wait_until(batch, began + batch.window_seconds)
         self._finish(batch, remaining_lines, results, errors)
 
     def _process_line(
         self,
         batch: BatchJob,
         line: _Line,
-        dice: Random,
+        rng: Random,
         results: list[dict[str, Any]],
         errors: list[dict[str, Any]],
     ) -> None:
-        is_refused = dice.random() < self._settings().batch_line_error_rate
+        is_refused = rng.random() < self._settings().batch_line_error_rate
         if is_refused:
             self._counters().injected["batch_line_error"] += 1
             message = "The server had an error while processing your request. Sorry about that!"
@@ -198,7 +198,7 @@ class BatchRunner:
         else:
             answer = self._answer(line.body)
         response = {"status_code": answer.status, "request_id": "req_simulator", "body": answer.body}
-        result = {"id": _line_id(batch, line), "custom_id": line.custom_id, "response": response, "error": None}
+        result = {"id": _compute_line_id(batch, line), "custom_id": line.custom_id, "response": response, "error": None}
         if answer.status == 200:
             batch.completed += 1
             results.append(result)
@@ -215,21 +215,21 @@ class BatchRunner:
             code, message = _UNPROCESSED_ERRORS[end]
             error = {"code": code, "message": message}
             errors += [
-                {"id": _line_id(batch, item), "custom_id": item.custom_id, "response": None, "error": error}
-                for item in remaining_lines
+                {"id": _compute_line_id(batch, line), "custom_id": line.custom_id, "response": None, "error": error}
+                for line in remaining_lines
             ]
             batch.failed += len(remaining_lines)
-        batch.become("finalizing")
+        batch.change_status("finalizing")
         if results:
-            batch.output_file = self._keep(f"{batch.id}_output.jsonl", _join_lines(results)).id
+            batch.output_file = self._store(f"{batch.id}_output.jsonl", _join_lines(results)).id
         if errors:
-            batch.error_file = self._keep(f"{batch.id}_error.jsonl", _join_lines(errors)).id
-        batch.become(end)
+            batch.error_file = self._store(f"{batch.id}_error.jsonl", _join_lines(errors)).id
+        batch.change_status(end)
 
-    def _expired(self, batch: BatchJob) -> bool:
+    def _has_expired(self, batch: BatchJob) -> bool:
         return time.time() - batch.created >= batch.window_seconds
 
-    async def _pace(self, batch: BatchJob, moment: float) -> None:
+    async def _wait_until(self, batch: BatchJob, moment: float) -> None:
         """Wait until `moment` (monotonic clock) or until the batch is cancelled; always yields to other tasks."""
         remaining_seconds = moment - time.monotonic()
         if remaining_seconds <= 0:
@@ -242,7 +242,7 @@ class BatchRunner:
             return
 
 
-def _line_id(batch: BatchJob, line: _Line) -> str:
+def _compute_line_id(batch: BatchJob, line: _Line) -> str:
     return "batch_req_" + blake2b(f"{batch.id}{line.custom_id}".encode(), digest_size=12).hexdigest()
 
 
@@ -250,11 +250,11 @@ def _join_lines(lines: list[dict[str, Any]]) -> bytes:
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
-def _lines(content: bytes) -> list[_Line]:
-    raw = [line for line in content.split(b"\n") if line.strip()]
-    if not raw:
+def _parse_lines(content: bytes) -> list[_Line]:
+    raw_lines = [line for line in content.split(b"\n") if line.strip()]
+    if not raw_lines:
         raise _BadLine("empty_file", "The input file is empty. Please ensure that it contains at least one request.")
-    lines = [_line(item, number) for number, item in enumerate(raw, 1)]
+    lines = [_parse_line(raw_line, number) for number, raw_line in enumerate(raw_lines, 1)]
     if len({line.custom_id for line in lines}) < len(lines):
         raise _BadLine("duplicate_custom_id", "The custom_id of every request of a batch must be unique.")
     if len({line.body.get("model") for line in lines}) > 1:
@@ -262,7 +262,7 @@ def _lines(content: bytes) -> list[_Line]:
     return lines
 
 
-def _line(raw: bytes, number: int) -> _Line:
+def _parse_line(raw: bytes, number: int) -> _Line:
     try:
         line = json.loads(raw)
         custom_id, method, url, body = line["custom_id"], line["method"], line["url"], line["body"]

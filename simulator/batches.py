@@ -13,8 +13,8 @@ from aiohttp import BodyPartReader, web
 
 from simulator.batch_jobs import BatchJob, BatchRunner, LineAnswer, StoredFile
 from simulator.counters import Counters
-from simulator.protocol import ApiError, authorise, server_error
-from simulator.replies import refusal
+from simulator.protocol import ApiError, authorise, build_server_error
+from simulator.replies import build_error_response
 from simulator.settings import Settings
 
 Handler = Callable[[web.Request], Awaitable[web.Response]]
@@ -24,10 +24,10 @@ _WINDOW = "24h"
 _WINDOW_SECONDS = 86_400.0
 _MAX_METADATA = 16
 _BAD_GATEWAY = 0.9
-"""Random value for which `server_error` returns a 502."""
+"""Random value for which `build_server_error` returns a 502."""
 
 
-class _Answering(Protocol):
+class _BatchEndpoint(Protocol):
     """Endpoint that provides settings and counters, and answers the lines of batches."""
 
     @property
@@ -40,7 +40,7 @@ class _Answering(Protocol):
 class BatchRoutes:
     """Handlers that keep files and batches in memory and run the batches."""
 
-    def __init__(self, endpoint: _Answering) -> None:
+    def __init__(self, endpoint: _BatchEndpoint) -> None:
         self._endpoint = endpoint
         self._numbers = count(1)
         self._files: dict[str, StoredFile] = {}
@@ -51,96 +51,96 @@ class BatchRoutes:
             lambda: endpoint.settings,
             lambda: endpoint.counters,
             endpoint.answer_line,
-            lambda name, content: self._keep(name, "batch_output", content),
+            lambda name, content: self._store_file(name, "batch_output", content),
         )
 
-    def routes(self) -> list[web.RouteDef]:
+    def list_routes(self) -> list[web.RouteDef]:
         return [
-            web.post("/v1/files", self._guarded(self.upload)),
-            web.get("/v1/files", self._guarded(self.list_files)),
-            web.get("/v1/files/{id}", self._guarded(self.show_file)),
-            web.delete("/v1/files/{id}", self._guarded(self.delete_file)),
-            web.get("/v1/files/{id}/content", self._guarded(self.content)),
-            web.post("/v1/batches", self._guarded(self.create)),
-            web.get("/v1/batches", self._guarded(self.list_batches)),
-            web.get("/v1/batches/{id}", self._guarded(self.show_batch)),
-            web.post("/v1/batches/{id}/cancel", self._guarded(self.cancel)),
+            web.post("/v1/files", self._guard(self.upload_file)),
+            web.get("/v1/files", self._guard(self.list_files)),
+            web.get("/v1/files/{id}", self._guard(self.show_file)),
+            web.delete("/v1/files/{id}", self._guard(self.delete_file)),
+            web.get("/v1/files/{id}/content", self._guard(self.show_content)),
+            web.post("/v1/batches", self._guard(self.create_batch)),
+            web.get("/v1/batches", self._guard(self.list_batches)),
+            web.get("/v1/batches/{id}", self._guard(self.show_batch)),
+            web.post("/v1/batches/{id}/cancel", self._guard(self.cancel_batch)),
         ]
 
-    async def upload(self, request: web.Request) -> web.Response:
-        fields = await _form(request)
+    async def upload_file(self, request: web.Request) -> web.Response:
+        fields = await _read_form(request)
         purpose, upload = fields.get("purpose"), fields.get("file")
         if purpose is None or purpose.content != b"batch":
             raise ApiError(400, "Invalid value for 'purpose': only 'batch' is simulated.", param="purpose")
         if upload is None:
             raise ApiError(400, "'file' is a required property", param="file")
-        return self._reply(self._keep(upload.filename, "batch", upload.content).shown())
+        return self._reply(self._store_file(upload.filename, "batch", upload.content).describe())
 
     async def list_files(self, request: web.Request) -> web.Response:
         purpose = request.query.get("purpose")
         files = [file for file in self._files.values() if purpose in {None, file.purpose}]
         if request.query.get("order", "desc") == "desc":
             files.reverse()
-        return _page(request, {file.id: file.shown() for file in files})
+        return _build_page(request, {file.id: file.describe() for file in files})
 
     async def show_file(self, request: web.Request) -> web.Response:
-        return web.json_response(self._file(request.match_info["id"]).shown())
+        return web.json_response(self._get_file(request.match_info["id"]).describe())
 
     async def delete_file(self, request: web.Request) -> web.Response:
-        file = self._file(request.match_info["id"])
+        file = self._get_file(request.match_info["id"])
         del self._files[file.id]
         return web.json_response({"id": file.id, "object": "file", "deleted": True})
 
-    async def content(self, request: web.Request) -> web.Response:
-        file = self._file(request.match_info["id"])
+    async def show_content(self, request: web.Request) -> web.Response:
+        file = self._get_file(request.match_info["id"])
         return web.Response(body=file.content, content_type="application/octet-stream")
 
-    async def create(self, request: web.Request) -> web.Response:
-        body = _json_object(await request.read())
+    async def create_batch(self, request: web.Request) -> web.Response:
+        body = _parse_json_object(await request.read())
         if body.get("endpoint") != "/v1/chat/completions":
             raise ApiError(400, "Invalid value for 'endpoint': only /v1/chat/completions is simulated.")
         if body.get("completion_window") != _WINDOW:
             raise ApiError(400, f"Invalid value: 'completion_window' must be '{_WINDOW}'.", param="completion_window")
-        file = self._file(str(body.get("input_file_id")))
-        batch = self._new_batch(file, _metadata(body.get("metadata")))
+        file = self._get_file(str(body.get("input_file_id")))
+        batch = self._create_batch(file, _parse_metadata(body.get("metadata")))
         run = asyncio.create_task(self._runner.run(batch, file.content))
         self._runs.add(run)
         run.add_done_callback(self._runs.discard)
-        return self._reply(batch.shown())
+        return self._reply(batch.describe())
 
     async def list_batches(self, request: web.Request) -> web.Response:
         newest_first = dict(reversed(self._batches.items()))
-        return _page(request, {item.id: item.shown() for item in newest_first.values()})
+        return _build_page(request, {batch.id: batch.describe() for batch in newest_first.values()})
 
     async def show_batch(self, request: web.Request) -> web.Response:
-        return web.json_response(self._batch(request.match_info["id"]).shown())
+        return web.json_response(self._get_batch(request.match_info["id"]).describe())
 
-    async def cancel(self, request: web.Request) -> web.Response:
-        batch = self._batch(request.match_info["id"])
-        if batch.ended:
+    async def cancel_batch(self, request: web.Request) -> web.Response:
+        batch = self._get_batch(request.match_info["id"])
+        if batch.has_ended:
             raise ApiError(409, f"Cannot cancel a batch with status '{batch.status}'.")
-        batch.become("cancelling")
+        batch.change_status("cancelling")
         batch.stop.set()
-        return web.json_response(batch.shown())
+        return web.json_response(batch.describe())
 
-    def _new_batch(self, file: StoredFile, metadata: dict[str, str]) -> BatchJob:
+    def _create_batch(self, file: StoredFile, metadata: dict[str, str]) -> BatchJob:
         self._endpoint.counters.batches += 1
         seconds = self._endpoint.settings.batch_window_seconds or _WINDOW_SECONDS
         batch = BatchJob(f"batch_{next(self._numbers):024d}", file.id, _WINDOW, seconds, metadata, time.time())
         self._batches[batch.id] = batch
         return batch
 
-    def _keep(self, name: str, purpose: str, content: bytes) -> StoredFile:
+    def _store_file(self, name: str, purpose: str, content: bytes) -> StoredFile:
         file = StoredFile(f"file-{next(self._numbers):024d}", name, purpose, content, int(time.time()))
         self._files[file.id] = file
         return file
 
-    def _file(self, name: str) -> StoredFile:
+    def _get_file(self, name: str) -> StoredFile:
         if name not in self._files:
             raise ApiError(404, f"No such File object: {name}", param="id")
         return self._files[name]
 
-    def _batch(self, name: str) -> BatchJob:
+    def _get_batch(self, name: str) -> BatchJob:
         if name not in self._batches:
             raise ApiError(404, f"No batch found with id '{name}'.")
         return self._batches[name]
@@ -149,19 +149,19 @@ class BatchRoutes:
         """Return a response with the created object, unless a lost response is simulated."""
         if self._lost_replies.random() < self._endpoint.settings.batch_lost_reply_rate:
             self._endpoint.counters.injected["batch_lost_reply"] += 1
-            raise server_error(_BAD_GATEWAY)
+            raise build_server_error(_BAD_GATEWAY)
         return web.json_response(body)
 
-    def _guarded(self, handler: Handler) -> Handler:
+    def _guard(self, handler: Handler) -> Handler:
         @wraps(handler)
-        async def guarded(request: web.Request) -> web.Response:
+        async def handle(request: web.Request) -> web.Response:
             try:
                 authorise(request.headers.get("Authorization"), self._endpoint.settings.api_key)
                 return await handler(request)
             except ApiError as error:
-                return refusal(error)
+                return build_error_response(error)
 
-        return guarded
+        return handle
 
 
 class _Field:
@@ -170,7 +170,7 @@ class _Field:
         self.content = content
 
 
-async def _form(request: web.Request) -> dict[str, _Field]:
+async def _read_form(request: web.Request) -> dict[str, _Field]:
     """Return the fields of a multipart form by name. Raises ApiError (400) if the request has no such form."""
     if not request.content_type.startswith("multipart/"):
         raise ApiError(400, "This endpoint expects a multipart form.")
@@ -182,8 +182,8 @@ async def _form(request: web.Request) -> dict[str, _Field]:
     return fields
 
 
-def _page(request: web.Request, objects: Mapping[str, dict[str, Any]]) -> web.Response:
-    """Return a page of a list, starting after the object that the request's `previous_name` names."""
+def _build_page(request: web.Request, objects: Mapping[str, dict[str, Any]]) -> web.Response:
+    """Return a page of a list, starting after the object that the query parameter `after` names."""
     names = list(objects)
     previous_name = request.query.get("after", "")
     first = names.index(previous_name) + 1 if previous_name in objects else 0
@@ -200,7 +200,7 @@ def _page(request: web.Request, objects: Mapping[str, dict[str, Any]]) -> web.Re
     )
 
 
-def _json_object(raw: bytes) -> dict[str, Any]:
+def _parse_json_object(raw: bytes) -> dict[str, Any]:
     try:
         body = json.loads(raw)
     except ValueError:
@@ -210,8 +210,8 @@ def _json_object(raw: bytes) -> dict[str, Any]:
     return body
 
 
-def _metadata(upload: Any) -> dict[str, str]:
-    pairs = {} if upload is None else upload
+def _parse_metadata(metadata: Any) -> dict[str, str]:
+    pairs = {} if metadata is None else metadata
     if not isinstance(pairs, dict) or len(pairs) > _MAX_METADATA:
         raise ApiError(400, f"Invalid 'metadata': expected at most {_MAX_METADATA} pairs.", param="metadata")
     return {str(name): str(value) for name, value in pairs.items()}

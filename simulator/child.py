@@ -71,12 +71,12 @@ class ServerProcess:
             if pipe is not None:
                 pipe.close()
 
-    def ask(self, verb: str, path: str, body: str | None = None) -> str:
+    def send_request(self, method: str, path: str, body: str | None = None) -> str:
         """Send a request to the control endpoint. Raises ValueError with the server's message if it refuses."""
         address = urlsplit(self.base_url)
         connection = HTTPConnection(address.hostname or "", address.port, timeout=60)
         try:
-            connection.request(verb, path, body)
+            connection.request(method, path, body)
             response = connection.getresponse()
             text = response.read().decode()
         finally:

@@ -52,8 +52,8 @@ class PromptHistory:
     """History of one prompt."""
 
     attempts: int = 0
-    answered: bool = False
-    soundly: bool = False
+    has_answer: bool = False
+    has_sound_answer: bool = False
 
 
 @dataclass
@@ -106,16 +106,16 @@ class Counters:
         self.by_status[200] += 1
         self.prompt_tokens += prompt_tokens
         self.completion_tokens += completion_tokens
-        self.repeated_answers += history.answered and not is_sampled
-        self.repeated_prompts += history.soundly and not is_sampled
-        history.answered = True
-        history.soundly = history.soundly or is_sound
+        self.repeated_answers += history.has_answer and not is_sampled
+        self.repeated_prompts += history.has_sound_answer and not is_sampled
+        history.has_answer = True
+        history.has_sound_answer = history.has_sound_answer or is_sound
         if by_batch:
             self.batch_answers += 1
             self.batch_prompt_tokens += prompt_tokens
             self.batch_completion_tokens += completion_tokens
 
-    def stats(self, batch_price_share: float) -> Stats:
+    def build_stats(self, batch_price_share: float) -> Stats:
         saved_share = 1 - batch_price_share
         counter_values = {name: getattr(self, name) for name in Stats.model_fields if hasattr(self, name)}
         derived_values = {

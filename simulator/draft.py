@@ -6,11 +6,11 @@ from random import Random
 
 from simulator.prompt import Item, Prompt
 from simulator.settings import AnswerFault
-from simulator.text import clip, passage, phrases, sentences
+from simulator.text import clip, draw_passage, extract_phrases, split_sentences
 
-DEEPEST = 5
+MAX_REFERENCE_DEPTH = 5
 """Depth of nested references after which recursive schemas are ended."""
-_NASTY = ' (compare "]}", [1, 2}, {"a": [ and ```json in the original)'
+_STRAY_BRACKETS = ' (compare "]}", [1, 2}, {"a": [ and ```json in the original)'
 _PATTERNS = (
     "{own}. {who} reports: {other}.",
     "{own}, where {who} finds: {other}.",
@@ -42,36 +42,36 @@ class Draft:
         """Number of enclosing arrays."""
         self.references = 0
         """Number of enclosing references."""
-        self.taken: set[str] = set()
+        self.used_texts: set[str] = set()
         """Names and statements used so far."""
-        self.counting = False
+        self.counts_faults = False
         self.chances: Counter[AnswerFault] = Counter()
         """Number of places so far where each kind of fault could be applied."""
         self.fault: AnswerFault | None = None
         self.target = 0
         """Number of the place where `fault` is applied."""
-        self.irrelevant = False
+        self.is_irrelevant = False
         """Whether the object being generated is about an item judged irrelevant."""
-        self.sheltered = 0
+        self.alternative_depth = 0
         """Number of enclosing alternatives; above 0, no faults are applied, because the answer could remain valid."""
 
-    def strikes(self, fault: AnswerFault) -> bool:
+    def should_inject(self, fault: AnswerFault) -> bool:
         """Count a place where this fault could be applied, and return whether to apply it here."""
-        if not self.counting or self.sheltered:
+        if not self.counts_faults or self.alternative_depth:
             return False
-        place = self.chances[fault]
-        self.chances[fault] = place + 1
-        return self.fault == fault and self.target == place
+        position = self.chances[fault]
+        self.chances[fault] = position + 1
+        return self.fault == fault and self.target == position
 
-    def item(self, letter: str | None) -> Item | None:
+    def choose_item(self, letter: str | None) -> Item | None:
         """Return the labelled item in focus, otherwise a random item with that letter; None if there is none."""
         for item in self.focus:
             if letter is None or item.letter == letter:
                 return item
-        items = self.known(letter)
+        items = self.list_items(letter)
         return self.random.choice(items) if items else None
 
-    def known(self, letter: str | None) -> list[Item]:
+    def list_items(self, letter: str | None) -> list[Item]:
         """Return the prompt's items with that letter; without a letter, the papers or, if there are none, other
         items."""
         items = self.prompt.items
@@ -79,11 +79,11 @@ class Draft:
             return items.get(letter, [])
         return items.get("P") or next(iter(items.values()), [])
 
-    def unknown(self, letter: str) -> str:
+    def make_unknown_label(self, letter: str) -> str:
         """Return a label that the prompt does not define, with a number far above the defined ones."""
-        return f"{letter}{max((item.number for item in self.known(letter)), default=0) + 900}"
+        return f"{letter}{max((item.number for item in self.list_items(letter)), default=0) + 900}"
 
-    def subject(self) -> str:
+    def get_subject(self) -> str:
         """Return the subject of the object being generated: the text of its item unless that is a paper, otherwise the
         prompt's subject."""
         for item in self.focus:
@@ -91,20 +91,20 @@ class Draft:
                 return item.text
         return self.prompt.subject
 
-    def quote(self) -> str:
-        item = self.item("P") or self.item(None)
+    def draw_quote(self) -> str:
+        item = self.choose_item("P") or self.choose_item(None)
         text = item.text if item else self.prompt.idea
-        if item and item.more:
-            text = self.random.choice((text, *item.more))
-        return passage(text, self.random)
+        if item and item.further_texts:
+            text = self.random.choice((text, *item.further_texts))
+        return draw_passage(text, self.random)
 
-    def name(self) -> str:
-        phrase = self._choose_unused(phrases(self.subject()) or ("unnamed",))
+    def draw_name(self) -> str:
+        phrase = self._choose_unused(extract_phrases(self.get_subject()) or ("unnamed",))
         return phrase[0].upper() + phrase[1:]
 
-    def query(self, min_length: int) -> str:
+    def draw_query(self, min_length: int) -> str:
         """Return key phrases of the subject, at least `min_length` characters in total if the subject has enough."""
-        subject_phrases = list(phrases(self.subject())) or ["prior work"]
+        subject_phrases = list(extract_phrases(self.get_subject())) or ["prior work"]
         self.random.shuffle(subject_phrases)
         query_phrases = subject_phrases[:2]
         for phrase in subject_phrases[2:]:
@@ -113,10 +113,10 @@ class Draft:
             query_phrases.append(phrase)
         return self._choose_unused((" ".join(query_phrases),))
 
-    def statement(self, min_length: int) -> str:
+    def draw_statement(self, min_length: int) -> str:
         """Return sentences of the subject, at least `min_length` characters in total if the subject has enough."""
-        subject = self.subject()
-        subject_sentences = sentences(subject) or (passage(subject, self.random),)
+        subject = self.get_subject()
+        subject_sentences = split_sentences(subject) or (draw_passage(subject, self.random),)
         text = self._choose_unused(subject_sentences)
         position = subject_sentences.index(text) if text in subject_sentences else 0
         for sentence in subject_sentences[position + 1 :]:
@@ -125,45 +125,45 @@ class Draft:
             text += f" {sentence}"
         return text
 
-    def question(self) -> str:
+    def draw_question(self) -> str:
         """Return a question about two phrases from the first paragraph of the prompt's subject, where papers have their
         title."""
         opening = self.prompt.subject.partition("\n\n")[0]
-        first, second = self._two_phrases(opening)
+        first, second = self._draw_two_phrases(opening)
         return self.random.choice(_QUESTIONS).format(one=first, other=second)
 
-    def plan(self, min_length: int) -> str:
+    def draw_plan(self, min_length: int) -> str:
         """Return steps of a method about phrases of the subject, at least `min_length` characters in total."""
         steps = list[str]()
         while not steps or sum(map(len, steps)) < min_length:
-            first, second = self._two_phrases(self.subject())
+            first, second = self._draw_two_phrases(self.get_subject())
             steps.append(self.random.choice(_STEPS).format(n=len(steps) + 1, one=first, other=second))
         return " ".join(steps)
 
-    def _two_phrases(self, text: str) -> tuple[str, str]:
-        candidates = phrases(text) or ("the outcome",)
+    def _draw_two_phrases(self, text: str) -> tuple[str, str]:
+        candidates = extract_phrases(text) or ("the outcome",)
         return self.random.choice(candidates), self.random.choice(candidates)
 
-    def text(self, cites: bool, max_length: int) -> str:
+    def draw_text(self, cites: bool, max_length: int) -> str:
         """Return one or two sentences made from the idea and the evidence; with `cites`, they contain labels."""
         for _ in range(3):
-            text = self._text(cites, max_length)
-            if text not in self.taken:
+            text = self._compose_text(cites, max_length)
+            if text not in self.used_texts:
                 break
-        self.taken.add(text)
+        self.used_texts.add(text)
         return text
 
-    def _text(self, cites: bool, max_length: int) -> str:
+    def _compose_text(self, cites: bool, max_length: int) -> str:
         papers = [item for item in self.focus if item.letter == "P"] or self.prompt.items.get("P")
         clause_length = max_length // 2 - 20
-        subject_clause = _clause(passage(self.subject(), self.random), clause_length)
+        subject_clause = _extract_clause(draw_passage(self.get_subject(), self.random), clause_length)
         if not papers:
             return f"{subject_clause}."
         item = self.random.choice(papers)
-        cited_clause = _clause(passage(item.text, self.random), clause_length)
+        cited_clause = _extract_clause(draw_passage(item.text, self.random), clause_length)
         source = "earlier work"
         if cites:
-            source = f"[{self.unknown('P') if self.strikes('unknown_label') else item.label}]"
+            source = f"[{self.make_unknown_label('P') if self.should_inject('unknown_label') else item.label}]"
         text = self.random.choice(_PATTERNS).format(own=subject_clause, other=cited_clause, who=source)
         text = text[0].upper() + text[1:]
         second = self.random.choice(papers)
@@ -171,23 +171,23 @@ class Draft:
             text += f" See [{second.label}] too."
         return text
 
-    def nasty(self, text: str, max_length: int) -> str:
+    def append_brackets(self, text: str, max_length: int) -> str:
         """Return the text followed by brackets, quotes and fences that a careless parser would stumble over."""
-        return clip(text, max_length - len(_NASTY)) + _NASTY
+        return clip(text, max_length - len(_STRAY_BRACKETS)) + _STRAY_BRACKETS
 
     def _choose_unused(self, candidates: tuple[str, ...]) -> str:
         """Return a candidate not used yet in this answer; if all are used, a variant of one of them."""
         start = self.random.randrange(len(candidates))
         for offset in range(len(candidates)):
             candidate = candidates[(start + offset) % len(candidates)] or "Unnamed"
-            if candidate.casefold() not in self.taken:
+            if candidate.casefold() not in self.used_texts:
                 break
         else:
-            candidate = f"{candidate.rstrip('.')}, variant {len(self.taken) + 1}"
-        self.taken.add(candidate.casefold())
+            candidate = f"{candidate.rstrip('.')}, variant {len(self.used_texts) + 1}"
+        self.used_texts.add(candidate.casefold())
         return candidate
 
 
-def _clause(sentence: str, max_length: int) -> str:
+def _extract_clause(sentence: str, max_length: int) -> str:
     """Return a sentence without its heading and full stop, for use inside another sentence."""
     return clip(_HEADING.sub("", sentence), max_length).rstrip(".,;: ")

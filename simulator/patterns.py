@@ -6,7 +6,7 @@ from typing import Any
 
 _parser: Any = import_module("re._parser")  # imported by name, because typeshed does not declare it
 
-_MOST_REPEATS = 8
+_MAX_EXTRA_REPEATS = 8
 _CATEGORIES = {
     "CATEGORY_DIGIT": "0123456789",
     "CATEGORY_WORD": "abcdefghijklmnopqrstuvwxyz0123456789",
@@ -18,20 +18,20 @@ _CATEGORIES = {
 _PRINTABLE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -_.,:;"
 
 
-def matching(pattern: str, random: Random) -> str:
+def generate_match(pattern: str, random: Random) -> str:
     """Return a string that probably matches the pattern; look-arounds are ignored, so callers must check.
 
     Raises ValueError for unsupported constructs.
     """
     groups: dict[int, str] = {}
-    return _sequence(_parser.parse(pattern), random, groups)
+    return _generate_sequence(_parser.parse(pattern), random, groups)
 
 
-def _sequence(nodes: Any, random: Random, groups: dict[int, str]) -> str:
-    return "".join(_match_token(str(kind), value, random, groups) for kind, value in nodes)
+def _generate_sequence(nodes: Any, random: Random, groups: dict[int, str]) -> str:
+    return "".join(_generate_token(str(kind), value, random, groups) for kind, value in nodes)
 
 
-def _match_token(kind: str, value: Any, random: Random, groups: dict[int, str]) -> str:  # noqa: PLR0911 - one case per construct
+def _generate_token(kind: str, value: Any, random: Random, groups: dict[int, str]) -> str:  # noqa: PLR0911 - one case per construct
     match kind:
         case "LITERAL":
             return chr(value)
@@ -39,18 +39,20 @@ def _match_token(kind: str, value: Any, random: Random, groups: dict[int, str]) 
             return random.choice(_PRINTABLE)
         case "IN" | "NOT_LITERAL":
             members = value if kind == "IN" else [("NEGATE", None), ("LITERAL", value)]
-            return random.choice(_class_characters(members))
+            return random.choice(_list_characters(members))
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
             min_repeats, max_repeats, nodes = value
-            times = random.randint(min_repeats, max(min_repeats, min(int(max_repeats), min_repeats + _MOST_REPEATS)))
-            return "".join(_sequence(nodes, random, groups) for _ in range(times))
+            count = random.randint(
+                min_repeats, max(min_repeats, min(int(max_repeats), min_repeats + _MAX_EXTRA_REPEATS))
+            )
+            return "".join(_generate_sequence(nodes, random, groups) for _ in range(count))
         case "BRANCH":
-            return _sequence(random.choice(value[1]), random, groups)
+            return _generate_sequence(random.choice(value[1]), random, groups)
         case "SUBPATTERN":
-            groups[value[0]] = _sequence(value[3], random, groups)
+            groups[value[0]] = _generate_sequence(value[3], random, groups)
             return groups[value[0]]
         case "ATOMIC_GROUP":
-            return _sequence(value, random, groups)
+            return _generate_sequence(value, random, groups)
         case "GROUPREF":
             return groups.get(value, "")
         case "AT" | "ASSERT" | "ASSERT_NOT":
@@ -58,7 +60,7 @@ def _match_token(kind: str, value: Any, random: Random, groups: dict[int, str]) 
     raise ValueError(f"regular expression construct {kind} is not supported")
 
 
-def _class_characters(members: Any) -> str:
+def _list_characters(members: Any) -> str:
     """Return the characters of a set such as `[a-z_]`."""
     characters = ""
     is_negated = False
@@ -74,4 +76,4 @@ def _class_characters(members: Any) -> str:
                 characters += _CATEGORIES[str(value)]
     if not is_negated:
         return characters
-    return "".join(item for item in _PRINTABLE if item not in characters)
+    return "".join(character for character in _PRINTABLE if character not in characters)

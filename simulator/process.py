@@ -23,16 +23,16 @@ class Simulator(ServerProcess):
     def prepare(self) -> None:
         self.configure(**self._knobs)
 
-    def stats(self) -> Stats:
-        return Stats.model_validate_json(self.ask("GET", "/_simulator/stats"))
+    def read_stats(self) -> Stats:
+        return Stats.model_validate_json(self.send_request("GET", "/_simulator/stats"))
 
     def reset(self) -> Stats:
         """Reset the counters and return their previous values."""
-        return Stats.model_validate_json(self.ask("POST", "/_simulator/reset"))
+        return Stats.model_validate_json(self.send_request("POST", "/_simulator/reset"))
 
-    def settings(self) -> Settings:
-        return Settings.model_validate_json(self.ask("GET", "/_simulator/settings"))
+    def read_settings(self) -> Settings:
+        return Settings.model_validate_json(self.send_request("GET", "/_simulator/settings"))
 
     def configure(self, **knobs: Any) -> Settings:
         """Change the named fields of Settings. Raises ValueError if they are invalid."""
-        return Settings.model_validate_json(self.ask("PUT", "/_simulator/settings", json.dumps(knobs)))
+        return Settings.model_validate_json(self.send_request("PUT", "/_simulator/settings", json.dumps(knobs)))

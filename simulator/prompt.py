@@ -13,7 +13,7 @@ _MARK = re.compile(
     r"\n(?:[-*#]{1,4} )?(?:\[([A-Z])(\d{1,5})\][ \t]*([^\n]*)|<(/?)([a-z_]+) [0-9a-f]{6,64}>[ \t]*(?=\n|$))"
 )
 
-_AS_BEFORE = "as before"
+_SAME_AS_BEFORE = "as before"
 """Title of an item with the passages of the item before it."""
 
 
@@ -22,7 +22,7 @@ class Item(NamedTuple):
     number: int
     text: str
     """Text under the label, or the title in the label's line if nothing follows it."""
-    more: tuple[str, ...] = ()
+    further_texts: tuple[str, ...] = ()
     """Further passages of the item."""
 
     @property
@@ -38,90 +38,94 @@ class Prompt(NamedTuple):
     """Items by letter, in order of appearance."""
 
 
-def read(contents: Iterable[str]) -> Prompt:
+def parse_prompt(contents: Iterable[str]) -> Prompt:
     """Parse the messages up to the first answer."""
     text = "\n" + "\n".join(contents)
-    return _Reader(text).read()
+    return _Parser(text).parse()
 
 
-class _Reader:
+class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
         self.items: dict[tuple[str, int], Item] = {}
         self.fences: list[tuple[str, str]] = []
         self.label: tuple[str, int, str] | None = None
-        self.begin = 0
-        self.fenced = False
+        self.start = 0
+        self.is_fenced = False
         """Whether the text of the open item is fenced."""
         self.passage: tuple[str, int, str, int] | None = None
         """Last item with a fenced text (letter, number), the kind of its fence, and where it ended."""
-        self.continued = False
+        self.is_continued = False
         """Whether the open fence is a further passage of that item."""
-        self.outer: list[tuple[str, int, int]] = []
+        self.open_fences: list[tuple[str, int, int]] = []
         """Open fences: kind, where the text begins, and the number of items known at that point."""
 
-    def read(self) -> Prompt:
+    def parse(self) -> Prompt:
         for match in _MARK.finditer(self.text):
             letter, number, title, slash, kind = match.groups()
             if letter is not None:
-                if not (self.fenced or self.continued) and not (self.outer and self.outer[-1][0] == "idea"):
-                    self._close(match.start())
-                    self.label, self.begin = (letter, int(number), title.strip()), match.end()
+                if not (self.is_fenced or self.is_continued) and not (
+                    self.open_fences and self.open_fences[-1][0] == "idea"
+                ):
+                    self._close_item(match.start())
+                    self.label, self.start = (letter, int(number), title.strip()), match.end()
             elif slash:
-                self._leave(kind, match.start(), match.end())
+                self._leave_fence(kind, match.start(), match.end())
             else:
-                self._enter(kind, match)
-        self._close(len(self.text))
-        return self._prompt()
+                self._enter_fence(kind, match)
+        self._close_item(len(self.text))
+        return self._build_prompt()
 
-    def _enter(self, kind: str, match: re.Match[str]) -> None:
-        if self.label is not None and not self.text[self.begin : match.start()].strip():
-            self.begin, self.fenced = match.end(), True
+    def _enter_fence(self, kind: str, match: re.Match[str]) -> None:
+        if self.label is not None and not self.text[self.start : match.start()].strip():
+            self.start, self.is_fenced = match.end(), True
             return
-        if self._continues(kind, match.start()):
-            self.begin, self.continued = match.end(), True
+        if self._is_continuation(kind, match.start()):
+            self.start, self.is_continued = match.end(), True
             return
-        self._close(match.start())
-        self.outer.append((kind, match.end(), len(self.items)))
+        self._close_item(match.start())
+        self.open_fences.append((kind, match.end(), len(self.items)))
 
-    def _continues(self, kind: str, position: int) -> bool:
+    def _is_continuation(self, kind: str, position: int) -> bool:
         if self.label is not None or self.passage is None:
             return False
         _, _, kind_before, end = self.passage
         return kind == kind_before and not self.text[end:position].strip()
 
-    def _leave(self, kind: str, position: int, end: int) -> None:
-        if self.continued and self.passage is not None:
+    def _leave_fence(self, kind: str, position: int, end: int) -> None:
+        if self.is_continued and self.passage is not None:
             letter, number, *_ = self.passage
             item = self.items[letter, number]
-            self.items[letter, number] = item._replace(more=(*item.more, self.text[self.begin : position].strip()))
-            self.passage, self.continued = (letter, number, kind, end), False
+            self.items[letter, number] = item._replace(
+                further_texts=(*item.further_texts, self.text[self.start : position].strip())
+            )
+            self.passage, self.is_continued = (letter, number, kind, end), False
             return
-        is_fenced = self.fenced
+        is_fenced = self.is_fenced
         if is_fenced and self.label is not None:
             is_new = self.label[:2] not in self.items
             self.passage = (*self.label[:2], kind, end) if is_new else None
-        self._close(position)
-        if is_fenced or not self.outer or self.outer[-1][0] != kind:
+        self._close_item(position)
+        if is_fenced or not self.open_fences or self.open_fences[-1][0] != kind:
             return
-        _, begin, items = self.outer.pop()
+        _, begin, items = self.open_fences.pop()
         if len(self.items) == items:
             self.fences.append((kind, self.text[begin:position].strip()))
 
-    def _close(self, position: int) -> None:
+    def _close_item(self, position: int) -> None:
         if self.label is None:
             return
         letter, number, title = self.label
-        text = self.text[self.begin : position]
-        if not self.fenced:
+        text = self.text[self.start : position]
+        if not self.is_fenced:
             text = text.split("\n\n", 1)[0]
         item = Item(letter, number, text.strip() or title)
-        if title == _AS_BEFORE and (previous_item := self.items.get((letter, number - 1))):
+        if title == _SAME_AS_BEFORE and (previous_item := self.items.get((letter, number - 1))):
             item = previous_item._replace(number=number)
         self.items.setdefault((letter, number), item)
-        self.label, self.fenced = None, False
+        self.label, self.is_fenced = None, False
 
-    def _prompt(self) -> Prompt:
+    def _build_prompt(self) -> Prompt:
         items: dict[str, list[Item]] = {}
         for item in self.items.values():
             items.setdefault(item.letter, []).append(item)

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from simulator.answers import GeneratedAnswer, find_schema, node_for, tokens
+from simulator.answers import GeneratedAnswer, count_tokens, find_schema, get_node
 from simulator.scalars import Node
 from simulator.schema import InvalidSchema
 from simulator.settings import Settings
@@ -42,7 +42,7 @@ class ChatCall(NamedTuple):
     node: Node | None
     """Required structure of the answer; None asks for plain text."""
     max_tokens: int | None
-    sampled: bool = False
+    is_sampled: bool = False
     """Whether the temperature is above 0, so that repeated requests may get different answers."""
 
     @property
@@ -57,7 +57,7 @@ class ChatCall(NamedTuple):
 
     @property
     def prompt_tokens(self) -> int:
-        return tokens(sum(len(text) for _, text in self.messages))
+        return count_tokens(sum(len(text) for _, text in self.messages))
 
 
 def authorise(header: str | None, accepted_key: str | None) -> None:
@@ -74,7 +74,7 @@ def authorise(header: str | None, accepted_key: str | None) -> None:
         raise ApiError(401, f"Incorrect API key provided: {masked_key}.", code="invalid_api_key")
 
 
-def parse(raw: bytes, settings: Settings) -> ChatCall:
+def parse_request(raw: bytes, settings: Settings) -> ChatCall:
     """Parse the body of a request. Raises ApiError (400 or 404)."""
     try:
         body = json.loads(raw)
@@ -90,20 +90,20 @@ def parse(raw: bytes, settings: Settings) -> ChatCall:
     if model not in settings.models:
         message = f"The model `{model}` does not exist or you do not have access to it."
         raise ApiError(404, message, code="model_not_found")
-    messages = _messages(body.get("messages"))
-    _numbers(body)
+    messages = _parse_messages(body.get("messages"))
+    _check_numbers(body)
     call = ChatCall(
         model=model,
         messages=messages,
-        node=_format(body.get("response_format"), messages),
+        node=_parse_format(body.get("response_format"), messages),
         max_tokens=body.get("max_completion_tokens") or body.get("max_tokens"),
-        sampled=(body.get("temperature") or 0) > 0,
+        is_sampled=(body.get("temperature") or 0) > 0,
     )
-    _fits(call, settings.context_tokens)
+    _check_context_window(call, settings.context_tokens)
     return call
 
 
-def _fits(call: ChatCall, context_tokens: int | None) -> None:
+def _check_context_window(call: ChatCall, context_tokens: int | None) -> None:
     """Raise ApiError (400) with vLLM's wording if prompt and answer exceed the context window."""
     completion_tokens = call.max_tokens or 0
     if context_tokens is not None and call.prompt_tokens + completion_tokens > context_tokens:
@@ -117,21 +117,21 @@ def _fits(call: ChatCall, context_tokens: int | None) -> None:
         )
 
 
-def _messages(messages: Any) -> list[tuple[str, str]]:
+def _parse_messages(messages: Any) -> list[tuple[str, str]]:
     if not isinstance(messages, list) or not messages:
         complaint = "Invalid 'messages': expected an array with at least one message."
         raise ApiError(400, complaint, param="messages", code="invalid_type")
-    read: list[tuple[str, str]] = []
+    parsed: list[tuple[str, str]] = []
     for index, message in enumerate(messages):
         role = message.get("role") if isinstance(message, dict) else None
         if not isinstance(role, str) or role not in _ROLES:
             complaint = f"Invalid value: '{role}'. Supported values are: {sorted(_ROLES)}."
             raise ApiError(400, complaint, param=f"messages[{index}].role", code="invalid_value")
-        read.append((role, _content(message.get("content"), role, index)))
-    return read
+        parsed.append((role, _parse_content(message.get("content"), role, index)))
+    return parsed
 
 
-def _content(content: Any, role: str, index: int) -> str:
+def _parse_content(content: Any, role: str, index: int) -> str:
     if isinstance(content, str):
         return content
     if content is None and role == "assistant":
@@ -144,7 +144,7 @@ def _content(content: Any, role: str, index: int) -> str:
     raise ApiError(400, complaint, param=f"messages[{index}].content", code="invalid_type")
 
 
-def _numbers(body: dict[str, Any]) -> None:
+def _check_numbers(body: dict[str, Any]) -> None:
     for name, minimum, maximum in (("temperature", 0, 2), ("top_p", 0, 1)):
         value = body.get(name)
         if value is None:
@@ -166,7 +166,7 @@ def _numbers(body: dict[str, Any]) -> None:
             raise ApiError(400, f"{name} is not simulated.", param=name)
 
 
-def _format(response_format: Any, messages: list[tuple[str, str]]) -> Node | None:
+def _parse_format(response_format: Any, messages: list[tuple[str, str]]) -> Node | None:
     kind = (
         response_format.get("type")
         if isinstance(response_format, dict)
@@ -178,7 +178,7 @@ def _format(response_format: Any, messages: list[tuple[str, str]]) -> Node | Non
         complaint = f"Invalid value: '{kind}'. Supported values are: 'text', 'json_object', and 'json_schema'."
         raise ApiError(400, complaint, param="response_format.type", code="invalid_value")
     if kind == "json_schema":
-        return _schema(response_format.get("json_schema"))
+        return _parse_schema(response_format.get("json_schema"))
     texts = [text for _, text in messages]
     if kind == "text":
         return find_schema(texts)
@@ -187,10 +187,10 @@ def _format(response_format: Any, messages: list[tuple[str, str]]) -> Node | Non
             "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'."
         )
         raise ApiError(400, complaint, param="messages")
-    return find_schema(texts) or node_for({"type": "object", "properties": {"answer": {"type": "string"}}})
+    return find_schema(texts) or get_node({"type": "object", "properties": {"answer": {"type": "string"}}})
 
 
-def _schema(json_schema: Any) -> Node:
+def _parse_schema(json_schema: Any) -> Node:
     if not isinstance(json_schema, dict):
         complaint = "Missing required parameter: 'response_format.json_schema'."
         param, code = "response_format.json_schema", "missing_required_parameter"
@@ -203,13 +203,13 @@ def _schema(json_schema: Any) -> Node:
         )
         raise ApiError(400, complaint, param="response_format.json_schema.name", code="invalid_value")
     try:
-        return node_for(schema, bool(json_schema.get("strict")))
+        return get_node(schema, bool(json_schema.get("strict")))
     except InvalidSchema as error:
         complaint = f"Invalid schema for response_format '{name}': {error}"
         raise ApiError(400, complaint, param="response_format") from error
 
 
-def rate_limited(model: str, retry_after: float) -> ApiError:
+def build_rate_limit_error(model: str, retry_after: float) -> ApiError:
     message = (
         f"Rate limit reached for {model} in organization org-simulator on requests per min (RPM). "
         f"Please try again in {retry_after:g}s."
@@ -217,7 +217,7 @@ def rate_limited(model: str, retry_after: float) -> ApiError:
     return ApiError(429, message, "requests", code="rate_limit_exceeded", retry_after=retry_after)
 
 
-def server_error(variation: float) -> ApiError:
+def build_server_error(variation: float) -> ApiError:
     """Return a 500 or 503 error of the API, or the 502 error of a proxy, in HTML, depending on `variation` (0 to 1)."""
     if variation < 1 / 3:
         return ApiError(500, "The server had an error while processing your request. Sorry about that!", "server_error")
@@ -228,7 +228,7 @@ def server_error(variation: float) -> ApiError:
     return error
 
 
-def completion(call: ChatCall, answer: GeneratedAnswer, name: str, created: int) -> bytes:
+def build_completion(call: ChatCall, answer: GeneratedAnswer, name: str, created: int) -> bytes:
     """Return the body of an answer; `name` is its id."""
     message: dict[str, Any] = {
         "role": "assistant",
@@ -245,8 +245,8 @@ def completion(call: ChatCall, answer: GeneratedAnswer, name: str, created: int)
         "choices": [choice],
         "usage": {
             "prompt_tokens": call.prompt_tokens,
-            "completion_tokens": tokens(len(answer.text)),
-            "total_tokens": call.prompt_tokens + tokens(len(answer.text)),
+            "completion_tokens": count_tokens(len(answer.text)),
+            "total_tokens": call.prompt_tokens + count_tokens(len(answer.text)),
         },
         "system_fingerprint": "fp_simulator",
     }

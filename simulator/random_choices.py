@@ -23,16 +23,16 @@ class RandomChoices(NamedTuple):
     outcome: Outcome
     latency: float
     """Latency in seconds, without the generation of tokens."""
-    slow: bool
+    is_slow: bool
     faults: tuple[AnswerFault, ...]
     """Kinds of faults in the order in which they are tried until one can be applied; empty for a sound answer."""
     variation: float
     """Number from 0 to 1 that varies a fault: where to truncate, which variant to use."""
-    words: int
+    content_seed: int
     """Seed of the answer's content."""
 
 
-def prompt_key(model: str, messages: list[tuple[str, str]]) -> bytes:
+def compute_prompt_key(model: str, messages: list[tuple[str, str]]) -> bytes:
     """Return a 16-byte hash of the model and the messages (role, content)."""
     digest = blake2b(model.encode(), digest_size=16)
     for role, content in messages:
@@ -48,11 +48,11 @@ def draw_choices(settings: Settings, key: bytes, attempt: int) -> RandomChoices:
     fate_point, latency_point, slow_point, fault_point, order_point, variation = (
         raw * _UNIT for raw in struct.unpack("<6Q", digest)
     )
-    words = int.from_bytes(blake2b(key, key=seed, digest_size=8).digest(), "little")
+    content_seed = int.from_bytes(blake2b(key, key=seed, digest_size=8).digest(), "little")
     is_slow = slow_point < settings.slow_rate
     seconds = _compute_latency(settings, latency_point) * (settings.slow_factor if is_slow else 1.0)
     kinds = _draw_fault_order(settings, order_point) if fault_point < settings.answer_fault_rate else ()
-    return RandomChoices(_draw_outcome(settings, fate_point), seconds, is_slow, kinds, variation, words)
+    return RandomChoices(_draw_outcome(settings, fate_point), seconds, is_slow, kinds, variation, content_seed)
 
 
 def _draw_outcome(settings: Settings, point: float) -> Outcome:

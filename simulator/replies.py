@@ -7,7 +7,7 @@ from aiohttp import web
 from simulator.protocol import ApiError
 
 
-def refusal(error: ApiError) -> web.Response:
+def build_error_response(error: ApiError) -> web.Response:
     kind = "application/json" if error.body.startswith(b"{") else "text/html"
     headers = {"x-request-id": "req_simulator"}
     if error.retry_after is not None:

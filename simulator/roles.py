@@ -54,14 +54,14 @@ _CITES = re.compile(r"\bcit(?:e|es|ed|ing|ation|ations)\b|\blabels?\b|\[[A-Z]\d+
 _CITES_NOT = re.compile(r"\b(?:no|not|never|without)\b[^.;]*\b(?:cit(?:e|es|ing|ation)|labels?)\b", re.IGNORECASE)
 
 
-def role(name: str, schema: dict[str, Any]) -> Role:
+def infer_role(name: str, schema: dict[str, Any]) -> Role:
     """Return the role of a string. `name` is the name of its property, or of the array that contains it."""
     if _LABEL_PATTERN.match(schema.get("pattern", "")) or _LABEL_DESCRIBED.search(schema.get("description", "")):
         return "label"
     return _ROLES.get(name.lower(), "text")
 
 
-def label_letter(name: str, schema: dict[str, Any]) -> str | None:
+def infer_label_letter(name: str, schema: dict[str, Any]) -> str | None:
     """Return the letter of the expected labels, such as `P` for `^P\\d+$`; None if pattern, description and name do not
     state it."""
     pattern = _LABEL_PATTERN.match(schema.get("pattern", ""))
@@ -76,12 +76,12 @@ def cites_labels(description: str) -> bool:
     return bool(_CITES.search(description)) and not _CITES_NOT.search(description)
 
 
-def usual_length(description: str) -> tuple[int, int]:
+def parse_usual_length(description: str) -> tuple[int, int]:
     """Return the minimum and maximum number of characters for a description such as "10 to 70 words"."""
-    words = _WORDS.search(description)
-    if words is None:
+    match = _WORDS.search(description)
+    if match is None:
         return _USUAL_LENGTH
-    return int(words[1] or 0) * _CHARACTERS_PER_WORD, int(words[2]) * _CHARACTERS_PER_WORD
+    return int(match[1] or 0) * _CHARACTERS_PER_WORD, int(match[2]) * _CHARACTERS_PER_WORD
 
 
 def may_stay_empty(description: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from simulator.draft import Draft
-from simulator.patterns import matching
+from simulator.patterns import generate_match
 from simulator.roles import Role
 from simulator.text import clip
 
@@ -27,13 +27,13 @@ class Choice(Node):
 
     def make(self, draft: Draft) -> Any:
         value = draft.random.choice(self.values)
-        if draft.irrelevant and "neutral" in self.values:
+        if draft.is_irrelevant and "neutral" in self.values:
             value = "neutral"
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return value
-        if draft.strikes("wrong_enum"):
+        if draft.should_inject("wrong_enum"):
             return self._change_choice(value)
-        if isinstance(value, str) and value.upper() not in self.values and draft.strikes("respelled_choice"):
+        if isinstance(value, str) and value.upper() not in self.values and draft.should_inject("respelled_choice"):
             return value.upper()
         return value
 
@@ -47,13 +47,13 @@ class Choice(Node):
 class Boolean(Node):
     """Boolean that is true seven times in ten."""
 
-    relevance: bool = False
+    is_relevance: bool = False
     """Whether false means that the object's subject is irrelevant."""
 
     def make(self, draft: Draft) -> bool:
         value = draft.random.random() < 0.7
-        if self.relevance:
-            draft.irrelevant = not value
+        if self.is_relevance:
+            draft.is_irrelevant = not value
         return value
 
 
@@ -61,14 +61,14 @@ class Boolean(Node):
 class Number(Node):
     lowest: float
     highest: float
-    whole: bool
+    is_whole: bool
     step: float | None = None
     closed: tuple[bool, bool] = (True, True)
     """Whether the bounds themselves are allowed; for whole numbers they always are."""
 
     def make(self, draft: Draft) -> Any:
         value = self._draw(draft)
-        return str(value) if draft.strikes("string_number") else value
+        return str(value) if draft.should_inject("string_number") else value
 
     def _draw(self, draft: Draft) -> float:
         if self.step is not None:
@@ -80,7 +80,7 @@ class Number(Node):
                 if value % 1 == 0 or (value / self.step).is_integer():  # 3 * 0.1 is not a multiple of 0.1
                     break
             return value
-        if self.whole:
+        if self.is_whole:
             return draft.random.randint(int(self.lowest), int(self.highest))
         exact = self.lowest + (0.001 + 0.998 * draft.random.random()) * (self.highest - self.lowest)
         rounded_value = round(exact, 2)
@@ -92,79 +92,83 @@ class Labelled(Node):
     """Label of an item in the prompt, in brackets if the pattern requires them."""
 
     letter: str | None
-    bracketed: bool = False
+    is_bracketed: bool = False
 
     def make(self, draft: Draft) -> str:
-        item = draft.item(self.letter)
+        item = draft.choose_item(self.letter)
         if item is None:
             label = f"{self.letter or 'P'}1"
-        elif draft.strikes("unknown_label"):
-            label = draft.unknown(item.letter)
+        elif draft.should_inject("unknown_label"):
+            label = draft.make_unknown_label(item.letter)
         else:
             draft.focus = (*draft.focus, item)
             label = item.label
-        return f"[{label}]" if self.bracketed else label
+        return f"[{label}]" if self.is_bracketed else label
 
 
 @dataclass
 class Text(Node):
     role: Role
     cites: bool = False
-    shortest: int = 0
-    longest: int | None = None
-    usual: tuple[int, int] = (0, 300)
+    min_length: int = 0
+    max_length: int | None = None
+    usual_length: tuple[int, int] = (0, 300)
     """Minimum and maximum number of characters derived from the description."""
     may_stay_empty: bool = False
 
     def make(self, draft: Draft) -> str:
-        if draft.irrelevant and self.may_stay_empty and self.shortest == 0:
+        if draft.is_irrelevant and self.may_stay_empty and self.min_length == 0:
             return ""
-        max_length = self.usual[1] if self.longest is None else min(self.usual[1], self.longest)
-        text = self._fit_length(self._words(draft, max_length), max_length)
+        max_length = self.usual_length[1] if self.max_length is None else min(self.usual_length[1], self.max_length)
+        text = self._fit_length(self._draw_text(draft, max_length), max_length)
         # Short texts are unchanged, because the brackets would leave no room for their content.
-        if self.role == "text" and max_length > 120 and draft.strikes("brackets_in_strings"):
-            return draft.nasty(text, max_length)
+        if self.role == "text" and max_length > 120 and draft.should_inject("brackets_in_strings"):
+            return draft.append_brackets(text, max_length)
         return text
 
-    def _words(self, draft: Draft, max_length: int) -> str:  # noqa: PLR0911 - one case per role
+    def _draw_text(self, draft: Draft, max_length: int) -> str:  # noqa: PLR0911 - one case per role
         match self.role:
             case "quote":
-                return draft.quote()
+                return draft.draw_quote()
             case "name":
-                return draft.name()
+                return draft.draw_name()
             case "query":
-                return draft.query(self.usual[0])
+                return draft.draw_query(self.usual_length[0])
             case "statement":
-                return draft.statement(self.usual[0])
+                return draft.draw_statement(self.usual_length[0])
             case "question":
-                return draft.question()
+                return draft.draw_question()
             case "plan":
-                return draft.plan(self.usual[0])
+                return draft.draw_plan(self.usual_length[0])
             case "text" | "label":
-                return draft.text(self.cites, max_length)
+                return draft.draw_text(self.cites, max_length)
 
     def _fit_length(self, text: str, max_length: int) -> str:
-        if len(text) < self.shortest:
-            text = (text + " ") * math.ceil(self.shortest / (len(text) + 1))
-            text = text[: self.shortest].rstrip().ljust(self.shortest, "s")
-        max_length = max(max_length, self.shortest) if self.role != "quote" or self.longest is not None else len(text)
+        if len(text) < self.min_length:
+            text = (text + " ") * math.ceil(self.min_length / (len(text) + 1))
+            text = text[: self.min_length].rstrip().ljust(self.min_length, "s")
+        max_length = (
+            max(max_length, self.min_length) if self.role != "quote" or self.max_length is not None else len(text)
+        )
         if len(text) > max_length:
             clipped_text = clip(text, max_length).rstrip()
-            text = clipped_text if len(clipped_text) >= self.shortest else text[:max_length]
+            text = clipped_text if len(clipped_text) >= self.min_length else text[:max_length]
         return text
 
 
 @dataclass
 class Patterned(Node):
     pattern: str
-    shortest: int
-    longest: int | None
+    min_length: int
+    max_length: int | None
 
     def make(self, draft: Draft) -> str:
         for _ in range(200):
-            text = matching(self.pattern, draft.random)
-            fits = len(text) >= self.shortest and (self.longest is None or len(text) <= self.longest)
-            if fits and re.search(self.pattern, text):
+            text = generate_match(self.pattern, draft.random)
+            has_allowed_length = len(text) >= self.min_length and (
+                self.max_length is None or len(text) <= self.max_length
+            )
+            if has_allowed_length and re.search(self.pattern, text):
                 return text
         raise ValueError(f"cannot generate a string of the allowed length for pattern {self.pattern!r}")
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 from simulator import containers, scalars
 from simulator.draft import Draft
 from simulator.prompt import Prompt
-from simulator.roles import cites_labels, label_letter, may_stay_empty, role, usual_length
+from simulator.roles import cites_labels, infer_label_letter, infer_role, may_stay_empty, parse_usual_length
 from simulator.scalars import Node
 
 Schema = dict[str, Any]
@@ -26,7 +26,7 @@ def compile_schema(schema: Any, strict: bool = False) -> Node:
     try:
         if strict:
             _require_strict(schema, ())
-        node = _Compiler(schema).node(schema, "", "")
+        node = _Compiler(schema).compile(schema, "", "")
         for seed in range(5):
             node.make(Draft(Prompt("A sample of an idea.", "A sample of an idea.", {}), seed))
     except (TypeError, KeyError, AttributeError, ValueError, RecursionError, re.error) as error:
@@ -60,21 +60,21 @@ class _Compiler:
     def __init__(self, root: Schema) -> None:
         self.root = root
         self.parts: dict[str, Node] = {}
-        self.open: list[str] = []
+        self.open_references: list[str] = []
         """References being compiled, outermost first."""
-        self.endless: set[str] = set()
+        self.recursive_references: set[str] = set()
         """Recursive references."""
 
-    def node(self, schema: Schema, name: str, outer_description: str) -> Node:  # noqa: PLR0911 - one case per keyword
+    def compile(self, schema: Schema, name: str, outer_description: str) -> Node:  # noqa: PLR0911 - one case per keyword
         """Compile a part of the schema; `name` is the name of the nearest property, `outer_description` the description
         of the enclosing part."""
         for keyword in _UNSUPPORTED:
             if keyword in schema:
                 raise InvalidSchema(f"keyword '{keyword}' is not supported")
         if "$ref" in schema:
-            return self._reference(schema["$ref"], name)
+            return self._compile_reference(schema["$ref"], name)
         if "allOf" in schema:
-            return self.node(self._merge_all_of(schema), name, outer_description)
+            return self.compile(self._merge_all_of(schema), name, outer_description)
         if "const" in schema:
             return scalars.Choice([schema["const"]])
         if "enum" in schema:
@@ -99,9 +99,9 @@ class _Compiler:
                     return self._compile_object(schema, name)
                 return self._compile_string(schema, name, outer_description)
             case "integer" | "number":
-                return _number(schema, kind == "integer")
+                return _compile_number(schema, kind == "integer")
             case "boolean":
-                return scalars.Boolean(relevance=name in {"relevant", "is_relevant"})
+                return scalars.Boolean(is_relevance=name in {"relevant", "is_relevant"})
             case "null":
                 return scalars.Choice([None])
         raise InvalidSchema(f"type {kind!r} is not supported")
@@ -136,15 +136,15 @@ class _Compiler:
                     merged_schema[key] = value
         return merged_schema
 
-    def _reference(self, pointer: str, name: str) -> Node:
+    def _compile_reference(self, pointer: str, name: str) -> Node:
         # The purpose of a part's strings may depend on the property that refers to it.
         key = f"{pointer} as {name}"
-        if key in self.open:
-            self.endless.update(self.open[self.open.index(key) :])
+        if key in self.open_references:
+            self.recursive_references.update(self.open_references[self.open_references.index(key) :])
         elif key not in self.parts:
-            self.open.append(key)
-            self.parts[key] = self.node(self._follow_pointer(pointer), name, "")
-            self.open.pop()
+            self.open_references.append(key)
+            self.parts[key] = self.compile(self._follow_pointer(pointer), name, "")
+            self.open_references.pop()
         return containers.Reference(key, self.parts)
 
     def _compile_branches(
@@ -152,48 +152,58 @@ class _Compiler:
     ) -> Node:
         text = shared_schema.get("description", outer_description)
         non_null_branches = [branch for branch in branches if branch.get("type") != "null"]
-        nodes = [self.node({"description": text, **branch}, name, outer_description) for branch in non_null_branches]
+        nodes = [self.compile({"description": text, **branch}, name, outer_description) for branch in non_null_branches]
         if not nodes:
             return scalars.Choice([None])
         if len(nodes) == 1 and len(non_null_branches) == len(branches):
             return nodes[0]
-        ends = [item for item in nodes if not (isinstance(item, containers.Reference) and item.pointer in self.endless)]
-        return containers.OneOf(nodes, ends, nullable=len(non_null_branches) < len(branches))
+        finite_nodes = [
+            node
+            for node in nodes
+            if not (isinstance(node, containers.Reference) and node.pointer in self.recursive_references)
+        ]
+        return containers.OneOf(nodes, finite_nodes, is_nullable=len(non_null_branches) < len(branches))
 
     def _compile_object(self, schema: Schema, name: str) -> Node:
         properties: Schema = schema.get("properties", {})
         additional_properties = schema.get("additionalProperties")
         if not properties and additional_properties is not False:
-            values = self.node(
+            values = self.compile(
                 additional_properties if isinstance(additional_properties, dict) else {"type": "string"}, name, ""
             )
-            keys = self.node({"type": "string", **schema.get("propertyNames", {})}, "name", "")
+            keys = self.compile({"type": "string", **schema.get("propertyNames", {})}, "name", "")
             return containers.Mapping(keys, values, schema.get("minProperties", 0), schema.get("maxProperties", 1_000))
         description = schema.get("description", "")
-        property_nodes = {item: self.node(part, item, description) for item, part in properties.items()}
+        property_nodes = {
+            property_name: self.compile(part, property_name, description) for property_name, part in properties.items()
+        }
         return containers.Object(
             properties=property_nodes,
-            required=[item for item in schema.get("required", ()) if item in property_nodes],
-            closed=additional_properties is False,
+            required=[property_name for property_name in schema.get("required", ()) if property_name in property_nodes],
+            is_closed=additional_properties is False,
         )
 
     def _compile_array(self, schema: Schema, name: str, outer_description: str) -> Node:
         if "prefixItems" in schema:
-            return containers.Tuple([self.node(item, name, outer_description) for item in schema["prefixItems"]])
+            return containers.Tuple([self.compile(item, name, outer_description) for item in schema["prefixItems"]])
         description = schema.get("description", outer_description)
-        raw = schema.get("items", {"type": "string"})
-        items = self.node({"description": description, **raw} if "$ref" not in raw else raw, name, outer_description)
+        item_schema = schema.get("items", {"type": "string"})
+        items = self.compile(
+            {"description": description, **item_schema} if "$ref" not in item_schema else item_schema,
+            name,
+            outer_description,
+        )
         array = containers.Array(
             items, schema.get("minItems", 0), schema.get("maxItems"), schema.get("uniqueItems", False)
         )
-        plain_items = containers.plain(items)
-        if isinstance(plain_items, scalars.Labelled):
-            array.about, array.letter = "labels", plain_items.letter
-        elif isinstance(plain_items, containers.Object):
-            array.objects = True
-            label = plain_items.label()
+        item_node = containers.resolve(items)
+        if isinstance(item_node, scalars.Labelled):
+            array.content, array.letter = "labels", item_node.letter
+        elif isinstance(item_node, containers.Object):
+            array.has_objects = True
+            label = item_node.find_label()
             if label is not None:
-                array.about = "citations" if plain_items.only_cites() else "every_label"
+                array.content = "citations" if item_node.only_cites() else "every_label"
                 array.letter = label.letter
                 array.may_stay_empty = may_stay_empty(description)
         return array
@@ -201,11 +211,11 @@ class _Compiler:
     def _compile_string(self, schema: Schema, name: str, outer_description: str) -> Node:
         min_length, max_length = schema.get("minLength", 0), schema.get("maxLength")
         pattern = schema.get("pattern")
-        purpose = role(name, schema)
+        purpose = infer_role(name, schema)
         if pattern is None and schema.get("format") in scalars.FORMATS:
             return scalars.Formatted(schema["format"])
         if purpose == "label" and min_length <= 2 and (max_length is None or max_length >= len("[P99999]")):
-            letter = label_letter(name, schema)
+            letter = infer_label_letter(name, schema)
             for is_bracketed in (False, True):
                 sample = f"[{letter or 'P'}1]" if is_bracketed else f"{letter or 'P'}1"
                 if pattern is None or re.search(pattern, sample):
@@ -216,14 +226,14 @@ class _Compiler:
         return scalars.Text(
             role=purpose,
             cites=cites_labels(description),
-            shortest=min_length,
-            longest=max_length,
-            usual=usual_length(description),
+            min_length=min_length,
+            max_length=max_length,
+            usual_length=parse_usual_length(description),
             may_stay_empty=may_stay_empty(description),
         )
 
 
-def _number(schema: Schema, is_integer: bool) -> Node:
+def _compile_number(schema: Schema, is_integer: bool) -> Node:
     """Return the node of a number. Without bounds, it is 0 to 10; with one bound, the other is ten away from it."""
     minimum, maximum = schema.get("minimum"), schema.get("maximum")
     exclusive_minimum, exclusive_maximum = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")

@@ -13,21 +13,21 @@ _BACKLOG = 4096
 """Maximum number of connections waiting to be accepted, because clients open thousands at once."""
 
 
-def loopback(host: str) -> str:
+def check_loopback(host: str) -> str:
     """Check the value of `--host`. Raises argparse.ArgumentTypeError unless it is a loopback address."""
     if host == "localhost":
         return host
     try:
-        safe = ipaddress.ip_address(host).is_loopback
+        is_loopback = ipaddress.ip_address(host).is_loopback
     except ValueError:
-        safe = False
-    if not safe:
+        is_loopback = False
+    if not is_loopback:
         raise argparse.ArgumentTypeError(f"{host!r} is not a loopback address; use 127.0.0.1 or ::1")
     return host
 
 
-def add_address(parser: argparse.ArgumentParser, port: int) -> None:
-    parser.add_argument("--host", default="127.0.0.1", type=loopback, help="loopback address to listen on")
+def add_address_options(parser: argparse.ArgumentParser, port: int) -> None:
+    parser.add_argument("--host", default="127.0.0.1", type=check_loopback, help="loopback address to listen on")
     parser.add_argument("--port", default=port, type=int, help=f"port; 0 selects a free one (default: {port})")
     parser.add_argument("--until-stdin-closes", action="store_true", help="also stop when the parent process ends")
 

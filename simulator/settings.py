@@ -71,7 +71,7 @@ class Settings(BaseModel):
     batch_price_share: Rate = Field(default=0.5, description="price of a batch token relative to a live one")
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check_rates(self) -> Self:
         if self.rate_limit_rate + self.server_error_rate + self.drop_rate > 1:
             raise ValueError("rate_limit_rate, server_error_rate and drop_rate together exceed 1")
         if self.batch_failed_rate + self.batch_stall_rate + self.batch_cancelled_rate > 1:

@@ -4,9 +4,9 @@ import re
 from functools import lru_cache
 from random import Random
 
-SHORTEST, LONGEST = 25, 200
+MIN_LENGTH, MAX_LENGTH = 25, 200
 """Minimum and maximum characters of a sentence to quote."""
-QUOTABLE = 8
+MIN_QUOTE_WORDS = 8
 """Minimum number of words in a quote."""
 
 _WORD_OR_BREAK = re.compile(r"[^\W\d_][\w-]*|[.,;:!?()\[\]\n]")
@@ -26,7 +26,7 @@ _STOPWORD = frozenset(_STOPWORDS.split())
 
 
 @lru_cache(maxsize=2048)
-def sentences(text: str) -> tuple[str, ...]:
+def split_sentences(text: str) -> tuple[str, ...]:
     """Return the verbatim sentences of 25 to 200 characters that contain nothing like a label or a citation."""
     candidates = []
     for line in text.splitlines():
@@ -34,11 +34,15 @@ def sentences(text: str) -> tuple[str, ...]:
         for part in parts[:-1]:
             candidates.append(part.strip() + ".")
         candidates.append(parts[-1].strip())
-    return tuple(item for item in candidates if SHORTEST <= len(item) <= LONGEST and not _LABEL.search(item))
+    return tuple(
+        candidate
+        for candidate in candidates
+        if MIN_LENGTH <= len(candidate) <= MAX_LENGTH and not _LABEL.search(candidate)
+    )
 
 
 @lru_cache(maxsize=2048)
-def phrases(text: str) -> tuple[str, ...]:
+def extract_phrases(text: str) -> tuple[str, ...]:
     """Return runs of two to four content words, longer ones first; if there are none, single words."""
     runs: list[list[str]] = [[]]
     for token in _WORD_OR_BREAK.findall(text[:6000]):
@@ -52,16 +56,16 @@ def phrases(text: str) -> tuple[str, ...]:
     return tuple(sorted(distinct_phrases, key=lambda phrase: -phrase.count(" ")))
 
 
-def passage(text: str, random: Random) -> str:
+def draw_passage(text: str, random: Random) -> str:
     """Return a random verbatim sentence, preferably not from the first paragraph, which is a title; if there is no
     suitable sentence, the beginning of the text."""
     body = text.partition("\n\n")[2]
-    candidates = _quotable(body) or _quotable(text) or sentences(body) or sentences(text)
-    return random.choice(candidates) if candidates else clip(_LABEL.split(text)[0].strip(), LONGEST)
+    candidates = _select_quotable(body) or _select_quotable(text) or split_sentences(body) or split_sentences(text)
+    return random.choice(candidates) if candidates else clip(_LABEL.split(text)[0].strip(), MAX_LENGTH)
 
 
-def _quotable(text: str) -> tuple[str, ...]:
-    return tuple(sentence for sentence in sentences(text) if len(sentence.split()) >= QUOTABLE)
+def _select_quotable(text: str) -> tuple[str, ...]:
+    return tuple(sentence for sentence in split_sentences(text) if len(sentence.split()) >= MIN_QUOTE_WORDS)
 
 
 def clip(text: str, max_length: int) -> str:

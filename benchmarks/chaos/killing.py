@@ -16,7 +16,7 @@ import psutil
 from benchmarks.chaos.plan import NO_FAULTS, FaultPeriod, Kill
 from benchmarks.processes import is_alive
 from benchmarks.service import Service
-from benchmarks.waiting import until
+from benchmarks.waiting import wait_until
 from simulator.counters import Stats
 from simulator.process import Simulator
 
@@ -99,7 +99,7 @@ class Killer:
             self.missed_kinds.append(kind)
             return
         killed_at = time.monotonic()
-        await until(partial(_is_gone, victim), _WAIT_SECONDS, _POLL_SECONDS)
+        await wait_until(partial(_is_gone, victim), _WAIT_SECONDS, _POLL_SECONDS)
         await self.service.wait_until_answering(_RECOVERY_SECONDS)
         seconds_away = time.monotonic() - killed_at
         await self.service.wait_until_whole(living_nodes)
@@ -122,8 +122,8 @@ class Killer:
             return bool((await count_calls(self.simulator)).in_flight)
 
         with suppress(TimeoutError):
-            await until(has_victim, _WAIT_SECONDS, _POLL_SECONDS)
-            await until(has_calls_in_flight, _IDLE_SECONDS, _POLL_SECONDS)
+            await wait_until(has_victim, _WAIT_SECONDS, _POLL_SECONDS)
+            await wait_until(has_calls_in_flight, _IDLE_SECONDS, _POLL_SECONDS)
         return await asyncio.to_thread(self.service.find_process, kind)
 
 
@@ -133,7 +133,7 @@ async def _is_gone(process: psutil.Process) -> bool:
 
 
 async def count_calls(simulator: Simulator) -> CallCounts:
-    stats: Stats = await asyncio.to_thread(simulator.stats)
+    stats: Stats = await asyncio.to_thread(simulator.read_stats)
     return CallCounts(stats.answered, stats.repeated_answers, stats.abandoned, stats.in_flight)
 
 

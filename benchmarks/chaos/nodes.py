@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from benchmarks.chaos.redis import Redis
 from benchmarks.processes import find_free_port, find_raylet, kill_processes, list_process_tree
-from benchmarks.waiting import until
+from benchmarks.waiting import wait_until
 from cluster.ray_cluster import private_environment
 
 _PROGRAM = Path(sys.executable).with_name("ray")
@@ -141,11 +141,11 @@ class Node:
             return process.returncode is not None or find_raylet(process.pid) is not None
 
         with suppress(TimeoutError):
-            await until(has_settled, _START_SECONDS, _POLL_SECONDS)
+            await wait_until(has_settled, _START_SECONDS, _POLL_SECONDS)
 
     async def wait_until_running(self) -> None:
         """Wait until the node is running. Raises TimeoutError."""
-        await until(self._is_running, _START_SECONDS, _POLL_SECONDS)
+        await wait_until(self._is_running, _START_SECONDS, _POLL_SECONDS)
 
     async def wait_until_running_again(self) -> None:
         """Wait until the node is running, however many restarts this takes."""

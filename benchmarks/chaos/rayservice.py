@@ -25,7 +25,7 @@ from benchmarks.chaos.dashboard import Dashboard, is_up
 from benchmarks.chaos.nodes import Node, NodePlan
 from benchmarks.processes import find_database_server, find_free_port, kill_processes
 from benchmarks.service import Service
-from benchmarks.waiting import until
+from benchmarks.waiting import wait_until
 
 _K8S = Path(__file__).parents[2] / "k8s"
 _PROGRAM = Path(sys.executable).with_name("assayer")
@@ -156,7 +156,7 @@ class DeployedService(Service):
             )
 
         try:
-            await until(is_whole, _RECOVERY_SECONDS, _POLL_SECONDS)
+            await wait_until(is_whole, _RECOVERY_SECONDS, _POLL_SECONDS)
         except TimeoutError:
             raise TimeoutError(
                 f"The service was not complete after {_RECOVERY_SECONDS:g} s: {await self._describe_gaps()}"
@@ -196,14 +196,14 @@ async def deploy(
 ) -> AsyncIterator[DeployedService]:
     """Deploy the service through the head and yield it; its API is probed from then on. Raises TimeoutError if it does
     not answer in time."""
-    if (port := nodes[0].dashboard) is None:
+    if (port := nodes[0].dashboard_port) is None:
         raise ValueError("The head has no dashboard, so it cannot receive a config.")
     service = DeployedService(home, (), environment, nodes, dashboard=Dashboard(port))
     config = {**plan.config, "http_options": {"host": "127.0.0.1", "port": service.port}}
     watch_task: asyncio.Task[None] | None = None
     try:
-        await until(partial(service.dashboard.put, config), _HEAD_SECONDS, 1.0)
-        await until(partial(_is_listening, service.address), _START_SECONDS, 1.0)
+        await wait_until(partial(service.dashboard.put, config), _HEAD_SECONDS, 1.0)
+        await wait_until(partial(_is_listening, service.address), _START_SECONDS, 1.0)
         service.key = await _create_key(environment)
         await service.wait_until_answering(_START_SECONDS)
         await service.wait_until_whole(frozenset())
@@ -227,7 +227,7 @@ async def _is_listening(address: str) -> bool:
 
 async def _create_key(environment: Mapping[str, str]) -> str:
     """Create a key with all permissions on the command line, as an operator would in a pod."""
-    scopes = [word for scope in ("submit", "read", "manage", "admin") for word in ("--scope", scope)]
+    scopes = [argument for scope in ("submit", "read", "manage", "admin") for argument in ("--scope", scope)]
     await _run_assayer(environment, "admin", "tenants", "create", "default")
     return (
         await _run_assayer(environment, "admin", "keys", "create", "chaos", "--tenant", "default", *scopes)

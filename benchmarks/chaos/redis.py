@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.processes import find_free_port
-from benchmarks.waiting import until
+from benchmarks.waiting import wait_until
 
 _START_SECONDS = 20.0
 
@@ -66,7 +66,7 @@ async def run_redis(folder: Path) -> AsyncIterator[Redis]:
         return True
 
     try:
-        await until(is_listening, _START_SECONDS, 0.05)
+        await wait_until(is_listening, _START_SECONDS, 0.05)
         yield server
     finally:
         process.kill()

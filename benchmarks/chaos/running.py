@@ -133,7 +133,7 @@ async def run(chaos: Chaos, home: Path) -> Outcome:
                 _LOG.info("all submissions and kills are done; waiting for the remaining evaluations to end")
                 with suppress(TimeoutError):  # the reader reports evaluations without a verdict
                     await wait_until_all_ended(tenants, chaos.settling_seconds)
-            counts_at_end, stats = await count_calls(simulator), await asyncio.to_thread(simulator.stats)
+            counts_at_end, stats = await count_calls(simulator), await asyncio.to_thread(simulator.read_stats)
             probe_summaries = _summarise_probes(service, killer) if isinstance(service, DeployedService) else ()
             findings = await _read_once_purged(home, accepted_file, erasures_file)
     seconds = time.monotonic() - began

@@ -22,7 +22,7 @@ from assayer_client import (
 )
 from benchmarks.chaos.findings import Accepted
 from benchmarks.chaos.ledger_audit import Erased
-from benchmarks.waiting import until
+from benchmarks.waiting import wait_until
 
 _RETRIES = RetryPolicy(attempts=1000, seconds=600.0, longest_pause=2.0)
 _POLL_SECONDS = 1.0
@@ -174,7 +174,7 @@ async def wait_until_all_ended(tenants: Tenants, seconds: float) -> None:
     async def have_ended() -> bool:
         return not any([await _is_busy(client) for client in tenants])
 
-    await until(have_ended, seconds, _POLL_SECONDS)
+    await wait_until(have_ended, seconds, _POLL_SECONDS)
 
 
 async def _is_busy(client: AsyncClient) -> bool:

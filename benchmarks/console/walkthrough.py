@@ -98,7 +98,7 @@ class Walk:
 
 async def run_walkthrough(walk: Walk, files: list[ProposalFile]) -> None:
     walk.environment |= {"ASSAYER_API_URL": walk.address}
-    scopes = [word for scope in ("submit", "read", "manage") for word in ("--scope", scope)]
+    scopes = [argument for scope in ("submit", "read", "manage") for argument in ("--scope", scope)]
     walk.environment |= {"ASSAYER_API_KEY": walk.run("admin", "keys", "create", "walk", "--tenant", "default", *scopes)}
     owner_key = walk.run(
         "admin", "members", "invite", "Olga Owner", "olga@example.org", "--role", "owner", "--key"
@@ -122,7 +122,7 @@ async def run_walkthrough(walk: Walk, files: list[ProposalFile]) -> None:
         await _assign(walk, owner, call)
         reviewed_evaluation = await _review_by_hand(walk, browser, keys[0], best_evaluation)
         await _give_opinions(walk, keys, call, reviewed_evaluation)
-        ranking = await _shortlist(walk, owner, client, call)
+        ranking = await _rank_proposals(walk, owner, client, call)
         await _show_plots(walk, owner, call, ranking)
         await _decide_each(walk, owner, call)
         await _decide(walk, owner, call)
@@ -241,7 +241,7 @@ async def _give_opinions(walk: Walk, keys: list[str], call: str, finished_evalua
     walk.report(f"{opinion_count} more first opinions")
 
 
-async def _shortlist(walk: Walk, page: Page, client: AsyncClient, call: str) -> str:
+async def _rank_proposals(walk: Walk, page: Page, client: AsyncClient, call: str) -> str:
     """Start a ranking, wait for it and return its id."""
     await page.goto(f"{walk.address}/console/calls/{call}/rankings")
     await page.get_by_label("Number to be chosen").fill(str(_SHORTLIST_SIZE))

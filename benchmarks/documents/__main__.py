@@ -112,14 +112,14 @@ async def _measure_document(folder: Path, document: LabelledDocument, corpus: Me
         entries=len(document.entries),
         told_apart=len(matching.pairs),
         extra=matching.extra,
-        checked=sum(document.entries[place].work is not None for place in matching.pairs),
+        checked=sum(document.entries[position].work is not None for position in matching.pairs),
         accused=tuple(text for outcome, text in entry_outcomes if outcome in _ACCUSATIONS),
         undecided=tuple(text for outcome, text in entry_outcomes if isinstance(outcome, Absent)),
         planted=len(planted_idea.titles),
         planted_found=sum(entry.outcome == "not_found" for entry in inventions),
         missing=lost_words,
         words=words,
-        lost=tuple(entry.text for place, entry in enumerate(document.entries) if place not in matching.pairs),
+        lost=tuple(entry.text for position, entry in enumerate(document.entries) if position not in matching.pairs),
     )
 
 
@@ -167,22 +167,22 @@ def _format_tables(results: Sequence[Result], *, with_details: bool) -> Iterator
 
 
 def _format_row(start: str, results: Sequence[Result]) -> str:
-    def total(name: str) -> int:
+    def sum_field(name: str) -> int:
         values = (getattr(result, name) for result in results)
         return sum(len(value) if isinstance(value, tuple) else value for value in values)
 
-    share = f"{total('told_apart')} ({100 * total('told_apart') / max(1, total('entries')):.1f} %)"
-    accused_text = f"{total('accused')} ({100 * total('accused') / max(1, total('checked')):.1f} %)"
+    share = f"{sum_field('told_apart')} ({100 * sum_field('told_apart') / max(1, sum_field('entries')):.1f} %)"
+    accused_text = f"{sum_field('accused')} ({100 * sum_field('accused') / max(1, sum_field('checked')):.1f} %)"
     cells = [
-        total("entries"),
+        sum_field("entries"),
         share,
-        total("extra"),
-        total("checked"),
+        sum_field("extra"),
+        sum_field("checked"),
         accused_text,
-        total("undecided"),
-        total("planted"),
+        sum_field("undecided"),
+        sum_field("planted"),
     ]
-    cells += [total("planted_found"), total("words"), total("missing")]
+    cells += [sum_field("planted_found"), sum_field("words"), sum_field("missing")]
     return f"| {start} | {' | '.join(map(str, cells))} |"
 
 

@@ -63,10 +63,10 @@ def match_entries(labels: Sequence[Label], entries: Sequence[str]) -> Matches:
     pairs: dict[int, int] = {}
     extra = 0
     for number, text in enumerate(entries):
-        candidates = [place for place, label in enumerate(labels) if _is_match(label, text)]
-        candidates.sort(key=lambda place: _compute_overlap(text, labels[place].text), reverse=True)
+        candidates = [position for position, label in enumerate(labels) if _is_match(label, text)]
+        candidates.sort(key=lambda position: _compute_overlap(text, labels[position].text), reverse=True)
         extra += not candidates
-        best = next((place for place in candidates if place not in pairs), None)
+        best = next((position for position in candidates if position not in pairs), None)
         if best is not None and _is_short_enough(labels[best], text):
             pairs[best] = number
     return Matches(pairs, extra)

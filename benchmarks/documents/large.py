@@ -85,10 +85,10 @@ def _read_upload(path: Path) -> _Counts:
 
 
 def _measure(path: Path, read: Callable[[Path], _Counts]) -> None:
-    started = time.monotonic()
+    start_time = time.monotonic()
     reading = read(path)
-    seconds = time.monotonic() - started
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    seconds = time.monotonic() - start_time
+    usages = [resource.getrusage(usage_kind) for usage_kind in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     cpu = sum(usage.ru_utime + usage.ru_stime for usage in usages)
     memory = " | ".join(f"{usage.ru_maxrss / 1e3:,.0f} MB" for usage in usages)
     print(f"{reading.ideas:,} | {reading.words:,} | {seconds:.1f} | {cpu:.1f} | {memory} {reading.refusal}")

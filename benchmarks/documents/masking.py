@@ -67,7 +67,7 @@ async def _measure(folder: Path, label: LabelledNames) -> Survivors | None:
     text = _strip_accents(f"{masked_idea.title}\n{masked_idea.text}")
     return Survivors(
         label,
-        tuple(f"{name}: {place}" for name in label.people if (place := _find_survivor(_strip_accents(name), text))),
+        tuple(f"{name}: {context}" for name in label.people if (context := _find_survivor(_strip_accents(name), text))),
         tuple(name for name in label.institutions if re.search(rf"\b{re.escape(_strip_accents(name))}\b", text)),
         masked_idea.blinding is not None and masked_idea.blinding.names_may_remain,
     )

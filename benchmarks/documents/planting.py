@@ -74,10 +74,10 @@ def _add_entry(
     one."""
     marked_entry = _add_mark(entry, number, list_text, works)
     printed_entry = textwrap.fill(marked_entry, width, break_on_hyphens=False)
-    place = list_text.rfind(last_work.raw[-30:])
-    if marked_entry != entry or place < 0:
+    start = list_text.rfind(last_work.raw[-30:])
+    if marked_entry != entry or start < 0:
         return list_text + gap + printed_entry
-    end = place + len(last_work.raw[-30:])
+    end = start + len(last_work.raw[-30:])
     return f"{list_text[:end]}{gap}{printed_entry}{list_text[end:]}"
 
 

@@ -65,25 +65,25 @@ async def ask_pairs(
 ) -> None:
     """Ask about the pairs that have not been asked with this seed yet, in both orders."""
 
-    async def ask_pair(shown: ShownPair, seed: int) -> PairOutcome:
-        run = Run(EvaluationId(f"pair_{shown.name}_{seed}"), None, SystemClock(), NoProgress())
-        verdict = await _ask_verdict(llm, options, run, shown.first, shown.second)
-        reversed_verdict = await _ask_verdict(llm, options, run, shown.second, shown.first)
+    async def ask_pair(pair: ShownPair, seed: int) -> PairOutcome:
+        run = Run(EvaluationId(f"pair_{pair.name}_{seed}"), None, SystemClock(), NoProgress())
+        verdict = await _ask_verdict(llm, options, run, pair.first, pair.second)
+        reversed_verdict = await _ask_verdict(llm, options, run, pair.second, pair.first)
         return PairOutcome(
-            item=shown.name,
+            item=pair.name,
             seed=seed,
-            first=IdeaId(shown.first.source),
+            first=IdeaId(pair.first.source),
             better=verdict,
             reversed=reversed_verdict,
             spent=sum_spending(run.journal.calls),
         )
 
-    firsts = {shown.name: IdeaId(shown.first.source) for shown in pairs}
+    firsts = {pair.name: IdeaId(pair.first.source) for pair in pairs}
 
     def build_failure(name: str, seed: int, reason: str) -> PairOutcome:
         return PairOutcome(item=name, seed=seed, failure=reason, first=firsts[name])
 
-    await measure_missing(((shown, shown.name, seed) for shown in pairs), outcome_file, ask_pair, build_failure)
+    await measure_missing(((pair, pair.name, seed) for pair in pairs), outcome_file, ask_pair, build_failure)
 
 
 async def _ask_verdict(llm: Llm, options: RankingOptions, run: Run, first: Idea, second: Idea) -> Better:

@@ -20,8 +20,8 @@ from assayer.errors import MalformedAnswer
 from assayer.llm import Answer, Task
 from assayer.models import CallRecord
 from assayer.run.run import Run
-from simulator.answers import compose, node_for
-from simulator.prompt import read
+from simulator.answers import compose, get_node
+from simulator.prompt import parse_prompt
 from workers.llm.answer_schema import answer_schema
 
 In = TypeVar("In", bound=BaseModel)
@@ -37,7 +37,7 @@ class _Progress:
     """State shared by all labels of one folder."""
 
     def __init__(self) -> None:
-        self.asked: dict[str, int] = {}
+        self.prompt_lengths: dict[str, int] = {}
         self.waiting: set[str] = set()
         self.steps = 0
 
@@ -123,7 +123,7 @@ class RecordedLlm:
             if not self._invented:
                 self.waiting.add(name)
                 await asyncio.Event().wait()
-            return compose(node_for(answer_schema(task.output).schema, strict=True), read(messages), 1).text
+            return compose(get_node(answer_schema(task.output).schema, strict=True), parse_prompt(messages), 1).text
         text = file.read_text("utf-8").strip()
         return text[text.find("{") : text.rfind("}") + 1]
 

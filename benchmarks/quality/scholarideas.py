@@ -64,11 +64,13 @@ async def ask_coverage(
         run = Run(EvaluationId(f"coverage_{idea}"), None, SystemClock(), NoProgress())
         idea_rubrics = [rubric for rubric in rubrics if rubric.idea == idea]
         batches = [idea_rubrics[start : start + _STATEMENTS] for start in range(0, len(idea_rubrics), _STATEMENTS)]
-        pieces_and_rubrics = [(piece, batch) for batch in batches for piece in split_text(reviews[idea], _REVIEW_CHARS)]
+        pieces_and_rubrics = [
+            (passage, batch) for batch in batches for passage in split_text(reviews[idea], _REVIEW_CHARS)
+        ]
 
         async def score(item: tuple[str, Sequence[Rubric]]) -> dict[int, int]:
-            piece, batch = item
-            question = CoverageQuestion(review=piece, statements=tuple(rubric.statement for rubric in batch))
+            passage, batch = item
+            question = CoverageQuestion(review=passage, statements=tuple(rubric.statement for rubric in batch))
             answer = await ask(llm, COVERAGE, question, run)
             score_by_label = {entry.label: entry.score for entry in answer.judgements}
             return {rubric.number: score_by_label[f"S{position}"] for position, rubric in enumerate(batch, start=1)}

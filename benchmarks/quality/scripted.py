@@ -17,7 +17,7 @@ from simulator.child import ServerProcess
 from simulator.protocol import ChatCall
 from simulator.random_choices import RandomChoices
 from simulator.server import Endpoint
-from simulator.serving import add_address, serve
+from simulator.serving import add_address_options, serve
 from simulator.settings import Settings
 
 Way = Literal["first", "nothing", "truth"]
@@ -65,13 +65,13 @@ class ScriptedJudge(ServerProcess):
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks.quality.scripted", description=__doc__)
-    add_address(parser, 0)
+    add_address_options(parser, 0)
     parser.add_argument("--way", choices=WAYS, required=True)
     parser.add_argument("--grades", type=Path, help="JSON object: the text of each idea and its grade")
     options = parser.parse_args()
     grades: dict[str, Any] = json.loads(options.grades.read_text("utf-8")) if options.grades else {}
     endpoint = ScriptedEndpoint(options.way, grades)
-    asyncio.run(serve(endpoint.application(), options.host, options.port, "/v1", options.until_stdin_closes))
+    asyncio.run(serve(endpoint.build_application(), options.host, options.port, "/v1", options.until_stdin_closes))
 
 
 if __name__ == "__main__":

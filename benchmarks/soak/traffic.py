@@ -123,14 +123,14 @@ class Traffic:
     async def _ask(
         self, client: httpx2.AsyncClient, method: str, path: str, route: str, **body: object
     ) -> httpx2.Response | None:
-        began = time.monotonic()
+        start_time = time.monotonic()
         try:
             response = await client.request(method, path, **body)  # type: ignore[arg-type]
         except httpx2.HTTPError:
             response = None
-        ended = time.monotonic()
+        end_time = time.monotonic()
         status = 0 if response is None else response.status_code
-        self.answers.append(Answer(began - self.began, f"{method} {route}", ended - began, status))
+        self.answers.append(Answer(start_time - self.began, f"{method} {route}", end_time - start_time, status))
         return response
 
 

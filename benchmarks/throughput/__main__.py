@@ -206,7 +206,7 @@ def _build_outcome(
             if not isinstance(result, Report)
         ],
         meter=meter,
-        stats=endpoint.stats() if endpoint else None,
+        stats=endpoint.read_stats() if endpoint else None,
     )
 
 

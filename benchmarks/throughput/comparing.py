@@ -5,7 +5,7 @@ from statistics import quantiles
 from typing import NamedTuple
 
 from benchmarks.throughput.over_http import ServiceResult
-from benchmarks.throughput.watching import slope
+from benchmarks.throughput.watching import compute_growth
 
 
 class EngineResult(NamedTuple):
@@ -20,12 +20,12 @@ class EngineResult(NamedTuple):
 
 def format_comparison(name: str, engine: EngineResult, service: ServiceResult) -> str:
     succeeded = service.states.get("succeeded", 0)
-    ended = succeeded + len(service.busy)
-    engine_rate, service_rate = 3600 * engine.reports / engine.wall_seconds, 3600 * ended / service.wall_seconds
+    ended_count = succeeded + len(service.busy)
+    engine_rate, service_rate = 3600 * engine.reports / engine.wall_seconds, 3600 * ended_count / service.wall_seconds
     calls = max(service.stats.answered, 1)
     service_cpu_ms, engine_cpu_ms = 1e3 * service.cpu_seconds / calls, 1e3 * engine.cpu_seconds / max(engine.calls, 1)
     peak = max(sample.bytes for sample in service.samples)
-    growth = slope(service.samples)
+    growth = compute_growth(service.samples)
     rows = [
         ("", "engine alone", f"service ({name})"),
         ("---", "---:", "---:"),

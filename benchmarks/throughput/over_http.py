@@ -111,7 +111,7 @@ async def _measure_load(
         samples=watch.samples,
         database_samples=watched_database.samples,
         processes=len(list_own_processes()),
-        stats=endpoint.stats(),
+        stats=endpoint.read_stats(),
     )
 
 

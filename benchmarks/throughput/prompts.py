@@ -46,7 +46,7 @@ class Prompt(NamedTuple):
     task: str
     tokens: int
     cached: int
-    answered: int
+    answer_tokens: int
     text: str
 
 
@@ -60,39 +60,39 @@ class Shares(NamedTuple):
     repeated: int
 
 
-def shares(prompts: Sequence[Prompt]) -> list[Shares]:
+def compute_shares(prompts: Sequence[Prompt]) -> list[Shares]:
     """Return the shares of each prompt, in the same order."""
-    found = []
+    all_shares = []
     for number, prompt in enumerate(prompts):
-        own = any_idea = 0
+        same_idea = any_idea = 0
         for earlier in prompts[:number]:
-            common = _common(prompt.text, earlier.text)
+            common = _count_common(prompt.text, earlier.text)
             any_idea = max(any_idea, common)
             if earlier.run == prompt.run:
-                own = max(own, common)
-        found.append(Shares(prompt.task, len(prompt.text), own, any_idea, _repeated(prompt.text)))
-    return found
+                same_idea = max(same_idea, common)
+        all_shares.append(Shares(prompt.task, len(prompt.text), same_idea, any_idea, _count_repeated(prompt.text)))
+    return all_shares
 
 
-def _common(text: str, other: str) -> int:
+def _count_common(text: str, other_text: str) -> int:
     """Return the length of the common beginning."""
-    low, high = 0, min(len(text), len(other))
+    low, high = 0, min(len(text), len(other_text))
     while low < high:
         middle = (low + high + 1) // 2
-        if text[low:middle] == other[low:middle]:
+        if text[low:middle] == other_text[low:middle]:
             low = middle
         else:
             high = middle - 1
     return low
 
 
-def _repeated(text: str) -> int:
-    seen, repeated = set[str](), 0
+def _count_repeated(text: str) -> int:
+    distinct_lines, repeated_chars = set[str](), 0
     for line in text.splitlines():
         if len(line) >= _LONG_LINE:
-            repeated += len(line) if line in seen else 0
-            seen.add(line)
-    return repeated
+            repeated_chars += len(line) if line in distinct_lines else 0
+            distinct_lines.add(line)
+    return repeated_chars
 
 
 def main() -> None:
@@ -114,18 +114,18 @@ def main() -> None:
             endpoint = stack.enter_context(Simulator(latency_mean=0.05))
             os.environ |= {"ASSAYER_LLM__BASE_URL": endpoint.base_url, "ASSAYER_LLM__MODEL": "simulated"}
         ideas = [idea for idea in read_scholar_ideas(options.data) if idea.source.startswith(options.only)]
-        prompts = asyncio.run(_evaluated(options, ideas[: options.ideas]))
-    print("\n".join(_table(options.method, prompts)))
+        prompts = asyncio.run(_evaluate(options, ideas[: options.ideas]))
+    print("\n".join(_format_table(options.method, prompts)))
 
 
-async def _evaluated(options: argparse.Namespace, ideas: Sequence[Idea]) -> list[Prompt]:
+async def _evaluate(options: argparse.Namespace, ideas: Sequence[Idea]) -> list[Prompt]:
     """Evaluate the ideas, and return the prompts of all answered calls in order of time."""
     settings = load_settings()
-    places = asyncio.Semaphore(options.at_once)
+    semaphore = asyncio.Semaphore(options.at_once)
     async with open_engine(settings, (options.method,)) as engine:
 
         async def evaluate(idea: Idea) -> None:
-            async with places:
+            async with semaphore:
                 try:
                     await engine.evaluate(idea, options.method, idea.cutoff, NoProgress())
                 except AssayerError as error:
@@ -134,32 +134,34 @@ async def _evaluated(options: argparse.Namespace, ideas: Sequence[Idea]) -> list
         await asyncio.gather(*map(evaluate, ideas))
         async with open_database(settings) as database:
             rows: Sequence[Any] = await database.fetch(_CALLS)
-    return [Prompt._make((*row[:5], _text(row["messages"]))) for row in rows]
+    return [Prompt._make((*row[:5], _join_messages(row["messages"]))) for row in rows]
 
 
-def _text(stored: bytes) -> str:
-    return "\n".join(f"{item.role}: {item.content}" for item in _MESSAGES.validate_json(zlib.decompress(stored)))
+def _join_messages(stored: bytes) -> str:
+    return "\n".join(
+        f"{message.role}: {message.content}" for message in _MESSAGES.validate_json(zlib.decompress(stored))
+    )
 
 
-def _table(method: str, prompts: Sequence[Prompt]) -> Iterator[str]:
+def _format_table(method: str, prompts: Sequence[Prompt]) -> Iterator[str]:
     runs = len({prompt.run for prompt in prompts}) or 1
     by_task = defaultdict[str, list[tuple[Prompt, Shares]]](list)
-    for pair in zip(prompts, shares(prompts), strict=True):
+    for pair in zip(prompts, compute_shares(prompts), strict=True):
         by_task[pair[0].task].append(pair)
         by_task["all"].append(pair)
     yield f"\n{method}, {runs} ideas\n"
     yield "| task | calls | prompt tokens | cached | answer tokens | begins the idea's | begins any | repeated |"
     yield "|---|---:|---:|---:|---:|---:|---:|---:|"
     for task, pairs in sorted(by_task.items(), key=lambda entry: -sum(prompt.tokens for prompt, _ in entry[1])):
-        characters = sum(item.characters for _, item in pairs)
+        characters = sum(shares.characters for _, shares in pairs)
         tokens = sum(prompt.tokens for prompt, _ in pairs)
         yield (
             f"| {task} | {len(pairs) / runs:.1f} | {tokens / runs:,.0f} "
             f"| {sum(prompt.cached for prompt, _ in pairs) / max(tokens, 1):.1%} "
-            f"| {sum(prompt.answered for prompt, _ in pairs) / runs:,.0f} "
-            f"| {sum(item.same_idea for _, item in pairs) / characters:.1%} "
-            f"| {sum(item.any_idea for _, item in pairs) / characters:.1%} "
-            f"| {sum(item.repeated for _, item in pairs) / characters:.1%} |"
+            f"| {sum(prompt.answer_tokens for prompt, _ in pairs) / runs:,.0f} "
+            f"| {sum(shares.same_idea for _, shares in pairs) / characters:.1%} "
+            f"| {sum(shares.any_idea for _, shares in pairs) / characters:.1%} "
+            f"| {sum(shares.repeated for _, shares in pairs) / characters:.1%} |"
         )
 
 

@@ -32,7 +32,7 @@ _BY_RUN_AND_MODEL = """
 """
 
 
-class Used(NamedTuple):
+class Usage(NamedTuple):
     calls: int
     prompt_tokens: int
     completion_tokens: int
@@ -60,10 +60,10 @@ def main() -> None:
                 "ASSAYER_LLM__FAST_MODEL": "fast",
                 "ASSAYER_INNOEVAL__BOARD__MODELS": '["board"]',
             }
-            print(_as_toml(method, asyncio.run(_evaluated(method, ideas))), flush=True)
+            print(_format_toml(method, asyncio.run(_evaluate(method, ideas))), flush=True)
 
 
-async def _evaluated(method: str, ideas: list[Idea]) -> dict[str, list[Used]]:
+async def _evaluate(method: str, ideas: list[Idea]) -> dict[str, list[Usage]]:
     """Return the usage of each idea that got a report, by model."""
     settings = load_settings()
     async with open_engine(settings, (method,)) as engine:
@@ -74,16 +74,16 @@ async def _evaluated(method: str, ideas: list[Idea]) -> dict[str, list[Used]]:
                 print(f"# no report: {idea.source}: {error}")
         async with open_database(settings) as database:
             rows = await database.fetch(_BY_RUN_AND_MODEL)
-    used: dict[str, list[Used]] = defaultdict(list)
+    usage_by_model: dict[str, list[Usage]] = defaultdict(list)
     for row in rows:
-        used[row["model"]].append(Used(row["calls"], row["prompt"], row["completion"]))
-    return used
+        usage_by_model[row["model"]].append(Usage(row["calls"], row["prompt"], row["completion"]))
+    return usage_by_model
 
 
-def _as_toml(method: str, used: dict[str, list[Used]]) -> str:
+def _format_toml(method: str, usage_by_model: dict[str, list[Usage]]) -> str:
     lines = []
-    for model, runs in sorted(used.items(), reverse=True):
-        calls, prompts, completions = ([round(item) for item in column] for column in zip(*runs, strict=True))
+    for model, runs in sorted(usage_by_model.items(), reverse=True):
+        calls, prompts, completions = ([round(number) for number in column] for column in zip(*runs, strict=True))
         lines += [
             f"[{method}.{model}]  # {len(runs)} ideas",
             f"calls = {round(statistics.fmean(calls))}",

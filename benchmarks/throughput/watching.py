@@ -36,7 +36,7 @@ class Watch:
 
     def __enter__(self) -> Self:
         self._began = monotonic()
-        self._first = {process.pid: _cpu(process) for process in self.processes()}
+        self._first = {process.pid: _read_cpu_seconds(process) for process in self.processes()}
         self._sampler = threading.Thread(target=self._sample, daemon=True)
         self._sampler.start()
         return self
@@ -46,35 +46,37 @@ class Watch:
     ) -> None:
         self._done.set()
         self._sampler.join()
-        self._look()
+        self._take_sample()
         self.cpu_seconds = sum(last - self._first.get(pid, 0.0) for pid, last in self._last.items())
 
     def _sample(self) -> None:
         while not self._done.wait(_SAMPLE_SECONDS):
-            self._look()
+            self._take_sample()
 
-    def _look(self) -> None:
+    def _take_sample(self) -> None:
         total = 0
         for process in self.processes():
             try:
                 total += process.memory_full_info().pss
-                self._last[process.pid] = _cpu(process)
+                self._last[process.pid] = _read_cpu_seconds(process)
             except psutil.Error:
                 continue
         self.samples.append(Sample(monotonic() - self._began, total))
 
 
-def slope(samples: Sequence[Sample]) -> float:
+def compute_growth(samples: Sequence[Sample]) -> float:
     """Return the growth in bytes per second by least squares, without the start; 0 if there are too few samples."""
-    settled = samples[int(len(samples) * _START_UP) :]
-    if len(settled) < 3:
+    late_samples = samples[int(len(samples) * _START_UP) :]
+    if len(late_samples) < 3:
         return 0.0
-    return linear_regression([item.seconds for item in settled], [item.bytes for item in settled]).slope
+    return linear_regression(
+        [sample.seconds for sample in late_samples], [sample.bytes for sample in late_samples]
+    ).slope
 
 
-def _cpu(process: psutil.Process) -> float:
+def _read_cpu_seconds(process: psutil.Process) -> float:
     try:
-        used = process.cpu_times()
+        times = process.cpu_times()
     except psutil.Error:
         return 0.0
-    return float(used.user + used.system)
+    return float(times.user + times.system)

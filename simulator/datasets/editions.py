@@ -32,20 +32,20 @@ class Edition:
         self.papers: dict[int, EditionPaper] = {paper.entry.number: paper for paper in papers if paper is not None}
 
     def _build_paper(self, entry: Entry) -> EditionPaper | None:
-        second, place = self.number == 2, entry.number
-        if place % 50 == 7 if second else place % 10 == 9:
+        is_second, number = self.number == 2, entry.number
+        if number % 50 == 7 if is_second else number % 10 == 9:
             return None
         references = tuple(
-            reference for reference in self.library.references(entry) if second or reference.number % 10 != 9
+            reference for reference in self.library.list_references(entry) if is_second or reference.number % 10 != 9
         )
-        is_changed = second and place % 20 == 3
-        is_shorter = second and place % 30 == 4
+        is_changed = is_second and number % 20 == 3
+        is_shorter = is_second and number % 30 == 4
         return EditionPaper(
             entry, entry.record.abstract + (_ADDED if is_changed else ""), references[1:] if is_shorter else references
         )
 
 
-def stamp_of(paper: EditionPaper | None, entry: Entry, is_second: bool) -> dt.date:
+def compute_datestamp(paper: EditionPaper | None, entry: Entry, is_second: bool) -> dt.date:
     """Return the day on which arXiv last changed the record: in November if the second edition added, removed or
     changed the paper, otherwise in September."""
     is_removed = paper is None

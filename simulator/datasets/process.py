@@ -15,15 +15,15 @@ class SimulatedDatasets(ServerProcess):
         flags = [*(["--papers", str(papers.absolute())] if papers else []), *(["--faults", *faults] if faults else [])]
         super().__init__("simulator.datasets", port, flags)
 
-    def turn(self, edition: int) -> None:
+    def change_edition(self, edition: int) -> None:
         """Switch to edition 1 or 2."""
-        self.ask("PUT", f"/_datasets/edition/{edition}")
+        self.send_request("PUT", f"/_datasets/edition/{edition}")
 
     def reset(self) -> None:
         """Return to the first edition and clear the history, so that faults occur again."""
-        self.ask("POST", "/_datasets/reset")
+        self.send_request("POST", "/_datasets/reset")
 
-    def requests(self) -> dict[str, int]:
+    def count_requests(self) -> dict[str, int]:
         """Return the number of requests by path, and under `delivered NAME` how often a file was delivered."""
-        counts: dict[str, int] = json.loads(self.ask("GET", "/_datasets/requests"))
+        counts: dict[str, int] = json.loads(self.send_request("GET", "/_datasets/requests"))
         return counts

@@ -18,12 +18,12 @@ class Lines(NamedTuple):
     deletions: list[Line]
 
 
-def embedding_of(corpus_id: int, text: str) -> list[float]:
+def compute_embedding(corpus_id: int, text: str) -> list[float]:
     digest = blake2b(f"{corpus_id} {text}".encode(), digest_size=_DIMENSIONS).digest()
     return [(byte - 127.5) / 128 for byte in digest]
 
 
-def sections_of(paper: EditionPaper) -> list[tuple[str, str]]:
+def split_into_sections(paper: EditionPaper) -> list[tuple[str, str]]:
     """Return the sections (heading, text) made from the abstract, for every third paper; empty for the others."""
     if paper.entry.number % 3:
         return []
@@ -33,7 +33,7 @@ def sections_of(paper: EditionPaper) -> list[tuple[str, str]]:
     return [(title, text) for title, text in parts if text]
 
 
-def _papers(paper: EditionPaper) -> list[Line]:
+def _build_paper_lines(paper: EditionPaper) -> list[Line]:
     entry, record = paper.entry, paper.entry.record
     day = record.publication_date
     return [
@@ -51,7 +51,7 @@ def _papers(paper: EditionPaper) -> list[Line]:
             },
             "url": f"https://www.semanticscholar.org/paper/{entry.s2}",
             "title": record.title,
-            "authors": [{"authorId": str(place), "name": name} for place, name in enumerate(record.authors)],
+            "authors": [{"authorId": str(number), "name": name} for number, name in enumerate(record.authors)],
             "venue": record.venue,
             "publicationvenueid": None,
             "year": record.year,
@@ -70,11 +70,11 @@ def _papers(paper: EditionPaper) -> list[Line]:
     ]
 
 
-def _abstracts(paper: EditionPaper) -> list[Line]:
+def _build_abstract_lines(paper: EditionPaper) -> list[Line]:
     return [{"corpusid": paper.entry.corpus_id, "openaccessinfo": None, "abstract": paper.abstract}]
 
 
-def _citations(paper: EditionPaper) -> list[Line]:
+def _build_citation_lines(paper: EditionPaper) -> list[Line]:
     citing_id = paper.entry.corpus_id
     return [
         {
@@ -91,32 +91,34 @@ def _citations(paper: EditionPaper) -> list[Line]:
     ]
 
 
-def _s2orc(paper: EditionPaper) -> list[Line]:
-    sections = sections_of(paper)
+def _build_s2orc_lines(paper: EditionPaper) -> list[Line]:
+    sections = split_into_sections(paper)
     if not sections:
         return []
     text, headings, paragraphs = paper.entry.record.title, [], []
-    for title, words in sections:
+    for title, section_text in sections:
         headings.append({"attributes": {"n": title[0]}, "start": len(text) + 1, "end": len(text) + 1 + len(title)})
         text += f"\n{title}"
-        paragraphs.append({"start": len(text) + 1, "end": len(text) + 1 + len(words)})
-        text += f"\n{words}"
+        paragraphs.append({"start": len(text) + 1, "end": len(text) + 1 + len(section_text)})
+        text += f"\n{section_text}"
     annotations = {"sectionheader": json.dumps(headings), "paragraph": json.dumps(paragraphs), "table": None}
     content: Line = {"source": {"pdfurls": None}, "text": text, "annotations": annotations}
     return [{"corpusid": paper.entry.corpus_id, "externalids": {}, "content": content}]
 
 
-def _embeddings(paper: EditionPaper) -> list[Line]:
+def _build_embedding_lines(paper: EditionPaper) -> list[Line]:
     number = paper.entry.corpus_id
-    return [{"corpusid": number, "model": "specter@v2.0.0", "vector": json.dumps(embedding_of(number, paper.abstract))}]
+    return [
+        {"corpusid": number, "model": "specter@v2.0.0", "vector": json.dumps(compute_embedding(number, paper.abstract))}
+    ]
 
 
 DATASETS: dict[str, Callable[[EditionPaper], list[Line]]] = {
-    "papers": _papers,
-    "abstracts": _abstracts,
-    "citations": _citations,
-    "s2orc": _s2orc,
-    "embeddings-specter_v2": _embeddings,
+    "papers": _build_paper_lines,
+    "abstracts": _build_abstract_lines,
+    "citations": _build_citation_lines,
+    "s2orc": _build_s2orc_lines,
+    "embeddings-specter_v2": _build_embedding_lines,
 }
 
 

@@ -14,15 +14,15 @@ import numpy as np
 from aiohttp import web
 from pydantic import Field
 
-from simulator.outside.arxiv_feeds import Feed, error_feed
+from simulator.outside.arxiv_feeds import Feed, build_error_feed
 from simulator.outside.arxiv_queries import BadQuery, Searcher
 from simulator.outside.knobs import Knobs, Rate
 from simulator.outside.library import Entry, Library
-from simulator.outside.lookup import best_first
-from simulator.outside.simulated_service import SimulatedService, random_of, retry_header
+from simulator.outside.lookup import rank_best_first
+from simulator.outside.simulated_service import SimulatedService, build_retry_header, get_random
 
 _ID = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
-_SLICE, _MOST = 2000, 30_000
+_MAX_PAGE_SIZE, _MAX_RESULTS = 2000, 30_000
 
 
 class ArxivKnobs(Knobs):
@@ -46,41 +46,41 @@ class Arxiv(SimulatedService):
         super().__init__(library)
         self._searcher = Searcher(library)
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def list_routes(self) -> Sequence[web.RouteDef]:
         return [web.get("/api/query", self.query)]
 
-    def caller(self, request: web.Request) -> str:
+    def identify_caller(self, request: web.Request) -> str:
         return request.remote or ""
 
-    def too_many(self, retry_after: float | None) -> web.Response:
-        return web.Response(text="Rate exceeded.", status=429, headers=retry_header(retry_after))
+    def refuse_over_limit(self, retry_after: float | None) -> web.Response:
+        return web.Response(text="Rate exceeded.", status=429, headers=build_retry_header(retry_after))
 
-    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
-        return _atom(error_feed(message), status)
+    def build_error(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+        return _respond_with_atom(build_error_feed(message), status)
 
     async def query(self, request: web.Request) -> web.Response:
         parameters = _parse_parameters(request.query)
         if isinstance(parameters, str):
-            return self.failure(200, parameters)
-        if parameters.max_results > _MOST:
-            return self.failure(400, f"max_results must be <= {_MOST}")
+            return self.build_error(200, parameters)
+        if parameters.max_results > _MAX_RESULTS:
+            return self.build_error(400, f"max_results must be <= {_MAX_RESULTS}")
         try:
             entries = self._find_entries(parameters)
         except BadQuery as error:
-            return self.failure(400, str(error))
-        page = entries[parameters.start : parameters.start + min(parameters.max_results, _SLICE)]
-        if page and random_of(request).random() < self.knobs.empty_rate:
+            return self.build_error(400, str(error))
+        page = entries[parameters.start : parameters.start + min(parameters.max_results, _MAX_PAGE_SIZE)]
+        if page and get_random(request).random() < self.knobs.empty_rate:
             page = []
         feed = Feed(parameters.search_query, parameters.id_list, parameters.start, parameters.max_results, len(entries))
         # In a thread, because 200 entries take a while and would delay the arrival times of other requests.
-        return _atom(await asyncio.to_thread(feed.document, page, str(request.url.origin())), 200)
+        return _respond_with_atom(await asyncio.to_thread(feed.build_document, page, str(request.url.origin())), 200)
 
     def _find_entries(self, parameters: _Parameters) -> list[Entry]:
         if parameters.id_list:
-            entries = [self.library.by_arxiv.get(_without_version(name)) for name in parameters.id_list.split(",")]
+            entries = [self.library.by_arxiv.get(_strip_version(name)) for name in parameters.id_list.split(",")]
             return [entry for entry in entries if entry]
-        scores = self._searcher.scores(parameters.search_query)
-        return [self.library.entries[number] for number in best_first(scores.astype(np.float32))]
+        scores = self._searcher.compute_scores(parameters.search_query)
+        return [self.library.entries[number] for number in rank_best_first(scores.astype(np.float32))]
 
 
 def _parse_parameters(query: Mapping[str, str]) -> _Parameters | str:
@@ -100,10 +100,10 @@ def _parse_parameters(query: Mapping[str, str]) -> _Parameters | str:
     return _Parameters(query.get("search_query", ""), id_list, **numbers)
 
 
-def _without_version(name: str) -> str:
+def _strip_version(name: str) -> str:
     match = _ID.fullmatch(name)
     return match[1] if match else ""
 
 
-def _atom(body: bytes, status: int) -> web.Response:
+def _respond_with_atom(body: bytes, status: int) -> web.Response:
     return web.Response(body=body, status=status, content_type="application/atom+xml", charset="utf-8")

@@ -18,17 +18,17 @@ _NAMES = {"opensearch": _SEARCH, "arxiv": _ARXIV, None: _ATOM}
 _UPDATED = "2026-11-20T00:00:00Z"
 
 
-def _node(namespace: str, name: str, *content: "str | etree._Element", **attributes: str) -> etree._Element:
+def _build_node(namespace: str, name: str, *content: "str | etree._Element", **attributes: str) -> etree._Element:
     node = etree.Element(f"{{{namespace}}}{name}", attributes, nsmap=_NAMES)  # type: ignore[arg-type]  # None is the default namespace
     for part in content:
         if isinstance(part, str):
-            node.text = xml_text(part)
+            node.text = remove_invalid_characters(part)
         else:
             node.append(part)
     return node
 
 
-_atom, _arxiv, _search = (partial(_node, namespace) for namespace in (_ATOM, _ARXIV, _SEARCH))
+_atom, _arxiv, _search = (partial(_build_node, namespace) for namespace in (_ATOM, _ARXIV, _SEARCH))
 
 
 class Feed(NamedTuple):
@@ -38,7 +38,7 @@ class Feed(NamedTuple):
     max_results: int
     total: int
 
-    def document(self, page: Sequence[Entry], origin: str) -> bytes:
+    def build_document(self, page: Sequence[Entry], origin: str) -> bytes:
         """Return the feed as XML; `origin` is the simulator's own address, where free copies are."""
         query = (
             f"search_query={self.search_query}&id_list={self.id_list}&start={self.start}&max_results={self.max_results}"
@@ -52,12 +52,12 @@ class Feed(NamedTuple):
             _search("itemsPerPage", str(self.max_results)),
             _search("totalResults", str(self.total)),
             _search("startIndex", str(self.start)),
-            *(_entry(item, origin) for item in page),
+            *(_build_entry(entry, origin) for entry in page),
         )
-        return _document(feed)
+        return _serialise(feed)
 
 
-def error_feed(message: str) -> bytes:
+def build_error_feed(message: str) -> bytes:
     anchor = f"https://arxiv.org/api/errors#{message.replace(' ', '_')}"
     feed = _atom(
         "feed",
@@ -77,10 +77,10 @@ def error_feed(message: str) -> bytes:
             _atom("author", _atom("name", "arXiv api core")),
         ),
     )
-    return _document(feed)
+    return _serialise(feed)
 
 
-def _entry(entry: Entry, origin: str) -> etree._Element:
+def _build_entry(entry: Entry, origin: str) -> etree._Element:
     record, name = entry.record, f"{entry.arxiv}v{entry.versions}"
     submitted_date = entry.arxiv_date or dt.date.min
     withdrawn = entry.notice is not None and entry.notice.kind == "withdrawn"
@@ -112,11 +112,11 @@ def _entry(entry: Entry, origin: str) -> etree._Element:
     return _atom("entry", *parts)
 
 
-def xml_text(text: str) -> str:
+def remove_invalid_characters(text: str) -> str:
     """Return the text without characters that are not allowed in XML."""
     return "".join(letter for letter in text if letter in "\t\n" or (letter >= " " and letter not in "\ufffe\uffff"))
 
 
-def _document(feed: etree._Element) -> bytes:
+def _serialise(feed: etree._Element) -> bytes:
     body: bytes = etree.tostring(feed, xml_declaration=True, encoding="UTF-8")
     return body

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from random import Random
 
-from simulator.outside.lookup import words
+from simulator.outside.lookup import split_words
 
-_MOST = 30
+_MAX_REFERENCES = 30
 _RANDOM_REFERENCES = 3
 """Number of references to random papers on any topic."""
 
@@ -26,7 +26,7 @@ def choose_all_references(papers: Sequence[tuple[dt.date | None, str]]) -> list[
             references_by_number[number] = _choose_references(number, papers[number][1], numbers_by_word, earlier)
         for number in numbers:
             earlier.append(number)
-            for word in words(papers[number][1]):
+            for word in split_words(papers[number][1]):
                 numbers_by_word[word].append(number)
     return references_by_number
 
@@ -36,9 +36,9 @@ def _choose_references(
 ) -> tuple[int, ...]:
     """Return the papers cited: mostly papers that share a word of the title, starting with its rarest words."""
     random = Random(number)
-    count = random.randint(5, _MOST)
+    count = random.randint(5, _MAX_REFERENCES)
     cited_numbers: dict[int, None] = {}
-    for word in sorted(words(title), key=lambda word: len(numbers_by_word.get(word, ()))):
+    for word in sorted(split_words(title), key=lambda word: len(numbers_by_word.get(word, ()))):
         sharing_numbers = numbers_by_word.get(word, ())
         cited_numbers |= dict.fromkeys(
             random.sample(sharing_numbers, min(len(sharing_numbers), count - _RANDOM_REFERENCES - len(cited_numbers)))

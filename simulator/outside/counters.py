@@ -51,14 +51,14 @@ class Counters:
     injected: Counter[str] = field(default_factory=Counter)
     arrivals: list[float] = field(default_factory=list)
     _answered_keys: set[bytes] = field(default_factory=set)
-    _last: dict[str, float] = field(default_factory=dict)
+    _last_arrivals: dict[str, float] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
 
     def arrive(self, moment: float, caller: str) -> None:
         self.requests += 1
         self.arrivals.append(moment - self._began)
-        last = self._last.get(caller)
-        self._last[caller] = moment
+        last = self._last_arrivals.get(caller)
+        self._last_arrivals[caller] = moment
         if last is not None and (self.least_spacing is None or moment - last < self.least_spacing):
             self.least_spacing = moment - last
 
@@ -69,13 +69,13 @@ class Counters:
     def leave(self) -> None:
         self.in_flight -= 1
 
-    def answered(self, status: int, key: bytes) -> None:
+    def count_response(self, status: int, key: bytes) -> None:
         self.by_status[status] += 1
         if status == 200:
             self.repeated += key in self._answered_keys
             self._answered_keys.add(key)
 
-    def stats(self) -> Stats:
+    def build_stats(self) -> Stats:
         counter_values = {name: getattr(self, name) for name in Stats.model_fields}
         derived_values = {
             "by_status": {str(status): count for status, count in sorted(self.by_status.items())},

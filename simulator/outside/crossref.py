@@ -10,16 +10,16 @@ from typing import ClassVar
 
 from aiohttp import web
 
-from simulator.outside.crossref_works import FIELDS, Deposit, deposits, first_day, kind_of, record
+from simulator.outside.crossref_works import FIELDS, Deposit, build_record, get_first_day, get_type, list_deposits
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Library
-from simulator.outside.simulated_service import SimulatedService, retry_header
+from simulator.outside.simulated_service import SimulatedService, build_retry_header
 
 _PARAMS = """
     query.bibliographic filter rows select mailto
 """
 _FILTERS = "doi type from-pub-date until-pub-date"
-_MOST_ROWS = 1000
+_MAX_ROWS = 1000
 
 _SHARES = {"polite-array": 3 / 3, "polite-single": 10 / 3, "public-array": 1 / 3, "public-single": 5 / 3}
 """Rate limits as shares of the knob `per_second`, which is the limit of lists in the polite pool."""
@@ -27,7 +27,7 @@ _SHARES = {"polite-array": 3 / 3, "polite-single": 10 / 3, "public-array": 1 / 3
 _Test = Callable[[Deposit], bool]
 
 
-class _Invalid(Exception):
+class _InvalidRequest(Exception):
     """Error for an invalid request, with Crossref's type, the invalid value and a message."""
 
     def __init__(self, kind: str, value: str, message: str) -> None:
@@ -42,68 +42,70 @@ class Crossref(SimulatedService):
 
     def __init__(self, library: Library) -> None:
         super().__init__(library)
-        self._deposits = {deposit.doi: deposit for deposit in deposits(library)}
+        self._deposits = {deposit.doi: deposit for deposit in list_deposits(library)}
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def list_routes(self) -> Sequence[web.RouteDef]:
         return [
             web.get("/{version:(?:v1/)?}works", self.works),
             web.get("/{version:(?:v1/)?}works/{doi:.+}", self.work),
         ]
 
-    def caller(self, request: web.Request) -> str:
-        return f"{_pool(request)}:{_mailto(request)}"
+    def identify_caller(self, request: web.Request) -> str:
+        return f"{_get_pool(request)}:{_get_mailto(request)}"
 
-    def allowed(self, request: web.Request) -> Knobs:
-        pool, rate, concurrent = _pool(request), self.knobs.per_second, self.knobs.concurrent
-        public = concurrent is not None and pool.startswith("public")
+    def get_limits(self, request: web.Request) -> Knobs:
+        pool, rate, concurrent = _get_pool(request), self.knobs.per_second, self.knobs.concurrent
+        is_public = concurrent is not None and pool.startswith("public")
         return self.knobs.model_copy(
-            update={"per_second": rate and rate * _SHARES[pool], "concurrent": 1 if public else concurrent}
+            update={"per_second": rate and rate * _SHARES[pool], "concurrent": 1 if is_public else concurrent}
         )
 
-    def marks(self, request: web.Request, spent: int) -> Mapping[str, str]:
-        knobs = self.allowed(request)
+    def build_limit_headers(self, request: web.Request, spent: int) -> Mapping[str, str]:
+        knobs = self.get_limits(request)
         if knobs.per_second is None or knobs.concurrent is None:
-            return {"x-api-pool": _pool(request)}
+            return {"x-api-pool": _get_pool(request)}
         return {
-            "x-api-pool": _pool(request),
+            "x-api-pool": _get_pool(request),
             "x-rate-limit-limit": str(round(knobs.per_second)),
             "x-rate-limit-interval": "1s",
             "x-concurrency-limit": str(knobs.concurrent),
         }
 
-    def too_many(self, retry_after: float | None) -> web.Response:
+    def refuse_over_limit(self, retry_after: float | None) -> web.Response:
         page = (
             "<html><body><h1>429 Too Many Requests</h1>\n"
             "You have sent too many requests in a given amount of time.\n</body></html>\n"
         )
-        return web.Response(text=page, status=429, content_type="text/html", headers=retry_header(retry_after))
+        return web.Response(text=page, status=429, content_type="text/html", headers=build_retry_header(retry_after))
 
-    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
-        return web.Response(text=message, status=status, content_type="text/plain", headers=retry_header(retry_after))
+    def build_error(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+        return web.Response(
+            text=message, status=status, content_type="text/plain", headers=build_retry_header(retry_after)
+        )
 
     async def work(self, request: web.Request) -> web.Response:
         deposit = self._deposits.get(request.match_info["doi"].lower())
         if deposit is None:
-            return self.failure(404, "Resource not found.")
+            return self.build_error(404, "Resource not found.")
         body = {"status": "ok", "message-type": "work", "message-version": "1.0.0"}
-        return web.json_response(body | {"message": record(self.library, deposit)})
+        return web.json_response(body | {"message": build_record(self.library, deposit)})
 
     async def works(self, request: web.Request) -> web.Response:
         try:
-            return self._list(request)
-        except _Invalid as invalid:
+            return self._list_works(request)
+        except _InvalidRequest as invalid:
             body = {"status": "failed", "message-type": "validation-failure", "message": [invalid.problem]}
             return web.json_response(body, status=400)
 
-    def _list(self, request: web.Request) -> web.Response:
+    def _list_works(self, request: web.Request) -> web.Response:
         for name in request.query:
             if name not in _PARAMS.split():
-                raise _Invalid("parameter-not-allowed", name, "This route does not support " + name)
-        fields = _fields(request)
-        rows = _integer(request, "rows", 20, _MOST_ROWS)
+                raise _InvalidRequest("parameter-not-allowed", name, "This route does not support " + name)
+        fields = _parse_fields(request)
+        rows = _parse_integer(request, "rows", 20, _MAX_ROWS)
         query = request.query.get("query.bibliographic")
-        deposits = self._find_deposits(query, _tests(request.query.get("filter", "")))
-        items = [record(self.library, item, 30.0 / (1 + rank)) for rank, item in enumerate(deposits[:rows])]
+        deposits = self._find_deposits(query, _build_tests(request.query.get("filter", "")))
+        items = [build_record(self.library, deposit, 30.0 / (1 + rank)) for rank, deposit in enumerate(deposits[:rows])]
         message: dict[str, object] = {
             "facets": {},
             "total-results": len(deposits),
@@ -117,26 +119,26 @@ class Crossref(SimulatedService):
     def _find_deposits(self, query: str | None, tests: Sequence[_Test]) -> list[Deposit]:
         deposits = list(self._deposits.values())
         if query is not None:
-            deposits = [self._deposits[item.doi] for item in self.library.search(query) if item.doi]
-        return [item for item in deposits if all(test(item) for test in tests)]
+            deposits = [self._deposits[deposit.doi] for deposit in self.library.search(query) if deposit.doi]
+        return [deposit for deposit in deposits if all(test(deposit) for test in tests)]
 
 
-def _mailto(request: web.Request) -> str:
+def _get_mailto(request: web.Request) -> str:
     agent = request.headers.get("User-Agent", "")
     return request.query.get("mailto") or (agent.partition("mailto:")[2].rstrip(")") if "mailto:" in agent else "")
 
 
-def _pool(request: web.Request) -> str:
+def _get_pool(request: web.Request) -> str:
     is_list = request.path.rstrip("/").endswith("/works")
-    return f"{'polite' if _mailto(request) else 'public'}-{'array' if is_list else 'single'}"
+    return f"{'polite' if _get_mailto(request) else 'public'}-{'array' if is_list else 'single'}"
 
 
-def _fields(request: web.Request) -> tuple[str, ...]:
+def _parse_fields(request: web.Request) -> tuple[str, ...]:
     fields = tuple(name for name in request.query.get("select", "").split(",") if name)
     for name in fields:
         if name not in FIELDS.split():
             valid = ", ".join(FIELDS.split())
-            raise _Invalid(
+            raise _InvalidRequest(
                 "select-not-available",
                 name,
                 f"Select {name} specified but there is no such select for this route. Valid selects are: {valid}",
@@ -144,45 +146,48 @@ def _fields(request: web.Request) -> tuple[str, ...]:
     return fields
 
 
-def _integer(request: web.Request, name: str, default: int, maximum: int) -> int:
+def _parse_integer(request: web.Request, name: str, default: int, maximum: int) -> int:
     text = request.query.get(name, str(default))
     if not text.isdecimal() or int(text) > maximum:
         message = f"Integer specified as {text} but must be a positive integer less than or equal to {maximum}."
-        raise _Invalid("integer-not-valid", text, message)
+        raise _InvalidRequest("integer-not-valid", text, message)
     return int(text)
 
 
-def _tests(text: str) -> list[_Test]:
+def _build_tests(text: str) -> list[_Test]:
     """Return the tests of a filter: values of the same name are alternatives, different names must all hold."""
     values: dict[str, list[str]] = {}
     for part in text.split(",") if text else ():
         name, _, value = part.partition(":")
         if name not in _FILTERS.split():
             message = f"Filter {name} specified but there is no such filter for this route."
-            raise _Invalid("filter-not-available", name, f"{message} Valid filters for this route are: {_FILTERS}")
+            raise _InvalidRequest(
+                "filter-not-available", name, f"{message} Valid filters for this route are: {_FILTERS}"
+            )
         values.setdefault(name, []).append(value)
-    return [_test(name, alternatives) for name, alternatives in values.items()]
+    return [_build_test(name, alternatives) for name, alternatives in values.items()]
 
 
-def _test(name: str, values: list[str]) -> _Test:
+def _build_test(name: str, values: list[str]) -> _Test:
     match name:
         case "doi":
             dois = {value.lower() for value in values}
-            return lambda item: item.doi in dois
+            return lambda deposit: deposit.doi in dois
         case "type":
-            return lambda item: kind_of(item) in values
+            return lambda deposit: get_type(deposit) in values
         case _:
-            day, first = _day(values[0]), name.startswith("from")
-            return lambda item: (
-                (item_day := first_day(item)) is not None and (item_day >= day if first else item_day <= day)
+            day, first = _parse_day(values[0]), name.startswith("from")
+            return lambda deposit: (
+                (deposit_day := get_first_day(deposit)) is not None
+                and (deposit_day >= day if first else deposit_day <= day)
             )
 
 
-def _day(text: str) -> dt.date:
+def _parse_day(text: str) -> dt.date:
     """Return the first day of `2020`, `2020-05` or `2020-05-17`. Raises _Invalid."""
     try:
         year, month, day = (*(int(part) for part in text.split("-")), 1, 1)[:3]
         return dt.date(year, month, day)
     except ValueError:
         message = f"Date specified as {text} but must be of the form: yyyy or yyyy-MM or yyyy-MM-dd"
-        raise _Invalid("date-not-valid", text, message) from None
+        raise _InvalidRequest("date-not-valid", text, message) from None

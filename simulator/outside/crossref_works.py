@@ -34,75 +34,79 @@ class Deposit(NamedTuple):
     notice: Notice | None = None
 
 
-def deposits(library: Library) -> Iterator[Deposit]:
+def list_deposits(library: Library) -> Iterator[Deposit]:
     """Yield the papers with a DOI in the order of the library, each followed by its notice if that has its own DOI."""
     for entry in library.entries:
         if entry.doi:
             yield Deposit(entry.doi, entry)
-            if entry.notice and not _in_place(entry):
+            if entry.notice and not _is_in_place(entry):
                 yield Deposit(entry.notice.doi, entry, entry.notice)
 
 
-def kind_of(deposit: Deposit) -> str:
+def get_type(deposit: Deposit) -> str:
     return "proceedings-article" if deposit.entry.acl and not deposit.notice else "journal-article"
 
 
-def first_day(deposit: Deposit) -> dt.date | None:
+def get_first_day(deposit: Deposit) -> dt.date | None:
     """Return the first day of a deposit, as its filters see it."""
     if deposit.notice:
         return deposit.notice.date
-    parts = _parts(deposit.entry)
+    parts = _get_date_parts(deposit.entry)
     return dt.date(*[*parts, 1, 1][:3]) if parts else None
 
 
-def _in_place(entry: Entry) -> bool:
+def _is_in_place(entry: Entry) -> bool:
     """Return whether the publisher replaced the paper with its notice, under the paper's DOI."""
     return entry.corpus_id % 4 == 0
 
 
-def _parts(entry: Entry) -> list[int]:
+def _get_date_parts(entry: Entry) -> list[int]:
     """Return the date parts deposited by the publisher: year, year and month, or year, month and day; empty if
     unknown."""
     day = entry.record.publication_date
-    if day is None or not entry.day_known:
+    if day is None or not entry.is_day_known:
         return [entry.record.year] if entry.record.year else []
     return [day.year, day.month] if entry.corpus_id % 3 == 0 else [day.year, day.month, day.day]
 
 
-def _date(parts: Sequence[int]) -> dict[str, object]:
+def _format_date(parts: Sequence[int]) -> dict[str, object]:
     return {"date-parts": [list(parts) if parts else [None]]}
 
 
-def _moment(day: dt.date) -> dict[str, object]:
-    return _date([day.year, day.month, day.day]) | {
+def _format_moment(day: dt.date) -> dict[str, object]:
+    return _format_date([day.year, day.month, day.day]) | {
         "date-time": f"{day.isoformat()}T00:00:00Z",
         "timestamp": int(dt.datetime(day.year, day.month, day.day, tzinfo=dt.UTC).timestamp() * 1000),
     }
 
 
-def _update(doi: str, notice: Notice, source: str) -> dict[str, object]:
+def _build_update(doi: str, notice: Notice, source: str) -> dict[str, object]:
     update: dict[str, object] = {
         "DOI": doi,
         "type": _TYPES[notice.kind],
         "label": _LABELS[notice.kind],
         "source": source,
     }
-    return update | {"updated": _moment(notice.date)} | ({"record-id": "20946"} if source == "retraction-watch" else {})
+    return (
+        update
+        | {"updated": _format_moment(notice.date)}
+        | ({"record-id": "20946"} if source == "retraction-watch" else {})
+    )
 
 
-def _updates(entry: Entry) -> dict[str, object]:
+def _build_updates(entry: Entry) -> dict[str, object]:
     notice = entry.notice
     if notice is None:
         return {}
-    if _in_place(entry):
-        itself = [_update(entry.doi, notice, "publisher")]
+    if _is_in_place(entry):
+        itself = [_build_update(entry.doi, notice, "publisher")]
         return {"update-to": itself, "updated-by": itself}
-    correction = _update(f"{notice.doi}.c", notice, "publisher") | {"type": "correction", "label": "Correction"}
+    correction = _build_update(f"{notice.doi}.c", notice, "publisher") | {"type": "correction", "label": "Correction"}
     sources = ("publisher", "retraction-watch") if entry.corpus_id % 2 else ("retraction-watch",)
-    return {"updated-by": [correction, *(_update(notice.doi, notice, source) for source in sources)]}
+    return {"updated-by": [correction, *(_build_update(notice.doi, notice, source) for source in sources)]}
 
 
-def _titles(entry: Entry) -> dict[str, object]:
+def _build_titles(entry: Entry) -> dict[str, object]:
     title, colon, subtitle = entry.record.title.partition(": ")
     if colon and entry.corpus_id % 3 == 0:
         return {"title": [html.escape(title, quote=False)], "subtitle": [html.escape(subtitle, quote=False)]}
@@ -110,16 +114,16 @@ def _titles(entry: Entry) -> dict[str, object]:
     return {"title": [f"<i>{text}</i>" if entry.corpus_id % 7 == 0 else text], "subtitle": []}
 
 
-def _authors(entry: Entry) -> list[dict[str, object]]:
-    people = list[dict[str, object]]()
-    for place, name in enumerate(entry.record.authors):
+def _build_authors(entry: Entry) -> list[dict[str, object]]:
+    authors = list[dict[str, object]]()
+    for position, name in enumerate(entry.record.authors):
         given_names, _, family = name.rpartition(" ")
         author = {"given": given_names, "family": family} if given_names else {"family": family}
-        people.append({**author, "sequence": "additional" if place else "first", "affiliation": list[str]()})
-    return people
+        authors.append({**author, "sequence": "additional" if position else "first", "affiliation": list[str]()})
+    return authors
 
 
-def _abstract(entry: Entry) -> dict[str, object]:
+def _build_abstract(entry: Entry) -> dict[str, object]:
     """Return the abstract, for a third of the papers."""
     if entry.corpus_id % 3 or not entry.record.abstract:
         return {}
@@ -127,36 +131,36 @@ def _abstract(entry: Entry) -> dict[str, object]:
     return {"abstract": f"<jats:title>Abstract</jats:title>\n          <jats:p>{text}</jats:p>"}
 
 
-def _references(library: Library, entry: Entry) -> dict[str, object]:
+def _build_references(library: Library, entry: Entry) -> dict[str, object]:
     """Return the references, which half of the papers have deposited; each has a DOI if the cited paper has one."""
     if entry.corpus_id % 2:
         return {"reference-count": 0, "references-count": 0}
     references = [
         {"key": f"ref{number}", "unstructured": reference.record.title, "year": str(reference.record.year)}
         | ({"doi-asserted-by": "publisher", "DOI": reference.doi} if reference.doi else {})
-        for number, reference in enumerate(library.references(entry), 1)
+        for number, reference in enumerate(library.list_references(entry), 1)
     ]
     return {"reference-count": len(references), "references-count": len(references), "reference": references}
 
 
-def record(library: Library, deposit: Deposit, score: float = 0.0) -> dict[str, object]:
+def build_record(library: Library, deposit: Deposit, score: float = 0.0) -> dict[str, object]:
     """Return the complete record of a deposit."""
     entry, notice = deposit.entry, deposit.notice
     doi = f"{deposit.doi.split('/')[0]}/{deposit.doi.split('/', 1)[1].upper()}" if entry.corpus_id % 3 else deposit.doi
     common: dict[str, object] = {
-        "indexed": _moment(dt.date(2026, 9, 30)),
+        "indexed": _format_moment(dt.date(2026, 9, 30)),
         "publisher": "Simulated Society",
         "content-domain": {"domain": [], "crossmark-restriction": False},
         "short-container-title": [],
         "DOI": doi,
-        "type": kind_of(deposit),
-        "created": _moment(first_day(deposit) or dt.date(2020, 1, 1)),
+        "type": get_type(deposit),
+        "created": _format_moment(get_first_day(deposit) or dt.date(2020, 1, 1)),
         "source": "Crossref",
         "prefix": deposit.doi.split("/")[0],
         "member": "78",
         "container-title": [entry.record.venue] if entry.record.venue else [],
         "original-title": [],
-        "deposited": _moment(dt.date(2026, 1, 15)),
+        "deposited": _format_moment(dt.date(2026, 1, 15)),
         "score": score,
         "resource": {"primary": {"URL": entry.record.url}},
         "short-title": [],
@@ -170,21 +174,21 @@ def record(library: Library, deposit: Deposit, score: float = 0.0) -> dict[str, 
             "title": [title],
             "subtitle": [],
             "is-referenced-by-count": 0,
-            "issued": _date([notice.date.year, notice.date.month, notice.date.day]),
-            "published": _date([notice.date.year, notice.date.month, notice.date.day]),
-            "update-to": [_update(entry.doi, notice, "publisher")],
+            "issued": _format_date([notice.date.year, notice.date.month, notice.date.day]),
+            "published": _format_date([notice.date.year, notice.date.month, notice.date.day]),
+            "update-to": [_build_update(entry.doi, notice, "publisher")],
             "relation": {},
         }
-    date = _date(_parts(entry))
+    date = _format_date(_get_date_parts(entry))
     preprint = {"id-type": "doi", "id": f"10.48550/arXiv.{entry.arxiv}", "asserted-by": "subject"}
     return common | {
-        **_titles(entry),
-        **_abstract(entry),
-        **_references(library, entry),
-        **_updates(entry),
-        "author": _authors(entry),
+        **_build_titles(entry),
+        **_build_abstract(entry),
+        **_build_references(library, entry),
+        **_build_updates(entry),
+        "author": _build_authors(entry),
         "is-referenced-by-count": entry.record.citation_count,
         "issued": date,
-        **({"published": date, "published-online": date} if _parts(entry) else {}),
+        **({"published": date, "published-online": date} if _get_date_parts(entry) else {}),
         "relation": {"has-preprint": [preprint]} if entry.arxiv and entry.corpus_id % 2 else {},
     }

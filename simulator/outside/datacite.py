@@ -12,7 +12,7 @@ from aiohttp import web
 
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Entry
-from simulator.outside.simulated_service import SimulatedService, retry_header
+from simulator.outside.simulated_service import SimulatedService, build_retry_header
 
 _RANGE = re.compile(r" AND registered:\[(\*|\d{4}-\d\d-\d\d) TO (\*|\d{4}-\d\d-\d\d)\]$")
 _WORDS = re.compile(r"\(?[\w\s'’.-]+\)?")
@@ -23,20 +23,20 @@ class DataCite(SimulatedService):
     prefix: ClassVar[str] = "datacite"
     knobs = Knobs(per_second=10, burst=100)
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def list_routes(self) -> Sequence[web.RouteDef]:
         return [web.get("/dois", self.search)]
 
-    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+    def build_error(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
         body = {"errors": [{"status": str(status), "title": message}]}
-        return web.json_response(body, status=status, headers=retry_header(retry_after))
+        return web.json_response(body, status=status, headers=build_retry_header(retry_after))
 
     async def search(self, request: web.Request) -> web.Response:
         query = request.query.get("query", "")
         range_match = _RANGE.search(query)
         words = query[: range_match.start()] if range_match else query
         if not _WORDS.fullmatch(words) or words.count("(") != words.count(")"):
-            return self.failure(400, "The query could not be parsed.")
-        first, last = (dt.date.min, dt.date.max) if range_match is None else _days(*range_match.groups())
+            return self.build_error(400, "The query could not be parsed.")
+        first, last = (dt.date.min, dt.date.max) if range_match is None else _parse_period(*range_match.groups())
         size = int(request.query.get("page[size]", "25"))
         entries = [
             entry
@@ -44,18 +44,18 @@ class DataCite(SimulatedService):
             if entry.number % 2 == 0 and first <= (entry.date or dt.date.min) <= last
         ]
         return web.json_response(
-            {"data": [_record(entry) for entry in entries[:size]], "meta": {"total": len(entries), "page": 1}}
+            {"data": [_build_record(entry) for entry in entries[:size]], "meta": {"total": len(entries), "page": 1}}
         )
 
 
-def _days(first: str, last: str) -> tuple[dt.date, dt.date]:
+def _parse_period(first: str, last: str) -> tuple[dt.date, dt.date]:
     return (
         dt.date.min if first == "*" else dt.date.fromisoformat(first),
         dt.date.max if last == "*" else dt.date.fromisoformat(last),
     )
 
 
-def _record(entry: Entry) -> dict[str, object]:
+def _build_record(entry: Entry) -> dict[str, object]:
     doi = f"10.5061/dryad.{entry.s2[:8]}"
     return {
         "id": doi,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from simulator.outside.library import Entry
-from simulator.outside.pdfs import HOSTILE, hostile_pdf, paper_pdf
+from simulator.outside.pdfs import HOSTILE, build_hostile_pdf, build_paper_pdf
 from simulator.outside.simulated_service import SimulatedService
 
 
@@ -17,7 +17,7 @@ class Files(SimulatedService):
     name = "files"
     prefix = "files"
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def list_routes(self) -> Sequence[web.RouteDef]:
         return [
             web.get("/pdf/{id}.pdf", self.copy),
             web.get("/arxiv/{id:.+}", self.arxiv),
@@ -44,8 +44,8 @@ class Files(SimulatedService):
     async def hostile(self, request: web.Request) -> web.Response:
         kind = request.match_info["kind"]
         if kind not in HOSTILE:
-            return self.failure(404, f"No such file; there are {', '.join(HOSTILE)}.")
-        body = await asyncio.to_thread(hostile_pdf, kind)
+            return self.build_error(404, f"No such file; there are {', '.join(HOSTILE)}.")
+        body = await asyncio.to_thread(build_hostile_pdf, kind)
         return web.Response(body=body, content_type="application/pdf")
 
     def _serve_pdf(self, entry: Entry | None, version: int | None = None) -> web.Response:
@@ -53,5 +53,5 @@ class Files(SimulatedService):
             return web.Response(
                 text="<html><body><h1>404 Not Found</h1></body></html>", status=404, content_type="text/html"
             )
-        body = paper_pdf(entry, self.library.references(entry), version)
+        body = build_paper_pdf(entry, self.library.list_references(entry), version)
         return web.Response(body=body, content_type="application/pdf")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from simulator.outside.library import Entry
 
-_MENTIONS = 6
+_MENTION_COUNT = 6
 """Number of papers mentioned in the related work; some more appear in the introduction."""
 
 
@@ -30,23 +30,23 @@ class _Writer:
         self.sentences: list[tuple[int, int]] = []
         self.mentions: list[Mention] = []
 
-    def say(self, sentence: str, cited: Entry | None = None) -> None:
+    def write(self, sentence: str, cited: Entry | None = None) -> None:
         """Append a sentence; `{}` in it is replaced with the citation of `cited`."""
         start = len(self.text) + bool(self.text)
         text = sentence
         if cited is not None:
-            mark = _mark(cited)
-            place = start + sentence.index("{}")
+            mark = _format_citation(cited)
+            position = start + sentence.index("{}")
             text = sentence.replace("{}", mark, 1)
-            self.mentions.append(Mention(place, place + len(mark), cited))
+            self.mentions.append(Mention(position, position + len(mark), cited))
         self.text = f"{self.text} {text}" if self.text else text
         self.sentences.append((start, len(self.text)))
 
-    def part(self, title: str) -> Part:
+    def build_part(self, title: str) -> Part:
         return Part(title, self.text, tuple(self.sentences), tuple(self.mentions))
 
 
-def parts(entry: Entry, cited_entries: Sequence[Entry], version: int | None = None) -> list[Part]:
+def write_parts(entry: Entry, cited_entries: Sequence[Entry], version: int | None = None) -> list[Part]:
     """Return introduction, related work, method, experiments and conclusion. `cited_entries` is in the order of the
     references. Versions before the newest state their number."""
     abstract_sentences = [
@@ -60,29 +60,29 @@ def parts(entry: Entry, cited_entries: Sequence[Entry], version: int | None = No
     )
     introduction, related, method, experiments, conclusion = (_Writer() for _ in range(5))
     for sentence in opening:
-        introduction.say(sentence)
-    for item in cited_entries[:2]:
-        introduction.say("Our starting point is what {} showed.", item)
-    for item in cited_entries[2 : 2 + _MENTIONS]:
-        related.say(f"Closely related is work on {item.record.title.lower()} {{}}.", item)
+        introduction.write(sentence)
+    for cited_entry in cited_entries[:2]:
+        introduction.write("Our starting point is what {} showed.", cited_entry)
+    for cited_entry in cited_entries[2 : 2 + _MENTION_COUNT]:
+        related.write(f"Closely related is work on {cited_entry.record.title.lower()} {{}}.", cited_entry)
     if not related.text:
-        related.say("To our knowledge nobody has asked this question before.")
+        related.write("To our knowledge nobody has asked this question before.")
     for sentence in middle:
-        method.say(sentence)
+        method.write(sentence)
     if cited_entries:
-        method.say("The training schedule is the one of {}.", cited_entries[-1])
+        method.write("The training schedule is the one of {}.", cited_entries[-1])
     for sentence in middle:
-        experiments.say(f"The experiments bear this out: {sentence[:1].lower()}{sentence[1:]}")
+        experiments.write(f"The experiments bear this out: {sentence[:1].lower()}{sentence[1:]}")
     for sentence in close:
-        conclusion.say(sentence)
+        conclusion.write(sentence)
     if version is not None and version < entry.versions:
-        conclusion.say(f"Version {version} of this manuscript leaves open what later ones answer.")
+        conclusion.write(f"Version {version} of this manuscript leaves open what later ones answer.")
     writers = (introduction, related, method, experiments, conclusion)
     titles = ("Introduction", "Related Work", "Method", "Experiments", "Conclusion")
-    return [writer.part(title) for writer, title in zip(writers, titles, strict=True)]
+    return [writer.build_part(title) for writer, title in zip(writers, titles, strict=True)]
 
 
-def _mark(entry: Entry) -> str:
+def _format_citation(entry: Entry) -> str:
     names = [author.split()[-1] for author in entry.record.authors if author.split()] or ["Anonymous"]
     coauthors = " et al." if len(names) > 2 else f" and {names[1]}" if len(names) == 2 else ""
     return f"({names[0]}{coauthors}, {entry.record.year or 'n.d.'})"

@@ -14,11 +14,11 @@ from aiohttp import web
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Library
 from simulator.outside.repositories import Repositories, Repository
-from simulator.outside.simulated_service import SimulatedService, retry_header
+from simulator.outside.simulated_service import SimulatedService, build_retry_header
 
 _DOCS = "https://docs.github.com/rest"
-_MOST_RESULTS = 1_000
-_MOST_QUERY = 256
+_MAX_RESULTS = 1_000
+_MAX_QUERY_LENGTH = 256
 _QUALIFIER = re.compile(r"(\w+):(\S+)")
 _OPERATOR = re.compile(r"\b(?:AND|OR|NOT)\b")
 
@@ -32,7 +32,7 @@ class GitHub(SimulatedService):
         super().__init__(library)
         self._repositories = Repositories(library)
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def list_routes(self) -> Sequence[web.RouteDef]:
         repository = "/repos/{owner}/{name}"
         return [
             web.get("/search/repositories", self.search),
@@ -40,61 +40,65 @@ class GitHub(SimulatedService):
             web.get("/archive/{owner}/{name}/tar.gz/{sha}", self.archive),
         ]
 
-    def caller(self, request: web.Request) -> str:
+    def identify_caller(self, request: web.Request) -> str:
         return request.headers.get("Authorization", "")
 
-    def refusal(self, request: web.Request, knobs: Knobs) -> web.Response | None:
+    def refuse_caller(self, request: web.Request, knobs: Knobs) -> web.Response | None:
         credentials = request.headers.get("Authorization", "")
         if knobs.api_key is not None and credentials and credentials != f"Bearer {knobs.api_key}":
-            return self.failure(401, "Bad credentials")
+            return self.build_error(401, "Bad credentials")
         return None
 
-    def too_many(self, retry_after: float | None) -> web.Response:
+    def refuse_over_limit(self, retry_after: float | None) -> web.Response:
         message = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
-        return self.failure(403, message, retry_after)
+        return self.build_error(403, message, retry_after)
 
-    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+    def build_error(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
         body = {"message": message, "documentation_url": _DOCS, "status": str(status)}
-        return web.json_response(body, status=status, headers=retry_header(retry_after))
+        return web.json_response(body, status=status, headers=build_retry_header(retry_after))
 
     async def search(self, request: web.Request) -> web.Response:
         query = request.query.get("q", "")
         words = _QUALIFIER.sub("", query)
-        if not query.strip() or len(words) > _MOST_QUERY or len(_OPERATOR.findall(words)) > 5:
-            return self.failure(422, "Validation Failed")
+        if not query.strip() or len(words) > _MAX_QUERY_LENGTH or len(_OPERATOR.findall(words)) > 5:
+            return self.build_error(422, "Validation Failed")
         try:
-            ranges = [(name, *_range(value)) for name, value in _QUALIFIER.findall(query) if name != "in"]
+            ranges = [(name, *_parse_range(value)) for name, value in _QUALIFIER.findall(query) if name != "in"]
         except ValueError:
-            return self.failure(422, "Validation Failed")
+            return self.build_error(422, "Validation Failed")
         size, page = int(request.query.get("per_page", "30")), int(request.query.get("page", "1"))
-        by_paper = self._repositories.of_paper
-        repositories = [by_paper[entry.number] for entry in self.library.search(words)]
-        repositories = [item for item in repositories if all(_fits(item, *bounds) for bounds in ranges)][:_MOST_RESULTS]
-        items = [_item(item) for item in repositories[(page - 1) * size : page * size]]
+        repositories_by_paper = self._repositories.by_paper
+        repositories = [repositories_by_paper[entry.number] for entry in self.library.search(words)]
+        repositories = [
+            repository for repository in repositories if all(_is_in_range(repository, *bounds) for bounds in ranges)
+        ][:_MAX_RESULTS]
+        items = [_build_item(repository) for repository in repositories[(page - 1) * size : page * size]]
         return web.json_response({"total_count": len(repositories), "incomplete_results": False, "items": items})
 
     async def commits(self, request: web.Request) -> web.Response:
         repository = self._find_repository(request)
         if repository is None:
-            return self.failure(404, "Not Found")
+            return self.build_error(404, "Not Found")
         until = request.query.get("until", "")
         limit = [f"--until={until}"] if until else []
-        form = "--format=%H %T %cI"
+        log_format = "--format=%H %T %cI"
         try:
-            log = await asyncio.to_thread(self._repositories.git, repository, "log", "master", *limit, "-n", "1", form)
+            log = await asyncio.to_thread(
+                self._repositories.run_git, repository, "log", "master", *limit, "-n", "1", log_format
+            )
         except subprocess.CalledProcessError:
-            return self.failure(409, "Git Repository is empty.")
-        return web.json_response([_commit(*line.split(" ")) for line in log.decode().splitlines()])
+            return self.build_error(409, "Git Repository is empty.")
+        return web.json_response([_build_commit(*line.split(" ")) for line in log.decode().splitlines()])
 
     async def archive(self, request: web.Request) -> web.Response:
         repository, sha = self._find_repository(request), request.match_info["sha"]
         arguments = ("archive", "--format=tar.gz", f"--prefix={request.match_info['name']}-{sha}/", sha)
         try:
-            body = await asyncio.to_thread(self._repositories.git, repository, *arguments) if repository else None
+            body = await asyncio.to_thread(self._repositories.run_git, repository, *arguments) if repository else None
         except subprocess.CalledProcessError:
             body = None
         if body is None:
-            return self.failure(404, "Not Found")
+            return self.build_error(404, "Not Found")
         return web.Response(body=body, content_type="application/x-gzip")
 
     def _find_repository(self, request: web.Request) -> Repository | None:
@@ -102,7 +106,7 @@ class GitHub(SimulatedService):
         return self._repositories.by_name.get(name.lower())
 
 
-def _item(repository: Repository) -> dict[str, Any]:
+def _build_item(repository: Repository) -> dict[str, Any]:
     owner, name = repository.name.split("/")
     record = repository.entry.record if repository.entry else None
     return {
@@ -126,12 +130,12 @@ def _item(repository: Repository) -> dict[str, Any]:
     }
 
 
-def _commit(sha: str, tree: str, moment: str) -> dict[str, Any]:
+def _build_commit(sha: str, tree: str, moment: str) -> dict[str, Any]:
     author = {"name": "Lab", "email": "lab@example.org", "date": moment.replace("+00:00", "Z")}
     return {"sha": sha, "commit": {"author": author, "committer": author, "message": "News", "tree": {"sha": tree}}}
 
 
-def _range(value: str) -> tuple[str, str]:
+def _parse_range(value: str) -> tuple[str, str]:
     """Return the inclusive bounds of `A..B`, `>=A`, `<=B` or `A`; an open bound is empty. Raises ValueError if a bound
     is neither a date nor a number."""
     low, dots, high = value.partition("..")
@@ -144,7 +148,7 @@ def _range(value: str) -> tuple[str, str]:
     return ends[0], ends[1]
 
 
-def _fits(repository: Repository, name: str, low: str, high: str) -> bool:
+def _is_in_range(repository: Repository, name: str, low: str, high: str) -> bool:
     if name == "stars":
         stars = repository.entry.record.citation_count if repository.entry else 0
         return int(low or 0) <= stars <= int(high or 10**9)

@@ -14,9 +14,9 @@ from pydantic import Field
 
 from simulator.outside.knobs import Knobs, Rate
 from simulator.outside.library import Library
-from simulator.outside.pdfs import paper_id_in, version_in
+from simulator.outside.pdfs import find_paper_id, find_version
 from simulator.outside.simulated_service import SimulatedService
-from simulator.outside.teis import ENTITY_BOMB, paper_tei
+from simulator.outside.teis import ENTITY_BOMB, build_paper_tei
 
 _BOUNDARY = re.compile(r"multipart/form-data;.*boundary=\"?([^\";,]+)")
 _CHECK_SECONDS = 0.02
@@ -58,7 +58,7 @@ class Grobid(SimulatedService):
         self._request_counts: Counter[bytes] = Counter()
         self.knobs = type(self).knobs
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def list_routes(self) -> Sequence[web.RouteDef]:
         return [
             web.get("/api/isalive", self.isalive),
             web.get("/api/version", self.version),
@@ -75,7 +75,7 @@ class Grobid(SimulatedService):
 
     async def process_fulltext_document(self, request: web.Request) -> web.StreamResponse:
         await self._pause(request, 0.0)
-        pdf = _input(request.headers.get("Content-Type", ""), await request.read())
+        pdf = _extract_input(request.headers.get("Content-Type", ""), await request.read())
         if pdf is None:
             return web.Response(status=400)
         key = blake2b(pdf, digest_size=16).digest()
@@ -119,22 +119,24 @@ class Grobid(SimulatedService):
     def _answer(self, pdf: bytes, point: float) -> web.Response:
         knobs = self.knobs
         if knobs.bomb:
-            return _xml(ENTITY_BOMB)
+            return _respond_with_xml(ENTITY_BOMB)
         if not pdf.startswith(b"%PDF-") or point < knobs.refuse_rate:
             return web.Response(text="[BAD_INPUT_DATA] PDF to XML conversion failed with error code: 1", status=500)
         point -= knobs.refuse_rate
         if point < knobs.fault_rate:
             return web.Response(text="Java heap space", status=500)
         point -= knobs.fault_rate
-        paper = self.library.by_id.get(paper_id_in(pdf) or "")
+        paper = self.library.by_id.get(find_paper_id(pdf) or "")
         if point < knobs.empty_rate or (paper is None and not knobs.tei):
             return web.Response(status=204)
         if paper is None:
-            return _xml(Path(knobs.tei).read_text("utf-8"))
-        return _xml(paper_tei(paper, self.library.references(paper), knobs.version, version_in(pdf)))
+            return _respond_with_xml(Path(knobs.tei).read_text("utf-8"))
+        return _respond_with_xml(
+            build_paper_tei(paper, self.library.list_references(paper), knobs.version, find_version(pdf))
+        )
 
 
-def _input(content_type: str, body: bytes) -> bytes | None:
+def _extract_input(content_type: str, body: bytes) -> bytes | None:
     """Return the field `input` of a multipart form, or None. It is parsed here because the body has already been read,
     so that aiohttp's reader cannot be used."""
     boundary = _BOUNDARY.search(content_type)
@@ -147,7 +149,7 @@ def _input(content_type: str, body: bytes) -> bytes | None:
     return None
 
 
-def _xml(text: str) -> web.Response:
+def _respond_with_xml(text: str) -> web.Response:
     return web.Response(text=text, content_type="application/xml", charset="utf-8")
 
 

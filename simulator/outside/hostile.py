@@ -14,7 +14,7 @@ PDF = b"%PDF-1.7\n1 0 obj << /Type /Catalog >> endobj\ntrailer << /Root 1 0 R >>
 LOGIN = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body>Please sign in to read.</body></html>"
 REDIRECTS = 10_000
 FIVE_GIGABYTES = 5 * 10**9
-_UNPACKED = 2 * 2**30
+_UNPACKED_BYTES = 2 * 2**30
 _DRIP_SECONDS = 0.05
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
@@ -23,7 +23,7 @@ class Hostile(SimulatedService):
     name = "hostile"
     prefix = "hostile"
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def list_routes(self) -> Sequence[web.RouteDef]:
         return [
             web.get("/honest.pdf", self.honest),
             web.get("/packed.pdf", self.packed),
@@ -77,41 +77,41 @@ class Hostile(SimulatedService):
 
     async def stalled(self, request: web.Request) -> web.StreamResponse:
         """Send the beginning of a file, then nothing more, with the connection left open."""
-        response = await _begin(request, {"Content-Length": "1000000"})
+        response = await _begin_response(request, {"Content-Length": "1000000"})
         await response.write(PDF)
         await asyncio.Event().wait()
         return response
 
     async def dripping(self, request: web.Request) -> web.StreamResponse:
         """Send a byte at a time forever (slow loris)."""
-        response = await _begin(request, {"Content-Length": "1000000"})
+        response = await _begin_response(request, {"Content-Length": "1000000"})
         await response.write(PDF)
-        return await _write_forever(response, _drops())
+        return await _write_forever(response, _drip())
 
     async def bursting(self, request: web.Request) -> web.StreamResponse:
         """Send a megabyte and then a byte at a time (slow loris), so that the mean speed looks normal."""
-        response = await _begin(request, {})
+        response = await _begin_response(request, {})
         await response.write(PDF.ljust(2**20))
-        return await _write_forever(response, _drops())
+        return await _write_forever(response, _drip())
 
     async def endless(self, request: web.Request) -> web.StreamResponse:
-        response = await _begin(request, {})
+        response = await _begin_response(request, {})
         await response.write(PDF)
-        return await _write_forever(response, _zeros())
+        return await _write_forever(response, _generate_zeros())
 
     async def endless_redirect(self, request: web.Request) -> web.StreamResponse:
         """Redirect with an endless body, which a client must not read."""
         response = web.StreamResponse(status=302, headers={"Location": "honest.pdf"})
         await response.prepare(request)
-        return await _write_forever(response, _zeros())
+        return await _write_forever(response, _generate_zeros())
 
     async def five_gigabytes(self, request: web.Request) -> web.StreamResponse:
-        response = await _begin(request, {"Content-Length": str(FIVE_GIGABYTES)})
-        return await _write_forever(response, _zeros())
+        response = await _begin_response(request, {"Content-Length": str(FIVE_GIGABYTES)})
+        return await _write_forever(response, _generate_zeros())
 
     async def cut_short(self, request: web.Request) -> web.StreamResponse:
         """Close the connection after half of the announced length."""
-        response = await _begin(request, {"Content-Length": str(2 * len(PDF))})
+        response = await _begin_response(request, {"Content-Length": str(2 * len(PDF))})
         await response.write(PDF)
         if request.transport is not None:
             request.transport.close()
@@ -119,13 +119,13 @@ class Hostile(SimulatedService):
 
     async def bomb(self, request: web.Request) -> web.StreamResponse:
         """Serve two megabytes of gzip that decompress to two gigabytes."""
-        response = await _begin(request, {"Content-Encoding": "gzip"})
+        response = await _begin_response(request, {"Content-Encoding": "gzip"})
         packer = zlib.compressobj(9, wbits=-15)
         await response.write(_GZIP_HEADER + packer.compress(PDF) + packer.flush(zlib.Z_FULL_FLUSH))
         size = 2**24
         # After a full flush, nothing refers to earlier data, so the same bytes can be repeated.
         block = packer.compress(bytes(size)) + packer.flush(zlib.Z_FULL_FLUSH)
-        for _ in range(_UNPACKED // size):
+        for _ in range(_UNPACKED_BYTES // size):
             await response.write(block)
         return response
 
@@ -152,7 +152,7 @@ class Hostile(SimulatedService):
         return web.Response(body=PDF, status=int(request.match_info["status"]), content_type="application/pdf")
 
 
-async def _begin(request: web.Request, headers: dict[str, str]) -> web.StreamResponse:
+async def _begin_response(request: web.Request, headers: dict[str, str]) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "application/pdf", **headers})
     await response.prepare(request)
     return response
@@ -165,13 +165,13 @@ async def _write_forever(response: web.StreamResponse, pieces: AsyncIterator[byt
     return response
 
 
-async def _drops() -> AsyncIterator[bytes]:
+async def _drip() -> AsyncIterator[bytes]:
     while True:
         await asyncio.sleep(_DRIP_SECONDS)
         yield b"x"
 
 
-async def _zeros() -> AsyncIterator[bytes]:
+async def _generate_zeros() -> AsyncIterator[bytes]:
     block = bytes(65_536)
     while True:
         yield block

@@ -6,31 +6,35 @@ from typing import ClassVar
 from aiohttp import web
 
 from simulator.outside.library import Entry
-from simulator.outside.simulated_service import SimulatedService, retry_header
+from simulator.outside.simulated_service import SimulatedService, build_retry_header
 
-_PAGE = 20
+_PAGE_SIZE = 20
 
 
 class Kaggle(SimulatedService):
     name: ClassVar[str] = "kaggle"
     prefix: ClassVar[str] = "kaggle"
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def list_routes(self) -> Sequence[web.RouteDef]:
         return [web.get("/api/v1/datasets/list", self.search)]
 
-    def caller(self, request: web.Request) -> str:
+    def identify_caller(self, request: web.Request) -> str:
         return request.headers.get("Authorization", "")
 
-    def refusal(self, request: web.Request, knobs: object) -> web.Response | None:
-        return None if self.caller(request).startswith("Bearer ") else self.failure(401, "Unauthenticated")
+    def refuse_caller(self, request: web.Request, knobs: object) -> web.Response | None:
+        return None if self.identify_caller(request).startswith("Bearer ") else self.build_error(401, "Unauthenticated")
 
-    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
-        return web.json_response({"code": status, "message": message}, status=status, headers=retry_header(retry_after))
+    def build_error(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+        return web.json_response(
+            {"code": status, "message": message}, status=status, headers=build_retry_header(retry_after)
+        )
 
     async def search(self, request: web.Request) -> web.Response:
         page = int(request.query.get("page", "1"))
         entries = [entry for entry in self.library.search(request.query.get("search", "")) if entry.number % 3 == 0]
-        return web.json_response([_describe_dataset(entry) for entry in entries[(page - 1) * _PAGE : page * _PAGE]])
+        return web.json_response(
+            [_describe_dataset(entry) for entry in entries[(page - 1) * _PAGE_SIZE : page * _PAGE_SIZE]]
+        )
 
 
 def _describe_dataset(entry: Entry) -> dict[str, object]:

@@ -37,12 +37,12 @@ class Knobs(BaseModel):
     """Number of requests allowed at once after a pause."""
     concurrent: int | None = Field(default=None, ge=1)
     per_day: int | None = Field(default=None, ge=1)
-    """Daily budget in the service's own units (`SimulatedService.cost`), since the last reset."""
+    """Daily budget in the service's own units (`SimulatedService.get_cost`), since the last reset."""
     api_key: str | None = None
     """The only accepted API key; None accepts any key and requests without a key."""
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check_rates(self) -> Self:
         if self.rate_limit_rate + self.server_error_rate + self.drop_rate + self.malformed_rate > 1:
             raise ValueError("rate_limit_rate, server_error_rate, drop_rate and malformed_rate together exceed 1")
         return self

@@ -9,7 +9,7 @@ from simulator.outside.knobs import Knobs
 _DAY = 86_400.0
 
 
-class Refused(NamedTuple):
+class Refusal(NamedTuple):
     """Refusal of a request that exceeds a limit."""
 
     wait: float
@@ -25,21 +25,21 @@ class Allowance:
     spent: int = 0
     in_flight: int = 0
 
-    def take(self, knobs: Knobs, now: float, cost: int) -> Refused | None:
-        refusal = self._refusal(knobs, now, cost)
+    def take(self, knobs: Knobs, now: float, cost: int) -> Refusal | None:
+        refusal = self._find_refusal(knobs, now, cost)
         if refusal is None:
             self.spent += cost
             if knobs.per_second is not None:
                 self.due = max(now, self.due) + 1 / knobs.per_second
         return refusal
 
-    def _refusal(self, knobs: Knobs, now: float, cost: int) -> Refused | None:
+    def _find_refusal(self, knobs: Knobs, now: float, cost: int) -> Refusal | None:
         if knobs.per_day is not None and self.spent + cost > knobs.per_day:
-            return Refused(_DAY)
+            return Refusal(_DAY)
         if knobs.concurrent is not None and self.in_flight >= knobs.concurrent:
-            return Refused(1.0)
+            return Refusal(1.0)
         if knobs.per_second is not None:
             seconds_early = self.due - (knobs.burst - 1) / knobs.per_second - now
             if seconds_early > 0:
-                return Refused(seconds_early)
+                return Refusal(seconds_early)
         return None

@@ -12,16 +12,16 @@ from aiohttp import web
 
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Entry
-from simulator.outside.openalex_queries import QueryRefused, combine_searches, conditions
-from simulator.outside.openalex_works import FIELDS, former_id, known_as, work
-from simulator.outside.simulated_service import SimulatedService, retry_header
+from simulator.outside.openalex_queries import QueryRefused, combine_searches, parse_conditions
+from simulator.outside.openalex_works import FIELDS, build_work, find_entry, get_former_id
+from simulator.outside.simulated_service import SimulatedService, build_retry_header
 
 _PARAMS = """
     api_key filter mailto page per_page search select sort
 """
-_LONGEST_URL = 4096
-_DEEPEST = 10_000
-_DOLLARS = 0.0001
+_MAX_URL_LENGTH = 4096
+_MAX_RESULTS = 10_000
+_USD_PER_CREDIT = 0.0001
 """Price of a credit in US dollars."""
 _KEYLESS_SHARE = 10
 
@@ -31,26 +31,26 @@ class OpenAlex(SimulatedService):
     prefix: ClassVar[str] = "openalex"
     knobs = Knobs(per_second=100.0, burst=100, per_day=10_000)
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def list_routes(self) -> Sequence[web.RouteDef]:
         return [web.get("/works", self.works), web.get("/works/{work:.+}", self.work)]
 
-    def caller(self, request: web.Request) -> str:
+    def identify_caller(self, request: web.Request) -> str:
         bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
         return request.query.get("api_key") or bearer
 
-    def allowed(self, request: web.Request) -> Knobs:
-        if self.caller(request) or self.knobs.per_day is None:
+    def get_limits(self, request: web.Request) -> Knobs:
+        if self.identify_caller(request) or self.knobs.per_day is None:
             return self.knobs
         return self.knobs.model_copy(update={"per_day": max(1, self.knobs.per_day // _KEYLESS_SHARE)})
 
-    def cost(self, request: web.Request) -> int:
+    def get_cost(self, request: web.Request) -> int:
         if request.path.removeprefix(f"/{self.prefix}").startswith("/works/"):
             return 0
         is_search = any(name.startswith("search") for name in request.query) or ".search:" in request.query_string
         return 10 if is_search else 1
 
-    def marks(self, request: web.Request, spent: int) -> Mapping[str, str]:
-        limit, cost = self.allowed(request).per_day, self.cost(request)
+    def build_limit_headers(self, request: web.Request, spent: int) -> Mapping[str, str]:
+        limit, cost = self.get_limits(request).per_day, self.get_cost(request)
         if limit is None:
             return {}
         remaining = max(0, limit - spent)
@@ -58,67 +58,67 @@ class OpenAlex(SimulatedService):
             "X-RateLimit-Limit": str(limit),
             "X-RateLimit-Remaining": str(remaining),
             "X-RateLimit-Credits-Used": str(cost),
-            "X-RateLimit-Reset": str(_seconds_to_midnight()),
-            "X-RateLimit-Limit-USD": f"{limit * _DOLLARS:g}",
-            "X-RateLimit-Remaining-USD": f"{remaining * _DOLLARS:g}",
-            "X-RateLimit-Cost-USD": f"{cost * _DOLLARS:g}",
+            "X-RateLimit-Reset": str(_count_seconds_to_midnight()),
+            "X-RateLimit-Limit-USD": f"{limit * _USD_PER_CREDIT:g}",
+            "X-RateLimit-Remaining-USD": f"{remaining * _USD_PER_CREDIT:g}",
+            "X-RateLimit-Cost-USD": f"{cost * _USD_PER_CREDIT:g}",
         }
 
-    def refusal(self, request: web.Request, knobs: Knobs) -> web.Response | None:
-        key = self.caller(request)
+    def refuse_caller(self, request: web.Request, knobs: Knobs) -> web.Response | None:
+        key = self.identify_caller(request)
         if knobs.api_key is not None and key and key != knobs.api_key:
             return web.json_response({"error": "Unauthorized", "message": "Invalid or missing API key"}, status=401)
         return None
 
-    def too_many(self, retry_after: float | None) -> web.Response:
+    def refuse_over_limit(self, retry_after: float | None) -> web.Response:
         message = (
             "Insufficient budget. This request costs $0.001 but you only have $0 remaining. Resets at midnight UTC."
         )
         if retry_after is None or retry_after <= 60:
             message = "You have made too many requests in the last second."
         body = {"error": "Rate limit exceeded", "message": message, "retryAfter": retry_after}
-        return web.json_response(body, status=429, headers=retry_header(retry_after))
+        return web.json_response(body, status=429, headers=build_retry_header(retry_after))
 
-    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+    def build_error(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
         if status == 404:
             page = "<!doctype html>\n<html lang=en>\n<title>404 Not Found</title>\n<h1>Not Found</h1>\n"
             return web.Response(text=page, status=404, content_type="text/html")
         body = {"error": "Invalid query parameters error.", "message": message}
-        return web.json_response(body, status=status, headers=retry_header(retry_after))
+        return web.json_response(body, status=status, headers=build_retry_header(retry_after))
 
     async def work(self, request: web.Request) -> web.Response:
-        kind, value = _name(request.match_info["work"])
-        entry = known_as(self.library, kind, value)
+        kind, value = _parse_id(request.match_info["work"])
+        entry = find_entry(self.library, kind, value)
         if entry is None:
-            survivor = next((item for item in self.library.entries if former_id(item) == value.upper()), None)
+            survivor = next((entry for entry in self.library.entries if get_former_id(entry) == value.upper()), None)
             if survivor is None:
-                return self.failure(404, "")
+                return self.build_error(404, "")
             query = f"?{request.query_string}" if request.query_string else ""
             return web.Response(status=301, headers={"Location": f"/{self.prefix}/works/{survivor.openalex}{query}"})
         try:
-            fields = _fields(request)
+            fields = _parse_fields(request)
         except QueryRefused as refusal:
-            return self.failure(400, str(refusal))
-        return web.json_response(_select_fields(work(self.library, entry, str(request.url.origin())), fields))
+            return self.build_error(400, str(refusal))
+        return web.json_response(_select_fields(build_work(self.library, entry, str(request.url.origin())), fields))
 
     async def works(self, request: web.Request) -> web.Response:
-        if len(request.raw_path) > _LONGEST_URL:
+        if len(request.raw_path) > _MAX_URL_LENGTH:
             return web.Response(text="Request-URI Too Large", status=414)
         try:
-            return self._list(request)
+            return self._list_works(request)
         except QueryRefused as refusal:
-            return self.failure(400, str(refusal))
+            return self.build_error(400, str(refusal))
 
-    def _list(self, request: web.Request) -> web.Response:
-        unknown = next((name for name in request.query if name not in _PARAMS.split()), None)
-        if unknown is not None:
+    def _list_works(self, request: web.Request) -> web.Response:
+        unknown_name = next((name for name in request.query if name not in _PARAMS.split()), None)
+        if unknown_name is not None:
             raise QueryRefused(
-                f"{unknown} is not a valid parameter. Valid parameters are: {', '.join(_PARAMS.split())}."
+                f"{unknown_name} is not a valid parameter. Valid parameters are: {', '.join(_PARAMS.split())}."
             )
-        fields, entries = _fields(request), self._find_sorted(request)
-        size = _integer(request, "per_page", 25, 200)
-        page = _integer(request, "page", 1, _DEEPEST)
-        if page * size > _DEEPEST:
+        fields, entries = _parse_fields(request), self._find_sorted(request)
+        size = _parse_integer(request, "per_page", 25, 200)
+        page = _parse_integer(request, "page", 1, _MAX_RESULTS)
+        if page * size > _MAX_RESULTS:
             body = {"error": "Pagination error.", "message": "Maximum results size of 10,000 records is exceeded."}
             return web.json_response(body, status=400)
         start = (page - 1) * size
@@ -129,36 +129,38 @@ class OpenAlex(SimulatedService):
             "page": page,
             "per_page": size,
             "groups_count": None,
-            "cost_usd": self.cost(request) * _DOLLARS,
+            "cost_usd": self.get_cost(request) * _USD_PER_CREDIT,
         }
         origin, is_search = str(request.url.origin()), "search" in request.query
         results = [
-            _select_fields(work(self.library, item, origin, 1000.0 / (1 + start + rank) if is_search else None), fields)
-            for rank, item in enumerate(page_entries)
+            _select_fields(
+                build_work(self.library, entry, origin, 1000.0 / (1 + start + rank) if is_search else None), fields
+            )
+            for rank, entry in enumerate(page_entries)
         ]
         return web.json_response({"meta": meta, "results": results, "group_by": []})
 
     def _find_sorted(self, request: web.Request) -> list[Entry]:
         """Return the results in the requested order; searches by relevance, others in library order."""
         query, order = request.query.get("search"), request.query.get("sort", "")
-        filters = conditions(self.library, request.query.get("filter", ""))
+        filters = parse_conditions(self.library, request.query.get("filter", ""))
         entries = list(self.library.entries)
         if query is not None:
-            holds = combine_searches(query)
-            entries = [entry for entry in self.library.search(query) if holds(entry)]
+            matches_search = combine_searches(query)
+            entries = [entry for entry in self.library.search(query) if matches_search(entry)]
         entries = [entry for entry in entries if all(condition(entry) for condition in filters)]
         if order == "publication_date:desc":
-            entries.sort(key=_day_key, reverse=True)
+            entries.sort(key=_get_day_key, reverse=True)
         elif order:
             raise QueryRefused(f"{order} is not a valid sort.")
         return entries
 
 
-def _day_key(entry: Entry) -> str:
+def _get_day_key(entry: Entry) -> str:
     return (entry.known_day or dt.date.min).isoformat()
 
 
-def _name(text: str) -> tuple[str, str]:
+def _parse_id(text: str) -> tuple[str, str]:
     """Return the kind and value of an id: `W1`, `doi:10.1/x`, `pmid:3`, or any of them as a URL."""
     kind, colon, value = text.partition(":")
     if colon and kind in {"doi", "pmid", "openalex"}:
@@ -168,7 +170,7 @@ def _name(text: str) -> tuple[str, str]:
     return ("pmid" if "pubmed" in text else "openalex"), text
 
 
-def _fields(request: web.Request) -> tuple[str, ...]:
+def _parse_fields(request: web.Request) -> tuple[str, ...]:
     fields = tuple(name.strip() for name in request.query.get("select", "").split(",") if name)
     for name in fields:
         if name not in FIELDS.split():
@@ -181,13 +183,13 @@ def _select_fields(record: Mapping[str, object], fields: Sequence[str]) -> dict[
     return {name: value for name, value in record.items() if not fields or name in fields}
 
 
-def _integer(request: web.Request, name: str, default: int, maximum: int) -> int:
+def _parse_integer(request: web.Request, name: str, default: int, maximum: int) -> int:
     text = request.query.get(name) or str(default)
     if not text.isdecimal() or not 1 <= int(text) <= maximum:
         raise QueryRefused(f"{name} parameter must be between 1 and {maximum}")
     return int(text)
 
 
-def _seconds_to_midnight() -> int:
+def _count_seconds_to_midnight() -> int:
     now = dt.datetime.now(dt.UTC)
     return 86_400 - (now.hour * 3600 + now.minute * 60 + now.second)

@@ -5,12 +5,12 @@ import re
 from collections.abc import Callable, Sequence
 
 from simulator.outside.library import Entry, Library
-from simulator.outside.lookup import words
-from simulator.outside.openalex_works import known_as
+from simulator.outside.lookup import split_words
+from simulator.outside.openalex_works import find_entry
 
 Condition = Callable[[Entry], bool]
 
-_MOST_VALUES = 100
+_MAX_VALUES = 100
 _FIELDS = """
     openalex doi pmid cites from_publication_date to_publication_date
 """
@@ -32,16 +32,16 @@ def combine_searches(query: str) -> Condition:
             "before the wildcard is removed when the work is indexed and the search returns wrong results. Use the "
             f"search.exact= parameter instead (or the default.search.exact filter), e.g. search.exact={query}."
         )
-    alternatives = [[_stem(word) for word in words(part)] for part in query.split(" OR ")]
+    alternatives = [[_build_stem_pattern(word) for word in split_words(part)] for part in query.split(" OR ")]
 
-    def holds(entry: Entry) -> bool:
+    def matches(entry: Entry) -> bool:
         text = f"{entry.record.title} {entry.record.abstract}"
         return any(all(stem.search(text) for stem in stems) for stems in alternatives)
 
-    return holds
+    return matches
 
 
-def conditions(library: Library, text: str) -> list[Condition]:
+def parse_conditions(library: Library, text: str) -> list[Condition]:
     """Return the conditions of a filter: conditions are separated by commas, values by bars, `!` negates them."""
     parsed_conditions = list[Condition]()
     for part in text.split(",") if text else ():
@@ -53,51 +53,53 @@ def conditions(library: Library, text: str) -> list[Condition]:
             raise QueryRefused(
                 f"{field} is not a valid field. Valid fields are underscore or hyphenated versions of: {valid}"
             )
-        parsed_conditions.append(_condition(library, field, value))
+        parsed_conditions.append(_build_condition(library, field, value))
     return parsed_conditions
 
 
-def _condition(library: Library, field: str, value: str) -> Condition:
+def _build_condition(library: Library, field: str, value: str) -> Condition:
     values = value.removeprefix("!").split("|")
-    if len(values) > _MOST_VALUES:
+    if len(values) > _MAX_VALUES:
         raise QueryRefused(
-            f"Maximum number of values exceeded for {field}. Decrease values to {_MOST_VALUES} or below, or consider "
+            f"Maximum number of values exceeded for {field}. Decrease values to {_MAX_VALUES} or below, or consider "
             "downloading the full dataset at https://docs.openalex.org/download-snapshot"
         )
-    if any(item.startswith("!") for item in values):
+    if any(condition_value.startswith("!") for condition_value in values):
         raise QueryRefused(
             "The ! operator can only be used at the beginning of an OR query, like /works?filter=concepts.id:"
             "!C144133560|C15744967, meaning NOT (C144133560 or C15744967). Problem value: " + value
         )
-    matches = _matching(library, field, values)
+    matches = _build_matcher(library, field, values)
     return (lambda entry: not matches(entry)) if value.startswith("!") else matches
 
 
-def _matching(library: Library, field: str, values: Sequence[str]) -> Condition:
+def _build_matcher(library: Library, field: str, values: Sequence[str]) -> Condition:
     match field:
         case "openalex" | "doi" | "pmid" as kind:
-            numbers = {entry.number for value in values if (entry := known_as(library, kind, value))}
+            numbers = {entry.number for value in values if (entry := find_entry(library, kind, value))}
             return lambda entry: entry.number in numbers
         case "cites":
-            cited_entries = [entry for value in values if (entry := known_as(library, "openalex", value))]
-            citing_numbers = {entry.number for item in cited_entries for entry in library.citations(item)}
+            cited_entries = [entry for value in values if (entry := find_entry(library, "openalex", value))]
+            citing_numbers = {
+                entry.number for cited_entry in cited_entries for entry in library.list_citations(cited_entry)
+            }
             return lambda entry: entry.number in citing_numbers
         case "from_publication_date":
-            first = _day(values[0])
+            first = _parse_day(values[0])
             return lambda entry: (entry.known_day or dt.date.min) >= first
         case _:
-            last = _day(values[0])
+            last = _parse_day(values[0])
             return lambda entry: (entry.known_day or dt.date.max) <= last
 
 
-def _day(text: str) -> dt.date:
+def _parse_day(text: str) -> dt.date:
     try:
         return dt.date.fromisoformat(text)
     except ValueError:
         raise QueryRefused(f"Value for param from_publication_date is invalid: {text}.") from None
 
 
-def _stem(word: str) -> re.Pattern[str]:
+def _build_stem_pattern(word: str) -> re.Pattern[str]:
     """Return a pattern for words with the same stem, a rough approximation of OpenAlex's KStem."""
     stem = word.removesuffix("ies").removesuffix("es").removesuffix("s") if len(word) > 4 else word
     return re.compile(r"\b" + re.escape(stem), re.IGNORECASE)

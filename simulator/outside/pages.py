@@ -30,7 +30,7 @@ class Pages(SimulatedService):
     name = "pages"
     prefix = "pages"
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def list_routes(self) -> Sequence[web.RouteDef]:
         return [
             web.get("/paper/{id}", self.paper),
             web.get("/hiding/{way}", self.hiding),
@@ -42,22 +42,22 @@ class Pages(SimulatedService):
     async def paper(self, request: web.Request) -> web.Response:
         entry = self.library.by_id.get(request.match_info["id"])
         if entry is None:
-            return _page("Not found", "<p>There is no such page.</p>", status=404)
+            return _build_page("Not found", "<p>There is no such page.</p>", status=404)
         record = entry.record
         date_tag = f'<meta property="article:published_time" content="{entry.date}T09:00:00Z">' if entry.date else ""
         words = html.escape(record.abstract)
         body = f"<p>{words}</p><p>By {html.escape(', '.join(record.authors))}, at {html.escape(record.venue)}.</p>"
-        return _page(record.title, body, date_tag)
+        return _build_page(record.title, body, date_tag)
 
     async def hiding(self, request: web.Request) -> web.Response:
         """Serve an honest article that contains an invisible instruction."""
         hidden_html = _HIDING[request.match_info["way"]].format(HIDDEN_ORDER)
         abstract = html.escape(self.library.entries[0].record.abstract)
-        return _page("What we found about reefs", f"<p>{abstract}</p>{hidden_html}<p>{abstract[::-1]}</p>")
+        return _build_page("What we found about reefs", f"<p>{abstract}</p>{hidden_html}<p>{abstract[::-1]}</p>")
 
     async def deep(self, request: web.Request) -> web.Response:
         """Serve a page whose elements are nested a hundred thousand deep."""
-        return _page("Deep", f"{'<div>' * 100_000}<p>bottom</p>")
+        return _build_page("Deep", f"{'<div>' * 100_000}<p>bottom</p>")
 
     async def empty(self, request: web.Request) -> web.Response:
         return web.Response(text="<html><head></head><body></body></html>", content_type="text/html")
@@ -66,7 +66,7 @@ class Pages(SimulatedService):
         return web.Response(text=f"Notes on reefs.\n\n{HIDDEN_ORDER}\n", content_type="text/plain")
 
 
-def _page(title: str, body: str, head: str = "", status: int = 200) -> web.Response:
+def _build_page(title: str, body: str, head: str = "", status: int = 200) -> web.Response:
     name = html.escape(title)
     text = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{name} | Reef Notes</title>{head}</head>'

@@ -12,9 +12,9 @@ from simulator.outside.counters import Stats
 class OutsideWorld(ServerProcess):
     """Server of all simulated external services that runs within a `with` block.
 
-    `papers` is a JSONL file of papers (optionally .gz), by default the built-in sample; `limits=False` removes all rate
-    limits; `knobs` maps service names to fields of their Knobs. Entering the context raises RuntimeError if the server
-    does not start, and ValueError for invalid knobs. `Library` on the same file has the same papers.
+    `papers` is a JSONL file of papers (optionally .gz), by default the built-in sample; `with_limits=False` removes all
+    rate limits; `knobs` maps service names to fields of their Knobs. Entering the context raises RuntimeError if the
+    server does not start, and ValueError for invalid knobs. `Library` on the same file has the same papers.
     """
 
     def __init__(
@@ -38,18 +38,20 @@ class OutsideWorld(ServerProcess):
         URL."""
         return f"{self.base_url}/{path}"
 
-    def stats(self, service: str) -> Stats:
-        return Stats.model_validate_json(self.ask("GET", f"/_outside/stats/{service}"))
+    def read_stats(self, service: str) -> Stats:
+        return Stats.model_validate_json(self.send_request("GET", f"/_outside/stats/{service}"))
 
     def reset(self) -> None:
         """Reset the counters, budgets and random choices of all services, but not the knobs."""
-        self.ask("POST", "/_outside/reset")
+        self.send_request("POST", "/_outside/reset")
 
-    def knobs(self, service: str) -> dict[str, Any]:
-        knobs: dict[str, Any] = json.loads(self.ask("GET", f"/_outside/knobs/{service}"))
+    def read_knobs(self, service: str) -> dict[str, Any]:
+        knobs: dict[str, Any] = json.loads(self.send_request("GET", f"/_outside/knobs/{service}"))
         return knobs
 
     def configure(self, service: str, **knobs: Any) -> dict[str, Any]:
         """Change the named knobs and return all. Raises ValueError if they are invalid."""
-        changed_knobs: dict[str, Any] = json.loads(self.ask("PUT", f"/_outside/knobs/{service}", json.dumps(knobs)))
+        changed_knobs: dict[str, Any] = json.loads(
+            self.send_request("PUT", f"/_outside/knobs/{service}", json.dumps(knobs))
+        )
         return changed_knobs

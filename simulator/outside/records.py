@@ -32,10 +32,10 @@ class Record(BaseModel):
 def read_records(path: Path) -> list[Record]:
     """Read all records. Raises OSError, or ValueError with the number of the invalid line."""
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-        return [_record(line, number) for number, line in enumerate(lines, 1) if line.strip()]
+        return [_parse_record(line, number) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def _record(line: str, number: int) -> Record:
+def _parse_record(line: str, number: int) -> Record:
     try:
         return Record.model_validate(json.loads(line))
     except (ValueError, ValidationError) as error:

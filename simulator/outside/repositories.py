@@ -12,8 +12,8 @@ from simulator.outside.library import Entry, Library
 
 _FILE, _PROGRAM, _LINK = "100644", "100755", "120000"
 _HOSTILE_DAY = dt.date(2020, 5, 4)
-_BIG = 3_000_000
-_PATIENCE = 60
+_BIG_FILE_BYTES = 3_000_000
+_TIMEOUT_SECONDS = 60
 
 _Files = dict[str, tuple[str, bytes]]
 """Mode and content by path; the content of a link is its target."""
@@ -59,7 +59,7 @@ HOSTILE: dict[str, _Files] = {
         ".gitmodules": (_FILE, b'[submodule "x"]\n\tpath = x\n\turl = ext::sh -c touch% /tmp/never\n'),
         "model.bin": (_FILE, bytes(range(256)) * 8),
         "pointer.bin": (_FILE, b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 99999999999\n"),
-        "big.txt": (_FILE, b"reef\n" * (_BIG // 5)),
+        "big.txt": (_FILE, b"reef\n" * (_BIG_FILE_BYTES // 5)),
         "latin.py": (_FILE, 'def größe():\n    """Größe."""\n'.encode("cp1252")),
         "broken.py": (_FILE, b"def broken(:\n"),
         "deep.py": (_FILE, b"x = " + b"(" * 5_000 + b")" * 5_000),
@@ -88,13 +88,15 @@ class Repositories:
 
     @cached_property
     def by_name(self) -> dict[str, Repository]:
-        of_papers = [_repository_of(entry) for entry in self._library.entries]
-        hostile = [Repository(name, None, _HOSTILE_DAY, _HOSTILE_DAY) for name in HOSTILE]
-        return {item.name.lower(): item for item in (*of_papers, *hostile)}
+        paper_repositories = [_build_repository(entry) for entry in self._library.entries]
+        hostile_repositories = [Repository(name, None, _HOSTILE_DAY, _HOSTILE_DAY) for name in HOSTILE]
+        return {repository.name.lower(): repository for repository in (*paper_repositories, *hostile_repositories)}
 
     @cached_property
-    def of_paper(self) -> dict[int, Repository]:
-        return {item.entry.number: item for item in self.by_name.values() if item.entry is not None}
+    def by_paper(self) -> dict[int, Repository]:
+        return {
+            repository.entry.number: repository for repository in self.by_name.values() if repository.entry is not None
+        }
 
     @cached_property
     def root(self) -> Path:
@@ -102,50 +104,52 @@ class Repositories:
         self._folder = TemporaryDirectory(prefix="simulated-git-")
         return Path(self._folder.name)
 
-    def folder(self, repository: Repository) -> Path:
+    def get_folder(self, repository: Repository) -> Path:
         path = self.root / f"{repository.name}.git"
         if repository.name not in self._created_names:
-            self._make(repository, path)
+            self._create(repository, path)
             self._created_names.add(repository.name)
         return path
 
-    def git(self, repository: Repository, *arguments: str) -> bytes:
+    def run_git(self, repository: Repository, *arguments: str) -> bytes:
         """Run git in the repository and return its output. Raises subprocess.CalledProcessError."""
-        command = ("git", "-C", str(self.folder(repository)), *arguments)
-        return subprocess.run(command, check=True, capture_output=True, timeout=_PATIENCE).stdout
+        command = ("git", "-C", str(self.get_folder(repository)), *arguments)
+        return subprocess.run(command, check=True, capture_output=True, timeout=_TIMEOUT_SECONDS).stdout
 
-    def _make(self, repository: Repository, path: Path) -> None:
-        subprocess.run(("git", "init", "-q", "--bare", str(path)), check=True, timeout=_PATIENCE)
-        files = HOSTILE[repository.name] if repository.entry is None else _files(repository.entry)
-        stream = _history(files, repository)
+    def _create(self, repository: Repository, path: Path) -> None:
+        subprocess.run(("git", "init", "-q", "--bare", str(path)), check=True, timeout=_TIMEOUT_SECONDS)
+        files = HOSTILE[repository.name] if repository.entry is None else _generate_files(repository.entry)
+        stream = _build_history(files, repository)
         if repository.name == "hostile/parents":
             self._create_escaping_tree(path)
         if files:
             command = ("git", "-C", str(path), "fast-import", "--quiet", "--force")
-            subprocess.run(command, input=stream, check=True, capture_output=True, timeout=_PATIENCE)
+            subprocess.run(command, input=stream, check=True, capture_output=True, timeout=_TIMEOUT_SECONDS)
 
     def _create_escaping_tree(self, path: Path) -> None:
         """Create a tree with file names that lead out of it, which git itself would refuse to create."""
 
-        def git(*arguments: str, standard_input: bytes = b"") -> str:
+        def run_git(*arguments: str, standard_input: bytes = b"") -> str:
             command = ("git", "-C", str(path), *arguments)
-            process = subprocess.run(command, input=standard_input, check=True, capture_output=True, timeout=_PATIENCE)
+            process = subprocess.run(
+                command, input=standard_input, check=True, capture_output=True, timeout=_TIMEOUT_SECONDS
+            )
             return process.stdout.decode().strip()
 
-        blob = bytes.fromhex(git("hash-object", "-w", "--stdin", standard_input=b"def escaped(): pass\n"))
+        blob = bytes.fromhex(run_git("hash-object", "-w", "--stdin", standard_input=b"def escaped(): pass\n"))
         names = (b"..", b"../../escaped.py", b"README.md", b"a/../../b.py")
         tree = b"".join(b"100644 %s\0%s" % (name, blob) for name in names)
-        sha = git("hash-object", "-t", "tree", "-w", "--stdin", "--literally", standard_input=tree)
+        sha = run_git("hash-object", "-t", "tree", "-w", "--stdin", "--literally", standard_input=tree)
         author = "Lab <lab@example.org> 1588593600 +0000"
         commit = f"tree {sha}\nauthor {author}\ncommitter {author}\n\nOut\n"
-        git(
+        run_git(
             "update-ref",
             "refs/heads/master",
-            git("hash-object", "-t", "commit", "-w", "--stdin", standard_input=commit.encode()),
+            run_git("hash-object", "-t", "commit", "-w", "--stdin", standard_input=commit.encode()),
         )
 
 
-def _repository_of(entry: Entry) -> Repository:
+def _build_repository(entry: Entry) -> Repository:
     family = re.sub(r"[^a-z]", "", entry.record.authors[0].split()[-1].lower()) if entry.record.authors else ""
     words = re.findall(r"[a-z0-9]+", entry.record.title.lower())[:4]
     day = entry.date or dt.date(2020, 1, 1)
@@ -153,7 +157,7 @@ def _repository_of(entry: Entry) -> Repository:
     return Repository(name, entry, day, day + dt.timedelta(days=200))
 
 
-def _files(entry: Entry) -> _Files:
+def _generate_files(entry: Entry) -> _Files:
     record = entry.record
     readme = f"# {record.title}\n\nCode of the paper.\n\n{record.abstract}\n\n## Usage\n\n    python train.py\n"
     return {
@@ -165,20 +169,23 @@ def _files(entry: Entry) -> _Files:
     }
 
 
-def _history(files: _Files, repository: Repository) -> bytes:
+def _build_history(files: _Files, repository: Repository) -> bytes:
     """Return the input of fast-import: a commit with all files, and a commit with a news file on the day of the last
     push."""
-    out = [_commit(repository.created, "Everything")]
-    out += [b"M %s inline %s\n%s" % (mode.encode(), path.encode(), _data(body)) for path, (mode, body) in files.items()]
-    out += [_commit(repository.pushed, "News"), b"M 100644 inline NEWS.md\n", _data(b"News.\n")]
-    return b"".join(out)
+    commands = [_format_commit(repository.created, "Everything")]
+    commands += [
+        b"M %s inline %s\n%s" % (mode.encode(), path.encode(), _format_data(body))
+        for path, (mode, body) in files.items()
+    ]
+    commands += [_format_commit(repository.pushed, "News"), b"M 100644 inline NEWS.md\n", _format_data(b"News.\n")]
+    return b"".join(commands)
 
 
-def _commit(day: dt.date, message: str) -> bytes:
+def _format_commit(day: dt.date, message: str) -> bytes:
     seconds = int(dt.datetime.combine(day, dt.time(12), dt.UTC).timestamp())
     committer = f"committer Lab <lab@example.org> {seconds} +0000\n".encode()
-    return b"commit refs/heads/master\n" + committer + _data(message.encode())
+    return b"commit refs/heads/master\n" + committer + _format_data(message.encode())
 
 
-def _data(body: bytes) -> bytes:
+def _format_data(body: bytes) -> bytes:
     return b"data %d\n%s\n" % (len(body), body)

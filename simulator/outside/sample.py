@@ -30,11 +30,11 @@ _NOTICES: dict[int, NoticeKind] = {9: "retracted", 20: "withdrawn", 33: "concern
 _VENUES = ("NeurIPS", "ICML", "ACL", "EMNLP", "AISTATS")
 
 
-def _author(number: int, place: int) -> str:
-    return f"{_GIVEN[(number + 2 * place) % 9]} {_FAMILIES[(3 * number + place) % 11]}"
+def _choose_author(number: int, position: int) -> str:
+    return f"{_GIVEN[(number + 2 * position) % 9]} {_FAMILIES[(3 * number + position) % 11]}"
 
 
-def _record(number: int) -> Record:
+def _generate_record(number: int) -> Record:
     (task, object_, data), (method, means) = _TASKS[number % 8], _METHODS[number // 8]
     year = 2013 + number * 5 % 11
     venue = _VENUES[number * 3 % len(_VENUES)]
@@ -47,7 +47,7 @@ def _record(number: int) -> Record:
             f"An ablation shows that {means} matters more than the size of the model. "
             f"We discuss what remains open in {task} and release our code."
         ),
-        authors=tuple(_author(number, place) for place in range(1 + number % 4)),
+        authors=tuple(_choose_author(number, position) for position in range(1 + number % 4)),
         year=year,
         publication_date=dt.date(year, 1 + number * 7 % 12, 1 + number * 11 % 28),
         venue=f"{venue} {year}",
@@ -58,4 +58,4 @@ def _record(number: int) -> Record:
     )
 
 
-SAMPLE: tuple[Record, ...] = tuple(_record(number) for number in range(64))
+SAMPLE: tuple[Record, ...] = tuple(_generate_record(number) for number in range(64))

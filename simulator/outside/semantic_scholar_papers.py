@@ -6,9 +6,9 @@ from typing import NamedTuple, Self
 
 from aiohttp import web
 
-from simulator.outside.fulltexts import Part, parts
+from simulator.outside.fulltexts import Part, write_parts
 from simulator.outside.library import Entry, Library
-from simulator.outside.lookup import words
+from simulator.outside.lookup import split_words
 
 OWN_PAPER: Mapping[str, object] = {
     "paperId": "649def34f8be52c8b66281af98ae884c09aef38b",
@@ -36,7 +36,7 @@ _NESTED = frozenset({"authors.authorId", "authors.name", "contexts", "intents", 
 _DISCLAIMER = "Notice: Paper or abstract available at the source. Please go to the source to verify the license."
 
 
-def known_as(library: Library, name: str) -> Entry | None:
+def find_entry(library: Library, name: str) -> Entry | None:
     """Find a paper by any of the supported ids; prefixes are case-insensitive."""
     kind, separator, value = name.partition(":")
     if not separator:
@@ -55,7 +55,7 @@ def known_as(library: Library, name: str) -> Entry | None:
             return None
 
 
-def in_computer_science(entry: Entry) -> bool:
+def is_in_computer_science(entry: Entry) -> bool:
     """Return whether the paper's field is known to be computer science; a quarter of the papers have no known field."""
     return entry.corpus_id % 4 > 0
 
@@ -64,7 +64,7 @@ class Fields(NamedTuple):
     names: tuple[str, ...]
 
     @classmethod
-    def asked(cls, request: web.Request) -> Self:
+    def parse(cls, request: web.Request) -> Self:
         """Return the fields that a request asks for. Raises HTTPBadRequest with the service's wording."""
         names = tuple(name for name in request.query.get("fields", "title").split(",") if name)
         unknown = [name for name in names if name not in _FIELDS | _NESTED]
@@ -72,21 +72,21 @@ class Fields(NamedTuple):
             raise web.HTTPBadRequest(text=f"Unrecognized or unsupported fields: [{', '.join(unknown)}]")
         return cls(names)
 
-    def chosen(self, record: Mapping[str, object]) -> dict[str, object]:
+    def select(self, record: Mapping[str, object]) -> dict[str, object]:
         field_names = {"paperId", *(name.partition(".")[0] for name in self.names)}
         return {name: value for name, value in record.items() if name in field_names}
 
-    def of(self, library: Library, entry: Entry, request: web.Request) -> dict[str, object]:
-        return self.chosen(_record(library, entry, str(request.url.origin())))
+    def build_record(self, library: Library, entry: Entry, request: web.Request) -> dict[str, object]:
+        return self.select(_build_record(library, entry, str(request.url.origin())))
 
-    def unmatched(self, title: str) -> dict[str, object]:
+    def build_unmatched(self, title: str) -> dict[str, object]:
         """Return a reference that is not matched to a known paper."""
         return {name: title if name == "title" else None for name in ("paperId", *self.names) if name in _FIELDS}
 
 
-def _record(library: Library, entry: Entry, origin: str) -> dict[str, object]:
+def _build_record(library: Library, entry: Entry, origin: str) -> dict[str, object]:
     record = entry.record
-    names = {"DOI": _doi(entry), "ArXiv": entry.arxiv, "ACL": entry.acl}
+    names = {"DOI": _get_doi(entry), "ArXiv": entry.arxiv, "ACL": entry.acl}
     return {
         "paperId": entry.s2,
         "corpusId": entry.corpus_id,
@@ -98,69 +98,71 @@ def _record(library: Library, entry: Entry, origin: str) -> dict[str, object]:
         "venue": record.venue,
         "publicationVenue": None,
         "year": record.year,
-        "referenceCount": len(library.references(entry)),
+        "referenceCount": len(library.list_references(entry)),
         "citationCount": record.citation_count,
         "influentialCitationCount": record.citation_count // 10,
         "isOpenAccess": entry.free_pdf,
-        "openAccessPdf": _open_access(entry, origin),
-        "fieldsOfStudy": ["Computer Science"] if in_computer_science(entry) else None,
+        "openAccessPdf": _build_open_access(entry, origin),
+        "fieldsOfStudy": ["Computer Science"] if is_in_computer_science(entry) else None,
         "s2FieldsOfStudy": [{"category": "Computer Science", "source": "s2-fos-model"}],
         "publicationTypes": ["JournalArticle", "Conference"] if record.venue else None,
-        "publicationDate": record.publication_date.isoformat() if entry.day_known and record.publication_date else None,
+        "publicationDate": record.publication_date.isoformat()
+        if entry.is_day_known and record.publication_date
+        else None,
         "journal": {"name": record.venue} if record.venue else None,
-        "authors": [{"authorId": _author_id(name), "name": name} for name in record.authors],
+        "authors": [{"authorId": _compute_author_id(name), "name": name} for name in record.authors],
     }
 
 
-def _doi(entry: Entry) -> str:
+def _get_doi(entry: Entry) -> str:
     """Return the publisher's DOI, in capitals for ACL papers, otherwise arXiv's; empty if there is neither."""
     if entry.doi:
         return entry.doi.upper() if entry.acl else entry.doi
     return f"10.48550/arXiv.{entry.arxiv}" if entry.arxiv else ""
 
 
-def _open_access(entry: Entry, origin: str) -> dict[str, object]:
+def _build_open_access(entry: Entry, origin: str) -> dict[str, object]:
     if not entry.free_pdf:
         return {"url": "", "status": "CLOSED", "license": None, "disclaimer": _DISCLAIMER}
     return {"url": f"{origin}{entry.pdf_path}", "status": "GREEN", "license": "CCBY", "disclaimer": _DISCLAIMER}
 
 
-def _author_id(name: str) -> str:
+def _compute_author_id(name: str) -> str:
     return str(int.from_bytes(blake2b(name.encode(), digest_size=4).digest()))
 
 
-def snippets_of(library: Library, entries: Sequence[Entry], query: str, limit: int) -> list[dict[str, object]]:
+def build_snippets(library: Library, entries: Sequence[Entry], query: str, limit: int) -> list[dict[str, object]]:
     """Return at most two snippets per paper, best papers first; only from the abstract if there is no free copy."""
-    query_words = set(words(query))
+    query_words = set(split_words(query))
     snippets: list[dict[str, object]] = []
-    for place, entry in enumerate(entries):
+    for rank, entry in enumerate(entries):
         if len(snippets) >= limit:
             break
         passages = sorted(
-            _passages(library, entry), key=lambda passage: -len(query_words & set(words(passage[1].text)))
+            _list_passages(library, entry), key=lambda passage: -len(query_words & set(split_words(passage[1].text)))
         )
         for kind, part in passages[:2]:
-            snippets.append(_snippet(entry, kind, part, round(1 / (1.5 + 0.02 * (place + len(snippets))), 6)))
+            snippets.append(_build_snippet(entry, kind, part, round(1 / (1.5 + 0.02 * (rank + len(snippets))), 6)))
     return snippets[:limit]
 
 
-def _passages(library: Library, entry: Entry) -> Iterator[tuple[str, Part]]:
+def _list_passages(library: Library, entry: Entry) -> Iterator[tuple[str, Part]]:
     kind, text = ("abstract", entry.record.abstract) if entry.record.abstract else ("title", entry.record.title)
     yield kind, Part("", text, ((0, len(text)),), ())
     if entry.free_pdf:
-        for part in parts(entry, library.references(entry)):
+        for part in write_parts(entry, library.list_references(entry)):
             yield "body", part
 
 
-def _snippet(entry: Entry, kind: str, part: Part, score: float) -> dict[str, object]:
+def _build_snippet(entry: Entry, kind: str, part: Part, score: float) -> dict[str, object]:
     mentions = [
         # The last mention in a part is unmatched.
         {
             "start": mention.start,
             "end": mention.end,
-            "matchedPaperCorpusId": str(mention.cited.corpus_id) if place else None,
+            "matchedPaperCorpusId": str(mention.cited.corpus_id) if number else None,
         }
-        for place, mention in enumerate(reversed(part.mentions))
+        for number, mention in enumerate(reversed(part.mentions))
     ]
     return {
         "snippet": {

@@ -16,25 +16,25 @@ class Period(NamedTuple):
     first: dt.date | None = None
     last: dt.date | None = None
 
-    def holds(self, day: dt.date | None) -> bool:
+    def contains(self, day: dt.date | None) -> bool:
         if day is None:
             return self == Period()
         return (self.first is None or self.first <= day) and (self.last is None or day <= self.last)
 
 
-def period(dates: str) -> Period:
+def parse_period(dates: str) -> Period:
     """Return the period of `publicationDateOrYear` (`2016-03-05:2020-06`). Raises HTTPBadRequest with the service's
     wording."""
     first, separator, last = dates.partition(":")
     if not separator:
         last = first
     try:
-        return Period(_day(first, is_start=True), _day(last, is_start=False))
+        return Period(_parse_day(first, is_start=True), _parse_day(last, is_start=False))
     except ValueError as error:
         raise web.HTTPBadRequest(text=f"Unacceptable query params: [publicationDateOrYear={dates}]") from error
 
 
-def _day(text: str, is_start: bool) -> dt.date | None:
+def _parse_day(text: str, is_start: bool) -> dt.date | None:
     if not text:
         return None
     match = _PART.fullmatch(text)

@@ -12,9 +12,9 @@ from aiohttp import web
 
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Entry
-from simulator.outside.simulated_service import SimulatedService, retry_header
+from simulator.outside.simulated_service import SimulatedService, build_retry_header
 
-_PAGE = 10
+_PAGE_SIZE = 10
 _BOUND = re.compile(r"cd_(min|max):(\d{1,2})/(\d{1,2})/(\d{4})")
 
 
@@ -23,30 +23,30 @@ class Serper(SimulatedService):
     prefix = "serper"
     knobs = Knobs(per_second=300, burst=300)
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def list_routes(self) -> Sequence[web.RouteDef]:
         return [web.post("/search", self.search), web.post("/scholar", self.scholar)]
 
-    def refusal(self, request: web.Request, knobs: Knobs) -> web.Response | None:
+    def refuse_caller(self, request: web.Request, knobs: Knobs) -> web.Response | None:
         if knobs.api_key is not None and request.headers.get("X-API-KEY") != knobs.api_key:
-            return self.failure(403, "Unauthorized.")
+            return self.build_error(403, "Unauthorized.")
         return None
 
-    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+    def build_error(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
         body = {"message": message, "statusCode": status}
-        return web.json_response(body, status=status, headers=retry_header(retry_after))
+        return web.json_response(body, status=status, headers=build_retry_header(retry_after))
 
     async def search(self, request: web.Request) -> web.Response:
-        request_parameters = await _parameters(request)
+        request_parameters = await _read_parameters(request)
         query = request_parameters["q"]
         page = request_parameters.get("page", 1)
-        first, last = _window(str(request_parameters.get("tbs", "")))
-        entries = [entry for entry in self.library.search(query) if _indexed(entry, first, last)]
-        page_entries = entries[(page - 1) * _PAGE : page * _PAGE]
+        first, last = _parse_period(str(request_parameters.get("tbs", "")))
+        entries = [entry for entry in self.library.search(query) if _is_indexed(entry, first, last)]
+        page_entries = entries[(page - 1) * _PAGE_SIZE : page * _PAGE_SIZE]
         return web.json_response(
             {
                 "searchParameters": {"type": "search", "engine": "google", **request_parameters},
                 "organic": [
-                    _organic(entry, position, f"{request.scheme}://{request.host}")
+                    _build_result(entry, position, f"{request.scheme}://{request.host}")
                     for position, entry in enumerate(page_entries, 1)
                 ],
                 "relatedSearches": [{"query": f"{query} survey"}] if entries else [],
@@ -55,7 +55,7 @@ class Serper(SimulatedService):
         )
 
     async def scholar(self, request: web.Request) -> web.Response:
-        request_parameters = await _parameters(request)
+        request_parameters = await _read_parameters(request)
         query = request_parameters["q"]
         page, first, last = (
             request_parameters.get("page", 1),
@@ -63,7 +63,7 @@ class Serper(SimulatedService):
             request_parameters.get("as_yhi", 9_999),
         )
         entries = [entry for entry in self.library.search(query) if first <= (entry.record.year or 0) <= last]
-        page_entries = entries[(page - 1) * _PAGE : page * _PAGE]
+        page_entries = entries[(page - 1) * _PAGE_SIZE : page * _PAGE_SIZE]
         parameters = {"type": "scholar", "engine": "google-scholar", **request_parameters}
         return web.json_response(
             {
@@ -74,7 +74,7 @@ class Serper(SimulatedService):
         )
 
 
-async def _parameters(request: web.Request) -> dict[str, Any]:
+async def _read_parameters(request: web.Request) -> dict[str, Any]:
     """Return the parameters in the request's body. Raises HTTPBadRequest."""
     try:
         parameters = json.loads(await request.read())
@@ -103,18 +103,18 @@ def _describe_citation(entry: Entry) -> dict[str, Any]:
     return result | {"citedBy": record.citation_count}
 
 
-def _window(tbs: str) -> tuple[dt.date, dt.date]:
+def _parse_period(tbs: str) -> tuple[dt.date, dt.date]:
     """Return the first and last day in `tbs`; bounds that it does not contain are open."""
     bounds = {side: dt.date(int(year), int(month), int(day)) for side, month, day, year in _BOUND.findall(tbs)}
     return bounds.get("min", dt.date.min), bounds.get("max", dt.date.max)
 
 
-def _indexed(entry: Entry, first: dt.date, last: dt.date) -> bool:
+def _is_indexed(entry: Entry, first: dt.date, last: dt.date) -> bool:
     """Return whether the page is in the period, which applies to the day of indexing even if no date is shown."""
     return first <= (entry.date or dt.date.min) <= last
 
 
-def _organic(entry: Entry, position: int, host: str) -> dict[str, Any]:
+def _build_result(entry: Entry, position: int, host: str) -> dict[str, Any]:
     result: dict[str, Any] = {
         "title": entry.record.title,
         "link": f"{host}/pages/paper/{entry.record.id}",
@@ -122,6 +122,6 @@ def _organic(entry: Entry, position: int, host: str) -> dict[str, Any]:
         "position": position,
     }
     day = entry.record.publication_date
-    if day and entry.day_known:
+    if day and entry.is_day_known:
         result["date"] = f"{day:%b} {day.day}, {day.year}"
     return result

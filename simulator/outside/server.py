@@ -44,7 +44,7 @@ SERVICES: tuple[Callable[[Library], SimulatedService], ...] = (
 
 UNLIMITED: Mapping[str, Any] = {"per_second": None, "concurrent": None, "per_day": None}
 
-_MOST_BODY = 64 * 2**20
+_MAX_BODY_BYTES = 64 * 2**20
 
 
 class World:
@@ -57,15 +57,15 @@ class World:
             for station in self._stations.values():
                 station.configure(dict(UNLIMITED))
 
-    def application(self) -> web.Application:
-        app = web.Application(middlewares=[self._conduct], client_max_size=_MOST_BODY)
+    def build_application(self) -> web.Application:
+        app = web.Application(middlewares=[self._dispatch], client_max_size=_MAX_BODY_BYTES)
         for station in self._stations.values():
-            for route in station.service.routes():
+            for route in station.service.list_routes():
                 path = f"/{station.service.prefix}{route.path}"
                 app.add_routes([web.RouteDef(route.method, path, route.handler, route.kwargs)])
         app.add_routes(
             [
-                web.get("/_outside/stats/{service}", self.stats),
+                web.get("/_outside/stats/{service}", self.show_stats),
                 web.post("/_outside/reset", self.reset),
                 web.get("/_outside/knobs/{service}", self.read_knobs),
                 web.put("/_outside/knobs/{service}", self.change_knobs),
@@ -74,13 +74,13 @@ class World:
         return app
 
     @web.middleware
-    async def _conduct(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def _dispatch(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         arrival = time.monotonic()
         station = self._by_prefix.get(request.path.split("/", 2)[1])
         return await (handler(request) if station is None else station.answer(request, handler, arrival))
 
-    async def stats(self, request: web.Request) -> web.Response:
-        return web.json_response(text=self._station(request).counters.stats().model_dump_json())
+    async def show_stats(self, request: web.Request) -> web.Response:
+        return web.json_response(text=self._find_station(request).counters.build_stats().model_dump_json())
 
     async def reset(self, request: web.Request) -> web.Response:
         for station in self._stations.values():
@@ -88,17 +88,17 @@ class World:
         return web.json_response({})
 
     async def read_knobs(self, request: web.Request) -> web.Response:
-        return web.json_response(text=self._station(request).knobs.model_dump_json())
+        return web.json_response(text=self._find_station(request).knobs.model_dump_json())
 
     async def change_knobs(self, request: web.Request) -> web.Response:
         """Change the knobs in the body and leave the others unchanged."""
         try:
-            self._station(request).configure(json.loads(await request.read()))
+            self._find_station(request).configure(json.loads(await request.read()))
         except (ValidationError, ValueError, TypeError) as error:
-            return _refusal(400, f"Invalid knobs: {error}")
+            return _build_error(400, f"Invalid knobs: {error}")
         return await self.read_knobs(request)
 
-    def _station(self, request: web.Request) -> Station:
+    def _find_station(self, request: web.Request) -> Station:
         name = request.match_info["service"]
         if name not in self._stations:
             names = ", ".join(self._stations)
@@ -109,5 +109,5 @@ class World:
         return self._stations[name]
 
 
-def _refusal(status: int, message: str) -> web.Response:
+def _build_error(status: int, message: str) -> web.Response:
     return web.json_response({"error": {"message": message}}, status=status)

@@ -12,13 +12,13 @@ from aiohttp import web
 
 from simulator.outside.counters import Counters
 from simulator.outside.knobs import Knobs
-from simulator.outside.limits import Allowance, Refused
+from simulator.outside.limits import Allowance, Refusal
 from simulator.outside.simulated_service import DRAWS, SimulatedService
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 _SERVER_ERRORS = (500, 502, 503, 504)
-_FATES = ("rate_limited", "server_error", "dropped", "malformed")
+_FAULTS = ("rate_limited", "server_error", "dropped", "malformed")
 
 
 class Station:
@@ -45,10 +45,10 @@ class Station:
         self._attempts.clear()
 
     async def answer(self, request: web.Request, handler: Handler, arrival: float) -> web.StreamResponse:
-        caller = self.service.caller(request)
+        caller = self.service.identify_caller(request)
         allowance = self._allowances.setdefault(caller, Allowance())
         self.counters.arrive(arrival, caller)
-        refusal = allowance.take(self.service.allowed(request), arrival, self.service.cost(request))
+        refusal = allowance.take(self.service.get_limits(request), arrival, self.service.get_cost(request))
         self.counters.over_limit += refusal is not None
         allowance.in_flight += 1
         self.counters.enter()
@@ -59,56 +59,58 @@ class Station:
             raise
         else:
             if not response.prepared:
-                response.headers.update(self.service.marks(request, allowance.spent))
+                response.headers.update(self.service.build_limit_headers(request, allowance.spent))
             return response
         finally:
             self.counters.leave()
             allowance.in_flight -= 1
 
     async def _admit(
-        self, request: web.Request, handler: Handler, arrival: float, refusal: Refused | None
+        self, request: web.Request, handler: Handler, arrival: float, refusal: Refusal | None
     ) -> web.StreamResponse:
         is_known = request.match_info.http_exception is None
         self.counters.by_operation[getattr(handler, "__name__", "unknown") if is_known else "unknown"] += 1
-        key = _key(request, await request.read())
+        key = _compute_key(request, await request.read())
         if self.knobs.down:
             self.counters.injected["down"] += 1
-            response: web.StreamResponse = self.service.broken(503)
+            response: web.StreamResponse = self.service.build_server_error(503)
         elif refusal:
-            response = self.service.too_many(self._retry_after(refusal.wait))
+            response = self.service.refuse_over_limit(self._compute_retry_after(refusal.wait))
         else:
-            response = self.service.refusal(request, self.knobs) or await self._draw(request, handler, arrival, key)
+            response = self.service.refuse_caller(request, self.knobs) or await self._draw(
+                request, handler, arrival, key
+            )
         if request.transport is not None and not request.transport.is_closing():
-            self.counters.answered(response.status, key)
+            self.counters.count_response(response.status, key)
         return response
 
     async def _draw(self, request: web.Request, handler: Handler, arrival: float, key: bytes) -> web.StreamResponse:
         random = Random(key + b"%d/%d" % (self.knobs.seed, self._attempts[key]))
         self._attempts[key] += 1
         request[DRAWS] = random
-        fate = _fate(self.knobs, random.random())
+        fault = _draw_fault(self.knobs, random.random())
         await _sleep_until(arrival + _draw_latency(self.knobs, random))
-        if fate is not None:
-            self.counters.injected[fate] += 1
-        if fate == "rate_limited":
-            return self.service.too_many(self._retry_after(0.0))
-        if fate == "server_error":
-            return self.service.broken(random.choice(_SERVER_ERRORS))
+        if fault is not None:
+            self.counters.injected[fault] += 1
+        if fault == "rate_limited":
+            return self.service.refuse_over_limit(self._compute_retry_after(0.0))
+        if fault == "server_error":
+            return self.service.build_server_error(random.choice(_SERVER_ERRORS))
         try:
             response = await handler(request)
         except web.HTTPException as error:
-            response = self.service.failure(error.status, error.text or error.reason)
-        if fate is not None and isinstance(response, web.Response) and isinstance(response.body, bytes):
-            return await self._spoil(request, response, fate, random)
+            response = self.service.build_error(error.status, error.text or error.reason)
+        if fault is not None and isinstance(response, web.Response) and isinstance(response.body, bytes):
+            return await self._spoil(request, response, fault, random)
         return response
 
     async def _spoil(
-        self, request: web.Request, response: web.Response, fate: str, random: Random
+        self, request: web.Request, response: web.Response, fault: str, random: Random
     ) -> web.StreamResponse:
         body = response.body
         assert isinstance(body, bytes)  # noqa: S101 - checked by the caller
-        if fate == "malformed":
-            response.body = self.service.garbled(body, random)
+        if fault == "malformed":
+            response.body = self.service.garble(body, random)
             return response
         cut_response = web.StreamResponse(headers={"Content-Type": response.content_type})
         if random.random() < 0.5:
@@ -120,18 +122,18 @@ class Station:
             request.transport.close()
         return cut_response
 
-    def _retry_after(self, wait: float) -> float | None:
+    def _compute_retry_after(self, wait: float) -> float | None:
         return None if self.knobs.retry_after is None else max(wait, self.knobs.retry_after)
 
 
-def _key(request: web.Request, body: bytes) -> bytes:
+def _compute_key(request: web.Request, body: bytes) -> bytes:
     """Return a hash that identifies the request."""
     return blake2b(b"\0".join((request.method.encode(), request.raw_path.encode(), body)), digest_size=16).digest()
 
 
-def _fate(knobs: Knobs, point: float) -> str | None:
+def _draw_fault(knobs: Knobs, point: float) -> str | None:
     shares = (knobs.rate_limit_rate, knobs.server_error_rate, knobs.drop_rate, knobs.malformed_rate)
-    for name, share in zip(_FATES, shares, strict=True):
+    for name, share in zip(_FAULTS, shares, strict=True):
         if point < share:
             return name
         point -= share

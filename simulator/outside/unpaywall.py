@@ -7,7 +7,7 @@ from aiohttp import web
 
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Entry
-from simulator.outside.simulated_service import SimulatedService, retry_header
+from simulator.outside.simulated_service import SimulatedService, build_retry_header
 
 
 class Unpaywall(SimulatedService):
@@ -15,51 +15,51 @@ class Unpaywall(SimulatedService):
     prefix: ClassVar[str] = "unpaywall"
     knobs = Knobs(per_day=100_000)
 
-    def routes(self) -> Sequence[web.RouteDef]:
+    def list_routes(self) -> Sequence[web.RouteDef]:
         return [web.get("/v2/{doi:.+}", self.record)]
 
-    def caller(self, request: web.Request) -> str:
+    def identify_caller(self, request: web.Request) -> str:
         return request.query.get("email", "")
 
-    def refusal(self, request: web.Request, knobs: Knobs) -> web.Response | None:
-        email = self.caller(request)
+    def refuse_caller(self, request: web.Request, knobs: Knobs) -> web.Response | None:
+        email = self.identify_caller(request)
         if "@" not in email or email.endswith("example.com"):
             message = "Email address required in API call, see http://unpaywall.org/products/api"
-            return self.failure(422, message)
+            return self.build_error(422, message)
         return None
 
-    def failure(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
+    def build_error(self, status: int, message: str, retry_after: float | None = None) -> web.Response:
         body = {"HTTP_status_code": status, "error": True, "message": message}
-        return web.json_response(body, status=status, headers=retry_header(retry_after))
+        return web.json_response(body, status=status, headers=build_retry_header(retry_after))
 
     async def record(self, request: web.Request) -> web.Response:
         doi = request.match_info["doi"].lower()
         entry = self.library.by_doi.get(doi)
         if entry is None:
-            return self.failure(404, f"'{doi}' is an invalid doi.  See http://doi.org/{doi}")
-        return web.json_response(_record(entry, str(request.url.origin())))
+            return self.build_error(404, f"'{doi}' is an invalid doi.  See http://doi.org/{doi}")
+        return web.json_response(_build_record(entry, str(request.url.origin())))
 
 
-def _record(entry: Entry, origin: str) -> dict[str, object]:
-    record, places = entry.record, _places(entry, origin)
+def _build_record(entry: Entry, origin: str) -> dict[str, object]:
+    record, locations = entry.record, _build_locations(entry, origin)
     return {
-        "best_oa_location": places[0] if places else None,
+        "best_oa_location": locations[0] if locations else None,
         "data_standard": 2,
         "doi": entry.doi,
         "doi_url": f"https://doi.org/{entry.doi}",
-        "first_oa_location": places[-1] if places else None,
+        "first_oa_location": locations[-1] if locations else None,
         "genre": "proceedings-article" if entry.acl else "journal-article",
         "has_repository_copy": bool(entry.arxiv),
-        "is_oa": bool(places),
+        "is_oa": bool(locations),
         "is_paratext": False,
         "journal_is_in_doaj": False,
         "journal_is_oa": False,
         "journal_issn_l": None,
         "journal_issns": None,
         "journal_name": record.venue or None,
-        "oa_locations": places,
+        "oa_locations": locations,
         "oa_locations_embargoed": [],
-        "oa_status": "bronze" if entry.free_pdf else "green" if places else "closed",
+        "oa_status": "bronze" if entry.free_pdf else "green" if locations else "closed",
         "published_date": record.publication_date.isoformat() if record.publication_date else None,
         "publisher": "Simulated Society",
         "title": record.title,
@@ -69,20 +69,20 @@ def _record(entry: Entry, origin: str) -> dict[str, object]:
     }
 
 
-def _places(entry: Entry, origin: str) -> list[dict[str, object]]:
+def _build_locations(entry: Entry, origin: str) -> list[dict[str, object]]:
     """Return the free locations, the publisher's first. A landing page without a PDF is also a location."""
     locations = list[dict[str, object]]()
     if entry.free_pdf:
         address = f"{origin}{entry.pdf_path}"
-        locations.append(_place("open (via free pdf)", "publisher", f"https://doi.org/{entry.doi}", address))
+        locations.append(_build_location("open (via free pdf)", "publisher", f"https://doi.org/{entry.doi}", address))
     if entry.arxiv:
         page, pdf = f"https://arxiv.org/abs/{entry.arxiv}", f"{origin}{entry.pdf_path}"
         evidence = "oa repository (via OAI-PMH title and first author match)"
-        locations.append(_place(evidence, "repository", page, pdf if entry.corpus_id % 4 else None))
-    return [place | {"is_best": number == 0} for number, place in enumerate(locations)]
+        locations.append(_build_location(evidence, "repository", page, pdf if entry.corpus_id % 4 else None))
+    return [location | {"is_best": number == 0} for number, location in enumerate(locations)]
 
 
-def _place(evidence: str, host: str, page: str, pdf: str | None) -> dict[str, object]:
+def _build_location(evidence: str, host: str, page: str, pdf: str | None) -> dict[str, object]:
     return {
         "endpoint_id": None,
         "evidence": evidence,

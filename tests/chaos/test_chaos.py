@@ -82,7 +82,7 @@ async def test_killed_head_and_node_are_replaced_without_losing_work(corpus: Pat
     except FileNotFoundError as missing:
         pytest.skip(str(missing))
     kinds = ("head", "pools-0")
-    plan = chaos("rayservice", kinds, corpus)._replace(small=True, pods=1, seconds=20.0, storms=False)
+    plan = chaos("rayservice", kinds, corpus)._replace(has_small_pools=True, pods=1, seconds=20.0, with_faults=False)
     outcome = await run(plan, home)
     held(outcome, kinds)
     assert outcome.gave_up == "", summarise(outcome)

@@ -21,14 +21,14 @@ def test_correct_evaluations_are_counted_without_violations() -> None:
     ("told", "broken"),
     [
         (DONE._replace(state="queued"), "without a verdict"),
-        (DONE._replace(leased=True), "still leased"),
+        (DONE._replace(is_leased=True), "still leased"),
         (DONE._replace(events=DONE.events[:2]), "not told of exactly one verdict"),
         (DONE._replace(events=[*DONE.events, (4, "succeeded")]), "not told of exactly one verdict"),
         (DONE._replace(events=[*DONE.events, (4, "failed")]), "not told of exactly one verdict"),
         (DONE._replace(events=[*DONE.events, (4, "progress")]), "told of another verdict than theirs"),
         (DONE._replace(state="failed", problem="why"), "told of another verdict than theirs"),
         (DONE._replace(events=[(1, "queued"), (3, "succeeded")]), "with a gap in their events"),
-        (DONE._replace(reported=False), "done without a report"),
+        (DONE._replace(has_report=False), "done without a report"),
         (DONE._replace(state="failed", events=[(1, "failed")]), "failed without an explanation"),
     ],
 )

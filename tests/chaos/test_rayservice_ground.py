@@ -110,8 +110,8 @@ async def test_dashboard_reports_nothing_alive_while_head_is_unreachable(
     (tmp_path / "token").write_text("secret", "ascii")
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
     head = Dashboard(find_free_port())
-    assert await head.nodes() == frozenset()
-    assert not is_up(await head.applications(), ())
+    assert await head.list_nodes() == frozenset()
+    assert not is_up(await head.get_applications(), ())
     assert not await head.put({})
 
 

@@ -118,7 +118,7 @@ def running_world() -> Iterator[tuple[OutsideWorld, dict[str, dict[str, Any]]]]:
     library = Library(SAMPLE)
     with OutsideWorld(with_limits=False) as world:
         services = [make(library).name for make in SERVICES]
-        yield world, {service: world.knobs(service) for service in services}
+        yield world, {service: world.read_knobs(service) for service in services}
 
 
 @pytest.fixture

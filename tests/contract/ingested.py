@@ -9,7 +9,7 @@ from cluster.settings import IngestSettings, Settings
 from index.records.parquet_records import RecordWithVector, parquet_files, read_records
 from simulator.datasets.editions import Edition, EditionPaper
 from simulator.datasets.process import SimulatedDatasets
-from simulator.datasets.s2_lines import embedding_of, sections_of
+from simulator.datasets.s2_lines import compute_embedding, split_into_sections
 from simulator.datasets.server import KEY
 from simulator.outside.library import Library
 from simulator.outside.sample import SAMPLE
@@ -67,7 +67,7 @@ def s2_must(papers: Iterable[EditionPaper]) -> Told:
             entry.record.venue,
             (entry.doi, entry.arxiv, entry.s2, entry.acl),
             {f"CorpusId:{item}" for item in cited_ids} or None,
-            tuple(sections_of(paper)),
-            tuple(embedding_of(entry.corpus_id, paper.abstract)),
+            tuple(split_into_sections(paper)),
+            tuple(compute_embedding(entry.corpus_id, paper.abstract)),
         )
     return records

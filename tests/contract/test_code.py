@@ -32,7 +32,7 @@ ASK = RequestContext("evaluation", 30.0)
 CLOCK = SystemClock()
 LOOPBACK = FetchingSettings(allow=("127.0.0.0/8",))
 KNOWN = Repositories(Library(SAMPLE))
-FIRST = KNOWN.of_paper[0]
+FIRST = KNOWN.by_paper[0]
 
 
 @pytest.fixture

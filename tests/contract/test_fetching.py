@@ -152,7 +152,7 @@ async def test_host_sending_headers_slowly_times_out(downloader: Downloader) -> 
 async def test_redirect_limit_bounds_the_number_of_requests(world: OutsideWorld, downloader: Downloader) -> None:
     with pytest.raises(DownloadRefused):
         await downloader.read(world.url("hostile/redirects/0"), {"pdf"}, LIMITS)
-    assert world.stats("hostile").requests == LOOPBACK.redirects + 1
+    assert world.read_stats("hostile").requests == LOOPBACK.redirects + 1
 
 
 async def test_body_of_a_redirect_is_not_read(world: OutsideWorld, downloader: Downloader) -> None:
@@ -180,7 +180,7 @@ async def test_loopback_is_refused_without_a_request_when_nothing_is_allowed(wor
         for url in (world.url("hostile/honest.pdf"), world.base_url.replace("127.0.0.1", "localhost") + "/hostile/x"):
             with pytest.raises(AddressRefused, match=r"127\.0\.0\.1|::1"):
                 await strict.read(url, {"pdf"}, LIMITS)
-    assert world.stats("hostile").requests == 0
+    assert world.read_stats("hostile").requests == 0
 
 
 async def test_connection_uses_checked_address_despite_later_dns_changes(world: OutsideWorld) -> None:
@@ -247,7 +247,7 @@ async def test_concurrent_requests_per_host_are_limited(world: OutsideWorld, dow
     world.configure("hostile", latency_mean=0.05)
     reads = (downloader.read(world.url("hostile/honest.pdf"), {"pdf"}, LIMITS) for _ in range(12))
     assert len(await asyncio.gather(*reads)) == 12
-    assert world.stats("hostile").peak_concurrency <= LOOPBACK.connections_per_host
+    assert world.read_stats("hostile").peak_concurrency <= LOOPBACK.connections_per_host
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ async def test_papers_are_fetched_and_read_with_their_references(bench: Bench, p
         entry = LIBRARY.by_id[item.paper_id]
         titles = {section.title for section in item.sections}
         assert {"Abstract", "Introduction", "Related Work", "Method", "Experiments", "Conclusion"} <= titles
-        assert len(item.references) == len(LIBRARY.references(entry))
+        assert len(item.references) == len(LIBRARY.list_references(entry))
 
 
 @pytest.mark.parametrize("parser", ["grobid", "pypdfium2"])
@@ -83,7 +83,7 @@ async def test_cutoff_selects_the_version_published_before_it(bench: Bench, pars
     assert "Version 1 of this manuscript leaves open" in early.replace("\n", " ")
     assert not any("of this manuscript leaves open" in text.replace("\n", " ") for text in said.values())
     assert reason(unread, paper.id) == "no free copy is known to date from before the cutoff"
-    assert bench.world.stats("files").requests == 3  # v1, the newest by its number, the newest without one
+    assert bench.world.read_stats("files").requests == 3  # v1, the newest by its number, the newest without one
 
 
 async def test_undatable_copy_is_not_read_under_a_cutoff(bench: Bench) -> None:
@@ -100,14 +100,14 @@ async def test_later_runs_reuse_downloads_and_parse_results(bench: Bench, most: 
     papers = bench.papers()[:most]
     async with bench.open() as service:
         first = await service.for_run(a_run()).get(papers, OPEN)
-    files, read = bench.world.stats("files"), sum(bench.world.stats(grobid).requests for grobid in GROBIDS)
+    files, read = bench.world.read_stats("files"), sum(bench.world.read_stats(grobid).requests for grobid in GROBIDS)
     assert files.repeated == 0
     async with bench.open() as service:
         run = a_run()
         again = await service.for_run(run).get(papers, OPEN)
     assert again == first
-    assert bench.world.stats("files").requests == files.requests
-    asked = sum(bench.world.stats(grobid).requests for grobid in GROBIDS) - read
+    assert bench.world.read_stats("files").requests == files.requests
+    asked = sum(bench.world.read_stats(grobid).requests for grobid in GROBIDS) - read
     assert asked == 1  # the version
     assert all(use.cached == use.requests for use in run.journal.sources())
 
@@ -116,7 +116,7 @@ async def test_damaged_stored_pdf_is_downloaded_again_and_parsed(bench: Bench) -
     papers = bench.papers()[:1]
     async with bench.open() as service:
         first = await service.for_run(a_run()).get(papers, OPEN)
-    requests = bench.world.stats("files").requests
+    requests = bench.world.read_stats("files").requests
     (stored,) = bench.store.rglob("documents/*/*.pdf")
     whole = stored.read_bytes()
     stored.write_bytes(whole[: len(whole) // 2])
@@ -124,7 +124,7 @@ async def test_damaged_stored_pdf_is_downloaded_again_and_parsed(bench: Bench) -
     async with bench.open() as service:
         again = await service.for_run(a_run()).get(papers, OPEN)
     assert again == first
-    assert bench.world.stats("files").requests == requests + 1
+    assert bench.world.read_stats("files").requests == requests + 1
     assert stored.read_bytes() == whole
 
 
@@ -135,7 +135,7 @@ async def test_concurrent_runs_share_a_single_download_per_paper(bench: Bench) -
         runs = [service.for_run(a_run()) for _ in range(200)]
         answers = await asyncio.gather(*(run.get(papers, OPEN) for run in runs))
     assert all(len(texts(answer)) == len(papers) for answer in answers)
-    assert bench.world.stats("files").requests == len(papers)
+    assert bench.world.read_stats("files").requests == len(papers)
 
 
 async def test_two_processes_over_one_store_fetch_each_document_once(bench: Bench) -> None:
@@ -148,7 +148,7 @@ async def test_two_processes_over_one_store_fetch_each_document_once(bench: Benc
     ):
         answers = await asyncio.gather(one.for_run(a_run()).get(papers, OPEN), other.for_run(a_run()).get(papers, OPEN))
     assert [len(texts(answer)) for answer in answers] == [len(papers)] * 2
-    assert bench.world.stats("files").requests == len(papers)
+    assert bench.world.read_stats("files").requests == len(papers)
 
 
 async def test_slow_paper_is_absent_but_served_to_the_next_run(bench: Bench) -> None:
@@ -160,7 +160,7 @@ async def test_slow_paper_is_absent_but_served_to_the_next_run(bench: Bench) -> 
         patient = service.for_run(a_run())
         while not texts(await patient.get([paper], OPEN)):
             pass
-    assert bench.world.stats("files").requests == 1
+    assert bench.world.read_stats("files").requests == 1
 
 
 async def test_evaluation_stops_waiting_for_papers_at_its_time_limit(bench: Bench) -> None:
@@ -178,7 +178,7 @@ async def test_abandoned_downloads_are_not_started(bench: Bench) -> None:
     async with bench.open(at_once=1, paper_seconds=0.2) as service:
         assert not texts(await service.for_run(a_run()).get(papers, OPEN))
         await asyncio.gather(*(service.for_run(a_run()).get(papers[:1], OPEN) for _ in range(3)))
-    assert bench.world.stats("files").requests <= 2
+    assert bench.world.read_stats("files").requests <= 2
 
 
 async def test_local_texts_are_preferred_and_all_sources_are_journalled(bench: Bench) -> None:
@@ -232,7 +232,7 @@ async def test_hostile_documents_end_in_typed_cached_failures(bench: Bench, grob
     limits = PdfLimits(memory_bytes=600_000_000, cpu_seconds=20)
     async with bench.open(with_grobid=grobid, pdf=limits) as service:
         answers = await service.for_run(run).get([bench.hostile(kind) for kind in HOSTILE], OPEN)
-        requests = bench.world.stats("files").requests
+        requests = bench.world.read_stats("files").requests
         assert await service.for_run(a_run()).get([bench.hostile(kind) for kind in HOSTILE], OPEN) == answers
     assert {kind: reason(answers, kind) for kind in HOSTILE} == {
         "bomb": "a document could not be parsed (broken parser)",
@@ -248,7 +248,7 @@ async def test_hostile_documents_end_in_typed_cached_failures(bench: Bench, grob
     measured = [{"parser": "pypdfium2", "cause": cause} for cause in causes]
     assert all(REGISTRY.get_sample_value("assayer_full_text_parse_failures_total", labels) for labels in measured)
     assert requests == len(HOSTILE)
-    assert bench.world.stats("files").requests == requests
+    assert bench.world.read_stats("files").requests == requests
     assert psutil.Process().memory_info().rss - before < 300_000_000
     assert not [child for child in psutil.Process().children() if "pdf_parser" in " ".join(child.cmdline())]
 
@@ -273,7 +273,7 @@ async def test_unreachable_grobid_is_replaced_and_used_again_later(bench: Bench)
     async with bench.open() as service:
         answers = await service.for_run(a_run()).get(papers, OPEN)
     assert {text.parser for text in texts(answers)} == {"grobid"}
-    assert bench.world.stats("files").requests == len(papers)
+    assert bench.world.read_stats("files").requests == len(papers)
 
 
 async def test_new_grobid_version_parses_stored_papers_again(bench: Bench) -> None:
@@ -315,7 +315,7 @@ async def test_arxiv_downloads_are_serialized_and_spaced_across_processes(bench:
             one.for_run(a_run()).get(papers[:3], OPEN), other.for_run(a_run()).get(papers[3:], OPEN)
         )
     assert [len(texts(answer)) for answer in answers] == [3, 3]
-    stats = bench.world.stats("files")
+    stats = bench.world.read_stats("files")
     assert stats.requests == len(papers)
     assert stats.least_spacing is not None
     assert stats.least_spacing >= 0.3
@@ -340,7 +340,7 @@ async def test_failed_download_is_retried_only_after_its_waiting_time(bench: Ben
         async with bench.open(retry_failed=wait, copies=1) as service:
             answers = await service.for_run(a_run()).get(papers, OPEN)
             assert reason(answers, papers[0].id) == "a download failed"
-        assert bench.world.stats("files").requests == requests
+        assert bench.world.read_stats("files").requests == requests
 
 
 async def test_invisible_text_in_a_paper_is_removed_and_flagged() -> None:

@@ -17,7 +17,7 @@ from prometheus_client import REGISTRY
 from assayer.errors import ConfigurationError, ParserUnavailable, Unreadable
 from simulator.outside.grobid import GrobidKnobs
 from simulator.outside.library import Library
-from simulator.outside.pdfs import paper_pdf
+from simulator.outside.pdfs import build_paper_pdf
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
 from tests.polling import wait_until_async
@@ -29,7 +29,7 @@ NAMES = ("grobid_1", "grobid_2", "grobid_3")
 CLIENTS = get_args(GrobidSettings.model_fields["client"].annotation)
 LIBRARY = Library(SAMPLE)
 TITLES = [entry.record.title for entry in LIBRARY.entries]
-PDFS = [paper_pdf(entry, LIBRARY.references(entry)) for entry in LIBRARY.entries]
+PDFS = [build_paper_pdf(entry, LIBRARY.list_references(entry)) for entry in LIBRARY.entries]
 
 
 @pytest.fixture(params=CLIENTS)
@@ -76,7 +76,7 @@ async def titles(pool: GrobidPool, pdfs: list[bytes]) -> list[str]:
 
 async def test_documents_are_distributed_and_returned_in_order(world: OutsideWorld, pool: GrobidPool) -> None:
     assert await titles(pool, PDFS) == TITLES
-    stats = [world.stats(name) for name in NAMES]
+    stats = [world.read_stats(name) for name in NAMES]
     assert sum(stat.by_status["200"] for stat in stats) == len(PDFS)
     assert all(stat.requests >= 4 for stat in stats)  # at the start all slots of all servers are free
 
@@ -85,7 +85,7 @@ async def test_busy_503_responses_are_waited_out(world: OutsideWorld, pool: Grob
     for name in NAMES:
         world.configure(name, busy_rate=0.5)
     assert await titles(pool, PDFS) == TITLES
-    assert sum(world.stats(name).by_status.get("503", 0) for name in NAMES) > 10
+    assert sum(world.read_stats(name).by_status.get("503", 0) for name in NAMES) > 10
 
 
 async def test_documents_survive_dying_server_and_it_is_used_after_recovery(
@@ -95,13 +95,13 @@ async def test_documents_survive_dying_server_and_it_is_used_after_recovery(
         world.configure(name, parse_mean=0.1)
     world.configure("grobid_2", parse_mean=60.0)  # so that it is at work when it dies
     work = asyncio.create_task(titles(pool, PDFS))
-    await wait_until_async(lambda: asyncio.to_thread(world.stats, "grobid_2"), lambda stats: stats.in_flight > 0)
+    await wait_until_async(lambda: asyncio.to_thread(world.read_stats, "grobid_2"), lambda stats: stats.in_flight > 0)
     world.configure("grobid_2", dead=True)
     assert await work == TITLES
-    assert world.stats("grobid_2").by_operation["isalive"] >= 1
+    assert world.read_stats("grobid_2").by_operation["isalive"] >= 1
     world.configure("grobid_2", dead=False, parse_mean=0.1)
     world.reset()
-    while not world.stats("grobid_2").by_operation.get("process_fulltext_document"):
+    while not world.read_stats("grobid_2").by_operation.get("process_fulltext_document"):
         assert await titles(pool, PDFS[:12]) == TITLES[:12]
 
 
@@ -130,7 +130,7 @@ async def test_slow_but_healthy_server_keeps_its_document(world: OutsideWorld, q
         world.configure(name, parse_mean=1.0)
     async with GrobidPool(with_(quick, look_seconds=0.1, alive_seconds=30.0)) as patient:
         assert await titles(patient, PDFS[:1]) == TITLES[:1]
-    stats = [world.stats(name).by_operation for name in NAMES]
+    stats = [world.read_stats(name).by_operation for name in NAMES]
     assert sum(stat.get("process_fulltext_document", 0) for stat in stats) == 1
     assert sum(stat.get("isalive", 0) for stat in stats) >= 1
 
@@ -199,7 +199,7 @@ async def test_cancelled_documents_give_their_slots_back(world: OutsideWorld, po
     tasks = [asyncio.create_task(pool.parse(pdf, "paper", 120.0)) for pdf in PDFS[:30]]
 
     def in_flight() -> int:
-        return sum(world.stats(name).in_flight for name in NAMES)
+        return sum(world.read_stats(name).in_flight for name in NAMES)
 
     await wait_until_async(lambda: asyncio.to_thread(in_flight), lambda number: number >= 12)
     for task in tasks:

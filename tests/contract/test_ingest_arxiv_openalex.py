@@ -75,7 +75,7 @@ async def test_next_harvest_resumes_after_the_last_and_lists_deletions(
 ) -> None:
     await _harvest(tmp_path, services, SEPTEMBER, dt.date(2026, 10, 31))
     assert _arxiv(tmp_path / "records") == _arxiv_must(FIRST)
-    services.turn(2)
+    services.change_edition(2)
     await _harvest(tmp_path, services, None, NOVEMBER)
     before, after = _arxiv_must(FIRST), _arxiv_must(SECOND)
     assert _arxiv(tmp_path / "records") == after
@@ -117,7 +117,7 @@ async def test_next_snapshot_yields_changes_and_deletions(services: SimulatedDat
     manifest = f"{services.base_url}/openalex/works/manifest.json"
     await ingest_openalex(str(tmp_path), manifest, [], settings(services), ignore)
     assert _openalex(tmp_path / "records") == _openalex_must(FIRST)
-    services.turn(2)
+    services.change_edition(2)
     await ingest_openalex(str(tmp_path), manifest, [], settings(services), ignore)
     before, after = _openalex_must(FIRST), _openalex_must(SECOND)
     assert _openalex(tmp_path / "records") == after

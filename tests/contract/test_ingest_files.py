@@ -198,7 +198,7 @@ def test_run_killed_at_any_point_is_completed_by_the_next(
 @pytest.mark.slow
 def test_changes_survive_a_killed_diff(services: SimulatedDatasets, tmp_path: Path) -> None:
     _finished(services, tmp_path, 1)
-    services.turn(2)
+    services.change_edition(2)
     _killed_at(services, tmp_path, 1, "upserts/*.parquet", 2)
     _finished(services, tmp_path, 1)
     before, after = s2_must(FIRST.papers.values()), s2_must(SECOND.papers.values())

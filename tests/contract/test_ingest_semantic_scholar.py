@@ -58,7 +58,7 @@ async def test_expired_links_busy_servers_and_broken_downloads_are_recovered(
 ) -> None:
     with SimulatedDatasets(faults=FAULTS) as services:
         await _ingest(tmp_path, settings(services))
-        requests = services.requests()
+        requests = services.count_requests()
     assert _told(read(tmp_path / "records")) == s2_must(FIRST.papers.values())
     delivered = {path: count for path, count in requests.items() if path.startswith("delivered ")}
     assert set(delivered.values()) == {2}, "each file was broken off once and gone on with once"
@@ -66,16 +66,16 @@ async def test_expired_links_busy_servers_and_broken_downloads_are_recovered(
 
 async def test_a_second_run_fetches_no_file_and_changes_nothing(services: SimulatedDatasets, tmp_path: Path) -> None:
     await _ingest(tmp_path, settings(services))
-    before = services.requests()
+    before = services.count_requests()
     summary = await _ingest(tmp_path, settings(services))
-    fetched = {path for path, count in services.requests().items() if count > before.get(path, 0)}
+    fetched = {path for path, count in services.count_requests().items() if count > before.get(path, 0)}
     assert not any(path.startswith("/s3/") for path in fetched)
     assert (summary.taken, summary.parts) == (0, 0)
 
 
 async def test_next_release_yields_upserts_and_deletions(services: SimulatedDatasets, tmp_path: Path) -> None:
     await _ingest(tmp_path, settings(services))
-    services.turn(2)
+    services.change_edition(2)
     await _ingest(tmp_path, settings(services))
     before, after = s2_must(FIRST.papers.values()), s2_must(SECOND.papers.values())
     assert _told(read(tmp_path / "records")) == after
@@ -87,7 +87,7 @@ async def test_next_release_yields_upserts_and_deletions(services: SimulatedData
 @pytest.mark.slow
 async def test_unconsumed_changes_survive_the_next_run(services: SimulatedDatasets, tmp_path: Path) -> None:
     await _ingest(tmp_path, settings(services))
-    services.turn(2)
+    services.change_edition(2)
     await _ingest(tmp_path, settings(services))
     pending, gone = _told(upserts(tmp_path)), deletions(tmp_path)
     await _ingest(tmp_path, settings(services))
@@ -106,7 +106,7 @@ async def test_dataset_added_later_is_fetched_and_brought_up_to_date(
     services: SimulatedDatasets, tmp_path: Path
 ) -> None:
     await _ingest(tmp_path, settings(services), ("papers", "abstracts"))
-    services.turn(2)
+    services.change_edition(2)
     await _ingest(tmp_path, settings(services))
     assert _told(read(tmp_path / "records")) == s2_must(SECOND.papers.values())
 
@@ -120,7 +120,7 @@ async def test_files_of_a_known_release_are_updated_by_diffs(services: Simulated
     to, wanted = tmp_path / "to", settings(services)
     await ingest_s2_files(str(to), str(tmp_path / "files"), RELEASES[1], wanted, ignore)
     assert _told(read(to / "records")) == s2_must(FIRST.papers.values())
-    services.turn(2)
+    services.change_edition(2)
     await _ingest(to, wanted)
     assert _told(read(to / "records")) == s2_must(SECOND.papers.values())
 
@@ -160,7 +160,7 @@ async def test_newer_s2orc_edition_wins_and_older_fills_gaps(services: Simulated
 
 async def test_folder_keeps_its_original_datasets(services: SimulatedDatasets, tmp_path: Path) -> None:
     await _ingest(tmp_path, settings(services), ("papers", "abstracts"))
-    services.turn(2)
+    services.change_edition(2)
     await _ingest(tmp_path, settings(services), ())
     assert {path.name for path in (tmp_path / "raw").iterdir()} == {"papers", "abstracts"}
     assert {record.id for record, _ in read(tmp_path / "records")} == s2_must(SECOND.papers.values()).keys()
@@ -177,7 +177,7 @@ async def test_missing_api_key_is_rejected_before_any_request(services: Simulate
     keyless = wanted.model_copy(update={"s2": wanted.s2.model_copy(update={"api_key": SecretStr("")})})
     with pytest.raises(ConfigurationError, match="require an API key"):
         await _ingest(tmp_path, keyless)
-    assert not any(path.startswith("/datasets/") for path in services.requests())
+    assert not any(path.startswith("/datasets/") for path in services.count_requests())
 
 
 async def test_wrong_api_key_is_reported(services: SimulatedDatasets, tmp_path: Path) -> None:

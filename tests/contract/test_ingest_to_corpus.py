@@ -45,7 +45,7 @@ async def test_a_release_becomes_a_corpus_and_its_diff_the_next_version(
     assert built.manifest.total("full_texts") > 0
     assert built.manifest.total("with_references") > 0
 
-    services.turn(2)
+    services.change_edition(2)
     await ingest_s2_release(str(folder), "latest", DATASETS, _settings(services), ignore)
     delta = read_delta([folder / "upserts"], folder / "deletions.txt", EMBEDDER)
     updated = await update_corpus(delta, directory, EMBEDDER)

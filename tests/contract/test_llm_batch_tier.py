@@ -33,7 +33,7 @@ def simulated(simulator: Simulator) -> Simulator:
 async def test_requests_of_several_runs_share_a_half_price_batch(simulated: Simulator, database: Database) -> None:
     async with open_stand(simulated, database) as stand:
         answers = await ask_all(stand.gateway, [overnight_run(f"run{number}") for number in range(4)], 5)
-        stats = simulated.stats()
+        stats = simulated.read_stats()
         assert (stats.batches, stats.batch_answers, stats.requests) == (1, 20, 0)
         assert isinstance(stand.answers, InMemoryAnswerStore)
         paid = sum(row.record.cost_usd or 0.0 for row in stand.answers.ledger)
@@ -41,7 +41,7 @@ async def test_requests_of_several_runs_share_a_half_price_batch(simulated: Simu
         assert {answer.record.attempts for answer in answers} == {1}
         again = await ask_all(stand.gateway, [overnight_run("later")], 5)
     assert all(answer.record.cached for answer in again)
-    assert simulated.stats().batches == 1
+    assert simulated.read_stats().batches == 1
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ async def test_requests_unanswered_by_batch_use_live_endpoint_without_double_pay
         answers = await ask_all(stand.gateway, [overnight_run()], 20)
         assert isinstance(stand.answers, InMemoryAnswerStore)
         paid = sum(row.record.cost_usd or 0.0 for row in stand.answers.ledger)
-    stats = simulated.stats()
+    stats = simulated.read_stats()
     assert len(answers) == 20
     assert stats.requests in live
     assert stats.repeated_answers == 0
@@ -77,7 +77,7 @@ async def test_batch_past_deadline_is_cancelled_and_live_endpoint_takes_over(
     simulated.configure(batch_seconds=600.0)
     async with open_stand(simulated, database) as stand:
         await ask_all(stand.gateway, [overnight_run(seconds=1.5)], 6)
-    stats = simulated.stats()
+    stats = simulated.read_stats()
     assert (stats.batches, stats.repeated_answers) == (1, 0)
     assert stats.answered == 6
     assert stats.batch_answers < 6
@@ -86,7 +86,7 @@ async def test_batch_past_deadline_is_cancelled_and_live_endpoint_takes_over(
 async def test_requests_past_their_deadline_skip_the_batch(simulated: Simulator, database: Database) -> None:
     async with open_stand(simulated, database) as stand:
         await ask_all(stand.gateway, [overnight_run(seconds=-1)], 3)
-    assert (simulated.stats().requests, simulated.stats().batches) == (3, 0)
+    assert (simulated.read_stats().requests, simulated.read_stats().batches) == (3, 0)
 
 
 async def test_urgent_request_does_not_wait_for_identical_batched_request(
@@ -96,7 +96,7 @@ async def test_urgent_request_does_not_wait_for_identical_batched_request(
     simulated.configure(batch_seconds=600.0)
     async with open_stand(simulated, database) as stand:
         waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run()], 1))
-        await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 1)
+        await wait_until_async(lambda: asyncio.to_thread(simulated.read_stats), lambda stats: stats.batches == 1)
         answer = await stand.gateway.run(WEIGHING, a_question(the_statement(0)), a_run("urgent"))
         assert not answer.record.cached
         assert not waiting.done()
@@ -108,13 +108,13 @@ async def test_cancelled_caller_pays_nothing_and_finds_answer_later(simulated: S
     simulated.configure(batch_seconds=0.5)
     async with open_stand(simulated, database) as stand:
         waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run()], 4))
-        await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 1)
+        await wait_until_async(lambda: asyncio.to_thread(simulated.read_stats), lambda stats: stats.batches == 1)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         await ask_all(stand.gateway, [overnight_run()], 4)
         assert isinstance(stand.answers, InMemoryAnswerStore)
         paid = [row.record.cost_usd for row in stand.answers.ledger]
-    assert simulated.stats().batch_answers == 4
+    assert simulated.read_stats().batch_answers == 4
     assert sorted(cost > 0 for cost in paid if cost is not None) == [False] * 4 + [True] * 4
 
 
@@ -122,14 +122,14 @@ async def test_caller_cancelled_between_answer_and_repair_pays_once(simulated: S
     simulated.configure(answer_fault_rate=0.5, answer_faults={"invalid_json": 1.0}, batch_seconds=0.3)
     async with open_stand(simulated, database) as stand:
         waiting = asyncio.create_task(ask_all(stand.gateway, [overnight_run("one")], 12))
-        await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 2)
+        await wait_until_async(lambda: asyncio.to_thread(simulated.read_stats), lambda stats: stats.batches == 2)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         ended = await asyncio.gather(*ask_each(stand.gateway, [overnight_run("two")], 12), return_exceptions=True)
         assert isinstance(stand.answers, InMemoryAnswerStore)
         records = [row.record for row in stand.answers.ledger]
     assert {type(item) for item in ended} == {Answer, MalformedAnswer}, "half the answers are faulty, so some are lost"
-    stats, paid = simulated.stats(), sum(record.cost_usd or 0.0 for record in records if not record.cached)
+    stats, paid = simulated.read_stats(), sum(record.cost_usd or 0.0 for record in records if not record.cached)
     assert max(record.attempts for record in records) > 1
     assert paid == pytest.approx((2.0 * stats.billed_prompt_tokens + 10.0 * stats.billed_completion_tokens) / 1e6)
 
@@ -143,7 +143,7 @@ async def test_processes_sharing_a_database_send_and_pay_each_request_once(
         await asyncio.gather(
             ask_all(one.gateway, [overnight_run("one")], 8), ask_all(two.gateway, [overnight_run("two")], 8)
         )
-    stats = simulated.stats()
+    stats = simulated.read_stats()
     rows = [*await PgLedger(database).list_rows("one"), *await PgLedger(database).list_rows("two")]
     paid = sum(row.record.cost_usd or 0.0 for row in rows if not row.record.cached)
     assert stats.repeated_answers == 0
@@ -165,7 +165,7 @@ class ForgetfulBook(PgBatchBook):
 async def test_unrecorded_batch_is_found_at_the_endpoint(simulated: Simulator, database: Database) -> None:
     async with open_stand(simulated, database, book=ForgetfulBook(database, "endpoint")) as stand:
         await ask_all(stand.gateway, [overnight_run()], 8)
-    stats = simulated.stats()
+    stats = simulated.read_stats()
     assert (stats.batches, stats.batch_answers, stats.repeated_answers) == (1, 8, 0)
 
 
@@ -196,14 +196,14 @@ async def test_batch_of_a_killed_process_is_found_and_not_resent(
     root = Path(__file__).parents[2]
     arguments = ("-c", _CHILD, simulated.base_url, database_url)
     child = await asyncio.create_subprocess_exec(sys.executable, *arguments, cwd=root)
-    await wait_until_async(lambda: asyncio.to_thread(simulated.stats), lambda stats: stats.batches == 1)
+    await wait_until_async(lambda: asyncio.to_thread(simulated.read_stats), lambda stats: stats.batches == 1)
     child.kill()
     await child.wait()
     await database.execute("DELETE FROM reply_claims")  # they expire by themselves, in less than a minute
     book = PgBatchBook(database, "endpoint")
     async with open_stand(simulated, database, PgAnswerCache(database), book, PgClaims(database)) as stand:
         await ask_all(stand.gateway, [overnight_run("one"), overnight_run("two")], 6)
-    stats = simulated.stats()
+    stats = simulated.read_stats()
     assert (stats.batches, stats.batch_answers, stats.requests, stats.repeated_answers) == (1, 12, 0, 0)
     rows = [*await PgLedger(database).list_rows("one"), *await PgLedger(database).list_rows("two")]
     paid = sum(row.record.cost_usd or 0.0 for row in rows)

@@ -39,7 +39,7 @@ def test_request_over_rate_limit_gets_429_with_retry_after(
     assert (first.status, second.status) == (200, 429)
     assert 90 <= int(second.headers["retry-after"]) <= 100
     assert json.loads(second.body)["code"] == "429"
-    stats = world.stats(SERVICE)
+    stats = world.read_stats(SERVICE)
     assert (stats.requests, stats.over_limit, stats.by_status) == (2, 1, {"200": 1, "429": 1})
     assert stats.least_spacing is not None
     assert stats.least_spacing == pytest.approx(stats.arrivals[1] - stats.arrivals[0], abs=1e-4)
@@ -54,7 +54,7 @@ def test_reset_restores_the_daily_budget(world: OutsideWorld) -> None:
     world.configure(SERVICE, per_day=2)
     assert [ask(world).status for _ in range(3)] == [200, 200, 429]
     world.reset()
-    assert world.stats(SERVICE).requests == 0
+    assert world.read_stats(SERVICE).requests == 0
     assert ask(world).status == 200
 
 
@@ -63,13 +63,13 @@ def test_request_over_connection_limit_is_rejected(world: OutsideWorld) -> None:
     address = urlsplit(world.base_url)
     waiting = http.client.HTTPConnection(address.hostname or "", address.port, timeout=20)
     waiting.request("GET", SEARCH)
-    while not world.stats(SERVICE).in_flight:
+    while not world.read_stats(SERVICE).in_flight:
         continue
     assert ask(world).status == 429
     waiting.close()
-    while world.stats(SERVICE).in_flight:
+    while world.read_stats(SERVICE).in_flight:
         continue
-    stats = world.stats(SERVICE)
+    stats = world.read_stats(SERVICE)
     assert (stats.over_limit, stats.peak_concurrency, stats.abandoned) == (1, 2, 1)
 
 
@@ -92,7 +92,7 @@ def fates(world: OutsideWorld, asked: int) -> list[str]:
 def test_injected_faults_match_their_rates_and_repeat_after_reset(world: OutsideWorld) -> None:
     world.configure(SERVICE, rate_limit_rate=0.1, server_error_rate=0.1, drop_rate=0.1, malformed_rate=0.1)
     first = fates(world, 200)
-    stats = world.stats(SERVICE)
+    stats = world.read_stats(SERVICE)
     world.reset()
     assert fates(world, 200) == first
     for kind, heard in (("rate_limited", "429"), ("dropped", "dropped"), ("malformed", "malformed")):
@@ -114,14 +114,17 @@ def test_invalid_settings_and_unknown_services_are_rejected(world: OutsideWorld)
     with pytest.raises(ValueError, match="together"):
         world.configure(SERVICE, drop_rate=0.9, malformed_rate=0.9)
     with pytest.raises(ValueError, match="Unknown service 'x'"):
-        world.stats("x")
-    assert world.knobs(SERVICE)["drop_rate"] == 0
+        world.read_stats("x")
+    assert world.read_knobs(SERVICE)["drop_rate"] == 0
 
 
 def test_real_rate_limits_are_the_defaults() -> None:
     with OutsideWorld(knobs={"arxiv": {"latency_mean": 0.0}}) as world:
-        assert world.knobs(SERVICE)["per_second"] == 1.0
-        assert (world.knobs("arxiv")["per_second"], world.knobs("arxiv")["concurrent"]) == (pytest.approx(1 / 3), 1)
+        assert world.read_knobs(SERVICE)["per_second"] == 1.0
+        assert (world.read_knobs("arxiv")["per_second"], world.read_knobs("arxiv")["concurrent"]) == (
+            pytest.approx(1 / 3),
+            1,
+        )
 
 
 def test_unreadable_papers_file_aborts_start_with_reason(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from cluster import settings_loading
 from cluster.cli.main import app
 from simulator.outside.library import Library
-from simulator.outside.pdfs import paper_pdf
+from simulator.outside.pdfs import build_paper_pdf
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
-from simulator.outside.teis import ENTITY_BOMB, paper_tei
+from simulator.outside.teis import ENTITY_BOMB, build_paper_tei
 from tests.constants import CONSTANTS
 from tests.e2e.program import Program, reading
 from tests.unit.tei_files import REAL_TEI, needs_real_tei, tei_document
@@ -27,7 +27,7 @@ from workers.sandbox.tei_converter import convert
 
 LIBRARY = Library(SAMPLE)
 ENTRIES = LIBRARY.entries[:12]
-TEIS = [paper_tei(entry, LIBRARY.references(entry), "0.9.1").encode() for entry in ENTRIES]
+TEIS = [build_paper_tei(entry, LIBRARY.list_references(entry), "0.9.1").encode() for entry in ENTRIES]
 NAME = "grobid_1"
 
 
@@ -55,7 +55,7 @@ def words(text: str) -> list[str]:
 
 def test_pdf_is_read_once_and_saved_in_each_form(configured_world: OutsideWorld) -> None:
     entry = ENTRIES[0]
-    Path("bees.pdf").write_bytes(paper_pdf(entry, LIBRARY.references(entry)))
+    Path("bees.pdf").write_bytes(build_paper_pdf(entry, LIBRARY.list_references(entry)))
     code, out, _ = run("bees.pdf", "--format", "tei", "--format", "json", "--format", "markdown")
     assert (code, out.split()) == (0, ["out/bees.tei.xml", "out/bees.json", "out/bees.md"])
     saved = Path("out/bees.tei.xml").read_bytes()
@@ -63,13 +63,13 @@ def test_pdf_is_read_once_and_saved_in_each_form(configured_world: OutsideWorld)
     assert json.loads(Path("out/bees.json").read_text())["biblio"]["title"] == entry.record.title
     assert Path("out/bees.md").read_text().startswith(f"# {entry.record.title}\n")
     assert run("bees.pdf", "--out", "again")[0] == 0
-    assert configured_world.stats(NAME).by_operation["process_fulltext_document"] == 1
+    assert configured_world.read_stats(NAME).by_operation["process_fulltext_document"] == 1
 
 
 def test_previously_parsed_paper_is_served_without_a_server(
     configured_world: OutsideWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = (paper_pdf(entry, LIBRARY.references(entry)) for entry in ENTRIES[:2])
+    first, second = (build_paper_pdf(entry, LIBRARY.list_references(entry)) for entry in ENTRIES[:2])
     Path("first.pdf").write_bytes(first)
     Path("second.pdf").write_bytes(second)
     assert run("first.pdf", "--format", "tei")[0] == 0

@@ -31,7 +31,7 @@ async def test_kept_opinions_are_reused_and_simulated_results_labelled(scorer: s
             await ask_opinions(gateway, "Good?", ITEMS[:3], task, Budget(), kept)
             again = OutcomeFile(path, OpinionOutcome, {})
             await ask_opinions(gateway, "Good?", ITEMS, task, Budget(), again)
-        asked = simulator.stats()
+        asked = simulator.read_stats()
     values = np.array([again.get_outcome(item.id, 0).value for item in ITEMS], np.float64)
     assert not np.isnan(values).any()
     assert ((values >= 0) & (values <= 100)).all()

@@ -70,9 +70,9 @@ async def test_model_answers_are_kept_and_budget_limited_probes_reported(tmp_pat
         async with LlmGateway(LlmSettings.model_validate(settings), InMemoryAnswerStore(), SystemClock()) as gateway:
             kept = OutcomeFile(path, ProbeOutcome, {})
             await ask_rewards(gateway, _DEFAULT, probes, Budget(), kept)
-            asked = simulated.stats().requests
+            asked = simulated.read_stats().requests
             await ask_rewards(gateway, _DEFAULT, probes, Budget(), OutcomeFile(path, ProbeOutcome, {}))
-            assert simulated.stats().requests == asked
+            assert simulated.read_stats().requests == asked
             assert {outcome.value for outcome in kept.outcomes} <= {0, 1}
             poor = OutcomeFile(tmp_path / "poor.jsonl", ProbeOutcome, {})
             changed = [
@@ -111,8 +111,8 @@ def test_cost_is_reported_before_asking_and_limit_holds(
         said = capsys.readouterr().out
         assert "cost about $" in said
         assert "Not started: above the limit of $0.00." in said
-        assert simulated.stats().requests == 0
+        assert simulated.read_stats().requests == 0
         assert main([*asked, "5"]) == 0
         said = capsys.readouterr().out
         assert said.index("cost about $") < said.index("## two-analysts-evaluator, seats of endpoint")
-        assert simulated.stats().requests > 0
+        assert simulated.read_stats().requests > 0

@@ -30,9 +30,9 @@ async def test_every_claim_is_asked_about_once_and_kept(tmp_path: Path) -> None:
         gateway = LlmGateway(LlmSettings.model_validate(settings), InMemoryAnswerStore(), SystemClock())
         kept = OutcomeFile(path, SupportOutcomes, {})
         await ask_support(gateway, calls, Budget(), kept)
-        asked = simulated.stats().requests
+        asked = simulated.read_stats().requests
         await ask_support(gateway, calls, Budget(), OutcomeFile(path, SupportOutcomes, {}))
-        assert simulated.stats().requests == asked
+        assert simulated.read_stats().requests == asked
         await gateway.aclose()
     assert len(kept.outcomes) == len(calls) == math.ceil(len(claims) / CLAIMS_PER_CALL)
     found = [outcome for item in kept.outcomes for outcome in item.outcomes.values()]

@@ -53,10 +53,10 @@ def test_plain_json_mode_follows_a_schema_in_the_prompt(client: openai.OpenAI) -
 def test_sampled_answers_differ_and_are_not_counted_as_repeats(client: openai.OpenAI, simulator: Simulator) -> None:
     said = [ask(client, temperature=0.8).choices[0].message.content for _ in range(3)]
     assert len(set(said)) == 3
-    assert simulator.stats().repeated_prompts == 0
+    assert simulator.read_stats().repeated_prompts == 0
     again = [ask(client, temperature=0).choices[0].message.content for _ in range(2)]
     assert len(set(again)) == 1
-    assert simulator.stats().repeated_prompts == 2
+    assert simulator.read_stats().repeated_prompts == 2
 
 
 def test_answer_longer_than_max_tokens_is_cut(client: openai.OpenAI, simulator: Simulator) -> None:
@@ -65,7 +65,7 @@ def test_answer_longer_than_max_tokens_is_cut(client: openai.OpenAI, simulator: 
     assert cut.choices[0].finish_reason == "length"
     assert cut.choices[0].message.content == whole[:80]
     assert cut.usage.completion_tokens == 20
-    assert simulator.stats().cut_by_max_tokens == 1
+    assert simulator.read_stats().cut_by_max_tokens == 1
 
 
 def test_wrong_key_is_refused_and_not_echoed(client: openai.OpenAI, simulator: Simulator) -> None:

@@ -71,7 +71,7 @@ def test_batch_lines_are_all_answered_out_of_order_at_half_price(client: openai.
     assert names != [f"question-{number}" for number in range(20)]
     assert all(line["response"]["body"]["choices"][0]["message"]["content"] for line in answers)
     assert batch.metadata == {"night": "one"}
-    stats = simulated.stats()
+    stats = simulated.read_stats()
     assert stats.batch_answers == stats.answered == 20
     assert stats.billed_prompt_tokens == stats.prompt_tokens / 2
 

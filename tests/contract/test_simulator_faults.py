@@ -26,7 +26,7 @@ def test_rate_limit_response_includes_retry_after(client: openai.OpenAI, simulat
         ask(client)
     assert refused.value.response.headers["retry-after"] == "0.25"
     assert refused.value.code == "rate_limit_exceeded"
-    assert simulator.stats().injected == {"rate_limited": 1}
+    assert simulator.read_stats().injected == {"rate_limited": 1}
 
 
 def test_injected_server_errors_vary_in_status_code(client: openai.OpenAI, simulator: Simulator) -> None:
@@ -34,7 +34,7 @@ def test_injected_server_errors_vary_in_status_code(client: openai.OpenAI, simul
     for number in range(20):
         with pytest.raises(openai.InternalServerError):
             ask(client, f"{number}")
-    stats = simulator.stats()
+    stats = simulator.read_stats()
     assert set(stats.by_status) == {"500", "502", "503"}
     assert stats.injected == {"server_error": 20}
 
@@ -46,7 +46,7 @@ def test_dropped_connections_raise_connection_errors_and_are_counted(
     for number in range(10):
         with pytest.raises(openai.APIConnectionError):
             ask(client, f"{number}")
-    stats = simulator.stats()
+    stats = simulator.read_stats()
     assert stats.injected == {"dropped": 10}
     assert (stats.answered, stats.in_flight, stats.by_status) == (0, 0, {})
     simulator.configure(drop_rate=0)
@@ -72,7 +72,7 @@ def _usable(content: str | None) -> bool:
 def test_answer_faults_match_the_counters(client: openai.OpenAI, simulator: Simulator) -> None:
     simulator.configure(answer_fault_rate=0.6)
     outcomes = _outcomes(client)
-    injected = simulator.stats().injected
+    injected = simulator.read_stats().injected
     assert set(injected) <= set(ANSWER_FAULTS)
     assert len(injected) >= 8
     harmful = sum(count for kind, count in injected.items() if kind not in HARMLESS)
@@ -96,7 +96,7 @@ def test_same_requests_after_reset_get_the_same_faults(client: openai.OpenAI, si
 
 def test_counters_add_up_to_what_the_client_saw(client: openai.OpenAI, simulator: Simulator) -> None:
     usages = [ask(client, f"{QUESTION} {number % 3}").usage for number in range(5)]
-    stats = simulator.stats()
+    stats = simulator.read_stats()
     assert (stats.requests, stats.answered, stats.distinct_prompts) == (5, 5, 3)
     assert (stats.repeated_prompts, stats.repeated_answers) == (2, 2)
     assert stats.prompt_tokens == sum(usage.prompt_tokens for usage in usages)
@@ -110,7 +110,7 @@ def test_retry_after_faulty_answer_is_not_a_repeated_prompt(client: openai.OpenA
     ask(client)
     simulator.configure(answer_fault_rate=0)
     ask(client)
-    stats = simulator.stats()
+    stats = simulator.read_stats()
     assert (stats.repeated_answers, stats.repeated_prompts) == (1, 0)
 
 
@@ -119,7 +119,7 @@ async def test_disconnected_client_is_counted_as_abandoned(simulator: Simulator)
 
     async def waiting(count: int) -> Stats:
         async with asyncio.timeout(60):
-            while (stats := await asyncio.to_thread(simulator.stats)).in_flight != count:
+            while (stats := await asyncio.to_thread(simulator.read_stats)).in_flight != count:
                 pass
         return stats
 
@@ -134,10 +134,10 @@ async def test_disconnected_client_is_counted_as_abandoned(simulator: Simulator)
 
 
 def test_unusable_settings_are_refused_and_change_nothing(simulator: Simulator) -> None:
-    before = simulator.settings()
+    before = simulator.read_settings()
     with pytest.raises(ValueError, match="unheard_of"):
         simulator.configure(seed=9, unheard_of=1)
     with pytest.raises(ValueError, match="less than or equal to 1"):
         simulator.configure(drop_rate=2)
     assert raw(simulator, "PUT", "/_simulator/settings", "[")[0] == 400
-    assert simulator.settings() == before
+    assert simulator.read_settings() == before

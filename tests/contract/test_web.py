@@ -52,12 +52,12 @@ async def test_search_returns_pages_with_known_publication_dates(world: OutsideW
     results = await search.search(QUERY, 25, Window(), ASK)
     assert len(results) == 25
     assert len({result.url for result in results}) == 25
-    assert world.stats("web").requests == 3
+    assert world.read_stats("web").requests == 3
     by_url = {world.url(f"pages/paper/{entry.record.id}"): entry for entry in KNOWN.entries}
     for result in results:
         entry = by_url[result.url]
         assert result.title == entry.record.title
-        assert result.published == (entry.record.publication_date if entry.day_known else None)
+        assert result.published == (entry.record.publication_date if entry.is_day_known else None)
     assert {result.published is None for result in results} == {True, False}
 
 
@@ -70,7 +70,7 @@ async def test_search_respects_date_window(search: WebSearch) -> None:
 
 async def test_search_without_results_stops_after_first_request(world: OutsideWorld, search: WebSearch) -> None:
     assert await search.search("zzzz qqqq", 50, Window(), ASK) == []
-    assert world.stats("web").requests == 1
+    assert world.read_stats("web").requests == 1
 
 
 async def test_rejected_key_and_malformed_answer_raise_and_are_not_cached(
@@ -164,9 +164,9 @@ async def test_failed_page_is_reported_and_all_results_are_cached(
     assert list(pages) == [good, bad]
     assert isinstance(pages[good], WebPage)
     assert pages[bad] == Absent(reason="a URL was refused")
-    served = world.stats("pages")
+    served = world.read_stats("pages")
     assert await WebAdapter(search, reader, kept, ASK).read([good, bad]) == pages
-    assert world.stats("pages") == served
+    assert world.read_stats("pages") == served
     first, second = await bound.search(["attention", "zzzz"], 3, OPEN)
     assert (len(first), second) == (3, [])
 

@@ -104,7 +104,7 @@ def undisturbed(homes: Homes) -> Evaluated:
     program = homes.fresh("undisturbed")
     with simulator(seed=SOUND_SEED, latency_mean=0.05) as simulated:
         ended = program.asking(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL)
-        return Evaluated(ended, program, simulated.stats())
+        return Evaluated(ended, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
@@ -115,7 +115,7 @@ def dated(homes: Homes) -> Evaluated:
         ended = program.asking(simulated).run(
             "evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--cutoff", "2022-12-31", "--format", "json"
         )
-        return Evaluated(ended, program, simulated.stats())
+        return Evaluated(ended, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
@@ -124,7 +124,7 @@ def budgeted(homes: Homes) -> Evaluated:
     program = homes.fresh("budgeted").having(EVALUATION__MAX_PROMPT_TOKENS=60_000)
     with simulator(latency_mean=0.05) as simulated:
         ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], *SCHOLAREVAL, "--format", "json")
-        return Evaluated(ended, program, simulated.stats())
+        return Evaluated(ended, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
@@ -141,7 +141,7 @@ def faulty(homes: Homes) -> Evaluated:
         drop_rate=0.02,
     ) as simulated:
         ended = program.asking(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
-        return Evaluated(ended, program, simulated.stats())
+        return Evaluated(ended, program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
@@ -168,7 +168,7 @@ def revoked(homes: Homes) -> Evaluated:
         simulated.configure(api_key="sk-another")
         with process:
             out, err = process.communicate(timeout=LONGEST_SECONDS)
-        return Evaluated(Ended(process.wait(), out, err), program, simulated.stats())
+        return Evaluated(Ended(process.wait(), out, err), program, simulated.read_stats())
 
 
 @pytest.fixture(scope="session")
@@ -190,7 +190,9 @@ def topped_up(homes: Homes) -> ToppedUp:
         other_field_idea = program.home / "protein-folding.md"
         other_field_idea.write_text(BEYOND_THE_CORPUS, "utf-8")
         first = program.run("evaluate", idea_with_references, TWO_IDEAS[1], other_field_idea, *SCHOLAREVAL)
-        stats = {name: world.stats(name) for name in ("semantic_scholar", "arxiv", "openalex", "crossref", "files")}
+        stats = {
+            name: world.read_stats(name) for name in ("semantic_scholar", "arxiv", "openalex", "crossref", "files")
+        }
         world.configure("arxiv", down=True)
         world.configure("openalex", malformed_rate=1.0)
         unread = IDEAS / "coral-acoustics.txt"
@@ -223,7 +225,7 @@ def killed(homes: Homes) -> Killed:
         with process:
             out, err = process.communicate(timeout=LONGEST_SECONDS)
         ended = Ended(process.wait(), out, err)
-        return Killed(ended, program, simulated.stats(), alone, left_behind, with_database, database_used)
+        return Killed(ended, program, simulated.read_stats(), alone, left_behind, with_database, database_used)
 
 
 @pytest.fixture(scope="session")
@@ -252,18 +254,18 @@ def boarded(homes: Homes) -> Boarded:
             **source_addresses, **short_spacings, **patient, FETCHING__ALLOW="127.0.0.0/8"
         )
         first = program.run(*command)
-        stats = simulated.stats()
-        outside_first = {name: world.stats(name).requests for name in ("web", "github", "pages")}
+        stats = simulated.read_stats()
+        outside_first = {name: world.read_stats(name).requests for name in ("web", "github", "pages")}
         again = program.run(*command, "--format", "json", "--out", "again")
-        outside_again = {name: world.stats(name).requests for name in outside_first}
-        return Boarded(first, again, program, stats, simulated.stats(), outside_first, outside_again)
+        outside_again = {name: world.read_stats(name).requests for name in outside_first}
+        return Boarded(first, again, program, stats, simulated.read_stats(), outside_first, outside_again)
 
 
 def _await_answers(process: Piped, simulated: Simulator, answers: int) -> None:
     """Returns in the middle of an evaluation, with questions in flight."""
 
     def reached() -> bool:
-        stats = simulated.stats()
+        stats = simulated.read_stats()
         return process.poll() is not None or (stats.answered >= answers and stats.in_flight > 0)
 
     wait_until(reached)
@@ -276,5 +278,5 @@ def _kill(process: Piped, simulated: Simulator, database: int | None = None) -> 
     killed_at = dt.datetime.now(dt.UTC)
     with process:
         process.communicate()
-    wait_until(lambda: simulated.stats().in_flight == 0)
-    return Kill(killed_at, simulated.stats().answered)
+    wait_until(lambda: simulated.read_stats().in_flight == 0)
+    return Kill(killed_at, simulated.read_stats().answered)

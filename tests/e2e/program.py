@@ -158,7 +158,7 @@ def _simulator_process() -> Simulator:
 def simulator(**knobs: Any) -> Iterator[Simulator]:
     """Yield the simulated language model with the given fields of Settings and without a history."""
     process = _simulator_process()
-    wait_until(lambda: process.stats().in_flight == 0)
+    wait_until(lambda: process.read_stats().in_flight == 0)
     process.configure(**{**Settings().model_dump(), **knobs})
     process.reset()
     yield process

@@ -126,7 +126,7 @@ def moved(homes: Homes) -> Moved:
             shutil.copytree(program.home / "submissions", new.home / "submissions", dirs_exist_ok=True)
             shutil.copytree(corpus, new.home / "corpus")
             process.kill()
-        stats = simulated.stats()
+        stats = simulated.read_stats()
         began = time.monotonic()
         url = asyncio.run(_restore(new.home, program.home / "assayer.dump"))
         restored = new.asking(simulated).having(
@@ -141,7 +141,7 @@ def moved(homes: Homes) -> Moved:
             reports = _reports(client, before)
             problems = [client.get(f"/v1/evaluations/{id}").json().get("problem") for id in before]
             found = client.get("/v1/corpus/search", params={"q": "wild bees"})
-        again = simulated.stats()
+        again = simulated.read_stats()
     return Moved(
         before, during, finished, states, problems, reports, found.status_code,
         again.repeated_answers - stats.repeated_answers, again.answered, dump_seconds, restore_seconds,

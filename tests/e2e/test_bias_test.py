@@ -52,7 +52,7 @@ def test_repeat_evaluation_of_reference_gets_new_llm_answers(homes: Homes) -> No
         ended = program.asking(simulated).run(*command, "--out", "twice")
         assert (ended.code, ended.err) == (0, "")
         # All others are known from before.
-        assert simulated.stats().requests == once
+        assert simulated.read_stats().requests == once
     first, second = (
         json.loads((program.home / out / "bias-test.json").read_text("utf-8")) for out in ("once", "twice")
     )

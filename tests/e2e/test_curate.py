@@ -45,9 +45,9 @@ def _made(program: Program, simulated: Simulator) -> Curated:
     papers = _papers(program)
     every_kind = [word for kind in ("new_idea", "survey", "evaluation") for word in ("--kind", kind)]
     curated = program.run("curate", papers, *every_kind)
-    answered = simulated.stats().answered
+    answered = simulated.read_stats().answered
     again = program.run("curate", papers, *every_kind, "--out", "again.jsonl")
-    again_answered = simulated.stats().answered - answered
+    again_answered = simulated.read_stats().answered - answered
     question = "How can seedlings be brought through a dry summer without water?"
     proposed = program.run("propose", question, "--candidates", 3, "--best", "comparisons", "--tier", "fast")
     scored = program.run("score", "candidates.jsonl", "--question", question)

@@ -119,7 +119,9 @@ def test_external_services_are_checked_through_their_clients(program: Program) -
         world.configure("crossref", down=True)
         ended = program.having(**addresses(world)).run("doctor")
         found = _findings(ended)
-        asked = {name: world.stats(name).requests for name in ("semantic_scholar", "arxiv", "openalex", "unpaywall")}
+        asked = {
+            name: world.read_stats(name).requests for name in ("semantic_scholar", "arxiv", "openalex", "unpaywall")
+        }
     assert ended.code == 1
     assert {found[service] for service in SERVICES if service != "Crossref"} == {
         ("ok", f"{world.url(path)} responds.")

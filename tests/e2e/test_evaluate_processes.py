@@ -41,7 +41,7 @@ def under_way(program: Program, answered: int, latency: float = 0.5) -> Iterator
     """An evaluation in two processes that has more than so many answers."""
     with simulator(latency_mean=latency) as simulated:
         process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
-        wait_until(lambda: simulated.stats().answered > answered)
+        wait_until(lambda: simulated.read_stats().answered > answered)
         yield process, simulated
 
 
@@ -50,9 +50,9 @@ def test_two_processes_write_the_same_reports_as_a_single_process(homes: Homes) 
     with simulator(latency_mean=0.02) as simulated:
         asking = program.asking(simulated)
         second = in_two(asking).run("evaluate", IDEAS, "--format", "json", "--out", "two")
-        paid = simulated.stats().answered
+        paid = simulated.read_stats().answered
         first = asking.run("evaluate", IDEAS, "--format", "json", "--out", "one")
-        assert simulated.stats().answered == paid
+        assert simulated.read_stats().answered == paid
     assert [(item.code, item.err) for item in (first, second)] == [(0, "")] * 2
     assert first.out.replace("one/", "two/") == second.out
     assert compared(program.home / "two") == compared(program.home / "one")
@@ -68,7 +68,7 @@ def test_reports_survive_a_killed_worker_and_few_requests_are_repeated(homes: Ho
         assert (code, err) == (0, "")
         assert sorted(reports(program.out)) == NAMES
         assert not other.is_running()
-        answered = simulated.stats().answered
+        answered = simulated.read_stats().answered
         kept = program.rows("SELECT count(*) FROM answers")[0][0]
     assert answered - kept <= 40  # what was on its way when it was killed
 

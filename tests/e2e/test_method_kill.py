@@ -38,21 +38,21 @@ def resumed(homes: Homes, request: pytest.FixtureRequest) -> Resumed:
     with simulator(latency_mean=0.4) as simulated:
         asking = program.asking(simulated)
         process = asking.start(*command)
-        wait_until(lambda: simulated.stats().answered >= 3 and simulated.stats().in_flight > 0)
-        in_flight = simulated.stats().in_flight
+        wait_until(lambda: simulated.read_stats().answered >= 3 and simulated.read_stats().in_flight > 0)
+        in_flight = simulated.read_stats().in_flight
         os.kill(process.pid, signal.SIGKILL)
         with process:
             process.communicate()
-        wait_until(lambda: simulated.stats().in_flight == 0)
-        killed = simulated.stats()
+        wait_until(lambda: simulated.read_stats().in_flight == 0)
+        killed = simulated.read_stats()
         ended = asking.run(*command)
         assert ended.code == 0, ended.err
-        stats = simulated.stats()
+        stats = simulated.read_stats()
         first = compared(program.out)
         (report,) = reports(program.out).values()
         again = asking.run(*command, "--out", "again")
         assert again.code == 0, again.err
-        assert simulated.stats().answered == stats.answered
+        assert simulated.read_stats().answered == stats.answered
     assert compared(program.home / "again") == first
     paid = program.rows("SELECT key FROM ledger WHERE outcome = 'answered' AND NOT cached")
     return Resumed(request.param, in_flight, killed, stats, report, paid)

@@ -90,7 +90,7 @@ def test_nightly_update_fetches_source_changes_and_applies_them(homes: Homes) ->
         ingest = program.home / "ingest"
         assert program.run("corpus", "ingest", "s2", "--to", ingest).code == 0
         assert program.run("corpus", "build", ingest / "records").code == 0
-        services.turn(2)
+        services.change_edition(2)
         night = program.run("corpus", "nightly", ingest)
         again = program.run("corpus", "nightly", ingest)
     assert (night.code, night.err) == (0, "")

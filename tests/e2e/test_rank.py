@@ -70,21 +70,21 @@ def ranked(homes: Homes) -> Iterator[Ranked]:
 def _ranked(program: Program, simulated: Simulator) -> Ranked:
     command = ("rank", _ideas(program, _FIRST), "--shortlist-size", 2, "--comparisons-per-idea", _CALLS)
     process = program.start(*command)
-    wait_until(lambda: process.poll() is not None or simulated.stats().answered >= 3)
+    wait_until(lambda: process.poll() is not None or simulated.read_stats().answered >= 3)
     process.send_signal(signal.SIGINT)
     with process:
         out, err = process.communicate(timeout=LONGEST_SECONDS)
-    interrupted, answered = Ended(process.wait(), out, err), simulated.stats().answered
+    interrupted, answered = Ended(process.wait(), out, err), simulated.read_stats().answered
     resumed = program.run(*command)
-    total, repeated = simulated.stats().answered, simulated.stats().repeated_prompts
+    total, repeated = simulated.read_stats().answered, simulated.read_stats().repeated_prompts
     again = program.run(*command, "--out", "again")
-    again_answered = simulated.stats().answered - total
+    again_answered = simulated.read_stats().answered - total
     more = program.run(
         *("rank", _ideas(program, _ALL), "--shortlist-size", 2, "--comparisons-per-idea", _CALLS, "--out", "more"),
         *("--known", program.out / "comparisons.jsonl"),
         *("--labelled", _labelled(program), "--classes", "reject,accept"),
     )
-    more_answered = simulated.stats().answered - total - again_answered
+    more_answered = simulated.read_stats().answered - total - again_answered
     known = ("--known", program.home / "more" / "comparisons.jsonl")
     fewer = program.run(*("rank", _ideas(program, _FEWER), "--comparisons-per-idea", _CALLS, "--out", "fewer"), *known)
     return Ranked(program, interrupted, answered, resumed, repeated, again, again_answered, more, more_answered, fewer)

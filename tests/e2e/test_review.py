@@ -16,7 +16,7 @@ def reviewed(homes: Homes) -> Evaluated:
     program = homes.fresh("reviewed")
     with simulator(latency_mean=0.05) as simulated:
         ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], "--method", "review")
-        return Evaluated(ended, program, simulated.stats())
+        return Evaluated(ended, program, simulated.read_stats())
 
 
 @pytest.fixture

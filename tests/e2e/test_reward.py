@@ -31,9 +31,9 @@ def test_duplicate_items_share_a_reward_and_rerun_uses_cache(program: Program) -
     with simulator(latency_mean=0) as simulated:
         file = items(program, {**ITEM, "id": "mine"}, {**ITEM, "idea": ""}, ITEM)
         ended = program.asking(simulated).run("reward", file)
-        answered = simulated.stats().answered
+        answered = simulated.read_stats().answered
         again = program.asking(simulated).run("reward", file, "--out", "again.jsonl")
-        assert simulated.stats().answered == answered
+        assert simulated.read_stats().answered == answered
     found = [json.loads(line) for line in (program.home / "rewards.jsonl").read_text("utf-8").splitlines()]
     assert [(item["item"], item["id"], item["duplicate_of"]) for item in found] == [
         (0, "mine", None),
@@ -73,6 +73,6 @@ def test_unusable_pages_folder_is_rejected_before_any_llm_request(program: Progr
     (program.home / "taken").write_text("", "utf-8")
     with simulator(latency_mean=0) as simulated:
         ended = program.asking(simulated).run("reward", items(program, ITEM), "--pages", "taken")
-        assert simulated.stats().answered == 0
+        assert simulated.read_stats().answered == 0
     assert ended.code == 2
     assert "Choose a different folder with --pages." in ended.err

@@ -99,16 +99,16 @@ def served(homes: Homes) -> Served:
         with _ended_after(process):
             with _at(said[1], key) as client:
                 ids = [_submit(client, text) for text in texts[:2]]
-            wait_until(simulated.stats, lambda stats: stats.answered >= _ANSWERED_BEFORE_KILL)
+            wait_until(simulated.read_stats, lambda stats: stats.answered >= _ANSWERED_BEFORE_KILL)
             process.kill()
-        at_the_kill = simulated.stats()
+        at_the_kill = simulated.read_stats()
         process, again = _start(program, 1)
         with _ended_after(process), _at(again[0], key) as client:
             survivors = [_ended(client, id) for id in ids]
-            stats = simulated.stats()
+            stats = simulated.read_stats()
             reports = [client.get(f"/v1/evaluations/{id}/report").json() for id in ids]
             third = _submit(client, another)
-            wait_until(simulated.stats, lambda now: now.answered > stats.answered)
+            wait_until(simulated.read_stats, lambda now: now.answered > stats.answered)
             process.send_signal(signal.SIGTERM)
             _, told = process.communicate(timeout=LONGEST_SECONDS)
         endings = {

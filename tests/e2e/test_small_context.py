@@ -15,7 +15,7 @@ def test_model_with_a_small_context_completes_an_evaluation(homes: Homes, method
     program = homes.fresh(f"small-context-{method}")
     with simulator(latency_mean=0, context_tokens=CONTEXT_TOKENS) as simulated:
         ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], "--method", method)
-        stats = simulated.stats()
+        stats = simulated.read_stats()
     assert (ended.code, ended.err) == (0, "")
     (report,) = reports(program.out).values()
     coverage = report["coverage"]

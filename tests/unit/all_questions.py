@@ -23,8 +23,8 @@ from assayer.plan_review.task import FLAWS, DoubtedPlan
 from assayer.ranking.comparison import PairQuestion, comparison_task
 from assayer.ranking.group_analysis import ANALYSIS, GroupQuestion, ShownIdea, ShownPair, ShownReason
 from assayer.ranking.options import RankingOptions
-from simulator.answers import compose, node_for
-from simulator.prompt import read
+from simulator.answers import compose, get_node
+from simulator.prompt import parse_prompt
 from tests.unit.curation_questions import QUESTIONS as CURATION
 from tests.unit.debate_answers import ITEM
 from tests.unit.grapheval_questions import GRAPHEVAL_QUESTIONS
@@ -92,6 +92,6 @@ def all_tasks() -> dict[str, Task[Any, Any]]:
 
 def simulated_answer(task: Task[Any, Any], question: BaseModel, seed: int) -> Any:
     output: type[BaseModel] = task.output
-    node = node_for(answer_schema(output).schema, strict=True)
-    answer = compose(node, read([message.content for message in task.messages(question)]), seed)
+    node = get_node(answer_schema(output).schema, strict=True)
+    answer = compose(node, parse_prompt([message.content for message in task.messages(question)]), seed)
     return task.output.model_validate_json(answer.text)

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 
 from assayer.llm import AnswerBounds, LabelledList, Task
 from assayer.models import Frozen
-from simulator.answers import compose, node_for
-from simulator.prompt import read
+from simulator.answers import compose, get_node
+from simulator.prompt import parse_prompt
 from tests.unit.all_questions import ALL_QUESTIONS, all_tasks
 from workers.llm.answer_schema import SENT_KEYWORDS, answer_schema, build_bounded_schema, convert_to_sent_schema
 
@@ -71,7 +71,7 @@ def test_schema_follows_strict_mode_and_is_not_nested_deeply(name: str) -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_answer_generated_from_sent_schema_is_valid(name: str) -> None:
     labels = "".join(f"[{letter}1] Soils (2020)\nWords on the soils of {letter}.\n\n" for letter in "ACDEIMNOPQSVW")
-    answer = compose(node_for(_sent(name), strict=True), read([_PROMPT + labels]), 1).content
+    answer = compose(get_node(_sent(name), strict=True), parse_prompt([_PROMPT + labels]), 1).content
     assert answer is not None
     jsonschema.validate(json.loads(answer), _sent(name))
     TASKS[name].output.model_validate_json(answer)

@@ -9,7 +9,7 @@ from assayer.errors import Unreadable
 from assayer.methods.scholareval.paper_evidence import methods_and_results
 from simulator.outside.library import Library
 from simulator.outside.sample import SAMPLE
-from simulator.outside.teis import ENTITY_BOMB, paper_tei
+from simulator.outside.teis import ENTITY_BOMB, build_paper_tei
 from tests.unit.tei_files import REAL_TEI, needs_real_tei, tei_document
 from workers.documents import PdfLimits
 from workers.full_texts.grobid_tei import MAX_TEI_BYTES, parse_tei
@@ -53,8 +53,8 @@ def test_real_paper_references_are_extracted_with_metadata() -> None:
 def test_simulated_papers_are_parsed_back_with_references() -> None:
     library = Library(SAMPLE)
     for entry in library.entries:
-        cited = library.references(entry)
-        paper = parse_tei(paper_tei(entry, cited, "0.9.1").encode())
+        cited = library.list_references(entry)
+        paper = parse_tei(build_paper_tei(entry, cited, "0.9.1").encode())
         assert (paper.title, paper.version) == (entry.record.title, "0.9.1")
         assert [section.title for section in paper.sections][:2] == ["Abstract", "Introduction"]
         assert [reference.title for reference in paper.references] == [item.record.title for item in cited]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.outside.fulltexts import parts
+from simulator.outside.fulltexts import write_parts
 from simulator.outside.library import Library
 from simulator.outside.records import Record, read_records
 from simulator.outside.sample import SAMPLE
@@ -35,14 +35,16 @@ def test_identifiers_are_unique_and_well_formed() -> None:
 
 
 def test_citations_point_to_earlier_papers_and_mirror_references() -> None:
-    pairs = {(entry.number, cited.number) for entry in LIBRARY.entries for cited in LIBRARY.references(entry)}
+    pairs = {(entry.number, cited.number) for entry in LIBRARY.entries for cited in LIBRARY.list_references(entry)}
     assert len(pairs) > 300
     for citing, cited in pairs:
         earlier, later = LIBRARY.entries[cited].date, LIBRARY.entries[citing].date
         assert earlier is not None
         assert later is not None
         assert earlier < later
-    assert pairs == {(citing.number, entry.number) for entry in LIBRARY.entries for citing in LIBRARY.citations(entry)}
+    assert pairs == {
+        (citing.number, entry.number) for entry in LIBRARY.entries for citing in LIBRARY.list_citations(entry)
+    }
 
 
 def test_every_kind_of_notice_is_in_the_sample() -> None:
@@ -59,8 +61,8 @@ def test_search_ranks_by_shared_words() -> None:
 
 
 def test_full_text_mentions_match_their_offsets() -> None:
-    entry = max(LIBRARY.entries, key=lambda item: len(LIBRARY.references(item)))
-    written = parts(entry, LIBRARY.references(entry))
+    entry = max(LIBRARY.entries, key=lambda item: len(LIBRARY.list_references(item)))
+    written = write_parts(entry, LIBRARY.list_references(entry))
     mentions = [(part, mention) for part in written for mention in part.mentions]
     assert len(mentions) >= 5
     for part, mention in mentions:
@@ -90,4 +92,4 @@ def test_paper_without_dates_has_neither_references_nor_citations() -> None:
     library = Library([*SAMPLE, Record(id="undated", title="Attention without a date")])
     entry = library.by_id["undated"]
     assert (entry.date, entry.arxiv, entry.notice) == (None, "", None)
-    assert library.references(entry) == library.citations(entry) == []
+    assert library.list_references(entry) == library.list_citations(entry) == []

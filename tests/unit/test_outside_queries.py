@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from simulator.outside.arxiv_queries import BadQuery, Searcher
 from simulator.outside.library import Library
 from simulator.outside.sample import SAMPLE
-from simulator.outside.semantic_scholar_queries import Period, period
+from simulator.outside.semantic_scholar_queries import Period, parse_period
 
 LIBRARY = Library(SAMPLE)
 SEARCHER = Searcher(LIBRARY)
@@ -19,7 +19,7 @@ ON_ARXIV = [entry for entry in LIBRARY.entries if entry.arxiv]
 
 
 def found(query: str) -> set[int]:
-    return set(np.flatnonzero(SEARCHER.scores(query) > 0).tolist())
+    return set(np.flatnonzero(SEARCHER.compute_scores(query) > 0).tolist())
 
 
 def test_arxiv_queries_combine_words_as_documented() -> None:
@@ -48,7 +48,7 @@ def test_invalid_arxiv_queries_are_rejected(query: str) -> None:
 @given(query=st.text(st.sampled_from('ab ()"[]:*ANDORti19'), max_size=30))
 def test_any_arxiv_query_is_answered_or_refused(query: str) -> None:
     try:
-        assert len(SEARCHER.scores(query)) == len(SAMPLE)
+        assert len(SEARCHER.compute_scores(query)) == len(SAMPLE)
     except BadQuery as error:
         assert str(error)  # noqa: PT017 - either outcome is right
 
@@ -65,10 +65,10 @@ def test_any_arxiv_query_is_answered_or_refused(query: str) -> None:
     ],
 )
 def test_semantic_scholar_periods_match_its_documentation(dates: str, expected: Period) -> None:
-    assert period(dates) == expected
+    assert parse_period(dates) == expected
 
 
 @pytest.mark.parametrize("dates", ["2019-13", "2019-02-30", "x", "2019:x"])
 def test_invalid_semantic_scholar_dates_are_rejected(dates: str) -> None:
     with pytest.raises(web.HTTPBadRequest):
-        period(dates)
+        parse_period(dates)

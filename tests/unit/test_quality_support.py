@@ -39,14 +39,14 @@ def test_claims_use_the_prompt_citation_format(name: str) -> None:
 def test_outcome_precision_recall_and_f1_have_confidence_intervals() -> None:
     said = ["supports", None, "supports", "contradicts", "not"]
     one = measure_label(CLAIMS, said, "supports", rounds=200, seed=0)  # type: ignore[arg-type]
-    assert (one.known, one.said) == (2, 2)
+    assert (one.known, one.predicted) == (2, 2)
     assert (one.precision.value, one.recall.value, one.f1.value) == (0.5, 0.5, 0.5)
     assert 0 <= one.f1.low <= one.f1.value <= one.f1.high <= 1
 
 
 def test_claims_with_unknown_flaw_are_excluded_from_specific_flaw_scores() -> None:
     one = measure_label(CLAIMS, [None, None, "not", None, "not"], "not", rounds=50, seed=0)
-    assert (one.said, one.precision.value, one.recall.value) == (1, 1.0, 1.0)
+    assert (one.predicted, one.precision.value, one.recall.value) == (1, 1.0, 1.0)
 
 
 def test_outcome_never_predicted_has_no_precision() -> None:

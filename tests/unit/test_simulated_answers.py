@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, ValidationError, create_model
 
-from simulator.answers import GeneratedAnswer, compose, find_schema, node_for
-from simulator.prompt import read
+from simulator.answers import GeneratedAnswer, compose, find_schema, get_node
+from simulator.prompt import parse_prompt
 from simulator.schema import InvalidSchema
 from simulator.settings import ANSWER_FAULTS, AnswerFault
 from tests.unit.drawn_models import LEAVES, Strict, extended, models
@@ -113,20 +113,20 @@ class Zoo(Strict):
 
 
 def made(model: type[BaseModel], seed: int = 0, prompt: str = PROMPT) -> Any:
-    content = compose(node_for(model.model_json_schema()), read([prompt]), seed).content
+    content = compose(get_node(model.model_json_schema()), parse_prompt([prompt]), seed).content
     assert content is not None
     return model.model_validate_json(content)
 
 
 def faulty(model: type[BaseModel], *kinds: AnswerFault, spare: float = 0.5) -> GeneratedAnswer:
-    return compose(node_for(model.model_json_schema()), read([PROMPT]), 7, kinds, spare)
+    return compose(get_node(model.model_json_schema()), parse_prompt([PROMPT]), 7, kinds, spare)
 
 
 @settings(deadline=None)  # machines that run tests are shared
 @given(kind=models(st.recursive(LEAVES, extended, max_leaves=6)), seed=st.integers(0, 2**32))
 def test_answer_to_any_model_is_valid(kind: type[BaseModel], seed: int) -> None:
     schema = kind.model_json_schema()
-    content = compose(node_for(schema), read([PROMPT]), seed).content
+    content = compose(get_node(schema), parse_prompt([PROMPT]), seed).content
     assert content is not None
     jsonschema.validate(json.loads(content), schema, jsonschema.Draft202012Validator)
     kind.model_validate_json(content)
@@ -153,14 +153,14 @@ def test_answer_to_nested_model_is_valid(model: type[BaseModel], prompt: str) ->
 )
 def test_unusable_schema_is_refused_with_its_reason(schema: Any, complaint: str) -> None:
     with pytest.raises(InvalidSchema, match=complaint):
-        node_for(schema)
+        get_node(schema)
 
 
 # What answers say
 
 
 def test_prompt_is_read_into_idea_and_items() -> None:
-    prompt = read(["System text.", PROMPT])
+    prompt = parse_prompt(["System text.", PROMPT])
     assert prompt.idea.startswith("Soil microbes")
     assert [item.label for item in prompt.items["P"]] == ["P1", "P2", "P4"]
     assert prompt.items["P"][1].text.endswith("control plots in detail.")
@@ -193,14 +193,17 @@ Streams
 
 
 def test_passages_under_same_label_form_a_single_item() -> None:
-    found = read([CLAIMS]).items["C"]
+    found = parse_prompt([CLAIMS]).items["C"]
     halved = "Rehearsal halved forgetting on all of the five streams."
     assert [(item.label, item.text) for item in found] == [
         ("C1", halved),
         ("C2", "Streams without borders between tasks were left for later."),
     ]
-    assert [item.more for item in found] == [("It took eleven percent more memory than the plain learner.",), ()]
-    again = read(
+    assert [item.further_texts for item in found] == [
+        ("It took eleven percent more memory than the plain learner.",),
+        (),
+    ]
+    again = parse_prompt(
         [CLAIMS, "[C1]\n<passage 44444444>\nOne.\n</passage 44444444>\n<passage 44444444>\nTwo.\n</passage 44444444>"]
     )
     assert again.items["C"] == found
@@ -214,7 +217,7 @@ def test_labelled_arrays_have_an_object_per_label_in_order() -> None:
 
 
 def test_quotes_are_verbatim_from_labelled_text() -> None:
-    texts = {item.label: item.text for item in read([PROMPT]).items["P"]}
+    texts = {item.label: item.text for item in parse_prompt([PROMPT]).items["P"]}
     for seed in range(30):
         review = made(Review, seed)
         relevant = [reading for reading in review.readings if reading.relevant]
@@ -241,7 +244,7 @@ def test_schema_written_into_the_prompt_is_found() -> None:
     schema = json.dumps(Review.model_json_schema())
     node = find_schema([f"Answer with JSON of this schema:\n{schema}\nNothing else.", "A set {1, 2} and {x}."])
     assert node is not None
-    content = compose(node, read([PROMPT]), 1).content
+    content = compose(node, parse_prompt([PROMPT]), 1).content
     assert content is not None
     Review.model_validate_json(content)
     assert find_schema(["No schema: {}"]) is None
@@ -302,7 +305,7 @@ def test_inapplicable_fault_falls_back_to_next_kind() -> None:
     assert faulty(Plain, *no_hold, "fenced").fault == "fenced"
     unfaulted = faulty(Plain, *no_hold)
     assert unfaulted.fault is None
-    assert unfaulted == compose(node_for(Plain.model_json_schema()), read([PROMPT]), 7)
+    assert unfaulted == compose(get_node(Plain.model_json_schema()), parse_prompt([PROMPT]), 7)
 
 
 class Lenient(Strict):
@@ -331,8 +334,8 @@ def test_value_fault_always_violates_schema(fault: AnswerFault, spare: float) ->
 def test_numeric_enum_values_are_sampled_and_faults_fall_outside_enum() -> None:
     scores: list[Any] = [0, 1, 1.5, 2]
     graded = create_model("Graded", __base__=Strict, score=(float, Field(json_schema_extra={"enum": scores})))
-    node = node_for(answer_schema(graded).schema, strict=True)
-    drawn = {json.loads(compose(node, read([PROMPT]), seed).text)["score"] for seed in range(40)}
+    node = get_node(answer_schema(graded).schema, strict=True)
+    drawn = {json.loads(compose(node, parse_prompt([PROMPT]), seed).text)["score"] for seed in range(40)}
     assert drawn == set(scores)
     faults = [faulty(graded, "wrong_enum", spare=spare / 10) for spare in range(10)]
     assert {(fault.fault, json.loads(fault.text)["score"] in scores) for fault in faults} == {("wrong_enum", False)}
@@ -342,5 +345,5 @@ def test_item_marked_as_before_has_passages_of_the_item_before_it() -> None:
     fenced = (
         "[C1]\n<passage 11111111>\nBees forage.\n</passage 11111111>\n<claim 22222222>\nThey do.\n</claim 22222222>"
     )
-    prompt = read([f"{fenced}\n\n[C2] as before\n<claim 33333333>\nThey always do.\n</claim 33333333>\n"])
+    prompt = parse_prompt([f"{fenced}\n\n[C2] as before\n<claim 33333333>\nThey always do.\n</claim 33333333>\n"])
     assert [item.text for item in prompt.items["C"]] == ["Bees forage.", "Bees forage."]

@@ -14,8 +14,8 @@ from assayer.models import Absent, CallRecord, EvaluationId, FullText, Paper, Pa
 from assayer.plan_review.task import FLAWS, FoundFlaws
 from assayer.ports import ProgressEvent
 from assayer.run.run import Run
-from simulator.answers import compose, node_for
-from simulator.prompt import read
+from simulator.answers import compose, get_node
+from simulator.prompt import parse_prompt
 from workers.llm.answer_schema import answer_schema
 
 In = TypeVar("In", bound=BaseModel)
@@ -59,7 +59,7 @@ class TwinLlm:
         if task.name in self._scripted:
             return self._scripted[task.name](data)
         messages = [message.content for message in task.messages(data)]
-        generated = compose(node_for(answer_schema(task.output).schema, strict=True), read(messages), 1)
+        generated = compose(get_node(answer_schema(task.output).schema, strict=True), parse_prompt(messages), 1)
         return task.output.model_validate_json(generated.text)
 
 

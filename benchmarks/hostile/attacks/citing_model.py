@@ -61,7 +61,7 @@ class CitingModel(Endpoint):
 @asynccontextmanager
 async def serve_model(model: Endpoint) -> AsyncIterator[str]:
     """Serve the model on loopback and yield its base URL, which ends in /v1."""
-    runner = web.AppRunner(model.application(), access_log=None)
+    runner = web.AppRunner(model.build_application(), access_log=None)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()

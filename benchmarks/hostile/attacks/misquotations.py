@@ -126,8 +126,11 @@ def _build_glue_maker(between: str) -> Maker:
         text = " ".join(text_sentences)
         if len(text_sentences) < 2:
             return None
-        place = rng.randrange(len(text_sentences) - 1)
-        first, second = text_sentences[place].rstrip(".!?").split(), text_sentences[place + 1].rstrip(".!?").split()
+        position = rng.randrange(len(text_sentences) - 1)
+        first, second = (
+            text_sentences[position].rstrip(".!?").split(),
+            text_sentences[position + 1].rstrip(".!?").split(),
+        )
         left, right = rng.randint(4, len(first) - 1), rng.randint(4, len(second) - 1)
         return Case(f"{' '.join(first[-left:])}{between}{' '.join(second[:right])}", title, text)
 
@@ -140,9 +143,9 @@ def _quote_distant_sentences(title: str, text: str, rng: random.Random) -> Case 
     text = " ".join(text_sentences)
     if len(text_sentences) < 3:
         return None
-    place = rng.randrange(len(text_sentences) - 2)
-    later_place = rng.randrange(place + 1, len(text_sentences))
-    first, second = text_sentences[place].split(), text_sentences[later_place].split()
+    position = rng.randrange(len(text_sentences) - 2)
+    later_position = rng.randrange(position + 1, len(text_sentences))
+    first, second = text_sentences[position].split(), text_sentences[later_position].split()
     return Case(f"{' '.join(first[: len(first) // 2])} … {' '.join(second[len(second) // 2 :])}", title, text)
 
 
@@ -178,8 +181,8 @@ def _build_change_maker(change: Callable[[list[str], random.Random], list[str] |
 
 
 def _insert_negation(words: list[str], rng: random.Random) -> list[str]:
-    place = rng.randrange(1, len(words))
-    return [*words[:place], "not", *words[place:]]
+    position = rng.randrange(1, len(words))
+    return [*words[:position], "not", *words[position:]]
 
 
 def _drop_negation(words: list[str], rng: random.Random) -> list[str] | None:
@@ -193,24 +196,24 @@ def _drop_negation(words: list[str], rng: random.Random) -> list[str] | None:
 
 
 def _change_number(words: list[str], rng: random.Random) -> list[str] | None:
-    places = [place for place, word in enumerate(words) if word.rstrip("%.,").isdigit()]
-    if not places:
+    positions = [position for position, word in enumerate(words) if word.rstrip("%.,").isdigit()]
+    if not positions:
         return None
-    place = rng.choice(places)
-    number = words[place].rstrip("%.,")
-    return [*words[:place], words[place].replace(number, str(int(number) + 3)), *words[place + 1 :]]
+    position = rng.choice(positions)
+    number = words[position].rstrip("%.,")
+    return [*words[:position], words[position].replace(number, str(int(number) + 3)), *words[position + 1 :]]
 
 
 def _change_word(words: list[str], rng: random.Random) -> list[str]:
-    place = rng.randrange(len(words))
-    return [*words[:place], "questionable", *words[place + 1 :]]
+    position = rng.randrange(len(words))
+    return [*words[:position], "questionable", *words[position + 1 :]]
 
 
 def _swap_words(words: list[str], rng: random.Random) -> list[str] | None:
-    place = rng.randrange(len(words) - 1)
-    if words[place].lower().strip(".,") == words[place + 1].lower().strip(".,"):
+    position = rng.randrange(len(words) - 1)
+    if words[position].lower().strip(".,") == words[position + 1].lower().strip(".,"):
         return None
-    return [*words[:place], words[place + 1], words[place], *words[place + 2 :]]
+    return [*words[:position], words[position + 1], words[position], *words[position + 2 :]]
 
 
 def _quote_anywhere(title: str, text: str, rng: random.Random) -> Case | None:
@@ -259,8 +262,8 @@ def _quote_two_sentences(title: str, text: str, rng: random.Random) -> Case | No
     text = " ".join(text_sentences)
     if len(text_sentences) < 2:
         return None
-    place = rng.randrange(len(text_sentences) - 1)
-    first, second = text_sentences[place].split(), text_sentences[place + 1].split()
+    position = rng.randrange(len(text_sentences) - 1)
+    first, second = text_sentences[position].split(), text_sentences[position + 1].split()
     return Case(f"{' '.join(first[-rng.randint(4, 15) :])} {' '.join(second[: rng.randint(4, 15)])}", title, text)
 
 

@@ -19,8 +19,8 @@ def _build_paragraph_way(share: float, wrap: Callable[[str], str] = str) -> Text
 
     def insert(idea: str, order: str) -> str:
         paragraphs = idea.split("\n\n")
-        place = round(share * len(paragraphs))
-        return "\n\n".join([*paragraphs[:place], wrap(order), *paragraphs[place:]])
+        position = round(share * len(paragraphs))
+        return "\n\n".join([*paragraphs[:position], wrap(order), *paragraphs[position:]])
 
     return insert
 

@@ -70,16 +70,18 @@ def _try_quotes(make: Maker, papers: list[tuple[str, str]], options: argparse.Na
         quote = check_quote(case.quote, evidence)
         if quote is not None and quote.state == "verified":
             verified += 1
-            pieces = quote.words.split(" … ")
-            foreign_count += not all(piece in case.text for piece in pieces)
-            cut_count += not all(_is_whole(piece, case.text) for piece in pieces)
+            passages = quote.words.split(" … ")
+            foreign_count += not all(passage in case.text for passage in passages)
+            cut_count += not all(_is_whole(passage, case.text) for passage in passages)
     return _Tally(tried, by_words_count, verified, cut_count, foreign_count)
 
 
-def _is_whole(piece: str, text: str) -> bool:
+def _is_whole(passage: str, text: str) -> bool:
     """Return whether a passage of a text begins and ends at sentence boundaries."""
-    text_before, _, text_after = text.partition(piece)
-    return text_before.rstrip()[-1:] in ("", *'.!?)”"’:') and (text_after[:1] in ("", *".!?") or piece[-1] in '.!?)”"’')
+    text_before, _, text_after = text.partition(passage)
+    return text_before.rstrip()[-1:] in ("", *'.!?)”"’:') and (
+        text_after[:1] in ("", *".!?") or passage[-1] in '.!?)”"’'
+    )
 
 
 def compute_wilson_interval(successes: int, total: int) -> tuple[float, float]:

@@ -31,7 +31,7 @@ class Target(NamedTuple):
 
 @asynccontextmanager
 async def prepare_target(url: str, admin_key: str, key_count: int = _KEYS_OF_ATTACKER) -> AsyncIterator[Target]:
-    """Create two tenants with a key of the scope `admin_key`, and delete them with all their data at the end. Raises
+    """Create two tenants with a key of the scope `admin`, and delete them with all their data at the end. Raises
     ValueError for an address that is not on this machine, and HTTPError if the service refuses."""
     _check_loopback(url)
     async with _open_client(url, admin_key) as client:

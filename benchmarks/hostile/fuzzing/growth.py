@@ -82,7 +82,7 @@ def main() -> None:
         f"took long enough to count; {len(excessive)} took more than {_MAX_RATIO:g} times as long for the whole "
         "text.\n"
     )
-    slowest = sorted(measurements, key=lambda pair: -pair[1].whole)[:_SHOWN_COUNT]
+    slowest = sorted(measurements, key=lambda pair: -pair[1].whole_seconds)[:_SHOWN_COUNT]
     for title, rows in (("Growth too high", excessive), ("Slowest", slowest)):
         for name, growth in rows:
             print(

@@ -62,7 +62,7 @@ def build_pdf(pages: Sequence[Page]) -> bytes:
     page_numbers, layers, hidden_layers = [], [], []
     for page in pages:
         first_number = len(bodies) + 1
-        names = {name: f"{first_number + place} 0 R" for place, name in enumerate(page.objects)}
+        names = {name: f"{first_number + position} 0 R" for position, name in enumerate(page.objects)}
         for name, body in page.objects.items():
             add_object(
                 (_insert_references(body[0], names), body[1])

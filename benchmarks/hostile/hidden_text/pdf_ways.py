@@ -81,7 +81,9 @@ def _cover_with_annotation(body: str, text: str) -> Page:
     )
 
 
-def _draw_with_map(choose_glyphs: Callable[[str], str], place: str = "1 0 0 1 60 100", operators: str = "") -> Way:
+def _draw_with_map(
+    choose_glyphs: Callable[[str], str], text_matrix: str = "1 0 0 1 60 100", operators: str = ""
+) -> Way:
     """Return a way with a font whose glyphs show one text and whose Unicode map states another."""
 
     def draw(body: str, text: str) -> Page:
@@ -95,7 +97,7 @@ def _draw_with_map(choose_glyphs: Callable[[str], str], place: str = "1 0 0 1 60
         )
         codes = "".join(f"{33 + number:02x}" for number in range(len(text)))
         return Page(
-            f"{body} 0 g BT /M 10 Tf {place} Tm <{codes}> Tj ET\n",
+            f"{body} 0 g BT /M 10 Tf {text_matrix} Tm <{codes}> Tj ET\n",
             fonts="/M {font}",
             page_entries=operators,
             objects={

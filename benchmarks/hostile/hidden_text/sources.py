@@ -21,7 +21,10 @@ def draw_pages(idea: str) -> list[str]:
     """Return the drawing of each page."""
     rows = wrap_text(idea)
     return [
-        "".join(draw_line(row, _TOP - 14 * place) for place, row in enumerate(rows[first : first + _LINES_PER_PAGE]))
+        "".join(
+            draw_line(row, _TOP - 14 * row_number)
+            for row_number, row in enumerate(rows[first : first + _LINES_PER_PAGE])
+        )
         for first in range(0, len(rows), _LINES_PER_PAGE)
     ]
 

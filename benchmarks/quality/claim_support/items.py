@@ -32,17 +32,17 @@ def read_claims(name: str, first: int | None = None) -> list[KnownClaim]:
     """Return the known claims of a set in hash order, at most `first`."""
     rows = read_records(DATA / "claims" / f"{name}.jsonl.gz")
     claims = [claim for row in rows for claim in _READERS[name](row)]
-    return sorted(claims, key=lambda claim: _hash(claim.id))[:first]
+    return sorted(claims, key=lambda claim: _compute_hash(claim.id))[:first]
 
 
-def _hash(text: str) -> int:
+def _compute_hash(text: str) -> int:
     return int(hashlib.sha256(text.encode()).hexdigest(), 16)
 
 
 def _build_claim(
     row: dict[str, Any], group: str, gold: Gold, document: object, passage: str, part: str = ""
 ) -> KnownClaim:
-    is_tuning = _hash(str(document)) % 2 == 0
+    is_tuning = _compute_hash(str(document)) % 2 == 0
     title = row["source"] if row["id"].startswith("scifact") else ""
     return KnownClaim(
         f"{row['id']}{part}", group, gold, str(document), _mark_citations(row["claim"]), passage, title, is_tuning
@@ -80,7 +80,12 @@ def _read_scifact(row: dict[str, Any]) -> Iterator[KnownClaim]:
             else "a sentence of an abstract that leaves it open"
         )
         yield _build_claim(
-            row, group, "not", row["doc"], sentences[other_sentences[_hash(row["id"]) % len(other_sentences)]], "-o"
+            row,
+            group,
+            "not",
+            row["doc"],
+            sentences[other_sentences[_compute_hash(row["id"]) % len(other_sentences)]],
+            "-o",
         )
 
 

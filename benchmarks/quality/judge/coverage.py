@@ -57,7 +57,7 @@ async def measure_coverage(
         if not isinstance(review, Failed)
     }
     statements = tuple(rubric.statement for rubric in rubrics)
-    labels = {f"S{place}": rubric.number for place, rubric in enumerate(rubrics, start=1)}
+    labels = {f"S{number}": rubric.number for number, rubric in enumerate(rubrics, start=1)}
 
     async def judge_review(name: str, review: WrittenReview | Failed) -> JudgedReview:
         if isinstance(review, Failed):
@@ -97,7 +97,9 @@ async def _compare_reviews(
     """Return the verdict on each review; they are shown in a random order that depends on plan and seed."""
     order = [*texts]
     Random(f"{seed}:{idea.source}").shuffle(order)
-    shown_reviews = tuple(ShownReview(label=f"R{place}", text=texts[name]) for place, name in enumerate(order, start=1))
+    shown_reviews = tuple(
+        ShownReview(label=f"R{number}", text=texts[name]) for number, name in enumerate(order, start=1)
+    )
     answer, _ = await reviewer.ask(
         COMPARISON, ComparisonQuestion(plan=idea.text, reviews=shown_reviews), idea.source, seed + 1
     )
@@ -130,7 +132,7 @@ def format_coverage(
             name,
             str(len(outcomes)),
             str(len(outcomes) - len(completed_reviews)),
-            _format_mean(review.word_count for review in completed_reviews),
+            _format_mean(review.words for review in completed_reviews),
             _format_mean(review.spent.calls for review in completed_reviews),
             _format_mean(review.spent.prompt_tokens for review in completed_reviews),
             str(sum(map(len, points))),
@@ -169,7 +171,7 @@ def _format_preference(outcomes: Sequence[CoverageOutcome], name: str, field: st
 
 def _prefer_longer(outcome: CoverageOutcome, name: str) -> float:
     ours, theirs = (outcome.reviews.get(key) for key in (name, PARAGRAPH_NAME))
-    return _compare_ranks(-ours.word_count if ours else 0, -theirs.word_count if theirs else 0)
+    return _compare_ranks(-ours.words if ours else 0, -theirs.words if theirs else 0)
 
 
 def _compare_ranks(ours: int, theirs: int) -> float:

@@ -49,7 +49,7 @@ async def measure_persuasion(
     reviewer: ReviewSource, idea: Idea, contenders: Sequence[str], seed: int
 ) -> StabilityOutcome:
     """Review a plan and a copy that only sounds better."""
-    copy = await reword_persuasively(idea.text, await reviewer.get_llm(idea.source), reviewer.run(idea.source))
+    copy = await reword_persuasively(idea.text, await reviewer.get_llm(idea.source), reviewer.create_run(idea.source))
     altered_idea = make_neutral_copy(idea, copy.text)
     outcome = StabilityOutcome(
         item=idea.source, seed=seed, words=len(idea.text.split()), words_of_copy=len(altered_idea.text.split())

@@ -113,67 +113,69 @@ _PADDING = (
 )
 
 
-def _choose_placeholder(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _choose_placeholder(reference: Reference, number: int, references: Sequence[Reference]) -> str:
     return _PLACEHOLDERS[number % len(_PLACEHOLDERS)]
 
 
-def _choose_empty(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _choose_empty(reference: Reference, number: int, references: Sequence[Reference]) -> str:
     return _EMPTY[number % len(_EMPTY)]
 
 
-def _restate_question(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _restate_question(reference: Reference, number: int, references: Sequence[Reference]) -> str:
     return _RESTATED[number % len(_RESTATED)].format(question=reference.question)
 
 
-def _inject_order(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _inject_order(reference: Reference, number: int, references: Sequence[Reference]) -> str:
     insert = _PLACES[number // len(_ORDERS) % len(_PLACES)]
     return insert(_ORDERS[number % len(_ORDERS)], reference.neighbour)
 
 
-def _stuff_keywords(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _stuff_keywords(reference: Reference, number: int, references: Sequence[Reference]) -> str:
     words = sorted(content_words(reference.abstract))
     repeated_text = " ".join(words) if number % 2 else f"We combine {', '.join(words)}."
     return f"{repeated_text} {repeated_text}"
 
 
-def _copy_abstract(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _copy_abstract(reference: Reference, number: int, references: Sequence[Reference]) -> str:
     abstract_sentences = _split_sentences(reference.abstract)
-    ways = (
+    texts = (
         reference.abstract,
         f"We propose the following. {reference.abstract}",
         " ".join(reversed(abstract_sentences)),
     )
-    return ways[number % len(ways)]
+    return texts[number % len(texts)]
 
 
-def _pad_neighbour(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _pad_neighbour(reference: Reference, number: int, references: Sequence[Reference]) -> str:
     return "\n\n".join([_PADDING, reference.neighbour, *[_PADDING] * 5])
 
 
-def _list_methods(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _list_methods(reference: Reference, number: int, references: Sequence[Reference]) -> str:
     """Put the right method at a varying place among 29 wrong ones."""
-    wrong_titles = [other.title for other in others if other.title != reference.title][: _METHODS - 1]
+    wrong_titles = [
+        other_reference.title for other_reference in references if other_reference.title != reference.title
+    ][: _METHODS - 1]
     position = number % (len(wrong_titles) + 1)
     titles = [*wrong_titles[:position], reference.title, *wrong_titles[position:]]
-    ways = (
+    texts = (
         "\n".join(f"- {title}" for title in titles),
         f"One could use any of these: {'; '.join(titles)}.",
         " ".join(f"We try {title}." for title in titles),
     )
-    return ways[number % len(ways)]
+    return texts[number % len(texts)]
 
 
-def _copy_neighbour(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _copy_neighbour(reference: Reference, number: int, references: Sequence[Reference]) -> str:
     return reference.neighbour
 
 
-def _mix_methods(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _mix_methods(reference: Reference, number: int, references: Sequence[Reference]) -> str:
     """Combine one sentence of the reference's method with the neighbour's method."""
     own_method, other_method = abstract_parts(reference.abstract).method, abstract_parts(reference.neighbour).method
     return f"{_split_sentences(own_method)[0]} {other_method}"
 
 
-def _negate_abstract(reference: Reference, number: int, others: Sequence[Reference]) -> str:
+def _negate_abstract(reference: Reference, number: int, references: Sequence[Reference]) -> str:
     return _negate(reference.abstract)
 
 

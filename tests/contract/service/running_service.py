@@ -40,7 +40,7 @@ def answered_requests(simulator: Simulator) -> Callable[[], Awaitable[int]]:
     """Return a function that counts the requests that the simulator has answered."""
 
     async def count() -> int:
-        return (await asyncio.to_thread(simulator.stats)).answered
+        return (await asyncio.to_thread(simulator.read_stats)).answered
 
     return count
 
@@ -49,7 +49,7 @@ def sent_requests(simulator: Simulator) -> Callable[[], Awaitable[int]]:
     """Return a function that counts the requests that the simulator has received."""
 
     async def count() -> int:
-        return (await asyncio.to_thread(simulator.stats)).requests
+        return (await asyncio.to_thread(simulator.read_stats)).requests
 
     return count
 

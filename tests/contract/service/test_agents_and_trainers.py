@@ -75,12 +75,12 @@ async def test_repeated_training_step_returns_the_same_rewards_and_is_paid_once(
     reward = trl_reward(ServiceRewards(*address(running)))
     ideas = (BEES.text, MOTHS.text, "", BEES.text)
     first = await reward(["Write."] * 4, ideas, **step(*ideas))
-    paid = simulator.stats().answered
+    paid = simulator.read_stats().answered
     again = await reward(["Write."] * 4, ideas, **step(*ideas))
     assert paid > 0
     assert again == first
     assert (first[2], first[3]) == (0, first[0])
-    assert simulator.stats().answered == paid
+    assert simulator.read_stats().answered == paid
     jobs = await running.service.database.fetch("SELECT cost_usd FROM jobs WHERE kind = 'rewards' ORDER BY finished_at")
     assert [row["cost_usd"] > 0 for row in jobs] == [True, False]
 

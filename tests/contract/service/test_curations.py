@@ -52,7 +52,7 @@ async def test_curated_papers_have_kind_and_question_and_duplicates_are_paid_onc
     accepted = await assayer.curations.create(body)
     seen = {outcome.item async for outcome in assayer.curations.outcomes(accepted.id)}
     found = await assayer.curations.wait(accepted.id)
-    stats = simulator.stats()
+    stats = simulator.read_stats()
     assert seen == {0, 1, 2}
     assert found.items is not None
     assert [item.duplicate_of for item in found.items] == [None, None, 0]
@@ -129,4 +129,4 @@ async def test_invalid_items_are_named_before_any_payment(assayer: AsyncClient, 
     too_many = CandidateIdeasBody.model_construct(items=(QuestionBody(question=QUESTION),) * 1_001)
     with pytest.raises(ApiProblem, match="at most 1,000"):
         await assayer.candidate_ideas.create(too_many)
-    assert simulator.stats().requests == 0
+    assert simulator.read_stats().requests == 0

@@ -37,10 +37,10 @@ async def test_metrics_report_jobs_llm_requests_cost_and_cache_hits(settings: Se
     async with running_service(settings) as world:
         await PgTenants(world.service.database).update(TENANT, TenantPlan(name="Default", monthly_usd=50.0))
         before = await Figures.of(world)
-        sent = simulator.stats()
+        sent = simulator.read_stats()
         ended = await world.caller.ended(await world.caller.submit(source="mine.txt"))
         middle = await Figures.of(world)
-        stats = simulator.stats()
+        stats = simulator.read_stats()
         await world.caller.ended(await world.caller.submit(source="yours.txt"))
         after = await Figures.of(world)
 

@@ -40,7 +40,7 @@ async def test_overnight_batch_completes_at_half_price_with_few_files(
             return found
 
         ended = await wait_until_async(batch, lambda item: item["finished_at"] is not None)
-    stats = simulator.stats()
+    stats = simulator.read_stats()
     assert ended["states"] == {"succeeded": 6}
     assert stats.answered - stats.batch_answers == stats.injected["batch_line_error"]
     assert stats.batches < 30
@@ -56,7 +56,7 @@ async def test_interactive_evaluation_is_not_delayed_by_overnight_jobs(
     evaluation = overnight_settings.evaluation.model_copy(update={"concurrency": 1})
     async with running_service(overnight_settings.model_copy(update={"evaluation": evaluation})) as world:
         await submit_batch(world, 4)
-        await wait_until_async(lambda: asyncio.to_thread(simulator.stats), lambda stats: stats.batches > 0)
+        await wait_until_async(lambda: asyncio.to_thread(simulator.read_stats), lambda stats: stats.batches > 0)
         ended = await world.caller.ended(await world.caller.submit())
         assert ended["state"] == "succeeded"
         assert world.service.evaluator.overnight.running_count == 4

@@ -43,7 +43,7 @@ async def test_evaluation_over_http_returns_a_report_with_events_and_cost(
     assert report["idea"]["source"] == "quotes.txt"
     assert (kinds[0], kinds[1], kinds[-1]) == ("queued", "started", "succeeded")
     assert "progress" in kinds
-    stats = simulator.stats()
+    stats = simulator.read_stats()
     paid = (stats.prompt_tokens * 1.0 + stats.completion_tokens * 2.0) / 1e6
     assert ended["cost_usd"] == pytest.approx(paid)
     assert stats.repeated_prompts == 0
@@ -75,11 +75,11 @@ async def test_identical_idea_is_paid_once_and_reported_under_each_source(
     async with running_service(settings) as world:
         first = await world.caller.submit(source="mine.txt")
         await world.caller.ended(first)
-        answered = simulator.stats().answered
+        answered = simulator.read_stats().answered
         second = await world.caller.submit(source="yours.txt")
         again = await world.caller.ended(second)
         reports = [(await world.caller.report(id)).json() for id in (first, second)]
-    assert simulator.stats().answered == answered
+    assert simulator.read_stats().answered == answered
     assert [report["idea"]["source"] for report in reports] == ["mine.txt", "yours.txt"]
     assert reports[0]["evaluation_id"] != reports[1]["evaluation_id"]
     assert again["cost_usd"] in {None, 0}
@@ -93,18 +93,18 @@ async def test_a_cancelled_evaluation_sends_nothing_more_to_the_language_model(
         id = await world.caller.submit()
         await wait_until_async(answered_requests(simulator), lambda answered: answered >= 3)
         simulator.configure(latency_mean=60)
-        before = simulator.stats().requests
+        before = simulator.read_stats().requests
         await wait_until_async(sent_requests(simulator), lambda sent: sent > before)  # waits for a minute's answer
         answer = await world.caller.cancel(id)
         assert answer.status_code == 200, answer.text
         await wait_until_async(world.taken, lambda taken: taken == 0)
-        sent = simulator.stats().requests
+        sent = simulator.read_stats().requests
         stopped = await world.caller.evaluation(id)
         report = await world.caller.report(id)
         calls = await world.service.database.fetch(
             "SELECT outcome FROM ledger JOIN jobs USING (run_id) WHERE jobs.id = $1 AND outcome <> 'answered'", id
         )
-    assert simulator.stats().requests == sent
+    assert simulator.read_stats().requests == sent
     assert (stopped["state"], report.status_code) == ("cancelled", 409)
     assert {call["outcome"] for call in calls} == {"cancelled"}
 
@@ -146,7 +146,7 @@ async def test_rewards_are_judged_by_debate_and_cost_is_assigned_to_items(
     async with running_service(settings) as world:
         answer = await world.caller.client.post("/v1/rewards", json=body, headers={"Prefer": "wait=30"})
         again = await world.caller.client.post("/v1/rewards", json=body, headers={"Prefer": "wait=30"})
-    stats = simulator.stats()
+    stats = simulator.read_stats()
     assert (answer.status_code, again.status_code) == (200, 200), answer.text
     found = answer.json()
     outcomes = found["items"]
@@ -224,7 +224,7 @@ async def test_invalid_pdf_fails_with_a_reason_and_no_llm_request(
     assert job.problem is not None
     assert job.problem.type == problem
     assert detail in job.problem.detail
-    assert simulator.stats().requests == 0
+    assert simulator.read_stats().requests == 0
 
 
 async def test_token_limit_of_a_request_is_respected(settings: Settings, simulator: Simulator) -> None:
@@ -232,7 +232,7 @@ async def test_token_limit_of_a_request_is_respected(settings: Settings, simulat
         idea = parse_idea(IDEA, "quotes.txt")
         job = await world.job(EvaluationRequest(idea=idea, limits=Limits(max_prompt_tokens=20_000)))
     assert job.state in {"succeeded", "failed"}
-    assert 0 < simulator.stats().prompt_tokens <= 20_000
+    assert 0 < simulator.read_stats().prompt_tokens <= 20_000
 
 
 async def test_only_jobs_that_need_an_llm_fail_without_an_llm(settings: Settings) -> None:

@@ -9,7 +9,7 @@ import pytest
 from assayer.errors import SourceUnavailable
 from assayer.models import Identifiers
 from simulator.outside.library import Entry, Library
-from simulator.outside.openalex_works import doi_of, pmid_of
+from simulator.outside.openalex_works import get_doi, get_pmid
 from simulator.outside.sample import SAMPLE
 from workers.literature_apis.arxiv import Arxiv
 from workers.literature_apis.capabilities import LiteratureSource
@@ -82,7 +82,7 @@ def _semantic_scholar(entry: Entry) -> Identifiers:
 
 
 def _year_or_day(entry: Entry) -> dt.date | None:
-    return entry.record.publication_date if entry.day_known else dt.date(entry.record.year or 1, 12, 31)
+    return entry.record.publication_date if entry.is_day_known else dt.date(entry.record.year or 1, 12, 31)
 
 
 def _openalex(entry: Entry) -> Identifiers:
@@ -90,12 +90,12 @@ def _openalex(entry: Entry) -> Identifiers:
     match entry.number % 4:
         case _ if entry.corpus_id % 200 == 0:
             return Identifiers()
-        case 0 if doi_of(entry):
-            return Identifiers(doi=doi_of(entry))
+        case 0 if get_doi(entry):
+            return Identifiers(doi=get_doi(entry))
         case 1 if entry.arxiv and not entry.doi:
             return Identifiers(arxiv=entry.arxiv)
-        case 2 if pmid_of(entry):
-            return Identifiers(pubmed=pmid_of(entry))
+        case 2 if get_pmid(entry):
+            return Identifiers(pubmed=get_pmid(entry))
         case _:
             return Identifiers(openalex=entry.openalex)
 
@@ -116,7 +116,7 @@ def _openalex_day(entry: Entry) -> dt.date | None:
 def _deposited_day(entry: Entry) -> dt.date | None:
     """Return the day as deposited with Crossref; every third paper with a known day was deposited without it."""
     day = _year_or_day(entry)
-    if day is None or not entry.day_known or entry.corpus_id % 3:
+    if day is None or not entry.is_day_known or entry.corpus_id % 3:
         return day
     return _end_of_its_period(day.replace(day=1)) if day.month > 1 else day.replace(day=31)
 

@@ -17,7 +17,7 @@ async def test_a_search_beyond_one_page_pages_to_the_end(crowd: OutsideWorld) ->
     crowd.reset()
     async with open_gateway(crowd, "arxiv") as remote:
         some = await Arxiv(remote).search("swarm robots", 450, ALWAYS, ASK)
-        assert crowd.stats("arxiv").requests == 3
+        assert crowd.read_stats("arxiv").requests == 3
         papers = await Arxiv(remote).search("swarm robots", 2_000, ALWAYS, ASK)
     assert (len({paper.id for paper in some}), len(papers)) == (450, len({paper.id for paper in papers}))
     assert 700 < len(papers) < 1_300
@@ -29,7 +29,7 @@ async def test_many_ids_are_asked_for_two_hundred_at_a_time(crowd: OutsideWorld)
         crowd.reset()
         papers = await Arxiv(remote).resolve(names, ASK)
     assert [paper.identifiers if paper else None for paper in papers] == names
-    assert crowd.stats("arxiv").requests == 3
+    assert crowd.read_stats("arxiv").requests == 3
 
 
 async def test_unexpectedly_empty_page_is_requested_again(gateway: SourceGateway, world: OutsideWorld) -> None:
@@ -40,7 +40,7 @@ async def test_unexpectedly_empty_page_is_requested_again(gateway: SourceGateway
             answered += bool(await source.search(entry.record.title, 5, ALWAYS, ASK))
         except SourceMalformed as error:
             assert "but none of those after" in error.message  # noqa: PT017 - either outcome is right
-    assert world.stats("arxiv").requests > 10
+    assert world.read_stats("arxiv").requests > 10
     assert answered >= 5
 
 

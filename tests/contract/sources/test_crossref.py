@@ -29,7 +29,7 @@ async def test_papers_are_resolved_by_doi_in_a_single_request(world: OutsideWorl
         assert entry.record.publication_date is not None
         assert paper.publication_date >= entry.record.publication_date
     assert papers[len(names) :] == [None] * len(others)
-    assert world.stats("crossref").requests == 1
+    assert world.read_stats("crossref").requests == 1
 
 
 async def test_retraction_notices_have_kind_doi_and_date_and_corrections_are_ignored(world: OutsideWorld) -> None:
@@ -56,7 +56,7 @@ async def test_single_doi_is_requested_directly_and_unknown_doi_returns_none(wor
         (unknown,) = await source.resolve([Identifiers(doi="10.1000/un?known#/../../works")], ASK)
     assert known is not None
     assert unknown is None
-    assert world.stats("crossref").by_operation == {"work": 2}
+    assert world.read_stats("crossref").by_operation == {"work": 2}
 
 
 async def test_requests_stay_within_the_polite_pool_limits(world: OutsideWorld) -> None:
@@ -66,7 +66,7 @@ async def test_requests_stay_within_the_polite_pool_limits(world: OutsideWorld) 
         for word in ("graph", "attention", "diffusion"):
             await source.search(word, 5, Window(), ASK)
         await source.resolve([Identifiers(doi=_REGISTERED[1].doi)], ASK)
-    stats = world.stats("crossref")
+    stats = world.read_stats("crossref")
     assert (stats.requests, stats.over_limit) == (4, 0)
 
 

@@ -117,7 +117,7 @@ async def test_resolve_keeps_the_order_and_uses_few_requests(
     assert [entry_of(paper) for paper in found] == [*entries, entries[0]]
     for paper in found:
         check(paper, specimen)
-    assert world.stats(specimen.service).requests <= 6
+    assert world.read_stats(specimen.service).requests <= 6
 
 
 @pytest.mark.parametrize("specimen", offering(ResolvesIdentifiers))
@@ -128,11 +128,11 @@ async def test_resolve_of_only_unknown_papers_returns_none_for_each(source: Reso
 
 @pytest.mark.parametrize("specimen", offering(ListsReferences))
 async def test_references_match_the_library(specimen: Specimen, source: ListsReferences) -> None:
-    entry = max(known(specimen), key=lambda item: (len(LIBRARY.references(item)), item.corpus_id % 20 != 7))
+    entry = max(known(specimen), key=lambda item: (len(LIBRARY.list_references(item)), item.corpus_id % 20 != 7))
     papers = await source.references(specimen.identifiers(entry), 100, ASK)
     for paper in papers:
         check(paper, specimen)
-    assert {entry_of(paper) for paper in papers} == set(LIBRARY.references(entry)) & set(known(specimen))
+    assert {entry_of(paper) for paper in papers} == set(LIBRARY.list_references(entry)) & set(known(specimen))
     assert len(await source.references(specimen.identifiers(entry), 2, ASK)) == 2
 
 
@@ -144,11 +144,11 @@ async def test_unknown_papers_have_no_references(source: ListsReferences) -> Non
 
 @pytest.mark.parametrize("specimen", offering(ListsCitingPapers))
 async def test_citing_papers_match_the_library_within_the_window(specimen: Specimen, source: ListsCitingPapers) -> None:
-    entry = max(known(specimen), key=lambda item: len(LIBRARY.citations(item)))
+    entry = max(known(specimen), key=lambda item: len(LIBRARY.list_citations(item)))
     papers = await source.citing(specimen.identifiers(entry), 100, ALWAYS, ASK)
     for paper in papers:
         check(paper, specimen)
-    assert {entry_of(paper) for paper in papers} == set(LIBRARY.citations(entry)) & set(known(specimen))
+    assert {entry_of(paper) for paper in papers} == set(LIBRARY.list_citations(entry)) & set(known(specimen))
     assert len(await source.citing(specimen.identifiers(entry), 2, ALWAYS, ASK)) == 2
     days = sorted(paper.publication_date for paper in papers if paper.publication_date)
     window = Window(before=days[len(days) // 2])
@@ -260,4 +260,4 @@ async def test_intermittent_faults_are_retried_or_raise_source_errors(
         except SourceError:
             outcomes.append("failed")
     assert outcomes.count("answered") >= 12
-    assert sum(world.stats(specimen.service).injected.values()) > 0
+    assert sum(world.read_stats(specimen.service).injected.values()) > 0

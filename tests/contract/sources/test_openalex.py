@@ -2,7 +2,7 @@ import pytest
 
 from assayer.errors import SourceBusy
 from assayer.models import Identifiers, Window
-from simulator.outside.openalex_works import doi_of, former_id, pmid_of
+from simulator.outside.openalex_works import get_doi, get_former_id, get_pmid
 from simulator.outside.process import OutsideWorld
 from tests.contract.sources.open_gateway import open_gateway
 from tests.contract.sources.specimens import ASK, LIBRARY
@@ -16,14 +16,14 @@ async def test_a_query_cannot_add_parameters_to_the_request(world: OutsideWorld)
         papers = await OpenAlex(remote).search("distillation,is_retracted:true&per_page=1&select=x#", 50, Window(), ASK)
     assert {paper.title.split(" for ")[0] for paper in papers} == {"Knowledge distillation"}
     assert all(paper.authors for paper in papers)
-    assert set(world.stats("openalex").by_status) == {"200"}
+    assert set(world.read_stats("openalex").by_status) == {"200"}
 
 
 async def test_papers_are_resolved_by_every_identifier_type_in_few_requests(world: OutsideWorld) -> None:
     names = [Identifiers(openalex=entry.openalex) for entry in _TITLED]
-    names += [Identifiers(doi=doi_of(entry)) for entry in _TITLED if doi_of(entry)]
+    names += [Identifiers(doi=get_doi(entry)) for entry in _TITLED if get_doi(entry)]
     names += [Identifiers(arxiv=entry.arxiv) for entry in _TITLED if entry.arxiv and not entry.doi]
-    names += [Identifiers(pubmed=pmid_of(entry)) for entry in _TITLED if pmid_of(entry)]
+    names += [Identifiers(pubmed=get_pmid(entry)) for entry in _TITLED if get_pmid(entry)]
     unknown = [Identifiers(openalex=f"W9{number:09}") for number in range(150)]
     async with open_gateway(world, "openalex") as remote:
         papers = await OpenAlex(remote).resolve([*names, *unknown], ASK)
@@ -32,13 +32,13 @@ async def test_papers_are_resolved_by_every_identifier_type_in_few_requests(worl
         assert name.doi in {"", paper.identifiers.doi}
         assert name.openalex in {"", paper.identifiers.openalex}
     assert papers[len(names) :] == [None] * len(unknown)
-    assert world.stats("openalex").requests <= 6
-    assert set(world.stats("openalex").by_status) == {"200"}
+    assert world.read_stats("openalex").requests <= 6
+    assert set(world.read_stats("openalex").by_status) == {"200"}
 
 
 async def test_a_merged_record_is_found_under_its_former_id(world: OutsideWorld) -> None:
     async with open_gateway(world, "openalex") as remote:
-        (paper,) = await OpenAlex(remote).resolve([Identifiers(openalex=former_id(_TITLED[0]))], ASK)
+        (paper,) = await OpenAlex(remote).resolve([Identifiers(openalex=get_former_id(_TITLED[0]))], ASK)
     assert paper is not None
     assert paper.identifiers.openalex == _TITLED[0].openalex
 

@@ -21,10 +21,10 @@ async def test_search_pages_up_to_the_depth_limit(crowd: OutsideWorld) -> None:
     crowd.reset()
     async with open_gateway(crowd, SERVICE) as remote:
         some = await SemanticScholar(remote).search("swarm robots", 250, ALWAYS, ASK)
-        assert crowd.stats(SERVICE).requests == 3
+        assert crowd.read_stats(SERVICE).requests == 3
         most = await SemanticScholar(remote).search("swarm robots", 5_000, ALWAYS, ASK)
     assert (len({paper.id for paper in some}), len({paper.id for paper in most})) == (250, 1_000)
-    assert crowd.stats(SERVICE).by_status.keys() == {"200"}
+    assert crowd.read_stats(SERVICE).by_status.keys() == {"200"}
 
 
 async def test_a_large_batch_goes_out_in_pieces_of_five_hundred(crowd: OutsideWorld) -> None:
@@ -34,11 +34,11 @@ async def test_a_large_batch_goes_out_in_pieces_of_five_hundred(crowd: OutsideWo
         names = [paper.identifiers for paper in await source.search("swarm robots", 1_000, ALWAYS, ASK)]
         papers = await source.resolve(names, ASK)
     assert [paper.identifiers if paper else None for paper in papers] == names
-    assert crowd.stats(SERVICE).by_operation == {"batch": 3, "search": 10}
+    assert crowd.read_stats(SERVICE).by_operation == {"batch": 3, "search": 10}
 
 
 async def test_papers_with_only_a_year_are_dated_to_its_last_day(gateway: SourceGateway) -> None:
-    entry = next(item for item in LIBRARY.entries if not item.day_known)
+    entry = next(item for item in LIBRARY.entries if not item.is_day_known)
     year = entry.record.year or 0
     source = SemanticScholar(gateway)
     inside = await source.search(entry.record.title, 64, Window(before=dt.date(year, 12, 31)), ASK)
@@ -55,12 +55,14 @@ async def test_a_word_with_a_hyphen_is_searched_as_two(gateway: SourceGateway) -
 
 async def test_references_withheld_by_the_publisher_return_an_empty_list(gateway: SourceGateway) -> None:
     entry = next(item for item in LIBRARY.entries if item.corpus_id % 20 == 7)
-    assert LIBRARY.references(entry)
+    assert LIBRARY.list_references(entry)
     assert await SemanticScholar(gateway).references(Identifiers(s2=entry.s2), 10, ASK) == []
 
 
 async def test_every_identifier_of_a_paper_returns_its_references(gateway: SourceGateway) -> None:
-    entry = next(item for item in LIBRARY.entries if item.doi and item.arxiv and item.acl and LIBRARY.references(item))
+    entry = next(
+        item for item in LIBRARY.entries if item.doi and item.arxiv and item.acl and LIBRARY.list_references(item)
+    )
     source = SemanticScholar(gateway)
     names = [
         Identifiers(s2=entry.s2),
@@ -69,7 +71,7 @@ async def test_every_identifier_of_a_paper_returns_its_references(gateway: Sourc
         Identifiers(acl=entry.acl),
     ]
     found = [{paper.identifiers.s2 for paper in await source.references(name, 100, ASK)} for name in names]
-    assert found == [{reference.s2 for reference in LIBRARY.references(entry)}] * len(names)
+    assert found == [{reference.s2 for reference in LIBRARY.list_references(entry)}] * len(names)
 
 
 async def test_a_paper_outside_the_pool_for_single_papers_still_gets_recommendations(
@@ -77,7 +79,7 @@ async def test_a_paper_outside_the_pool_for_single_papers_still_gets_recommendat
 ) -> None:
     entry = next(item for item in LIBRARY.entries if item.corpus_id % 4 == 0)
     assert len(await SemanticScholar(gateway).recommend([Identifiers(s2=entry.s2)], 5, ASK)) == 5
-    assert world.stats(SERVICE).by_operation == {"recommendations": 1, "recommendations_for_paper": 1}
+    assert world.read_stats(SERVICE).by_operation == {"recommendations": 1, "recommendations_for_paper": 1}
 
 
 async def test_unknown_seed_does_not_prevent_recommendations(gateway: SourceGateway) -> None:
@@ -91,7 +93,7 @@ async def test_unknown_seed_does_not_prevent_recommendations(gateway: SourceGate
 async def test_a_snippet_search_takes_two_requests(gateway: SourceGateway, world: OutsideWorld) -> None:
     snippets = await SemanticScholar(gateway).snippets("a reward that experts agree with", 20, ALWAYS, ASK)
     assert any(snippet.cites for snippet in snippets)
-    assert world.stats(SERVICE).by_operation == {"batch": 1, "snippets": 1}
+    assert world.read_stats(SERVICE).by_operation == {"batch": 1, "snippets": 1}
 
 
 async def test_a_wrong_key_is_refused_without_showing_it(world: OutsideWorld) -> None:
@@ -110,6 +112,6 @@ async def test_an_unreadable_answer_is_replaced_in_the_cache(gateway: SourceGate
     for entry in LIBRARY.entries[:20]:
         with suppress(SourceMalformed):
             found[entry.record.title] = await source.search(entry.record.title, 3, ALWAYS, ASK)
-    assert world.stats(SERVICE).requests > 20
+    assert world.read_stats(SERVICE).requests > 20
     world.configure(SERVICE, down=True)
     assert {title: await source.search(title, 3, ALWAYS, ASK) for title in found} == found
