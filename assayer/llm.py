@@ -40,9 +40,8 @@ def _no_complaint(data: Any, answer: Any) -> Sequence[str]:
 class LabelledList(NamedTuple):
     """Constraint on a list that must have one entry for each label, in this order."""
 
-    label_field: str
-    """Name of the entry's field that holds its label."""
     labels: Sequence[str]
+    """Values of the entries' field `label`."""
     choices: Mapping[str, Sequence[Sequence[str]]] = {}
     """Allowed values of a field at any depth of an entry, listed for each entry in order: for example, the sentences of
     a paper that the field may quote."""

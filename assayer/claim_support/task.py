@@ -18,7 +18,7 @@ def _bound(question: SupportQuestion) -> AnswerBounds:
     """Limit `carried` to the sentences in each item's passages."""
     passage_sentences = [sentences("\n\n".join(item.passages), min_words=1) or [""] for item in question.items]
     labels = [item.label for item in question.items]
-    return AnswerBounds(lists={"verdicts": LabelledList("label", labels, {"carried": passage_sentences})})
+    return AnswerBounds(lists={"verdicts": LabelledList(labels, {"carried": passage_sentences})})
 
 
 SUPPORT = Task[SupportQuestion, SupportAnswer](

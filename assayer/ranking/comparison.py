@@ -64,7 +64,7 @@ def _check_entries(question: PairQuestion, answer: PairAnswer) -> list[str]:
 
 def _bound(question: PairQuestion) -> AnswerBounds:
     labels = [f"D{number}" for number in range(1, len(question.dimensions) + 1)]
-    return AnswerBounds(lists={"entries": LabelledList("label", labels)})
+    return AnswerBounds(lists={"entries": LabelledList(labels)})
 
 
 COMPARISON = Task[PairQuestion, PairAnswer](

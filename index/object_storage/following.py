@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,12 +20,11 @@ _LOG = logging.getLogger(__name__)
 class FollowedBucket:
     """Checks a bucket for new publications periodically, in the background."""
 
-    def __init__(self, address: str, look_seconds: float = 30.0, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, address: str, look_seconds: float = 30.0) -> None:
         """Open the bucket. Raises ConfigurationError if no installed library supports its URL."""
         self.storage = ObjectStorage(address)
         self.log = PublicationLog(self.storage)
         self._check_seconds = look_seconds
-        self._clock = clock
         self._lock = threading.Lock()
         self._is_checking = False
         self._last_check: float | None = None
@@ -37,7 +36,7 @@ class FollowedBucket:
         """Return the newest known publication without blocking, and start a background check if the last one is too
         old."""
         with self._lock:
-            is_check_due = self._last_check is None or self._clock() - self._last_check >= self._check_seconds
+            is_check_due = self._last_check is None or time.monotonic() - self._last_check >= self._check_seconds
             if is_check_due and not self._is_checking:
                 self._is_checking = True
                 threading.Thread(target=self._check_in_background, name="corpus bucket", daemon=True).start()
@@ -49,7 +48,7 @@ class FollowedBucket:
         if newest is None:
             raise self.log.build_not_published_error()
         with self._lock:
-            self._newest, self._last_check, self._last_problem = newest, self._clock(), ""
+            self._newest, self._last_check, self._last_problem = newest, time.monotonic(), ""
         return newest
 
     def inventory(self, version: str) -> VersionInventory:
@@ -65,7 +64,7 @@ class FollowedBucket:
                 _LOG.warning("cannot check for a newer version of the corpus: %s", error)
         finally:
             with self._lock:
-                self._last_check, self._is_checking = self._clock(), False
+                self._last_check, self._is_checking = time.monotonic(), False
 
 
 class BucketOrigin:

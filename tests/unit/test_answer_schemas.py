@@ -112,7 +112,7 @@ class Reading(Frozen):
 def test_bounds_of_question_fix_labels_and_entries() -> None:
     labels = {"cites": ["E1", "E2"], "named": []}
     bounds = AnswerBounds(
-        {"labels": 3, "cites": 9}, labels, {"papers": LabelledList("label", ["P1", "P2"])}, {"remark": 0}, {"labels": 1}
+        {"labels": 3, "cites": 9}, labels, {"papers": LabelledList(["P1", "P2"])}, {"remark": 0}, {"labels": 1}
     )
     schema = build_bounded_schema(Reading, bounds).schema["properties"]
     first, second = schema["papers"]["prefixItems"]
@@ -128,7 +128,7 @@ def test_bounds_of_question_fix_labels_and_entries() -> None:
 
 
 def test_entries_offer_only_the_texts_of_their_own_paper() -> None:
-    papers = LabelledList("label", ["P1", "P2"], {"shows": [["One.", "Two."], ["Three."]]})
+    papers = LabelledList(["P1", "P2"], {"shows": [["One.", "Two."], ["Three."]]})
     first, second = build_bounded_schema(Reading, AnswerBounds(lists={"papers": papers})).schema["properties"][
         "papers"
     ]["prefixItems"]

@@ -54,7 +54,7 @@ def test_schema_is_sent_as_structured_output_where_supported() -> None:
 
 def test_bounds_of_the_question_are_sent_only_if_answers_are_to_be_bounded() -> None:
     bounded_task = replace(
-        WEIGHING, bounds=lambda question: AnswerBounds(lists={"weights": LabelledList("label", question.labels)})
+        WEIGHING, bounds=lambda question: AnswerBounds(lists={"weights": LabelledList(question.labels)})
     )
     usual = build_first_request(bounded_task, "m", QUESTION, SETTINGS)
     assert usual == _first()

@@ -120,7 +120,7 @@ def _bind_entries(node: dict[str, Any], entries: LabelledList) -> None:
     node["prefixItems"] = []
     for number, label in enumerate(entries.labels):
         entry = json.loads(text)
-        _choose(entry, entries.label_field, [label])
+        _choose(entry, "label", [label])
         for field, choices in entries.choices.items():
             _choose(entry, field, choices[number])
         node["prefixItems"].append(entry)

@@ -145,14 +145,14 @@ def _bound_look(question: LookQuestion) -> AnswerBounds:
 
 
 def _bound_reading(question: PassageQuestion) -> AnswerBounds:
-    papers = LabelledList("label", [item.label for item in question.evidence])
+    papers = LabelledList([item.label for item in question.evidence])
     return AnswerBounds({}, {"point": [point.label for point in question.points]}, {"papers": papers})
 
 
 def _bound_brief_reading(question: PassageQuestion) -> AnswerBounds:
     """Limit quotes to the sentences of each paper, because small models do not copy exactly."""
     quotes = [sentences(item.text) or [""] for item in question.evidence]
-    papers = LabelledList("label", [item.label for item in question.evidence], {"quote_found": quotes})
+    papers = LabelledList([item.label for item in question.evidence], {"quote_found": quotes})
     words = {"quote_done": 0, "quote_under": 0}
     return _bound_reading(question)._replace(entries={"notes": 1}, lists={"papers": papers}, words=words)
 
@@ -170,7 +170,7 @@ def _bound_editor(question: EditorQuestion) -> AnswerBounds:
         "named": recalled_labels,
         "work": [*passage_labels, *recalled_labels],
     }
-    lists = {"criteria": LabelledList("label", [item.label for item in question.criteria])} if question.criteria else {}
+    lists = {"criteria": LabelledList([item.label for item in question.criteria])} if question.criteria else {}
     return AnswerBounds({}, labels, lists)
 
 

@@ -85,13 +85,13 @@ def _bound_first_look(question: FirstLookQuestion) -> AnswerBounds:
 
 def _bound_reading(question: ReadingQuestion) -> AnswerBounds:
     """Allow one note per paper, because a grammar cannot forbid two notes on the same method."""
-    papers = LabelledList("label", _labels(question.evidence))
+    papers = LabelledList(_labels(question.evidence))
     return AnswerBounds({"notes": 1}, {"method": [part.label for part in question.parts]}, {"readings": papers})
 
 
 def _bound_comparison(question: ComparisonQuestion) -> AnswerBounds:
     """Allow one verdict per paper, because a grammar cannot forbid two verdicts on the same dimension."""
-    papers = LabelledList("label", _labels(question.evidence))
+    papers = LabelledList(_labels(question.evidence))
     return AnswerBounds(
         {"verdicts": 1}, {"dimension": [part.label for part in question.parts]}, {"comparisons": papers}
     )

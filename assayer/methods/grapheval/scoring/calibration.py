@@ -173,13 +173,11 @@ def fit_calibration(
     )
 
 
-def cross_fitted_probabilities(
-    probabilities: Floats, truth: NDArray[np.int16], folds: int = 10, seed: int = 0
-) -> Floats:
+def cross_fitted_probabilities(probabilities: Floats, truth: NDArray[np.int16], folds: int = 10) -> Floats:
     """Return cross-fitted probabilities, shape (n, classes). Each answer is calibrated by a scaling fitted to the other
     folds, so that measurements hold for ideas outside the fit. A row is NaN if the scorer gave no answer."""
     answered_rows = np.flatnonzero(~np.isnan(probabilities).any(axis=1))
-    shuffled_rows = np.random.default_rng(seed).permutation(answered_rows)
+    shuffled_rows = np.random.default_rng(0).permutation(answered_rows)
     by_label = shuffled_rows[np.argsort(truth[shuffled_rows], kind="stable")]
     calibrated_values = np.full_like(probabilities, np.nan)
     for fold in range(folds):
