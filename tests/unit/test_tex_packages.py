@@ -209,3 +209,28 @@ def test_macros_that_a_list_defines_are_expanded() -> None:
 
 def test_link_without_arguments_is_read() -> None:
     assert shown(r"Words \href").startswith("Words")
+
+
+LISTED = r"\begin{thebibliography}{9}\bibitem{a} A. Lee. Sorting of late mail. Rail Letters, 2019.\end{thebibliography}"
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (r"\input{p.bbl}", "p.bbl"),
+        (r"\makeatletter\@input{p.bbl}\makeatother", "p.bbl"),
+        (r"\@input{\jobname.bbl}", "p.bbl"),
+        (r"\@@input parts/refs.bbl", "parts/refs.bbl"),
+        (r"\input{refs.bbl}", "refs.bbl"),
+    ],
+)
+def test_included_generated_list_is_read_and_not_reported_as_missing(command: str, name: str) -> None:
+    source = rf"\documentclass{{article}}\begin{{document}}We sort \cite{{a}}. {command} End.\end{{document}}"
+    text, works = read({"p.tex": source, name: LISTED, "old.bbl": ""}, "p.tex")
+    assert [work.title for work in works] == ["Sorting of late mail"]
+    assert not text.left_out
+
+
+def test_file_included_by_internal_input_command_is_read() -> None:
+    source = r"\documentclass{article}\begin{document}First. \makeatletter\@input{part}\makeatother Last.\end{document}"
+    assert lines({"p.tex": source, "part.tex": "Second."}, "p.tex") == ["First. Second. Last."]

@@ -14,7 +14,7 @@ from assayer.text.tex import is_tex_document
 TEX_SUFFIXES = (".tex", ".ltx")
 
 _NAMED = re.compile(
-    rb"\\(?:input|InputIfFileExists|include|usepackage|RequirePackage|subfile|subfileinclude|bibliography|addbibresource|addglobalbib)(?![a-zA-Z])\*?\s*"
+    rb"\\(?:(?:@@?)?input|InputIfFileExists|include|usepackage|RequirePackage|subfile|subfileinclude|bibliography|addbibresource|addglobalbib)(?![a-zA-Z])\*?\s*"
     rb"(?:\[[^\]]*\])?\s*(?:\{([^{}]*)\}|([\w./-]+))"
     rb"|\\(?:import|subimport|includefrom|inputfrom)\*?\s*\{([^{}]*)\}\s*\{([^{}]*)\}"
 )

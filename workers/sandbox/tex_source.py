@@ -15,7 +15,7 @@ from workers.sandbox.tex_units import declared_units, expand_units
 from workers.sandbox.tex_vocabulary import CITATION_MACROS, FRONT, IGNORED, LEVELS, LINKS, REFERENCES, TITLES
 
 _INPUT = re.compile(
-    r"\\(?P<macro>input|InputIfFileExists|include|subfile|subfileinclude|import|subimport|includefrom|inputfrom)(?![a-zA-Z])\*?"
+    r"\\(?P<macro>(?:@@?)?input|InputIfFileExists|include|subfile|subfileinclude|import|subimport|includefrom|inputfrom)(?![a-zA-Z])\*?"
     r"(?:\s*\{(?P<first>[^{}]*)\}(?:\s*\{(?P<second>[^{}]*)\})?|[ \t]+(?P<bare>[\w./-]+))"
 )
 _TWO_ARGUMENTS = ("import", "subimport", "includefrom", "inputfrom")
@@ -101,6 +101,8 @@ def main_file(files: Mapping[str, str]) -> str | None:
 def join_source(files: Mapping[str, str], main: str) -> TexSource:
     """Return the source, starting with the file `main`."""
     missing_files: list[str] = []
+    job_name = posixpath.splitext(main)[0]
+    files = {name: text.replace("\\jobname", job_name) for name, text in files.items()}
     text = _join(files, main, missing_files, 0)
     text = _RULE.sub("", _strip_skipped(_strip_comments(text)))
     head, begun, rest = text.partition("\\begin{document}")
