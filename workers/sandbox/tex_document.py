@@ -142,12 +142,14 @@ def _from_folder_of(files: Mapping[str, str], main: str) -> dict[str, str]:
 
 
 def _bibliographies(files: Mapping[str, str], main: str, source: str) -> tuple[list[str], list[str]]:
-    """Return the contents of the `.bib` files that the document names, and the names of missing ones."""
+    """Return the contents of the `.bib` files that the document names, and the names of missing ones. If it has no list
+    and names no file that is there, a package may name one, so all are returned."""
     names = [name.strip() for match in _BIBLIOGRAPHY.finditer(source) for name in match[1].split(",") if name.strip()]
     file_by_name = {name: find_file(files, name, main, ".bib") for name in names}
-    return [files[file] for file in file_by_name.values() if file], [
-        name for name, file in file_by_name.items() if file is None
-    ]
+    found = [file for file in file_by_name.values() if file]
+    if not found and _OWN_LIST not in source:
+        found = [file for file in files if file.endswith(".bib")]
+    return [files[file] for file in found], [name for name, file in file_by_name.items() if file is None]
 
 
 def _list_file(files: Mapping[str, str], main: str, included: Sequence[str]) -> str:

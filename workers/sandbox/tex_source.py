@@ -24,6 +24,8 @@ _VERBATIM = re.compile(
     r"|\\(?:url|href|nolinkurl|path)\s*\{[^{}\n]*\}",
     re.DOTALL,
 )
+_LISTING = re.compile(r"\\(?P<end>begin|end)\{(?:lstlisting|minted|Verbatim|alltt)\}")
+"""Beginning or end of a listing. Its braces need not be balanced, which the parser knows only of `verbatim`."""
 _VERB = re.compile(r"\\verb\*?(?:([^\w\s*])([^\n]*?)\1|(?![a-zA-Z]))")
 _COMMENT_BLOCK = re.compile(r"\\begin\{comment\}.*?\\end\{comment\}", re.DOTALL)
 _COMMENT = re.compile(r"(?P<kept>(?<!\\)(?:\\\\)*)%[^\n]*(?:\n[ \t]*)?(?P<blank>\n\s*)?")
@@ -109,6 +111,7 @@ def join_source(files: Mapping[str, str], main: str) -> TexSource:
     if not begun:
         head, rest = "", text
     body, _, after = rest.partition("\\end{document}")
+    body = _LISTING.sub(r"\\\g<end>{verbatim}", body)
     body = _VERB.sub(lambda match: escape_tex(match[2]) if match[2] is not None else "", body)
     body = _ADDRESS.sub(lambda match: f"{match['macro']}{escape_tex(_ESCAPED.sub('', match['address']))}}}", body)
     macros = _take_package_definitions(files, head)
