@@ -35,6 +35,7 @@ def shown(body: str, preamble: str = "", files: dict[str, str] | None = None) ->
         (r"So \textquote[Lee]{a lamp} and \foreignquote{german}{die Lampe}.", "So “a lamp” and “die Lampe”."),
         (r"See \parencites[see][3]{lee19}[7]{fox20}.", "See see [1, 3], [2, 7]."),
         (r"See \autocites(e.g.)(among others)[3]{lee19}{fox20} too.", "See e.g. [1, 3], [2], among others too."),
+        (r"Shown by \citeonline{lee19}.", "Shown by Lee and Chen [1]."),
         (r"As \textcites{lee19}{fox20} show.", "As Lee and Chen [1], Fox [2] show."),
         (r"As \textcite[12]{lee19} and \autocite[see][3]{fox20} show.", "As Lee and Chen [1, 12] and see [2, 3] show."),
         (r"Said \citeauthor{fox20} \citeyearpar{fox20} in \citetitle{fox20}.", "Said Fox [1] (2020) in Lamps."),
@@ -209,3 +210,47 @@ def test_macros_that_a_list_defines_are_expanded() -> None:
 
 def test_link_without_arguments_is_read() -> None:
     assert shown(r"Words \href").startswith("Words")
+
+
+LISTED = r"\begin{thebibliography}{9}\bibitem{a} A. Lee. Sorting of late mail. Rail Letters, 2019.\end{thebibliography}"
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (r"\input{p.bbl}", "p.bbl"),
+        (r"\makeatletter\@input{p.bbl}\makeatother", "p.bbl"),
+        (r"\@input{\jobname.bbl}", "p.bbl"),
+        (r"\@@input parts/refs.bbl", "parts/refs.bbl"),
+        (r"\input{refs.bbl}", "refs.bbl"),
+    ],
+)
+def test_included_generated_list_is_read_and_not_reported_as_missing(command: str, name: str) -> None:
+    source = rf"\documentclass{{article}}\begin{{document}}We sort \cite{{a}}. {command} End.\end{{document}}"
+    text, works = read({"p.tex": source, name: LISTED, "old.bbl": ""}, "p.tex")
+    assert [work.title for work in works] == ["Sorting of late mail"]
+    assert not text.left_out
+
+
+def test_file_included_by_internal_input_command_is_read() -> None:
+    source = r"\documentclass{article}\begin{document}First. \makeatletter\@input{part}\makeatother Last.\end{document}"
+    assert lines({"p.tex": source, "part.tex": "Second."}, "p.tex") == ["First. Second. Last."]
+
+
+def test_bibliography_that_only_a_package_names_is_read() -> None:
+    preamble = r"\usepackage[bibfile=refs]{thesis}"
+    source = rf"\documentclass{{book}}{preamble}\begin{{document}}On lamps \cite{{fox20}}.\end{{document}}"
+    text, works = read({"m.tex": source, "thesis.sty": r"\bibliography{\t@file}", "refs.bib": BIB}, "m.tex")
+    assert [work.title for work in works] == ["Lamps"]
+    assert text.paragraphs == [(0, "On lamps [1].")]
+
+
+def test_bibliography_beside_a_document_with_its_own_list_is_not_read() -> None:
+    source = rf"\documentclass{{book}}\begin{{document}}On mail \cite{{a,fox20}}. {LISTED}\end{{document}}"
+    assert [work.title for work in read({"m.tex": source, "refs.bib": BIB}, "m.tex")[1]] == ["Sorting of late mail"]
+
+
+@pytest.mark.parametrize("name", ["lstlisting", "minted", "Verbatim", "alltt", "verbatim"])
+def test_text_after_a_listing_with_unbalanced_braces_is_read(name: str) -> None:
+    body = rf"Sort. \begin{{{name}}}[language=mail]" + "\nsort({ lamp: {\n" + rf"\end{{{name}}} Then \cite{{fox20}} ends."
+    assert shown(body) == "Sort. / sort({ lamp: { / Then [1] ends."

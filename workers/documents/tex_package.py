@@ -14,7 +14,7 @@ from assayer.text.tex import is_tex_document
 TEX_SUFFIXES = (".tex", ".ltx")
 
 _NAMED = re.compile(
-    rb"\\(?:input|InputIfFileExists|include|usepackage|RequirePackage|subfile|subfileinclude|bibliography|addbibresource|addglobalbib)(?![a-zA-Z])\*?\s*"
+    rb"\\(?:(?:@@?)?input|InputIfFileExists|include|usepackage|RequirePackage|subfile|subfileinclude|bibliography|addbibresource|addglobalbib)(?![a-zA-Z])\*?\s*"
     rb"(?:\[[^\]]*\])?\s*(?:\{([^{}]*)\}|([\w./-]+))"
     rb"|\\(?:import|subimport|includefrom|inputfrom)\*?\s*\{([^{}]*)\}\s*\{([^{}]*)\}"
 )
@@ -91,7 +91,8 @@ def pack_document(main: Path, most_bytes: int) -> bytes:
 
 
 def _document_files(main: Path, most_bytes: int) -> dict[str, bytes]:
-    """Return the files of a document by name. Raises InputError."""
+    """Return the files of a document by name, with all `.bib` files of its folder if it names none that is there.
+    Raises InputError."""
     folder = main.parent.resolve()
     files: dict[str, bytes] = {}
     unread_names = [main.name]
@@ -106,7 +107,13 @@ def _document_files(main: Path, most_bytes: int) -> dict[str, bytes]:
             raise InputError(f"{main} and its files have more than {most_bytes / 1e6:g} MB.", "Shorten it.")
         unread_names += _find_included_files(files[name], name, folder)
         unread_names += _find_bibliography(main, folder) if name == main.name else []
+        if not unread_names and not any(map(_is_bibtex, files)):
+            unread_names += [path.name for path in sorted(folder.glob("*.bib")) if _is_inside(path, folder)]
     return files
+
+
+def _is_bibtex(name: str) -> bool:
+    return name.lower().endswith(".bib")
 
 
 def _content(file: Path) -> bytes:

@@ -14,7 +14,7 @@ from assayer.reference_lists.entry_parser import parse_references
 
 _IN_SENTENCES = (
     "citet", "textcite", "citeauthor", "Citet", "Textcite", "citealt", "citefullauthor", "citeA", "Citeauthor",
-    "shortciteA", "fullciteA", "citeasnoun", "possessivecite", "citepos",
+    "shortciteA", "fullciteA", "citeasnoun", "possessivecite", "citepos", "citeonline",
 )  # fmt: skip
 _FIELDS = {"citeyear": "year", "citeyearpar": "year", "citedate": "year", "citetitle": "title", "Citetitle": "title"}
 """Field of the cited work that a macro prints instead of a mark."""

@@ -9,7 +9,7 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.errors import InputError
@@ -108,7 +108,9 @@ def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficePa
     )
     all_source = source.preamble + source.body
     bibtex, missing = _bibliographies(files, main, all_source)
-    list_file = _list_file(files, main) if _OWN_LIST not in source.body else ""
+    included_lists = [name for name in source.missing if name.endswith(".bbl") and find_file(files, name, main)]
+    source = source._replace(missing=tuple(name for name in source.missing if name not in included_lists))
+    list_file = _list_file(files, main, included_lists) if _OWN_LIST not in source.body else ""
     if _OWN_LIST in list_file:
         list_file = expand_list_macros(list_file)
         source = source._replace(body=f"{source.body}\n\n{list_file}")
@@ -140,16 +142,21 @@ def _from_folder_of(files: Mapping[str, str], main: str) -> dict[str, str]:
 
 
 def _bibliographies(files: Mapping[str, str], main: str, source: str) -> tuple[list[str], list[str]]:
-    """Return the contents of the `.bib` files that the document names, and the names of missing ones."""
+    """Return the contents of the `.bib` files that the document names, and the names of missing ones. If it has no list
+    and names no file that is there, a package may name one, so all are returned."""
     names = [name.strip() for match in _BIBLIOGRAPHY.finditer(source) for name in match[1].split(",") if name.strip()]
     file_by_name = {name: find_file(files, name, main, ".bib") for name in names}
-    return [files[file] for file in file_by_name.values() if file], [
-        name for name, file in file_by_name.items() if file is None
-    ]
+    found = [file for file in file_by_name.values() if file]
+    if not found and _OWN_LIST not in source:
+        found = [file for file in files if file.endswith(".bib")]
+    return [files[file] for file in found], [name for name, file in file_by_name.items() if file is None]
 
 
-def _list_file(files: Mapping[str, str], main: str) -> str:
-    """Return the reference list that BibTeX or biblatex generated for the document; empty if there is none."""
+def _list_file(files: Mapping[str, str], main: str, included: Sequence[str]) -> str:
+    """Return the reference list that BibTeX or biblatex generated for the document: an included one, one with the name
+    of the main file, or the only one; empty if there is none."""
+    if included:
+        return "\n".join(files[file] for name in included if (file := find_file(files, name, main)))
     lists = [name for name in files if name.endswith(".bbl")]
     expected_name = f"{posixpath.splitext(main)[0]}.bbl"
     name = expected_name if expected_name in files else lists[0] if len(lists) == 1 else None

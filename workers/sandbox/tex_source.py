@@ -15,7 +15,7 @@ from workers.sandbox.tex_units import declared_units, expand_units
 from workers.sandbox.tex_vocabulary import CITATION_MACROS, FRONT, IGNORED, LEVELS, LINKS, REFERENCES, TITLES
 
 _INPUT = re.compile(
-    r"\\(?P<macro>input|InputIfFileExists|include|subfile|subfileinclude|import|subimport|includefrom|inputfrom)(?![a-zA-Z])\*?"
+    r"\\(?P<macro>(?:@@?)?input|InputIfFileExists|include|subfile|subfileinclude|import|subimport|includefrom|inputfrom)(?![a-zA-Z])\*?"
     r"(?:\s*\{(?P<first>[^{}]*)\}(?:\s*\{(?P<second>[^{}]*)\})?|[ \t]+(?P<bare>[\w./-]+))"
 )
 _TWO_ARGUMENTS = ("import", "subimport", "includefrom", "inputfrom")
@@ -24,6 +24,8 @@ _VERBATIM = re.compile(
     r"|\\(?:url|href|nolinkurl|path)\s*\{[^{}\n]*\}",
     re.DOTALL,
 )
+_LISTING = re.compile(r"\\(?P<end>begin|end)\{(?:lstlisting|minted|Verbatim|alltt)\}")
+"""Beginning or end of a listing. Its braces need not be balanced, which the parser knows only of `verbatim`."""
 _VERB = re.compile(r"\\verb\*?(?:([^\w\s*])([^\n]*?)\1|(?![a-zA-Z]))")
 _COMMENT_BLOCK = re.compile(r"\\begin\{comment\}.*?\\end\{comment\}", re.DOTALL)
 _COMMENT = re.compile(r"(?P<kept>(?<!\\)(?:\\\\)*)%[^\n]*(?:\n[ \t]*)?(?P<blank>\n\s*)?")
@@ -101,12 +103,15 @@ def main_file(files: Mapping[str, str]) -> str | None:
 def join_source(files: Mapping[str, str], main: str) -> TexSource:
     """Return the source, starting with the file `main`."""
     missing_files: list[str] = []
+    job_name = posixpath.splitext(main)[0]
+    files = {name: text.replace("\\jobname", job_name) for name, text in files.items()}
     text = _join(files, main, missing_files, 0)
     text = _RULE.sub("", _strip_skipped(_strip_comments(text)))
     head, begun, rest = text.partition("\\begin{document}")
     if not begun:
         head, rest = "", text
     body, _, after = rest.partition("\\end{document}")
+    body = _LISTING.sub(r"\\\g<end>{verbatim}", body)
     body = _VERB.sub(lambda match: escape_tex(match[2]) if match[2] is not None else "", body)
     body = _ADDRESS.sub(lambda match: f"{match['macro']}{escape_tex(_ESCAPED.sub('', match['address']))}}}", body)
     macros = _take_package_definitions(files, head)

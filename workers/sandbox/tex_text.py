@@ -36,7 +36,6 @@ from workers.sandbox.tex_vocabulary import (
     STATEMENTS,
     TABLES,
     TITLES,
-    VERBATIM,
 )
 
 _ONLY_SPACES = re.compile(r"[ \t\n]+")
@@ -301,7 +300,7 @@ class _TexReader:
         elif name in FORMULAS:
             self._formula(node.nodelist)
             return
-        elif name in VERBATIM:
+        elif name == "verbatim":
             self._end()
             self.text.add(node.latex_verbatim().split("\n", 1)[-1].rsplit("\\end", 1)[0])
         elif name in DRAWINGS:

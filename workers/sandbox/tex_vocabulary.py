@@ -16,7 +16,7 @@ CITATION_MACROS = (
     "Parencite", "Autocite", "citefullauthor", "shortcite", "onlinecite", "citetext", "footcitetext", "citeA",
     "citeN", "footfullcite", "citetitle", "Citetitle", "citedate", "Citeauthor", "Smartcite", "Footcite", "Supercite",
     "volcite", "notecite", "pnotecite", "citeNP", "shortciteA", "shortciteNP", "fullciteA", "maskcite", "citeasnoun",
-    "citeaffixed", "possessivecite", "citepos",
+    "citeaffixed", "possessivecite", "citepos", "citeonline",
 )  # fmt: skip
 IGNORED = {
     "includeonly": "{",
@@ -60,7 +60,6 @@ REFERENCES = ("ref", "eqref", "autoref", "cref", "Cref", "pageref", "nameref", "
 FORMULAS = (
     "equation", "align", "gather", "multline", "displaymath", "eqnarray", "math", "flalign", "alignat", "dmath",
 )  # fmt: skip
-VERBATIM = ("verbatim", "lstlisting", "minted", "Verbatim", "alltt")
 DRAWINGS = ("tikzpicture", "pgfpicture", "picture", "CCSXML", "axis", "filecontents")
 LISTS = ("itemize", "enumerate", "description", "compactitem", "compactenum", "inparaenum", "acronym")
 TABLES = ("tabular", "tabularx", "tabulary", "longtable", "array", "tblr")
