@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from assayer.blinding.acting_people import acts_alone, find_acting_people, find_people_near
 from assayer.blinding.author_block import author_block
 from assayer.blinding.caseless_people import find_caseless_people
 from assayer.blinding.front_people import people_beside_marks, people_in_fields, people_of_front
@@ -53,7 +54,7 @@ def blind_idea(idea: Idea) -> Idea:
     record = Blinding(
         rules=RULES,
         masked=_list_masked(idea, spans, in_title),
-        names_may_remain=names_may_remain(masked.title, masked.text, people),
+        names_may_remain=names_may_remain(masked.title, masked.text, people) or acts_alone(masked.text),
     )
     words = UnblindedWords(title=idea.title, text=idea.text)
     masked = masked.model_copy(update={"people_fields": (), "blinding": record, "unblinded": words})
@@ -130,6 +131,7 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     introduced = [*find_introduced_people(text), *find_people_after_phrases(text)]
     introduced += [*people_beside_marks(text), *find_caseless_people(text)]
     introduced += [*find_people_in_tables(text), *find_people_in_brackets(text)]
+    introduced += find_acting_people(text)
     sections = list(identifying_sections(text, headings, [item.span for item in introduced]))
     cut = [
         *(section.span for section in sections if section.whole),
@@ -139,17 +141,24 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     for section in sections:
         if not section.whole:
             introduced += find_likely_people(text, section.span.start, section.span.end)
+    in_cuts = [section.span for section in sections if section.whole and section.span.kind != "funding"]
     people = [*known, *(person for line in block if line.kind == "name" for person in people_in(line.text))]
     people += [person for line in block for person in people_of_front(line.text, small)]
     people += [
         item for line in block if line.kind in ("affiliation", "email") for item in _people_before_place(line.text)
     ]
     people += [person for line in labelled for person in line.people]
+    people += [item.person for span in in_cuts for item in find_likely_people(text, span.start, span.end)]
     abstract = _ABSTRACT.search(text, 0, _MAX_FRONT_CHARS)
     people += people_of_front(text[: abstract.start()], small) if abstract else []
     people += [introduced_person.person for introduced_person in find_introduced_people(title)]
     people += people_of_front(title, small) if _TITLE_PAGE.search(title) else []
     people += [item.person for item in introduced]
+    named = [*(item.span for item in introduced), *find_mentions(text, people)]
+    named += [MaskSpan(line.start, line.end, "name") for line in labelled if line.people]
+    near = list(find_people_near(text, named))
+    introduced += near
+    people += [item.person for item in near]
     inline = _inline_spans(text, [item.span for item in introduced], people)
     return remove_overlaps([*cut, *inline]), people
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.mentions import SMALL_WORD, has_small_word, person_of_word
+from assayer.blinding.mentions import SMALL_WORD, has_only_words, has_small_word, person_of_word
 from assayer.blinding.names import (
     DEGREE,
     MARKS,
@@ -111,7 +111,8 @@ def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
         place = _AT_PLACE.match(text, item.span.end)
         at_place = place is not None and names_institution(place["place"])
         at_place = at_place or (not text[: match.start()].strip(" *_#") and names_institution(text[item.span.end :]))
-        sure = has_given_name(item.person) or (likely and (marked is not None or at_place))
+        known = has_given_name(item.person) and not has_only_words(item.person, small)
+        sure = known or (likely and (marked is not None or at_place))
         if sure or likely:
             found.append((item, sure))
     kept = [sure for _, sure in found]

@@ -182,9 +182,8 @@ def find_labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]
     places = sorted(line.start for line in lines_of_people)
     lines_of_people += [
         line
-        for line in _find_lines_with_names_only(text, small)
-        if line.start < max(block_end, _HEAD)
-        or len(text) - line.end < _NEAR
+        for line, sure in _find_lines_with_names_only(text, small)
+        if (sure and (line.start < max(block_end, _HEAD) or len(text) - line.end < _NEAR))
         or _is_beside(places, line.start, line.end)
     ]
     yield from lines_of_people
@@ -231,18 +230,21 @@ def _find_lines_of_people(text: str, small: frozenset[str]) -> Iterator[Labelled
             yield from below
 
 
-def _find_lines_with_names_only(text: str, small: frozenset[str]) -> Iterator[LabelledLine]:
-    """Yield the lines with an unknown label, possibly in another language, whose value consists only of names."""
+def _find_lines_with_names_only(text: str, small: frozenset[str]) -> Iterator[tuple[LabelledLine, bool]]:
+    """Yield the lines with an unknown label, possibly in another language, whose value consists only of names, and
+    whether a name or the label's language makes that sure."""
     for match in _UNKNOWN_LABEL.finditer(text):
         label, value = match["label"], match["value"].strip(" *_")
-        if len(value) > _MAX_LINE_BELOW or is_people_label(label) or is_other_label(label):
+        if len(value) > _MAX_LINE_BELOW or is_people_label(label) or is_other_label(label.split()[-1]):
             continue
         people = people_of_value(value, small)
         bare = _TITLES.sub("", cut_value(value))
         letters = sum(len(word) for person in people for word in _WORD.findall(person.full))
         only = people and letters >= _ONLY * sum(map(len, _WORD.findall(bare)))
-        if only and (any(map(has_given_name, people)) or not english_words().issuperset(_WORD.findall(label.lower()))):
-            yield LabelledLine(match.start(), match.end() + (match.end() < len(text)), "name", tuple(people))
+        foreign = not english_words().issuperset(_WORD.findall(label.lower()))
+        if only:
+            line = LabelledLine(match.start(), match.end() + (match.end() < len(text)), "name", tuple(people))
+            yield line, (any(map(has_given_name, people)) or foreign) and not is_other_label(label)
 
 
 def _lines_below(text: str, place: int, small: frozenset[str]) -> Iterator[LabelledLine]:

@@ -23,7 +23,7 @@ from assayer.blinding.word_lists import english_words, english_words_not_surname
 from assayer.text.languages import languages_of
 
 SMALL_WORD = re.compile(
-    rf"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[{LOWER}]{{2,20}}(?![^\W\d_])(?![@/_])(?!\.\w)(?! ?[\[({{<] ?at\b)"
+    rf"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[{LOWER}]{{2,20}}(?![^\W\d_])(?![@/_])(?!\.\w)(?! ?[\[({{<] ?at\b)(?! ?:)"
 )
 """Pattern for a lower-case word. Parts of names and addresses do not match, such as `woo` in `Ji-woo` and `roe` in
 `jane.roe@example.org`."""
@@ -95,8 +95,10 @@ def has_small_word(person: Person, small: Container[str]) -> bool:
 def may_be_name(person: Person, small: Container[str]) -> bool:
     """Return whether a name has a known first name, or none of its words are in lower case in the text and they are not
     all English."""
-    if has_given_name(person) or is_caseless(person):
+    if is_caseless(person):
         return has_given_name(person)
+    if has_given_name(person):
+        return not has_only_words(person, small)
     return not has_small_word(person, small) and not is_eponym(person.family) and not has_english_word(person)
 
 
@@ -108,6 +110,11 @@ def _eponym_forms() -> NameForms:
 def is_eponym(surname: str) -> bool:
     """Return whether a surname, or a part of a double one, also names methods, in any case."""
     return any(part in _eponym_forms() for part in re.split("[-–]", surname.casefold()))
+
+
+def has_only_words(person: Person, small: Container[str]) -> bool:
+    """Return whether all words of a name are words of the text or of English, as in `Long Short Term Memory`."""
+    return all(word in small or word in english_words() for word in re.findall(r"[^\W\d_]{2,}", person.full.lower()))
 
 
 def has_english_word(person: Person) -> bool:
@@ -138,6 +145,11 @@ class _Known(NamedTuple):
 
     def is_given(self, word: str) -> bool:
         return _fold(word) in self.givens or is_given_name(word) or is_given_name(word.partition("-")[0])
+
+    def is_unknown(self, word: str) -> bool:
+        """Return whether a word before a surname is likely to be a first name, because it is no other word."""
+        low = word.lower()
+        return bool(_ONE_NAME.fullmatch(word)) and low not in self.small | english_words() and not is_eponym(word)
 
     def is_word(self, surname: str) -> bool:
         """Return whether the surname is also a word or a symbol in this text."""
@@ -248,9 +260,9 @@ def _find_name_start(text: str, start: int, known: _Known) -> int:
     begin = start
     for match in reversed(list(_BEFORE.finditer(text, max(0, start - _MAX_GIVEN_CHARS), start))):
         word = match[0].rstrip()
-        if match.end() != begin and begin != start:
+        if match.end() != begin:
             break
-        if known.is_given(word) or _INITIALS_OR_TITLE.match(word):
+        if known.is_given(word) or _INITIALS_OR_TITLE.match(word) or known.is_unknown(word):
             begin = match.start()
         elif word.lower() not in PARTICLES or not (word.islower() or word.isupper()):
             break

@@ -236,7 +236,8 @@ def find_introduced_people(text: str) -> Iterator[NamedPerson]:
 def _find_titled_people(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
     for match in _TITLED.finditer(text):
         found = parse_named_person(match)
-        if found is not None and (is_sure_title(match["titles"]) or has_given_name(found.person)):
+        addressed = text.endswith("Dear ", 0, match.start())
+        if found is not None and (addressed or is_sure_title(match["titles"]) or has_given_name(found.person)):
             yield NamedPerson(found.span._replace(start=match.start()), found.person)
             if between := _AND.match(text, found.span.end):
                 yield from people_from(text, between.end(), small if _OF_SEVERAL.match(match[0]) else None)

@@ -13,7 +13,7 @@ from assayer.blinding.word_lists import english_words, split_words
 from assayer.text.languages import common_words
 from assayer.text.section_titles import is_known_title
 
-_NAME = re.compile(rf"(?<![\w@/.-]){NAME}")
+POSSIBLE_NAME = re.compile(rf"(?<![\w@/.-]){NAME}")
 _CAPITALISED = re.compile(rf"(?<![\w-])[{UPPER}]{LETTER}+(?:-[{UPPER}]{LETTER}+){{0,3}}(?![\w-])")
 _HEAD = 1_500
 """Number of characters at the start and end of a text within which an author block can stand."""
@@ -43,6 +43,7 @@ _PLACES = split_words(
     Climatic
     """
 )
+_MAX_LABEL_WORDS = 5
 _WORD = re.compile(r"[^\W\d_]+")
 _WITHOUT_RULES = re.compile(r"[\u0900-\u109f\u1200-\u139f\u1780-\u17ff]")
 """Pattern for letters in scripts without capitals for which there are no rules, such as Devanagari and Thai."""
@@ -82,11 +83,11 @@ def names_may_remain(title: str, text: str, people: Sequence[Person]) -> bool:
     if unknown > _MOSTLY * len(text) or (unknown and not people):
         return True
     small = frozenset(SMALL_WORD.findall(text))
-    names = [match for match in _NAME.finditer(text) if _line(match).strip(" *_#") != title]
-    if any(has_given_name(person) for match in _NAME.finditer(title) if (person := person_of(match[0]))):
+    names = [match for match in POSSIBLE_NAME.finditer(text) if _line(match).strip(" *_#") != title]
+    if any(has_given_name(person) for match in POSSIBLE_NAME.finditer(title) if (person := person_of(match[0]))):
         return True
     if not people:
-        return any(_may_be_person(match, small) for match in names)
+        return any(may_be_person(match, small) for match in names)
     return any(_looks_like_person(match, small) and _names_authors(match) for match in names)
 
 
@@ -107,7 +108,7 @@ def find_exact(text: str, names: Sequence[str]) -> Iterator[MaskSpan]:
                 yield MaskSpan(*match.span(), "name")
 
 
-def _may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
+def may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
     person = person_of(match[0]) or person_of(match[0].partition(" ")[2])
     if person is None or is_eponym(person.family) or _CITED.match(match.string, match.end()):
         return False
@@ -127,7 +128,7 @@ def _may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
 def _has_other_label(line: str) -> bool:
     """Return whether a line begins with a label that does not name people, such as `Study area:`."""
     label, colon, _ = line.partition(":")
-    return bool(colon) and is_other_label(label)
+    return bool(colon) and len(label.split()) <= _MAX_LABEL_WORDS and is_other_label(label)
 
 
 def _is_term(person: Person) -> bool:
@@ -164,7 +165,7 @@ def _is_term_in_prose(match: "re.Match[str]", person: Person) -> bool:
 
 def _looks_like_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
     person = person_of(match[0])
-    if person is None or not _may_be_person(match, small):
+    if person is None or not may_be_person(match, small):
         return False
     if has_given_name(person):
         return True

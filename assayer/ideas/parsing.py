@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
+from assayer.blinding.people_labels import is_people_label
 from assayer.errors import InputError
 from assayer.ideas.documents import build_reading_record, insert_notes
 from assayer.ideas.front_matter import split_front_matter
@@ -275,4 +276,5 @@ def _idea(
 def _names_people(field: str) -> bool:
     """Return whether the name of a field above the text says that it holds names of people."""
     in_words = not PEOPLE.isdisjoint(re.split(r"[\W_]+", field))
-    return bool(_NAMES_PEOPLE.search(field)) or in_words or asks_for_person(normalise_field_name(field))
+    named = bool(_NAMES_PEOPLE.search(field)) or is_people_label(field)
+    return named or in_words or asks_for_person(normalise_field_name(field))
