@@ -2,7 +2,8 @@
 
 import pytest
 
-from workers.llm.stated_limits import duration_seconds, exceeds_rate, wait_stated, window_stated
+from workers.llm.stated_limits import exceeds_rate, wait_stated, window_stated
+from workers.outbound.durations import duration_seconds
 
 
 @pytest.mark.parametrize(
