@@ -94,8 +94,4 @@ async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, 
 
 def _choose_largest_output() -> type[BaseModel]:
     outputs: list[type[BaseModel]] = [task.output for method in METHODS.values() for task in method.tasks]
-    return max(outputs, key=_schema_length)
-
-
-def _schema_length(output: type[BaseModel]) -> int:
-    return len(answer_schema(output).text)
+    return max(outputs, key=lambda output: len(answer_schema(output).text))

@@ -10,19 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from assayer.models import (
-    OPEN,
-    Absent,
-    CorpusFit,
-    Filters,
-    FullText,
-    Hit,
-    Paper,
-    PaperId,
-    Passage,
-    Retraction,
-    Window,
-)
+from assayer.models import OPEN, Absent, CorpusFit, Filters, FullText, Hit, Paper, PaperId, Passage, Retraction, Window
 from assayer.ports import Embedder, LexicalEmbedder, Vectors
 from index.corpus_fit import fit_passages, judge_fit, mean_nearness
 from index.corpus_parts import CorpusInfo, CorpusPart, describe_corpus

@@ -3,17 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assayer.models import (
-    CRITERIA,
-    Absent,
-    Assessment,
-    Criterion,
-    Frozen,
-    Part,
-    Point,
-    Score,
-    ScoreCertainty,
-)
+from assayer.models import CRITERIA, Absent, Assessment, Criterion, Frozen, Part, Point, Score, ScoreCertainty
 
 TITLE = "The call's own criteria"
 _CERTAINTIES: tuple[ScoreCertainty, ...] = ("low", "moderate", "high")

@@ -86,8 +86,8 @@ def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLim
     words = _content(question)
     repeated_words = [word for word, stem in zip(words, stems(words), strict=True) if stem in method_stems]
     longest_run = _measure_longest_run(_tokens(question), parts, method_stems)
-    names = _find_coined_names(title, parts) & {word.casefold(): word for word in _split_words(question)}.keys()
-    shown_names = tuple(word for word in _split_words(question) if word.casefold() in names)
+    names = _find_coined_names(title, parts) & {word.casefold(): word for word in _WORD.findall(question)}.keys()
+    shown_names = tuple(word for word in _WORD.findall(question) if word.casefold() in names)
     share = len(repeated_words) / len(words) if words else 0.0
     return LeakageMeasure(
         leaks=bool(names) or share >= limits.share or longest_run >= limits.run,
@@ -106,14 +106,10 @@ def _topic(title: str) -> str:
     return _MEANS.split(title[ends[-1] :], maxsplit=1)[0] if ends else ""
 
 
-def _split_words(text: str) -> list[str]:
-    return _WORD.findall(text)
-
-
 def _content(text: str) -> list[str]:
     """Return, in order, the distinct words that could distinguish one method from another."""
     kept_words = content_words(text) - _ANY_METHOD
-    return list(dict.fromkeys(word for word in (item.casefold() for item in _split_words(text)) if word in kept_words))
+    return list(dict.fromkeys(word for word in (item.casefold() for item in _WORD.findall(text)) if word in kept_words))
 
 
 def _find_coined_names(title: str, parts: AbstractParts) -> set[str]:
@@ -122,8 +118,8 @@ def _find_coined_names(title: str, parts: AbstractParts) -> set[str]:
     before_colon = _TITLED.match(title)
     names = {item.casefold() for item in _NAMED.findall(parts.method)}
     if before_colon:
-        names |= {word.casefold() for word in _split_words(before_colon[1])}
-    return names - {word.casefold() for word in _split_words(parts.problem)}
+        names |= {word.casefold() for word in _WORD.findall(before_colon[1])}
+    return names - {word.casefold() for word in _WORD.findall(parts.problem)}
 
 
 def _measure_longest_run(question: Sequence[str], parts: AbstractParts, method_only: frozenset[str]) -> int:
@@ -142,7 +138,7 @@ def _measure_longest_run(question: Sequence[str], parts: AbstractParts, method_o
 
 
 def _tokens(text: str) -> list[str]:
-    return stems([word.casefold() for word in _split_words(text)])
+    return stems([word.casefold() for word in _WORD.findall(text)])
 
 
 def _pad_words(words: Iterable[str]) -> str:

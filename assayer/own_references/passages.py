@@ -7,14 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assayer.models import CitedWork
-from assayer.own_references.citing_marks import (
-    BRACKETS,
-    Mark,
-    identifier_marks,
-    name_marks,
-    number_marks,
-    numbers_in,
-)
+from assayer.own_references.citing_marks import BRACKETS, Mark, identifier_marks, name_marks, number_marks, numbers_in
 from assayer.text.sentences import sentence_spans
 
 _BLOCK_END = re.compile(r"\n\s{0,20}\n|\n(?= {0,3}[-*#+] )")

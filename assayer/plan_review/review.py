@@ -11,16 +11,7 @@ from assayer.citing.claim_numbers import KnownNumbers, numbers_in
 from assayer.citing.evidence import plan_quote
 from assayer.citing.labels import marker, strip_citations
 from assayer.evaluation_context import EvaluationContext
-from assayer.models import (
-    Absent,
-    Hit,
-    MissingComparator,
-    NearPaper,
-    Paper,
-    PaperId,
-    PlanFlaw,
-    PlanReview,
-)
+from assayer.models import Absent, Hit, MissingComparator, NearPaper, Paper, PaperId, PlanFlaw, PlanReview
 from assayer.plan_review.task import FLAWS, DoubtedPlan, FoundFlaw, LackingComparator
 from assayer.run.concurrency import Failed, catch_failure, gather_settled
 

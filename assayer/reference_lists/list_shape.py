@@ -45,7 +45,7 @@ def find_untitled_list(text: str) -> ListSpan | None:
     the heading above it if nothing else is below that heading."""
     lines = list(split_lines(text))
     runs = _find_named_runs(lines)
-    run = _find_numbered_run(lines) or max(runs, key=_count_lines, default=None) or _find_table(lines)
+    run = _find_numbered_run(lines) or max(runs, key=lambda run: run[1] - run[0], default=None) or _find_table(lines)
     if run is None:
         return None
     first, last = run
@@ -99,10 +99,6 @@ def _find_numbered_run(lines: Sequence[ListLine]) -> tuple[int, int] | None:
             best = _entry_range(starts, lines, place) or best
             starts = [place] if number == 1 else []
     return best
-
-
-def _count_lines(run: tuple[int, int]) -> int:
-    return run[1] - run[0]
 
 
 def _find_table(lines: Sequence[ListLine]) -> tuple[int, int] | None:

@@ -8,16 +8,7 @@ from pydantic import Field, StringConstraints, model_validator
 from assayer_client.points import ScoreCertainty
 from assayer_client.reports import FitLevel
 from assayer_client.requests import ApiCall, path, reads, reads_text, reads_text_of
-from assayer_client.resources import (
-    DEFAULT_METHOD,
-    Body,
-    JobResource,
-    JobState,
-    Limits,
-    Page,
-    Priority,
-    Resource,
-)
+from assayer_client.resources import DEFAULT_METHOD, Body, JobResource, JobState, Limits, Page, Priority, Resource
 
 BoardModel = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 """Model name, as used by the endpoint."""

@@ -8,18 +8,7 @@ from pydantic import Field, StringConstraints, model_validator
 from assayer_client.calls import ReviewAnswers
 from assayer_client.people import Affiliation, Email, Member, PersonRole
 from assayer_client.requests import ApiCall, path, reads, reads_nothing
-from assayer_client.resources import (
-    Absent,
-    BatchId,
-    Body,
-    Explained,
-    JobId,
-    JobState,
-    MemberId,
-    Name,
-    Page,
-    Resource,
-)
+from assayer_client.resources import Absent, BatchId, Body, Explained, JobId, JobState, MemberId, Name, Page, Resource
 
 ReviewerId = Annotated[str, Field(pattern=r"^mb_[A-Za-z0-9]{1,60}$")]
 ConflictReason = Annotated[str, Explained, Field(max_length=2_000)]

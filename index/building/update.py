@@ -15,13 +15,7 @@ from assayer.ports import Embedder, LexicalEmbedder
 from index.building.acceptance import Accept
 from index.building.compaction import SegmentRevision, revise_segments
 from index.building.gathered_vectors import RecordVectors
-from index.building.text_embedding import (
-    KnownVectors,
-    OnProgress,
-    TextEmbedding,
-    no_progress,
-    segment_vectors,
-)
+from index.building.text_embedding import KnownVectors, OnProgress, TextEmbedding, no_progress, segment_vectors
 from index.building.version_builder import BuildOptions, VersionBuilder, VersionPlan
 from index.disk_access import explain_disk_errors
 from index.records.paper_record import PaperRecord

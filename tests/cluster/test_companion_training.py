@@ -13,13 +13,7 @@ from cluster.policy_training import train_on_ray
 from cluster.ray_cluster import private_environment, training_cluster
 from index import build_corpus
 from tests.corpus_papers import write_jsonl
-from tests.tiny_companion import (
-    CITATIONS,
-    PAPERS,
-    fitted_policy,
-    tiny_training,
-    usual_contexts,
-)
+from tests.tiny_companion import CITATIONS, PAPERS, fitted_policy, tiny_training, usual_contexts
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 from workers.policy_training import CompanionTraining

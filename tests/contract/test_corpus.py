@@ -126,9 +126,7 @@ async def test_papers_returns_known_papers_before_cutoff(literature: Literature)
     assert set(await literature.papers([BEE, UNDATED, UNKNOWN, HANDBOOK], BEFORE_CUTOFF)) == {BEE}
 
 
-async def test_similarity_covers_known_papers_and_peaks_for_own_text(
-    literature: Literature,
-) -> None:
+async def test_similarity_covers_known_papers_and_peaks_for_own_text(literature: Literature) -> None:
     known = await literature.papers([BEE], OPEN)
     cosines = await literature.similarity(f"{known[BEE].title} {known[BEE].abstract}", [HANDBOOK, BEE, UNKNOWN])
     assert set(cosines) == {HANDBOOK, BEE}

@@ -53,9 +53,7 @@ async def test_full_release_is_ingested_completely(services: SimulatedDatasets, 
 
 
 @pytest.mark.slow
-async def test_expired_links_busy_servers_and_broken_downloads_are_recovered(
-    tmp_path: Path,
-) -> None:
+async def test_expired_links_busy_servers_and_broken_downloads_are_recovered(tmp_path: Path) -> None:
     with SimulatedDatasets(faults=FAULTS) as services:
         await _ingest(tmp_path, settings(services))
         requests = services.count_requests()

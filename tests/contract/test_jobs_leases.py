@@ -262,9 +262,7 @@ async def test_unreadable_job_fails_with_reason_and_others_start(queue: Queue, d
     assert (failed.state, failed.problem.type) == ("failed", "unreadable-request")
 
 
-async def test_overnight_jobs_need_an_overnight_worker_and_bypass_max_running(
-    database: Database,
-) -> None:
+async def test_overnight_jobs_need_an_overnight_worker_and_bypass_max_running(database: Database) -> None:
     queue = Queue(database)
     await tenant(database, max_running=1)
     await queue.add(job("night_1", "overnight"), job("night_2", "overnight"), job("day_1"), job("day_2"))

@@ -103,9 +103,7 @@ async def test_json_mode_is_not_part_of_the_cache_key() -> None:
                 await gateway.run(WEIGHING, a_question(), a_run())
 
 
-async def test_cached_answer_failing_a_stricter_check_is_renewed_once(
-    answers: AnswerStore,
-) -> None:
+async def test_cached_answer_failing_a_stricter_check_is_renewed_once(answers: AnswerStore) -> None:
     stricter = replace(WEIGHING, check=lambda question, answer: [] if answer.remark == "New." else ["No."])
     renewed = say(an_answer().replace("All [P1] {good}.", "New."))
     async with ScriptedLlm(GOOD, renewed) as llm, a_gateway(llm, answers) as gateway:

@@ -31,9 +31,7 @@ def ask(world: OutsideWorld, path: str = SEARCH, key: str = "") -> Heard:
         connection.close()
 
 
-def test_request_over_rate_limit_gets_429_with_retry_after(
-    world: OutsideWorld,
-) -> None:
+def test_request_over_rate_limit_gets_429_with_retry_after(world: OutsideWorld) -> None:
     world.configure(SERVICE, per_second=0.01)
     first, second = ask(world), ask(world)
     assert (first.status, second.status) == (200, 429)

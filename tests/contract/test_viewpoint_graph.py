@@ -26,9 +26,7 @@ def graph(database: Database) -> PgViewpointGraph:
     return PgViewpointGraph(database, "default", FaissNeighbours())
 
 
-async def test_loaded_graph_contains_added_ideas_and_nearest_neighbour_edges(
-    graph: PgViewpointGraph,
-) -> None:
+async def test_loaded_graph_contains_added_ideas_and_nearest_neighbour_edges(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
     ideas = [new_idea(number, size=1 + number % 4) for number in range(12)]
     added = await graph.add(ideas)

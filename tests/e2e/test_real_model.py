@@ -88,9 +88,7 @@ async def test_short_answer_matches_schema_on_first_attempt(model: LocalModel) -
 
 
 @pytest.mark.slow
-def test_evaluation_writes_report_with_call_counts_or_names_lost_answer(
-    asking: Program,
-) -> None:
+def test_evaluation_writes_report_with_call_counts_or_names_lost_answer(asking: Program) -> None:
     (asking.home / "idea.md").write_text(_FIRST, "utf-8")
     ended = asking.run("evaluate", "idea.md", "--format", "json")
     if ended.code == 0:

@@ -5,13 +5,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from assayer.curation.dimensions import score_dimensions
-from assayer.curation.schemas import (
-    PaperQuestion,
-    ProposalQuestion,
-    QuestionQuestion,
-    RefusedQuestion,
-    ScoringQuestion,
-)
+from assayer.curation.schemas import PaperQuestion, ProposalQuestion, QuestionQuestion, RefusedQuestion, ScoringQuestion
 from assayer.curation.tasks import CLASSIFICATION, PROPOSAL, QUESTION, scoring_task
 from assayer.llm import Task
 from assayer.models.curation import ResearchQuestion, SourcePaper

@@ -6,11 +6,7 @@ from pydantic import BaseModel
 
 from assayer.llm import Task
 from assayer.methods.grapheval import tasks
-from assayer.methods.grapheval.schemas import (
-    LabelledViewpoint,
-    RelationsQuestion,
-    ViewpointsQuestion,
-)
+from assayer.methods.grapheval.schemas import LabelledViewpoint, RelationsQuestion, ViewpointsQuestion
 
 IDEA = (
     "We propose MapNet, a network that finds bridges on 40 old maps. It forgets no map that it has seen. "

@@ -13,14 +13,7 @@ from assayer.models import Absent, Dropped, FullText, Paper, PaperId, Section, W
 from assayer.reports.assembly import EvaluationResult
 from assayer.run.run import Run
 from tests.memory_corpus import MemoryCorpus
-from tests.unit.innoeval_world import (
-    ANSWERS,
-    IDEA,
-    TwinBoard,
-    TwinCode,
-    TwinWeb,
-    papers,
-)
+from tests.unit.innoeval_world import ANSWERS, IDEA, TwinBoard, TwinCode, TwinWeb, papers
 from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 

@@ -8,12 +8,7 @@ from pydantic import BaseModel
 from assayer.claim_support.schemas import SupportAnswer, SupportQuestion, SupportVerdict
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import Llm, NoLlm
-from assayer.models import (
-    Idea,
-    OwnReferences,
-    Paper,
-    PaperId,
-)
+from assayer.models import Idea, OwnReferences, Paper, PaperId
 from assayer.own_references.check import check_own_references
 from assayer.own_references.options import OwnReferenceOptions
 from tests.in_memory import InMemorySource

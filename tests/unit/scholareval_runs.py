@@ -10,14 +10,7 @@ from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.scholareval import ScholarEvalOptions
 from assayer.methods.scholareval.pipeline import evaluate
-from assayer.models import (
-    CorpusFit,
-    Hit,
-    Paper,
-    PaperId,
-    Report,
-    Window,
-)
+from assayer.models import CorpusFit, Hit, Paper, PaperId, Report, Window
 from assayer.ports import Embedder
 from assayer.run.run import Run
 from tests.memory_corpus import MemoryCorpus

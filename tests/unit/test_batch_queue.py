@@ -29,9 +29,7 @@ def taken(queue: Texts, most: int = 4) -> list[str]:
     return [] if batch is None else [item.pending.item for item in batch.items]
 
 
-def test_oldest_normal_requests_run_after_seven_urgent_batches(
-    loop: asyncio.AbstractEventLoop,
-) -> None:
+def test_oldest_normal_requests_run_after_seven_urgent_batches(loop: asyncio.AbstractEventLoop) -> None:
     queue = Texts(held=100)
     queue.add("b first", loop.create_future(), urgent=False)
     queue.add("b second", loop.create_future(), urgent=False)

@@ -12,13 +12,7 @@ from scipy import stats
 from assayer.bias_test.authors import ORIGINS
 from assayer.bias_test.differences import mean_interval, score_differences
 from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, bias_test_report
-from assayer.bias_test.variants import (
-    ATTRIBUTES,
-    Contrast,
-    build_variants,
-    contrasts,
-    repeat_reference,
-)
+from assayer.bias_test.variants import ATTRIBUTES, Contrast, build_variants, contrasts, repeat_reference
 from assayer.blinding.blind import blind_idea
 from assayer.ideas.parsing import idea_of_sections, parse_idea
 from assayer.models import (

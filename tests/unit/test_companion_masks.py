@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.tiny_companion import (
-    BROKEN,
-    chance,
-    companion_tokenizer,
-    tiny_ideas,
-    tiny_literature,
-    tiny_training,
-)
+from tests.tiny_companion import BROKEN, chance, companion_tokenizer, tiny_ideas, tiny_literature, tiny_training
 from tests.tiny_policy import TinyPolicy, random_llama
 from tests.unit.grpo_gradients import MOST, largest_leak, log_probability_gradients
 from tests.unit.twins import FixedClock

@@ -15,11 +15,7 @@ from assayer.curation.papers import curate_paper
 from assayer.curation.schemas import KindAnswer, ProposalAnswer, ProposalQuestion, QuestionAnswer, QuestionQuestion
 from assayer.curation.scoring import score_idea
 from assayer.curation.tasks import scoring_task
-from assayer.errors import (
-    AnswerRefused,
-    BudgetExhausted,
-    MalformedAnswer,
-)
+from assayer.errors import AnswerRefused, BudgetExhausted, MalformedAnswer
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import Answer, Task
 from assayer.models import Absent

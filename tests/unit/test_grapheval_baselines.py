@@ -7,10 +7,7 @@ from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, LengthLogistic, Majority, TfidfLogistic
 from assayer.methods.grapheval.scoring.choice import BestOf
 from assayer.methods.grapheval.scoring.holdout import find_later_ideas, score_held_out, split_into_folds
-from assayer.methods.grapheval.scoring.label_propagation import (
-    LabelPropagation,
-    keep_strongest_edges,
-)
+from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation, keep_strongest_edges
 from assayer.methods.grapheval.scoring.metrics import auroc
 from benchmarks.quality.grapheval.baselines import NearestIdeas
 from tests.unit.grapheval_graphs import rows, separable, unlike

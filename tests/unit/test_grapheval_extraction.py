@@ -5,12 +5,7 @@ import pytest
 from assayer.errors import MalformedAnswer
 from assayer.llm import NoLlm
 from assayer.methods.grapheval import tasks
-from assayer.methods.grapheval.schemas import (
-    ExtractedViewpoint,
-    ExtractedViewpoints,
-    Relation,
-    Relations,
-)
+from assayer.methods.grapheval.schemas import ExtractedViewpoint, ExtractedViewpoints, Relation, Relations
 from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, extractor_name, relate_viewpoints
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER
 from tests.unit.grapheval_questions import IDEA, RELATIONS, VIEWPOINTS

@@ -8,15 +8,7 @@ from hypothesis import strategies as st
 
 from assayer.errors import ConfigurationError, CorpusError, InputError
 from assayer.models import OPEN, PaperId
-from index import (
-    BuildOptions,
-    Corpus,
-    Delta,
-    Manifest,
-    build_corpus,
-    read_delta,
-    update_corpus,
-)
+from index import BuildOptions, Corpus, Delta, Manifest, build_corpus, read_delta, update_corpus
 from index.building.compaction import SegmentSize, segments_to_rewrite
 from tests.corpus_papers import RECORDS, write_jsonl
 from tests.unit.index_building import CountingEmbedder, records

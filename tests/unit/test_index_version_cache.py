@@ -83,9 +83,7 @@ async def test_old_version_is_used_while_the_next_is_opening() -> None:
     assert (await versions.at("one")).name == "one"
 
 
-async def test_unopenable_version_keeps_old_version_in_use_and_is_retried(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_unopenable_version_keeps_old_version_in_use_and_is_retried(caplog: pytest.LogCaptureFixture) -> None:
     shelf = Shelf()
     versions = shelf.versions()
     await versions.current()

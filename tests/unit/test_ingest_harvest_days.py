@@ -69,9 +69,7 @@ RUNS = st.lists(st.tuples(st.none() | st.integers(0, 60), st.integers(0, 60), st
 
 
 @given(RUNS)
-def test_harvested_range_never_has_missing_days(
-    runs: list[tuple[int | None, int, bool]],
-) -> None:
+def test_harvested_range_never_has_missing_days(runs: list[tuple[int | None, int, bool]]) -> None:
     days, there = NOTHING, set[dt.date]()
     for since, last, ends in runs:
         try:

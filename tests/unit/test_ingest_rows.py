@@ -12,14 +12,7 @@ from hypothesis import strategies as st
 from assayer.literature.openalex_fields import abstract_from_index
 from index.ingest.openalex_snapshot import read_merged_ids, work_row
 from index.ingest.record_rows import RecordRow, SectionRow, jsonl_row
-from index.ingest.semantic_scholar_rows import (
-    PAPERS,
-    citation_row,
-    embedding_row,
-    paper_row,
-    s2_paper_id,
-    sections_of,
-)
+from index.ingest.semantic_scholar_rows import PAPERS, citation_row, embedding_row, paper_row, s2_paper_id, sections_of
 from index.ingest.source_files import SourceKind
 from index.ingest.source_formats import SOURCE_FORMATS
 

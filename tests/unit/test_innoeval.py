@@ -25,11 +25,7 @@ from assayer.models import Absent, WebResult, Window
 from assayer.plan_review.task import FLAWS, FoundFlaw, FoundFlaws
 from assayer.reports.assembly import EvaluationResult
 from tests.unit.innoeval_runs import OPTIONS, LongTexts, dropped_counts, evaluated, twin_backends
-from tests.unit.innoeval_world import (
-    DownDatasets,
-    TwinDatasets,
-    TwinWeb,
-)
+from tests.unit.innoeval_world import DownDatasets, TwinDatasets, TwinWeb
 
 
 async def test_board_receives_top_sources_of_each_kind_read_and_grounded() -> None:

@@ -2,22 +2,10 @@
 
 from dataclasses import replace
 
-from assayer.methods.innoeval.schemas import (
-    EvidenceRelevanceQuestion,
-    GroundingQuestion,
-)
+from assayer.methods.innoeval.schemas import EvidenceRelevanceQuestion, GroundingQuestion
 from assayer.models import WebPage, WebResult
 from tests.unit.innoeval_runs import dropped_counts, evaluated, twin_backends
-from tests.unit.innoeval_world import (
-    CUTOFF,
-    DAY,
-    IDEA,
-    PAGES,
-    REPOSITORIES,
-    TwinCode,
-    TwinWeb,
-    page,
-)
+from tests.unit.innoeval_world import CUTOFF, DAY, IDEA, PAGES, REPOSITORIES, TwinCode, TwinWeb, page
 
 
 async def test_sources_after_the_cutoff_are_separated_and_never_grounded() -> None:

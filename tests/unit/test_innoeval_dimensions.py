@@ -6,12 +6,7 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import InputError
-from assayer.methods.innoeval.dimensions import (
-    Band,
-    RubricDimension,
-    Scale,
-    load_dimensions,
-)
+from assayer.methods.innoeval.dimensions import Band, RubricDimension, Scale, load_dimensions
 
 VALUE = """
 [[dimension]]

@@ -30,9 +30,7 @@ def last_history(ends: list[tuple[RetryCause, str]]) -> AttemptHistory:
 
 
 @given(st.lists(attempts, min_size=sum(MOST), max_size=2 * sum(MOST)))
-def test_unfinished_job_fails_after_limited_attempts_with_last_reasons(
-    ends: list[tuple[RetryCause, str]],
-) -> None:
+def test_unfinished_job_fails_after_limited_attempts_with_last_reasons(ends: list[tuple[RetryCause, str]]) -> None:
     last = last_history(ends)
     problem = build_gave_up_problem(last)
 

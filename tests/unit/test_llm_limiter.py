@@ -47,9 +47,7 @@ def test_limit_stays_within_its_bounds_and_pauses_never_shrink(
 
 @UNHURRIED
 @given(EVENTS)
-def test_unreached_limit_never_grows(
-    events: list[tuple[str, int, float, float, int, str]],
-) -> None:
+def test_unreached_limit_never_grows(events: list[tuple[str, int, float, float, int, str]]) -> None:
     limit = AdaptiveLimit(32, 512)
     for _, _, _, seconds, _, kind in events:
         limit.record_response(limit.epoch, 0.0, kind, seconds, 31)

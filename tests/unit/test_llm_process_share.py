@@ -77,9 +77,7 @@ def test_token_budget_limits_spending_per_minute_and_learns_request_size() -> No
     assert budget.balance == 2_500
 
 
-async def test_request_during_idle_share_release_is_admitted_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_request_during_idle_share_release_is_admitted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_IDLE_SECONDS", 0.0)
     monkeypatch.setattr(module, "_RENEW_SECONDS", 0.01)
     busy, admitted = asyncio.Event(), asyncio.Event()

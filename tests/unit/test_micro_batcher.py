@@ -79,9 +79,7 @@ async def test_batches_are_no_larger_than_allowed(thread: ThreadPoolExecutor) ->
     assert [len(batch) for batch in computer.batches] == [8, 8, 4]
 
 
-async def test_texts_of_same_shape_share_a_batch_starting_with_the_oldest(
-    thread: ThreadPoolExecutor,
-) -> None:
+async def test_texts_of_same_shape_share_a_batch_starting_with_the_oldest(thread: ThreadPoolExecutor) -> None:
     computer = Computer(rows=3, sorts=True)
     await batcher(computer, thread).compute(["b1", "a1", "b2", "a2", "b3", "b4", "a3"])
     assert computer.batches == [["b1", "b2", "b3"], ["a1", "a2", "a3"], ["b4"]]

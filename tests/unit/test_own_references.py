@@ -6,13 +6,7 @@ import pytest
 
 from assayer.claim_support.schemas import SupportQuestion
 from assayer.errors import MalformedAnswer, SourceUnavailable
-from assayer.models import (
-    Absent,
-    CitedWork,
-    ClaimSupport,
-    Identifiers,
-    Retraction,
-)
+from assayer.models import Absent, CitedWork, ClaimSupport, Identifiers, Retraction
 from assayer.own_references.check import check_own_references
 from assayer.own_references.entries import read_references
 from assayer.own_references.matching import find_best_match
@@ -22,18 +16,7 @@ from assayer.reports.notices import own_reference_notices
 from assayer.reports.reference_wording import borne_out, own_outcome
 from tests.in_memory import HangingSearch, InMemorySource
 from tests.memory_corpus import MemoryCorpus
-from tests.unit.own_references_fixture import (
-    DIAZ,
-    FOX,
-    IDEA,
-    LEE,
-    LIST,
-    checked,
-    idea,
-    outcomes,
-    partly,
-    record,
-)
+from tests.unit.own_references_fixture import DIAZ, FOX, IDEA, LEE, LIST, checked, idea, outcomes, partly, record
 from tests.unit.twins import TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources

@@ -5,14 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.literature.paper_addresses import identifiers_in
-from assayer.literature.paper_identity import (
-    add_arxiv_id,
-    arxiv_id,
-    build_work_key,
-    doi,
-    family_name,
-    title_key,
-)
+from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, build_work_key, doi, family_name, title_key
 from assayer.models import Identifiers, Paper, PaperId
 
 

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from assayer.errors import InputError
 from tests.tiny_policy import tiny_policy
-from workers.policy_training.trajectories import (
-    TrajectorySegment,
-    TrajectoryTokens,
-    rollout_batch,
-    trajectory_tokens,
-)
+from workers.policy_training.trajectories import TrajectorySegment, TrajectoryTokens, rollout_batch, trajectory_tokens
 
 WORDS = tuple(f"w{number}" for number in range(12))
 PROMPT, WRITTEN, FOUND, MORE = (3, 4), (5, 6), (7, 8, 9), (10, 11)

@@ -158,9 +158,7 @@ def test_merging_is_independent_of_record_order(records: list[Paper], random: Ra
 
 @settings(deadline=None)
 @given(_RECORDS)
-def test_every_record_joins_a_single_consistent_paper_with_traceable_fields(
-    records: list[Paper],
-) -> None:
+def test_every_record_joins_a_single_consistent_paper_with_traceable_fields(records: list[Paper]) -> None:
     once = merge_all(records)
     assert sorted(map(repr, merge_all(once))) == sorted(map(repr, once)), "merging again changes nothing"
     groups = group_by_paper(records)

@@ -8,14 +8,7 @@ from assayer.errors import LlmUnavailable, MalformedAnswer
 from assayer.methods.review import ReviewOptions
 from assayer.methods.review.editing import Passages
 from assayer.methods.review.panel import Panel, is_repetition
-from assayer.methods.review.schemas import (
-    EditedReview,
-    EditorQuestion,
-    FurtherPoint,
-    LookAnswer,
-    NearWork,
-    PanelPoint,
-)
+from assayer.methods.review.schemas import EditedReview, EditorQuestion, FurtherPoint, LookAnswer, NearWork, PanelPoint
 from assayer.methods.review.tasks import EDITOR
 from assayer.methods.review.unedited import build_unedited_review
 from assayer.models import Absent, EvidenceRelation, Score

@@ -23,20 +23,9 @@ from assayer.methods.scholareval.schemas import (
     Stance,
     SynthesisQuestion,
 )
-from assayer.models import (
-    Absent,
-    Assessment,
-    Report,
-    Score,
-)
+from assayer.models import Absent, Assessment, Report, Score
 from assayer.run.run import Run
-from tests.unit.scholareval_runs import (
-    OPTIONS,
-    context_of,
-    corpus_papers,
-    evaluated,
-    twin_backends,
-)
+from tests.unit.scholareval_runs import OPTIONS, context_of, corpus_papers, evaluated, twin_backends
 from tests.unit.twins import Answerer, TwinLlm, a_run
 
 _KINDS = ("support", "contradiction")

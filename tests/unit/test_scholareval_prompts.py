@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.methods.scholareval.schemas import (
-    FirstLook,
-    MethodNote,
-    PaperReading,
-    Readings,
-)
+from assayer.methods.scholareval.schemas import FirstLook, MethodNote, PaperReading, Readings
 from assayer.prompts import fence
 from tests.unit.scholareval_questions import IDEA, PARTS, QUESTIONS
 

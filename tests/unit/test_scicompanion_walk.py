@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 from assayer.literature.admitted import AdmittedLiterature
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.walk import Found, Step, walk
-from assayer.methods.scicompanion.walk_scoring import (
-    CosineRange,
-    move_mass,
-    start_mass,
-    sum_over_hops,
-)
+from assayer.methods.scicompanion.walk_scoring import CosineRange, move_mass, start_mass, sum_over_hops
 from assayer.models import OPEN, Paper, PaperId
 from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import HashingEmbedder

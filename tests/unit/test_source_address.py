@@ -7,12 +7,7 @@ from yarl import URL
 from assayer.errors import SourceRefused
 from workers.outbound.source_requests import SourceRequest
 from workers.outbound.source_retries import SourceAddress
-from workers.outbound.source_settings import (
-    ArxivSettings,
-    OpenAlexSettings,
-    SemanticScholarSettings,
-    SourceSettings,
-)
+from workers.outbound.source_settings import ArxivSettings, OpenAlexSettings, SemanticScholarSettings, SourceSettings
 
 KEY = SecretStr("s3cret key/1")
 

@@ -7,13 +7,7 @@ from hypothesis import strategies as st
 
 from assayer.text.markup import strip_markup
 from workers.literature_apis.query_encoding import is_allowed_in_filter, path_segment, strip_to_words, url_batches
-from workers.literature_apis.record_fields import (
-    compute_last_day,
-    distinct_links,
-    make_paper_id,
-    parse_date,
-    web_link,
-)
+from workers.literature_apis.record_fields import compute_last_day, distinct_links, make_paper_id, parse_date, web_link
 
 _DAY = dt.date(2021, 5, 7)
 

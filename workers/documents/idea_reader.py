@@ -12,9 +12,7 @@ from assayer.errors import AssayerError
 from assayer.literature.paper_addresses import identifiers_in
 from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, doi
 from assayer.models import Idea, Identifiers
-from workers.documents.document_ideas import (
-    Bibliography,
-)
+from workers.documents.document_ideas import Bibliography
 from workers.documents.idea_files import (
     IDEA_FILE_SUFFIXES,
     IdeaFileReader,

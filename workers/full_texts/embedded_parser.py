@@ -2,11 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable
 from importlib.metadata import version
 
 from assayer.ideas.documents import insert_notes
-from assayer.models import Document, Section
+from assayer.models import Document
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.text.sanitise import build_hidden_flags
 from assayer.text.section_titles import part_of
@@ -53,12 +52,7 @@ def _paper(parsed: ParsedPdf, version: str) -> ParsedPaper:
         parser="pypdfium2",
         version=version,
         title=parsed.title,
-        sections=tuple(_drop_references(sections) if references else sections),
+        sections=tuple(item for item in sections if not references or part_of(item.title) != "references"),
         references=references,
         flags=build_hidden_flags((f"page {item.page}, {item.why}", item.text) for item in parsed.hidden),
     )
-
-
-def _drop_references(sections: Iterable[Section]) -> Iterable[Section]:
-    """Yield the sections that are not the reference list."""
-    return (section for section in sections if part_of(section.title) != "references")

@@ -8,12 +8,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from assayer.literature.paper_addresses import identifiers_in
-from assayer.literature.paper_identity import (
-    add_arxiv_id,
-    build_work_key,
-    identifiers_by_scheme,
-    merge_identifiers,
-)
+from assayer.literature.paper_identity import add_arxiv_id, build_work_key, identifiers_by_scheme, merge_identifiers
 from assayer.literature.retractions import choose_gravest_retraction
 from assayer.models import FieldOrigin, Identifiers, Paper
 

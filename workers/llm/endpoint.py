@@ -19,11 +19,7 @@ from assayer.errors import LlmRejected, LlmUnavailable
 from assayer.models import Fault, FaultKind
 from assayer.ports import Clock
 from workers.llm.adaptive_admission import AdaptiveLimit, Admission, TokenBudget
-from workers.llm.chat_completion import (
-    ChatRequest,
-    ChatResult,
-    Requester,
-)
+from workers.llm.chat_completion import ChatRequest, ChatResult, Requester
 from workers.llm.completion import Completion, UnusableResponse, parse_completion
 from workers.llm.context_window import parse_listed_windows, props_window
 from workers.llm.dialect_fallback import Dialect, initial_dialect

@@ -27,14 +27,7 @@ from assayer.run.context_variables import current_urgency
 from assayer.run.run import Run
 from workers.llm.answer_parsing import ParsedAnswer, parse_answer
 from workers.llm.answer_schema import answer_schema, build_bounded_schema
-from workers.llm.chat_completion import (
-    ChatMessage,
-    ChatRequest,
-    ChatResult,
-    LlmTransport,
-    Requester,
-    prompt_template,
-)
+from workers.llm.chat_completion import ChatMessage, ChatRequest, ChatResult, LlmTransport, Requester, prompt_template
 from workers.llm.completion import Completion
 from workers.llm.context_window import FittedQuestion
 from workers.llm.error_body import clip_line

@@ -18,8 +18,6 @@ from assayer.methods.check.text_matching import Paragraph, idea_paragraphs, simi
 from assayer.methods.scholareval.candidate_order import keep_near_papers, reciprocal_rank_fusion, rerank
 from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
 from assayer.models import (
-    Absent,
-    ChecklistRow,
     CorpusFit,
     EvidenceReport,
     FullText,
@@ -63,7 +61,8 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
         limitations=limitations(shown_evidence, read.texts, options.listed),
         comparisons=comparisons(shown_evidence, options.listed),
         often_cited=often_cited.works,
-        not_stated=await _not_stated(context.text) if with_checklist else None,
+        # In a thread, because it takes seconds for a long plan.
+        not_stated=await asyncio.to_thread(reliable_gaps, context.text) if with_checklist else None,
     )
     run.report_progress(method, _STAGES, _STAGES)
     findings = Findings(
@@ -74,10 +73,6 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
         evidence=report,
     )
     return await assemble_report(method, context, findings)
-
-
-async def _not_stated(text: str) -> tuple[ChecklistRow, ...] | Absent:
-    return await asyncio.to_thread(reliable_gaps, text)  # takes seconds for a long plan
 
 
 def _sort_by_part(passages: Sequence[Nearest], listed_papers: frozenset[PaperId] | None) -> list[NearPassage]:

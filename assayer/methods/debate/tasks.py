@@ -7,13 +7,7 @@ from typing import Any
 
 from assayer.llm import Task
 from assayer.methods.debate.composition import Composition, Seat
-from assayer.methods.debate.schemas import (
-    AnalystAnswer,
-    CriticAnswer,
-    DebateQuestion,
-    EvaluatorAnswer,
-    ModeratorAnswer,
-)
+from assayer.methods.debate.schemas import AnalystAnswer, CriticAnswer, DebateQuestion, EvaluatorAnswer, ModeratorAnswer
 from assayer.prompts import Prompts
 from assayer_client.rewards import DebateRole
 

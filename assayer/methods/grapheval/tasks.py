@@ -2,12 +2,7 @@
 
 from assayer.llm import Task
 from assayer.methods.grapheval.graph.records import Viewpoint
-from assayer.methods.grapheval.schemas import (
-    ExtractedViewpoints,
-    Relations,
-    RelationsQuestion,
-    ViewpointsQuestion,
-)
+from assayer.methods.grapheval.schemas import ExtractedViewpoints, Relations, RelationsQuestion, ViewpointsQuestion
 from assayer.methods.grapheval.viewpoints.faithfulness import IdeaWords, check_faithfulness
 from assayer.prompts import Prompts
 

@@ -28,18 +28,7 @@ from assayer.methods.scholareval.schemas import (
     SummaryQuestion,
 )
 from assayer.methods.scholareval.soundness_readings import SoundnessReadings
-from assayer.models import (
-    Absent,
-    Assessment,
-    FitLevel,
-    Paper,
-    PaperId,
-    Part,
-    Point,
-    Reading,
-    Score,
-    Summary,
-)
+from assayer.models import Absent, Assessment, FitLevel, Paper, PaperId, Part, Point, Reading, Score, Summary
 from assayer.run.concurrency import Failed, gather_all, gather_settled
 
 _STANCE: dict[Stance, Literal[-1, 0, 1]] = {"contradicts": -1, "neutral": 0, "background": 0, "supports": 1}

@@ -1,12 +1,6 @@
 """Reward functions for the trainers TRL, verl and verifiers, none of which is imported here."""
 
-from assayer_client.trainers.reward_sources import (
-    GatheredRewards,
-    RewardQuery,
-    RewardSource,
-    ServiceRewards,
-    Unjudged,
-)
+from assayer_client.trainers.reward_sources import GatheredRewards, RewardQuery, RewardSource, ServiceRewards, Unjudged
 from assayer_client.trainers.trl import TrlReward, trl_reward
 from assayer_client.trainers.verifiers import verifiers_reward
 from assayer_client.trainers.verl import VerlScore, compute_score

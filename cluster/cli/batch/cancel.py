@@ -11,10 +11,7 @@ if TYPE_CHECKING:
     from assayer_client import Client
 
 
-def cancel(
-    ids: JobIds,
-    as_json: WithJson = False,
-) -> None:
+def cancel(ids: JobIds, as_json: WithJson = False) -> None:
     """Cancel evaluations and other jobs by id; finished jobs are left unchanged."""
     for item in ids:
         identify_kind(item, *KINDS)

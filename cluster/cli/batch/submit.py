@@ -13,15 +13,7 @@ from assayer.methods.toml_files import read_text_file
 from cluster.cli.batch.estimate import duplicate_in_words, estimate_bundles, show_estimate
 from cluster.cli.batch.service_client import service
 from cluster.cli.batch.watch import watch_all
-from cluster.cli.options import (
-    WithBlind,
-    WithBoard,
-    WithBoardModels,
-    WithCriteria,
-    WithJson,
-    comma_separated,
-    day,
-)
+from cluster.cli.options import WithBlind, WithBoard, WithBoardModels, WithCriteria, WithJson, comma_separated, day
 from cluster.cli.standard_input import with_standard_input
 from cluster.cli.terminal import print_json, print_remark
 from workers.documents.idea_reader import IDEA_FILE_SUFFIXES

@@ -27,10 +27,7 @@ _NAMED = 20
 _MAX_TITLE_CHARS = 60
 
 
-def watch(
-    ids: JobIds,
-    as_json: WithJson = False,
-) -> None:
+def watch(ids: JobIds, as_json: WithJson = False) -> None:
     """Follow progress until everything has finished; reconnects automatically. Exit code 1: some have no result."""
     with service() as client:
         complete = watch_all(client, ids)

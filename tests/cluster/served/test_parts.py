@@ -81,9 +81,7 @@ async def test_pool_error_keeps_its_type_and_attributes(
     assert (str(raised.value), vars(raised.value)) == (str(error), vars(error))
 
 
-async def test_urgent_flag_of_a_request_reaches_the_replica(
-    specimen: PoolClient[Specimen],
-) -> None:
+async def test_urgent_flag_of_a_request_reaches_the_replica(specimen: PoolClient[Specimen]) -> None:
     assert not await specimen.ask(Specimen.waited_for)
     with urgency(urgent=True):
         assert await specimen.ask(Specimen.waited_for)

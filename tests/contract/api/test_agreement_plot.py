@@ -6,9 +6,7 @@ import re
 import pytest
 
 from tests.contract.api.console_forms import signed_in
-from tests.contract.api.reviewed_calls import (
-    call_with_opinions,
-)
+from tests.contract.api.reviewed_calls import call_with_opinions
 from tests.contract.api.service import Service
 
 

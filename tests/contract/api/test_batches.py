@@ -291,9 +291,7 @@ async def test_open_batch_is_closed_by_cancellation_or_after_a_day(
         assert (await shown(client, forgotten)).open is is_open
 
 
-async def test_archive_is_unpacked_and_unsafe_entry_is_rejected_by_name(
-    client: httpx2.AsyncClient,
-) -> None:
+async def test_archive_is_unpacked_and_unsafe_entry_is_rejected_by_name(client: httpx2.AsyncClient) -> None:
     zipped = {"Content-Type": "application/zip"}
     accepted = await submit(client, packed({"call/a.txt": words(1).encode(), "call/b.pdf": b"none"}), zipped)
     assert [(item.row, item.source) for item in accepted.rejected] == [(2, "b.pdf")]

@@ -30,9 +30,7 @@ def _mean(certainty: ScoreCertainty | None = None) -> Score:
     return Score(value=5.6, basis="Mean over 2 of 2 methods.", certainty=certainty)
 
 
-async def test_certainty_column_is_hidden_when_empty_and_replaced_by_a_note(
-    service: Service,
-) -> None:
+async def test_certainty_column_is_hidden_when_empty_and_replaced_by_a_note(service: Service) -> None:
     batch, jobs = await evaluated(service, [_mean(), _mean(), Absent(reason=WHY)])
     known = await call_with_reports(service)
     owner = await person(service, "owner")

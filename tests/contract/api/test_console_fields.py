@@ -8,9 +8,7 @@ from tests.contract.api.evaluated_calls import call_of_two_fields
 from tests.contract.api.service import OTHER, Service
 
 
-async def test_plot_shows_corpus_coverage_of_fields_and_links_to_proposals(
-    service: Service,
-) -> None:
+async def test_plot_shows_corpus_coverage_of_fields_and_links_to_proposals(service: Service) -> None:
     batch = await call_of_two_fields(service)
     async with signed_in(service, await service.key()) as client:
         page = (await client.get(f"/console/calls/{batch}/plots")).text

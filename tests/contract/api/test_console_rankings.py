@@ -8,11 +8,7 @@ from orchestrator.jobs.requests import RankingRequest
 from orchestrator.settings import QueueSettings
 from orchestrator.store import PgLeases
 from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.evaluated_calls import (
-    ENTRANTS,
-    NO_SCORE_REASON,
-    evaluated_call_of_six,
-)
+from tests.contract.api.evaluated_calls import ENTRANTS, NO_SCORE_REASON, evaluated_call_of_six
 from tests.contract.api.ranking_jobs import finish_ranking
 from tests.contract.api.service import Service
 

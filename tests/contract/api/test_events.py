@@ -99,9 +99,7 @@ async def test_stream_ends_after_its_time_limit(service: Service) -> None:
         assert [event["event"] for event in await events(client, job)] == ["queued"]
 
 
-async def test_stream_limit_counts_all_keys_of_a_tenant_but_not_other_tenants(
-    service: Service,
-) -> None:
+async def test_stream_limit_counts_all_keys_of_a_tenant_but_not_other_tenants(service: Service) -> None:
     narrow = service.with_services(settings=service.services.settings.model_copy(update={"max_streams_per_tenant": 1}))
     async with (
         served(narrow.app) as url,

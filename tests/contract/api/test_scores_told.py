@@ -135,9 +135,7 @@ async def test_unavailable_method_is_rejected_with_its_reason_and_not_listed(ser
     assert offered == ["innoeval", "review"]
 
 
-async def test_documents_of_a_cancelled_call_can_be_retried_until_retention_ends(
-    service: Service,
-) -> None:
+async def test_documents_of_a_cancelled_call_can_be_retried_until_retention_ends(service: Service) -> None:
     service = service.with_services(batches=BatchSettings(document_days=30))
     service.services.jobs = PgJobs(service.database, document_days=30)
     unread = word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>")

@@ -75,9 +75,7 @@ async def test_resumed_evaluation_keeps_its_corpus_version(settings: Settings) -
     assert not any("version of the corpus" in item.reason for item in again.coverage.dropped)
 
 
-async def test_evaluation_restarts_with_the_current_corpus_when_its_version_is_gone(
-    settings: Settings,
-) -> None:
+async def test_evaluation_restarts_with_the_current_corpus_when_its_version_is_gone(settings: Settings) -> None:
     gone = VersionStore(settings.corpus_path).current_version()
     current = await publish(settings, "Lichens on walls")
     async with AsyncExitStack() as stack:

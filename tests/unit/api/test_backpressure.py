@@ -78,9 +78,7 @@ async def test_upload_reading_stops_when_client_disconnects() -> None:
         assert await uploads.parse(request, "acme", lambda _: "next") == "next"
 
 
-async def test_client_disconnect_during_body_is_logged_as_499(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_client_disconnect_during_body_is_logged_as_499(caplog: pytest.LogCaptureFixture) -> None:
     async def application(scope: Scope, receive: Receive, _: Send) -> None:
         await Request(scope, receive).body()
 

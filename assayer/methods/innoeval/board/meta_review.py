@@ -11,13 +11,7 @@ from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.evidence_pack import EvidencePack
 from assayer.methods.innoeval.extraction import digest
 from assayer.methods.innoeval.prompt_evidence import evidence_item, shorten_middle
-from assayer.methods.innoeval.schemas import (
-    DimensionReviews,
-    EvidenceItem,
-    MetaQuestion,
-    PlanDoubt,
-    ReviewTexts,
-)
+from assayer.methods.innoeval.schemas import DimensionReviews, EvidenceItem, MetaQuestion, PlanDoubt, ReviewTexts
 from assayer.methods.innoeval.tasks import SYNTHESIS
 from assayer.methods.scholareval.candidate_order import round_robin
 from assayer.models import Dispute, MetaReview, PaperId, PlanFlaw, Point, Score, Summary

@@ -37,17 +37,7 @@ from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.evidence_pack import BoardResult, EvidencePack
 from assayer.methods.innoeval.options import BoardOptions
 from assayer.methods.innoeval.tasks import JUDGING
-from assayer.models import (
-    Absent,
-    BoardRecord,
-    JudgedDimension,
-    Notice,
-    Part,
-    Point,
-    PoolUsed,
-    Reviewer,
-    Summary,
-)
+from assayer.models import Absent, BoardRecord, JudgedDimension, Notice, Part, Point, PoolUsed, Reviewer, Summary
 from assayer.run.concurrency import Failed, catch_failure, gather_pair, gather_settled
 from assayer.run.run import Run
 

@@ -120,15 +120,12 @@ class HybridSelection:
 
     async def _measure_similarity(self, candidates: Sequence[SearchCandidate]) -> None:
         new_candidates = [candidate for candidate in candidates if candidate.paper.id not in self._cosines]
-        papers = [item for item in new_candidates if item.kind == "literature"]
+        papers = [item.paper.id for item in new_candidates if item.kind == "literature"]
         other_candidates = [item for item in new_candidates if item.kind != "literature"]
         for similarities in await gather_all(
-            [self._paper_similarities(papers), self._measure_other_similarities(other_candidates)]
+            [self._library.similarity(self._idea_summary, papers), self._measure_other_similarities(other_candidates)]
         ):
             self._cosines |= similarities
-
-    async def _paper_similarities(self, candidates: Sequence[SearchCandidate]) -> dict[PaperId, float]:
-        return await self._library.similarity(self._idea_summary, [candidate.paper.id for candidate in candidates])
 
     async def _measure_other_similarities(self, candidates: Sequence[SearchCandidate]) -> dict[PaperId, float]:
         if not candidates:
