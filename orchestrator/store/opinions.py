@@ -60,9 +60,9 @@ _SELECT_OPINIONS_ON_PROPOSALS = _OPINIONS.format(which="opinions.evaluation = AN
 # Returned as one row of arrays, which is faster to fetch than a row per opinion.
 _SELECT_FIRST_OPINIONS = """
     SELECT coalesce(array_agg(member), '{}') AS members, coalesce(array_agg(evaluation), '{}') AS proposals,
-           coalesce(array_agg(blind_score), '{}') AS scores, coalesce(array_agg(machine), '{}') AS machine
+           coalesce(array_agg(blind_score), '{}') AS scores, coalesce(array_agg(report_score), '{}') AS report_scores
     FROM (
-        SELECT member, evaluation, blind_score, report_figures.score AS machine
+        SELECT member, evaluation, blind_score, report_figures.score AS report_score
         FROM opinions JOIN jobs ON jobs.id = evaluation
         LEFT JOIN report_figures ON run = jobs.run_id AND state = 'succeeded'
         WHERE tenant = $1 AND batch = $2 ORDER BY evaluation, member
