@@ -71,7 +71,7 @@ class EnginePerformer:
         match lease.request:
             case EvaluationRequest() as request:
                 idea = request.idea or await self._read(lease, request)
-                corpus = _get_pinned_corpus(lease)
+                corpus = str((lease.pinned or {}).get("corpus") or "")
                 run = new_run(
                     limits=request.limits,
                     blind=request.blind,
@@ -133,11 +133,6 @@ class EnginePerformer:
                 "Set ASSAYER_BATCHES__DOCUMENTS to the value used by the process that accepted the document.",
             )
         return await self.submitted.read(lease.document_file)
-
-
-def _get_pinned_corpus(lease: Lease) -> str:
-    """Return the corpus version pinned by an earlier attempt of the job, or an empty string if there is none."""
-    return str((lease.pinned or {}).get("corpus") or "")
 
 
 def _ranking_inputs(request: RankingRequest) -> RankingInputs:

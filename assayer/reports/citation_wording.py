@@ -57,16 +57,10 @@ def claim_counts(counts: ClaimCounts) -> list[tuple[int, str]]:
     return [(number, name) for number, name in zip(numbers, _CLAIM_COUNTS, strict=True) if number]
 
 
-def count_unsupported(point: Point) -> int:
-    """Return how many of a point's quotes contradict its claim or support no part of it, according to the claim
-    check."""
-    return sum(outcome in ("not", "contradicts") for outcome in _outcomes(point))
-
-
 def is_unsupported(point: Point) -> bool:
     """Return whether a point's claim was checked and no quote supports even part of it."""
     outcomes = _outcomes(point)
-    return bool(outcomes) and count_unsupported(point) == len(outcomes)
+    return bool(outcomes) and all(outcome in ("not", "contradicts") for outcome in outcomes)
 
 
 def warning(point: Point) -> str:

@@ -20,7 +20,7 @@ def atomic_file(target: Path) -> Iterator[IO[bytes]]:
     and pipes, even behind a link, are written to directly, but only at the end. Raises InvalidRequest if the file
     cannot be written."""
     with _translate_errors(target):
-        streamed = _is_stream(target)
+        streamed = target.exists() and not target.is_file() and not target.is_dir()
         if target.is_dir():
             raise InvalidRequest(f"{target} cannot be written: it is a folder.", "Pass the name of a file.")
         folder = Path(gettempdir()) if streamed else target.parent
@@ -40,10 +40,6 @@ def atomic_file(target: Path) -> Iterator[IO[bytes]]:
                 partial.replace(target)
         finally:
             partial.unlink(missing_ok=True)
-
-
-def _is_stream(target: Path) -> bool:
-    return target.exists() and not target.is_file() and not target.is_dir()
 
 
 @contextmanager

@@ -107,10 +107,6 @@ _UNENDED = re.compile(r"(?:[,;:&–-]|\b(?-i:[a-z])[\w'’]*|\b[A-Z]\.)$")
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"})
 
 
-def _has_word(text: str) -> bool:
-    return any(map(str.isalpha, text))
-
-
 def _body_style(lines: Iterable[PdfLine]) -> TextStyle:
     weights: Counter[TextStyle] = Counter()
     for line in lines:
@@ -321,7 +317,7 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     heads = dict.fromkeys(
         write_scripts(build_running_key(line))
         for line in all_lines
-        if id(line) not in kept_ids and _has_word(line.text)
+        if id(line) not in kept_ids and any(map(str.isalpha, line.text))
     )
     body = _body_style(lines)
     lines_without_captions = remove_captions(lines, body)

@@ -116,15 +116,11 @@ def keep_visible_text(paper: ParsedPaper, pages: PdfText) -> ParsedPaper:
     return paper.model_copy(
         update={
             "title": cut.shown(paper.title),
-            "sections": tuple(section for section in sections if _has_letters(section.text)),
+            "sections": tuple(section for section in sections if any(map(str.isalnum, section.text))),
             "references": references,
             "flags": (*paper.flags, *build_hidden_flags([*reported, *((_NOWHERE, text) for text in cut.unreported)])),
         }
     )
-
-
-def _has_letters(text: str) -> bool:
-    return any(map(str.isalnum, text))
 
 
 class _Cut:

@@ -119,7 +119,7 @@ def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficePa
         source = source._replace(body=_AMSREFS_LIST.sub("", source.body))
     citations = TexCitations(bibtex, [source.body, list_file])
     text = read_tex(source, citations, most_characters)
-    works = citations.cited_works(all_of_them=_cites_all(all_source))
+    works = citations.cited_works(all_of_them=_ALL_CITED.search(all_source) is not None)
     absent = [*source.missing, *([] if list_file else missing)]
     text.left_out += _describe_missing(absent, citations, len(text.reference_lines))
     if source.after:
@@ -161,10 +161,6 @@ def _list_file(files: Mapping[str, str], main: str, included: Sequence[str]) -> 
     expected_name = f"{posixpath.splitext(main)[0]}.bbl"
     name = expected_name if expected_name in files else lists[0] if len(lists) == 1 else None
     return files[name] if name else ""
-
-
-def _cites_all(source: str) -> bool:
-    return _ALL_CITED.search(source) is not None
 
 
 def _describe_missing(missing: list[str], citations: TexCitations, printed: int) -> list[tuple[str, str]]:

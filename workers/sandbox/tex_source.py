@@ -86,15 +86,10 @@ class _Macro(NamedTuple):
     text: str
 
 
-def is_main_file(text: str) -> bool:
-    """Return whether a file is a complete document rather than part of one."""
-    return _DOCUMENT_CLASS.search(text) is not None
-
-
 def main_file(files: Mapping[str, str]) -> str | None:
     """Return the name of the document's main file; None if there is none. Among several candidates, prefer the one with
     the most include commands, then the one nearest to the top folder, then the longest."""
-    mains = [name for name, text in files.items() if name.endswith((".tex", ".ltx")) and is_main_file(text)]
+    mains = [name for name, text in files.items() if name.endswith((".tex", ".ltx")) and _DOCUMENT_CLASS.search(text)]
     return max(
         mains, key=lambda name: (len(_INPUT.findall(files[name])), -name.count("/"), len(files[name])), default=None
     )
