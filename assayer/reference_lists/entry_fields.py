@@ -71,6 +71,18 @@ _ARXIV_CLASS = re.compile(r"\s*\[[a-z-]{2,10}(?:\.[A-Za-z-]{2,8})?\]")
 _LONG_TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//?\s|\s\((?=[^()]*(?:1[5-9]|20)\d\d\))")
 _TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//\s")
 _PARTICLE_AFTER = r"(?:van|von|der|den|de|del|di|da|dos|do|du|la|le|el|ten|ter|zu)"
+_CAPITAL_FAMILY = rf"{UPPER}(?:{UPPER}|['’-]){{1,30}}(?: {UPPER}(?:{UPPER}|['’-]){{1,30}}){{0,3}}"
+_GIVEN = (
+    rf"(?:{UPPER}[\w'’-]+(?: {UPPER}[\w'’-]+){{0,2}}(?: {UPPER}\.){{0,3}}"
+    rf"|{UPPER}\.(?: ?(?:d[aeo]s? )?-?{UPPER}\.){{0,3}})"
+)
+_CAPITAL_NAME = rf"{_CAPITAL_FAMILY}, {_GIVEN}"
+_BETWEEN_CAPITALS = re.compile(r"(?:; | and | & | e | y )")
+_CAPITALS_FIRST = re.compile(
+    rf"(?P<names>{_CAPITAL_NAME}(?:{_BETWEEN_CAPITALS.pattern}{_CAPITAL_NAME}){{0,30}})(?:,? et al\.?)?"
+    rf"(?: \([^()]{{2,12}}\))?(?:(?<=[.]) |[.:] )(?=[^\W_])(?!{UPPER}\.)"
+)
+"""Names with the family names in capitals, as ISO 690 prints them, and their end: `LEE, Ann B.; CHEN, Bo. `."""
 _SURNAME_FIRST = re.compile(
     rf"(?:(?:and|&) )?(?:St\. )?(?:(?!and )[^\W\d_][\w'’-]+ ){{1,4}}{UPPER}{{1,3}}(?:-{UPPER})?(?: (?:Jr|Sr|II|III))?"
     rf"(?: {_PARTICLE_AFTER}){{0,3}}"
@@ -114,10 +126,10 @@ def fields_of(entry: str) -> EntryFields:
     entry = _DOUBLE_STOP.sub(".", entry)
     plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(lambda kind: ". " if kind[0].endswith("//") else "", entry))
     forms: tuple[Callable[[str], EntryFields | None], ...] = (
-        _parse_quoted_title, _date_first, _parse_after_date, _semicolons, _initials_first, _family_first,
-        _family_first_comma, _before_colon, _parse_after_bare_date, parse_title_first, _parse_after_et_al,
-        _title_before_names, _surnames_first, _parse_after_unreadable_names, _parse_second_sentence,
-        _parse_without_authors,
+        _parse_quoted_title, _date_first, _capitals_first, _parse_after_date, _semicolons, _initials_first,
+        _family_first, _family_first_comma, _before_colon, _parse_after_bare_date, parse_title_first,
+        _parse_after_et_al, _title_before_names, _surnames_first, _parse_after_unreadable_names,
+        _parse_second_sentence, _parse_without_authors,
     )  # fmt: skip
     fields = next((fields for form in forms if (fields := form(plain))), EntryFields())
     return fields._replace(title=_strip_title(fields.title))
@@ -152,6 +164,15 @@ def _date_first(entry: str) -> EntryFields | None:
     dated = _DATE_FIRST.match(entry)
     title = SENTENCE_END.split(entry[dated.end() :], maxsplit=1)[0].rstrip(" .,") if dated else ""
     return EntryFields((), title) if may_be_title(title) else None
+
+
+def _capitals_first(entry: str) -> EntryFields | None:
+    """Parse an entry of the form `LEE, Ann B.; CHEN, Bo. A title. A publisher, 2019.`"""
+    listed = _CAPITALS_FIRST.match(entry)
+    title = SENTENCE_END.split(entry[listed.end() :], maxsplit=1)[0] if listed else ""
+    if listed is None or not may_be_title(title):
+        return None
+    return EntryFields(tuple(name.rstrip(".") for name in _BETWEEN_CAPITALS.split(listed["names"])), title)
 
 
 def _semicolons(entry: str) -> EntryFields | None:

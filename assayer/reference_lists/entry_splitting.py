@@ -33,6 +33,8 @@ _MIN_UNDATED_CHARS = 45
 """Minimum length of an entry without a date; a shorter paragraph is the rest of one, such as `London: Post Press.`"""
 _MAX_GAP = 5
 """Maximum difference between the numbers of neighbouring entries, because an entry may have lost its number."""
+_MAX_LATE = 20
+"""Number of entries in which a lower number is looked for."""
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.)\s*(?=[^\W\d_])")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
 _NUMBER_ALONE = re.compile(r"^(?P<mark>[ \t]*(?:\[\d{1,3}\]|\d{1,3}\.))[ \t]*\n\s*(?!\[)", re.MULTILINE)
@@ -52,6 +54,7 @@ _COLUMNS = re.compile(
 """Number and entry as pandoc writes them, each in a column of its own."""
 _ENDED = re.compile(r"(?:[.)\]\d»”\"’>*_。．]|(?:https?://|www\.)\S{1,400}|10\.\d{4,9}/\S{1,200})\s*$")
 _ENDS_IN_ADDRESS = re.compile(r"(?:https?://|10\.\d{4,9}/)\S*\s*$")
+_ADDRESS_BELOW = re.compile(r"\n\s*(?=(?:https?://|www\.)\S{1,1000}\s*$)", re.MULTILINE)
 _BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
 _CONTINUES = re.compile(r"(?:[,&:;–-]|\b(?:and|in|of|the|by|to|see|with|for|und|et|y))\s*$", re.IGNORECASE)
 """End of a line whose sentence goes on, unlike that of a row of a table."""
@@ -125,9 +128,11 @@ def _split_numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
         step = found[1] - last if found and found[0] == style else -1
         # A number may be printed twice by mistake.
         repeated = step == 0 and style == "bracket" and entries and has_year_or_link("\n".join(entries[-1][1]))
-        if found and (repeated or 0 < step <= (_MAX_GAP if style == "bracket" else 2)):
-            last = found[1]
-            entries.append((last, [strip_mark(line)]))
+        # The columns of a page may be in another order.
+        late = style == "bracket" and found and -_MAX_GAP <= step < 0 and found[1] not in dict(entries[-_MAX_LATE:])
+        if found and (repeated or late or 0 < step <= (_MAX_GAP if style == "bracket" else 2)):
+            last = max(last, found[1])
+            entries.append((found[1], [strip_mark(line)]))
         elif entries:
             entries[-1][1].append(line)
     if style in ("bare", "dot") and len(entries) < 2 and len([line for line in lines if line.strip()]) > 3:
@@ -215,7 +220,7 @@ def _items(lines: Sequence[str]) -> list[PrintedEntry]:
 def _paragraphs(lines: Sequence[str]) -> list[PrintedEntry]:
     """Return the entries of a list in which each is a paragraph of one line, dated or not; empty unless most paragraphs
     begin with names."""
-    texts = [line for line in lines if line.strip()]
+    texts = _ADDRESS_BELOW.sub(" ", "\n".join(filter(str.strip, lines))).split("\n")
     apart = all(not line.strip() or not after.strip() for line, after in pairwise(lines))
     named, dated = sum(map(begins_with_names, texts)), sum(map(has_year_or_link, texts))
     if (

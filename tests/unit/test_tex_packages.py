@@ -252,5 +252,7 @@ def test_bibliography_beside_a_document_with_its_own_list_is_not_read() -> None:
 
 @pytest.mark.parametrize("name", ["lstlisting", "minted", "Verbatim", "alltt", "verbatim"])
 def test_text_after_a_listing_with_unbalanced_braces_is_read(name: str) -> None:
-    body = rf"Sort. \begin{{{name}}}[language=mail]" + "\nsort({ lamp: {\n" + rf"\end{{{name}}} Then \cite{{fox20}} ends."
+    body = (
+        rf"Sort. \begin{{{name}}}[language=mail]" + "\nsort({ lamp: {\n" + rf"\end{{{name}}} Then \cite{{fox20}} ends."
+    )
     assert shown(body) == "Sort. / sort({ lamp: { / Then [1] ends."
