@@ -27,7 +27,7 @@ _MAX_NAMES, _MAX_CHARS = 1_400, 1_500
 """Maximum characters of the names before the date of an entry, and of a line in which they are looked for."""
 _ENTRY_YEAR = re.compile(
     rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}})?[)）]"
-    r"|(?<![\d–-])(?<!\bpp)(?<!\bp)[.,;，．。] ?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
+    r"|(?<![\d–-])(?<!\bpp)(?<!\bp)[.,;，．。] ?(?:[—–] )?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
     r"|\b(?<!\bp\. )(?<!\bpp\. )(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?<!\d:)(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
 )
 _NUMBER_MARK = re.compile(
@@ -107,7 +107,7 @@ _NO_AUTHOR = re.compile(
 )
 
 
-_ADDRESS = re.compile(r"(?:https?://|www\.)(?!(?:dx\.)?doi\.org|arxiv\.org)\S", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:https?\s?:\s?//\s?|www\.)(?!(?:dx\.)?doi\.org|arxiv\.org)\S", re.IGNORECASE)
 _VISITED = re.compile(
     r"\b(?:retrieved|accessed|last (?:accessed|visited|checked)|available (?:at|from|online)|visited|"
     r"abgerufen|zugriff|consulté|consultado|accesso|дата обращения)\b|\[online\]|访问日期",

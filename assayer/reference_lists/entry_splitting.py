@@ -14,13 +14,13 @@ from assayer.reference_lists.entry_shape import (
     begins_with_names,
     entry_number,
     has_year_or_link,
-    is_names_and_date,
     is_prose,
     reads_like_entry,
     strip_mark,
 )
 from assayer.reference_lists.list_tables import convert_table_rows
 from assayer.reference_lists.list_titles import is_division
+from assayer.reference_lists.run_on_entries import may_end_entry, split_run_on
 from assayer.reference_lists.title_first import names_after_title, parse_title_first
 
 _MIN_INLINE = 3
@@ -55,7 +55,6 @@ _COLUMNS = re.compile(
 _ENDED = re.compile(r"(?:[.)\]\d»”\"’>*_。．]|(?:https?://|www\.)\S{1,400}|10\.\d{4,9}/\S{1,200})\s*$")
 _ENDS_IN_ADDRESS = re.compile(r"(?:https?://|10\.\d{4,9}/)\S*\s*$")
 _ADDRESS_BELOW = re.compile(r"\n\s*(?=(?:https?://|www\.)\S{1,1000}\s*$)", re.MULTILINE)
-_BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
 _CONTINUES = re.compile(r"(?:[,&:;–-]|\b(?:and|in|of|the|by|to|see|with|for|und|et|y))\s*$", re.IGNORECASE)
 """End of a line whose sentence goes on, unlike that of a row of a table."""
 _LOOK_AHEAD = 400
@@ -241,7 +240,7 @@ def _paragraphs(lines: Sequence[str]) -> list[PrintedEntry]:
             entries.append(text)
         else:
             entries[-1] += f"\n{text}"
-    return [PrintedEntry(part) for entry in entries for part in _run_on(entry)]
+    return [PrintedEntry(part) for entry in entries for part in split_run_on(entry)]
 
 
 def _split_unmarked(lines: Sequence[str]) -> Iterator[str]:
@@ -277,7 +276,7 @@ def _pieces(lines: Sequence[str]) -> Iterator[str]:
 
 def _slice_between(lines: Sequence[str], starts: Sequence[int]) -> Iterator[str]:
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        yield from _run_on("\n".join(lines[start:end]))
+        yield from split_run_on("\n".join(lines[start:end]))
 
 
 def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
@@ -335,7 +334,7 @@ def _titled_starts(lines: Sequence[str], places: Sequence[int], ahead: Mapping[i
     for place in places:
         line = lines[place].strip()
         begins = line[0].isupper() or line[0] in "“\"«„'‘*["
-        if dated and ended and begins and _may_end(above, len(above)) and not _NO_TITLE.match(line):
+        if dated and ended and begins and may_end_entry(above, len(above)) and not _NO_TITLE.match(line):
             starts.append(place)
             dated = False
         above = line
@@ -377,32 +376,3 @@ def _are_entries_apart(paragraphs: Sequence[int], dated: Collection[int], lines:
 def _is_broken(paragraphs: Sequence[int], lines: Sequence[str]) -> bool:
     """Return whether the blank lines in a list are accidental: most paragraphs do not begin like an entry."""
     return len(paragraphs) > 2 and sum(begins_with_names(lines[place]) for place in paragraphs) < 0.5 * len(paragraphs)
-
-
-def _run_on(piece: str) -> Iterator[str]:
-    """Yield the entries that follow each other in one piece without line ends; each begins with names followed by a
-    date."""
-    text, start = piece, 0
-    flat = " ".join(text.split())
-    if len(flat) < 160:
-        yield piece
-        return
-    cuts = [
-        match.end()
-        for match in _BREAK.finditer(flat)
-        if reads_like_entry(flat[match.end() : match.end() + _LOOK_AHEAD]) and _may_end(flat, match.start())
-    ]
-    if not cuts:
-        yield piece
-        return
-    for cut in cuts:
-        if has_year_or_link(flat[start:cut]) and not is_names_and_date(flat[start:cut]):
-            yield flat[start:cut]
-            start = cut
-    yield flat[start:]
-
-
-def _may_end(text: str, end: int) -> bool:
-    """Return whether an entry can end here. It cannot end after an initial, `et al.`, `&` or `COVID-19`."""
-    before = text[max(0, end - 12) : end]
-    return not re.search(r"(?:\b[^\W\d_]\.|\bal\.|\beds?\.|&|\bJr\.|[A-Z]-\d{1,2})$", before)

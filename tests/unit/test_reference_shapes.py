@@ -119,3 +119,69 @@ def test_names_that_cannot_be_read_are_no_title_to_rely_on(entry: str) -> None:
 def test_address_of_an_untitled_bibtex_entry_is_its_text() -> None:
     (work,) = read_bibtex(r"@misc{a, howpublished={\url{http://post.test/lamps}}, note={Seen in May}}").works.values()
     assert "http://post.test/lamps" in work.raw
+
+
+@pytest.mark.parametrize(
+    ("entry", "authors"),
+    [
+        (
+            "Post Research Center, Ann Moor, and Bea Reed. 2023. “The Future of Mail.”",
+            ("Post Research Center", "Ann Moor", "Bea Reed"),
+        ),
+        (
+            "Ministry of Mail, Office of Stamps, and Post Council. 2023. “The Future of Mail.”",
+            ("Ministry of Mail, Office of Stamps", "Post Council"),
+        ),
+        (
+            "Moor, A., Reed, K.Ar., Wade, C., 2013. Mail in late rain. Post 9, 1–9.",
+            ("Moor, A", "Reed, K.Ar", "Wade, C"),
+        ),
+    ],
+)
+def test_people_beside_an_organisation_and_initials_of_two_letters_are_names(
+    entry: str, authors: tuple[str, ...]
+) -> None:
+    (work,) = parse_references(entry)
+    assert work.authors == authors
+
+
+def test_title_of_one_short_word_is_not_replaced_by_the_words_after_it() -> None:
+    (work,) = parse_references(
+        "Moor, A., & Reed, B. (2016). MAILER. In C. Wade & D. Hill (Eds.), Proceedings of Mail. Bay."
+    )
+    assert (work.authors, work.title) == (("Moor, A", "Reed, B"), "")
+
+
+@pytest.mark.parametrize(
+    ("entry", "authors", "title", "year"),
+    [
+        (
+            "Mail in Towns: Finding Letters in Hay [Online] / Ann Moor, Bea Reed, Cyd Wade et al. // Post and Rail / "
+            "Ed. by D. Hill. — Harbour, 2013.",
+            ("Ann Moor", "Bea Reed", "Cyd Wade"), "Mail in Towns: Finding Letters in Hay", 2013,
+        ),
+        (
+            "Training Late Mail With Lamps and Fine Sorting / A. Moor [и др.] // Post in Rain. — 2018. — т. 12.",
+            ("A. Moor",), "Training Late Mail With Lamps and Fine Sorting", 2018,
+        ),
+        (
+            "Moor Ann, Reed Bea. Deriving the price of mail [Online] // Post. — 2011. — May. — Pp. 1485–1509.",
+            ("Moor Ann", "Reed Bea"), "Deriving the price of mail", 2011,
+        ),
+        ("A. Moor. Seminar On Mail. 2008. URL: http :// post. test/ a.pdf .", ("A. Moor",), "Seminar On Mail", 2008),
+        (
+            "Ann Moor, B. C. de Reed, and D. K. Wade. Late mail with lamps. Post, 95(1):12, 2017.",
+            ("Ann Moor", "B. C. de Reed", "D. K. Wade"), "Late mail with lamps", 2017,
+        ),
+    ],
+)  # fmt: skip
+def test_fields_of_entry_are_parted_by_its_marks(entry: str, authors: tuple[str, ...], title: str, year: int) -> None:
+    (work,) = parse_references(entry)
+    assert (work.authors, work.title, work.year) == (authors, title, year)
+
+
+def test_place_and_date_begin_no_entry_below_family_names_in_capitals() -> None:
+    below = "{}, Ann. Um estudo das cartas e bondes de uma cidade pequena. 2016. Monografia (Bacharel em Letras). "
+    below += "Universidade da Baia. Porto Belo. 2016. Disponível em: <https://post.test/{}>."
+    listed = "\n\n".join(below.format(name, name) for name in ("MOURA", "REIS", "VALE"))
+    assert [work.raw[:4] for work in parse_references(listed)] == ["MOUR", "REIS", "VALE"]
