@@ -219,7 +219,8 @@ def _work(raw: Mapping[str, str], plain: Mapping[str, str]) -> CitedWork:
         arxiv=arxiv_id(eprint) or next(arxiv_ids_in(f"arXiv:{eprint} {addresses}"), ""),
     )
     venue = next((plain[name] for name in VENUES if plain.get(name)), "")
-    return work.model_copy(update={"raw": format_work(work, venue)})
+    unnamed = next((plain[name] for name in ("howpublished", "note", "url") if plain.get(name) and not title), "")
+    return work.model_copy(update={"raw": format_work(work, venue or unnamed)})
 
 
 def format_work(work: CitedWork, venue: str) -> str:

@@ -28,9 +28,11 @@ _CONTINUED = re.compile(r"\s+(?!in\b|at\b|from\b)[a-z]")
 _STOPPED = re.compile(r"[,.?!]\s?\W$")
 """Punctuation before a closing quotation mark, which ends a title; without it, a lower-case word may continue it."""
 _AFTER_DATE = re.compile(rf"(?:\({DATE}\)[.,:]?|[.,] {DATE}[.:])\s+(?!(?:URL|DOI)\b)")
+_SHORT_TITLE = re.compile(r"[\w-]{2,7}\. In:? [^\W\d_a-z]")
 _AFTER_BARE_DATE = re.compile(rf"[.,] {YEAR}\s+(?={UPPER})")
 _UNREADABLE_NAMES = re.compile(
-    rf"(?P<names>[^()“”\"]{{2,400}}?)(?:\s\({DATE}\)|[.,] {YEAR})[.,:]\s+(?P<title>{UPPER}[^.?!]{{8,300}}[?!]?)"
+    rf"(?P<names>[^()“”\"]{{2,400}}?)(?:\s\({DATE}\)|[.,] {YEAR})[.,:]\s+"
+    rf"(?P<title>(?!(?:URL|DOI|Available|Retrieved|Accessed)\b){UPPER}[^.?!]{{8,300}}[?!]?)"
     r"[.?!]?(?=\s|$)"
 )
 """Names that could not be told apart, a date after them, and a title: `Costa, B.H. e, Lee, A. (2020). A title.`"""
@@ -71,6 +73,23 @@ _ARXIV_CLASS = re.compile(r"\s*\[[a-z-]{2,10}(?:\.[A-Za-z-]{2,8})?\]")
 _LONG_TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//?\s|\s\((?=[^()]*(?:1[5-9]|20)\d\d\))")
 _TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//\s")
 _PARTICLE_AFTER = r"(?:van|von|der|den|de|del|di|da|dos|do|du|la|le|el|ten|ter|zu)"
+_CAPITAL_FAMILY = rf"{UPPER}(?:{UPPER}|['’-]){{1,30}}(?: {UPPER}(?:{UPPER}|['’-]){{1,30}}){{0,3}}"
+_GIVEN = (
+    rf"(?:{UPPER}[\w'’-]+(?: {UPPER}[\w'’-]+){{0,2}}(?: {UPPER}\.){{0,3}}"
+    rf"|{UPPER}\.(?: ?(?:d[aeo]s? )?-?{UPPER}\.){{0,3}})"
+)
+_CAPITAL_NAME = rf"{_CAPITAL_FAMILY}, {_GIVEN}"
+_BETWEEN_CAPITALS = re.compile(r"(?:; | and | & | e | y )")
+_CAPITALS_FIRST = re.compile(
+    rf"(?P<names>{_CAPITAL_NAME}(?:{_BETWEEN_CAPITALS.pattern}{_CAPITAL_NAME}){{0,30}})(?:,? et al\.?)?"
+    rf"(?: \([^()]{{2,12}}\))?(?:(?<=[.]) |[.:] )(?=[^\W_])(?!{UPPER}\.)"
+)
+"""Names with the family names in capitals, as ISO 690 prints them, and their end: `LEE, Ann B.; CHEN, Bo. `."""
+_BETWEEN_SLASHES = re.compile(
+    r"(?P<title>[^/]{8,300}?)(?: \[[^\[\]]{3,30}\])? / (?P<names>[^/\[\]]{3,400}?)(?: \[[^\[\]]{2,8}\])?"
+    r"(?= // |\. [—–] )"
+)
+"""Title, names, and the mark before the journal or the date."""
 _SURNAME_FIRST = re.compile(
     rf"(?:(?:and|&) )?(?:St\. )?(?:(?!and )[^\W\d_][\w'’-]+ ){{1,4}}{UPPER}{{1,3}}(?:-{UPPER})?(?: (?:Jr|Sr|II|III))?"
     rf"(?: {_PARTICLE_AFTER}){{0,3}}"
@@ -85,7 +104,7 @@ _INITIALS_FIRST = re.compile(
 _FAMILY_FIRST = re.compile(
     rf"(?P<names>{SURNAME},? {POINTED}(?:(?:[,;] |,? & |,? and |,? и |,? und ){SURNAME},? {POINTED})*)"
     r"(?P<others>,? (?:et al\.?|и др\.|u\. ?a\.))?(?: \([Ee]ds?\.\))?[:.]?\s+"
-    rf"(?=[^\W\d_]|[\d])(?!(?:{_PARTICLE_AFTER} ?){{1,3}}[,.;])"
+    rf"(?=[^\W\d_]|[\d])(?!(?:{_PARTICLE_AFTER} ?){{1,3}}(?:[,.;]|{UPPER}[\w'’-]+(?:, | and )))"
 )
 """Names with initials after the family names, and the end of the list of names: `Lee, A., Chen, B.: `."""
 _FAMILY_FIRST_COMMA = re.compile(
@@ -114,10 +133,11 @@ def fields_of(entry: str) -> EntryFields:
     entry = _DOUBLE_STOP.sub(".", entry)
     plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(lambda kind: ". " if kind[0].endswith("//") else "", entry))
     forms: tuple[Callable[[str], EntryFields | None], ...] = (
-        _parse_quoted_title, _date_first, _parse_after_date, _semicolons, _initials_first, _family_first,
-        _family_first_comma, _before_colon, _parse_after_bare_date, parse_title_first, _parse_after_et_al,
-        _title_before_names, _surnames_first, _parse_after_unreadable_names, _parse_second_sentence,
-        _parse_without_authors,
+        _parse_quoted_title, _between_slashes, _date_first, _capitals_first, _parse_after_date, _semicolons,
+        _initials_first,
+        _family_first, _family_first_comma, _before_colon, _parse_after_bare_date, parse_title_first,
+        _parse_after_et_al, _title_before_names, _surnames_first, _parse_after_unreadable_names,
+        _parse_second_sentence, _parse_without_authors,
     )  # fmt: skip
     fields = next((fields for form in forms if (fields := form(plain))), EntryFields())
     return fields._replace(title=_strip_title(fields.title))
@@ -125,7 +145,7 @@ def fields_of(entry: str) -> EntryFields:
 
 def _strip_title(title: str) -> str:
     """Return a title without the date, volume, kind of work or publisher that follows it."""
-    bare = _DATE_AT_END.sub("", title).strip(" .,;:")
+    bare = _DATE_AT_END.sub("", title.partition(" // ")[0]).strip(" .,;:")
     for added in (_IN_VOLUME, _ADDED_TO_TITLE, _PUBLISHER, _COMMA_AND_PUBLISHER, _PLACE_IN_VOLUME):
         shorter = added.sub("", bare).strip(" .,;:")
         bare = shorter if may_be_title(shorter) else bare
@@ -152,6 +172,22 @@ def _date_first(entry: str) -> EntryFields | None:
     dated = _DATE_FIRST.match(entry)
     title = SENTENCE_END.split(entry[dated.end() :], maxsplit=1)[0].rstrip(" .,") if dated else ""
     return EntryFields((), title) if may_be_title(title) else None
+
+
+def _between_slashes(entry: str) -> EntryFields | None:
+    """Parse an entry of the form `A title / A. Lee, B. Chen et al. // A journal. — 2019.`, as GOST 7.0.5 prints it."""
+    described = _BETWEEN_SLASHES.match(entry)
+    people = authors_in(described["names"]) if described else ()
+    return EntryFields(people, described["title"]) if described and people else None
+
+
+def _capitals_first(entry: str) -> EntryFields | None:
+    """Parse an entry of the form `LEE, Ann B.; CHEN, Bo. A title. A publisher, 2019.`"""
+    listed = _CAPITALS_FIRST.match(entry)
+    title = SENTENCE_END.split(entry[listed.end() :], maxsplit=1)[0] if listed else ""
+    if listed is None or not may_be_title(title):
+        return None
+    return EntryFields(tuple(name.rstrip(".") for name in _BETWEEN_CAPITALS.split(listed["names"])), title)
 
 
 def _semicolons(entry: str) -> EntryFields | None:
@@ -231,8 +267,14 @@ def _begins_with_more_names(rest: str) -> bool:
 
 
 def _parse_after_date(entry: str) -> EntryFields | None:
+    """Parse an entry of the form `Lee, A. (2019). A title.`, without its title if that is one short word before `In`,
+    which cannot be told from the end of the names."""
     dated = _AFTER_DATE.search(entry)
-    return _split_names_and_title(entry[: dated.start()], entry[dated.end() :]) if dated else None
+    if dated is None:
+        return None
+    names, rest = entry[: dated.start()], entry[dated.end() :]
+    short = EntryFields(authors_in(names)) if _SHORT_TITLE.match(rest) and authors_in(names) else None
+    return _split_names_and_title(names, rest) or short
 
 
 def _parse_after_bare_date(entry: str) -> EntryFields | None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from assayer.reference_lists.entry_shape import ORGANISATION, SURNAME, UPPER
 
 _INITIALS = re.compile(
-    rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}|{UPPER}\. ?-?[a-z]\.?|{UPPER}\.(?:[a-z]{{1,3}}\.){{1,3}}[a-z]?"
+    rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}|{UPPER}\.{UPPER}[a-z]\.?|{UPPER}\. ?-?[a-z]\.?"
+    rf"|{UPPER}\.(?:[a-z]{{1,3}}\.){{1,3}}[a-z]?"
 )
 _AND = re.compile(
     r"\s*(?:[,，、]\s*(?:and|und|et|y|e|och|og|en|&|и)\s+|\s(?:and|und|et|y|och|og|&|и)\s+|[;；]\s*(?:(?:and|&)\s+)?|\s/\s|[,，、]\s*)"
@@ -33,6 +34,9 @@ def authors_in(text: str) -> tuple[str, ...]:
     if not text or len(text) > 4_000 or re.search(r"\d{3}|\d\D*$", text):
         return ()
     if ORGANISATION.search(text) and len(text) <= 160 and not re.search(r"[;&:]|\w{3}\. ", text):
+        parts = re.split(r", (?:and )?", text)
+        if len(parts) > 1 and all(map(_reads_like_person, parts[1:])):
+            return tuple(parts)
         return tuple(part.strip() for part in text.split(", and ") if part.strip())
     parts = [part.strip(" .,") for part in _AND.split(text) if part.strip(" .,")]
     names = list(_parse_inverted_names(parts) if _is_inverted(parts) else _join_initials(parts))
@@ -45,6 +49,12 @@ def _reads_like_name(name: str) -> bool:
     if len(words) > 6:
         return False
     return not any(len(word) > 1 and word[0].islower() and not PARTICLE.fullmatch(word.rstrip(",")) for word in words)
+
+
+def _reads_like_person(name: str) -> bool:
+    """Return whether a name beside that of an organisation is a person's, in full."""
+    words = name.split()
+    return 2 <= len(words) <= 4 and all(word[0].isupper() for word in words) and not ORGANISATION.search(name)
 
 
 def _is_inverted(parts: list[str]) -> bool:

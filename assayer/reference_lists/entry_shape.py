@@ -14,7 +14,8 @@ _UNREADABLE = f"{UNREADABLE.pattern}{{4}}"
 _UNPUBLISHED = (
     r"in\s+press|forthcoming|to\s+appear|(?:currently\s+)?under\s+review|"
     r"(?:manuscript\s+)?in\s+prep(?:aration|\.|(?=\)))|in\s+revision|"
-    r"submitted|(?:provisionally )?accepted"
+    r"submitted|(?:provisionally )?accepted|"
+    r"im\s+(?:druck|erscheinen)|in\s+druck|sous\s+presse|à\s+paraître|en\s+prensa|no\s+prelo|in\s+(?:corso\s+di\s+)?stampa"
 )
 DATE = (
     rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|{_UNREADABLE}|n\. ?d\.|s\. ?[fd]\.|o\. ?J\."
@@ -26,7 +27,7 @@ _MAX_NAMES, _MAX_CHARS = 1_400, 1_500
 """Maximum characters of the names before the date of an entry, and of a line in which they are looked for."""
 _ENTRY_YEAR = re.compile(
     rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}})?[)）]"
-    r"|(?<![\d–-])(?<!\bpp)(?<!\bp)[.,;，．。] ?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
+    r"|(?<![\d–-])(?<!\bpp)(?<!\bp)[.,;，．。] ?(?:[—–] )?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
     r"|\b(?<!\bp\. )(?<!\bpp\. )(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?<!\d:)(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
 )
 _NUMBER_MARK = re.compile(
@@ -106,7 +107,7 @@ _NO_AUTHOR = re.compile(
 )
 
 
-_ADDRESS = re.compile(r"(?:https?://|www\.)(?!(?:dx\.)?doi\.org|arxiv\.org)\S", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?:https?\s?:\s?//\s?|www\.)(?!(?:dx\.)?doi\.org|arxiv\.org)\S", re.IGNORECASE)
 _VISITED = re.compile(
     r"\b(?:retrieved|accessed|last (?:accessed|visited|checked)|available (?:at|from|online)|visited|"
     r"abgerufen|zugriff|consulté|consultado|accesso|дата обращения)\b|\[online\]|访问日期",
@@ -193,9 +194,10 @@ def entry_number(line: str) -> tuple[str, int] | None:
     return next((style, int(number)) for style, number in match.groupdict().items() if number)
 
 
-def is_web_page(entry: str) -> bool:
-    """Return whether an entry is a web page: it has an address and says when or where it was read."""
-    return bool(_ADDRESS.search(entry) and _VISITED.search(entry))
+def is_web_page(entry: str, *, is_bare: bool) -> bool:
+    """Return whether an entry is a web page: it has an address, and says when or where it was read, or `is_bare`, that
+    is, without authors and a year."""
+    return bool(_ADDRESS.search(entry) and (is_bare or _VISITED.search(entry)))
 
 
 def has_year_or_link(entry: str) -> bool:

@@ -14,13 +14,13 @@ from assayer.reference_lists.entry_shape import (
     begins_with_names,
     entry_number,
     has_year_or_link,
-    is_names_and_date,
     is_prose,
     reads_like_entry,
     strip_mark,
 )
 from assayer.reference_lists.list_tables import convert_table_rows
 from assayer.reference_lists.list_titles import is_division
+from assayer.reference_lists.run_on_entries import may_end_entry, split_run_on
 from assayer.reference_lists.title_first import names_after_title, parse_title_first
 
 _MIN_INLINE = 3
@@ -33,6 +33,8 @@ _MIN_UNDATED_CHARS = 45
 """Minimum length of an entry without a date; a shorter paragraph is the rest of one, such as `London: Post Press.`"""
 _MAX_GAP = 5
 """Maximum difference between the numbers of neighbouring entries, because an entry may have lost its number."""
+_MAX_LATE = 20
+"""Number of entries in which a lower number is looked for."""
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.)\s*(?=[^\W\d_])")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
 _NUMBER_ALONE = re.compile(r"^(?P<mark>[ \t]*(?:\[\d{1,3}\]|\d{1,3}\.))[ \t]*\n\s*(?!\[)", re.MULTILINE)
@@ -52,7 +54,7 @@ _COLUMNS = re.compile(
 """Number and entry as pandoc writes them, each in a column of its own."""
 _ENDED = re.compile(r"(?:[.)\]\d»”\"’>*_。．]|(?:https?://|www\.)\S{1,400}|10\.\d{4,9}/\S{1,200})\s*$")
 _ENDS_IN_ADDRESS = re.compile(r"(?:https?://|10\.\d{4,9}/)\S*\s*$")
-_BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
+_ADDRESS_BELOW = re.compile(r"\n\s*(?=(?:https?://|www\.)\S{1,1000}\s*$)", re.MULTILINE)
 _CONTINUES = re.compile(r"(?:[,&:;–-]|\b(?:and|in|of|the|by|to|see|with|for|und|et|y))\s*$", re.IGNORECASE)
 """End of a line whose sentence goes on, unlike that of a row of a table."""
 _LOOK_AHEAD = 400
@@ -125,9 +127,11 @@ def _split_numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
         step = found[1] - last if found and found[0] == style else -1
         # A number may be printed twice by mistake.
         repeated = step == 0 and style == "bracket" and entries and has_year_or_link("\n".join(entries[-1][1]))
-        if found and (repeated or 0 < step <= (_MAX_GAP if style == "bracket" else 2)):
-            last = found[1]
-            entries.append((last, [strip_mark(line)]))
+        # The columns of a page may be in another order.
+        late = style == "bracket" and found and -_MAX_GAP <= step < 0 and found[1] not in dict(entries[-_MAX_LATE:])
+        if found and (repeated or late or 0 < step <= (_MAX_GAP if style == "bracket" else 2)):
+            last = max(last, found[1])
+            entries.append((found[1], [strip_mark(line)]))
         elif entries:
             entries[-1][1].append(line)
     if style in ("bare", "dot") and len(entries) < 2 and len([line for line in lines if line.strip()]) > 3:
@@ -215,7 +219,7 @@ def _items(lines: Sequence[str]) -> list[PrintedEntry]:
 def _paragraphs(lines: Sequence[str]) -> list[PrintedEntry]:
     """Return the entries of a list in which each is a paragraph of one line, dated or not; empty unless most paragraphs
     begin with names."""
-    texts = [line for line in lines if line.strip()]
+    texts = _ADDRESS_BELOW.sub(" ", "\n".join(filter(str.strip, lines))).split("\n")
     apart = all(not line.strip() or not after.strip() for line, after in pairwise(lines))
     named, dated = sum(map(begins_with_names, texts)), sum(map(has_year_or_link, texts))
     if (
@@ -236,7 +240,7 @@ def _paragraphs(lines: Sequence[str]) -> list[PrintedEntry]:
             entries.append(text)
         else:
             entries[-1] += f"\n{text}"
-    return [PrintedEntry(part) for entry in entries for part in _run_on(entry)]
+    return [PrintedEntry(part) for entry in entries for part in split_run_on(entry)]
 
 
 def _split_unmarked(lines: Sequence[str]) -> Iterator[str]:
@@ -272,7 +276,7 @@ def _pieces(lines: Sequence[str]) -> Iterator[str]:
 
 def _slice_between(lines: Sequence[str], starts: Sequence[int]) -> Iterator[str]:
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        yield from _run_on("\n".join(lines[start:end]))
+        yield from split_run_on("\n".join(lines[start:end]))
 
 
 def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
@@ -330,7 +334,7 @@ def _titled_starts(lines: Sequence[str], places: Sequence[int], ahead: Mapping[i
     for place in places:
         line = lines[place].strip()
         begins = line[0].isupper() or line[0] in "“\"«„'‘*["
-        if dated and ended and begins and _may_end(above, len(above)) and not _NO_TITLE.match(line):
+        if dated and ended and begins and may_end_entry(above, len(above)) and not _NO_TITLE.match(line):
             starts.append(place)
             dated = False
         above = line
@@ -372,32 +376,3 @@ def _are_entries_apart(paragraphs: Sequence[int], dated: Collection[int], lines:
 def _is_broken(paragraphs: Sequence[int], lines: Sequence[str]) -> bool:
     """Return whether the blank lines in a list are accidental: most paragraphs do not begin like an entry."""
     return len(paragraphs) > 2 and sum(begins_with_names(lines[place]) for place in paragraphs) < 0.5 * len(paragraphs)
-
-
-def _run_on(piece: str) -> Iterator[str]:
-    """Yield the entries that follow each other in one piece without line ends; each begins with names followed by a
-    date."""
-    text, start = piece, 0
-    flat = " ".join(text.split())
-    if len(flat) < 160:
-        yield piece
-        return
-    cuts = [
-        match.end()
-        for match in _BREAK.finditer(flat)
-        if reads_like_entry(flat[match.end() : match.end() + _LOOK_AHEAD]) and _may_end(flat, match.start())
-    ]
-    if not cuts:
-        yield piece
-        return
-    for cut in cuts:
-        if has_year_or_link(flat[start:cut]) and not is_names_and_date(flat[start:cut]):
-            yield flat[start:cut]
-            start = cut
-    yield flat[start:]
-
-
-def _may_end(text: str, end: int) -> bool:
-    """Return whether an entry can end here. It cannot end after an initial, `et al.`, `&` or `COVID-19`."""
-    before = text[max(0, end - 12) : end]
-    return not re.search(r"(?:\b[^\W\d_]\.|\bal\.|\beds?\.|&|\bJr\.|[A-Z]-\d{1,2})$", before)

@@ -13,7 +13,8 @@ _REST_OF_NAMES = re.compile(
 )
 """Initials with a comma or a family name after them: the end of a list of names, not a title."""
 SENTENCE_END = re.compile(
-    r"(?<!\b[^\W\d_a-z\u3040-\u9fff\uac00-\ud7ff])(?<!\bal)(?<!\bVol)(?<!\bNo)(?<!\bSt)(?<!\bJr)(?<!\(Tech)(?:[.?!][”\"]?\s+(?=[\"“(¿¡]?\w)|[。．]\s*)"
+    r"(?<!\b[^\W\d_a-z\u3040-\u9fff\uac00-\ud7ff])(?<!\bal)(?<!\bVol)(?<!\bNo)(?<!\bSt)(?<!\bJr)(?<!\(Tech)"
+    r"(?:[.?!][”\"]?\s+(?=(?:[\"“(¿¡]|[´¨`ˆ˜] )?\w)|[。．]\s*)"
 )
 _ENDS_IN_INITIAL = re.compile(rf"^(?!.*(?:^|\s)[a-z]{{2,}}\s)\S+\s\S.*\s{UPPER}$")
 """Capitalised words that end in an initial, which are names rather than a title."""

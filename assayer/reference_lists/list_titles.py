@@ -66,7 +66,9 @@ _DIVISIONS = """
     manuscrites; ouvrages; articles et chapitres; sites web; webographie; sitographie; textes de loi; fuentes
     primarias; fuentes secundarias; libros; artículos; páginas web; recursos electrónicos; legislación; fontes
     primárias; fontes secundárias; livros; artigos; fonti primarie; fonti secondarie; libri; articoli;
-    sitografia; primaire bronnen; secundaire bronnen; internetbronnen; интернет-источники; нормативные акты;
+    sitografia; siti web; siti web consultati; siti consultati; siti internet; sites internet; sites web consultés;
+    sites consultés; sitios web; sitios web consultados; sites consultados; sites visitados; páginas web consultadas;
+    primaire bronnen; secundaire bronnen; internetbronnen; интернет-источники; нормативные акты;
     网络资源; 专著; 期刊论文
 """
 

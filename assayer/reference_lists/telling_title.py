@@ -10,7 +10,7 @@ from assayer.reference_lists.entry_shape import UNREADABLE, UPPER
 
 _MAX_WORD_CHARS = 30
 """Number of letters from which a word of a title is several words without spaces."""
-_MAX_NAME_LIST_WORDS = 12
+_MAX_NAME_LIST_WORDS = 60
 """Maximum number of words of a title that may be a list of names."""
 _VOLUME_AT_END = re.compile(r"\s(?:[A-Z] )?\d{1,4}(?:\s?\([\w–/-]{1,7}\))?$")
 _PLACE_AFTER = re.compile(r"[,:;]?\s?(?:\(\w{1,7}\)[,:]?\s?)?(?:pp?\.\s?|no\.\s?)?[A-Za-z]{0,4}\d+")
@@ -36,6 +36,7 @@ _ABBREVIATED = re.compile(
 )
 """Abbreviated words: `Rail. Sci. Lett.`, `Rev Rail Sci`."""
 _LOWER_WORD = re.compile(r"\b[a-zß-öø-ÿ]{2,}")
+_BETWEEN_NAMES = re.compile(r"\b(?:and|und|et|de|del|la|da|dos|van|von|der|den)\b")
 _INITIAL = re.compile(rf"\b{UPPER}\.?$")
 
 
@@ -66,8 +67,11 @@ def is_title_told(work: CitedWork) -> bool:
 
 def _may_be_author(title: str, after: str) -> bool:
     """Return whether a title at the beginning of an entry may be its author: a date and further words follow, or all
-    its words are names and a sentence follows."""
-    return bool(_DATE_AND_TITLE.match(after)) or (not _LOWER_WORD.search(title) and bool(_SENTENCE_AFTER.match(after)))
+    its words but one of several are names and a sentence follows."""
+    words = _BETWEEN_NAMES.sub("", title).split()
+    lower = sum(_LOWER_WORD.match(word) is not None for word in words)
+    are_names = not lower or (lower == 1 and len(words) > 2)
+    return bool(_DATE_AND_TITLE.match(after)) or (are_names and bool(_SENTENCE_AFTER.match(after)))
 
 
 def _may_be_names(work: CitedWork) -> bool:

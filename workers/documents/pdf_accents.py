@@ -1,4 +1,4 @@
-"""Compose the accents that older TeX fonts print as separate letters: `S¨arkinen`, `Referˆencias`."""
+"""Compose the accents and quotation marks that older TeX fonts print in parts: `S¨arkinen`, `Referˆencias`."""
 
 import re
 import unicodedata
@@ -8,11 +8,16 @@ _ACCENT = re.compile(
     r"(?P<accent>(?<=[^\W\d_]) ?¨ (?=[aou](?:[a-z]|¨ (?=[aou])){0,12},)|[´ˆ˜¨˚¯˘˙¸ˇ˝])(?P<letter>[A-Za-zıȷ])"
 )
 """Pattern for a letter after its accent. An umlaut in a name before a comma may have spaces around it."""
+_QUOTES = {"✭✭": "«", "✮✮": "»"}
+"""Quotation marks that TeX composes from a font of drawings, as PDFs spell them."""
 _DOTLESS = {"ı": "i", "ȷ": "j"}
 
 
 def compose_accents(text: str) -> str:
-    """Return the text with each separate accent and the following letter combined, if such a letter exists."""
+    """Return the text with each separate accent and the following letter combined, if such a letter exists, and with
+    composed quotation marks."""
+    for composed, mark in _QUOTES.items():
+        text = text.replace(composed, mark)
     return _ACCENT.sub(_compose_match, text) if not _COMBINING.keys().isdisjoint(text) else text
 
 

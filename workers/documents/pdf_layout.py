@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from assayer.ideas.titles import is_file_name
 from assayer.models import Note, Section
-from assayer.reference_lists.entry_shape import begins_entry, begins_with_names, reads_like_entry
+from assayer.reference_lists.entry_shape import begins_entry, begins_with_names, entry_number, reads_like_entry
 from assayer.reference_lists.list_end import FOLLOWS
 from assayer.reference_lists.list_shape import find_untitled_list
 from assayer.reference_lists.list_titles import list_title
@@ -334,12 +334,15 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     has_numbered_headings = sum(bool(heading.number) for heading in headings) >= 3
     main = _main_style(headings)
     sections: list[tuple[str, list[PdfLine | str]]] = [(FRONT_MATTER, [])]
-    title_above = ""
+    title_above, number = "", None
     for line, heading in lines_with_headings:
         if line.text and line.text in title and line.style.size > body.size:
             continue
         # In a reference list, titles and journals can look like headings.
-        in_entry = list_title(sections[-1][0]) == "certain" and not (heading and _follows_list(heading, title_above))
+        in_list, mark = list_title(sections[-1][0]) == "certain", entry_number(line.text)
+        is_next = mark is not None and number is not None and mark == (number[0], number[1] + 1)
+        in_entry = in_list and not (heading and not is_next and _follows_list(heading, title_above))
+        number = (mark if number is None or is_next else number) if in_list else None
         title_above = line.text
         if heading and not in_entry and _is_main(heading, has_numbered_headings, main):
             sections.append((heading.title, []))

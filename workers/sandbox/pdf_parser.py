@@ -22,6 +22,8 @@ BOLD_NAME = re.compile(r"bold|black|heavy|demi|-medi|medium|cmbx|cmssbx|-bd|\.b$
 ITALIC_NAME = re.compile(r"ital|obli|slant|cmti|cmsl|\.i$", re.IGNORECASE)
 ITALIC_FLAG, BOLD_FLAG = 1 << 6, 1 << 18
 LINE_END = {0x0A, 0x0D}
+BITMAP_LETTERS = {0x0D: "c", 0x2104: "]", 0x1B: "ff", 0x1C: "fi", 0x1D: "fl", 0x1E: "ffi", 0x1F: "ffl"}
+"""Letters of TeX's bitmap fonts, which have no names, by the characters that pdfium takes them for."""
 LINE_HYPHEN = {0x02, 0xFFFE}
 """Characters that pdfium inserts where it joins a word that was split at a line end."""
 SOFT_HYPHEN = 0xAD
@@ -54,6 +56,11 @@ def style_of(page: Any, index: int) -> Style:
     return font, round(size, 1) if math.isfinite(size) else 0.0, bold, italic, upright
 
 
+def is_bitmap_letter(page: Any, index: int) -> bool:
+    """Return whether a character is drawn in a font without a name, rather than inserted by pdfium."""
+    return not pdfium.FPDFText_IsGenerated(page, index) and not style_of(page, index)[0]
+
+
 def get_left_edge(page: Any, index: int) -> float:
     """Return where a character begins, in points from the page's left edge; 0 if the PDF does not say."""
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
@@ -71,6 +78,10 @@ def read_lines(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str
         if index in hidden:
             continue
         unit = pdfium.FPDFText_GetUnicode(page, index)
+        if unit in BITMAP_LETTERS and is_bitmap_letter(page, index):
+            units += map(ord, BITMAP_LETTERS[unit])
+            visible.append(index)
+            continue
         if unit in LINE_END and marker.continues_line(index):
             continue
         if unit in LINE_END:

@@ -1,0 +1,44 @@
+"""Entries that follow each other in one piece of a reference list without line ends."""
+
+import re
+from collections.abc import Iterator
+
+from assayer.reference_lists.entry_shape import UPPER, has_year_or_link, is_names_and_date, reads_like_entry
+
+_BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
+_CAPITALS = re.compile(rf"{UPPER}(?:{UPPER}|['’-]){{2,30}}(?:,| {UPPER}{{2}})")
+"""Family name in capitals."""
+_AHEAD = 400
+"""Number of characters in which names and a date are looked for."""
+
+
+def split_run_on(piece: str) -> Iterator[str]:
+    """Yield the entries that follow each other in one piece without line ends; each begins with names followed by a
+    date, in capitals if the first does: a place may be followed by a date too."""
+    text, start = piece, 0
+    flat = " ".join(text.split())
+    if len(flat) < 160:
+        yield piece
+        return
+    in_capitals = _CAPITALS.match(flat) is not None
+    cuts = [
+        match.end()
+        for match in _BREAK.finditer(flat)
+        if reads_like_entry(flat[match.end() : match.end() + _AHEAD])
+        and may_end_entry(flat, match.start())
+        and (not in_capitals or _CAPITALS.match(flat, match.end()))
+    ]
+    if not cuts:
+        yield piece
+        return
+    for cut in cuts:
+        if has_year_or_link(flat[start:cut]) and not is_names_and_date(flat[start:cut]):
+            yield flat[start:cut]
+            start = cut
+    yield flat[start:]
+
+
+def may_end_entry(text: str, end: int) -> bool:
+    """Return whether an entry can end here. It cannot end after an initial, `et al.`, `&` or `COVID-19`."""
+    before = text[max(0, end - 12) : end]
+    return not re.search(r"(?:\b[^\W\d_]\.|\bal\.|\beds?\.|&|\bJr\.|[A-Z]-\d{1,2})$", before)
