@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from assayer.blinding.acting_people import acts_alone, find_acting_people, find_people_near
+from assayer.blinding.acting_people import find_acting_people, find_people_near, find_possible_people, names_act_alone
 from assayer.blinding.author_block import author_block
 from assayer.blinding.caseless_people import find_caseless_people
 from assayer.blinding.front_people import people_beside_marks, people_in_fields, people_of_front
@@ -32,7 +32,7 @@ from assayer.ideas.parsing import MIN_WORDS
 from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
-RULES = 7
+RULES = 8
 """Version of the masking rules. Different versions can mask different words, so evaluations under different versions
 count as different evaluations."""
 _TITLE_PAGE = re.compile(r"\b[A-Z]{3,5} \d{3}\b|\b\d{1,2} [A-Z][a-z]{2,8} (?:19|20)\d\d|\(\d{5,10}\)")
@@ -54,7 +54,7 @@ def blind_idea(idea: Idea) -> Idea:
     record = Blinding(
         rules=RULES,
         masked=_list_masked(idea, spans, in_title),
-        names_may_remain=names_may_remain(masked.title, masked.text, people) or acts_alone(masked.text),
+        names_may_remain=names_may_remain(masked.title, masked.text, people) or names_act_alone(masked.text, people),
     )
     words = UnblindedWords(title=idea.title, text=idea.text)
     masked = masked.model_copy(update={"people_fields": (), "blinding": record, "unblinded": words})
@@ -131,7 +131,8 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     introduced = [*find_introduced_people(text), *find_people_after_phrases(text)]
     introduced += [*people_beside_marks(text), *find_caseless_people(text)]
     introduced += [*find_people_in_tables(text), *find_people_in_brackets(text)]
-    introduced += find_acting_people(text)
+    possible = find_possible_people(text)
+    introduced += find_acting_people(text, possible)
     sections = list(identifying_sections(text, headings, [item.span for item in introduced]))
     cut = [
         *(section.span for section in sections if section.whole),
@@ -156,7 +157,7 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     people += [item.person for item in introduced]
     named = [*(item.span for item in introduced), *find_mentions(text, people)]
     named += [MaskSpan(line.start, line.end, "name") for line in labelled if line.people]
-    near = list(find_people_near(text, named))
+    near = list(find_people_near(text, possible, named))
     introduced += near
     people += [item.person for item in near]
     inline = _inline_spans(text, [item.span for item in introduced], people)

@@ -23,10 +23,11 @@ from assayer.blinding.word_lists import english_words, english_words_not_surname
 from assayer.text.languages import languages_of
 
 SMALL_WORD = re.compile(
-    rf"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[{LOWER}]{{2,20}}(?![^\W\d_])(?![@/_])(?!\.\w)(?! ?[\[({{<] ?at\b)(?! ?:)"
+    rf"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)(?!(?<=[-*>] )[^\W\d_]{{2,20}}:)"
+    rf"[{LOWER}]{{2,20}}(?![^\W\d_])(?![@/_])(?!\.\w)(?! ?[\[({{<] ?at\b)"
 )
-"""Pattern for a lower-case word. Parts of names and addresses do not match, such as `woo` in `Ji-woo` and `roe` in
-`jane.roe@example.org`."""
+"""Pattern for a lower-case word. Parts of names and addresses do not match, such as `woo` in `Ji-woo`, `roe` in
+`jane.roe@example.org` and `jane` in `- jane: all done`."""
 _WORD = re.compile(rf"(?:[{UPPER}]['’](?=[{UPPER}]))?[{UPPER}]{LETTER}{{1,24}}(?:[-'’](?!s\b){LETTER}{{1,24}}){{0,3}}")
 _ENDING = re.compile(
     r"(?<=\w{2})(?:['’][^\W\d_]{1,8}$|-(?:[Gg]ruppe|Labor|Team|[Gg]roup|[Ll]ab|[Tt]eam|ryhmä\w*|gruppen?|groep)$)"
@@ -49,7 +50,7 @@ _ACTS_AFTER = re.compile(
     r"|(?:gratefully |kindly )?(?:acknowledges?|thanks?|declares?|designed|conceived)\b)"
 )
 _TERM_AFTER = re.compile(
-    r"[- –](?:(?!will |can |has |have |is |was |may |must |would |could )[a-z]+[- ])?(?:equilibri\w+|"
+    r"[- –](?:(?!will |can |has |have |is |was |may |must |would |could )[a-z]+[- ])?(?!\w+ed\b)(?:equilibri\w+|"
     r"distribution\w*|process\w*|theorem\w*|models?|filters?|inequalit\w+|"
     r"kernels?|tests?|networks?|algorithms?|methods?|"
     r"transforms?|criteri\w+|numbers?|equations?|laws?|sampl\w+|optimi[sz]\w+|loss\w*|function\w*|spaces?|"

@@ -75,7 +75,10 @@ _WEAK_TITLES = split_words("PD Miss Ms Ms. Doctor Ing Ing.")
 """Ambiguous titles. They have other meanings or begin other names, so they do not identify a person on their own."""
 _TITLED = re.compile(rf"\b(?P<title>{PERSONAL_TITLE}) (?P<name>{NAME}|[{UPPER}])")
 
-MARKS = r"(?:\^\([\w,*†‡∗]{1,12}\)|\^[\w ,*†‡∗]{1,12}\^|\^[\w*†‡∗]{1,2}(?:,[\w*†‡∗]{1,2}){0,4}|[\d*†‡§¶∗⋆✉¹²³⁴-⁹ᵃ-ᶻ]{1,3}|\[\^\w{1,4}\])"
+MARKS = (
+    r"(?:\^\([\w,*†‡∗]{1,12}\)|"
+    r"\^[\w ,*†‡∗]{1,12}\^|\^[\w*†‡∗]{1,2}(?:,[\w*†‡∗]{1,2}){0,4}|[\d*†‡§¶∗⋆✉¹²³⁴-⁹ᵃ-ᶻ]{1,3}|\[\^\w{1,4}\])"
+)
 """Pattern for a footnote mark after a name."""
 DEGREE = (
     r"(?:Ph\.?\s?D\.?|M\.?\s?D\.?|M\.?Sc\.?N?|B\.?Sc\.?N?|M\.?A\.|MPH|MBBS|MBA|M\.?Eng\.?|RN|DPhil|Dr\.-Ing\.|Jr\.?|Sr\.?|"

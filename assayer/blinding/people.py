@@ -90,22 +90,6 @@ _BYLINES = (
     re.compile(rf"^[ \t]{{0,4}}[—–~][ \t]?(?={NAME}$)", re.M),
 )
 """Patterns for text before a name. They also check the name's form, so its first name need not be known."""
-_LIKELY = re.compile(
-    r"\b(?:led|headed|[Ss]upervised|[Cc]o-?[Ss]upervised|[Aa]dvised|[Mm]entored|[Dd]irected|coordinated|conducted|"
-    r"carried out|co-?led|managed|guided|chaired|overseen|developed|designed|run|performed) "
-    r"(?:jointly )?by |\bI(?: a|['’])m |\b[Ww]e, |"
-    r"\b(?:[Cc]ollaborat\w{1,6}|[Tt]ogether|[Jj]ointly|[Dd]iscussions|[Aa]dvice|[Ss]upport|"
-    r"[Hh]elp|[Mm]entorship|[Gg]uidance|[Ss]upervision|[Tt]hank|[Tt]hanks to|[Gg]rateful to|[Tt]eam of|"
-    r"[Gg]roup of|[Ll]ab(?:oratory)? of) (?:with |from |by |of )?"
-)
-_LEADS = re.compile(
-    r"\b(?:led|headed|co-?led|chaired|[Aa]dvised|[Mm]entored|[Ss]upervised) (?:jointly )?by |"
-    r"\b(?:[Gg]roup|[Tt]eam|[Ll]ab(?:oratory)?) of |\b(?:[Aa]pplicant|[Cc]andidate|(?:Co-?)?PI), "
-)
-_ACTS = re.compile(
-    rf"(?<![\w.@-])(?P<name>{NAME}),? (?:\([^()\n]{{1,40}}\),? )?will (?:lead(?! to)|co-?lead|coordinate|supervise|"
-    r"oversee|direct|manage|mentor|advise|be (?:responsible|in charge))\b"
-)
 _LAB = re.compile(
     rf"\b[Tt]he (?P<name>{_SURNAME}) "
     r"(?:lab|laboratory|(?:group|team)(?= (?:will|provides?|contributes?|at|in|leads?)\b))(?![\w-])"
@@ -113,14 +97,6 @@ _LAB = re.compile(
     re.M,
 )
 
-_RELATED = re.compile(
-    r"\b(?:[Mm]y|[Oo]ur) (?:[a-z-]{2,20} ){0,2}(?:advis[eo]rs?|supervisors?|mentors?|colleagues?|collaborators?|"
-    r"co-?authors?|co-?workers?|(?:research |lab )?(?:technicians?|assistants?|interns?|engineers?|managers?)|"
-    r"students?|post-?docs?(?! with )|professors?|(?:co-?)?PIs?|partners?|lab ?mates?|"
-    r"group leader|head|teachers?|team members?),? |"
-    r"\b[Mm]y (?:Ph\.?D\.?|doctorate|thesis|post-?doc|studies)\b[^.!?\n]{0,80}? with "
-)
-"""Pattern for phrases that apply only to people, or that express a relation to a person."""
 _IN_ITS_SCRIPT = re.compile(r" ?[(（](?P<name>[^\x00-\u2fff()（）]{2,6})[)）]")
 _NAME = re.compile(rf"(?:{PERSONAL_TITLE},? ){{0,3}}(?P<name>{NAME})")
 _NAME_WITH_ROLE = re.compile(
@@ -253,16 +229,10 @@ def _people_by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]
             or match[0][1:].startswith("orrespond")
         ):
             yield found
-    for pattern in (_ACTS, _LAB):
-        for match in pattern.finditer(text):
-            found = parse_named_person(match, "name" if match["name"] else "second")
-            if found is not None and may_be_name(found.person, small):
-                yield found
-    for trigger in _LIKELY.finditer(text):
-        yield from people_from(text, trigger.end())
-    for pattern in (_LEADS, _RELATED):
-        for trigger in pattern.finditer(text):
-            yield from people_from(text, trigger.end(), small)
+    for match in _LAB.finditer(text):
+        found = parse_named_person(match, "name" if match["name"] else "second")
+        if found is not None and may_be_name(found.person, small):
+            yield found
 
 
 def _people_beside_role_or_place(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:

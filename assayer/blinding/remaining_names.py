@@ -48,8 +48,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 _WITHOUT_RULES = re.compile(r"[\u0900-\u109f\u1200-\u139f\u1780-\u17ff]")
 """Pattern for letters in scripts without capitals for which there are no rules, such as Devanagari and Thai."""
 _MOSTLY = 0.5
-_ABSTRACT = re.compile(r"(?:tion|sion|ment|ness|ity|ism|ics|ology|graphy|isation|ization|ical|ware|ian|ese|ish|ean)s?$")
-"""Pattern for endings of abstract nouns and adjectives of places."""
+_ABSTRACT = re.compile(r"(?:tion|sion|ment|ness|ity|ism|ics|ology|graphy|isation|ization|ical|ware)s?$")
+_OF_PLACE = re.compile(r"(?:ian|ese|ish|ean)s?$")
+"""Patterns for endings of abstract nouns and of adjectives of places, which some first names share."""
 _CAMEL_CASE = re.compile(
     rf"(?<!^Mc)(?<!^Mac)(?<!^De)(?<!^Di)(?<!^La)(?<!^Le)(?<!^Fitz)(?<!^Van)(?<=[{LOWER}])[{UPPER}]"
 )
@@ -108,7 +109,9 @@ def find_exact(text: str, names: Sequence[str]) -> Iterator[MaskSpan]:
                 yield MaskSpan(*match.span(), "name")
 
 
-def may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
+def may_be_person(match: "re.Match[str]", small: frozenset[str], *, without_places: bool = True) -> bool:
+    """Return whether words with the form of a name are not cited and no term. `without_places` leaves out those that
+    begin with an adjective such as `Norwegian`."""
     person = person_of(match[0]) or person_of(match[0].partition(" ")[2])
     if person is None or is_eponym(person.family) or _CITED.match(match.string, match.end()):
         return False
@@ -119,7 +122,10 @@ def may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
     ):
         return False
     if not has_given_name(person) and (
-        _is_term(person) or _is_term_in_prose(match, person) or _has_other_label(_line(match))
+        (without_places and any(map(_OF_PLACE.search, _WORD.findall(person.given))))
+        or _is_term(person)
+        or _is_term_in_prose(match, person)
+        or _has_other_label(_line(match))
     ):
         return False
     return not has_small_word(person, small)
@@ -139,7 +145,7 @@ def _is_term(person: Person) -> bool:
         has_english_word(person)
         or any(_ABSTRACT.search(word) for word in words[:-1])
         or any(_CAMEL_CASE.search(word) for word in words)
-        or words[0].lower() in common_words()
+        or (len(words[0]) > 1 and words[0].lower() in common_words())
         or (len(words) > 1 and is_eponym(words[0]))
     )
 

@@ -55,7 +55,7 @@ async def test_what_is_no_name_in_the_text_is_not_masked(name: str) -> None:
 
 
 async def test_names_may_remain_if_the_model_does_not_answer() -> None:
-    masked = blind_idea(parse_idea(f"{BODY} Qwfp Zxcvbn keeps the hives.", "idea.md"))
+    masked = blind_idea(parse_idea(f"{BODY} The hives are those of Qwfp Zxcvbn.", "idea.md"))
     llm, run = TwinLlm(failing={NAMES.name: MalformedAnswer("no JSON")}), a_run()
     assert await mask_remaining_names(masked, llm, run) == masked
     assert masked.blinding is not None
