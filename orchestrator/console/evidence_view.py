@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from assayer.citing.labels import point_labels, segments
+from assayer.citing.labels import find_point_labels, split_at_labels
 from assayer.models import Assessment, Citation, ClaimSupport, Label, Part, Point, Reference, Report, Score, Summary
 from assayer.reports import citation_wording, reference_wording
 from assayer.reports.escaping import web_url
@@ -81,8 +81,10 @@ class _ClaimNumbering:
     def _claim(self, pointer: str, point: Point) -> NumberedClaim:
         number = len(self.claims) + 1
         quoted = [words for citation in point.citations if citation.quote for words in _quotes_of(citation)]
-        labels = tuple(dict.fromkeys(point_label for point_label in point_labels(point) if point_label in self._known))
-        words = tuple(segments(point.text, self._known))
+        labels = tuple(
+            dict.fromkeys(point_label for point_label in find_point_labels(point) if point_label in self._known)
+        )
+        words = tuple(split_at_labels(point.text, self._known))
         claim = NumberedClaim(
             number=number,
             pointer=pointer,

@@ -28,7 +28,7 @@ from assayer.models import (
     PaperId,
     Summary,
 )
-from assayer.plan_review.checklist import reliable_gaps
+from assayer.plan_review.checklist import find_reliable_gaps
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.run.concurrency import gather_pair
 
@@ -77,7 +77,7 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
 
 
 async def _not_stated(text: str) -> tuple[ChecklistRow, ...] | Absent:
-    return await asyncio.to_thread(reliable_gaps, text)  # takes seconds for a long plan
+    return await asyncio.to_thread(find_reliable_gaps, text)  # takes seconds for a long plan
 
 
 def _sort_by_part(passages: Sequence[Nearest], listed_papers: frozenset[PaperId] | None) -> list[NearPassage]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import TypeVar
 
-from assayer.citing.evidence import plan_quote
+from assayer.citing.evidence import check_plan_quote
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.review import tasks
 from assayer.methods.review.options import ReviewOptions
@@ -144,7 +144,7 @@ def _collect_referee_points(
 ) -> list[_UnlabelledPoint]:
     points = []
     for item in answer.points[: context.options.points] if answer else ():
-        quote = plan_quote(item.quote, context.text)
+        quote = check_plan_quote(item.quote, context.text)
         point = PanelPoint(
             label="",
             referee="whole",
@@ -164,7 +164,7 @@ def _collect_walkthrough_points(
 ) -> list[_UnlabelledPoint]:
     points = []
     for item in answer.points[: context.options.walkthrough_points] if answer else ():
-        quote = plan_quote(item.quote, context.text)
+        quote = check_plan_quote(item.quote, context.text)
         point = PanelPoint(
             label="",
             referee="walkthrough",
