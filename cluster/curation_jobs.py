@@ -11,7 +11,7 @@ from assayer.errors import LlmRejected, LlmUnavailable
 from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.ports import Progress
 from assayer.ranking.judged_texts import mask_idea
-from assayer.run.accounting import cost_of_journal
+from assayer.run.accounting import sum_journal_costs
 from assayer.run.run import Run
 from assayer_client.curation import (
     CandidateIdeas,
@@ -133,7 +133,7 @@ def _build_common_fields(ending: Ending[Any]) -> dict[str, Any]:
         "llm_requests": len(calls),
         "prompt_tokens": sum(call.prompt_tokens for call in calls),
         "completion_tokens": sum(call.completion_tokens for call in calls),
-        "cost_usd": cost_of_journal(ending.journal),
+        "cost_usd": sum_journal_costs(ending.journal),
         "models": tuple(sorted({call.model for call in calls})),
-        "prompts": ending.journal.prompts(),
+        "prompts": ending.journal.list_prompts(),
     }

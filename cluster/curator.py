@@ -17,7 +17,7 @@ from assayer.models import Absent, Dropped, Idea, PromptVersion, RunUsage
 from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.ports import Clock, Progress
 from assayer.ranking.comparison import COMPARISON
-from assayer.run.accounting import Started, sum_costs, usage
+from assayer.run.accounting import Started, measure_usage, sum_costs
 from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
 from assayer.version import __version__
@@ -181,13 +181,13 @@ class Curator:
         calls = run.journal.calls
         return CurationWork(
             results,
-            run.journal.dropped(),
-            usage(run, started),
+            run.journal.list_dropped(),
+            measure_usage(run, started),
             sum(call.prompt_tokens for call in calls),
             sum(call.completion_tokens for call in calls),
             sum_costs(calls),
             tuple(sorted({call.model for call in calls})),
-            run.journal.prompts(),
+            run.journal.list_prompts(),
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from assayer import version
 from assayer.errors import ConfigurationError
-from assayer.run.context_variables import current_log_context
+from assayer.run.context_variables import get_log_context
 from cluster.settings import LogSettings
 
 _SECRET = re.compile(r"\b((?:ak|whsec|sk)[_-][A-Za-z0-9]{0,8})[A-Za-z0-9_/+=-]{12,}")
@@ -30,7 +30,7 @@ class JsonLinesFormatter(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "process": record.process,
-            **current_log_context(),
+            **get_log_context(),
             **getattr(record, "told", {}),
             "message": _SECRET.sub(r"\1…", record.getMessage()),
         }

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
 from assayer.errors import ConfigurationError, FullTextError, InputError
-from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, doi
+from assayer.literature.paper_identity import add_arxiv_id, find_doi, parse_arxiv_id
 from assayer.models import Identifiers, Paper, PaperId
 from assayer.ports import Clock
 from cluster.settings import Settings
@@ -45,7 +45,9 @@ async def fetch_pdf(
 
 def _pdf_locations(source: str, settings: Settings) -> Sequence[PdfLocation]:
     urls = (source,) if source.startswith(("http://", "https://")) else ()
-    identifiers = Identifiers() if urls else add_arxiv_id(Identifiers(doi=doi(source), arxiv=arxiv_id(source)))
+    identifiers = (
+        Identifiers() if urls else add_arxiv_id(Identifiers(doi=find_doi(source), arxiv=parse_arxiv_id(source)))
+    )
     if not urls and identifiers == Identifiers():
         raise InputError(
             f"{source!r} is not a PDF file, a TEI file, a URL, an arXiv id or a DOI.",

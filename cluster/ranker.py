@@ -134,7 +134,7 @@ class Ranker:
             blinding=tuple(idea.blinding for idea in ideas if idea.blinding),
             failed=failed,
             models=self.llm.models,
-            prompts=run.journal.prompts(),
+            prompts=run.journal.list_prompts(),
             prompt_tokens=sum(call.prompt_tokens for call in run.journal.calls),
             completion_tokens=sum(call.completion_tokens for call in run.journal.calls),
             cost_usd=sum_costs(run.journal.calls),

@@ -12,7 +12,7 @@ import numpy as np
 
 from assayer.cutoff import papers_within
 from assayer.errors import CorpusError, SourceError
-from assayer.literature.paper_identity import title_key
+from assayer.literature.paper_identity import build_title_key
 from assayer.models import Identifiers, Paper, PaperId, Retraction, Window
 from assayer.ports import LexicalWeights, Vectors, WeighedTexts
 from index.faiss_build import load_faiss
@@ -91,14 +91,14 @@ class InMemorySource:
         return next((paper for paper in self.papers if identifier_set & set(paper.identifiers)), None)
 
     def _similar_to(self, text: str) -> list[Paper]:
-        words = Counter(map(title_key, text.split()))
+        words = Counter(map(build_title_key, text.split()))
         shared_words = {paper.id: _shared_words(words, f"{paper.title} {paper.abstract}") for paper in self.papers}
         similar_papers = [paper for paper in self.papers if shared_words[paper.id]]
         return sorted(similar_papers, key=lambda paper: (-shared_words[paper.id], paper.id))
 
 
 def _shared_words(words: Counter[str], text: str) -> int:
-    return (words & Counter(map(title_key, text.split()))).total()
+    return (words & Counter(map(build_title_key, text.split()))).total()
 
 
 class MemoryCorpusVersions:

@@ -83,7 +83,7 @@ class FictionalAuthor(NamedTuple):
         return self.institution.removeprefix("the ")
 
 
-def fictional_author(
+def choose_fictional_author(
     idea: int,
     origin: str = "English",
     gender: Gender = "male",

@@ -9,16 +9,18 @@ from assayer.models import SCORE_ROUNDING, Absent, BiasTestEvaluation, IdeaId, S
 _NOTHING_COMPARED = Absent(reason="no score exists in both evaluations.")
 
 
-def score_changes(references: Iterable[BiasTestEvaluation], others: Sequence[BiasTestEvaluation]) -> ScoreChanges:
-    """Compare the scores in `others` with those in `references`, which hold one evaluation per idea. A score that only
-    one of the two has counts as gained or lost."""
+def measure_score_changes(
+    references: Iterable[BiasTestEvaluation], variant_evaluations: Sequence[BiasTestEvaluation]
+) -> ScoreChanges:
+    """Compare the scores in `variant_evaluations` with those in `references`, which hold one evaluation per idea. A
+    score that only one of the two has counts as gained or lost."""
     reference_scores = collect_scores(
         reference for reference in references if reference.variant == REFERENCE and not reference.failure
     )
     sizes: list[float] = []
     ranges: dict[tuple[IdeaId, str], list[float]] = {}
     gained = lost = failed = 0
-    for item in others:
+    for item in variant_evaluations:
         old_scores = reference_scores.get((item.idea, REFERENCE))
         if item.failure or old_scores is None:
             failed += 1

@@ -16,8 +16,8 @@ from assayer.models import Absent, BiasTestEvaluation, IdeaId, MeanInterval, Sco
 
 MIN_IDEAS = 6
 """Minimum number of ideas for an interval."""
-_LEVEL = 0.95
-_SAME = 1e-9
+_CONFIDENCE_LEVEL = 0.95
+_ROUNDING_TOLERANCE = 1e-9
 """Tolerance in points; smaller differences count as rounding errors."""
 _Scores = Mapping[tuple[IdeaId, str], Mapping[str, float]]
 
@@ -32,7 +32,7 @@ def collect_scores(evaluations: Iterable[BiasTestEvaluation]) -> _Scores:
     }
 
 
-def score_differences(
+def measure_score_differences(
     evaluations: Sequence[BiasTestEvaluation], contrasts: Iterable[Contrast]
 ) -> tuple[ScoreDifference, ...]:
     """Return the score differences for every contrast and score, ordered by contrast and then by score. An idea that
@@ -40,24 +40,24 @@ def score_differences(
     scores = collect_scores(evaluations)
     ideas = list(dict.fromkeys(evaluation.idea for evaluation in evaluations))
     names = list(dict.fromkeys(score.name for evaluation in evaluations for score in evaluation.scores))
-    return tuple(_difference(contrast, name, ideas, scores) for contrast in contrasts for name in names)
+    return tuple(_measure_difference(contrast, name, ideas, scores) for contrast in contrasts for name in names)
 
 
-def mean_interval(differences: NDArray[np.float64]) -> MeanInterval | Absent:
+def compute_mean_interval(differences: NDArray[np.float64]) -> MeanInterval | Absent:
     """Return the confidence interval for the mean of `differences`, which hold one value per idea. Absent if there are
     too few ideas or if all differences are equal."""
     ideas = len(differences)
     if ideas < MIN_IDEAS:
         return Absent(reason=f"an interval needs {MIN_IDEAS} ideas with this score; there are {ideas}.")
-    if float(np.ptp(differences)) < _SAME:
+    if float(np.ptp(differences)) < _ROUNDING_TOLERANCE:
         return Absent(reason="all ideas differ by the same amount, so no interval can be estimated.")
-    half = float(stdtrit(ideas - 1, (1 + _LEVEL) / 2) * differences.std(ddof=1) / np.sqrt(ideas))
+    half = float(stdtrit(ideas - 1, (1 + _CONFIDENCE_LEVEL) / 2) * differences.std(ddof=1) / np.sqrt(ideas))
     mean = float(differences.mean())
     return MeanInterval(low=mean - half, high=mean + half)
 
 
-def _difference(contrast: Contrast, score: str, ideas: Sequence[IdeaId], scores: _Scores) -> ScoreDifference:
-    idea_differences = [_idea_difference(contrast, score, idea, scores) for idea in ideas]
+def _measure_difference(contrast: Contrast, score: str, ideas: Sequence[IdeaId], scores: _Scores) -> ScoreDifference:
+    idea_differences = [_measure_idea_difference(contrast, score, idea, scores) for idea in ideas]
     paired_scores = np.array([item for item in idea_differences if item is not None], np.float64)
     mean: float | Absent = Absent(reason="no idea has this score under both conditions.")
     return ScoreDifference(
@@ -67,16 +67,16 @@ def _difference(contrast: Contrast, score: str, ideas: Sequence[IdeaId], scores:
         ideas=len(paired_scores),
         missing=len(ideas) - len(paired_scores),
         mean=float(paired_scores.mean()) if len(paired_scores) else mean,
-        interval=mean_interval(paired_scores),
+        interval=compute_mean_interval(paired_scores),
         largest=float(np.abs(paired_scores).max()) if len(paired_scores) else None,
     )
 
 
-def _idea_difference(contrast: Contrast, score: str, idea: IdeaId, scores: _Scores) -> float | None:
+def _measure_idea_difference(contrast: Contrast, score: str, idea: IdeaId, scores: _Scores) -> float | None:
     """Return one idea's score difference, or None if any variant lacks the score: a mean over fewer variants would
     cover different people."""
     sides = []
-    for variants in (contrast.these, contrast.those):
+    for variants in (contrast.compared_variants, contrast.baseline_variants):
         values = [scores.get((idea, variant), {}).get(score) for variant in variants]
         present_values = [value for value in values if value is not None]
         if len(present_values) < len(variants):

@@ -35,7 +35,7 @@ _SWAPS = {
     "much": "many",
     "fewer": "less",
 }
-_KEPT_INSIDE_A_LINE = (
+_UNCHANGED_INLINE = (
     r"`[^`\n]{1,500}`"
     r"|\$[^$\n]{1,500}\$"
     r"|!?\[[^\[\]\n]{1,500}\](?:\([^()\s]{1,500}\))?"
@@ -48,10 +48,10 @@ _KEPT_INSIDE_A_LINE = (
 """Matches text within a line that stays unchanged: code, formulas, links, citation marks, quotations, emphasis and
 tags. It also matches tokens with characters that no word contains, such as addresses, DOIs, identifiers and file
 names."""
-_WORD = re.compile(rf"(?P<kept>{_KEPT_INSIDE_A_LINE})|(?P<article>\b(?:a|an|the) (?=(?P<next>\w+)))|\b\w+\b")
+_WORD = re.compile(rf"(?P<kept>{_UNCHANGED_INLINE})|(?P<article>\b(?:a|an|the) (?=(?P<next>\w+)))|\b\w+\b")
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
-_KEPT_LINE = re.compile(r"^\s{0,3}[#|>]|^(?: {4}|\t)|^Title:")
-_NO_NOUN = re.compile(
+_UNCHANGED_LINE = re.compile(r"^\s{0,3}[#|>]|^(?: {4}|\t)|^Title:")
+_NOT_A_NOUN = re.compile(
     r"(?:is|are|was|were|has|have|had|does|do|did|can|will|may|must|and|or|nor|but|of|in|on|at|to|for|from|with|by|as|"
     r"than|that|which|when|if|not)",
     re.IGNORECASE,
@@ -63,9 +63,9 @@ _LETTERED = re.compile(
     re.IGNORECASE,
 )
 """Words after which `a` is a letter rather than an article: `hepatitis a virus`."""
-_ARTICLES_KEPT = 4
+_KEEP_EVERY_NTH_ARTICLE = 4
 """Every fourth article stays, because people do not make the same mistake everywhere."""
-_AGREEMENTS_KEPT = 3
+_KEEP_EVERY_NTH_AGREEMENT = 3
 
 
 class WordEdit(NamedTuple):
@@ -83,9 +83,9 @@ class PoorerText(NamedTuple):
 
     @property
     def text(self) -> str:
-        return self.edited_slice(0, len(self.original))
+        return self.slice_edited(0, len(self.original))
 
-    def edited_slice(self, start: int, end: int) -> str:
+    def slice_edited(self, start: int, end: int) -> str:
         """Return the original's characters from `start` to `end`, with the edits applied."""
         parts, position = list[str](), start
         for edit in self.edits:
@@ -99,22 +99,22 @@ def rewrite_in_poorer_english(text: str, start: int = 0) -> PoorerText:
     """Rewrite a text in poorer English. The result is deterministic. Text before `start` stays unchanged."""
     edits: list[WordEdit] = []
     word_count = articles = agreements = 0
-    for match in _words(text, start):
+    for match in _find_words(text, start):
         word_count += 1
         if match["article"]:
             if _is_letter(text, match):
                 continue
             articles += 1
-            if articles % _ARTICLES_KEPT:
+            if articles % _KEEP_EVERY_NTH_ARTICLE:
                 edits.append(WordEdit(match.start(), match.end(), ""))
         elif match[0] in _SWAPS:
             agreements += 1
-            if agreements % _AGREEMENTS_KEPT:
+            if agreements % _KEEP_EVERY_NTH_AGREEMENT:
                 edits.append(WordEdit(match.start(), match.end(), _SWAPS[match[0]]))
     return PoorerText(text, tuple(edits), len(edits) / word_count if word_count else 0.0)
 
 
-def _words(text: str, start: int) -> Iterator["re.Match[str]"]:
+def _find_words(text: str, start: int) -> Iterator["re.Match[str]"]:
     """Yield the words of the prose, up to the reference list."""
     headings = find_headings(text)
     end = next((heading.start for heading in headings if opens_part(heading.title) == "references"), len(text))
@@ -122,7 +122,7 @@ def _words(text: str, start: int) -> Iterator["re.Match[str]"]:
     is_fenced, position = False, 0
     for line in text[:end].split("\n"):
         fence = _FENCE.match(line) is not None
-        if not (is_fenced or fence or _KEPT_LINE.match(line)):
+        if not (is_fenced or fence or _UNCHANGED_LINE.match(line)):
             prose_start = max(start, heading_ends.get(position, position))
             yield from (match for match in _WORD.finditer(text, prose_start, position + len(line)) if not match["kept"])
         is_fenced ^= fence
@@ -131,4 +131,4 @@ def _words(text: str, start: int) -> Iterator["re.Match[str]"]:
 
 def _is_letter(text: str, article: "re.Match[str]") -> bool:
     preceding_text = text[max(0, article.start() - 20) : article.start()]
-    return article[0] == "a " and bool(_NO_NOUN.fullmatch(article["next"]) or _LETTERED.search(preceding_text))
+    return article[0] == "a " and bool(_NOT_A_NOUN.fullmatch(article["next"]) or _LETTERED.search(preceding_text))

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from assayer.bias_test.changes import score_changes
-from assayer.bias_test.differences import score_differences
+from assayer.bias_test.changes import measure_score_changes
+from assayer.bias_test.differences import measure_score_differences
 from assayer.bias_test.signing import write_poorer_text
-from assayer.bias_test.variants import REFERENCE, Variant, contrasts
+from assayer.bias_test.variants import REFERENCE, Variant, list_contrasts
 from assayer.blinding.blind import blind_idea
 from assayer.models import (
     Absent,
@@ -45,9 +45,9 @@ class BiasTestPlan(NamedTuple):
     """Number of times that the reference version is evaluated."""
 
 
-def bias_test_report(plan: BiasTestPlan, variants: Sequence[EvaluatedVariant]) -> BiasTestReport:
+def build_bias_test_report(plan: BiasTestPlan, variants: Sequence[EvaluatedVariant]) -> BiasTestReport:
     """Build a bias test's report. At least one variant must have a report."""
-    results = [_result(item) for item in variants]
+    results = [_build_result(item) for item in variants]
     reports = [item.report for item in variants if item.report is not None]
     ideas = {item.idea.id: item.idea for item in variants}
     names = {item.variant.name for item in variants}
@@ -71,11 +71,11 @@ def bias_test_report(plan: BiasTestPlan, variants: Sequence[EvaluatedVariant]) -
         words_changed=_measure_changed_words(ideas.values())
         if language
         else Absent(reason="the quality of the English was not varied."),
-        differences=score_differences(results, contrasts(plan.attributes)),
-        sender_changes=score_changes(results, senders)
+        differences=measure_score_differences(results, list_contrasts(plan.attributes)),
+        sender_changes=measure_score_changes(results, senders)
         if senders
         else Absent(reason="no detail about the sender was varied."),
-        repetition_changes=score_changes(results, repeats)
+        repetition_changes=measure_score_changes(results, repeats)
         if repeats
         else Absent(reason="every text was evaluated once."),
         inserted_words=_count_surviving_words(variants, plan.blind),
@@ -85,7 +85,7 @@ def bias_test_report(plan: BiasTestPlan, variants: Sequence[EvaluatedVariant]) -
 
 
 def _list_variants(attribute: BiasTestAttribute) -> set[str]:
-    return {variant for contrast in contrasts([attribute]) for variant in contrast.these}
+    return {variant for contrast in list_contrasts([attribute]) for variant in contrast.compared_variants}
 
 
 def _measure_changed_words(ideas: Iterable[Idea]) -> float:
@@ -93,8 +93,8 @@ def _measure_changed_words(ideas: Iterable[Idea]) -> float:
     return sum(shares) / len(shares)
 
 
-def _result(evaluated_variant: EvaluatedVariant) -> BiasTestEvaluation:
-    scores = () if evaluated_variant.report is None else tuple(_scores(evaluated_variant.report))
+def _build_result(evaluated_variant: EvaluatedVariant) -> BiasTestEvaluation:
+    scores = () if evaluated_variant.report is None else tuple(_list_scores(evaluated_variant.report))
     return BiasTestEvaluation(
         idea=evaluated_variant.idea.id,
         variant=evaluated_variant.variant.name,
@@ -103,7 +103,7 @@ def _result(evaluated_variant: EvaluatedVariant) -> BiasTestEvaluation:
     )
 
 
-def _scores(report: Report) -> Iterator[BiasTestScore]:
+def _list_scores(report: Report) -> Iterator[BiasTestScore]:
     """Yield the overall score and each part's score, on a 10-point scale."""
     overall_score = score_of(report)
     yield BiasTestScore(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, get_args
 
-from assayer.bias_test.authors import ORIGINS, FictionalAuthor, Gender, fictional_author
+from assayer.bias_test.authors import ORIGINS, FictionalAuthor, Gender, choose_fictional_author
 from assayer.bias_test.signing import sign_idea, worsen_english
 from assayer.ideas.parsing import parse_idea
 from assayer.models import BiasTestAttribute, Idea
@@ -31,11 +31,11 @@ class Contrast(NamedTuple):
 
     attribute: BiasTestAttribute
     compared: str
-    these: tuple[str, ...]
-    those: tuple[str, ...]
+    compared_variants: tuple[str, ...]
+    baseline_variants: tuple[str, ...]
 
 
-def _variant_name(origin: str, gender: Gender) -> str:
+def _name_variant(origin: str, gender: Gender) -> str:
     """Return the variant's name. The reference is a man with an English name."""
     return REFERENCE if (origin, gender) == (next(iter(ORIGINS)), "male") else f"name: {origin}, {gender}"
 
@@ -44,24 +44,28 @@ def build_variants(idea: Idea, number: int, attributes: Iterable[BiasTestAttribu
     """Yield an idea's variants, beginning with the reference. `number` is the idea's position among the tested
     ideas."""
     wanted_attributes = set(attributes)
-    yield _variant(idea, REFERENCE, fictional_author(number))
+    yield _build_variant(idea, REFERENCE, choose_fictional_author(number))
     if "institution" in wanted_attributes:
-        yield _variant(idea, _RENOWNED, fictional_author(number, institution="renowned"))
+        yield _build_variant(idea, _RENOWNED, choose_fictional_author(number, institution="renowned"))
     if "seniority" in wanted_attributes:
-        yield _variant(idea, _PROFESSOR, fictional_author(number, stage="late"))
+        yield _build_variant(idea, _PROFESSOR, choose_fictional_author(number, stage="late"))
     if wanted_attributes & {"gender", "origin"}:
         for origin in ORIGINS:
             for gender in _GENDERS:
-                if _variant_name(origin, gender) != REFERENCE:
-                    yield _variant(idea, _variant_name(origin, gender), fictional_author(number, origin, gender))
+                if _name_variant(origin, gender) != REFERENCE:
+                    yield _build_variant(
+                        idea, _name_variant(origin, gender), choose_fictional_author(number, origin, gender)
+                    )
     if "language" in wanted_attributes:
-        yield _variant(worsen_english(idea), _POORER, fictional_author(number))
+        yield _build_variant(worsen_english(idea), _POORER, choose_fictional_author(number))
 
 
 def build_persuasive_variant(idea: Idea, number: int, text: str) -> Variant:
     """Return the variant whose text was reworded to sound better. Raises InputError if the text cannot be parsed as an
     idea."""
-    return _variant(parse_idea(text, idea.source, idea.title, idea.cutoff), _PERSUASIVE, fictional_author(number))
+    return _build_variant(
+        parse_idea(text, idea.source, idea.title, idea.cutoff), _PERSUASIVE, choose_fictional_author(number)
+    )
 
 
 def repeat_reference(reference: Variant, evaluations: int) -> Iterator[Variant]:
@@ -71,11 +75,11 @@ def repeat_reference(reference: Variant, evaluations: int) -> Iterator[Variant]:
         yield reference._replace(name=name, planted=(), repetition=number)
 
 
-def _variant(idea: Idea, name: str, author: FictionalAuthor) -> Variant:
+def _build_variant(idea: Idea, name: str, author: FictionalAuthor) -> Variant:
     return Variant(name, sign_idea(idea, author), (*author.name.split(), author.stage, author.affiliation))
 
 
-def contrasts(attributes: Iterable[BiasTestAttribute]) -> Iterator[Contrast]:
+def list_contrasts(attributes: Iterable[BiasTestAttribute]) -> Iterator[Contrast]:
     wanted_attributes = set(attributes)
     first_origin, *other_origins = ORIGINS
     if "institution" in wanted_attributes:
@@ -90,7 +94,7 @@ def contrasts(attributes: Iterable[BiasTestAttribute]) -> Iterator[Contrast]:
     if "origin" in wanted_attributes:
         for origin in other_origins:
             origin_variants, first_origin_variants = (
-                tuple(_variant_name(item, gender) for gender in _GENDERS) for item in (origin, first_origin)
+                tuple(_name_variant(item, gender) for gender in _GENDERS) for item in (origin, first_origin)
             )
             yield Contrast("origin", f"{origin} names against {first_origin}", origin_variants, first_origin_variants)
     if "language" in wanted_attributes:
@@ -100,6 +104,6 @@ def contrasts(attributes: Iterable[BiasTestAttribute]) -> Iterator[Contrast]:
 
 
 def _split_by_gender(origins: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(_variant_name(origin, "female") for origin in origins), tuple(
-        _variant_name(origin, "male") for origin in origins
+    return tuple(_name_variant(origin, "female") for origin in origins), tuple(
+        _name_variant(origin, "male") for origin in origins
     )

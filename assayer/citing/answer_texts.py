@@ -28,7 +28,7 @@ REDACTED = "Removed: it cited a work that was not provided."
 REDACTED_REASON = "cited a work that was not among the evidence, even after a retry"
 
 
-def max_chars(words: int) -> int:
+def compute_max_chars(words: int) -> int:
     """Return the maximum number of characters in a text of `words` words: 16 per word, twice the usual length."""
     return 2 * 8 * words
 
@@ -60,7 +60,7 @@ class QuestionTexts:
     """The texts that a question shows, and the labels of the papers in it."""
 
     def __init__(self, question: BaseModel) -> None:
-        self._texts = list(_strings(question))
+        self._texts = list(_iterate_strings(question))
         labels = {text for name, text in self._texts if name in _LABEL_FIELDS}
         self.labels: Collection[str] = {label for label in labels if label.startswith("P")}
 
@@ -73,18 +73,18 @@ class QuestionTexts:
         return f" {normalise_words(self.text)} "
 
 
-def _strings(value: object, name: str = "") -> Iterator[tuple[str, str]]:
+def _iterate_strings(value: object, name: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, BaseModel):
         for field in type(value).model_fields:
-            yield from _strings(getattr(value, field), field)
+            yield from _iterate_strings(getattr(value, field), field)
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _strings(item, str(key))
+            yield from _iterate_strings(item, str(key))
     elif isinstance(value, Sequence):
         for item in value:
-            yield from _strings(item, name)
+            yield from _iterate_strings(item, name)
 
 
 # Fields
@@ -99,7 +99,7 @@ class _Shape(NamedTuple):
 
 
 @cache
-def _shapes(model: type[BaseModel]) -> dict[str, _Shape]:
+def _build_shapes(model: type[BaseModel]) -> dict[str, _Shape]:
     return {
         name: _parse_annotation(info.annotation, tuple(info.metadata), TextRole.PROSE)
         for name, info in model.model_fields.items()
@@ -129,25 +129,25 @@ def _parse_annotation(annotation: Any, metadata: tuple[object, ...], role: TextR
     return _Shape(role if annotation is str else None)
 
 
-def text_fields(model: type[BaseModel]) -> dict[str, TextRole]:
+def find_text_fields(model: type[BaseModel]) -> dict[str, TextRole]:
     """Return the role of every text field in an answer, keyed by the field's path (`claims.text`)."""
     roles_by_field: dict[str, TextRole] = {}
     for name, info in model.model_fields.items():
-        shape: _Shape | None = _shapes(model)[name]
+        shape: _Shape | None = _build_shapes(model)[name]
         while shape is not None:
             if shape.role is not None:
                 roles_by_field[name] = shape.role
             shape = shape.items
-        for inner in _models_in(info.annotation):
-            roles_by_field |= {f"{name}.{path}": role for path, role in text_fields(inner).items()}
+        for inner in _find_models(info.annotation):
+            roles_by_field |= {f"{name}.{path}": role for path, role in find_text_fields(inner).items()}
     return roles_by_field
 
 
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+def _find_models(annotation: Any) -> Iterator[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for item in get_args(annotation):
-        yield from _models_in(item)
+        yield from _find_models(item)
 
 
 _DROPPED: Any = object()
@@ -160,7 +160,7 @@ def _rewrite_texts(value: Any, shape: _Shape | None, rewrite: Rewriter) -> Any:
     if isinstance(value, str):
         return rewrite(value, shape.role) if shape is not None and shape.role is not None else value
     if isinstance(value, BaseModel):
-        shapes = _shapes(type(value))
+        shapes = _build_shapes(type(value))
         data = {name: _rewrite_texts(getattr(value, name), shapes[name], rewrite) for name in shapes}
         return _fill_gaps(data, type(value))
     if isinstance(value, list | tuple):
@@ -173,9 +173,9 @@ def _fill_gaps(data: dict[str, Any], model: type[BaseModel]) -> Any:
     """Fill the gaps left by dropped texts. An object with no other text is dropped, an optional field becomes None, and
     any other field is set to `REDACTED`."""
     dropped_fields = [name for name, datum in data.items() if datum is _DROPPED]
-    if dropped_fields and sum(role in _CHECKED for role in text_fields(model).values()) == 1:
+    if dropped_fields and sum(role in _CHECKED for role in find_text_fields(model).values()) == 1:
         return _DROPPED
-    replacements = {name: None if _shapes(model)[name].optional else REDACTED for name in dropped_fields}
+    replacements = {name: None if _build_shapes(model)[name].optional else REDACTED for name in dropped_fields}
     return {model.model_fields[name].alias or name: datum for name, datum in (data | replacements).items()}
 
 
@@ -223,7 +223,10 @@ def _remove_citations(text: str, citations: Sequence[ForeignCitation]) -> str:
         if _is_quoted(text, item):
             pieces += [before, "…"]
         else:
-            pieces += [before.rstrip(" ") if item.bracketed and not _is_label(item) else before, _replacement(item)]
+            pieces += [
+                before.rstrip(" ") if item.bracketed and not _is_label(item) else before,
+                _choose_replacement(item),
+            ]
         position = item.end
     return "".join(pieces) + text[position:]
 
@@ -241,7 +244,7 @@ def _is_label(foreign_citation: ForeignCitation) -> bool:
     return foreign_citation.kind in (UNKNOWN_LABEL, WRONG_FORM)
 
 
-def _replacement(foreign_citation: ForeignCitation) -> str:
+def _choose_replacement(foreign_citation: ForeignCitation) -> str:
     if _is_label(foreign_citation):
         return "(another paper)" if foreign_citation.bracketed else "another paper"
     if foreign_citation.bracketed:

@@ -50,16 +50,16 @@ _NAME_LOOK_BACK = 14
 """Number of characters before a number that are searched for a name or a word such as `Table`."""
 
 
-class _Stated(NamedTuple):
+class _StatedNumber(NamedTuple):
     written: str
     readings: tuple[tuple[Decimal, ...], ...]
     """Possible readings of the number. The number is known if all values in any one reading are known."""
 
 
-def numbers_in(text: str) -> frozenset[Decimal]:
+def collect_numbers(text: str) -> frozenset[Decimal]:
     """Return every number that occurs in a text, in all forms in which a claim may repeat it, such as rounded
     values."""
-    return _numbers_in(_normalise_digits(text))
+    return _collect_numbers(_normalise_digits(text))
 
 
 def _normalise_digits(text: str) -> str:
@@ -69,9 +69,9 @@ def _normalise_digits(text: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _numbers_in(text: str) -> frozenset[Decimal]:
+def _collect_numbers(text: str) -> frozenset[Decimal]:
     """Return the numbers that occur in a normalised text. Cached because many claims cite the same papers."""
-    values = {value for match in _NUMBER.finditer(text) for value in _values(match)}
+    values = {value for match in _NUMBER.finditer(text) for value in _parse_values(match)}
     values |= {Decimal(match[0].replace(" ", "")) for match in _APART.finditer(text)}
     values |= {Decimal(match[0].replace(",", ".")) for match in _COMMA.finditer(text)}
     values |= {_WORDS[word] for word in _WORD.findall(text.casefold()) if word in _WORDS}
@@ -79,7 +79,7 @@ def _numbers_in(text: str) -> frozenset[Decimal]:
     return frozenset(rounded for value in values for rounded in (value.normalize(), *_round_to_fewer_decimals(value)))
 
 
-def _values(match: re.Match[str]) -> Iterator[Decimal]:
+def _parse_values(match: re.Match[str]) -> Iterator[Decimal]:
     value = Decimal(match["digits"].replace(",", ""))
     yield value
     unit = (match["unit"] or "").strip().lower()
@@ -121,14 +121,14 @@ class KnownNumbers(NamedTuple):
         return tuple(dict.fromkeys(missing))
 
 
-def _find_numbers(claim: str) -> Iterator[_Stated]:
+def _find_numbers(claim: str) -> Iterator[_StatedNumber]:
     """Yield the numbers in a claim: first those that contain spaces or commas, then the others in text order."""
     normalised_claim = _normalise_digits(claim)
     for pattern, separator, replacement in ((_APART, " ", ""), (_COMMA, ",", ".")):
         for match in pattern.finditer(normalised_claim):
             pieces = tuple(Decimal(part).normalize() for part in match[0].split(separator))
             whole = Decimal(match[0].replace(separator, replacement)).normalize()
-            yield _Stated(claim[slice(*match.span())], ((whole,), pieces))
+            yield _StatedNumber(claim[slice(*match.span())], ((whole,), pieces))
         normalised_claim = pattern.sub(lambda match: " " * len(match[0]), normalised_claim)
     for match in _NUMBER.finditer(normalised_claim):
         unit = (match["unit"] or "").strip().lower()
@@ -140,9 +140,11 @@ def _find_numbers(claim: str) -> Iterator[_Stated]:
             continue
         start, end = match.span()
         if unit in _SHARES:
-            yield _Stated(" ".join(claim[start:end].split()), ((value.normalize(),), ((value / 100).normalize(),)))
+            yield _StatedNumber(
+                " ".join(claim[start:end].split()), ((value.normalize(),), ((value / 100).normalize(),))
+            )
         elif unit in _TIMES:
             as_unit = ((value.normalize(),),) if unit == "m" else ()  # five million, or five metres
-            yield _Stated(" ".join(claim[start:end].split()), (((value * _TIMES[unit]).normalize(),), *as_unit))
+            yield _StatedNumber(" ".join(claim[start:end].split()), (((value * _TIMES[unit]).normalize(),), *as_unit))
         else:
-            yield _Stated(claim[slice(*match.span("digits"))], ((value.normalize(),),))
+            yield _StatedNumber(claim[slice(*match.span("digits"))], ((value.normalize(),),))

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from assayer.citing.claim_numbers import KnownNumbers
-from assayer.citing.evidence import Evidence, Quoted, point
+from assayer.citing.evidence import Evidence, Quoted, build_point
 from assayer.citing.further_quotes import find_further_quotes
-from assayer.citing.labels import MARKER, paper_of
+from assayer.citing.labels import MARKER, parse_marker
 from assayer.models import Citation, Frozen, FurtherQuote, PaperId, Point
 from assayer.models.assessment import LABEL
 from assayer.text.content_words import content_words
@@ -51,26 +51,26 @@ def build_quoted_point(
     kind: PointKind,
     text: str,
     papers: Mapping[str, PaperId],
-    given: Iterable[GivenQuote],
+    given_quotes: Iterable[GivenQuote],
     numbers: KnownNumbers | None = None,
-    shown: Mapping[PaperId, Evidence] | None = None,
+    evidence_by_paper: Mapping[PaperId, Evidence] | None = None,
 ) -> Point:
     """Build a point with one quote per paper: of the quotes on the point's side or on neither, the one that shares the
     most words with the point. Quotes that the point repeats are candidates too, whatever their side.
 
     A verified quote gets at most two further quotes that add missing content. They are taken from the quotes passed or,
-    if passed, from the texts in `shown`."""
+    if passed, from the texts in `evidence_by_paper`."""
     by_paper: dict[PaperId, list[GivenQuote]] = {}
-    for item in given:
-        if _repeats(text, item.quoted) or (kind != "suggestion" and item.side in (_SIDES[kind], "neither")):
+    for item in given_quotes:
+        if _repeats_quote(text, item.quoted) or (kind != "suggestion" and item.side in (_SIDES[kind], "neither")):
             by_paper.setdefault(item.paper, []).append(item)
     nearest = {paper: _find_nearest_quote(text, paper_quotes) for paper, paper_quotes in by_paper.items()}
     quotes = {paper: item.quoted for paper, item in nearest.items() if item is not None and item.quoted is not None}
-    built_point = point(kind, text, papers, quotes, numbers)
+    built_point = build_point(kind, text, papers, quotes, numbers)
     return built_point.model_copy(
         update={
             "citations": tuple(
-                _add_further_quotes(built_point.text, citation, by_paper, shown or {})
+                _add_further_quotes(built_point.text, citation, by_paper, evidence_by_paper or {})
                 for citation in built_point.citations
             ),
         }
@@ -81,21 +81,21 @@ def _add_further_quotes(
     claim: str,
     citation: Citation,
     by_paper: Mapping[PaperId, Sequence[GivenQuote]],
-    shown: Mapping[PaperId, Evidence],
+    evidence_by_paper: Mapping[PaperId, Evidence],
 ) -> Citation:
     if citation.quote is None or citation.quote_state != "verified":
         return citation
-    paper = paper_of(citation.label)
+    paper = parse_marker(citation.label)
     available_quotes = [
         quote for item in by_paper.get(paper, ()) for quote in (item.quoted, *item.further) if quote is not None
     ]
-    further_quotes = find_further_quotes(claim, paper, citation.quote, available_quotes, shown.get(paper))
+    further_quotes = find_further_quotes(claim, paper, citation.quote, available_quotes, evidence_by_paper.get(paper))
     return citation.model_copy(
         update={"further": tuple(FurtherQuote(quote=item.words, place=item.place) for item in further_quotes)}
     )
 
 
-def _repeats(claim: str, quoted: Quoted | None) -> bool:
+def _repeats_quote(claim: str, quoted: Quoted | None) -> bool:
     if quoted is None:
         return False
     opening_words = quoted.words.split()[:OPENING_WORDS]
@@ -107,7 +107,7 @@ def _repeats(claim: str, quoted: Quoted | None) -> bool:
 
 def _find_nearest_quote(claim: str, quotes: Sequence[GivenQuote]) -> GivenQuote | None:
     for item in quotes:
-        if _repeats(claim, item.quoted):
+        if _repeats_quote(claim, item.quoted):
             return item
     if len(quotes) == 1 and (quotes[0].quoted is None or quotes[0].quoted.state != "verified"):
         return quotes[0]  # its quote was not found in the source
@@ -130,7 +130,7 @@ def collect_given_quotes(points: Iterable[Point]) -> list[GivenQuote]:
     """Return the points' quotes, for claims that summarise these points and inherit their quotes."""
     return [
         GivenQuote(
-            paper=paper_of(citation.label),
+            paper=parse_marker(citation.label),
             side=_SIDES[item.kind],
             statement=item.text,
             quoted=_get_quoted(citation),

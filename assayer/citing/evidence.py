@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal, TypeVar
 
-from assayer.citing.claim_numbers import KnownNumbers, numbers_in
+from assayer.citing.claim_numbers import KnownNumbers, collect_numbers
 from assayer.citing.foreign_citations import find_foreign_citations
 from assayer.citing.foreign_labels import blank_labels
-from assayer.citing.labels import MARKER, labels_to_markers, marker, paper_of, strip_citations
+from assayer.citing.labels import MARKER, build_marker, parse_marker, replace_labels_with_markers, strip_citations
 from assayer.citing.quotes import SourceSpan, find_quote, occurs_in
 from assayer.citing.whole_sentences import explain_too_short, find_quoted_sentences
 from assayer.errors import Defect
@@ -62,14 +62,14 @@ class Evidence(Frozen):
     @property
     def numbers(self) -> frozenset[Decimal]:
         """Numbers that a claim about the paper may use: all numbers in the text shown, and the year."""
-        return numbers_in(f"{self.shown}\n\n{self.year or ''}")
+        return collect_numbers(f"{self.shown}\n\n{self.year or ''}")
 
     def find_place_name(self, offset: int) -> str | None:
         """Return the name of the place that the character at `offset` comes from, or None if it is unknown."""
         return next((place.name for place in reversed(self.places) if place.start <= offset), None)
 
 
-def evidence_batches(
+def batch_evidence(
     evidence: Sequence[EvidenceT], max_items: int, max_chars: int | None = None
 ) -> list[tuple[EvidenceT, ...]]:
     """Split evidence into batches, one per LLM request, of at most `max_items` items and about `max_chars` characters.
@@ -111,7 +111,7 @@ class Quoted(Frozen):
     """Why words that do occur in the source were not verified, worded to follow `not verified:`."""
 
 
-def point(
+def build_point(
     kind: Literal["support", "contradiction", "strength", "weakness", "suggestion"],
     text: str,
     papers: Mapping[str, PaperId],
@@ -120,8 +120,8 @@ def point(
 ) -> Point:
     """Build a point, with quotes from the papers that it cites. The point is downgraded if it has quotes and none was
     verified. Its numbers are checked only if `numbers` is passed."""
-    text = labels_to_markers(text, papers)
-    cited_papers = list(dict.fromkeys(paper_of(item) for item in MARKER.findall(text)))
+    text = replace_labels_with_markers(text, papers)
+    cited_papers = list(dict.fromkeys(parse_marker(item) for item in MARKER.findall(text)))
     citations = tuple(build_citation(paper, quotes.get(paper)) for paper in cited_papers)
     states = {citation.quote_state for citation in citations}
     return Point(
@@ -135,9 +135,9 @@ def point(
 
 def build_citation(paper: PaperId, quoted: Quoted | None) -> Citation:
     if quoted is None:
-        return Citation(label=marker(paper), quote=None, quote_state="none")
+        return Citation(label=build_marker(paper), quote=None, quote_state="none")
     return Citation(
-        label=marker(paper),
+        label=build_marker(paper),
         quote=quoted.words,
         quote_state=quoted.state,
         place=quoted.place,
@@ -170,7 +170,7 @@ def check_quote(quote: str, evidence: Evidence) -> Quoted | None:
     return Quoted(words=strip_citations(_replace_citations(words)), state="not_found", objection=contradiction)
 
 
-def plan_quote(quote: str, plan: str) -> PlanQuote:
+def check_plan_quote(quote: str, plan: str) -> PlanQuote:
     """Return a quote as it occurs in the plan, with its verification state."""
     quoted = check_quote(quote, Evidence(label="", paper_id=PaperId("plan"), title="", year=None, text=plan))
     if quoted is None:

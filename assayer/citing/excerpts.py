@@ -15,11 +15,11 @@ class _Span(NamedTuple):
     end: int
 
 
-def excerpt(quote: str, text: str) -> str:
+def cut_excerpt(quote: str, text: str) -> str:
     """Return the quote with the sentences before and after it, as far as they fit. Returns the quote alone if it was
     joined from several pieces or if its own sentences are too long."""
     line = " ".join(text.split())
-    span = _excerpt_span(quote, line)
+    span = _find_excerpt_span(quote, line)
     return quote if span is None else line[span.start : span.end]
 
 
@@ -27,7 +27,7 @@ def join_excerpts(quotes: Collection[str], text: str) -> dict[str, str]:
     """Return the excerpt of each quote. Excerpts that overlap are joined if the result is not too long, so that a
     prompt with several of them shows each sentence once."""
     line = " ".join(text.split())
-    spans = {quote: span for quote in quotes if (span := _excerpt_span(quote, line))}
+    spans = {quote: span for quote in quotes if (span := _find_excerpt_span(quote, line))}
     excerpts_by_quote = {quote: quote for quote in quotes}
     joined = _Span(0, 0)
     members: list[str] = []
@@ -42,7 +42,7 @@ def join_excerpts(quotes: Collection[str], text: str) -> dict[str, str]:
     return excerpts_by_quote
 
 
-def _excerpt_span(quote: str, line: str) -> _Span | None:
+def _find_excerpt_span(quote: str, line: str) -> _Span | None:
     """Return the span of a quote's excerpt in a text on one line; None if the excerpt is the quote alone."""
     start = line.find(quote)
     if start < 0:
@@ -54,15 +54,15 @@ def _excerpt_span(quote: str, line: str) -> _Span | None:
     # The sentence that follows comes first, because it may limit the quoted words.
     for neighbour in (*spans[last + 1 : last + 2], *spans[max(first - 1, 0) : first]):
         extended = _Span(min(excerpt_span.start, neighbour.start), max(excerpt_span.end, neighbour.end))
-        excerpt_span = extended if _length(extended, line) <= _EXCERPT_CHARS else excerpt_span
-    return _strip(excerpt_span, line) if _length(excerpt_span, line) <= _EXCERPT_CHARS else None
+        excerpt_span = extended if _measure_length(extended, line) <= _EXCERPT_CHARS else excerpt_span
+    return _strip_trailing_space(excerpt_span, line) if _measure_length(excerpt_span, line) <= _EXCERPT_CHARS else None
 
 
-def _strip(span: _Span, line: str) -> _Span:
+def _strip_trailing_space(span: _Span, line: str) -> _Span:
     """Return the span without the space after its last sentence."""
     return span._replace(end=span.start + len(line[span.start : span.end].rstrip()))
 
 
-def _length(span: _Span, line: str) -> int:
-    stripped = _strip(span, line)
+def _measure_length(span: _Span, line: str) -> int:
+    stripped = _strip_trailing_space(span, line)
     return stripped.end - stripped.start

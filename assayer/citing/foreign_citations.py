@@ -38,7 +38,7 @@ _IDENTIFIER = re.compile(
     r"|\b(?:PMID|PMCID|ISBN|CorpusID|S2CID)\b[\s:#-]{1,3}\d[\d-]{3,20}|\bPMC\d{5,9}\b",
     re.IGNORECASE,
 )
-_COMMAND = re.compile(
+_CITATION_COMMAND = re.compile(
     r"\\[A-Za-z]{0,8}cite[A-Za-z]{0,12}\*?\s?(?:\[[^\]\n]{0,60}\]){0,2}\{[^{}\n]{0,200}\}?|\[-?@[^\[\]\n]{1,120}\]?"
 )
 
@@ -49,27 +49,27 @@ _NAME = rf"{_PARTICLES}(?:[A-Z]['’]|Mc|Mac)?[A-Z][a-z]{{1,24}}(?:-[A-Z]?[a-z]{
 _INITIALS = r"(?:,? ?(?:[A-Z]\.[ -]?){1,3})?"
 _AND = r"(?:,? (?:and|&) |, )"
 _NAMES = rf"{_NAME}{_INITIALS}(?:{_AND}{_NAME}{_INITIALS}){{1,4}}"
-_REPORTS = (
+_REPORTING_VERB = (
     r"(?:shows?|showed|finds?|found|reports?|reported|proposes?|proposed|argues?|argued|demonstrate[sd]?|says?)\b"
 )
 _ET_AL = re.compile(rf"(?:\b{_NAME}{_INITIALS},? )?\b(?i:et\.? al)\b\.?(?:['’]s)?(?:,? ?[(\[]?{_YEAR}[)\]]?)?")
 _COLLEAGUES = re.compile(rf"\b{_NAME} (?:and|&) (?:colleagues|co-?workers|co-?authors)\b(?: ?[(\[]{_YEAR}[)\]])?")
-_SEVERAL = re.compile(rf"(?<![\w-])(?P<name>{_NAMES})(?:['’]s?)?,? ?[(\[]?(?:{_YEAR}|{_NO_DATE})[)\]]?")
-_ONE = re.compile(
+_SEVERAL_AUTHORS = re.compile(rf"(?<![\w-])(?P<name>{_NAMES})(?:['’]s?)?,? ?[(\[]?(?:{_YEAR}|{_NO_DATE})[)\]]?")
+_SINGLE_AUTHOR = re.compile(
     rf"(?:\b(?P<before>[A-Z][\w'’-]{{1,30}}) )?(?<![\w-])(?P<name>{_NAME}{_INITIALS})(?:['’]s?)?"
-    rf" ?[(\[](?:{_YEAR}|{_NO_DATE})[)\]](?P<verb> {_REPORTS})?"
+    rf" ?[(\[](?:{_YEAR}|{_NO_DATE})[)\]](?P<verb> {_REPORTING_VERB})?"
 )
-_BEFORE_ONE = re.compile(r"\b(?:[Bb]y|[Ss]ee|[Ff]ollowing|[Aa]s|cf\.|[Uu]nlike|[Aa]fter)\s$")
+_BEFORE_SINGLE_AUTHOR = re.compile(r"\b(?:[Bb]y|[Ss]ee|[Ff]ollowing|[Aa]s|cf\.|[Uu]nlike|[Aa]fter)\s$")
 _BRACKET = re.compile(r"[(\[][^()\[\]]{4,240}[)\]]")
-_IN_BRACKET = re.compile(
+_BRACKETED_CITATION = re.compile(
     rf"(?:(?:see|also|e\.g\.|cf\.|following|in)[ ,]{{1,2}}){{0,3}}"
     rf"(?P<name>{_NAMES}|{_NAME}{_INITIALS},? (?i:et\.? al)\.?|{_NAME}{_INITIALS}(?=,)|[A-Z]{{4,20}}(?=,))"
     rf",? (?:{_YEAR}|{_NO_DATE})(?:[,:] [^;]{{0,60}})?$"
 )
-_ONE_KEY = r"[A-Z][A-Za-z]{1,30}\+?(?:19|20)?\d\d[a-h]?"
-_KEY = re.compile(rf"\[{_ONE_KEY}(?:[,;] ?{_ONE_KEY}){{0,9}}\]")
+_SINGLE_KEY = r"[A-Z][A-Za-z]{1,30}\+?(?:19|20)?\d\d[a-h]?"
+_BIBLIOGRAPHY_KEY = re.compile(rf"\[{_SINGLE_KEY}(?:[,;] ?{_SINGLE_KEY}){{0,9}}\]")
 """Matches bibliography keys such as `[SLB+21]` and `[Smith2021]`."""
-_NO_NAMES = frozenset(
+_NOT_AUTHOR_NAMES = frozenset(
     """
     january february march april may june july august september october november december monday tuesday wednesday
     thursday friday saturday sunday spring summer autumn fall winter early mid late since until before after around
@@ -82,20 +82,20 @@ _NO_NAMES = frozenset(
 )
 """Capitalised words that occur next to a year but are not author names."""
 
-_QUOTED = re.compile(r"[\"“„«*_]{1,3}(?P<title>[^\"“”„«»*_\n]{12,300})[\"”“»*_]{1,3}")
-_SMALL = frozenset(
+_QUOTED_TITLE = re.compile(r"[\"“„«*_]{1,3}(?P<title>[^\"“”„«»*_\n]{12,300})[\"”“»*_]{1,3}")
+_FUNCTION_WORDS = frozenset(
     "a an and are as at be by can for from in into is it not of on or over so than that the to via vs with".split()  # noqa: SIM905
 )
 
 
-def find_foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> list[ForeignCitation]:
-    """Return the foreign citations in a text, in order and without overlaps. The text must not contain labels. `given`
-    returns everything shown to the model, in the form of `normalise_words`; a title that occurs there is not
-    foreign."""
+def find_foreign_citations(text: str, get_shown_words: Callable[[], str] = lambda: "") -> list[ForeignCitation]:
+    """Return the foreign citations in a text, in order and without overlaps. The text must not contain labels.
+    `get_shown_words` returns everything shown to the model, in the form of `normalise_words`; a title that occurs there
+    is not foreign."""
     plain, citations, titles = _parse_citations(text)
     foreign = list(citations)
     if titles:
-        shown = given()
+        shown = get_shown_words()
         foreign += (
             ForeignCitation(start, end, "a title", False)
             for start, end in titles
@@ -115,38 +115,45 @@ def _parse_citations(text: str) -> tuple[str, tuple[ForeignCitation, ...], tuple
     """Return the folded text, its citations and its titles. Cached because each text is processed twice: cleaned and
     checked."""
     plain = fold_lookalikes(text)
-    titles = (match.span("title") for match in _QUOTED.finditer(plain) if _is_title(match["title"]))
-    return plain, tuple(_citations(plain)), tuple(titles)
+    titles = (match.span("title") for match in _QUOTED_TITLE.finditer(plain) if _is_title(match["title"]))
+    return plain, tuple(_find_citations(plain)), tuple(titles)
 
 
-def _citations(plain: str) -> Iterator[ForeignCitation]:
+def _find_citations(plain: str) -> Iterator[ForeignCitation]:
     for pattern, kind in ((_ADDRESS, "an address"), (_IDENTIFIER, "an identifier")):
         yield from (ForeignCitation(*match.span(), kind, False) for match in pattern.finditer(plain))
-    for pattern, is_bracketed in ((_COMMAND, True), (_KEY, True), (_ET_AL, False), (_COLLEAGUES, False)):
+    for pattern, is_bracketed in (
+        (_CITATION_COMMAND, True),
+        (_BIBLIOGRAPHY_KEY, True),
+        (_ET_AL, False),
+        (_COLLEAGUES, False),
+    ):
         yield from (
             ForeignCitation(*match.span(), "an author and a year", is_bracketed) for match in pattern.finditer(plain)
         )
-    for match in _SEVERAL.finditer(plain):
+    for match in _SEVERAL_AUTHORS.finditer(plain):
         if _names_people(match["name"]):
             yield ForeignCitation(*match.span(), "an author and a year", False)
-    for match in _ONE.finditer(plain):
-        is_cited = match["verb"] or _BEFORE_ONE.search(plain[max(0, match.start("name") - 12) : match.start("name")])
+    for match in _SINGLE_AUTHOR.finditer(plain):
+        is_cited = match["verb"] or _BEFORE_SINGLE_AUTHOR.search(
+            plain[max(0, match.start("name") - 12) : match.start("name")]
+        )
         is_alone = match["before"] is None or match["before"].lower() in ("as", "by", "see", "following", "in", "and")
         if is_cited and is_alone and _names_people(match["name"]):
             yield ForeignCitation(match.start("name"), match.end(), "an author and a year", False)
     for match in _BRACKET.finditer(plain):
-        parts = [_IN_BRACKET.match(part.strip()) for part in match[0][1:-1].split(";")]
+        parts = [_BRACKETED_CITATION.match(part.strip()) for part in match[0][1:-1].split(";")]
         if any(part is not None and _names_people(part["name"]) for part in parts):
             yield ForeignCitation(*match.span(), "an author and a year", True)
 
 
 def _names_people(names: str) -> bool:
-    return not any(word.strip(".,").lower() in _NO_NAMES for word in names.split() if word[:1].isupper())
+    return not any(word.strip(".,").lower() in _NOT_AUTHOR_NAMES for word in names.split() if word[:1].isupper())
 
 
 def _is_title(text: str) -> bool:
     """Return whether a text looks like a title: four or more words, capitalised as in a title."""
     words = [word.strip(".,:;!?()") for word in text.split()]
-    weighty = [word for word in words if word and word.lower() not in _SMALL]
-    capitals = sum(word[0].isupper() or word[0].isdigit() for word in weighty)
-    return len(words) >= 4 and capitals >= 3 and capitals >= 0.8 * len(weighty)
+    major_words = [word for word in words if word and word.lower() not in _FUNCTION_WORDS]
+    capitals = sum(word[0].isupper() or word[0].isdigit() for word in major_words)
+    return len(words) >= 4 and capitals >= 3 and capitals >= 0.8 * len(major_words)

@@ -9,15 +9,15 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from assayer.citing.evidence import Evidence, Quoted, check_quote
-from assayer.citing.labels import MARKER, paper_of
+from assayer.citing.labels import MARKER, parse_marker
 from assayer.models import PaperId
 from assayer.text.content_words import is_grammar
 from assayer.text.sentences import sentences
 from assayer.text.stems import stems
 
-MAX_FURTHER = 2
+MAX_FURTHER_QUOTES = 2
 """Maximum number of quotes besides the first."""
-MIN_GAINED = 3
+MIN_ADDED_WORDS = 3
 """Minimum number of the claim's words that a further quote must add; a number with several digits counts as two."""
 MAX_SENTENCE_WORDS = 60
 """Maximum number of words in a sentence that is used as a quote."""
@@ -32,15 +32,15 @@ class _Sentence(NamedTuple):
 
 
 def find_further_quotes(
-    claim: str, paper: PaperId, first: str, given: Sequence[Quoted], shown: Evidence | None
+    claim: str, paper: PaperId, first_quote: str, given_quotes: Sequence[Quoted], evidence: Evidence | None
 ) -> tuple[Quoted, ...]:
-    """Return further quotes from a paper for a claim that cites it by a marker. `first` is the claim's verified quote
-    from the paper."""
-    missing_stems = stem_words(_select_citing_sentences(claim, paper)) - stem_words(first)
+    """Return further quotes from a paper for a claim that cites it by a marker. `first_quote` is the claim's verified
+    quote from the paper."""
+    missing_stems = stem_words(_select_citing_sentences(claim, paper)) - stem_words(first_quote)
     further_quotes: list[Quoted] = []
-    while len(further_quotes) < MAX_FURTHER:
-        best = _choose_given_quote(given, missing_stems) or (
-            _choose_shown_sentence(shown, missing_stems) if shown else None
+    while len(further_quotes) < MAX_FURTHER_QUOTES:
+        best = _choose_given_quote(given_quotes, missing_stems) or (
+            _choose_shown_sentence(evidence, missing_stems) if evidence else None
         )
         if best is None:
             break
@@ -53,10 +53,10 @@ def find_further_quotes(
 def stem_words(text: str) -> frozenset[str]:
     """Return the stems of a text's content words, and its numbers. Cached because the same quotes are compared with
     many claims."""
-    return _stems(text)
+    return _compute_stems(text)
 
 
-def _stems(text: str) -> frozenset[str]:
+def _compute_stems(text: str) -> frozenset[str]:
     words = [item.replace(",", "") if item[0].isdigit() else item for item in _WORD.findall(text.casefold())]
     return frozenset(stems([word for word in words if not is_grammar(word)]))
 
@@ -67,29 +67,29 @@ def _select_citing_sentences(claim: str, paper: PaperId) -> str:
     citing_sentences = [
         sentence
         for sentence in sentences(claim, min_words=1)
-        if any(paper_of(marker) == paper for marker in MARKER.findall(sentence))
+        if any(parse_marker(marker) == paper for marker in MARKER.findall(sentence))
     ]
     return MARKER.sub(" ", " ".join(citing_sentences) or claim)
 
 
-def _weight(words: Set[str]) -> int:
+def _weigh_words(words: Set[str]) -> int:
     return sum(2 if word[0].isdigit() and len(word) > 1 else 1 for word in words)
 
 
-def _choose_given_quote(given: Sequence[Quoted], missing_stems: Set[str]) -> Quoted | None:
-    verified_quotes = [item for item in given if item.state == "verified"]
-    best = max(verified_quotes, key=lambda item: _weight(missing_stems & stem_words(item.words)), default=None)
-    return best if best and _weight(missing_stems & stem_words(best.words)) >= MIN_GAINED else None
+def _choose_given_quote(given_quotes: Sequence[Quoted], missing_stems: Set[str]) -> Quoted | None:
+    verified_quotes = [item for item in given_quotes if item.state == "verified"]
+    best = max(verified_quotes, key=lambda item: _weigh_words(missing_stems & stem_words(item.words)), default=None)
+    return best if best and _weigh_words(missing_stems & stem_words(best.words)) >= MIN_ADDED_WORDS else None
 
 
 def _choose_shown_sentence(evidence: Evidence, missing_stems: Set[str]) -> Quoted | None:
     """Return the best quotable sentence from the paper's text as shown, or None. Titles, short sentences and sentences
     negated by their context are not quotable."""
     weighted_sentences = (
-        (_weight(missing_stems & sentence.words), sentence.text) for sentence in _sentences(evidence.text)
+        (_weigh_words(missing_stems & sentence.words), sentence.text) for sentence in _split_sentences(evidence.text)
     )
-    worth = [(weight, text) for weight, text in weighted_sentences if weight >= MIN_GAINED]
-    for _, text in sorted(worth, key=lambda item: -item[0])[:_MAX_TRIED]:
+    useful_sentences = [(weight, text) for weight, text in weighted_sentences if weight >= MIN_ADDED_WORDS]
+    for _, text in sorted(useful_sentences, key=lambda item: -item[0])[:_MAX_TRIED]:
         quoted = check_quote(text, evidence)
         if quoted is not None and quoted.state == "verified":
             return quoted
@@ -97,10 +97,10 @@ def _choose_shown_sentence(evidence: Evidence, missing_stems: Set[str]) -> Quote
 
 
 @lru_cache(maxsize=256)
-def _sentences(text: str) -> tuple[_Sentence, ...]:
+def _split_sentences(text: str) -> tuple[_Sentence, ...]:
     """Split a text into sentences with their stems. Cached because many claims cite the same papers."""
     return tuple(
-        _Sentence(sentence, _stems(sentence))
+        _Sentence(sentence, _compute_stems(sentence))
         for sentence in sentences(text)
         if len(sentence.split()) <= MAX_SENTENCE_WORDS
     )

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from assayer.citing.labels import MARKER, paper_of
+from assayer.citing.labels import MARKER, parse_marker
 from assayer.models import Label, Paper, PaperId, Reference
 from assayer.models.assessment import LABEL
 from assayer.text.sanitise import sanitise
@@ -22,54 +22,54 @@ class Numbering:
     def __init__(self) -> None:
         self._labels: dict[PaperId, Label] = {}
 
-    def label(self, paper: PaperId) -> Label:
+    def assign_label(self, paper: PaperId) -> Label:
         return self._labels.setdefault(paper, Label(f"P{len(self._labels) + 1}"))
 
     def apply(self, value: Out) -> Out:
         """Return a copy of the value in which every marker, in texts and label fields, is replaced with its label."""
-        return type(value).model_validate(self._walk(value.model_dump()))
+        return type(value).model_validate(self._replace_markers_in(value.model_dump()))
 
-    def papers(self, known: Mapping[PaperId, Paper]) -> tuple[Paper, ...]:
+    def list_papers(self, known: Mapping[PaperId, Paper]) -> tuple[Paper, ...]:
         """Return the labelled papers in the order of their labels."""
         return tuple(known[paper] for paper in self._labels)
 
-    def references(self, papers: Sequence[Paper]) -> tuple[Reference, ...]:
+    def build_references(self, papers: Sequence[Paper]) -> tuple[Reference, ...]:
         """Return the references for labelled papers, sanitised. Every field comes from the paper's own record."""
-        return tuple(_reference(self.label(paper.id), paper) for paper in papers)
+        return tuple(_build_reference(self.assign_label(paper.id), paper) for paper in papers)
 
-    def _walk(self, value: Any, field: str = "") -> Any:
+    def _replace_markers_in(self, value: Any, field: str = "") -> Any:
         if isinstance(value, str):
             if field in _VERBATIM_FIELDS:
                 return value
-            return self.label(paper_of(value)) if field == "label" else self._text(value)
+            return self.assign_label(parse_marker(value)) if field == "label" else self._replace_markers(value)
         if isinstance(value, Mapping):
-            return {key: self._walk(item, key) for key, item in value.items()}
+            return {key: self._replace_markers_in(item, key) for key, item in value.items()}
         if isinstance(value, Sequence):
-            return [self._walk(item) for item in value]
+            return [self._replace_markers_in(item) for item in value]
         return value
 
-    def _text(self, text: str) -> str:
+    def _replace_markers(self, text: str) -> str:
         """Replace markers with labels. Text that already resembles a label is put in parentheses, because it was never
         assigned."""
         text = LABEL.sub(lambda match: f"({match[1]})", text)
-        return MARKER.sub(lambda match: f"[{self.label(paper_of(match[1]))}]", text)
+        return MARKER.sub(lambda match: f"[{self.assign_label(parse_marker(match[1]))}]", text)
 
 
-def _line(text: str) -> str:
+def _sanitise_line(text: str) -> str:
     return " ".join(sanitise(text)[0].split())
 
 
-def _reference(label: Label, paper: Paper) -> Reference:
+def _build_reference(label: Label, paper: Paper) -> Reference:
     return Reference(
         label=label,
         id=paper.id,
-        title=_line(paper.title),
-        authors=tuple(map(_line, paper.authors)),
+        title=_sanitise_line(paper.title),
+        authors=tuple(map(_sanitise_line, paper.authors)),
         publication_date=paper.publication_date,
-        venue=_line(paper.venue),
+        venue=_sanitise_line(paper.venue),
         url=paper.url,
         source=paper.source,
         retraction=paper.retraction,
         origins=paper.origins,
-        other_records=tuple(map(_line, paper.other_records)),
+        other_records=tuple(map(_sanitise_line, paper.other_records)),
     )

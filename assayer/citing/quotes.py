@@ -26,7 +26,7 @@ quote."""
 _CACHED_TEXTS = 256
 _CACHED_CHARACTERS = 8_000
 """Maximum length of a text whose letters are cached, in characters. It bounds the caches to about 60 MB."""
-NEAR_CUT = 3
+MAX_WORDS_NEAR_ELLIPSIS = 3
 """Number of omitted words at each end of an ellipsis that are searched for negations."""
 _ELLIPSIS = re.compile(r"[\[(]?[^\S\n]?\.(?:\s?\.){2,}\s?[\])]?")
 
@@ -41,15 +41,15 @@ class SourceSpan(NamedTuple):
 def occurs_in(quote: str, source: str) -> bool:
     """Return whether the quote's words occur in the source, and no negation next to an ellipsis was left out."""
     return any(
-        not _omits_negation(_reduce_to_letters(source), occurrence) for occurrence in _occurrences(quote, source)
+        not _omits_negation(_reduce_to_letters(source), occurrence) for occurrence in _find_occurrences(quote, source)
     )
 
 
 def find_quote(quote: str, source: str) -> Iterator[tuple[SourceSpan, ...]]:
     """Yield up to `MAX_PLACES` places in the source where the quote's words occur. An ellipsis at either end of the
     quote is ignored. An ellipsis inside it stands for omitted words; each piece then gets its own span, in order."""
-    for occurrence in islice(_occurrences(quote, source), MAX_PLACES):
-        starts, ends = (_cached_origins if len(source) <= _CACHED_CHARACTERS else _origins)(source)
+    for occurrence in islice(_find_occurrences(quote, source), MAX_PLACES):
+        starts, ends = (_index_and_cache_origins if len(source) <= _CACHED_CHARACTERS else _index_origins)(source)
         yield tuple(
             _extend_to_outer_marks(SourceSpan(starts[start], ends[end - 1]), source) for start, end in occurrence
         )
@@ -65,13 +65,13 @@ def _reduce_to_letters(source: str) -> Letters:
     return (
         _reduce_and_cache(source)
         if len(source) <= _CACHED_CHARACTERS
-        else Letters.of(normalise_words(unify_forms(source)))
+        else Letters.from_text(normalise_words(unify_forms(source)))
     )
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
 def _reduce_and_cache(source: str) -> Letters:
-    return Letters.of(normalise_words(unify_forms(source)))
+    return Letters.from_text(normalise_words(unify_forms(source)))
 
 
 class _Origins(NamedTuple):
@@ -81,17 +81,17 @@ class _Origins(NamedTuple):
     ends: "array[int]"
 
 
-def _origins(source: str) -> _Origins:
+def _index_origins(source: str) -> _Origins:
     origins = find_origins(source)
     return _Origins(array("I", [start for start, _ in origins]), array("I", [end for _, end in origins]))
 
 
-_cached_origins = lru_cache(maxsize=_CACHED_TEXTS)(_origins)
+_index_and_cache_origins = lru_cache(maxsize=_CACHED_TEXTS)(_index_origins)
 
 
-def _occurrences(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:
+def _find_occurrences(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:
     exact = _reduce_to_letters(quote)
-    if _size(exact.letters) < MIN_CHARS or len(source) < MIN_CHARS:
+    if _count_letters(exact.letters) < MIN_CHARS or len(source) < MIN_CHARS:
         return
     text = _reduce_to_letters(source)
     # First, assume that the ellipsis is part of the source, as in `x1, ..., xn`.
@@ -100,9 +100,11 @@ def _occurrences(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:
         has_exact_match = True
         yield (place,)
     pieces = [
-        Letters.of(letters) for piece in _ELLIPSIS.split(unify_forms(quote)) if (letters := normalise_words(piece))
+        Letters.from_text(letters)
+        for piece in _ELLIPSIS.split(unify_forms(quote))
+        if (letters := normalise_words(piece))
     ]
-    if has_exact_match or any(_size(piece.letters) < MIN_CHARS for piece in pieces):
+    if has_exact_match or any(_count_letters(piece.letters) < MIN_CHARS for piece in pieces):
         return
     for first_place in _find_anywhere(pieces[0], text, 0):
         following_places = _find_in_order(pieces[1:], text, first_place[1])
@@ -137,9 +139,9 @@ def _find_exact(quote: Letters, source: Letters, search_start: int) -> Iterator[
     size = len(quote.letters)
     for position in find_letters(quote.letters, source.letters, search_start):
         if (
-            source.starts(position)
-            and source.stops_at(position + size)
-            and quote.same_gaps(1, source, position + 1, size - 1)
+            source.can_start_at(position)
+            and source.can_stop_at(position + size)
+            and quote.has_same_gaps(1, source, position + 1, size - 1)
         ):
             yield position, position + size
 
@@ -149,12 +151,12 @@ def _omits_negation(source: Letters, occurrence: tuple[_Place, ...]) -> bool:
     for (_, start), (end, _) in pairwise(occurrence):
         omitted_stops = source.stops[bisect_right(source.stops, start) - 1 : bisect_right(source.stops, end)]
         omitted_words = [source.letters[left:right] for left, right in pairwise(omitted_stops)]
-        if not NEGATIONS.isdisjoint(omitted_words[:NEAR_CUT] + omitted_words[-NEAR_CUT:]):
+        if not NEGATIONS.isdisjoint(omitted_words[:MAX_WORDS_NEAR_ELLIPSIS] + omitted_words[-MAX_WORDS_NEAR_ELLIPSIS:]):
             return True
     return False
 
 
-def _size(text: str) -> int:
+def _count_letters(text: str) -> int:
     return sum(map(str.isalnum, text))
 
 

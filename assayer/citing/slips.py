@@ -37,42 +37,44 @@ _CONFUSED = (("rn", "m"), ("cl", "d"), ("vv", "w"), ("l", "i"), ("c", "e"), ("n"
 """Letters that optical character recognition confuses."""
 
 
-def find_with_slips(quote: Letters, source: Letters, since: int) -> tuple[int, int] | None:
+def find_with_slips(quote: Letters, source: Letters, search_start: int) -> tuple[int, int] | None:
     """Return where the quote occurs with at most one slip per `WORDS_PER_SLIP` words, or None. If a quote with n slips
     is split into n + 1 segments, at least one matches exactly, so only the places of these segments are searched."""
-    words = quote.words()
+    words = quote.list_words()
     max_slips = len(words) // WORDS_PER_SLIP
     if not max_slips or len(words) > MAX_WORDS:
         return None
-    for start in _candidates(quote, source, since, max_slips):
-        end = _walk(quote, source, start, max_slips)
+    for start in _find_candidate_starts(quote, source, search_start, max_slips):
+        end = _match_words(quote, source, start, max_slips)
         if end is not None:
             return start, end
     return None
 
 
-def _candidates(quote: Letters, source: Letters, since: int, max_slips: int) -> Iterator[int]:
+def _find_candidate_starts(quote: Letters, source: Letters, search_start: int, max_slips: int) -> Iterator[int]:
     """Yield the word starts at which the quote could begin, derived from an exact match of one segment, without
     duplicates."""
-    words, seen = quote.words(), set[int]()
+    words, seen = quote.list_words(), set[int]()
     for part in range(max_slips + 1):
         first, last = part * len(words) // (max_slips + 1), (part + 1) * len(words) // (max_slips + 1) - 1
         offset, stretch = words[first][0], quote.letters[words[first][0] : words[last][1]]
-        for _, position in zip(range(MAX_HITS), find_letters(stretch, source.letters, since), strict=False):
-            for start in range(max(since, position - offset - max_slips), position - offset + max_slips + 1):
-                if start not in seen and source.starts(start):
+        for _, position in zip(range(MAX_HITS), find_letters(stretch, source.letters, search_start), strict=False):
+            for start in range(max(search_start, position - offset - max_slips), position - offset + max_slips + 1):
+                if start not in seen and source.can_start_at(start):
                     seen.add(start)
                     yield start
 
 
-def _walk(quote: Letters, source: Letters, start: int, max_slips: int) -> int | None:
+def _match_words(quote: Letters, source: Letters, start: int, max_slips: int) -> int | None:
     """Compare the quote word by word with the source from `start`. Returns where the quote ends in the source, or None
     if it does not match."""
-    words, index, position = quote.words(), 0, start
+    words, index, position = quote.list_words(), 0, start
     while index < len(words):
         left, right = words[index]
-        word, end = quote.letters[left:right], source.word_end(position)
-        if source.letters.startswith(word, position) and quote.same_gaps(left + 1, source, position + 1, right - left):
+        word, end = quote.letters[left:right], source.find_word_end(position)
+        if source.letters.startswith(word, position) and quote.has_same_gaps(
+            left + 1, source, position + 1, right - left
+        ):
             position, index = position + right - left, index + 1
             continue
         max_slips -= 1
@@ -82,19 +84,19 @@ def _walk(quote: Letters, source: Letters, start: int, max_slips: int) -> int | 
         if step is None:
             return None
         index, position = step
-    return position if source.stops_at(position) else None
+    return position if source.can_stop_at(position) else None
 
 
 def _step_over_slip(quote: Letters, index: int, source: Letters, at: int, end: int) -> tuple[int, int] | None:
     """Return the quote's next word and the place in the source after one slip, or None if the words do not match."""
-    words = quote.words()
+    words = quote.list_words()
     left, right = words[index]
     word, source_word = quote.letters[left:right], source.letters[at:end]
     if _is_variant(word, source_word):
         return index + 1, end
     if index + 1 < len(words) and _is_joined(word, quote.letters[right : words[index + 1][1]], source_word):
         return index + 2, end
-    beyond = source.word_end(end)
+    beyond = source.find_word_end(end)
     if _is_joined(source_word, source.letters[end:beyond], word):
         return index + 1, beyond
     return None
@@ -121,10 +123,10 @@ def _is_variant(text: str, other: str) -> bool:
         return False
     if count_unspaced_letters(text) or count_unspaced_letters(other):  # each letter counts as a word
         return False
-    return _american(text) == _american(other) or _is_slip(text, other)
+    return _americanise(text) == _americanise(other) or _is_slip(text, other)
 
 
-def _american(word: str) -> str:
+def _americanise(word: str) -> str:
     for pattern, american in _BRITISH:
         word = pattern.sub(american, word)
     return word

@@ -44,9 +44,9 @@ _ARTICLES = frozenset(
 )  # fmt: skip
 """Elided words that French, Italian and Catalan write with an apostrophe before a vowel. `n'` is excluded because it
 negates."""
-_FIGURES = "0-9\u0e50-\u0e59〇零一二三四五六七八九十百千万萬億亿兆两兩"
-_IN_FIGURE = re.compile(
-    rf"[{_FIGURES}点點之负負]\n[{_FIGURES}]|[{_FIGURES}]\n(?:[点點倍成割多余餘半]|分之)|分\n之[{_FIGURES}]"
+_NUMBER_CHARACTERS = "0-9\u0e50-\u0e59〇零一二三四五六七八九十百千万萬億亿兆两兩"
+_INSIDE_NUMBER = re.compile(
+    rf"[{_NUMBER_CHARACTERS}点點之负負]\n[{_NUMBER_CHARACTERS}]|[{_NUMBER_CHARACTERS}]\n(?:[点點倍成割多余餘半]|分之)|分\n之[{_NUMBER_CHARACTERS}]"
     r"|(?:[至到]|から|マイナス|ลบ|ถึง)\n[0-9]"
 )
 """Matches line ends at which a cut would change a number: 5|万, 二|十, 百分之|五, 负|5, 5 至|10."""
@@ -112,7 +112,7 @@ _GAPS = f" {HYPHEN}{BROKEN}{ELIDED}"
 _GAP = re.compile(f"[{_GAPS}]")
 
 
-def _one_form(text: str) -> str:
+def _fold_form(text: str) -> str:
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
@@ -122,30 +122,30 @@ _Rewrite = Callable[[re.Match[str]], str]
 _Step = tuple[re.Pattern[str], _Rewrite]
 
 
-def _constant(replacement: str) -> _Rewrite:
+def _replace_with(replacement: str) -> _Rewrite:
     return lambda match: replacement
 
 
 _UNIFYING: tuple[_Step, ...] = (
     (_ENTITY, lambda match: html.unescape(match[0])),
-    (_INVISIBLE, _constant("")),
+    (_INVISIBLE, _replace_with("")),
     (_RAISED, lambda match: f" {match[0]}"),
-    (_ACUTE, _constant("'")),
-    (_FORMS, lambda match: _one_form(match[0])),
-    (_INVISIBLE, _constant("")),
+    (_ACUTE, _replace_with("'")),
+    (_FORMS, lambda match: _fold_form(match[0])),
+    (_INVISIBLE, _replace_with("")),
     (_TYPOGRAPHIC, lambda match: _TYPOGRAPHY[match[0]]),
-    (_MIDDLE_DOT, _constant(".")),
+    (_MIDDLE_DOT, _replace_with(".")),
 )
 """Steps that unify a character's Unicode forms and convert to lower case. Line ends are kept."""
 _SPELLING: tuple[_Step, ...] = (
     (_COMPOUND, lambda match: _COMPOUND_SIGNS[match[0][: 1 + (match[0][0] == "\\")]]),
-    (_RANGE, _constant("-")),
+    (_RANGE, _replace_with("-")),
     (_DASHES, lambda match: _DASH_AS[match.lastgroup or ""]),
-    (_APOSTROPHE, _constant(ELIDED)),
-    (_EMPHASIS, _constant("")),
-    (_BARE_POINT, _constant("0.")),
-    (_PUNCTUATION, _constant(" ")),
-    (_POINTS, _constant(" ")),
+    (_APOSTROPHE, _replace_with(ELIDED)),
+    (_EMPHASIS, _replace_with("")),
+    (_BARE_POINT, _replace_with("0.")),
+    (_PUNCTUATION, _replace_with(" ")),
+    (_POINTS, _replace_with(" ")),
     (_SIGN, lambda match: f" {match[0]} "),
 )
 """Steps that leave a single gap between words, numbers and signs: a space, or a mark for a hyphen or apostrophe."""
@@ -173,10 +173,10 @@ def normalise_words(text: str) -> str:
 
 
 def find_origins(text: str) -> list[tuple[int, int]]:
-    """Return, for each letter in `Letters.of(spelled(unified(text)))`, the start and end of the text that it comes
-    from."""
+    """Return, for each letter in `Letters.from_text(normalise_words(unify_forms(text)))`, the start and end of the text
+    that it comes from."""
     size = len(text)
-    places = _shared_places()[:size] if size <= _SHARED_PLACES else [(at, at + 1) for at in range(size)]
+    places = _list_shared_places()[:size] if size <= _SHARED_PLACES else [(at, at + 1) for at in range(size)]
     if _is_plain(text):
         text = unify_forms(text)
     else:
@@ -191,39 +191,39 @@ _SHARED_PLACES = 16_384
 
 
 @cache
-def _shared_places() -> list[tuple[int, int]]:
+def _list_shared_places() -> list[tuple[int, int]]:
     return [(at, at + 1) for at in range(_SHARED_PLACES)]
 
 
 def _rewrite_matches(
     text: str, places: list[tuple[int, int]], pattern: re.Pattern[str], rewrite: _Rewrite
 ) -> tuple[str, list[tuple[int, int]]]:
-    out: list[str] = []
+    pieces: list[str] = []
     new_places: list[tuple[int, int]] = []
     position = 0
     for match in pattern.finditer(text):
         start, end = match.span()
-        new = rewrite(match)
-        out += (text[position:start], new)
+        replacement = rewrite(match)
+        pieces += (text[position:start], replacement)
         new_places += places[position:start]
-        new_places += _map_places(new, match[0], places[start:end])
+        new_places += _map_places(replacement, match[0], places[start:end])
         position = end
     if not position:
         return text, places
-    out.append(text[position:])
+    pieces.append(text[position:])
     new_places += places[position:]
-    return "".join(out), new_places
+    return "".join(pieces), new_places
 
 
-def _map_places(new: str, old: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _map_places(new_text: str, old_text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the places of the rewritten letters. Letters are matched one by one if possible; otherwise, each gets the
     place of the whole old text."""
-    if len(new) == len(old):
+    if len(new_text) == len(old_text):
         return list(places)
-    normalised_letters = [_one_form(letter) for letter in old]
-    if len(old) > 1 and "".join(normalised_letters) == new:
+    normalised_letters = [_fold_form(letter) for letter in old_text]
+    if len(old_text) > 1 and "".join(normalised_letters) == new_text:
         return [place for letters, place in zip(normalised_letters, places, strict=True) for _ in letters]
-    return [(places[0][0], places[-1][1])] * len(new)
+    return [(places[0][0], places[-1][1])] * len(new_text)
 
 
 class Letters(NamedTuple):
@@ -236,7 +236,7 @@ class Letters(NamedTuple):
     """Positions of the spaces, in order."""
 
     @classmethod
-    def of(cls, text: str) -> "Letters":
+    def from_text(cls, text: str) -> "Letters":
         gaps = {0: " "}
         for number, match in enumerate(_GAP.finditer(text)):
             gaps[match.start() - number] = match[0]
@@ -244,38 +244,38 @@ class Letters(NamedTuple):
         gaps[len(letters)] = " "
         return cls(letters, gaps, [place for place, kind in gaps.items() if kind == " "])
 
-    def words(self) -> list[tuple[int, int]]:
+    def list_words(self) -> list[tuple[int, int]]:
         return list(pairwise(self.stops))
 
-    def word_end(self, place: int) -> int:
+    def find_word_end(self, place: int) -> int:
         """Return the position of the next space after a place; at the end of the text, the place itself."""
         index = bisect_right(self.stops, place)
         return self.stops[index] if index < len(self.stops) else place
 
-    def starts(self, place: int) -> bool:
+    def can_start_at(self, place: int) -> bool:
         """Return whether a quote can begin here. It can at a space, unless that cuts off a sign or a hyphenated
         negation; after an elided article and its apostrophe; and between letters in a script without spaces."""
         kind = self.gaps.get(place)
         if kind == " ":
             before, after = self.letters[place - 1 : place] if place else "", self.letters[place : place + 1]
             preceding_sign = after.isdigit() and before in _BEFORE_NUMBER and before
-            return not (preceding_sign or self._cuts_figure(place))
+            return not (preceding_sign or self._splits_number(place))
         if kind in {BROKEN, ELIDED}:
             word = self.letters[next(at for at in range(place - 1, -1, -1) if at in self.gaps) : place]
             return word in _ARTICLES if kind == ELIDED else word not in PREFIXES
         return self._is_between_unspaced(place)
 
-    def stops_at(self, place: int) -> bool:
+    def can_stop_at(self, place: int) -> bool:
         """Return whether a quote can end here. It can at a space, unless that cuts off a percent sign, and between
         letters in a script without spaces."""
         before, after = self.letters[place - 1 : place], self.letters[place : place + 1]
         if after in _AFTER_NUMBER and before.isdigit() and after:
             return False
         if self.gaps.get(place) in {" ", BROKEN}:
-            return not self._cuts_figure(place)
+            return not self._splits_number(place)
         return self._is_between_unspaced(place) and not before.isdigit()
 
-    def same_gaps(self, start: int, other: "Letters", at: int, size: int) -> bool:
+    def has_same_gaps(self, start: int, other: "Letters", at: int, size: int) -> bool:
         """Return whether the gaps in two stretches agree. A hyphen or apostrophe in either text matches a space, itself
         or no gap. Next to a letter from a script without spaces, spaces are ignored."""
         for offset in range(size):
@@ -290,17 +290,19 @@ class Letters(NamedTuple):
         """Return whether a place lies between two letters, at least one of them from a script without spaces, and does
         not split a number."""
         pair = self.letters[place - 1 : place + 1] if place else ""
-        return bool(_BETWEEN_UNSPACED.match(pair)) and not self._cuts_figure(place)
+        return bool(_BETWEEN_UNSPACED.match(pair)) and not self._splits_number(place)
 
-    def _cuts_figure(self, place: int) -> bool:
+    def _splits_number(self, place: int) -> bool:
         if not place or not _BESIDE_UNSPACED.search(self.letters[place - 1 : place + 1]):
             return False
-        return bool(_IN_FIGURE.search(f"{self.letters[max(0, place - 4) : place]}\n{self.letters[place : place + 2]}"))
+        return bool(
+            _INSIDE_NUMBER.search(f"{self.letters[max(0, place - 4) : place]}\n{self.letters[place : place + 2]}")
+        )
 
 
-def find_letters(wanted: str, letters: str, since: int) -> Iterator[int]:
-    """Yield the places where the letters of `wanted` occur, ignoring gaps."""
-    position = letters.find(wanted, since)
+def find_letters(searched_letters: str, letters: str, search_start: int) -> Iterator[int]:
+    """Yield the places where the letters of `searched_letters` occur, ignoring gaps."""
+    position = letters.find(searched_letters, search_start)
     while position >= 0:
         yield position
-        position = letters.find(wanted, position + 1)
+        position = letters.find(searched_letters, position + 1)

@@ -15,7 +15,7 @@ MIN_WORDS = 8
 """Minimum number of words in a quote, unless it is a whole sentence."""
 MIN_CONTENT_WORDS = 4
 """Minimum number of distinct content words in a quote."""
-_REACH = 400
+_MAX_CONTEXT_CHARS = 400
 """Maximum number of characters of a sentence shown on either side of a quote."""
 _WORD = re.compile(rf"{WORD_LETTER}+")
 _sentence_spans = lru_cache(maxsize=256)(sentence_spans)  # many quotes come from the same paragraphs
@@ -26,7 +26,7 @@ def find_quoted_sentences(source: str, spans: Sequence[SourceSpan]) -> list[Sour
     sentence is cut to the text around its span."""
     quoted_sentences: list[SourceSpan] = []
     for span in spans:
-        start, end = _sentence(source, span)
+        start, end = _find_sentence(source, span)
         if quoted_sentences and not source[quoted_sentences[-1].end : start].strip():
             quoted_sentences[-1] = SourceSpan(quoted_sentences[-1].start, max(end, quoted_sentences[-1].end))
         else:
@@ -34,15 +34,15 @@ def find_quoted_sentences(source: str, spans: Sequence[SourceSpan]) -> list[Sour
     return quoted_sentences
 
 
-def _sentence(source: str, span: SourceSpan) -> SourceSpan:
+def _find_sentence(source: str, span: SourceSpan) -> SourceSpan:
     sentences = _sentence_spans(source)
     start = sentences[bisect_right(sentences, span.start, key=lambda item: item[0]) - 1][0]
     end = sentences[min(bisect_left(sentences, span.end, key=lambda item: item[1]), len(sentences) - 1)][1]
     start = max([start, *(heading.end for heading in find_headings(source[: span.start]))])
-    if span.start - start > _REACH:
-        start = min(source.find(" ", span.start - _REACH) % len(source), span.start)
-    if end - span.end > _REACH:
-        end = max(source.rfind(" ", 0, span.end + _REACH), span.end)
+    if span.start - start > _MAX_CONTEXT_CHARS:
+        start = min(source.find(" ", span.start - _MAX_CONTEXT_CHARS) % len(source), span.start)
+    if end - span.end > _MAX_CONTEXT_CHARS:
+        end = max(source.rfind(" ", 0, span.end + _MAX_CONTEXT_CHARS), span.end)
     return SourceSpan(start, end)
 
 

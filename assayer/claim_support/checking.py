@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from assayer.citing.excerpts import join_excerpts
-from assayer.citing.labels import MARKER, paper_of, strip_citations
+from assayer.citing.labels import MARKER, parse_marker, strip_citations
 from assayer.claim_support.schemas import SupportItem, SupportQuestion, SupportVerdict
 from assayer.claim_support.task import SUPPORT
 from assayer.llm import Llm, ask
@@ -79,10 +79,10 @@ class CheckedClaims:
 
     @property
     def counts(self) -> ClaimCounts | None:
-        return claim_counts([outcome.support for outcome in self.outcomes.values()])
+        return count_claim_outcomes([outcome.support for outcome in self.outcomes.values()])
 
 
-def claim_counts(supports: Sequence[ClaimSupport | Absent | None]) -> ClaimCounts | None:
+def count_claim_outcomes(supports: Sequence[ClaimSupport | Absent | None]) -> ClaimCounts | None:
     """Count the support-check outcomes. Returns None if there was nothing to check."""
     if not supports:
         return None
@@ -103,33 +103,33 @@ async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapp
         _build_quoted_claim(point, citation) for point in _find_points(findings) for citation in point.citations
     )
     distinct = dict.fromkeys(item for item in quoted_claims if item is not None)
-    passages = _passages(distinct, papers)
+    passages = _collect_passages(distinct, papers)
     # A prompt shows identical passages of successive claims only once.
     claims = sorted(distinct, key=lambda item: (item.paper, passages[item], item.quotes))
-    items = [_item(claim, papers, passages[claim]) for claim in claims]
+    items = [_build_item(claim, papers, passages[claim]) for claim in claims]
     outcomes = await check_support(items, llm, run, "support check of a claim")
     return CheckedClaims(dict(zip(claims, outcomes, strict=True)))
 
 
 async def check_support(
-    asked: Sequence[SupportItem], llm: Llm, run: Run, what: str, per_call: int = CLAIMS_PER_CALL
+    support_items: Sequence[SupportItem], llm: Llm, run: Run, item_kind: str, per_call: int = CLAIMS_PER_CALL
 ) -> list[FoundSupport]:
-    """Return the support found for each item, in order. Items are relabelled in each request. `what` names an item in
-    the journal if its answer is lost. Raises errors that would affect every item."""
-    batches = [asked[start : start + per_call] for start in range(0, len(asked), per_call)]
+    """Return the support found for each item, in order. Items are relabelled in each request. `item_kind` names an item
+    in the journal if its answer is lost. Raises errors that would affect every item."""
+    batches = [support_items[start : start + per_call] for start in range(0, len(support_items), per_call)]
 
-    async def check(batch: Sequence[SupportItem]) -> list[FoundSupport]:
+    async def check_batch(batch: Sequence[SupportItem]) -> list[FoundSupport]:
         items = tuple(entry.model_copy(update={"label": f"C{number}"}) for number, entry in enumerate(batch, start=1))
         verdicts: dict[str, SupportVerdict] = {}
-        left = items
-        while left:  # runs once, unless the question was cut to fit the context window
-            answer = await ask(llm, SUPPORT, SupportQuestion(items=left), run)
+        remaining_items = items
+        while remaining_items:  # runs once, unless the question was cut to fit the context window
+            answer = await ask(llm, SUPPORT, SupportQuestion(items=remaining_items), run)
             verdicts |= {verdict.label: verdict for verdict in answer.verdicts}
-            left = left[len(answer.verdicts) or len(left) :]
+            remaining_items = remaining_items[len(answer.verdicts) or len(remaining_items) :]
         return [convert_verdict(verdicts[item.label], item.passages) for item in items]
 
-    batch_answers = await gather_settled(batches, check)
-    run.keep_successes(batch_answers, what, [len(batch) for batch in batches])
+    batch_answers = await gather_settled(batches, check_batch)
+    run.keep_successes(batch_answers, item_kind, [len(batch) for batch in batches])
     return [
         FoundSupport(Absent(reason=f"{answers.error.reason}.")) if isinstance(answers, Failed) else answers[index]
         for batch, answers in zip(batches, batch_answers, strict=True)
@@ -141,10 +141,12 @@ def _build_quoted_claim(point: Point, citation: Citation) -> _QuotedClaim | None
     if citation.quote is None or citation.quote_state != "verified":
         return None
     quotes = (citation.quote, *(item.quote for item in citation.further))
-    return _QuotedClaim(point.text, paper_of(citation.label), quotes, point.kind == "suggestion")
+    return _QuotedClaim(point.text, parse_marker(citation.label), quotes, point.kind == "suggestion")
 
 
-def _passages(claims: Iterable[_QuotedClaim], papers: Mapping[PaperId, Paper]) -> dict[_QuotedClaim, tuple[str, ...]]:
+def _collect_passages(
+    claims: Iterable[_QuotedClaim], papers: Mapping[PaperId, Paper]
+) -> dict[_QuotedClaim, tuple[str, ...]]:
     """Return the passages to show for each claim. Conditions are often stated next to a quote; a claim that respects
     them must not count as only partly supported, so each quote is shown with the sentences around it."""
     by_paper: dict[PaperId, list[_QuotedClaim]] = defaultdict(list)
@@ -159,9 +161,9 @@ def _passages(claims: Iterable[_QuotedClaim], papers: Mapping[PaperId, Paper]) -
     return passages
 
 
-def _item(quoted_claim: _QuotedClaim, papers: Mapping[PaperId, Paper], passages: Sequence[str]) -> SupportItem:
+def _build_item(quoted_claim: _QuotedClaim, papers: Mapping[PaperId, Paper], passages: Sequence[str]) -> SupportItem:
     claim = MARKER.sub(
-        lambda found: f"[{'this' if paper_of(found[1]) == quoted_claim.paper else 'another'} source]",
+        lambda found: f"[{'this' if parse_marker(found[1]) == quoted_claim.paper else 'another'} source]",
         quoted_claim.claim,
     )
     paper = papers.get(quoted_claim.paper)
@@ -181,7 +183,7 @@ def convert_verdict(verdict: SupportVerdict, passages: Sequence[str]) -> FoundSu
     passage contains."""
     if verdict.outcome == "nothing_claimed":
         return FoundSupport(_NOTHING_CLAIMED)
-    carried_by = _passages_with(passages, verdict.carried)
+    carried_by = _find_passages_with(passages, verdict.carried)
     if verdict.outcome != "not" and not carried_by:
         return FoundSupport(_NOT_IN_QUOTE)
     missing = "" if verdict.outcome == "supports" else strip_citations(verdict.missing)
@@ -192,14 +194,14 @@ def convert_verdict(verdict: SupportVerdict, passages: Sequence[str]) -> FoundSu
     return FoundSupport(support, carried_by)
 
 
-_CUT = re.compile(r"…|\.\.\.|\n")
+_PIECE_SEPARATOR = re.compile(r"…|\.\.\.|\n")
 
 
-def _passages_with(passages: Sequence[str], carried: str) -> tuple[str, ...]:
+def _find_passages_with(passages: Sequence[str], carried: str) -> tuple[str, ...]:
     """Return the passages that contain the quoted words. Pieces separated by an ellipsis are matched separately, each
     in the first passage that contains it. Returns an empty tuple if a piece occurs in no passage."""
     min_words = min(_MIN_CARRIED_WORDS, *map(_count_content_words, passages))
-    pieces = [piece for piece in map(_space_words, _CUT.split(carried)) if piece]
+    pieces = [piece for piece in map(_space_words, _PIECE_SEPARATOR.split(carried)) if piece]
     if _count_content_words(carried) < min_words:
         return ()
     spaced_passages = [(passage, f" {_space_words(passage)} ") for passage in passages]

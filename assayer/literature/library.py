@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Sequence
 
 from assayer.cutoff import admits
 from assayer.literature.admitted import AdmittedLiterature
-from assayer.literature.own_paper import is_own_paper, shingles
+from assayer.literature.own_paper import build_shingles, is_own_paper
 from assayer.literature.work_versions import (
     keep_one_hit_per_work,
     keep_one_paper_per_work,
-    passages_of_one_record_per_work,
+    keep_passages_of_best_records,
 )
 from assayer.models import (
     Absent,
@@ -44,7 +44,7 @@ class Library:
         self._window = Window.until(run.cutoff)
         self._window_after_cutoff = Window.later_than(run.cutoff) if run.cutoff else None
         self._title = idea.own_words.title
-        self._shingles = shingles(idea.own_words.text)
+        self._shingles = build_shingles(idea.own_words.text)
         self._verdicts: dict[PaperId, bool] = {}
         self.own_papers: dict[PaperId, Paper] = {}
 
@@ -102,7 +102,7 @@ class Library:
     async def snippets(self, queries: Sequence[str], limit: int) -> list[list[Passage]]:
         answers = await self._literature.snippets(queries, limit, self._window)
         admitted_passages = ([passage for passage in passages if self.admits(passage.paper)] for passages in answers)
-        return [passages_of_one_record_per_work(passages) for passages in admitted_passages]
+        return [keep_passages_of_best_records(passages) for passages in admitted_passages]
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, list[Paper]]:
         answers = await self._literature.neighbours(papers, limit, self._window)
@@ -144,7 +144,7 @@ class Library:
     async def fit(self, text: str) -> CorpusFit:
         return await self._literature.fit(text, self._window)
 
-    async def with_retractions(self, papers: Sequence[Paper]) -> tuple[Paper, ...]:
+    async def add_retractions(self, papers: Sequence[Paper]) -> tuple[Paper, ...]:
         """Return the papers with retraction notices filled in, where a source knows of a retraction. Call this before
         citing them."""
         notices = await self._literature.retractions(papers)
@@ -159,13 +159,13 @@ def list_ids_beyond_corpus(results: Iterable[Hit | Passage]) -> set[PaperId]:
     return {item.paper.id for item in results if item.near_beyond_corpus}
 
 
-def field_coverage(fit: FitLevel, beyond: Collection[PaperId]) -> FitLevel:
+def rate_field_coverage(fit: FitLevel, papers_beyond_corpus: Collection[PaperId]) -> FitLevel:
     """Return how well the searched literature covers the idea's field.
 
     This is the corpus's coverage, raised from poor to partial if searches outside the corpus found several papers near
-    their queries (`beyond`). It is never raised further: such searches return only what matches their queries, and do
-    not show what else exists.
+    their queries (`papers_beyond_corpus`). It is never raised further: such searches return only what matches their
+    queries, and do not show what else exists.
 
-    `beyond` must hold only results of searches that the caller waited for. With results of concurrent searches, prompts
-    would depend on which search finished first."""
-    return "partial" if fit == "poor" and len(beyond) >= _MIN_PAPERS_BEYOND_CORPUS else fit
+    `papers_beyond_corpus` must hold only results of searches that the caller waited for. With results of concurrent
+    searches, prompts would depend on which search finished first."""
+    return "partial" if fit == "poor" and len(papers_beyond_corpus) >= _MIN_PAPERS_BEYOND_CORPUS else fit

@@ -3,21 +3,21 @@
 import re
 from collections.abc import Iterable
 
-from assayer.literature.paper_addresses import identifiers_in
-from assayer.literature.paper_identity import add_arxiv_id, doi
+from assayer.literature.paper_addresses import find_identifiers
+from assayer.literature.paper_identity import add_arxiv_id, find_doi
 from assayer.models import Identifiers
 
 _WORK_ID = re.compile(r"(?:https://openalex\.org/)?(W\d{1,12})", re.IGNORECASE)
 _DIGITS = re.compile(r"(?:PMC)?(\d{1,10})", re.IGNORECASE)
 
 
-def work_id(text: str) -> str:
+def parse_work_id(text: str) -> str:
     """Return the OpenAlex id, such as `W2741809807`, from an id or its URL; empty for any other text."""
     match = _WORK_ID.fullmatch(text.strip())
     return match[1].upper() if match else ""
 
 
-def abstract_from_index(positions: object) -> str:
+def rebuild_abstract(positions: object) -> str:
     """Rebuild an abstract from OpenAlex's inverted index, which maps words to positions. Malformed entries are
     skipped."""
     positioned_words = [
@@ -29,17 +29,17 @@ def abstract_from_index(positions: object) -> str:
     return " ".join(word for _, word in sorted(positioned_words))
 
 
-def work_identifiers(work: str, doi_text: str, pmid: str, pmcid: str, addresses: Iterable[str]) -> Identifiers:
+def collect_work_identifiers(work: str, doi_text: str, pmid: str, pmcid: str, addresses: Iterable[str]) -> Identifiers:
     """Collect a work's identifiers; `work` is its OpenAlex id. `pmid` and `pmcid` are numbers or URLs; `addresses` are
     the URLs of landing pages and PDFs."""
-    identifiers = [identifiers_in(address) for address in addresses]
-    pmc = _number_from_url(pmcid)
+    identifiers = [find_identifiers(address) for address in addresses]
+    pmc = _parse_number(pmcid)
     return add_arxiv_id(
         Identifiers(
-            doi=doi(doi_text) if doi_text.isprintable() else "",
+            doi=find_doi(doi_text) if doi_text.isprintable() else "",
             arxiv=next((item.arxiv for item in identifiers if item.arxiv), ""),
             openalex=work,
-            pubmed=_number_from_url(pmid),
+            pubmed=_parse_number(pmid),
             pmc=f"PMC{pmc}" if pmc else next((item.pmc for item in identifiers if item.pmc), ""),
             acl=next((item.acl for item in identifiers if item.acl), ""),
             openreview=next((item.openreview for item in identifiers if item.openreview), ""),
@@ -47,6 +47,6 @@ def work_identifiers(work: str, doi_text: str, pmid: str, pmcid: str, addresses:
     )
 
 
-def _number_from_url(url: str) -> str:
+def _parse_number(url: str) -> str:
     match = _DIGITS.fullmatch(url.rstrip("/").rsplit("/", 1)[-1])
     return match[1] if match else ""

@@ -24,7 +24,7 @@ _SUFFIX = re.compile(r"(?<=\w)[,\s]+(?:jr|sr|ii|iii|iv)\.?\s*$", re.IGNORECASE)
 _MARKUP = re.compile(r"<[^<>]*>|\\[a-zA-Z]+")
 
 
-def doi(text: str) -> str:
+def find_doi(text: str) -> str:
     """Return the DOI found in a text or URL, in lower case, without resolver or trailing punctuation. Empty if there is
     none."""
     match = _DOI.search(unquote(text.strip()))
@@ -44,13 +44,13 @@ def _strip_closing(name: str) -> str:
     return name
 
 
-def arxiv_id(text: str) -> str:
+def parse_arxiv_id(text: str) -> str:
     """Return the arXiv id from an id, URL or DOI, without version and subject class. Empty if there is none."""
     text = text.strip()
     by_doi = _ARXIV_DOI.search(text)
     if by_doi:
         text = by_doi["id"]
-    path = _split(text).path if "://" in text else text.removeprefix("arXiv:").removeprefix("arxiv:")
+    path = _split_url(text).path if "://" in text else text.removeprefix("arXiv:").removeprefix("arxiv:")
     name = path.removeprefix("/abs/").removeprefix("/pdf/").removesuffix(".pdf").strip("/")
     match = _ARXIV.fullmatch(name)
     if match is None:
@@ -58,7 +58,7 @@ def arxiv_id(text: str) -> str:
     return f"{match['archive'].lower()}/{match['number']}" if match["archive"] else match["id"]
 
 
-def _split(url: str) -> SplitResult:
+def _split_url(url: str) -> SplitResult:
     """Split a URL; if the text is not a URL, all parts are empty."""
     try:
         return urlsplit(url)
@@ -69,7 +69,7 @@ def _split(url: str) -> SplitResult:
 def add_arxiv_id(identifiers: Identifiers) -> Identifiers:
     """Return the identifiers, adding the arXiv id if the DOI is one that arXiv registered."""
     if not identifiers.arxiv and _ARXIV_DOI.fullmatch(identifiers.doi):
-        return identifiers.model_copy(update={"arxiv": arxiv_id(identifiers.doi)})
+        return identifiers.model_copy(update={"arxiv": parse_arxiv_id(identifiers.doi)})
     return identifiers
 
 
@@ -81,7 +81,7 @@ def merge_identifiers(identifiers: Iterable[Identifiers]) -> Identifiers:
     return Identifiers.model_validate(merged)
 
 
-def identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
+def map_identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
     """Return the non-empty identifiers, keyed by scheme. A DOI registered by arXiv is dropped: it repeats the arXiv id,
     and must not conflict with a publisher's DOI."""
     known_identifiers = {scheme: value for scheme, value in add_arxiv_id(identifiers) if value}
@@ -90,7 +90,7 @@ def identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
     return known_identifiers
 
 
-def title_key(title: str) -> str:
+def build_title_key(title: str) -> str:
     """Return a title's letters and digits, without accents, case, markup or retraction mark, for comparison."""
     return "".join(letter for letter in normalise_title(title) if letter.isalnum())
 
@@ -102,7 +102,7 @@ def normalise_title(title: str) -> str:
     return fold_text(plain)
 
 
-def family_name(author: str) -> str:
+def extract_family_name(author: str) -> str:
     """Return the family name from a name in any of these forms: `Lee, A.`, `Ann Lee`, `A. LEE`, `Lee A`, `Ann Lee
     Jr.`."""
     author = _SUFFIX.sub("", author)
@@ -122,8 +122,8 @@ def family_name(author: str) -> str:
 def build_work_key(paper: Paper) -> str | None:
     """Return a key made of title, year and first author's family name. None if one of them is missing or the title is
     too short."""
-    title = title_key(paper.title)
+    title = build_title_key(paper.title)
     if len(title) < 16 or not paper.authors or paper.publication_date is None:
         return None
-    family = title_key(family_name(paper.authors[0]))
+    family = build_title_key(extract_family_name(paper.authors[0]))
     return f"{title}|{paper.publication_date.year}|{family}" if family else None

@@ -11,10 +11,14 @@ _WITHDRAWN = re.compile(
 )
 _IN_COMMENT = re.compile(r"(?:\A|[;.,(])\s*withdrawn\s*(?:[;.,)]|\Z)", re.IGNORECASE)
 """Matches a comment such as `37 pages; withdrawn`."""
-_BEGINNING = 200
+_MAX_ABSTRACT_CHARS_SEARCHED = 200
 """Number of characters at the start of an abstract that are searched for a withdrawal. Further on, the word has its
 ordinary meaning."""
 
 
 def says_withdrawn(comment: str, abstract: str) -> bool:
-    return bool(_WITHDRAWN.search(comment) or _IN_COMMENT.search(comment) or _WITHDRAWN.search(abstract[:_BEGINNING]))
+    return bool(
+        _WITHDRAWN.search(comment)
+        or _IN_COMMENT.search(comment)
+        or _WITHDRAWN.search(abstract[:_MAX_ABSTRACT_CHARS_SEARCHED])
+    )

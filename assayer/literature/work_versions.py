@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from assayer.literature.paper_identity import ARXIV_DOIS, family_name, title_key
+from assayer.literature.paper_identity import ARXIV_DOIS, build_title_key, extract_family_name
 from assayer.models import Hit, Paper, Passage
 from assayer.text.folding import german_folded
 
@@ -41,7 +41,7 @@ def keep_one_hit_per_work(hits: Sequence[Hit]) -> list[Hit]:
     return _keep_one_per_work(hits, lambda hit: hit.paper, lambda hit, lead: hit.model_copy(update={"paper": lead}))
 
 
-def passages_of_one_record_per_work(passages: Sequence[Passage]) -> list[Passage]:
+def keep_passages_of_best_records(passages: Sequence[Passage]) -> list[Passage]:
     """Return the passages in order, keeping only those from each work's best record. Its `other_records` lists the
     others."""
     leads = {paper.id: paper for paper in keep_one_paper_per_work([passage.paper for passage in passages])}
@@ -53,21 +53,21 @@ def passages_of_one_record_per_work(passages: Sequence[Passage]) -> list[Passage
 
 
 def _keep_one_per_work(
-    items: Sequence[T], paper_of: Callable[[T], Paper], with_lead: Callable[[T, Paper], T]
+    items: Sequence[T], get_paper: Callable[[T], Paper], replace_paper: Callable[[T, Paper], T]
 ) -> list[T]:
     groups: list[list[Paper]] = []
     by_key: dict[str, list[list[Paper]]] = {}
     for item in items:
-        paper = paper_of(item)
-        matching_groups = by_key.setdefault(_key(paper) or f"id:{paper.id}", [])
+        paper = get_paper(item)
+        matching_groups = by_key.setdefault(_build_version_key(paper) or f"id:{paper.id}", [])
         group = next((group for group in matching_groups if _is_near_in_time(group, paper)), None)
         if group is None:
             matching_groups.append(group := [])
             groups.append(group)
         if paper.id not in {member.id for member in group}:
             group.append(paper)
-    first_items = {paper.id: item for item in reversed(items) for paper in (paper_of(item),)}
-    return [with_lead(first_items[group[0].id], _choose_best_record(group)) for group in groups]
+    first_items = {paper.id: item for item in reversed(items) for paper in (get_paper(item),)}
+    return [replace_paper(first_items[group[0].id], _choose_best_record(group)) for group in groups]
 
 
 def _choose_best_record(records: Sequence[Paper]) -> Paper:
@@ -79,10 +79,10 @@ def _choose_best_record(records: Sequence[Paper]) -> Paper:
 
 
 def _compute_sort_key(paper: Paper) -> int:
-    return {_PUBLICATION: 0, _PREPRINT: 1}.get(_record_kind(paper), 2)
+    return {_PUBLICATION: 0, _PREPRINT: 1}.get(_classify_record(paper), 2)
 
 
-def _record_kind(paper: Paper) -> str:
+def _classify_record(paper: Paper) -> str:
     if match := _CORRECTION.match(paper.title) or _KIND.search(paper.title):
         return match["kind"].casefold()
     doi = paper.identifiers.doi
@@ -94,15 +94,15 @@ def _record_kind(paper: Paper) -> str:
 
 def _describe_record(paper: Paper) -> str:
     year = str(paper.publication_date.year) if paper.publication_date else "undated"
-    return ", ".join(part for part in (_record_kind(paper), paper.venue, year, paper.id) if part)
+    return ", ".join(part for part in (_classify_record(paper), paper.venue, year, paper.id) if part)
 
 
-def _key(paper: Paper) -> str | None:
+def _build_version_key(paper: Paper) -> str | None:
     """Return a key made of title and first author's family name. None if either is missing or the title is short."""
-    title = title_key(_KIND.sub("", _CORRECTION.sub("", paper.title)))
+    title = build_title_key(_KIND.sub("", _CORRECTION.sub("", paper.title)))
     if len(title) < _MIN_LETTERS or not paper.authors:
         return None
-    family = title_key(german_folded(family_name(paper.authors[0])))
+    family = build_title_key(german_folded(extract_family_name(paper.authors[0])))
     return f"{title}|{family}" if family else None
 
 

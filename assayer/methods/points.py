@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 from assayer.citing.claim_numbers import KnownNumbers
 from assayer.citing.claim_quotes import GivenQuote, PointKind, build_quoted_point
 from assayer.citing.evidence import Evidence, Quoted, build_citation
-from assayer.citing.labels import marker
+from assayer.citing.labels import build_marker
 from assayer.models import PaperId, Point, Reading, Summary
 
 
@@ -70,7 +70,7 @@ def build_reading(
     """Build the report's reading of a paper. `idea_numbers` holds the numbers that occur in the idea itself."""
     paper = evidence.paper_id
     return Reading(
-        label=marker(paper),
+        label=build_marker(paper),
         stance=stance,
         text=text,
         quote=build_citation(paper, quote) if quote else None,
@@ -80,4 +80,4 @@ def build_reading(
 
 def get_verified_words(quote: Quoted | None) -> str:
     """Return the quote's words if it was found in its source, otherwise an empty string."""
-    return quote.words if quote is not None and quote.state == "verified" else ""
+    return quote.list_words if quote is not None and quote.state == "verified" else ""

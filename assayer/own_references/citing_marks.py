@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
-from assayer.literature.paper_identity import family_name, title_key
+from assayer.literature.paper_identity import build_title_key, extract_family_name
 from assayer.models import CitedWork
 from assayer.reference_lists.citation_marks import NOTE
 
@@ -126,7 +126,7 @@ def _parse_names(named: "re.Match[str]") -> _Names:
 
 
 def _parse_work_names(work: CitedWork) -> _Names:
-    keys = [_key(family_name(author)) for author in work.authors[:2]]
+    keys = [_key(extract_family_name(author)) for author in work.authors[:2]]
     letter = re.search(rf"\b{work.year}([a-z])\b", work.raw)
     all_named = not re.search(r"\bet al\b|\bothers\b", work.raw)
     return _Names(
@@ -140,7 +140,7 @@ def _parse_work_names(work: CitedWork) -> _Names:
 
 def _key(name: str) -> str:
     """Return the key of the last word of a name, so that `van der Linden` is also found as `Linden`."""
-    return title_key(_POSSESSIVE.sub("", name.rsplit(maxsplit=1)[-1])) if name.split() else ""
+    return build_title_key(_POSSESSIVE.sub("", name.rsplit(maxsplit=1)[-1])) if name.split() else ""
 
 
 def _matches(work: _Names, cited: _Names) -> bool:

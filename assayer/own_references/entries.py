@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assayer.literature.paper_addresses import identifiers_in
-from assayer.literature.paper_identity import arxiv_id
+from assayer.literature.paper_addresses import find_identifiers
+from assayer.literature.paper_identity import parse_arxiv_id
 from assayer.models import CitedWork, Idea
 from assayer.own_references.kept_words import MaskedNames, keep_words
 from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in
@@ -48,7 +48,7 @@ def _find_linked_works(body: str) -> Iterator[CitedWork]:
     """Yield the works to which the text links by DOI or arXiv id."""
     for match in _LINK.finditer(body):
         words, address = match["words"], match["address"]
-        found = identifiers_in(address)
+        found = find_identifiers(address)
         work = CitedWork(doi=found.doi, arxiv=found.arxiv, raw=match[0])
         if work.doi or work.arxiv:
             yield work.model_copy(update={"title": words if len(words.split()) >= _TITLE_WORDS else ""})
@@ -59,4 +59,4 @@ def _find_identified_works(body: str) -> Iterator[CitedWork]:
     for name in arxiv_ids_in(body):
         yield CitedWork(arxiv=name, raw=f"arXiv:{name}")
     for name in dois_in(body):
-        yield CitedWork(doi=name, arxiv=arxiv_id(name), raw=name)
+        yield CitedWork(doi=name, arxiv=parse_arxiv_id(name), raw=name)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from assayer.errors import AssayerError
-from assayer.literature.paper_identity import add_arxiv_id, identifiers_by_scheme, merge_identifiers
-from assayer.literature.retractions import choose_gravest_retraction
+from assayer.literature.paper_identity import add_arxiv_id, map_identifiers_by_scheme, merge_identifiers
+from assayer.literature.retractions import choose_most_serious_retraction
 from assayer.models import CitedWork, Identifiers, Paper, Retraction
 from assayer.own_references.kept_words import MaskedNames, remove_names
 from assayer.own_references.matching import RecordMatch, find_best_match, remove_identifiers
@@ -46,7 +46,7 @@ class ReferenceSearch:
         if self.match is None:
             return Identifiers()
         own = [] if self.match.differences else [self.identifiers]
-        named = (identifiers_by_scheme(item) for item in (self.match.paper.identifiers, *own))
+        named = (map_identifiers_by_scheme(item) for item in (self.match.paper.identifiers, *own))
         return merge_identifiers(map(Identifiers.model_validate, named))
 
     @property
@@ -55,7 +55,7 @@ class ReferenceSearch:
         if self.match is None:
             return None
         notices = [notice for notice in (self.match.paper.retraction, *self.notices.values()) if notice]
-        return choose_gravest_retraction(notices) if notices else None
+        return choose_most_serious_retraction(notices) if notices else None
 
     @property
     def words(self) -> str:
@@ -108,7 +108,7 @@ class ReferenceLookup:
         try:
             yield
         except AssayerError as error:
-            self._run.journal.record_trouble(source.name, "own_references", error)
+            self._run.journal.record_source_failure(source.name, "own_references", error)
 
     def list_unanswered_for_retraction(self, search: ReferenceSearch) -> tuple[str, ...]:
         """Return the sources that could report a retraction of the matched record but gave no answer."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from assayer.literature.paper_identity import family_name, identifiers_by_scheme, title_key
+from assayer.literature.paper_identity import build_title_key, extract_family_name, map_identifiers_by_scheme
 from assayer.models import CitedWork, Identifiers, Paper
 from assayer.own_references.names import are_comparable, is_group, is_named_in, names_may_match
 from assayer.own_references.titles import (
@@ -66,13 +66,15 @@ def _measure_likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
     if titles is None:
         return None
     author, year = _shares_author(work, paper), _year_agrees(work, paper)
-    if titles == "same" and title_key(work.title) == title_key(paper.title):
+    if titles == "same" and build_title_key(work.title) == build_title_key(paper.title):
         # Different works often share a short title: `Deep learning`.
-        distinctive = len(title_key(paper.title)) >= TELLING
+        distinctive = len(build_title_key(paper.title)) >= TELLING
         unnamed = not work.authors and not paper.authors and year is None
         return "same" if distinctive or author or (author is None and year) or unnamed else None
     # Names in two scripts cannot be compared, so the year must confirm a long title.
-    stands = titles != "alike" and year and len(title_key(paper.title)) >= TELLING and _are_in_two_scripts(work, paper)
+    stands = (
+        titles != "alike" and year and len(build_title_key(paper.title)) >= TELLING and _are_in_two_scripts(work, paper)
+    )
     if not author and not stands:
         return None
     if titles == "same":
@@ -82,12 +84,12 @@ def _measure_likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
 
 def _find_shared_schemes(work: CitedWork, paper: Paper) -> set[str]:
     """Return the schemes of the identifiers that the entry and the record share."""
-    ours, theirs = _collect_identifiers(work), identifiers_by_scheme(paper.identifiers)
+    ours, theirs = _collect_identifiers(work), map_identifiers_by_scheme(paper.identifiers)
     return {scheme for scheme, value in ours.items() if theirs.get(scheme) == value}
 
 
 def _collect_identifiers(work: CitedWork) -> dict[str, str]:
-    return identifiers_by_scheme(Identifiers(doi=work.doi, arxiv=work.arxiv))
+    return map_identifiers_by_scheme(Identifiers(doi=work.doi, arxiv=work.arxiv))
 
 
 def _shares_author(work: CitedWork, paper: Paper) -> bool | None:
@@ -171,7 +173,7 @@ def _describe_name_differences(work: CitedWork, paper: Paper) -> str:
         return f"The entry names {named[0]} first, the record {known[0]}."
     if len(known) >= _CUT_OFF or any(map(_is_placeholder, paper.authors)):
         return ""
-    people = (item for item in named[1:] if len(title_key(family_name(item))) > 1)  # skip stray initials
+    people = (item for item in named[1:] if len(build_title_key(extract_family_name(item))) > 1)  # skip stray initials
     missing = [
         person
         for person in people
@@ -197,7 +199,7 @@ def _choose_compared_authors(authors: Sequence[str]) -> list[str]:
 
 def _is_placeholder(author: str) -> bool:
     """Return whether an author entry is a placeholder for further authors."""
-    return title_key(author) in ("", "al", "etal", "other", "others", "andothers", "colleagues")
+    return build_title_key(author) in ("", "al", "etal", "other", "others", "andothers", "colleagues")
 
 
 def _years_differ(work: CitedWork, paper: Paper) -> str:
@@ -209,13 +211,13 @@ def _years_differ(work: CitedWork, paper: Paper) -> str:
 def _identifiers_differ(work: CitedWork, paper: Paper) -> list[str]:
     """Return the differences in DOI and arXiv id, for the kinds of identifier that the record has. A preprint and its
     publication are allowed to have different identifiers."""
-    ours, theirs = _collect_identifiers(work), identifiers_by_scheme(paper.identifiers)
+    ours, theirs = _collect_identifiers(work), map_identifiers_by_scheme(paper.identifiers)
     return [
         f"The entry gives the {name} {ours[scheme]}, the record {theirs[scheme]}."
         for scheme, name in (("doi", "DOI"), ("arxiv", "arXiv id"))
         if scheme in ours
         and scheme in theirs
-        and title_key(ours[scheme]) != title_key(theirs[scheme])  # a hyphen at a line end may be lost
+        and build_title_key(ours[scheme]) != build_title_key(theirs[scheme])  # a hyphen at a line end may be lost
         and not (scheme == "doi" and _are_versions(ours[scheme], theirs[scheme]))
         and not _is_cut(ours[scheme].casefold(), theirs[scheme].casefold())
     ]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from rapidfuzz import fuzz
 
-from assayer.literature.paper_identity import family_name
+from assayer.literature.paper_identity import extract_family_name
 from assayer.reference_lists.entry_shape import ORGANISATION, UNREADABLE
 from assayer.text.folding import fold_text, german_folded, pinyin_folded
 
@@ -54,7 +54,7 @@ def names_may_match(author: str, other: str) -> bool:
         return _is_same_group(author, other)
     if is_named_in(author, other) or is_named_in(other, author) or _is_same_group(author, other):
         return True
-    ours, theirs = _key(family_name(author)), _key(family_name(other))
+    ours, theirs = _key(extract_family_name(author)), _key(extract_family_name(other))
     shorter, longer = sorted((len(ours), len(theirs)))
     return shorter >= _LONG and longer <= _LONGEST and fuzz.ratio(ours, theirs) >= _MISSPELT
 
@@ -104,7 +104,7 @@ def _is_group_in_initials(short: str, long: str) -> bool:
 def _families(author: str) -> set[str]:
     """Return the keys of the family name, with and without particles, and of the last word, because a last word in
     capitals (`RUI GAO`) can be mistaken for initials. Umlauts are folded in all ways."""
-    family = family_name(author)
+    family = extract_family_name(author)
     last = [word for word in author.split()[-1:] if len(word.rstrip(".")) > 2]
     bare = [word for word in family.split()[-1:] if family[:1].islower()]
     return {_key(name, fold) for name in (family, *bare, *last) for fold in _FOLDS} - {""}

@@ -7,7 +7,7 @@ from typing import Literal
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from assayer.literature.paper_identity import normalise_title, title_key
+from assayer.literature.paper_identity import build_title_key, normalise_title
 from assayer.models import CitedWork, Paper
 from assayer.own_references.names import is_named_in
 from assayer.text.folding import german_folded
@@ -52,7 +52,7 @@ be alike."""
 
 def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
     """Return how the titles agree; None if they belong to different works or either is missing."""
-    ours, theirs = title_key(work.title), title_key(title)
+    ours, theirs = build_title_key(work.title), build_title_key(title)
     if not theirs:
         return None
     if ours == theirs or (ours and _are_spelt_alike(work.title, title)):
@@ -76,15 +76,15 @@ def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
 
 def is_followed_by_name(work: CitedWork, paper: Paper) -> bool:
     """Return whether the first author's name follows the title in an entry, as in lists that print the title first."""
-    end = _find_text_after_title(work.raw, title_key(paper.title)) or ""
+    end = _find_text_after_title(work.raw, build_title_key(paper.title)) or ""
     return bool(paper.authors) and is_named_in(paper.authors[0], end[:_AFTER_TITLE])
 
 
 def is_other_title(work: CitedWork, title: str) -> bool:
     """Return whether an entry with a title is unlikely to refer to a record with this title, although an identifier
     matches."""
-    ours, theirs = title_key(work.title), title_key(title)
-    if not ours or ours in theirs or theirs in ours or theirs in title_key(work.raw):
+    ours, theirs = build_title_key(work.title), build_title_key(title)
+    if not ours or ours in theirs or theirs in ours or theirs in build_title_key(work.raw):
         return False
     return fuzz.token_sort_ratio(_normalise_words(work.title), _normalise_words(title)) < _UNLIKE
 
@@ -95,19 +95,19 @@ def _normalise_words(title: str) -> str:
 
 def _are_spelt_alike(ours: str, theirs: str) -> bool:
     """Return whether the titles are the same apart from umlauts and from what the text of a PDF may lack or add."""
-    lost = _drop_lost_letters(ours) if len(title_key(theirs)) >= TELLING else ""
+    lost = _drop_lost_letters(ours) if len(build_title_key(theirs)) >= TELLING else ""
     return _write_out_umlauts(ours) == _write_out_umlauts(theirs) or (lost != "" and lost == _drop_lost_letters(theirs))
 
 
 def _write_out_umlauts(title: str) -> str:
     """Return the key of a title with its umlauts written out: `Über` is also printed as `Ueber`."""
-    return title_key(german_folded(title))
+    return build_title_key(german_folded(title))
 
 
 def _drop_lost_letters(title: str) -> str:
     """Return the key of a title without what the text of a PDF may lack or add: ligatures (`di erent`), and the numbers
     of lines in a word that a line end divided (`under26 standing`)."""
-    return _LIGATURE.sub("", title_key(_LINE_NUMBER.sub("", title)))
+    return _LIGATURE.sub("", build_title_key(_LINE_NUMBER.sub("", title)))
 
 
 def _is_misprint(ours: str, theirs: str) -> bool:
@@ -117,7 +117,7 @@ def _is_misprint(ours: str, theirs: str) -> bool:
         return False
     some, others = _normalise_words(ours).split(), _normalise_words(theirs).split()
     if len(some) != len(others):
-        return Levenshtein.distance(title_key(ours), title_key(theirs), score_cutoff=1) <= 1
+        return Levenshtein.distance(build_title_key(ours), build_title_key(theirs), score_cutoff=1) <= 1
     return all(item == other or _is_misspelt(item, other) for item, other in zip(some, others, strict=True))
 
 
@@ -127,7 +127,7 @@ def _is_misspelt(word: str, other: str) -> bool:
 
 def has_more_subtitle(work: CitedWork, title: str) -> bool:
     """Return whether the entry's title is the record's title with a subtitle that the record lacks."""
-    subtitle = _subtitle_after(work.title, title_key(title))
+    subtitle = _subtitle_after(work.title, build_title_key(title))
     return bool(subtitle) and not _LATER_PART.match(subtitle)
 
 
@@ -135,7 +135,7 @@ def _subtitle_after(title: str, key: str) -> str:
     """Return the subtitle that follows the main title with this key; empty if the title has none after it."""
     found, done = "", 0
     for match in _SUBTITLE.finditer(title):
-        found += title_key(title[done : match.start()])
+        found += build_title_key(title[done : match.start()])
         done = match.start()
         if len(found) >= len(key):
             return title[match.end() :] if found == key else ""
@@ -147,7 +147,7 @@ def _find_text_after_title(entry: str, key: str) -> str | None:
     words."""
     plain = normalise_title(entry)
     words = list(_WORD.finditer(plain))
-    keys = [title_key(match[0]) for match in words]
+    keys = [build_title_key(match[0]) for match in words]
     starts = list(accumulate(map(len, keys), initial=0))
     place = "".join(keys).find(key)
     if place < 0 or place not in starts or place + len(key) not in starts:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, get_args
 
 from assayer.models import Absent, ChecklistItem, ChecklistRow
-from assayer.plan_review.wordings import Wordings, wordings
+from assayer.plan_review.wordings import Wordings, load_wordings
 from assayer.text.content_words import is_grammar
 from assayer.text.sentences import sentence_spans
 
@@ -57,7 +57,7 @@ _NEEDS_DATA: frozenset[ChecklistItem] = frozenset(("sample_size", "comparator", 
 _NEEDS_STUDY: frozenset[ChecklistItem] = _NEEDS_DATA | {"ethics", "risks"}
 
 
-def checklist(text: str) -> tuple[ChecklistRow, ...] | Absent:
+def build_checklist(text: str) -> tuple[ChecklistRow, ...] | Absent:
     """Return the checklist, one row per item in a fixed order, or Absent if the text is too short or not English.
     Running time is linear in the length of the text."""
     words = _WORD.findall(text.casefold())
@@ -65,30 +65,36 @@ def checklist(text: str) -> tuple[ChecklistRow, ...] | Absent:
         return _TOO_SHORT
     if sum(map(is_grammar, words)) < ENGLISH_SHARE * len(words):
         return _NOT_ENGLISH
-    known_wordings, spans = wordings(), sentence_spans(text)
-    kind = _kind(text, known_wordings)
-    return tuple(_row(item, text, kind, known_wordings, spans) for item in get_args(ChecklistItem))
+    known_wordings, spans = load_wordings(), sentence_spans(text)
+    kind = _classify_plan(text, known_wordings)
+    return tuple(_build_row(item, text, kind, known_wordings, spans) for item in get_args(ChecklistItem))
 
 
-def reliable_gaps(text: str) -> tuple[ChecklistRow, ...] | Absent:
+def find_reliable_gaps(text: str) -> tuple[ChecklistRow, ...] | Absent:
     """Return the checklist rows that report an item as not stated, limited to items for which this is seldom wrong."""
-    rows = checklist(text)
+    rows = build_checklist(text)
     if isinstance(rows, Absent):
         return rows
     reliable = {item for item, (wrong, total) in GAP_ERRORS.items() if wrong <= _MAX_WRONG * total}
     return tuple(row for row in rows if row.outcome == "not_stated" and row.item in reliable)
 
 
-def _kind(text: str, known: Wordings) -> _Kind:
-    meeting = known.kinds["meeting"].search(text) is not None
-    has_living_subjects = known.kinds["living"].search(known.kinds["nothing_living"].sub(" ", text)) is not None
+def _classify_plan(text: str, known_wordings: Wordings) -> _Kind:
+    meeting = known_wordings.kinds["meeting"].search(text) is not None
+    has_living_subjects = (
+        known_wordings.kinds["living"].search(known_wordings.kinds["nothing_living"].sub(" ", text)) is not None
+    )
     return _Kind(
-        meeting, not meeting and known.kinds["empirical"].search(text) is not None, not meeting and has_living_subjects
+        meeting,
+        not meeting and known_wordings.kinds["empirical"].search(text) is not None,
+        not meeting and has_living_subjects,
     )
 
 
-def _row(item: ChecklistItem, text: str, kind: _Kind, known: Wordings, spans: list[tuple[int, int]]) -> ChecklistRow:
-    matches = list(known.stated[item].finditer(text))
+def _build_row(
+    item: ChecklistItem, text: str, kind: _Kind, known_wordings: Wordings, spans: list[tuple[int, int]]
+) -> ChecklistRow:
+    matches = list(known_wordings.stated[item].finditer(text))
     if matches:
         return ChecklistRow(item=item, outcome="stated", quote=_choose_sentence(matches, text, spans))
     if item in _NEEDS_STUDY and kind.meeting:

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assayer.citing.claim_numbers import KnownNumbers, numbers_in
-from assayer.citing.evidence import plan_quote
-from assayer.citing.labels import marker, strip_citations
+from assayer.citing.claim_numbers import KnownNumbers, collect_numbers
+from assayer.citing.evidence import check_plan_quote
+from assayer.citing.labels import build_marker, strip_citations
 from assayer.evaluation_context import EvaluationContext
 from assayer.models import Absent, Hit, MissingComparator, NearPaper, Paper, PaperId, PlanFlaw, PlanReview
 from assayer.plan_review.task import FLAWS, DoubtedPlan, FoundFlaw, LackingComparator
 from assayer.run.concurrency import Failed, catch_failure, gather_settled
 
-_HITS = 20
-_NEAR = 0.5
+_MAX_HITS = 20
+_MIN_SIMILARITY = 0.5
 """Minimum cosine similarity between a paper and the description of a comparator for the paper to be listed."""
 _MAX_PAPERS_LISTED = 3
 _PLAN = PaperId("plan")
@@ -47,7 +47,7 @@ async def review_plan(context: EvaluationContext[Any]) -> ReviewedPlan:
     for comparator, comparator_papers in zip(answer.comparators, near_papers, strict=True):
         if not isinstance(comparator_papers, Absent):
             papers |= {paper.id: paper for paper, _ in comparator_papers}
-        comparators.append(_comparator(comparator, text, comparator_papers))
+        comparators.append(_build_comparator(comparator, text, comparator_papers))
     flaws = tuple(_build_flaw(flaw, text) for flaw in answer.flaws)
     return ReviewedPlan(PlanReview(flaws=flaws, comparators=tuple(comparators)), papers)
 
@@ -59,21 +59,21 @@ def _build_flaw(flaw: FoundFlaw, plan: str) -> PlanFlaw:
         text=text,
         change=strip_citations(flaw.change),
         certainty=flaw.certainty,
-        quote=plan_quote(flaw.quote, plan),
-        numbers_not_found=KnownNumbers(frozenset(), {_PLAN: numbers_in(plan)}).find_missing(text, [_PLAN]),
+        quote=check_plan_quote(flaw.quote, plan),
+        numbers_not_found=KnownNumbers(frozenset(), {_PLAN: collect_numbers(plan)}).find_missing(text, [_PLAN]),
     )
 
 
-def _comparator(
+def _build_comparator(
     comparator: LackingComparator, plan: str, near_papers: Sequence[tuple[Paper, float]] | Absent
 ) -> MissingComparator:
     return MissingComparator(
         text=strip_citations(comparator.text),
         purpose=strip_citations(comparator.purpose),
-        quote=plan_quote(comparator.quote, plan),
+        quote=check_plan_quote(comparator.quote, plan),
         papers=near_papers
         if isinstance(near_papers, Absent)
-        else tuple(NearPaper(label=marker(paper.id), similarity=cosine) for paper, cosine in near_papers),
+        else tuple(NearPaper(label=build_marker(paper.id), similarity=cosine) for paper, cosine in near_papers),
     )
 
 
@@ -83,21 +83,21 @@ async def _find_near_papers(
     if not comparators:
         return []
     library, run = context.library, context.run
-    search_results = await catch_failure(library.search([item.query for item in comparators], _HITS))
+    search_results = await catch_failure(library.search([item.query for item in comparators], _MAX_HITS))
     if isinstance(search_results, Failed):
         run.journal.record_failure("search for a comparator", search_results.error, len(comparators))
         return [Absent(reason=f"not searched: {search_results.error.reason}.")] * len(comparators)
 
-    async def nearest(pair: tuple[LackingComparator, list[Hit]]) -> tuple[tuple[Paper, float], ...] | Absent:
-        row, hits = pair
+    async def find_nearest(pair: tuple[LackingComparator, list[Hit]]) -> tuple[tuple[Paper, float], ...] | Absent:
+        comparator, hits = pair
         papers = {hit.paper.id: hit.paper for hit in hits}
-        cosines = await library.similarity(f"{row.text}. {row.purpose}", list(papers))
+        cosines = await library.similarity(f"{comparator.text}. {comparator.purpose}", list(papers))
         near = sorted(
-            (paper for paper in papers if cosines.get(paper, 0.0) >= _NEAR), key=lambda at: (-cosines[at], at)
+            (paper for paper in papers if cosines.get(paper, 0.0) >= _MIN_SIMILARITY), key=lambda at: (-cosines[at], at)
         )
         return tuple((papers[item], round(cosines[item], 4)) for item in near[:_MAX_PAPERS_LISTED]) or _NOTHING_NEAR
 
-    outcomes = await gather_settled(zip(comparators, search_results, strict=True), nearest)
+    outcomes = await gather_settled(zip(comparators, search_results, strict=True), find_nearest)
     run.keep_successes(outcomes, "search for a comparator")
     return [
         Absent(reason=f"not compared: {outcome.error.reason}.") if isinstance(outcome, Failed) else outcome

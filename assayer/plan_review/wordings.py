@@ -31,18 +31,18 @@ class Wordings(NamedTuple):
     stated: dict[ChecklistItem, re.Pattern[str]]
 
 
-def _alternation(options: Sequence[str]) -> str:
+def _join_alternatives(options: Sequence[str]) -> str:
     return f"(?:{'|'.join(options)})"
 
 
 @cache
-def wordings() -> Wordings:
+def load_wordings() -> Wordings:
     """Load the patterns from `wordings.toml` and fill in the parts that they refer to by name."""
     file = _File.model_validate(tomllib.loads((files("assayer.plan_review") / "wordings.toml").read_text("utf-8")))
-    parts = {f"{{{name}}}": _alternation(options) for name, options in file.parts.items()}
+    parts = {f"{{{name}}}": _join_alternatives(options) for name, options in file.parts.items()}
 
     def compile_options(options: Sequence[str]) -> re.Pattern[str]:
-        text = reduce(lambda text, name: text.replace(name, parts[name]), parts, _alternation(options))
+        text = reduce(lambda text, name: text.replace(name, parts[name]), parts, _join_alternatives(options))
         return re.compile(rf"\b{text}", re.IGNORECASE)
 
     return Wordings(

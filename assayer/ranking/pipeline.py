@@ -22,7 +22,7 @@ from assayer.ranking.pair_selection import Unanswered, choose_pairs, choose_reve
 from assayer.ranking.standings import compute_standings, judge_record
 from assayer.ranking.triage_baselines import NO_BASELINE
 from assayer.ranking.verdicts import Floats, Ints, PairwiseVerdicts
-from assayer.run.accounting import Started, sum_costs, usage
+from assayer.run.accounting import Started, measure_usage, sum_costs
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
 from assayer.version import __version__
@@ -170,15 +170,15 @@ async def rank_ideas(
         analysis=analysis,
         stopped_early=Absent(reason=progress.budget_error.message) if progress.budget_error else None,
         models=llm.models,
-        prompts=run.journal.prompts(),
-        faults=run.journal.faults(),
-        dropped=run.journal.dropped(),
+        prompts=run.journal.list_prompts(),
+        faults=run.journal.list_faults(),
+        dropped=run.journal.list_dropped(),
         prompt_tokens=sum(call.prompt_tokens for call in run.journal.calls),
         completion_tokens=sum(call.completion_tokens for call in run.journal.calls),
         cost_usd=sum_costs(run.journal.calls),
         baselines=NO_BASELINE,
         assayer_version=__version__,
-        usage=usage(run, started),
+        usage=measure_usage(run, started),
     )
     return CompletedRanking(ranking, tuple(progress.comparisons), tuple(refused))
 

@@ -10,8 +10,8 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from assayer.errors import InputError
-from assayer.literature.paper_addresses import identifiers_in
-from assayer.literature.paper_identity import arxiv_id
+from assayer.literature.paper_addresses import find_identifiers
+from assayer.literature.paper_identity import parse_arxiv_id
 from assayer.models import CitedWork
 from assayer.reference_lists.bibtex import AMSREFS, amsrefs_as_bibtex, format_work, read_bibtex
 from assayer.reference_lists.identifiers import dois_in
@@ -111,14 +111,14 @@ def _entry(key: str, fields: Mapping[str, Any], authors: Sequence[str], date: st
     year = _YEAR.search(date)
     day = _DAY.search(date)
     url = str(fields.get("url") or "")
-    at_url = identifiers_in(url)
+    at_url = find_identifiers(url)
     name = next(dois_in(str(fields.get("doi") or "")), "") or at_url.doi
     work = CitedWork(
         title=" ".join(strip_markup(str(fields.get("title") or "")).split()).rstrip("."),
         authors=tuple(authors),
         year=int(year[1]) if year else None,
         doi=name,
-        arxiv=arxiv_id(str(fields.get("arxiv") or "")) or at_url.arxiv or arxiv_id(name),
+        arxiv=parse_arxiv_id(str(fields.get("arxiv") or "")) or at_url.arxiv or parse_arxiv_id(name),
     )
     work = work.model_copy(update={"raw": format_work(work, venue)})
     parts = [part for part in day.groups() if part] if day else []

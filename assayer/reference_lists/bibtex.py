@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from assayer.literature.paper_identity import arxiv_id
+from assayer.literature.paper_identity import parse_arxiv_id
 from assayer.models import CitedWork
 from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in
 from assayer.text.tex import strip_tex
@@ -216,7 +216,7 @@ def _work(raw: Mapping[str, str], plain: Mapping[str, str]) -> CitedWork:
         authors=authors,
         year=int(year[1]) if year else None,
         doi=next(dois_in(identified), ""),
-        arxiv=arxiv_id(eprint) or next(arxiv_ids_in(f"arXiv:{eprint} {addresses}"), ""),
+        arxiv=parse_arxiv_id(eprint) or next(arxiv_ids_in(f"arXiv:{eprint} {addresses}"), ""),
     )
     venue = next((plain[name] for name in VENUES if plain.get(name)), "")
     unnamed = next((plain[name] for name in ("howpublished", "note", "url") if plain.get(name) and not title), "")

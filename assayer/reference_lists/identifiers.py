@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from assayer.literature.paper_addresses import identifiers_in
-from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.literature.paper_addresses import find_identifiers
+from assayer.literature.paper_identity import find_doi, parse_arxiv_id
 from assayer.models import Identifiers
 
 _CLOSING = '\\s"“”{}|\\\\^。，；、）（」』'
@@ -50,7 +50,7 @@ def dois_in(text: str) -> Iterator[str]:
             yield found.doi
         plain = piece.replace("%3C", "<").replace("%3E", ">").replace("%3c", "<").replace("%3e", ">")
         for match in _DOI.finditer(plain):
-            if name := doi(_AFTER_DOI.split(match[0], maxsplit=1)[0]):
+            if name := find_doi(_AFTER_DOI.split(match[0], maxsplit=1)[0]):
                 yield name
 
 
@@ -61,7 +61,7 @@ def arxiv_ids_in(text: str) -> Iterator[str]:
             yield found.arxiv
         for match in _ARXIV.finditer(piece):
             printed = match["new"] or match["corr"] or match["old"] or match["registered"] or match["eprint"]
-            if name := arxiv_id(printed):
+            if name := parse_arxiv_id(printed):
                 yield name
 
 
@@ -70,7 +70,7 @@ def _part_addresses(text: str) -> Iterator[tuple[str, Identifiers]]:
     start, found = 0, Identifiers()
     for match in _WEB_ADDRESS.finditer(text):
         yield text[start : match.start()], found
-        start, found = match.end(), identifiers_in(match[0])
+        start, found = match.end(), find_identifiers(match[0])
     yield text[start:], found
 
 

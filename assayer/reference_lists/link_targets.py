@@ -4,7 +4,7 @@ linked, as a link in Markdown."""
 import re
 from urllib.parse import unquote
 
-from assayer.literature.paper_addresses import identifiers_in
+from assayer.literature.paper_addresses import find_identifiers
 
 _TAIL = re.compile(
     r"(?:/(?:full|abstract|abs|pdf|epdf|pdfdirect|epub|html|meta|summary|references|citations?|suppl\w*|tab-\w+)|\.pdf)*$"
@@ -33,7 +33,7 @@ def link_address(target: str) -> str:
     target = _SCHEME.sub("https://doi.org/", target.strip())
     if not _RESOLVER.match(target):
         target = _TAIL.sub("", re.split(r"[?#]", target, maxsplit=1)[0])
-    works = identifiers_in(target)
+    works = find_identifiers(target)
     if works.arxiv:
         return f"https://arxiv.org/abs/{works.arxiv}"
     return f"https://doi.org/{unquote(works.doi).translate(_ESCAPES)}" if works.doi else ""

@@ -9,7 +9,7 @@ from assayer.citing.numbering import Numbering
 from assayer.claim_support.checking import check_claims
 from assayer.criteria.judging import judge_criteria
 from assayer.evaluation_context import EvaluationContext
-from assayer.literature.library import Library, field_coverage
+from assayer.literature.library import Library, rate_field_coverage
 from assayer.models import (
     CRITERIA,
     Absent,
@@ -36,7 +36,7 @@ from assayer.models import (
 )
 from assayer.reports.notices import FIRST, general_notices, literature_notices, own_reference_notices
 from assayer.reports.release import apply_minima
-from assayer.run.accounting import sum_costs, usage
+from assayer.run.accounting import measure_usage, sum_costs
 from assayer.run.run import Run
 from assayer.version import __version__
 
@@ -155,7 +155,7 @@ async def assemble_report(
         evidence=evidence,
         coverage=_coverage(run, findings, parts, references, claims),
         provenance=_provenance(backends, run, findings.corpus_version),
-        usage=usage(run, context.started),
+        usage=measure_usage(run, context.started),
     )
     return EvaluationResult(report if context.minima is None else apply_minima(report, context.minima), papers)
 
@@ -170,7 +170,7 @@ async def _check_claims(findings: Findings, backends: Backends, run: Run) -> tup
 
 
 async def _mark_retracted(library: Library, papers: tuple[Paper, ...], not_papers: Set[PaperId]) -> tuple[Paper, ...]:
-    marked_papers = await library.with_retractions([paper for paper in papers if paper.id not in not_papers])
+    marked_papers = await library.add_retractions([paper for paper in papers if paper.id not in not_papers])
     by_id = {paper.id: paper for paper in marked_papers}
     return tuple(by_id.get(paper.id, paper) for paper in papers)
 
@@ -187,9 +187,9 @@ def _coverage(
     states = [*(citation.quote_state for citation in quotes), *_edge_quotes(findings.graph)]
     return Coverage(
         corpus_fit=fit,
-        field_coverage=None if isinstance(fit, Absent) else field_coverage(fit.level, journal.near_remote_papers),
-        sources=journal.sources(),
-        source_failures=journal.source_failures(),
+        field_coverage=None if isinstance(fit, Absent) else rate_field_coverage(fit.level, journal.near_remote_papers),
+        sources=journal.list_source_uses(),
+        source_failures=journal.list_source_failures(),
         papers_found=len(journal.found),
         papers_read=len(journal.read),
         papers_cited=len(references),
@@ -199,8 +199,8 @@ def _coverage(
         claims=claims,
         llm_requests=len(journal.calls),
         llm_requests_failed=len(journal.failed_calls),
-        faults=journal.faults(),
-        dropped=journal.dropped(),
+        faults=journal.list_faults(),
+        dropped=journal.list_dropped(),
     )
 
 
@@ -234,7 +234,7 @@ def _provenance(backends: Backends, run: Run, corpus_version: str | None) -> Pro
         models=tuple(sorted({call.model for call in calls})),
         embedding_model=backends.embedder.name,
         reranking_model=backends.reranker.name if backends.reranker else None,
-        prompts=run.journal.prompts(),
+        prompts=run.journal.list_prompts(),
         corpus_version=corpus_version or backends.literature.version,
         prompt_tokens=sum(call.prompt_tokens for call in calls),
         completion_tokens=sum(call.completion_tokens for call in calls),

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from assayer.literature.paper_addresses import identifiers_in
-from assayer.literature.paper_identity import doi, family_name
+from assayer.literature.paper_addresses import find_identifiers
+from assayer.literature.paper_identity import extract_family_name, find_doi
 from assayer.models import Absent, OwnReference, Paper, ReferenceRecord, Report
 from assayer.own_references.names import is_group
 from assayer.text.folding import fold_text
@@ -29,7 +29,7 @@ class ListedWork(NamedTuple):
 
 def convert_to_listed_work(record: Paper | ReferenceRecord, note: str = "") -> ListedWork:
     """Convert a record to a bibliography entry."""
-    url_identifiers = identifiers_in(record.url)
+    url_identifiers = find_identifiers(record.url)
     identifiers = record.identifiers if isinstance(record, Paper) else url_identifiers
     return ListedWork(
         title=record.title,
@@ -37,7 +37,7 @@ def convert_to_listed_work(record: Paper | ReferenceRecord, note: str = "") -> L
         year=record.publication_date.year if record.publication_date else None,
         venue=record.venue,
         url=record.url,
-        doi=identifiers.doi or url_identifiers.doi or doi(record.id),
+        doi=identifiers.doi or url_identifiers.doi or find_doi(record.id),
         arxiv=identifiers.arxiv or url_identifiers.arxiv,
         note=note,
     )
@@ -109,7 +109,7 @@ def _add_keys(works: Iterable[ListedWork]) -> Iterator[tuple[str, ListedWork]]:
     title word: `lee2021sparse`."""
     used_keys: set[str] = set()
     for work in works:
-        family = fold_text(family_name(work.authors[0])) if work.authors else ""
+        family = fold_text(extract_family_name(work.authors[0])) if work.authors else ""
         words = (word for word in re.findall(r"[a-z]{2,}", fold_text(work.title)) if word not in _STOP_WORDS)
         key = re.sub(r"[^a-z0-9]", "", f"{family}{work.year or ''}{next(words, '')}") or "work"
         numbered_keys = (f"{key}-{number}" for number in itertools.count(2))
@@ -120,7 +120,7 @@ def _add_keys(works: Iterable[ListedWork]) -> Iterator[tuple[str, ListedWork]]:
 
 def _put_family_first(name: str) -> str:
     name = _one_line(name)
-    family = family_name(name)
+    family = extract_family_name(name)
     given_names = name.removesuffix(family).strip()
     return f"{family}, {given_names}" if given_names and given_names != name and not is_group(name) else name
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assayer.citing.labels import point_labels
+from assayer.citing.labels import find_point_labels
 from assayer.models import (
     Absent,
     Citation,
@@ -328,7 +328,7 @@ def _collect_cited_references(report: Report, size: BriefSize) -> list[Reference
     summary = report.summary
     shown_points = [*summary.strengths[: size.points], *summary.weaknesses[: size.points]]
     shown_points += summary.suggestions[: size.points]
-    labels = {label for point in shown_points for label in point_labels(point)}
+    labels = {label for point in shown_points for label in find_point_labels(point)}
     return [reference for reference in report.references if reference.label in labels]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
-from assayer.citing.labels import segments
+from assayer.citing.labels import split_at_labels
 from assayer.models import Report
 from assayer.reports import reference_wording
 from assayer.reports.escaping import printable, web_url
@@ -24,7 +24,7 @@ _MARKED_CHIP = Markup('<a class="cite retracted" href="#ref-{label}" title="{tit
 def _link_labels(text: str, page: ReportPage) -> Markup:
     """Escape text, and turn every known label in it into a link to its reference."""
     result, after_label = Markup(), False
-    for words, label in segments(printable(text), page.references):
+    for words, label in split_at_labels(printable(text), page.references):
         result += " " if after_label and label is not None else ""
         result += words if label is None else chip(label, page)
         after_label = label is not None

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
-from assayer.citing.labels import segments
+from assayer.citing.labels import split_at_labels
 from assayer.models import Absent, Report, Score
 from assayer.reports import reference_wording
 from assayer.reports.escaping import one_line, printable, web_url
@@ -66,7 +66,7 @@ def _link_labels(text: str, page: ReportPage) -> Markup:
     """Return the text with its labels as reference links (`[P3]`, defined at the end of the report). Text after a label
     is escaped so that it cannot become part of the link."""
     result, after_label = "", False
-    for words, label in segments(one_line(text), page.references):
+    for words, label in split_at_labels(one_line(text), page.references):
         if label is not None:
             retraction = page.references[label].retraction
             mark = f" **({reference_wording.RETRACTIONS[retraction.kind]})**" if retraction else ""

@@ -47,7 +47,7 @@ def literature_notices(
             "judged, so there are no scores. Similar words are not the same as similar claims."
         )
         yield Notice(kind="no_llm", text=text)
-    remote_sources = run.journal.remote_sources_searched(backends.literature.source)
+    remote_sources = run.journal.list_remote_sources_searched(backends.literature.source)
     yield from _coverage_notice(fit, remote_sources, run.journal.near_remote_papers, on_subject)
     yield from _budget(run)
     yield from _retraction(parts, references)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from assayer.errors import InputError
-from assayer.literature.paper_addresses import identifiers_in
+from assayer.literature.paper_addresses import find_identifiers
 from assayer.models import Report
 from assayer.models.sender_references import reference_of_row
 from assayer.reports.python_report import EvaluationReport, FindingKind
@@ -52,7 +52,7 @@ def draft_review(report: Report, fields: Sequence[str] = _USUAL_FORM) -> DraftRe
     missing_fields = tuple(field for field in fields if field not in content)
     if not content:
         return DraftReview(evaluation_report.title, None, missing_fields)
-    forum = reference_of_row(report.idea.source) or identifiers_in(report.idea.source).openreview or None
+    forum = reference_of_row(report.idea.source) or find_identifiers(report.idea.source).openreview or None
     return DraftReview(evaluation_report.title, {"forum": forum, "replyto": forum, "content": content}, missing_fields)
 
 

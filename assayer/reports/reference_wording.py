@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from assayer.literature.paper_identity import family_name
+from assayer.literature.paper_identity import extract_family_name
 from assayer.models import (
     Absent,
     OwnReference,
@@ -42,7 +42,7 @@ _OWN_OUTCOMES: dict[OwnReferenceOutcome, str] = {
 
 def cited_as(reference: Reference) -> str:
     """Return authors and year as a citation in running text: `Li et al., 2024`."""
-    families = [family for author in reference.authors if (family := family_name(author))]
+    families = [family for author in reference.authors if (family := extract_family_name(author))]
     authors = " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
     return f"{authors or 'unknown author'}, {year(reference)}"
 

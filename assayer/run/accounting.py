@@ -31,7 +31,7 @@ def sum_costs(calls: Iterable[CallRecord]) -> float | Absent:
     return round(sum(cost for _, cost in costs if cost is not None), 6)
 
 
-def cost_of_journal(journal: Journal) -> float | Absent:
+def sum_journal_costs(journal: Journal) -> float | Absent:
     """Return the total cost, in US dollars, of the journal's LLM requests that were not answered from the cache. Absent
     if a model's price is unknown, or if a request failed after being sent."""
     if any(faults for _, faults in journal.failed_calls):
@@ -39,7 +39,7 @@ def cost_of_journal(journal: Journal) -> float | Absent:
     return sum_costs(call for call in journal.calls if not call.cached)
 
 
-def usage(run: Run, started: Started) -> RunUsage:
+def measure_usage(run: Run, started: Started) -> RunUsage:
     paid_calls = [call for call in run.journal.calls if not call.cached]
     return RunUsage(
         started_at=started.at,
@@ -47,11 +47,11 @@ def usage(run: Run, started: Started) -> RunUsage:
         llm_requests_paid=len(paid_calls),
         llm_requests_cached=sum(call.cached for call in run.journal.calls),
         paid_usd=_compute_paid_usd(run),
-        tokens=tokens_by_task(paid_calls),
+        tokens=count_tokens_by_task(paid_calls),
     )
 
 
-def tokens_by_task(calls: Iterable[CallRecord]) -> tuple[TaskTokens, ...]:
+def count_tokens_by_task(calls: Iterable[CallRecord]) -> tuple[TaskTokens, ...]:
     """Return the tokens used by each task, sorted by prompt tokens, most first."""
     by_task = defaultdict[str, list[CallRecord]](list)
     for call in calls:

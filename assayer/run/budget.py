@@ -39,7 +39,7 @@ class Budget:
     _held_prompt_tokens: int = field(default=0, init=False)
     _queue: deque[tuple[Reservation, asyncio.Future[None]]] = field(default_factory=deque, init=False)
 
-    def admit(self) -> None:
+    def require_budget_left(self) -> None:
         """Raise BudgetExhausted if no further request is allowed."""
         if self.max_usd is not None and self.earlier_usd + self.spent_usd >= self.max_usd:
             raise BudgetExhausted(f"The budget of ${self.max_usd:.2f} for this evaluation is spent.")
@@ -55,7 +55,7 @@ class Budget:
     def try_reserve(self, reservation: Reservation) -> bool:
         """Reserve budget if enough is available now, and return whether it was. Raises BudgetExhausted if too little
         would remain even if every request in flight turned out to be free."""
-        self.admit()
+        self.require_budget_left()
         spent_usd = self.earlier_usd + self.spent_usd
         spent_tokens = self.earlier_prompt_tokens + self.spent_prompt_tokens
         usd, tokens = spent_usd + reservation.usd, spent_tokens + reservation.prompt_tokens
@@ -90,7 +90,7 @@ class Budget:
             await turn
         except asyncio.CancelledError:
             if turn.cancelled():
-                self._serve()
+                self._serve_queue()
             elif turn.exception() is None:
                 self.settle(reservation)
             raise
@@ -103,9 +103,9 @@ class Budget:
         # Reset to zero when no reservation is held, so that rounding errors do not accumulate.
         self._held_usd = self._held_usd - reservation.usd if self._reserved_calls else 0.0
         self.charge(usd, prompt_tokens)
-        self._serve()
+        self._serve_queue()
 
-    def _serve(self) -> None:
+    def _serve_queue(self) -> None:
         while self._queue:
             reservation, turn = self._queue[0]
             if not turn.done():

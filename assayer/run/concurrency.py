@@ -18,7 +18,7 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 Other = TypeVar("Other")
 
-_FATAL = (LlmRejected, LlmUnavailable, ComponentUnavailable, StorageError, ConfigurationError)
+_FATAL_ERRORS = (LlmRejected, LlmUnavailable, ComponentUnavailable, StorageError, ConfigurationError)
 """Errors that would affect every other item too."""
 
 
@@ -40,11 +40,11 @@ async def task_group() -> AsyncIterator[asyncio.TaskGroup]:
         raise errors.exceptions[0] from None
 
 
-async def gather_all(works: Iterable[Coroutine[Any, Any, Out]]) -> list[Out]:
+async def gather_all(coroutines: Iterable[Coroutine[Any, Any, Out]]) -> list[Out]:
     """Run coroutines concurrently and return their results in order. The first error cancels the others and is raised
     directly, not in an exception group."""
     async with task_group() as group:
-        tasks = [group.create_task(work) for work in works]
+        tasks = [group.create_task(coroutine) for coroutine in coroutines]
     return [task.result() for task in tasks]
 
 
@@ -55,7 +55,7 @@ async def gather_pair(first: Coroutine[Any, Any, Out], second: Coroutine[Any, An
     return first_task.result(), second_task.result()
 
 
-async def catch_failure(work: Awaitable[Out]) -> Out | Failed:
+async def catch_failure(awaitable: Awaitable[Out]) -> Out | Failed:
     """Return the awaited result or, if it failed, the failure as data.
 
     Errors that would affect every other item too are raised: cancellation, an endpoint that rejects the key or no
@@ -65,14 +65,14 @@ async def catch_failure(work: Awaitable[Out]) -> Out | Failed:
     An exhausted budget counts as the item's own failure: no more requests are sent, and earlier answers are kept. So
     does a Defect, which affects one request; the report counts and names it."""
     try:
-        return await work
-    except _FATAL:
+        return await awaitable
+    except _FATAL_ERRORS:
         raise
     except AssayerError as error:
         return Failed(error)
 
 
-async def gather_settled(items: Iterable[In], work: Callable[[In], Awaitable[Out]]) -> list[Out | Failed]:
+async def gather_settled(items: Iterable[In], process_item: Callable[[In], Awaitable[Out]]) -> list[Out | Failed]:
     """Process every item concurrently and return the results in order; `Failed` takes the place of a result that
     failed."""
-    return await gather_all(catch_failure(work(item)) for item in items)
+    return await gather_all(catch_failure(process_item(item)) for item in items)

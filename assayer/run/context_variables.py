@@ -21,7 +21,7 @@ def log_context(**ids: str) -> Iterator[None]:
         _IDS.reset(token)
 
 
-def current_log_context() -> Mapping[str, str]:
+def get_log_context() -> Mapping[str, str]:
     """Return the ids that are added to log records in this context; they never contain text from documents."""
     return _IDS.get()
 
@@ -34,7 +34,7 @@ class Urgency:
         self.urgent = urgent
         self._listeners: list[Callable[[], None]] = []
 
-    def rise(self) -> None:
+    def make_urgent(self) -> None:
         if not self.urgent:
             self.urgent = True
             for listener in tuple(self._listeners):
@@ -53,13 +53,13 @@ class Urgency:
 _URGENCY: ContextVar[Urgency | None] = ContextVar("assayer_urgency", default=None)
 
 
-def current_urgency() -> Urgency:
+def get_urgency() -> Urgency:
     return _URGENCY.get() or Urgency()
 
 
 def is_urgent() -> bool:
     """Return whether a person is waiting for the current work. Urgent work goes first in every queue."""
-    return current_urgency().urgent
+    return get_urgency().urgent
 
 
 @contextmanager

@@ -66,13 +66,13 @@ class Journal:
         if "suspected_injection" in in_record | in_text or "hidden_text" in in_record:
             self.suspicious_papers[paper.id] = " ".join(title.split())[:_MAX_TITLE_CHARS]
 
-    def record_dropped(self, what: str, reason: str, count: int = 1) -> None:
+    def record_dropped(self, item_kind: str, reason: str, count: int = 1) -> None:
         if count:
-            self._dropped_counts[what, reason] += count
+            self._dropped_counts[item_kind, reason] += count
 
-    def record_failure(self, what: str, error: AssayerError, count: int = 1) -> None:
+    def record_failure(self, item_kind: str, error: AssayerError, count: int = 1) -> None:
         """Record that an error caused `count` items to be lost."""
-        self.record_dropped(what, error.reason, count)
+        self.record_dropped(item_kind, error.reason, count)
         self.errors.append(error)
 
     def record_use(
@@ -87,11 +87,11 @@ class Journal:
         entry[1] += results
         entry[2] += cached
 
-    def record_trouble(self, source: str, operation: Operation, error: AssayerError) -> None:
+    def record_source_failure(self, source: str, operation: Operation, error: AssayerError) -> None:
         """Record a request to a source that failed."""
         self._source_failures[source, operation, error.reason] += 1
 
-    def remote_sources_searched(self, source: str) -> tuple[str, ...]:
+    def list_remote_sources_searched(self, source: str) -> tuple[str, ...]:
         """Return the names of all sources except `source` in which a search had results, sorted."""
         searched = (item for item, used in self._sources.items() if item[1] in ("search", "snippets") and used[1])
         return tuple(sorted({name for name, _ in searched} - {source}))
@@ -107,25 +107,25 @@ class Journal:
         self.prompt_digests |= other.prompt_digests
         self._dropped_counts += other._dropped_counts
 
-    def dropped(self) -> tuple[Dropped, ...]:
+    def list_dropped(self) -> tuple[Dropped, ...]:
         dropped = self._dropped_counts + Counter(("full text", reason) for reason in self._missing_full_texts.values())
         return tuple(
             Dropped(item_kind=what, count=count, reason=reason) for (what, reason), count in sorted(dropped.items())
         )
 
-    def sources(self) -> tuple[SourceUse, ...]:
+    def list_source_uses(self) -> tuple[SourceUse, ...]:
         return tuple(
             SourceUse(source=source, operation=operation, requests=requests, results=results, cached=cached)
             for (source, operation), (requests, results, cached) in sorted(self._sources.items())
         )
 
-    def source_failures(self) -> tuple[SourceFailure, ...]:
+    def list_source_failures(self) -> tuple[SourceFailure, ...]:
         return tuple(
             SourceFailure(source=source, operation=operation, reason=reason, requests=requests)
             for (source, operation, reason), requests in sorted(self._source_failures.items())
         )
 
-    def faults(self) -> tuple[FaultCount, ...]:
+    def list_faults(self) -> tuple[FaultCount, ...]:
         answered = [(call.task, fault, 1) for call in self.calls for fault in call.faults]
         lost = [(task, fault, 0) for task, faults in self.failed_calls for fault in faults]
         occurred: Counter[tuple[str, FaultKind]] = Counter()
@@ -142,7 +142,7 @@ class Journal:
             for (task, kind), count in sorted(occurred.items())
         )
 
-    def prompts(self) -> tuple[PromptVersion, ...]:
+    def list_prompts(self) -> tuple[PromptVersion, ...]:
         versions = sorted({(call.task, call.version) for call in self.calls})
         return tuple(
             PromptVersion(task=task, version=version, digest=self.prompt_digests.get(task, ""))

@@ -36,14 +36,14 @@ class Run:
     """Check of the idea's own references, which runs alongside the method; the report waits for it."""
 
     def keep_successes(
-        self, outcomes: Sequence[Out | Failed], what: str, sizes: Sequence[int] | None = None
+        self, outcomes: Sequence[Out | Failed], item_kind: str, sizes: Sequence[int] | None = None
     ) -> list[Out]:
         """Return the successful outcomes, and record the failed ones as dropped, with their reasons. `sizes` gives the
         number of items that each outcome represents, if more than one."""
         kept = []
         for outcome, size in zip(outcomes, sizes or [1] * len(outcomes), strict=True):
             if isinstance(outcome, Failed):
-                self.journal.record_failure(what, outcome.error, size)
+                self.journal.record_failure(item_kind, outcome.error, size)
             else:
                 kept.append(outcome)
         return kept

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from assayer.blinding.blind import blind_idea
 from assayer.errors import InputError
-from assayer.literature.paper_identity import family_name
+from assayer.literature.paper_identity import extract_family_name
 from assayer.models import Frozen
 from benchmarks.measuring import build_parser, format_heading
 from workers.documents.idea_reader import read_ideas
@@ -83,7 +83,7 @@ def _find_survivor(name: str, text: str) -> str:
     """Return the words around the first place at which the name survives, or an empty string."""
     given_name = re.escape(name.split(maxsplit=1)[0].rstrip("."))
     initial = f"(?:{given_name}|{name[0]}\\.)"
-    last = re.escape(family_name(name))
+    last = re.escape(extract_family_name(name))
     pattern = rf"\b{initial}[\s,.-]{{1,3}}(?:[\w.-]{{1,15}}\s){{0,3}}{last}\b|\b{last},? {initial}"
     if match := re.search(pattern, text):
         return _get_context(text, match)

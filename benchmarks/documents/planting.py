@@ -5,7 +5,7 @@ import re
 import textwrap
 from typing import NamedTuple
 
-from assayer.literature.paper_identity import family_name
+from assayer.literature.paper_identity import extract_family_name
 from assayer.models import CitedWork, Idea
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.entry_shape import strip_mark
@@ -84,7 +84,7 @@ def _add_entry(
 def _invent_entry(model: CitedWork, title: str, rng: random.Random) -> str:
     entry = ADDRESS.sub("", strip_mark(model.raw)).replace(model.title, title, 1).rstrip(" ,.;:") + "."
     for author in model.authors:
-        entry = entry.replace(family_name(author), rng.choice(_FAMILIES), 1)
+        entry = entry.replace(extract_family_name(author), rng.choice(_FAMILIES), 1)
     return entry
 
 

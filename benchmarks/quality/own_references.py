@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from scipy.stats import binomtest
 
-from assayer.literature.paper_identity import family_name, title_key
+from assayer.literature.paper_identity import build_title_key, extract_family_name
 from assayer.llm import NoLlm
 from assayer.models import CitedWork, EvaluationId, OwnReferences, Paper, PaperId
 from assayer.own_references.check import check_own_references
@@ -83,12 +83,12 @@ async def _compare_readers() -> list[str]:
 
 def pair_by_title(ours: Sequence[CitedWork], theirs: Sequence[CitedWork]) -> list[tuple[CitedWork, CitedWork]]:
     """Return pairs of entries from two readers with the same title."""
-    by_title = {title_key(work.title): work for work in theirs if work.title}
-    return [(work, by_title[key]) for work in ours if (key := title_key(work.title)) in by_title]
+    by_title = {build_title_key(work.title): work for work in theirs if work.title}
+    return [(work, by_title[key]) for work in ours if (key := build_title_key(work.title)) in by_title]
 
 
 def _get_first_author(work: CitedWork) -> str:
-    return title_key(family_name(work.authors[0])) if work.authors else ""
+    return build_title_key(extract_family_name(work.authors[0])) if work.authors else ""
 
 
 def _convert_to_paper(number: int, work: CitedWork) -> Paper:
@@ -127,9 +127,9 @@ async def _check_references(proposal: Proposal, corpus: Corpus, run: Run) -> Own
 def _judge(proposal: Proposal, references: OwnReferences) -> Iterator[JudgedEntry]:
     """Yield a judgement of each planted entry, from the entry at its position if that contains the title, else from any
     entry that does."""
-    entries_by_title = [(title_key(entry.text), entry) for entry in references.entries]
+    entries_by_title = [(build_title_key(entry.text), entry) for entry in references.entries]
     for position, planted in enumerate(proposal.entries):
-        key = title_key(planted.work.title)
+        key = build_title_key(planted.work.title)
         entry = next(
             (entry for text, entry in [*entries_by_title[position : position + 1], *entries_by_title] if key in text),
             None,

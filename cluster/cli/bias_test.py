@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 from rich.markup import escape
 
-from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, bias_test_report
+from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, build_bias_test_report
 from assayer.bias_test.variants import (
     ATTRIBUTES,
     PERSUASION,
@@ -184,7 +184,7 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
     ]
     if all(item.report is None for item in evaluated):
         return _BiasTestOutcome(None, problems, stopped)
-    return _BiasTestOutcome(bias_test_report(plan, evaluated), problems, stopped)
+    return _BiasTestOutcome(build_bias_test_report(plan, evaluated), problems, stopped)
 
 
 def _variants(idea: Idea, number: int, plan: BiasTestPlan) -> list[Variant]:

@@ -11,7 +11,7 @@ from lxml import etree
 from pydantic import ValidationError
 
 from assayer.errors import InputError, Unreadable
-from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.literature.paper_identity import find_doi, parse_arxiv_id
 from assayer.text.sanitise import clean_text
 from cluster.whole_files import open_whole_file
 from index.records.paper_record import PaperRecord, describe_first_problem
@@ -133,4 +133,4 @@ def _day(root: etree._Element) -> str | None:
 
 def _identifiers(root: etree._Element) -> dict[str, str]:
     values = {item.get("type", "").casefold(): _text(item) for item in root.iterfind(f"{_SOURCE}/t:idno", _TEI)}
-    return {"doi": doi(values.get("doi", "")), "arxiv": arxiv_id(values.get("arxiv", ""))}
+    return {"doi": find_doi(values.get("doi", "")), "arxiv": parse_arxiv_id(values.get("arxiv", ""))}

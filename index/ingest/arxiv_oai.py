@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from lxml import etree
 
 from assayer.errors import SourceMalformed, SourceRefused
-from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.literature.paper_identity import find_doi, parse_arxiv_id
 from assayer.literature.withdrawals import says_withdrawn
 from index.ingest.harvest_days import DaySpan
 from index.ingest.pipeline import Ingest, ReportProgress
@@ -168,7 +168,7 @@ def _root(body: bytes) -> etree._Element:
 
 def _entry(record: etree._Element) -> OaiRecord:
     header = record.find(f"{_OAI}header")
-    name = arxiv_id((header.findtext(f"{_OAI}identifier") or "").rsplit(":", 1)[-1]) if header is not None else ""
+    name = parse_arxiv_id((header.findtext(f"{_OAI}identifier") or "").rsplit(":", 1)[-1]) if header is not None else ""
     if not name:
         return OaiRecord("id is missing", False, 0)
     if header is not None and header.get("status") == "deleted":
@@ -192,7 +192,7 @@ def _paper(name: str, metadata: etree._Element) -> OaiRecord:
         parse_day(words("created")),
         words("journal-ref"),
         f"https://arxiv.org/abs/{name}",
-        identifiers=IdentifierRow(doi=doi(words("doi").split(" ")[0]), arxiv=name),
+        identifiers=IdentifierRow(doi=find_doi(words("doi").split(" ")[0]), arxiv=name),
         fields=words("categories").split(),
         retracted=says_withdrawn(words("comments"), abstract),
     )

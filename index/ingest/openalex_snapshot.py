@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from assayer.errors import InputError, SourceMalformed, SourceRefused
-from assayer.literature.openalex_fields import abstract_from_index, work_id, work_identifiers
+from assayer.literature.openalex_fields import collect_work_identifiers, parse_work_id, rebuild_abstract
 from index.ingest.record_rows import (
     IdentifierRow,
     RecordRow,
@@ -114,13 +114,13 @@ def openalex_paper_id(work: str) -> str:
 
 
 def work_row(data: Mapping[str, Any]) -> RecordRow | str:
-    work = work_id(convert_to_text(data.get("id")))
+    work = parse_work_id(convert_to_text(data.get("id")))
     if not work:
         return "id is missing"
     if data.get("is_xpac") is True:
         return "belongs to the expansion pack (is_xpac)"
     title = convert_to_text(data.get("title")) or convert_to_text(data.get("display_name"))
-    abstract = abstract_from_index(data.get("abstract_inverted_index"))
+    abstract = rebuild_abstract(data.get("abstract_inverted_index"))
     if not title.strip() or not abstract:
         return "title is missing" if not title.strip() else "abstract is missing"
     primary_location = _object(data.get("primary_location"))
@@ -143,7 +143,7 @@ def work_row(data: Mapping[str, Any]) -> RecordRow | str:
 
 
 def _references(data: Mapping[str, Any]) -> list[str] | None:
-    work_ids = (work_id(convert_to_text(item)) for item in convert_to_list(data.get("referenced_works")))
+    work_ids = (parse_work_id(convert_to_text(item)) for item in convert_to_list(data.get("referenced_works")))
     return [openalex_paper_id(work) for work in work_ids if work] or None
 
 
@@ -151,7 +151,7 @@ def read_merged_ids(lines: Iterable[str]) -> Iterator[str]:
     """Yield the ids of works that were merged into others, from the legacy snapshot's CSV lines
     `merge_date,id,merge_into_id`. Raises csv.Error if a line is malformed."""
     for row in csv.DictReader(lines):
-        if work := work_id(convert_to_text(row.get("id"))):
+        if work := parse_work_id(convert_to_text(row.get("id"))):
             yield openalex_paper_id(work)
 
 
@@ -187,7 +187,7 @@ def _identifiers(data: Mapping[str, Any], work: str) -> IdentifierRow:
     addresses = (convert_to_link(place.get(name)) for place in places for name in ("landing_page_url", "pdf_url"))
     ids = _object(data.get("ids"))
     pmid, pmcid = convert_to_text(ids.get("pmid")), convert_to_text(ids.get("pmcid"))
-    identifiers = work_identifiers(
+    identifiers = collect_work_identifiers(
         work, convert_to_text(data.get("doi")), pmid, pmcid, filter(None, dict.fromkeys(addresses))
     )
     return IdentifierRow(**identifiers.model_dump())

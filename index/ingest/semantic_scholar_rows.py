@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic_core import from_json
 
-from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.literature.paper_identity import find_doi, parse_arxiv_id
 from index.ingest.record_rows import (
     IdentifierRow,
     SectionRow,
@@ -118,8 +118,8 @@ def _identifiers(identifiers: Any, url: str) -> IdentifierRow:
     sha = url.rstrip("/").rsplit("/", 1)[-1]
     pmc = convert_to_text(ids.get("PubMedCentral")).removeprefix("PMC")
     return IdentifierRow(
-        doi=doi(convert_to_text(ids.get("DOI"))),
-        arxiv=arxiv_id(convert_to_text(ids.get("ArXiv"))),
+        doi=find_doi(convert_to_text(ids.get("DOI"))),
+        arxiv=parse_arxiv_id(convert_to_text(ids.get("ArXiv"))),
         s2=sha if _SHA.fullmatch(sha) else "",
         pubmed=convert_to_text(ids.get("PubMed")),
         pmc=f"PMC{pmc}" if pmc else "",

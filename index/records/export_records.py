@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.literature.paper_identity import find_doi, parse_arxiv_id
 from assayer.literature.withdrawals import says_withdrawn
 from assayer.reference_lists.bibtex import parse_bibtex_names
 from assayer.text.markup import strip_markup
@@ -85,13 +85,13 @@ def _kaggle_arxiv(data: Mapping[str, Any]) -> dict[str, Any]:
     versions = _list(data.get("versions"))
     created_text = _text(versions[0].get("created")) if versions and isinstance(versions[0], dict) else ""
     return {
-        "id": f"arxiv:{arxiv_id(name) or name}" if name else "",
+        "id": f"arxiv:{parse_arxiv_id(name) or name}" if name else "",
         "title": title,
         "abstract": abstract,
         "authors": [strip_tex(author) for author in author_names] or _split_names(data.get("authors")),
         "publication_date": _mail_date(created_text) or data.get("update_date"),
         "venue": data.get("journal-ref"),
-        "url": f"https://arxiv.org/abs/{name}" if arxiv_id(name) else "",
+        "url": f"https://arxiv.org/abs/{name}" if parse_arxiv_id(name) else "",
         "identifiers": {"arxiv": name, "doi": _text(data.get("doi")).split(" ")[0]},
         "fields": _text(data.get("categories")).split(),
         "retracted": says_withdrawn(_text(data.get("comments")), abstract),
@@ -126,7 +126,7 @@ def _semantic_scholar(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _crossref(data: Mapping[str, Any]) -> dict[str, Any]:
-    name = doi(_text(data.get("DOI")))
+    name = find_doi(_text(data.get("DOI")))
     title, subtitle = (strip_markup(_get_first(data.get(field))) for field in ("title", "subtitle"))
     if subtitle and not title.casefold().endswith(subtitle.casefold()):
         title = f"{title}: {subtitle}"

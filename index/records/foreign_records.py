@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from assayer.literature.paper_identity import doi
+from assayer.literature.paper_identity import find_doi
 from assayer.text.markup import strip_markup
 
 _WRAPPERS = ("metadata", "attributes", "info", "data", "bib")
@@ -36,7 +36,7 @@ def convert_generic_record(data: Mapping[str, Any]) -> dict[str, Any]:
     omitted."""
     inner = next((part for name in _WRAPPERS if isinstance(part := data.get(name), dict)), {})
     fields = {_normalise(str(name)): value for name, value in {**inner, **data}.items()}
-    name = doi(next(_texts(fields, ("doi", "rel_doi")), ""))
+    name = find_doi(next(_texts(fields, ("doi", "rel_doi")), ""))
     date = next((match[0] for text in _texts(fields, _DATE) if (match := _DATE_FORM.match(text))), None)
     values = {
         "id": next((re.sub(r"\s+", "_", text) for text in _texts(fields, _IDS)), None),

@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.literature.paper_identity import find_doi, parse_arxiv_id
 from assayer.models import Identifiers, retraction_in_title
 from assayer.text.markup import strip_markup
 from assayer.text.sanitise import clean_text
@@ -84,9 +84,9 @@ def _identifier(space: str, value: Any) -> str:
     string."""
     text = str(value).strip() if isinstance(value, str | int) else ""
     if space == "doi":
-        return doi(text)
+        return find_doi(text)
     if space == "arxiv":
-        return arxiv_id(text)
+        return parse_arxiv_id(text)
     name = text.rstrip("/").rsplit("/", 1)[-1] if "://" in text else text
     return name if _ID.fullmatch(name) and name.isprintable() else ""
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.literature.paper_identity import arxiv_id, title_key
+from assayer.literature.paper_identity import build_title_key, parse_arxiv_id
 from index.hashing import hash64
 from index.records.paper_record import CitedInText
 from index.segments.hashed_rows import RowFiles
@@ -29,7 +29,7 @@ def keys_of_work(work: CitedInText) -> NDArray[np.uint64]:
     """Return an array of six keys, most reliable first: corpus id, DOI, arXiv id, and the title with three years. These
     are the work's year, the year before and the year after, because a preprint and its publication are often a year
     apart. Missing keys are `NO_KEY`."""
-    arxiv = work.arxiv or arxiv_id(work.doi)
+    arxiv = work.arxiv or parse_arxiv_id(work.doi)
     years = () if work.year is None else (work.year, work.year - 1, work.year + 1)
     titles = [_title_key(work.title, year) for year in years] or [""] * 3
     names = [work.id, _doi_key(work.doi), _arxiv_key(arxiv), *titles]
@@ -39,7 +39,7 @@ def keys_of_work(work: CitedInText) -> NDArray[np.uint64]:
 def _keys_of_paper(columns: Mapping[str, Any]) -> list[str]:
     day, identifiers = columns["publication_date"], columns["identifiers"] or {}
     name = identifiers.get("doi") or ""
-    arxiv = identifiers.get("arxiv") or arxiv_id(name)
+    arxiv = identifiers.get("arxiv") or parse_arxiv_id(name)
     title = _title_key(columns["title"], day.year) if day else ""
     return [key for key in (_doi_key(name), _arxiv_key(arxiv), title) if key]
 
@@ -53,7 +53,7 @@ def _arxiv_key(name: str) -> str:
 
 
 def _title_key(title: str, year: int) -> str:
-    letters = title_key(title)
+    letters = build_title_key(title)
     return f"title {year} {letters}" if len(letters) >= _MIN_TITLE_LETTERS else ""
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from assayer.citing.labels import point_labels, segments
+from assayer.citing.labels import find_point_labels, split_at_labels
 from assayer.models import Assessment, Citation, ClaimSupport, Label, Part, Point, Reference, Report, Score, Summary
 from assayer.reports import citation_wording, reference_wording
 from assayer.reports.escaping import web_url
@@ -82,9 +82,9 @@ class _ClaimNumbering:
         number = len(self.claims) + 1
         quotes = [words for citation in point.citations if citation.quote for words in _list_quotes(citation)]
         labels = tuple(
-            dict.fromkeys(point_label for point_label in point_labels(point) if point_label in self._known_labels)
+            dict.fromkeys(point_label for point_label in find_point_labels(point) if point_label in self._known_labels)
         )
-        words = tuple(segments(point.text, self._known_labels))
+        words = tuple(split_at_labels(point.text, self._known_labels))
         claim = NumberedClaim(
             number=number,
             pointer=pointer,

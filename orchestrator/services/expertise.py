@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from assayer.errors import InputError
-from assayer.literature.paper_identity import title_key
+from assayer.literature.paper_identity import build_title_key
 from assayer.models import OPEN, CitedWork, Hit
 from assayer.own_references.matching import find_best_match, remove_identifiers
 from assayer.ports import Literature
@@ -67,7 +67,7 @@ def remove_duplicate_papers(papers: Iterable[ReviewerPaper]) -> list[ReviewerPap
     """Remove papers with duplicate titles, preferring those that a person listed."""
     papers_by_title: dict[str, ReviewerPaper] = {}
     for paper in papers:
-        earlier_paper = papers_by_title.get(key := title_key(paper.title))
+        earlier_paper = papers_by_title.get(key := build_title_key(paper.title))
         if earlier_paper is None or (paper.listed_by_person and not earlier_paper.listed_by_person):
             papers_by_title[key] = paper
     return list(papers_by_title.values())

@@ -109,7 +109,7 @@ async def test_later_runs_reuse_downloads_and_parse_results(bench: Bench, most: 
     assert bench.world.read_stats("files").requests == files.requests
     asked = sum(bench.world.read_stats(grobid).requests for grobid in GROBIDS) - read
     assert asked == 1  # the version
-    assert all(use.cached == use.requests for use in run.journal.sources())
+    assert all(use.cached == use.requests for use in run.journal.list_source_uses())
 
 
 async def test_damaged_stored_pdf_is_downloaded_again_and_parsed(bench: Bench) -> None:
@@ -195,10 +195,10 @@ async def test_local_texts_are_preferred_and_all_sources_are_journalled(bench: B
         answers = await service.for_run(run, [LocalFullTexts("corpus", Corpus())]).get([*papers, unknown], OPEN)
     assert [text.parser for text in texts(answers)] == ["corpus", "grobid", "grobid"]
     assert reason(answers, "unknown") == "no free copy is known"
-    uses = {use.source: (use.requests, use.results) for use in run.journal.sources()}
+    uses = {use.source: (use.requests, use.results) for use in run.journal.list_source_uses()}
     assert uses.pop("corpus") == (4, 1)
     assert sum(results for _, results in uses.values()) == 2
-    assert run.journal.source_failures() == ()
+    assert run.journal.list_source_failures() == ()
 
 
 async def test_locator_is_asked_only_for_papers_without_working_address(bench: Bench) -> None:
@@ -243,7 +243,7 @@ async def test_hostile_documents_end_in_typed_cached_failures(bench: Bench, grob
         "noise": "a document could not be parsed (damaged)",
         "scan": "a document could not be parsed (no text)",
     }
-    assert sum(failure.requests for failure in run.journal.source_failures()) == len(HOSTILE)
+    assert sum(failure.requests for failure in run.journal.list_source_failures()) == len(HOSTILE)
     causes = ("encrypted", "damaged", "no_pages", "no_text", "broken_parser")
     measured = [{"parser": "pypdfium2", "cause": cause} for cause in causes]
     assert all(REGISTRY.get_sample_value("assayer_full_text_parse_failures_total", labels) for labels in measured)

@@ -37,7 +37,7 @@ async def test_remaining_unknown_citations_are_redacted_and_counted() -> None:
         assert len(llm.requests) == 3
     assert [value.remark for value in values] == ["It holds.", "It holds."]
     for run in runs:
-        (dropped,) = run.journal.dropped()
+        (dropped,) = run.journal.list_dropped()
         assert (dropped.item_kind, dropped.count, dropped.reason) == ("sentence", 1, REDACTED_REASON)
     assert [call.cached for run in runs for call in run.journal.calls] == [False, True]
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel
 
-from assayer.citing.labels import marker
+from assayer.citing.labels import build_marker
 from assayer.cutoff import keep_within_window
 from assayer.errors import SourceUnavailable
 from assayer.ideas.parsing import parse_idea
@@ -231,7 +231,7 @@ class TwinBoard:
 
     async def deliberate(self, pack: EvidencePack) -> BoardResult:
         self.packs.append(pack)
-        citation = "".join(f"[{marker(item.paper.id)}]" for item in pack.before_cutoff[:1])
+        citation = "".join(f"[{build_marker(item.paper.id)}]" for item in pack.before_cutoff[:1])
         point = Point(kind="strength", text=f"Quotes can be checked {citation}.")
         part = Part(
             name="novelty",

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from assayer.citing.answer_texts import REDACTED, QuestionTexts, TextRole, text_fields
+from assayer.citing.answer_texts import REDACTED, QuestionTexts, TextRole, find_text_fields
 from assayer.llm import Task
 from assayer.methods.innoeval.schemas import ReviewClaim
 from assayer.methods.scholareval import tasks as scholareval
@@ -83,7 +83,9 @@ EXEMPT |= {f"{name}_brief": EXEMPT[name] for name in ("review.referee", "review.
 
 def test_every_text_of_every_task_is_checked_or_exempt_by_name() -> None:
     exempt = {
-        name: {path: role for path, role in text_fields(task.output).items() if role not in (*CHECKED, TextRole.LABEL)}
+        name: {
+            path: role for path, role in find_text_fields(task.output).items() if role not in (*CHECKED, TextRole.LABEL)
+        }
         for name, task in all_tasks().items()
     }
     assert {name: fields for name, fields in exempt.items() if fields} == EXEMPT
@@ -118,7 +120,7 @@ def _with_text(task: Task[Any, Any], honest: BaseModel, path: str, text: str) ->
 def test_foreign_citation_in_any_text_is_reported_and_redacted(
     task: Task[Any, Any], question: BaseModel, data: st.DataObject
 ) -> None:
-    paths = [path for path, role in text_fields(task.output).items() if role in CHECKED]
+    paths = [path for path, role in find_text_fields(task.output).items() if role in CHECKED]
     if not paths:
         return
     form: CitationForm = data.draw(st.sampled_from(FORMS))

@@ -10,9 +10,15 @@ import pytest
 from scipy import stats
 
 from assayer.bias_test.authors import ORIGINS
-from assayer.bias_test.differences import mean_interval, score_differences
-from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, bias_test_report
-from assayer.bias_test.variants import ATTRIBUTES, Contrast, build_variants, contrasts, repeat_reference
+from assayer.bias_test.differences import compute_mean_interval, measure_score_differences
+from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, build_bias_test_report
+from assayer.bias_test.variants import (
+    ATTRIBUTES,
+    Contrast,
+    build_variants,
+    list_contrasts,
+    repeat_reference,
+)
 from assayer.blinding.blind import blind_idea
 from assayer.ideas.parsing import idea_of_sections, parse_idea
 from assayer.models import (
@@ -49,8 +55,8 @@ def evaluation(idea: str, variant: str, value: float | None) -> BiasTestEvaluati
 def test_variant_names_are_unique_and_cover_every_contrast() -> None:
     names = [variant.name for variant in build_variants(IDEA, 0, ATTRIBUTES)]
     assert len(names) == len(set(names)) == 17
-    for contrast in contrasts(ATTRIBUTES):
-        assert {*contrast.these, *contrast.those} <= set(names)
+    for contrast in list_contrasts(ATTRIBUTES):
+        assert {*contrast.compared_variants, *contrast.baseline_variants} <= set(names)
 
 
 PARAGRAPH = " ".join(PROPOSAL.split("\n\n")[2:3] + PROPOSAL.split("\n\n")[4:5])
@@ -124,7 +130,7 @@ def test_score_differences_are_paired_per_idea_and_exclude_missing_scores() -> N
         for idea, values in pairs.items()
         for variant, value in zip(("reference", "x"), values, strict=True)
     ]
-    (found,) = score_differences(evaluations, [Contrast("institution", "x against y", ("x",), ("reference",))])
+    (found,) = measure_score_differences(evaluations, [Contrast("institution", "x against y", ("x",), ("reference",))])
     assert (found.ideas, found.missing, found.mean, found.largest) == (2, 1, 0.75, 1.0)
     assert found.interval == Absent(reason="an interval needs 6 ideas with this score; there are 2.")
 
@@ -132,10 +138,10 @@ def test_score_differences_are_paired_per_idea_and_exclude_missing_scores() -> N
 def test_confidence_interval_matches_students_t() -> None:
     differences = np.array([0.1, 0.4, -0.2, 0.3, 0.5, 0.1, 0.0])
     expected = stats.ttest_1samp(differences, 0.0).confidence_interval(0.95)
-    found = mean_interval(differences)
+    found = compute_mean_interval(differences)
     assert isinstance(found, MeanInterval)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
-    assert isinstance(mean_interval(np.full(9, 0.25)), Absent)
+    assert isinstance(compute_mean_interval(np.full(9, 0.25)), Absent)
 
 
 @pytest.mark.parametrize("ideas", [6, 10, 15, 30])
@@ -143,7 +149,7 @@ def test_confidence_interval_matches_students_t() -> None:
 def test_confidence_intervals_have_expected_coverage(kind: str, least: float, ideas: int) -> None:
     draws = np.random.default_rng(ideas)
     samples = draws.normal(0.3, 1.0, (2_000, ideas)) if kind == "normal" else draws.exponential(0.3, (2_000, ideas))
-    intervals = [sample for sample in map(mean_interval, samples) if isinstance(sample, MeanInterval)]
+    intervals = [sample for sample in map(compute_mean_interval, samples) if isinstance(sample, MeanInterval)]
     covered = sum(interval.low <= 0.3 <= interval.high for interval in intervals) / len(samples)
     assert least <= covered <= 0.97
 
@@ -163,7 +169,7 @@ def judged(
 
     reference, *others = build_variants(IDEA, 0, attributes)
     variants = [reference, *others, *repeat_reference(reference, repeats)]
-    return bias_test_report(
+    return build_bias_test_report(
         plan, [EvaluatedVariant(IDEA, variant, report(scores.get(variant.name, 5.0))) for variant in variants]
     )
 
@@ -217,7 +223,7 @@ def test_failed_variant_is_not_counted_as_lost_score() -> None:
         EvaluatedVariant(IDEA, reference, full_report()),
         EvaluatedVariant(IDEA, professor, None, "The endpoint is down."),
     ]
-    finding = BiasTestPage(bias_test_report(plan, evaluated)).finding
+    finding = BiasTestPage(build_bias_test_report(plan, evaluated)).finding
     assert finding.headline == "No score could be compared, so the effect of seniority is unknown."
     assert "1 evaluation produced no report and could not be compared." in finding.remarks
 
@@ -229,7 +235,7 @@ def test_planted_words_match_case_insensitively_as_whole_words() -> None:
     card = full_report().idea.model_copy(update={"title": "Quote", "text": "A FULL PROFESSOR who walshes."})
     report = full_report().model_copy(update={"idea": card})
     bare = reference._replace(idea=IDEA)
-    bias_test = bias_test_report(
+    bias_test = build_bias_test_report(
         plan, [EvaluatedVariant(IDEA, bare, report), EvaluatedVariant(IDEA, professor._replace(idea=IDEA), report)]
     )
     assert bias_test.inserted_words.examples == ("Full professor",)
@@ -249,7 +255,7 @@ def two_ideas_tested(shift: float) -> BiasTestReport:
         parts = (first.model_copy(update={"score": score}), *rest)
         return base.model_copy(update={"parts": parts, "idea": card})
 
-    return bias_test_report(
+    return build_bias_test_report(
         plan,
         [
             EvaluatedVariant(
@@ -290,7 +296,7 @@ def test_incomplete_report_has_absent_scores_with_reason_in_bias_test() -> None:
     assert incomplete.release is not None
     assert incomplete.release.state == "incomplete"
     (reference, professor) = build_variants(IDEA, 0, ["seniority"])
-    bias_test = bias_test_report(
+    bias_test = build_bias_test_report(
         plan, [EvaluatedVariant(IDEA, reference, report), EvaluatedVariant(IDEA, professor, incomplete)]
     )
     before, after = bias_test.results[0].scores, bias_test.results[1].scores

@@ -99,7 +99,7 @@ class Broken(ByLength):
 async def test_failed_reranking_keeps_order_and_evaluation_completes() -> None:
     papers, journal = corpus_papers()[:5], Journal()
     assert await rerank(Broken(), "compare", papers, journal) == [paper.id for paper in papers]
-    assert [(item.item_kind, item.count) for item in journal.dropped()] == [("reranking of papers", 1)]
+    assert [(item.item_kind, item.count) for item in journal.list_dropped()] == [("reranking of papers", 1)]
     backends, _ = twin_backends()
 
     class AlwaysBroken(Broken):

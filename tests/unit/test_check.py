@@ -6,7 +6,7 @@ from assayer.citing.evidence import Evidence
 from assayer.methods.check import CheckOptions
 from assayer.methods.check.named_passages import comparisons, limitations
 from assayer.models import Absent, EvidenceReport, FullText, PaperId, ReleaseMinima, Report, Section
-from assayer.plan_review.checklist import reliable_gaps
+from assayer.plan_review.checklist import find_reliable_gaps
 from assayer.reports.html import as_html
 from assayer.reports.markdown import MAX_WORDS, as_markdown
 from assayer.reports.release import measure_release
@@ -89,7 +89,7 @@ async def test_checklist_gaps_are_listed_only_when_requested() -> None:
 
 @pytest.mark.parametrize("item", ["sample_size", "comparator", "ethics", "measure"])
 def test_unreliable_checklist_items_are_never_listed(item: str) -> None:
-    rows = reliable_gaps("We train a model and test it on people and their data. " * 8)
+    rows = find_reliable_gaps("We train a model and test it on people and their data. " * 8)
     assert not isinstance(rows, Absent)
     assert rows
     assert item not in {row.item for row in rows}

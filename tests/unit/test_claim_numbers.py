@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.citing.claim_numbers import KnownNumbers, numbers_in
+from assayer.citing.claim_numbers import KnownNumbers, collect_numbers
 from assayer.models import PaperId
 
 A, B = PaperId("a"), PaperId("b")
 
 
 def missing(claim: str, text: str, idea: str = "") -> tuple[str, ...]:
-    return KnownNumbers(numbers_in(idea), {A: numbers_in(text)}).find_missing(claim, [A])
+    return KnownNumbers(collect_numbers(idea), {A: collect_numbers(text)}).find_missing(claim, [A])
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,9 @@ def test_number_missing_from_source_is_reported_as_written(claim: str, text: str
 
 
 def test_numbers_of_the_idea_and_of_every_cited_paper_are_known() -> None:
-    known = KnownNumbers(numbers_in("40 raters"), {A: numbers_in("50 raters"), B: numbers_in("60 raters")})
+    known = KnownNumbers(
+        collect_numbers("40 raters"), {A: collect_numbers("50 raters"), B: collect_numbers("60 raters")}
+    )
     assert known.find_missing("40, 50 and 60 raters", [A, B]) == ()
     assert known.find_missing("40, 50 and 60 raters", [A]) == ("60",)
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 from pydantic import BaseModel
 
-from assayer.citing.excerpts import excerpt, join_excerpts
-from assayer.citing.labels import marker
+from assayer.citing.excerpts import cut_excerpt, join_excerpts
+from assayer.citing.labels import build_marker
 from assayer.claim_support.checking import CheckedClaims, check_claims
 from assayer.claim_support.schemas import SupportAnswer, SupportQuestion, SupportVerdict
 from assayer.claim_support.task import SUPPORT
@@ -30,10 +30,10 @@ PAPERS = {A: _paper(A), B: _paper(B)}
 
 
 def _cite(paper: PaperId, quote: str | None) -> Citation:
-    return Citation(label=marker(paper), quote=quote, quote_state="verified" if quote else "none")
+    return Citation(label=build_marker(paper), quote=quote, quote_state="verified" if quote else "none")
 
 
-def _point(text: str = f"Rehearsal helps [{marker(A)}].", *citations: Citation) -> Point:
+def _point(text: str = f"Rehearsal helps [{build_marker(A)}].", *citations: Citation) -> Point:
     return Point(kind="strength", text=text, citations=citations or (_cite(A, HALVED),))
 
 
@@ -75,7 +75,7 @@ async def test_support_outcome_is_recorded_on_citation(outcome: str) -> None:
 
 async def test_model_sees_source_placeholders_instead_of_paper_markers() -> None:
     llm = _llm()
-    text = f"Rehearsal helps [{marker(A)}] but not with images [{marker(B)}]."
+    text = f"Rehearsal helps [{build_marker(A)}] but not with images [{build_marker(B)}]."
     await _checked(llm, _point(text, _cite(A, HALVED), _cite(B, NO_GAIN)))
     ((_, question),) = llm.asked
     assert isinstance(question, SupportQuestion)
@@ -111,7 +111,7 @@ async def test_repeated_point_is_checked_once_and_marked_everywhere() -> None:
 
 async def test_claims_without_verified_quotes_are_not_checked() -> None:
     llm = _llm()
-    lost = Citation(label=marker(A), quote="invented words", quote_state="not_found")
+    lost = Citation(label=build_marker(A), quote="invented words", quote_state="not_found")
     point = _point("A claim.", lost, _cite(B, None))
     checked = await _checked(llm, point)
     assert (llm.asked, checked.counts) == ([], None)
@@ -125,7 +125,7 @@ async def test_failed_check_leaves_claims_unchecked_with_reason() -> None:
     assert checked.write_into(_point()).citations[0].support == Absent(reason=f"{error.reason}.")
     assert checked.counts
     assert checked.counts.unchecked == 1
-    assert [(item.item_kind, item.count) for item in run.journal.dropped()] == [("support check of a claim", 1)]
+    assert [(item.item_kind, item.count) for item in run.journal.list_dropped()] == [("support check of a claim", 1)]
 
 
 async def test_verdict_based_on_words_missing_from_quote_is_discarded() -> None:
@@ -149,7 +149,7 @@ CHINESE = "我们发现重复训练在所有数据流上将遗忘减少了一半
 )
 async def test_verdict_may_rely_on_partial_passage_in_text_without_spaces(carried: str, rests: bool) -> None:
     support = await _support_of(
-        _llm("supports", carried=carried), _point(f"Rehearsal helps [{marker(A)}].", _cite(A, CHINESE))
+        _llm("supports", carried=carried), _point(f"Rehearsal helps [{build_marker(A)}].", _cite(A, CHINESE))
     )
     assert isinstance(support, ClaimSupport) == rests
 
@@ -162,7 +162,7 @@ def _of_two_findings() -> Point:
     citation = _cite(A, HALVED).model_copy(
         update={"further": (FurtherQuote(quote=COST, place="abstract"), FurtherQuote(quote=ASIDE))}
     )
-    return _point(f"Rehearsal halved forgetting at 38 percent more training time [{marker(A)}].", citation)
+    return _point(f"Rehearsal halved forgetting at 38 percent more training time [{build_marker(A)}].", citation)
 
 
 async def test_quotes_from_the_same_paper_are_checked_together() -> None:
@@ -215,8 +215,8 @@ async def test_claim_that_asserts_nothing_about_paper_is_left_unrated() -> None:
 
 async def test_passages_shared_by_several_claims_are_sent_once() -> None:
     llm = _llm()
-    other = _point(f"Replay is compared [{marker(B)}].", _cite(B, NO_GAIN))
-    again = _point(f"Forgetting was halved on text [{marker(A)}].")
+    other = _point(f"Replay is compared [{build_marker(B)}].", _cite(B, NO_GAIN))
+    again = _point(f"Forgetting was halved on text [{build_marker(A)}].")
     checked = await _checked(llm, _point(), other, again)
     (question,) = llm.questions(SupportQuestion)
     assert [item.passage for item in question.items] == [HALVED, HALVED, NO_GAIN]
@@ -230,7 +230,7 @@ async def test_overlapping_excerpts_of_a_paper_are_sent_once() -> None:
     llm = _llm()
     abstract = f"We rehearse old tasks. {HALVED}. It holds for five streams of text. Costs fell by a third on all."
     papers = {**PAPERS, A: PAPERS[A].model_copy(update={"abstract": abstract})}
-    cheaper = _point(f"Rehearsal is cheap [{marker(A)}].", _cite(A, "Costs fell by a third on all."))
+    cheaper = _point(f"Rehearsal is cheap [{build_marker(A)}].", _cite(A, "Costs fell by a third on all."))
     await check_claims(llm, a_run(), (_summary(_point(), cheaper),), papers)
     (question,) = llm.questions(SupportQuestion)
     assert [item.passages for item in question.items] == [(abstract,), (abstract,)]
@@ -241,7 +241,7 @@ def test_excerpts_are_joined_only_if_they_overlap_and_stay_short() -> None:
     far = " ".join(f"Sentence number {number} stands between them." for number in range(9))
     text = f"Bees live there. They sting. {far} It rains. It pours."
     apart = join_excerpts(("Bees live there", "It pours"), text)
-    assert apart == {quote: excerpt(quote, text) for quote in apart}
+    assert apart == {quote: cut_excerpt(quote, text) for quote in apart}
     long = [f"Fact {number} {'word ' * 50}ends" for number in range(4)]
     text = ". ".join(long) + "."
     found = join_excerpts(long, text)
@@ -262,10 +262,10 @@ def test_excerpt_has_the_neighbour_that_fits_if_both_do_not(before: int, after: 
     first, last = (f"{start}{' and so on' * (size // 10)}." for start, size in (("First", before), ("Last", after)))
     middle = "Bees live in hives."
     shown = {"after": f"{middle} {last}", "before": f"{first} {middle}", "": middle, "both": f"{first} {middle} {last}"}
-    assert excerpt("Bees live", f"{first} {middle} {last}") == shown[fits]
+    assert cut_excerpt("Bees live", f"{first} {middle} {last}") == shown[fits]
 
 
 def test_excerpt_of_a_text_with_markdown_marks_keeps_the_quote() -> None:
     text = "We present CoDa (**Co**nstrained **Da**ta). It helps. CoDa wins by 7 percent on all of them. Code is there."
-    assert "CoDa wins by 7 percent" in excerpt("CoDa wins by 7 percent on all of them.", text)
-    assert excerpt("We present CoDa (**Co**nstrained **Da**ta).", text)
+    assert "CoDa wins by 7 percent" in cut_excerpt("CoDa wins by 7 percent on all of them.", text)
+    assert cut_excerpt("We present CoDa (**Co**nstrained **Da**ta).", text)

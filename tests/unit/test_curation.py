@@ -251,7 +251,7 @@ async def test_every_dimension_is_scored_and_lost_scores_are_absent() -> None:
     lost = await score_idea(idea, DIMENSIONS, _judge(lost=[4]), run, _OPTIONS)
     assert {score.score for score in lost.scores} == {Absent(reason="No JSON came.")}
     assert isinstance(lost.mean, Absent)
-    assert [(item.item_kind, item.count) for item in run.journal.dropped()] == [("scores of an idea", 1)]
+    assert [(item.item_kind, item.count) for item in run.journal.list_dropped()] == [("scores of an idea", 1)]
 
 
 def _lines(path: Path, *records: object) -> Path:

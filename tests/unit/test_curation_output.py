@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assayer.models import Dropped, EvaluationId
-from assayer.run.accounting import Started, sum_costs, usage
+from assayer.run.accounting import Started, measure_usage, sum_costs
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from cluster.cli.curation_output import show_work
@@ -27,6 +27,6 @@ def test_cost_of_unusable_answers_is_shown(
     started = Started.now(run.clock)
     run.budget.charge(charged, 900)
     dropped = (Dropped(item_kind="scores of an idea", count=2, reason="the LLM gave no valid answer"),)
-    used = usage(run, started)
+    used = measure_usage(run, started)
     show_work(CurationWork([], dropped, used, 0, 0, sum_costs(()), (), ()), tmp_path)
     assert words in " ".join(capsys.readouterr().out.split())

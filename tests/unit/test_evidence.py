@@ -4,9 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.citing.evidence import Evidence, Quoted, check_quote, point
+from assayer.citing.evidence import Evidence, Quoted, build_point, check_quote
 from assayer.citing.foreign_labels import WRONG_FORM, find_foreign_labels
-from assayer.citing.labels import MARKER, label_papers, labels_to_markers, marker, paper_of, relabel, strip_citations
+from assayer.citing.labels import (
+    MARKER,
+    build_marker,
+    label_papers,
+    parse_marker,
+    relabel,
+    replace_labels_with_markers,
+    strip_citations,
+)
 from assayer.models import PaperId
 
 SOURCE = (
@@ -18,20 +26,20 @@ SHOWN = Evidence(label="P1", paper_id=PaperId("a"), title="A reader", year=2021,
 
 @given(st.text(min_size=1))
 def test_paper_id_survives_marker_round_trip(paper: str) -> None:
-    text = f"Shown in [{marker(PaperId(paper))}]."
+    text = f"Shown in [{build_marker(PaperId(paper))}]."
     (found,) = MARKER.findall(text)
-    assert paper_of(found) == paper
+    assert parse_marker(found) == paper
 
 
 def test_labels_are_converted_to_markers_and_relabelled() -> None:
     papers = label_papers([PaperId("a"), PaperId("b")])
-    text = labels_to_markers("Seen [P1], confirmed [P2; P1].", papers)
+    text = replace_labels_with_markers("Seen [P1], confirmed [P2; P1].", papers)
     assert text == "Seen [@a], confirmed [@b][@a]."
     assert relabel(text, {PaperId("a"): "P9", PaperId("b"): "P4"}) == "Seen [P9], confirmed [P4][P9]."
 
 
 def test_links_and_markers_written_by_model_are_removed() -> None:
-    text = labels_to_markers("See https://example.com/x and [@b] [P1].", label_papers([PaperId("a")]))
+    text = replace_labels_with_markers("See https://example.com/x and [@b] [P1].", label_papers([PaperId("a")]))
     assert text == "See (link removed) and (@b] [@a]."
     assert strip_citations("as [P3] says at www.example.com") == "as (another paper) says at (link removed)"
 
@@ -81,10 +89,10 @@ def test_empty_quote_is_ignored() -> None:
 def test_a_point_whose_quotes_were_not_found_is_downgraded() -> None:
     papers = label_papers([PaperId("a"), PaperId("b")])
     quotes = {PaperId("a"): Quoted(words="made up words", state="not_found")}
-    assert point("support", "Claimed in [P1].", papers, quotes).downgraded
+    assert build_point("support", "Claimed in [P1].", papers, quotes).downgraded
     both = quotes | {PaperId("b"): Quoted(words="real words of it", state="verified")}
-    assert not point("support", "Claimed in [P1] and [P2].", papers, both).downgraded
-    assert not point("support", "No quote at all in [P2].", papers, quotes).downgraded
+    assert not build_point("support", "Claimed in [P1] and [P2].", papers, both).downgraded
+    assert not build_point("support", "No quote at all in [P2].", papers, quotes).downgraded
 
 
 def test_url_is_kept_only_in_verified_quote() -> None:

@@ -122,12 +122,12 @@ async def test_failed_source_is_reported_and_other_sources_answer() -> None:
     assert [hit.paper.id for hit in hits] == ["semantic_scholar-2"]
     assert {
         (failure.source, failure.operation, failure.reason, failure.requests)
-        for failure in run.journal.source_failures()
+        for failure in run.journal.list_source_failures()
     } == {
         ("openalex", "search", SourceUnavailable.reason, 1),
         ("arxiv", "search", SourceMalformed.reason, 1),
     }
-    assert run.journal.remote_sources_searched("corpus") == ("semantic_scholar",)
+    assert run.journal.list_remote_sources_searched("corpus") == ("semantic_scholar",)
 
 
 async def test_remote_queries_are_capped_per_evaluation_and_the_rest_reported() -> None:
@@ -136,7 +136,7 @@ async def test_remote_queries_are_capped_per_evaluation_and_the_rest_reported() 
     for number in range(4):
         await literature.search([f"{QUERY} {number} {part}" for part in "abcdef"], 10, WINDOW)
     assert len(source.requests) == 5
-    (dropped,) = [item for item in run.journal.dropped() if item.item_kind == "question to a remote source"]
+    (dropped,) = [item for item in run.journal.list_dropped() if item.item_kind == "question to a remote source"]
     assert dropped.count == 24 - 5
 
 
@@ -199,7 +199,7 @@ async def test_missing_citing_papers_are_fetched_from_first_source_that_has_them
         unknown.id: [remote[1].id],
     }
     assert [method for method, _ in second.requests] == ["search", "citing"]
-    assert ("corpus", "citations") in {(use.source, use.operation) for use in run.journal.sources()}
+    assert ("corpus", "citations") in {(use.source, use.operation) for use in run.journal.list_source_uses()}
 
 
 async def test_similarity_is_computed_alike_for_corpus_and_remote_papers() -> None:
@@ -223,7 +223,9 @@ async def test_retractions_are_checked_in_a_batch_and_the_most_serious_is_kept()
     nameless = a_paper("nameless", identifiers=Identifiers())
     assert await literature.retractions([*papers, nameless]) == {papers[2].id: retracted}
     assert [method for method, _ in [*crossref.requests, *openalex.requests]] == ["retractions"] * 2
-    (dropped,) = [item for item in run.journal.dropped() if item.item_kind == "check of a cited paper for retraction"]
+    (dropped,) = [
+        item for item in run.journal.list_dropped() if item.item_kind == "check of a cited paper for retraction"
+    ]
     assert dropped.count == 1
 
 
@@ -285,7 +287,7 @@ async def test_corpus_answers_alone_without_remote_sources_and_use_is_recorded()
     corpus = MemoryCorpus(papers, EMBEDDER)
     assert await literature.search([QUERY, "tides"], 2, WINDOW) == await corpus.search([QUERY, "tides"], 2, WINDOW)
     assert literature.version == corpus.version
-    (use,) = run.journal.sources()
+    (use,) = run.journal.list_source_uses()
     assert (use.source, use.operation, use.requests, use.results) == ("corpus", "search", 2, 4)
 
 
@@ -320,7 +322,7 @@ async def test_failed_retraction_check_is_reported_with_its_source() -> None:
     crossref = InMemorySource("crossref", [a_paper("1", "crossref")])
     literature = a_literature(run, [], [busy, crossref])
     assert await literature.retractions([a_paper("1"), a_paper("2")]) == {}
-    assert [(failure.source, failure.operation, failure.reason) for failure in run.journal.source_failures()] == [
+    assert [(failure.source, failure.operation, failure.reason) for failure in run.journal.list_source_failures()] == [
         ("openalex", "retractions", SourceBusy.reason)
     ]
     assert run.journal.unchecked_for_retraction == {"openalex": 2}

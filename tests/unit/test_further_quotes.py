@@ -2,7 +2,7 @@
 
 from assayer.citing.claim_quotes import GivenQuote, Side, build_quoted_point, collect_given_quotes
 from assayer.citing.evidence import Evidence, Quoted, ShownPlace
-from assayer.citing.further_quotes import MAX_FURTHER
+from assayer.citing.further_quotes import MAX_FURTHER_QUOTES
 from assayer.citing.labels import label_papers
 from assayer.models import PaperId, Point
 
@@ -36,20 +36,22 @@ def further_of(point: Point) -> list[tuple[str, str | None]]:
 
 
 def test_sentence_supporting_second_finding_is_quoted_verbatim_with_location() -> None:
-    made = build_quoted_point("support", BOTH, PAPERS, [given()], shown=SHOWN)
+    made = build_quoted_point("support", BOTH, PAPERS, [given()], evidence_by_paper=SHOWN)
     assert made.citations[0].quote == HALVED
     assert further_of(made) == [(COST, "abstract")]
 
 
 def test_claim_fully_supported_by_its_quote_gets_no_further_quotes() -> None:
     claim = "Rehearsal halved forgetting on five streams of text [P1]."
-    assert further_of(build_quoted_point("support", claim, PAPERS, [given()], shown=SHOWN)) == []
+    assert further_of(build_quoted_point("support", claim, PAPERS, [given()], evidence_by_paper=SHOWN)) == []
 
 
 def test_known_quotes_for_same_side_precede_other_sentences() -> None:
     other = "replayed batches cost 38 percent of the training time"
     found = [given(), given(other, statement="It costs time.")]
-    assert further_of(build_quoted_point("support", BOTH, PAPERS, found, shown=SHOWN)) == [(other, "abstract")]
+    assert further_of(build_quoted_point("support", BOTH, PAPERS, found, evidence_by_paper=SHOWN)) == [
+        (other, "abstract")
+    ]
 
 
 def test_known_quotes_for_opposite_side_are_not_reused() -> None:
@@ -60,26 +62,28 @@ def test_known_quotes_for_opposite_side_are_not_reused() -> None:
 
 def test_negated_words_are_quoted_only_with_their_negation() -> None:
     claim = "Rehearsal halved forgetting, and replay of synthetic samples improves dialogue agents [P1]."
-    assert further_of(build_quoted_point("support", claim, PAPERS, [given()], shown=SHOWN)) == [(DENIED, "abstract")]
+    assert further_of(build_quoted_point("support", claim, PAPERS, [given()], evidence_by_paper=SHOWN)) == [
+        (DENIED, "abstract")
+    ]
 
 
 def test_paper_title_is_not_used_as_further_quote() -> None:
     only = {A: SHOWN[A].model_copy(update={"text": f"In our experiments {HALVED}. {SHOWN[A].title}."})}
     claim = "Rehearsal halved forgetting, and adapters with fewer parameters keep the accuracy of classifiers [P1]."
-    assert further_of(build_quoted_point("support", claim, PAPERS, [given()], shown=only)) == []
+    assert further_of(build_quoted_point("support", claim, PAPERS, [given()], evidence_by_paper=only)) == []
 
 
 def test_only_claim_sentences_citing_the_paper_are_considered() -> None:
     claim = f"Rehearsal halved forgetting on streams [P1]. {IMAGES} [P2]."
-    assert further_of(build_quoted_point("support", claim, PAPERS, [given()], shown=SHOWN)) == []
+    assert further_of(build_quoted_point("support", claim, PAPERS, [given()], evidence_by_paper=SHOWN)) == []
 
 
 def test_citation_without_verified_quote_gets_no_further_quotes() -> None:
     lost = GivenQuote(
         paper=A, side="for", statement="It costs.", quoted=Quoted(words="it costs nothing", state="not_found")
     )
-    assert further_of(build_quoted_point("support", BOTH, PAPERS, [lost], shown=SHOWN)) == []
-    assert further_of(build_quoted_point("support", BOTH, PAPERS, [], shown=SHOWN)) == []
+    assert further_of(build_quoted_point("support", BOTH, PAPERS, [lost], evidence_by_paper=SHOWN)) == []
+    assert further_of(build_quoted_point("support", BOTH, PAPERS, [], evidence_by_paper=SHOWN)) == []
 
 
 def test_at_most_two_distinct_further_quotes_are_added() -> None:
@@ -87,12 +91,12 @@ def test_at_most_two_distinct_further_quotes_are_added() -> None:
         "Rehearsal halved forgetting at 38 percent more training time of an accelerator, adapters with fewer "
         "parameters kept the accuracy of image classifiers, and synthetic samples improve no dialogue agents [P1]."
     )
-    found = further_of(build_quoted_point("support", claim, PAPERS, [given()], shown=SHOWN))
-    assert len(found) == MAX_FURTHER
-    assert len(set(found)) == MAX_FURTHER
+    found = further_of(build_quoted_point("support", claim, PAPERS, [given()], evidence_by_paper=SHOWN))
+    assert len(found) == MAX_FURTHER_QUOTES
+    assert len(set(found)) == MAX_FURTHER_QUOTES
 
 
 def test_summary_inherits_further_quotes_of_its_points() -> None:
-    said = build_quoted_point("support", BOTH, PAPERS, [given()], shown=SHOWN)
+    said = build_quoted_point("support", BOTH, PAPERS, [given()], evidence_by_paper=SHOWN)
     summed_up = build_quoted_point("strength", BOTH, PAPERS, collect_given_quotes([said]))
     assert further_of(summed_up) == [(COST, "abstract")]

@@ -66,7 +66,7 @@ async def test_faithful_model_viewpoints_are_kept_and_unfaithful_viewpoints_are_
     assert found.maker == extractor_name(llm) == "grapheval.viewpoints v1, twin"
     assert [item.self_contained for item in found.viewpoints] == [True] * 5 + [False]
     assert [item.text for item in found.refused] == ["MapNet finds 50 bridges."]
-    assert [(item.item_kind, item.count) for item in run.journal.dropped()] == [("viewpoint", 1)]
+    assert [(item.item_kind, item.count) for item in run.journal.list_dropped()] == [("viewpoint", 1)]
 
 
 async def test_splitter_replaces_unusable_model_answer_and_loss_is_counted() -> None:
@@ -75,7 +75,7 @@ async def test_splitter_replaces_unusable_model_answer_and_loss_is_counted() -> 
     found = await extract_viewpoints(IDEA, llm, run, 30)
     assert found.maker == SPLITTER
     assert found.viewpoints
-    assert [item.reason for item in run.journal.dropped()] == ["the LLM gave no valid answer"]
+    assert [item.reason for item in run.journal.list_dropped()] == ["the LLM gave no valid answer"]
 
 
 async def test_relations_are_returned_as_viewpoint_indices() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.literature.openalex_fields import abstract_from_index
+from assayer.literature.openalex_fields import rebuild_abstract
 from index.ingest.openalex_snapshot import read_merged_ids, work_row
 from index.ingest.record_rows import RecordRow, SectionRow, jsonl_row
 from index.ingest.semantic_scholar_rows import PAPERS, citation_row, embedding_row, paper_row, s2_paper_id, sections_of
@@ -121,7 +121,7 @@ def test_inverted_abstract_is_restored_in_word_order(words: list[str]) -> None:
     positions: dict[str, list[int]] = {}
     for place, word in enumerate(words):
         positions.setdefault(word, []).append(place)
-    assert abstract_from_index(positions) == " ".join(words)
+    assert rebuild_abstract(positions) == " ".join(words)
 
 
 def test_work_row_contains_metadata_identifiers_and_references() -> None:

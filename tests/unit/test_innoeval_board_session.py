@@ -138,7 +138,7 @@ async def test_failed_review_is_absent_and_excluded_from_the_mean() -> None:
     rest = [assessment.score.value for assessment in novelty.assessments if isinstance(assessment.score, Score)]
     assert isinstance(novelty.score, Score)
     assert novelty.score.value == pytest.approx(sum(rest) / 2)
-    assert any(item.item_kind == "review" and item.count == 1 for item in run.journal.dropped())
+    assert any(item.item_kind == "review" and item.count == 1 for item in run.journal.list_dropped())
 
 
 async def test_reviewer_unable_to_judge_states_a_reason_without_score() -> None:
@@ -166,7 +166,7 @@ async def test_points_on_sources_that_do_not_count_for_their_dimension_are_left_
     }
     assert weaknesses["clarity"] == ["It has no control."], "clarity is judged on the author's text alone"
     assert len(weaknesses["novelty"]) == 2
-    assert any(item.item_kind == "point of a review" and item.count == 1 for item in run.journal.dropped())
+    assert any(item.item_kind == "point of a review" and item.count == 1 for item in run.journal.list_dropped())
 
 
 async def test_reviews_are_kept_when_meta_review_and_advice_fail() -> None:

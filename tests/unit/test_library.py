@@ -6,7 +6,7 @@ import pytest
 
 from assayer.ideas.parsing import parse_idea
 from assayer.literature.library import Library
-from assayer.literature.own_paper import is_own_paper, shingles
+from assayer.literature.own_paper import build_shingles, is_own_paper
 from assayer.literature.work_versions import keep_one_paper_per_work
 from assayer.models import Hit, Identifiers, Paper, PaperId, Window
 from tests.memory_corpus import MemoryCorpus
@@ -47,7 +47,7 @@ async def test_papers_after_cutoff_or_undated_are_dropped_even_if_returned() -> 
     library = Library(LeakyCorpus(papers, HashingEmbedder()), NoFullTexts(), run, IDEA)
     (hits,) = await library.search(["quotes"], 10)
     assert [hit.paper.id for hit in hits] == ["on-the-day"]
-    (dropped,) = run.journal.dropped()
+    (dropped,) = run.journal.list_dropped()
     assert (dropped.item_kind, dropped.count) == ("paper", 2)
 
 
@@ -86,7 +86,9 @@ CHINESE = (
 )
 def test_a_copied_abstract_in_a_script_without_spaces_is_recognised(abstract: str, own: bool) -> None:
     idea = f"研究计划：本项目首先回顾相关工作。{CHINESE}随后我们将开展用户研究。"
-    assert is_own_paper("另一个题目", shingles(idea), _paper("a", None, title="别的题目", abstract=abstract)) == own
+    assert (
+        is_own_paper("另一个题目", build_shingles(idea), _paper("a", None, title="别的题目", abstract=abstract)) == own
+    )
 
 
 @pytest.mark.parametrize(("title", "own"), [("检查自动生成的评审意见中的引文", True), ("机器学习", False)])
@@ -99,7 +101,7 @@ async def test_a_paper_without_full_text_is_counted_once_with_its_reason() -> No
     library = Library(MemoryCorpus([_paper("a", CUTOFF)], HashingEmbedder()), NoFullTexts(), run, IDEA)
     for _ in range(3):
         assert await library.full_texts([_paper("a", CUTOFF)]) == {}
-    (dropped,) = run.journal.dropped()
+    (dropped,) = run.journal.list_dropped()
     assert (dropped.item_kind, dropped.count, dropped.reason) == ("full text", 1, "this test has none")
 
 

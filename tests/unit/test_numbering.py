@@ -1,6 +1,6 @@
 """References are numbered once, in reading order, from our own records."""
 
-from assayer.citing.labels import marker
+from assayer.citing.labels import build_marker
 from assayer.citing.numbering import Numbering
 from assayer.models import Citation, Paper, PaperId, Point
 
@@ -11,8 +11,8 @@ def _point(*papers: str) -> Point:
     ids = [PaperId(paper) for paper in papers]
     return Point(
         kind="support",
-        text=" ".join(f"[{marker(item)}]" for item in ids),
-        citations=tuple(Citation(label=marker(item), quote=None, quote_state="none") for item in ids),
+        text=" ".join(f"[{build_marker(item)}]" for item in ids),
+        citations=tuple(Citation(label=build_marker(item), quote=None, quote_state="none") for item in ids),
     )
 
 
@@ -22,7 +22,7 @@ def test_papers_are_numbered_on_first_use_and_keep_their_number() -> None:
     second = numbering.apply(_point("a", "c"))
     assert second.text == "[P2] [P3]"
     assert [citation.label for citation in second.citations] == ["P2", "P3"]
-    references = numbering.references(numbering.papers(PAPERS))
+    references = numbering.build_references(numbering.list_papers(PAPERS))
     assert [(reference.label, reference.id) for reference in references] == [("P1", "b"), ("P2", "a"), ("P3", "c")]
 
 
@@ -30,7 +30,7 @@ def test_text_resembling_a_marker_is_unchanged() -> None:
     point = Point(
         kind="support",
         text="@Design",
-        citations=(Citation(label=marker(PaperId("a")), quote="@misc{foo}", quote_state="verified"),),
+        citations=(Citation(label=build_marker(PaperId("a")), quote="@misc{foo}", quote_state="verified"),),
     )
     numbered = Numbering().apply(point)
     assert (numbered.text, numbered.citations[0].quote, numbered.citations[0].label) == ("@Design", "@misc{foo}", "P1")
@@ -38,15 +38,15 @@ def test_text_resembling_a_marker_is_unchanged() -> None:
 
 def test_source_text_resembling_a_marker_is_not_numbered() -> None:
     quote = "as shown by [@smith2020] for all of the larger models"
-    citation = Citation(label=marker(PaperId("a")), quote=quote, quote_state="verified", place="On [@smith2020]")
+    citation = Citation(label=build_marker(PaperId("a")), quote=quote, quote_state="verified", place="On [@smith2020]")
     numbering = Numbering()
     (numbered,) = numbering.apply(Point(kind="support", text="@Design", citations=(citation,))).citations
     assert (numbered.quote, numbered.place) == (quote, "On [@smith2020]")
-    assert [paper.id for paper in numbering.papers(PAPERS)] == ["a"]
+    assert [paper.id for paper in numbering.list_papers(PAPERS)] == ["a"]
 
 
 def test_title_that_looks_like_a_citation_label_is_escaped() -> None:
     numbering = Numbering()
     numbering.apply(_point("a"))
-    (reference,) = numbering.references(numbering.papers(PAPERS))
+    (reference,) = numbering.build_references(numbering.list_papers(PAPERS))
     assert reference.title == "On (P9) a"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assayer.ideas.parsing import parse_idea
-from assayer.literature.paper_addresses import identifiers_in
+from assayer.literature.paper_addresses import find_identifiers
 from assayer.models import Identifiers
 from assayer.own_references.entries import read_references
 from assayer.reference_lists.bibliography_files import read_bibliography
@@ -124,7 +124,7 @@ AROUND = ["{}.", "<{}>.", "({})", "[{}];", "“{}”,", "*{}*", "[here]({})"]
 
 @pytest.mark.parametrize(("address", "identifiers"), CASES)
 def test_identifier_is_read_wherever_an_address_is_accepted(address: str, identifiers: Identifiers) -> None:
-    assert identifiers_in(address) == identifiers
+    assert find_identifiers(address) == identifiers
     named = _parse_named_work(Path(address))
     assert named is not None
     assert named.identifiers == identifiers

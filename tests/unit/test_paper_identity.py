@@ -4,8 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.literature.paper_addresses import identifiers_in
-from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, build_work_key, doi, family_name, title_key
+from assayer.literature.paper_addresses import find_identifiers
+from assayer.literature.paper_identity import (
+    add_arxiv_id,
+    build_title_key,
+    build_work_key,
+    extract_family_name,
+    find_doi,
+    parse_arxiv_id,
+)
 from assayer.models import Identifiers, Paper, PaperId
 
 
@@ -28,7 +35,7 @@ from assayer.models import Identifiers, Paper, PaperId
     ],
 )
 def test_doi_is_read_without_resolver_or_surrounding_punctuation(text: str, name: str) -> None:
-    assert doi(text) == name
+    assert find_doi(text) == name
 
 
 @pytest.mark.parametrize(
@@ -44,7 +51,7 @@ def test_doi_is_read_without_resolver_or_surrounding_punctuation(text: str, name
     ],
 )
 def test_arxiv_id_is_read_without_version_or_subject_class(text: str, name: str) -> None:
-    assert arxiv_id(text) == name
+    assert parse_arxiv_id(text) == name
 
 
 @pytest.mark.parametrize(
@@ -61,15 +68,15 @@ def test_arxiv_id_is_read_without_version_or_subject_class(text: str, name: str)
     ],
 )
 def test_identifiers_are_read_from_web_addresses(url: str, identifiers: Identifiers) -> None:
-    assert identifiers_in(url) == identifiers
+    assert find_identifiers(url) == identifiers
 
 
 @given(st.text() | st.text().map("http://".__add__) | st.text().map("https://arxiv.org/abs/".__add__))
 def test_identifier_search_handles_arbitrary_text(text: str) -> None:
-    identifiers = identifiers_in(text)
+    identifiers = find_identifiers(text)
     assert add_arxiv_id(identifiers) == identifiers
     assert not identifiers.doi or identifiers.doi.startswith("10.")
-    assert arxiv_id(arxiv_id(text)) == arxiv_id(text)
+    assert parse_arxiv_id(parse_arxiv_id(text)) == parse_arxiv_id(text)
 
 
 def _paper(title: str, *authors: str, day: dt.date | None = dt.date(2020, 1, 1)) -> Paper:
@@ -92,7 +99,7 @@ def test_record_with_too_little_information_has_no_key(paper: Paper) -> None:
 
 
 def test_title_key_keeps_only_letters_and_digits() -> None:
-    assert title_key("Über \\textbf{BERT}: <b>2</b> Studies—again") == "uberbert2studiesagain"
+    assert build_title_key("Über \\textbf{BERT}: <b>2</b> Studies—again") == "uberbert2studiesagain"
 
 
 @pytest.mark.parametrize(
@@ -103,4 +110,4 @@ def test_title_key_keeps_only_letters_and_digits() -> None:
     ],
 )  # fmt: skip
 def test_family_name_is_found_in_any_name_order(author: str, family: str) -> None:
-    assert family_name(author) == family
+    assert extract_family_name(author) == family

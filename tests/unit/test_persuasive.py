@@ -11,7 +11,7 @@ from assayer.bias_test.persuasive import (
     SameContentQuestion,
     reword_persuasively,
 )
-from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, bias_test_report
+from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, build_bias_test_report
 from assayer.bias_test.variants import PERSUASION, build_persuasive_variant, build_variants
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Absent
@@ -51,7 +51,7 @@ def test_persuasion_is_compared_with_reference_but_not_as_sender_change() -> Non
     (reference,) = build_variants(idea, 0, plan.attributes)
     reworded = build_persuasive_variant(idea, 0, f"{PROPOSAL}\n\nThis is a unique opportunity.")
     report = full_report()
-    tested = bias_test_report(plan, [EvaluatedVariant(idea, item, report) for item in (reference, reworded)])
+    tested = build_bias_test_report(plan, [EvaluatedVariant(idea, item, report) for item in (reference, reworded)])
     assert {item.attribute for item in tested.differences} == {PERSUASION}
     assert {item.mean for item in tested.differences if item.ideas} == {0.0}
     assert isinstance(tested.sender_changes, Absent)

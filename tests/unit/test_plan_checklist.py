@@ -5,8 +5,8 @@ from typing import get_args
 import pytest
 
 from assayer.models import Absent, ChecklistItem, ChecklistRow
-from assayer.plan_review.checklist import checklist
-from assayer.plan_review.wordings import wordings
+from assayer.plan_review.checklist import build_checklist
+from assayer.plan_review.wordings import load_wordings
 from tests.unit.processor_time import filled, limited
 
 __all__ = ["limited"]
@@ -37,7 +37,7 @@ SAYS: dict[ChecklistItem, str] = {
 
 
 def rows(text: str) -> dict[ChecklistItem, ChecklistRow]:
-    found = checklist(text)
+    found = build_checklist(text)
     assert not isinstance(found, Absent)
     return {row.item: row for row in found}
 
@@ -50,7 +50,7 @@ def outcomes(text: str) -> dict[str, set[str]]:
 
 
 def test_checklist_rows_follow_a_fixed_order() -> None:
-    assert tuple(rows(STUDY)) == get_args(ChecklistItem) == tuple(wordings().stated)
+    assert tuple(rows(STUDY)) == get_args(ChecklistItem) == tuple(load_wordings().stated)
 
 
 def test_items_missing_from_a_study_are_reported_as_not_stated() -> None:
@@ -99,7 +99,7 @@ def test_virtual_animals_need_no_ethics() -> None:
 
 
 def test_text_in_another_language_is_not_checked() -> None:
-    found = checklist(
+    found = build_checklist(
         "Wir prüfen, ob ein kurzer Schlaf am Mittag das Gedächtnis stärkt. Dazu lernen achtundvierzig Freiwillige eine "
         "Liste von Wörtern, schlafen oder bleiben wach, und geben sie danach wieder. Wir vergleichen beide Gruppen."
     )
@@ -108,7 +108,7 @@ def test_text_in_another_language_is_not_checked() -> None:
 
 
 def test_single_sentence_is_too_short_to_check() -> None:
-    assert isinstance(checklist("Short naps improve recall."), Absent)
+    assert isinstance(build_checklist("Short naps improve recall."), Absent)
 
 
 HOSTILE = [
@@ -120,4 +120,4 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_checklist_processing_time_is_limited(piece: str) -> None:
-    checklist(filled(piece, start=f"{STUDY} ", characters=100_000))
+    build_checklist(filled(piece, start=f"{STUDY} ", characters=100_000))

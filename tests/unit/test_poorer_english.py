@@ -49,4 +49,4 @@ def test_poorer_english_of_any_text_drops_and_swaps_words_only(text: str) -> Non
     poorer = rewrite_in_poorer_english(text)
     assert poorer.text.count("\n") == text.count("\n")
     assert [edit for edit in poorer.edits if edit.replacement not in {"", "are", "have", "this", "these"}] == []
-    assert poorer.edited_slice(0, len(text)) == poorer.text
+    assert poorer.slice_edited(0, len(text)) == poorer.text

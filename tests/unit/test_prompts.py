@@ -106,7 +106,7 @@ def test_provenance_names_version_and_digest() -> None:
     run = a_run()
     run.journal.calls.append(call_record(FLAWS, "m"))
     run.journal.prompt_digests[FLAWS.name] = "ab" * 8
-    (prompt,) = run.journal.prompts()
+    (prompt,) = run.journal.list_prompts()
     assert (prompt.task, prompt.version, prompt.digest) == (FLAWS.name, FLAWS.version, "ab" * 8)
 
 

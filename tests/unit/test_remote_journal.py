@@ -16,7 +16,7 @@ async def test_remote_answers_are_counted_with_cache_hits_separate() -> None:
     run, fresh = a_run(), said({})
     await JournalledFetcher(CannedRemote(default=fresh), run.journal).fetch(CALL, ASK)
     await JournalledFetcher(CannedRemote(default=fresh._replace(cached=True)), run.journal).fetch(CALL, ASK)
-    (use,) = run.journal.sources()
+    (use,) = run.journal.list_source_uses()
     assert (use.source, use.operation, use.requests, use.results, use.cached) == ("arxiv", "search", 2, 0, 1)
 
 
@@ -39,7 +39,7 @@ async def test_pdf_locator_records_found_urls_and_source_failures() -> None:
     assert await locator.pdf_urls(Identifiers(doi="10.1000/1"), ASK) == ("https://a.example/1.pdf",)
     with pytest.raises(SourceBusy):
         await locator.pdf_urls(Identifiers(doi="10.1000/2"), ASK)
-    (use,), (failure,) = run.journal.sources(), run.journal.source_failures()
+    (use,), (failure,) = run.journal.list_source_uses(), run.journal.list_source_failures()
     assert (use.source, use.operation, use.results) == ("unpaywall", "open_access", 1)
     assert (failure.source, failure.operation, failure.reason) == ("unpaywall", "open_access", SourceBusy.reason)
 
@@ -47,4 +47,4 @@ async def test_pdf_locator_records_found_urls_and_source_failures() -> None:
 def test_source_use_without_requests_or_results_is_not_listed() -> None:
     run = a_run()
     run.journal.record_use("crossref", "papers")
-    assert run.journal.sources() == ()
+    assert run.journal.list_source_uses() == ()

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel
 
-from assayer.citing.excerpts import excerpt
+from assayer.citing.excerpts import cut_excerpt
 from assayer.errors import LlmUnavailable, MalformedAnswer
 from assayer.methods.review import ReviewOptions
 from assayer.methods.review.editing import Passages
@@ -314,4 +314,4 @@ def test_repetition_is_detected_by_word_overlap_with_longer_text() -> None:
     ],
 )
 def test_an_excerpt_is_the_quote_with_the_sentences_around_it(quote: str, found: str) -> None:
-    assert excerpt(quote, "It rains. Bees live there.\nThey sting.") == found
+    assert cut_excerpt(quote, "It rains. Bees live there.\nThey sting.") == found

@@ -183,7 +183,7 @@ def test_ineligible_named_work_is_dropped_and_counted(title: str, changes: dict[
     idea = parse_idea(IDEA, "idea.md", "A very long title of an own plan")
     context = EvaluationContext.open(idea, backends, run, OPTIONS)
     assert clean_named_works(context, [_work(title, **changes)]) == ()
-    assert [(item.reason, item.count) for item in run.journal.dropped()] == [(reason, 1)]
+    assert [(item.reason, item.count) for item in run.journal.list_dropped()] == [(reason, 1)]
 
 
 def test_work_named_twice_is_kept_once() -> None:

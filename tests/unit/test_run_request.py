@@ -51,7 +51,7 @@ def test_limit_exhausted_by_earlier_attempts_admits_no_llm_requests() -> None:
     budget = RunRequest(limits=Limits(max_usd=2), paid_usd=2.5).budget(EvaluationSettings())
 
     with pytest.raises(BudgetExhausted, match=r"The budget of \$2\.00 for this evaluation is spent"):
-        budget.admit()
+        budget.require_budget_left()
 
 
 def test_remaining_tenant_budget_does_not_affect_result_inputs() -> None:

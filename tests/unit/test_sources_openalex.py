@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.literature.openalex_fields import abstract_from_index, work_id
+from assayer.literature.openalex_fields import parse_work_id, rebuild_abstract
 from assayer.models import Identifiers, Retraction, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
 from workers.literature_apis.openalex import OpenAlex, OpenAlexWork, paper_of
@@ -29,11 +29,11 @@ def _inverted(words: list[str]) -> dict[str, list[int]]:
 
 @given(st.lists(st.text(min_size=1, max_size=8)))
 def test_inverted_abstract_is_restored_in_order(words: list[str]) -> None:
-    assert abstract_from_index(_inverted(words)) == " ".join(words)
+    assert rebuild_abstract(_inverted(words)) == " ".join(words)
 
 
 def test_inverted_abstract_tolerates_gaps_and_huge_positions() -> None:
-    assert abstract_from_index({"last": [10**15], "first": [-3], "twice": [7, 5]}) == "first twice twice last"
+    assert rebuild_abstract({"last": [10**15], "first": [-3], "twice": [7, 5]}) == "first twice twice last"
 
 
 def test_openalex_record_is_converted_with_all_identifiers() -> None:
@@ -123,7 +123,7 @@ def test_first_day_of_period_is_read_as_whole_period(written: str, meant: dt.dat
 
 @pytest.mark.parametrize("text", ["W1/../authors", "A123", "https://evil.org/W1", "w1 or 1=1", ""])
 def test_invalid_work_id_is_rejected(text: str) -> None:
-    assert work_id(text) == ""
+    assert parse_work_id(text) == ""
 
 
 async def test_single_paper_is_fetched_directly_and_several_use_list_filter() -> None:

@@ -1,7 +1,7 @@
 """Tokens by task, as a report and the ledger state them."""
 
 from assayer.models import CallRecord
-from assayer.run.accounting import tokens_by_task
+from assayer.run.accounting import count_tokens_by_task
 from workers.llm.ledger import CallUsage
 
 
@@ -13,7 +13,7 @@ def _call(task: str, prompt: int, cached: int, completion: int) -> CallRecord:
 
 def test_tokens_are_summed_by_task_with_the_largest_prompts_first() -> None:
     calls = [_call("read", 100, 40, 10), _call("judge", 500, 0, 90), _call("read", 150, 60, 20)]
-    assert [tuple(item.model_dump().values()) for item in tokens_by_task(calls)] == [
+    assert [tuple(item.model_dump().values()) for item in count_tokens_by_task(calls)] == [
         ("judge", 1, 500, 0, 90),
         ("read", 2, 250, 100, 30),
     ]

@@ -115,6 +115,6 @@ def test_quote_records_its_section() -> None:
 
 @given(st.text(max_size=200))
 def test_every_normalised_letter_maps_to_a_source_position(text: str) -> None:
-    letters, places = Letters.of(normalise_words(unify_forms(text))).letters, find_origins(text)
+    letters, places = Letters.from_text(normalise_words(unify_forms(text))).letters, find_origins(text)
     assert len(letters) == len(places)
     assert all(0 <= start < end <= len(text) for start, end in places)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import assayer
-from assayer.literature.paper_identity import family_name
+from assayer.literature.paper_identity import extract_family_name
 from assayer.methods.innoeval.search.fast_search import SOURCE_NOUNS
 from assayer.reports.wording import count, money
 
@@ -126,4 +126,4 @@ def test_small_amounts_are_not_rounded_to_zero(usd: float, text: str) -> None:
     ],
 )
 def test_family_name_excludes_suffixes(author: str, family: str) -> None:
-    assert family_name(author) == family
+    assert extract_family_name(author) == family

@@ -10,7 +10,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from assayer.cutoff import keep_within_window
-from assayer.literature.paper_identity import doi
+from assayer.literature.paper_identity import find_doi
 from assayer.models import OPEN, Dataset, Window
 from assayer.text.markup import strip_markup
 from workers.literature_apis.query_encoding import strip_to_words
@@ -113,7 +113,7 @@ def _build_registration_filter(window: Window) -> str:
 
 def _dataset(record: _Attributes) -> Dataset | None:
     """Convert a record to a data set; None if it has no title or usable DOI."""
-    name = doi(record.doi) if record.doi.isprintable() else ""
+    name = find_doi(record.doi) if record.doi.isprintable() else ""
     titles = sorted(record.titles, key=lambda item: bool(item.kind))
     title = next((text for item in titles if (text := title_line(item.title))), "")
     if not name or not title:

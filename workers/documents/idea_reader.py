@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assayer.errors import AssayerError
-from assayer.literature.paper_addresses import identifiers_in
-from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, doi
+from assayer.literature.paper_addresses import find_identifiers
+from assayer.literature.paper_identity import add_arxiv_id, find_doi, parse_arxiv_id
 from assayer.models import Idea, Identifiers
 from workers.documents.document_ideas import Bibliography
 from workers.documents.idea_files import (
@@ -157,7 +157,9 @@ def _parse_named_work(path: Path) -> _NamedWork | None:
     if any(character.isspace() for character in name):
         return None
     is_address = _ADDRESS.match(name) is not None
-    identifiers = identifiers_in(name) if is_address else Identifiers(arxiv=arxiv_id(name), doi=_parse_bare_doi(name))
+    identifiers = (
+        find_identifiers(name) if is_address else Identifiers(arxiv=parse_arxiv_id(name), doi=_parse_bare_doi(name))
+    )
     identifiers = add_arxiv_id(identifiers)
     if identifiers == Identifiers() and not is_address:
         return None
@@ -165,7 +167,7 @@ def _parse_named_work(path: Path) -> _NamedWork | None:
 
 
 def _parse_bare_doi(name: str) -> str:
-    return doi(name) if _DOI.match(name) else ""
+    return find_doi(name) if _DOI.match(name) else ""
 
 
 async def _read_work(work: _NamedWork, works: WorkReader | None) -> Outcome:

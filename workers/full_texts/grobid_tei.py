@@ -8,7 +8,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from assayer.errors import Unreadable
-from assayer.literature.paper_identity import arxiv_id, doi
+from assayer.literature.paper_identity import find_doi, parse_arxiv_id
 from assayer.models import CitedWork, Section
 from assayer.text.sanitise import clean_text
 from assayer.text.section_titles import PaperPart, number_of, opens_part, part_of, strip_number
@@ -239,8 +239,8 @@ def _work(entry: etree._Element) -> CitedWork:
         title=_one_line(title),
         authors=tuple(filter(None, map(_person, authors))),
         year=_year(entry),
-        doi=next(filter(None, map(doi, _identifiers(entry, "DOI"))), ""),
-        arxiv=next(filter(None, map(arxiv_id, _identifiers(entry, "arXiv"))), ""),
+        doi=next(filter(None, map(find_doi, _identifiers(entry, "DOI"))), ""),
+        arxiv=next(filter(None, map(parse_arxiv_id, _identifiers(entry, "arXiv"))), ""),
         raw=_one_line(raw),
     )
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from assayer.errors import SourceError
-from assayer.literature.paper_addresses import identifiers_in
+from assayer.literature.paper_addresses import find_identifiers
 from assayer.models import OPEN, Identifiers, Paper, PreprintVersions, Window
 from assayer.run.run import Run
 from workers.full_texts.settings import HostSettings
@@ -33,7 +33,7 @@ class PdfLocation(NamedTuple):
 def list_known_pdf_locations(paper: Paper, hosts: HostSettings, window: Window = OPEN) -> tuple[PdfLocation, ...]:
     """Return a paper's distinct PDF URLs. Repositories, which always serve the PDF, come first; probable landing pages
     come last."""
-    identifiers = [paper.identifiers, *(identifiers_in(url) for url in (paper.url, *paper.pdf_urls) if _is_web(url))]
+    identifiers = [paper.identifiers, *(find_identifiers(url) for url in (paper.url, *paper.pdf_urls) if _is_web(url))]
     if window.before is None:
         return _remove_duplicates((*_repository_locations(identifiers, hosts), *_web_locations(paper.pdf_urls)))
     identifiers_by_cutoff = [_rewind_identifiers(window.before, item, paper) for item in identifiers]
@@ -47,7 +47,7 @@ def additional_pdf_locations(
 ) -> tuple[PdfLocation, ...]:
     """Return the locations of those URLs that have not been tried yet."""
     urls = tuple(url for url in urls if _is_web(url))
-    identifiers = [identifiers_in(url) for url in urls]
+    identifiers = [find_identifiers(url) for url in urls]
     tried_keys = {_key(candidate.url) for candidate in tried}
     if window.before is None:
         locations = _remove_duplicates((*_repository_locations(identifiers, hosts), *_web_locations(urls)))
@@ -115,7 +115,9 @@ def _repository_locations(known: Iterable[Identifiers], hosts: HostSettings) -> 
 def _web_locations(urls: Iterable[str]) -> Iterator[PdfLocation]:
     """Yield the locations of URLs, except repository URLs. `_repository_locations` covers those, with URLs of the PDF
     instead of its page."""
-    rest = [url for url in urls if _is_web(url) and identifiers_in(url).model_copy(update={"doi": ""}) == Identifiers()]
+    rest = [
+        url for url in urls if _is_web(url) and find_identifiers(url).model_copy(update={"doi": ""}) == Identifiers()
+    ]
     yield from (PdfLocation("open_access_files", url) for url in sorted(rest, key=_pdf_rank))
 
 
@@ -165,7 +167,7 @@ class JournalledPdfLocator:
         try:
             urls = await self.source.pdf_urls(paper, context)
         except SourceError as error:
-            self.run.journal.record_trouble(self.name, "open_access", error)
+            self.run.journal.record_source_failure(self.name, "open_access", error)
             raise
         self.run.journal.record_use(self.name, "open_access", results=len(urls))
         return urls

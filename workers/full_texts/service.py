@@ -150,7 +150,7 @@ class _RunFullTexts:
                 cached = int(attempt.cached or shared)
                 self._run.journal.record_use(attempt.source, "full_texts", requests=1, results=1, cached=cached)
             else:
-                self._run.journal.record_trouble(attempt.source, "full_texts", attempt.error)
+                self._run.journal.record_source_failure(attempt.source, "full_texts", attempt.error)
         if acquired.paper is None:
             return Absent(reason=acquired.reason)
         return acquired.paper.full_text(paper.id).model_copy(update={"within_window": True})

@@ -9,8 +9,8 @@ from functools import partial
 
 from assayer.cutoff import admits, keep_within_window, papers_within
 from assayer.literature.citation_ids import collect_citation_ids
-from assayer.literature.paper_identity import identifiers_by_scheme
-from assayer.literature.retractions import choose_gravest_retraction
+from assayer.literature.paper_identity import map_identifiers_by_scheme
+from assayer.literature.retractions import choose_most_serious_retraction
 from assayer.models import (
     CorpusFit,
     FitLevel,
@@ -178,7 +178,7 @@ class FederatedLiterature:
             for identifiers, notice in await self._remote.retractions(list(papers_by_identifiers)):
                 for item in papers_by_identifiers.get(identifiers, ()):
                     retractions.setdefault(item, []).append(notice)
-        return {item: choose_gravest_retraction(notices) for item, notices in retractions.items()}
+        return {item: choose_most_serious_retraction(notices) for item, notices in retractions.items()}
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
         """Measure how well the corpus alone, without remote sources, covers the idea."""
@@ -237,7 +237,7 @@ class FederatedLiterature:
         return linked_papers
 
     def _is_identifiable(self, paper: PaperId) -> bool:
-        return bool(identifiers_by_scheme(self._linker.identifiers(paper)))
+        return bool(map_identifiers_by_scheme(self._linker.identifiers(paper)))
 
     def _local_ids(self, papers: Iterable[PaperId]) -> dict[PaperId, PaperId]:
         """Return a mapping from corpus ids to ids in this evaluation, for the papers that may be in the corpus."""

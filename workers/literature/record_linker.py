@@ -3,7 +3,7 @@ assigned."""
 
 from collections.abc import Iterable, Sequence
 
-from assayer.literature.paper_identity import build_work_key, identifiers_by_scheme, merge_identifiers
+from assayer.literature.paper_identity import build_work_key, map_identifiers_by_scheme, merge_identifiers
 from assayer.models import Identifiers, Paper, PaperId
 from workers.literature.record_merging import (
     add_url_identifiers,
@@ -41,7 +41,7 @@ class RecordLinker:
     def id_for(self, identifiers: Identifiers) -> PaperId | None:
         """Return the id of the paper with these identifiers, assigning one if needed; None if there are no
         identifiers."""
-        known = identifiers_by_scheme(identifiers)
+        known = map_identifiers_by_scheme(identifiers)
         for identifier in known.items():
             if identifier in self._ids_by_identifier:
                 return self._ids_by_identifier[identifier]

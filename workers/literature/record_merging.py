@@ -7,9 +7,14 @@ corpus. Links are transitive: a record that shares an identifier with each of tw
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from assayer.literature.paper_addresses import identifiers_in
-from assayer.literature.paper_identity import add_arxiv_id, build_work_key, identifiers_by_scheme, merge_identifiers
-from assayer.literature.retractions import choose_gravest_retraction
+from assayer.literature.paper_addresses import find_identifiers
+from assayer.literature.paper_identity import (
+    add_arxiv_id,
+    build_work_key,
+    map_identifiers_by_scheme,
+    merge_identifiers,
+)
+from assayer.literature.retractions import choose_most_serious_retraction
 from assayer.models import FieldOrigin, Identifiers, Paper
 
 SOURCE_ORDER = ("corpus", "semantic_scholar", "openalex", "crossref", "arxiv")
@@ -25,14 +30,14 @@ source's abstract is used."""
 
 def add_url_identifiers(paper: Paper) -> Paper:
     """Add the identifiers found in the paper's own URL."""
-    filled = merge_identifiers([add_arxiv_id(paper.identifiers), add_arxiv_id(identifiers_in(paper.url))])
+    filled = merge_identifiers([add_arxiv_id(paper.identifiers), add_arxiv_id(find_identifiers(paper.url))])
     return paper if filled == paper.identifiers else paper.model_copy(update={"identifiers": filled})
 
 
 def record_identifiers(paper: Paper) -> dict[str, str]:
     """Return the identifiers by scheme, including a corpus paper's id, because it may have no other identifier. Ids in
     other sources are already among the identifiers."""
-    return identifiers_by_scheme(paper.identifiers) | (
+    return map_identifiers_by_scheme(paper.identifiers) | (
         {paper.source: paper.id} if paper.source == SOURCE_ORDER[0] else {}
     )
 
@@ -151,7 +156,9 @@ def _citation_count(papers: Sequence[Paper]) -> Paper | None:
 def _retraction(papers: Sequence[Paper]) -> Paper | None:
     notices = [paper.retraction for paper in papers if paper.retraction is not None]
     return (
-        next(paper for paper in papers if paper.retraction == choose_gravest_retraction(notices)) if notices else None
+        next(paper for paper in papers if paper.retraction == choose_most_serious_retraction(notices))
+        if notices
+        else None
     )
 
 

@@ -233,7 +233,7 @@ class RemoteLiterature:
             with budget.count_waiting():
                 result = await _await_in_time(context.patience, source.name, call(context))
         except SourceError as error:
-            self._run.journal.record_trouble(source.name, operation, error)
+            self._run.journal.record_source_failure(source.name, operation, error)
             return None
         self._run.journal.record_use(source.name, operation, results=sum(item is not None for item in result))
         return list(result)

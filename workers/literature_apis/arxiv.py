@@ -14,7 +14,7 @@ from lxml import etree
 
 from assayer.cutoff import papers_within
 from assayer.errors import SourceRefused
-from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, doi
+from assayer.literature.paper_identity import add_arxiv_id, find_doi, parse_arxiv_id
 from assayer.literature.withdrawals import says_withdrawn
 from assayer.models import OPEN, Identifiers, Operation, Paper, PreprintVersions, Retraction, Window
 from workers.literature_apis.record_fields import (
@@ -134,7 +134,7 @@ class Arxiv:
 def _find_arxiv_id(paper: Identifiers) -> str:
     """Return the paper's arXiv id; empty if the paper has no valid id, because one malformed id makes a whole request
     fail."""
-    name = arxiv_id(add_arxiv_id(paper).arxiv)
+    name = parse_arxiv_id(add_arxiv_id(paper).arxiv)
     return name if name.isascii() else ""
 
 
@@ -237,7 +237,7 @@ def _raise_error(entries: list[_Entry]) -> None:
 def _paper(entry: _Entry) -> Paper | None:
     """Convert an entry to a paper, or return None if it has no id or title."""
     address = entry.text(f"{_ATOM}id").strip()
-    name, title = arxiv_id(address), title_line(entry.text(f"{_ATOM}title"))
+    name, title = parse_arxiv_id(address), title_line(entry.text(f"{_ATOM}title"))
     if not name or not title:
         return None
     authors = (one_line(author.findtext(f"{_ATOM}name") or "") for author in entry.node.iterchildren(f"{_ATOM}author"))
@@ -251,7 +251,7 @@ def _paper(entry: _Entry) -> Paper | None:
         venue=one_line(entry.text(f"{_ARXIV}journal_ref")),
         url=web_link(entry.address(None, "alternate")),
         source=SOURCE,
-        identifiers=Identifiers(arxiv=name, doi=doi(entry.text(f"{_ARXIV}doi"))),
+        identifiers=Identifiers(arxiv=name, doi=find_doi(entry.text(f"{_ARXIV}doi"))),
         retraction=_withdrawal(entry),
         versions=_versions(entry, address),
         pdf_urls=distinct_links(entry.address("pdf", "related")),

@@ -15,8 +15,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from assayer.cutoff import papers_within
-from assayer.literature.paper_identity import add_arxiv_id, doi
-from assayer.literature.retractions import choose_gravest_retraction
+from assayer.literature.paper_identity import add_arxiv_id, find_doi
+from assayer.literature.retractions import choose_most_serious_retraction
 from assayer.models import Identifiers, Operation, Paper, Retraction, Window
 from assayer.text.markup import strip_markup
 from workers.literature_apis.query_encoding import (
@@ -227,11 +227,11 @@ class CrossrefWorkResponse(ApiObject):
 
 
 def doi_of(work: CrossrefWork) -> str:
-    return doi(work.doi) if work.doi.isprintable() else ""
+    return find_doi(work.doi) if work.doi.isprintable() else ""
 
 
 def _identifiers(work: CrossrefWork) -> Identifiers:
-    related = (doi(item.id) for item in (work.relation.preprints if work.relation else ()))
+    related = (find_doi(item.id) for item in (work.relation.preprints if work.relation else ()))
     preprint = next((name for name in related if name.startswith(ARXIV_PREFIX)), "")
     return add_arxiv_id(Identifiers(doi=doi_of(work), arxiv=preprint.removeprefix(ARXIV_PREFIX)))
 
@@ -240,19 +240,19 @@ def retraction_of(work: CrossrefWork) -> Retraction | None:
     """Return the gravest notice about the work; among equally grave ones, the more informative, then the earlier. None
     if there is none. Notices that were reversed by a later reinstatement are ignored."""
     own_doi = doi_of(work)
-    notices = [*work.updated_by, *(update for update in work.update_to if doi(update.doi) == own_doi)]
+    notices = [*work.updated_by, *(update for update in work.update_to if find_doi(update.doi) == own_doi)]
     last_reinstatement = max((notice.day for notice in notices if notice.kind == "reinstatement"), default=dt.date.min)
     valid_notices = [
         Retraction(
             kind=_KINDS[notice.kind],
             source=SOURCE,
-            notice=doi(notice.doi) if notice.doi.isprintable() else "",
+            notice=find_doi(notice.doi) if notice.doi.isprintable() else "",
             date=notice.updated.day if notice.updated else None,
         )
         for notice in sorted(notices, key=lambda item: item.day)
         if notice.kind in _KINDS and notice.day > last_reinstatement
     ]
-    return choose_gravest_retraction(valid_notices) if valid_notices else None
+    return choose_most_serious_retraction(valid_notices) if valid_notices else None
 
 
 def _title(work: CrossrefWork) -> str:

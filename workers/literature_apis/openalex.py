@@ -14,7 +14,7 @@ from typing import ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from assayer.cutoff import papers_within
-from assayer.literature.openalex_fields import abstract_from_index, work_id, work_identifiers
+from assayer.literature.openalex_fields import collect_work_identifiers, parse_work_id, rebuild_abstract
 from assayer.models import Identifiers, Operation, Paper, Retraction, Window
 from workers.literature_apis.query_encoding import (
     ARXIV_PREFIX,
@@ -67,7 +67,7 @@ class _WorkKey(NamedTuple):
 
 
 def _work_key(paper: Identifiers) -> _WorkKey | None:
-    if work := work_id(paper.openalex):
+    if work := parse_work_id(paper.openalex):
         return _WorkKey("openalex", work)
     if paper.doi or paper.arxiv:
         return _WorkKey("doi", (paper.doi or f"{ARXIV_PREFIX}{paper.arxiv}").lower())
@@ -170,7 +170,9 @@ class OpenAlex:
         key = _work_key(paper)
         work = await self._fetch_work(key, "id,referenced_works", "references", context) if key else None
         cited = (
-            [_WorkKey("openalex", name) for text in work.referenced_works if (name := work_id(text))] if work else []
+            [_WorkKey("openalex", name) for text in work.referenced_works if (name := parse_work_id(text))]
+            if work
+            else []
         )
         found = await self._works(cited[:limit], FIELDS, "references", context)
         return [record for item in cited if item in found and (record := paper_of(found[item]))]
@@ -180,7 +182,7 @@ class OpenAlex:
         key = _work_key(paper)
         if key and key.kind != "openalex":
             work = await self._fetch_work(key, "id", "citations", context)
-            name = work_id(work.id) if work else ""
+            name = parse_work_id(work.id) if work else ""
         else:
             name = key.value if key else ""
         if not name:
@@ -288,7 +290,7 @@ def identifiers_of(work: OpenAlexWork) -> Identifiers:
     addresses = distinct_links(
         *(url for location in _locations(work) for url in (location.landing_page_url, location.pdf_url))
     )
-    return work_identifiers(work_id(work.id), work.doi, ids.pmid, ids.pmcid, addresses)
+    return collect_work_identifiers(parse_work_id(work.id), work.doi, ids.pmid, ids.pmcid, addresses)
 
 
 def pdf_urls_of(work: OpenAlexWork) -> tuple[str, ...]:
@@ -308,7 +310,7 @@ def paper_of(work: OpenAlexWork) -> Paper | None:
     return Paper(
         id=make_paper_id(SOURCE, identifiers.openalex),
         title=title,
-        abstract=clean_prose(abstract_from_index(work.abstract_inverted_index)),
+        abstract=clean_prose(rebuild_abstract(work.abstract_inverted_index)),
         authors=tuple(name for name in names if name),
         publication_date=_day(work.publication_date),
         venue=one_line(home.source.display_name) if home and home.source else "",

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, RootModel
 
-from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, doi
+from assayer.literature.paper_identity import add_arxiv_id, find_doi, parse_arxiv_id
 from assayer.models import Identifiers, Paper
 from workers.literature_apis.record_fields import (
     ApiObject,
@@ -157,8 +157,8 @@ def identifiers_of(record: SemanticScholarPaper) -> Identifiers:
     ids = record.external_ids or _ExternalIds()
     return add_arxiv_id(
         Identifiers(
-            doi=doi(ids.doi),
-            arxiv=arxiv_id(ids.arxiv),
+            doi=find_doi(ids.doi),
+            arxiv=parse_arxiv_id(ids.arxiv),
             s2=record.paper_id if _PAPER_ID.fullmatch(record.paper_id) else "",
             pubmed=ids.pubmed,
             pmc=f"PMC{ids.pmc}" if ids.pmc else "",
@@ -172,9 +172,9 @@ def request_id(paper: Identifiers) -> str:
     whole batch fail."""
     if _PAPER_ID.fullmatch(paper.s2):
         return paper.s2
-    if (arxiv := arxiv_id(paper.arxiv)) and arxiv.isascii():
+    if (arxiv := parse_arxiv_id(paper.arxiv)) and arxiv.isascii():
         return f"ARXIV:{arxiv}"
-    if valid_doi := doi(paper.doi):
+    if valid_doi := find_doi(paper.doi):
         return f"DOI:{valid_doi}"
     if _ACL.fullmatch(paper.acl):
         return f"ACL:{paper.acl}"

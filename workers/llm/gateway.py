@@ -146,7 +146,7 @@ class LlmGateway:
         # An urgent caller makes the shared request urgent for as long as any caller waits for the answer.
         urgency_of_call = self._urgency_by_key.setdefault(flight_key, Urgency())
         if is_urgent():
-            urgency_of_call.rise()
+            urgency_of_call.make_urgent()
 
         async def answer(_: object) -> "_Answered | LlmError":
             with urgency(urgency_of_call):

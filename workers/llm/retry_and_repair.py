@@ -23,7 +23,7 @@ from assayer.citing.answer_texts import RedactedAnswer
 from assayer.errors import AnswerRefused, BudgetExhausted, LlmError, LlmUnavailable, MalformedAnswer, RequestRefused
 from assayer.llm import Task
 from assayer.models import Fault, FaultKind
-from assayer.run.context_variables import current_urgency
+from assayer.run.context_variables import get_urgency
 from assayer.run.run import Run
 from workers.llm.answer_parsing import ParsedAnswer, parse_answer
 from workers.llm.answer_schema import answer_schema, build_bounded_schema
@@ -243,7 +243,7 @@ class Conversation(Generic[In, Out]):
         estimate, price = request.prompt_tokens, usage.price
         max_cost = 0.0 if price is None else price.cost(estimate, lengths.estimate(request))
         reservation = await run.budget.reserve(max_cost, estimate)
-        requester = Requester(run.id, current_urgency())
+        requester = Requester(run.id, get_urgency())
         spent_usd, spent_tokens = usage.cost_usd or 0.0, usage.prompt_tokens
         try:
             result = await self._complete(request, requester)

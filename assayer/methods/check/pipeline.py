@@ -26,7 +26,7 @@ from assayer.models import (
     PaperId,
     Summary,
 )
-from assayer.plan_review.checklist import reliable_gaps
+from assayer.plan_review.checklist import find_reliable_gaps
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.run.concurrency import gather_pair
 
@@ -62,7 +62,7 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
         comparisons=comparisons(shown_evidence, options.listed),
         often_cited=often_cited.works,
         # In a thread, because it takes seconds for a long plan.
-        not_stated=await asyncio.to_thread(reliable_gaps, context.text) if with_checklist else None,
+        not_stated=await asyncio.to_thread(find_reliable_gaps, context.text) if with_checklist else None,
     )
     run.report_progress(method, _STAGES, _STAGES)
     findings = Findings(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.citing.evidence import build_citation
-from assayer.citing.labels import marker
+from assayer.citing.labels import build_marker
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.check.options import CheckOptions
 from assayer.models import OftenCited, OwnReferences, Paper, PaperId
@@ -58,7 +58,7 @@ async def find_often_cited(context: EvaluationContext[CheckOptions], closest: Se
     )
     works = (
         OftenCited(
-            label=marker(work),
+            label=build_marker(work),
             cited_by=tuple(build_citation(citing_papers, None) for citing_papers in citing_by_work[work]),
         )
         for work in most_cited

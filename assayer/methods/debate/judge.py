@@ -12,7 +12,7 @@ from assayer.methods.debate.tasks import seat_task
 from assayer.methods.debate.turns import Spoken, build_lost_turn, convert_answer_to_turn
 from assayer.models import Absent
 from assayer.models.reward import RewardItem
-from assayer.run.accounting import cost_of_journal
+from assayer.run.accounting import sum_journal_costs
 from assayer.run.concurrency import gather_all
 from assayer.run.journal import Journal
 from assayer.run.run import Run
@@ -95,9 +95,9 @@ def _reward(
         llm_requests=len(journal.calls),
         prompt_tokens=sum(call.prompt_tokens for call in paid_calls),
         completion_tokens=sum(call.completion_tokens for call in paid_calls),
-        cost_usd=cost_of_journal(journal),
+        cost_usd=sum_journal_costs(journal),
         models=tuple(sorted({call.model for call in journal.calls})),
-        prompts=journal.prompts(),
+        prompts=journal.list_prompts(),
     )
 
 

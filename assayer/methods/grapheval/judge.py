@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.errors import ConfigurationError, InputError
-from assayer.literature.own_paper import is_own_paper, shingles
+from assayer.literature.own_paper import build_shingles, is_own_paper
 from assayer.methods.grapheval.graph.arrays import UNKNOWN
 from assayer.methods.grapheval.graph.growth import EdgeEnds
 from assayer.methods.grapheval.graph.records import GraphContents, LabelledIdea, Viewpoint
@@ -187,7 +187,7 @@ class GraphJudge:
         arrays, plan = self.contents.arrays, self.contents.plan
         is_allowed = self.find_known_ideas(cutoff)
         same_ideas: list[LabelledIdea] = []
-        words = shingles(idea.own_words.text)
+        words = build_shingles(idea.own_words.text)
         while True:
             are_all_allowed = bool(is_allowed.all())
             neighbours = self.neighbours.nearest(

@@ -3,8 +3,8 @@ the report's background part."""
 
 from collections.abc import Sequence
 
-from assayer.citing.evidence import build_citation, check_quote, evidence_batches
-from assayer.citing.labels import marker, strip_citations
+from assayer.citing.evidence import batch_evidence, build_citation, check_quote
+from assayer.citing.labels import build_marker, strip_citations
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.evidence_pack import EvidencePack, Grounding, ReadSource
 from assayer.methods.innoeval.extraction import IdeaPart
@@ -23,7 +23,7 @@ async def ground_parts(
     for a source fails, the source has no groundings, and the journal records the failure."""
     run, options = context.run, context.options
     items = [source_item(source) for source in sources]
-    batches = evidence_batches(items, options.grounded_per_call, options.grounded_chars)
+    batches = batch_evidence(items, options.grounded_per_call, options.grounded_chars)
     labelled_parts = label_parts(parts)
     names = {part.label: part.name for part in labelled_parts}
 
@@ -94,7 +94,7 @@ def _part_assessment(pack: EvidencePack, part: IdeaPart) -> Assessment:
 
 def _build_reading(grounding: Grounding) -> Reading:
     return Reading(
-        label=marker(grounding.paper_id),
+        label=build_marker(grounding.paper_id),
         stance=1 if grounding.stance == "supports" else -1,
         text=grounding.analysis,
         quote=build_citation(grounding.paper_id, grounding.quote) if grounding.quote else None,

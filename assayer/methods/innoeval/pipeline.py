@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from assayer.errors import NoFallback
 from assayer.evaluation_context import EvaluationContext
-from assayer.literature.library import field_coverage
+from assayer.literature.library import rate_field_coverage
 from assayer.methods.innoeval.evidence_pack import EvidencePack, ReadSource, ReviewBoard
 from assayer.methods.innoeval.extraction import digest, extract
 from assayer.methods.innoeval.grounding import background_part, ground_parts
@@ -85,7 +85,7 @@ async def _collect_evidence(context: EvaluationContext[InnoEvalOptions]) -> _Col
     selected_sources = await search.find_best_sources(six_tuple.parts)
     run.report_progress("innoeval", 2, _STAGES)
     sources_before = await reading.read(selected_sources, "before")
-    fit_level = field_coverage(fit.level, run.journal.near_remote_papers)  # all searches for the board are done
+    fit_level = rate_field_coverage(fit.level, run.journal.near_remote_papers)  # all searches for the board are done
 
     async def read_later_sources() -> tuple[ReadSource, ...]:
         return await reading.read(await search.find_later_sources(), "after")

@@ -39,7 +39,7 @@ def shorten_middle(text: str, max_chars: int) -> str:
 def evidence_item(
     paper: Paper, kind: EvidenceKind, text: str, standing: str = "", full_text: bool = False
 ) -> EvidenceItem:
-    """Build an evidence item. Its final label is assigned later, by `evidence_batches`."""
+    """Build an evidence item. Its final label is assigned later, by `batch_evidence`."""
     return EvidenceItem(
         label="P0",
         paper_id=paper.id,

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import AfterValidator, Field, create_model
 from pydantic.json_schema import SkipJsonSchema
 
-from assayer.citing.answer_texts import TextRole, max_chars
+from assayer.citing.answer_texts import TextRole, compute_max_chars
 from assayer.citing.evidence import Evidence
-from assayer.citing.labels import labels_in
+from assayer.citing.labels import find_labels
 from assayer.methods.innoeval.dimensions import EvidenceKind, RubricDimension
 from assayer.models import Certainty, FitLevel, Frozen, Reviewer
 
@@ -202,7 +202,7 @@ class Groundings(Frozen):
 
 class ReviewClaim(Frozen):
     text: Annotated[str, TextRole.CITES] = Field(
-        max_length=max_chars(50),
+        max_length=compute_max_chars(50),
         description="At most 50 words; cites finds, if any, by label in square brackets. No links.",
     )
 
@@ -259,7 +259,7 @@ class Judgement(Frozen):
     weaknesses: list[ReviewClaim] = Field(max_length=3, description="The weightiest first; may be empty.")
     suggestions: list[ReviewClaim] = Field(max_length=1, description="The one change that would raise this score most.")
     rationale: str = Field(
-        max_length=max_chars(100),
+        max_length=compute_max_chars(100),
         description="One to three sentences: the band, and the facts that keep the idea from the next higher and the "
         "next lower. No labels.",
     )
@@ -272,7 +272,7 @@ class Judgement(Frozen):
     def citing_only(self, labels: frozenset[str]) -> Self:
         """Return the review without the points that cite other labels."""
         kept_claims = {
-            name: [claim for claim in getattr(self, name) if labels.issuperset(labels_in(claim.text))]
+            name: [claim for claim in getattr(self, name) if labels.issuperset(find_labels(claim.text))]
             for name in ("strengths", "weaknesses", "suggestions")
         }
         return self.model_copy(update=kept_claims)
@@ -353,10 +353,11 @@ class MetaQuestion(Frozen):
 class WeighedDispute(Frozen):
     dimension: str = Field(pattern=r"^D\d+$", description="Label of one of the dimensions given, e.g. D1.")
     positions: str = Field(
-        max_length=max_chars(50), description="At most 50 words: who holds what, e.g. R2, and on which ground."
+        max_length=compute_max_chars(50), description="At most 50 words: who holds what, e.g. R2, and on which ground."
     )
     weighing: str = Field(
-        max_length=max_chars(40), description="At most 40 words: which ground weighs more, or what would settle it."
+        max_length=compute_max_chars(40),
+        description="At most 40 words: which ground weighs more, or what would settle it.",
     )
 
 
@@ -366,7 +367,7 @@ class Synthesis(Frozen):
     weaknesses: list[ReviewClaim] = Field(max_length=3, description="The weightiest first.")
     suggestions: list[ReviewClaim] = Field(max_length=3, description="What would change most for the least work first.")
     assessment: str = Field(
-        max_length=max_chars(180),
+        max_length=compute_max_chars(180),
         description="At most 180 words for a reader who reads nothing else. No labels, scores or recommendation.",
     )
 
@@ -390,14 +391,14 @@ class LaterStep(Frozen):
     label: EvidenceLabel
     quote: Copied = Field(description="8 to 40 consecutive words copied exactly from this find's text.")
     shows: str = Field(
-        max_length=max_chars(30),
+        max_length=compute_max_chars(30),
         description="At most 30 words: what this later work found or built that bears on the idea.",
     )
     weakness: Annotated[str, Field(pattern=r"^W\d+$")] | None = Field(
         description="Label of the weakness that the change would lessen, e.g. W1; null if it lessens none of them."
     )
     change: str = Field(
-        max_length=max_chars(50),
+        max_length=compute_max_chars(50),
         description="At most 50 words: what to change in the plan, how, and what that would gain.",
     )
 

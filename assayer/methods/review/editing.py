@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from assayer.citing.evidence import plan_quote
-from assayer.citing.labels import marker
+from assayer.citing.evidence import check_plan_quote
+from assayer.citing.labels import build_marker
 from assayer.criteria.part import label_criteria
 from assayer.evaluation_context import EvaluationContext
 from assayer.llm import Task
@@ -241,7 +241,7 @@ def _number_citations(
 
     def build_finding(edited_part: _Edited, kind: FindingKind, severity: FindingSeverity | None) -> PanelFinding:
         full_finding = edited_part if isinstance(edited_part, EditedFinding) else None
-        quotes = [plan_quote(full_finding.quote if full_finding else "", plan)]
+        quotes = [check_plan_quote(full_finding.quote if full_finding else "", plan)]
         quotes += [panel.quotes[label] for label in edited_part.labels if label in panel.quotes]
         return PanelFinding(
             kind=kind,
@@ -282,7 +282,9 @@ def _number_citations(
             for item in answer.closest
         ),
         evidence=tuple(
-            PanelEvidence(label=marker(item.paper), relation=item.relation, conclusion=item.shows, quote=item.quote)
+            PanelEvidence(
+                label=build_marker(item.paper), relation=item.relation, conclusion=item.shows, quote=item.quote
+            )
             for item in (passages.by_label[label] for label in evidence)
         ),
         works_from_memory=tuple(
@@ -292,7 +294,7 @@ def _number_citations(
                 year=work.year,
                 role=work.role,
                 relevance=work.why,
-                label=marker(work.record) if work.record else None,
+                label=build_marker(work.record) if work.record else None,
                 lookup_complete=work.looked_up,
             )
             for work in (works[label] for label in referred_works)

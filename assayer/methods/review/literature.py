@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from assayer.citing.evidence import Evidence, check_quote, evidence_batches
+from assayer.citing.evidence import Evidence, batch_evidence, check_quote
 from assayer.evaluation_context import EvaluationContext
-from assayer.literature.library import field_coverage, list_ids_beyond_corpus
+from assayer.literature.library import list_ids_beyond_corpus, rate_field_coverage
 from assayer.literature.work_versions import keep_one_paper_per_work
 from assayer.methods.review import tasks
 from assayer.methods.review.options import ReviewOptions
@@ -98,7 +98,7 @@ async def read_literature(
     evidence = evidence_from_papers(
         papers, run, options.evidence_chars, search_results.nearness, passages=search_results.passages, full_texts=texts
     )
-    batches = evidence_batches(evidence, options.reading_batch)
+    batches = batch_evidence(evidence, options.reading_batch)
 
     async def read(batch: tuple[Evidence, ...]) -> _BatchRead:
         question = PassageQuestion(opening=panel.opening, points=panel.searched, evidence=batch)
@@ -181,7 +181,7 @@ async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[s
         )
         rankings.append(await rerank(context.backends.reranker, query, [by_id[item] for item in fused_order], journal))
     found_passages = [passage for query_passages in snippets for passage in query_passages]
-    fit = field_coverage(
+    fit = rate_field_coverage(
         fit, list_ids_beyond_corpus([*(hit for query_hits in hits for hit in query_hits), *found_passages])
     )
     nearness = await library.similarity(context.text, list(by_id))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import TypeVar
 
-from assayer.citing.evidence import plan_quote
+from assayer.citing.evidence import check_plan_quote
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.review import tasks
 from assayer.methods.review.options import ReviewOptions
@@ -157,7 +157,7 @@ def _state_point(
     why: str = "",
     fix: str = "",
 ) -> _UnlabelledPoint:
-    quote = plan_quote(item.quote, context.text)
+    quote = check_plan_quote(item.quote, context.text)
     point = PanelPoint(
         label="",
         referee=referee,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from assayer.citing.evidence import Evidence, Quoted, build_citation
-from assayer.citing.excerpts import excerpt
+from assayer.citing.excerpts import cut_excerpt
 from assayer.citing.labels import strip_citations
 from assayer.claim_support.checking import check_support
 from assayer.claim_support.schemas import SupportItem
@@ -68,7 +68,7 @@ def _excerpts(quotes: Sequence[str], text: str) -> tuple[str, ...]:
     excerpts: list[str] = []
     for quote in quotes:
         if not any(quote in item for item in excerpts):
-            excerpts.append(excerpt(quote, text))
+            excerpts.append(cut_excerpt(quote, text))
     return tuple(excerpts)
 
 

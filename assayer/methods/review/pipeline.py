@@ -6,7 +6,7 @@ If the editor's request fails, the report is partial: it contains the referees' 
 scores.
 """
 
-from assayer.claim_support.checking import claim_counts
+from assayer.claim_support.checking import count_claim_outcomes
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.review.editing import Passages, ask_editor, panel_review
 from assayer.methods.review.literature import (
@@ -71,7 +71,7 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
         corpus_fit=fit.model_copy(update={"level": min(fit.level, literature.fit, key=_LEVELS.index)}),
         papers=literature.papers,
         panel_review=review,
-        claims=claim_counts([passage.quote.support for passage in checked_passages]),
+        claims=count_claim_outcomes([passage.quote.support for passage in checked_passages]),
         notices=size_notices(context.options),
         on_subject=_describe_few_on_subject(literature),
     )

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from assayer.citing.foreign_citations import find_foreign_citations
 from assayer.citing.labels import strip_citations
 from assayer.evaluation_context import EvaluationContext
-from assayer.literature.paper_identity import family_name, title_key
+from assayer.literature.paper_identity import build_title_key, extract_family_name
 from assayer.methods.review.options import ReviewOptions
 from assayer.methods.review.schemas import PriorWork, RecalledWork
 from assayer.models import CitedWork, Paper
@@ -47,22 +47,22 @@ def clean_named_works(
     works_by_title: dict[str, PriorWork] = {}
     for work in named_works:
         title = " ".join(strip_citations(work.title).split()).strip(" .\"'“”")
-        author = " ".join(family_name(strip_citations(work.first_author)).split())[:40]
+        author = " ".join(extract_family_name(strip_citations(work.first_author)).split())[:40]
         if not _is_title(title) or _has_address(work.title) or _has_address(work.first_author):
             journal.record_dropped("work from memory", "its title cannot be looked up")
         elif cutoff and work.year and work.year > cutoff.year:
             journal.record_dropped("work from memory", "published after the cutoff")
         elif title_agreement(CitedWork(title=title), context.idea.own_words.title):
             journal.record_dropped("work from memory", "the idea's own paper")
-        elif title_key(title) not in works_by_title:
+        elif build_title_key(title) not in works_by_title:
             changes = {"title": title, "first_author": author, "why": strip_citations(work.why).rstrip(".")}
-            works_by_title[title_key(title)] = work.model_copy(update=changes)
+            works_by_title[build_title_key(title)] = work.model_copy(update=changes)
     return tuple(works_by_title.values())
 
 
 def _is_title(title: str) -> bool:
     fewest, most = _TITLE_CHARS
-    return fewest <= len(title) <= most and title_key(title) != ""
+    return fewest <= len(title) <= most and build_title_key(title) != ""
 
 
 def _has_address(text: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from assayer.citing.claim_quotes import PointKind
-from assayer.citing.labels import marker
+from assayer.citing.labels import build_marker
 from assayer.criteria.part import JudgedCriterion, criteria_part, label_criteria
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.review import tasks
@@ -122,7 +122,7 @@ def _build_judged_criterion(
     criterion: Criterion, edited_criterion: EditedCriterion, passages: Passages
 ) -> JudgedCriterion:
     evidence = [passages.by_label[label] for label in passages.keep_supported(edited_criterion.cites)]
-    labels = "".join(f" [{label}]" for label in dict.fromkeys(marker(item.paper) for item in evidence))
+    labels = "".join(f" [{label}]" for label in dict.fromkeys(build_marker(item.paper) for item in evidence))
     limit = Point(
         kind="weakness", text=f"{edited_criterion.limited_by}{labels}", citations=tuple(item.quote for item in evidence)
     )
@@ -148,7 +148,7 @@ def _score(edited_score: EditedScore, passages: Passages) -> Score | Absent:
     if edited_score.score is None:
         return Absent(reason=f"{UNDERSPECIFIED}: {edited_score.limited_by}")
     cited_labels = dict.fromkeys(
-        marker(passages.by_label[label].paper) for label in passages.keep_supported(edited_score.cites)
+        build_marker(passages.by_label[label].paper) for label in passages.keep_supported(edited_score.cites)
     )
     basis = " ".join((edited_score.limited_by.rstrip("."), *(f"[{label}]" for label in cited_labels))) + "."
     return Score(

@@ -4,12 +4,12 @@ screening → comparison → synthesis."""
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from assayer.citing.claim_numbers import numbers_in
-from assayer.citing.evidence import Evidence, ask_about_all, evidence_batches
-from assayer.citing.labels import label_papers, marker, strip_citations
+from assayer.citing.claim_numbers import collect_numbers
+from assayer.citing.evidence import Evidence, ask_about_all, batch_evidence
+from assayer.citing.labels import build_marker, label_papers, strip_citations
 from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
-from assayer.literature.library import field_coverage, list_ids_beyond_corpus
+from assayer.literature.library import list_ids_beyond_corpus, rate_field_coverage
 from assayer.methods.points import PointWriter
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.aggregation import (
@@ -70,7 +70,7 @@ class ContributionModule:
         """`readings` supplies the papers that the soundness module read for the methods."""
         self._context, self._readings_for_methods = context, readings
         self._library, self._run, self._options = context.library, context.run, context.options
-        self._idea, self._numbers = context.text, numbers_in(context.text)
+        self._idea, self._numbers = context.text, collect_numbers(context.text)
         self._corpus_fit = self._fit = fit
         """Coverage of the field by the corpus. `_fit` also takes this module's own searches into account once they
         finish."""
@@ -131,7 +131,7 @@ class ContributionModule:
         outcomes = await gather_settled(dimensions, self._search)
         rankings_by_dimension = self._keep_answers(outcomes, "search for a dimension")
         hits = [hit for item in rankings_by_dimension for query_rankings in item for hit in query_rankings]
-        self._fit = field_coverage(self._corpus_fit, list_ids_beyond_corpus(hits))
+        self._fit = rate_field_coverage(self._corpus_fit, list_ids_beyond_corpus(hits))
         papers = {hit.paper.id: hit.paper for hit in hits}
         searched_dimensions = [
             item for item, outcome in zip(dimensions, outcomes, strict=True) if not isinstance(outcome, Failed)
@@ -224,7 +224,7 @@ class ContributionModule:
         evidence = evidence_from_papers(
             papers, self._run, self._options.evidence_chars, self._similarity, whole_abstracts=False
         )
-        batches = evidence_batches(evidence, self._options.comparison_batch)
+        batches = batch_evidence(evidence, self._options.comparison_batch)
 
         async def ask(papers: tuple[Evidence, ...]) -> Sequence[PaperVerdicts]:
             question = ComparisonQuestion(parts=parts, evidence=papers)
@@ -310,7 +310,7 @@ class ContributionModule:
         return tuple(
             by_paper[paper].reading(self._numbers)
             if paper in by_paper
-            else Reading(label=marker(paper), stance=None, text=_UNTOUCHED)
+            else Reading(label=build_marker(paper), stance=None, text=_UNTOUCHED)
             for paper in paper_ids
         )
 

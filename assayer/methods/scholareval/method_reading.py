@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from assayer.citing.evidence import Evidence, Quoted, ask_about_all, check_quote, evidence_batches
+from assayer.citing.evidence import Evidence, Quoted, ask_about_all, batch_evidence, check_quote
 from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
-from assayer.literature.library import field_coverage, list_ids_beyond_corpus
+from assayer.literature.library import list_ids_beyond_corpus, rate_field_coverage
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.candidate_order import keep_near_papers, reciprocal_rank_fusion, rerank, round_robin
 from assayer.methods.scholareval.first_look import shortlist_by_title
@@ -68,7 +68,7 @@ class MethodReader:
         queries = [query for query in method.queries if query.strip()]
         by_query = await self._library.snippets(queries, self._options.snippets) if queries else []
         passages = [passage for papers_by_id in by_query for passage in papers_by_id]
-        fit = field_coverage(self._corpus_fit, list_ids_beyond_corpus(passages))
+        fit = rate_field_coverage(self._corpus_fit, list_ids_beyond_corpus(passages))
         papers_by_id = {passage.paper.id: passage.paper for passage in passages}
         cited_ids = dict.fromkeys(cite for passage in passages for cite in passage.cites if cite not in papers_by_id)
         papers_by_id |= {paper.id: paper for paper in await self._library.papers(list(cited_ids))}
@@ -108,7 +108,7 @@ class MethodReader:
         evidence = evidence_from_papers(
             papers, self._run, self._options.evidence_chars, nearness, passages, texts, whole_abstracts=False
         )
-        batches = evidence_batches(evidence, self._options.reading_batch, self._options.reading_batch_chars)
+        batches = batch_evidence(evidence, self._options.reading_batch, self._options.reading_batch_chars)
         outcomes = await gather_settled(batches, lambda batch: self._read_papers(parts, batch))
         sizes = [len(batch) for batch in batches]
         notes: dict[str, list[RelevantPaper]] = {part.label: [] for part in parts}

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from assayer.citing.answer_texts import TextRole, max_chars
+from assayer.citing.answer_texts import TextRole, compute_max_chars
 from assayer.citing.evidence import Evidence
 from assayer.models import FitLevel, Frozen, ScoreCertainty
 
@@ -26,7 +26,7 @@ PaperLabel = Annotated[str, Field(pattern=r"^P\d+$", description="Label of one o
 CitedText = Annotated[
     str,
     Field(
-        max_length=max_chars(60),
+        max_length=compute_max_chars(60),
         description="At most 60 words; cites papers by label in square brackets, e.g. [P3]. No links.",
     ),
     TextRole.CITES,
@@ -50,7 +50,9 @@ GivenCertainty = Annotated[
 ]
 Rationale = Annotated[
     str,
-    Field(max_length=max_chars(80), description="One or two sentences: which band of the rubric fits, and why."),
+    Field(
+        max_length=compute_max_chars(80), description="One or two sentences: which band of the rubric fits, and why."
+    ),
 ]
 Rating = Annotated[
     Annotated[float, Field(ge=0, le=10)] | None,
@@ -70,7 +72,7 @@ class ProposedMethod(Frozen):
     name: Restated = Field(description="3 to 10 words.")
     kind: Literal["system", "algorithm", "experiment", "study", "analysis", "ablation", "theory"]
     description: Restated = Field(
-        max_length=max_chars(120),
+        max_length=compute_max_chars(120),
         description="40 to 120 words, readable without the idea: what is done, to what, measured how.",
     )
     queries: list[QueryText] = Field(
@@ -125,14 +127,15 @@ class MethodNote(Frozen):
 
     method: str = Field(pattern=r"^M\d+$", description="Label of one of the methods given, e.g. M1.")
     did: Restated = Field(
-        max_length=max_chars(40),
+        max_length=compute_max_chars(40),
         description="At most 40 words: what the paper did that is comparable, and how it differs.",
     )
     results: Restated = Field(
-        max_length=max_chars(40), description="At most 40 words: what came out, with numbers where given."
+        max_length=compute_max_chars(40), description="At most 40 words: what came out, with numbers where given."
     )
     context: Restated = Field(
-        max_length=max_chars(25), description="At most 25 words: conditions that decide whether it carries over."
+        max_length=compute_max_chars(25),
+        description="At most 25 words: conditions that decide whether it carries over.",
     )
     quote: QuoteText
     stance: Stance
@@ -239,7 +242,7 @@ class ComparisonQuestion(Frozen):
 class NoveltyVerdict(Frozen):
     dimension: str = Field(pattern=r"^D\d+$", description="Label of one of the dimensions given, e.g. D1.")
     reason: str = Field(
-        max_length=max_chars(40), description="At most 40 words: what the paper has, what the idea has."
+        max_length=compute_max_chars(40), description="At most 40 words: what the paper has, what the idea has."
     )
     quote: QuoteText
     verdict: NoveltyStanding

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence, Set
 from decimal import Decimal
 from typing import Literal
 
-from assayer.citing.claim_numbers import numbers_in
+from assayer.citing.claim_numbers import collect_numbers
 from assayer.citing.claim_quotes import GivenQuote, Side, collect_given_quotes
-from assayer.citing.labels import label_papers, paper_of, relabel, strip_citations
+from assayer.citing.labels import label_papers, parse_marker, relabel, strip_citations
 from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.points import PointWriter, build_reading, get_verified_words
@@ -49,7 +49,7 @@ class SoundnessModule:
         """Papers read for the methods are published to `readings`, even if the module fails."""
         self._context, self._readings = context, readings
         self._run, self._options = context.run, context.options
-        self._numbers = numbers_in(context.text)
+        self._numbers = collect_numbers(context.text)
         self._reader = MethodReader(context, fit)
 
     @property
@@ -158,7 +158,7 @@ class SoundnessModule:
             return Absent(reason="No method could be reviewed.")
         points = [point for item, _ in reviewed_methods for point in item.points]
         cited_labels = dict.fromkeys(citation.label for point in points for citation in point.citations)
-        papers = label_papers(map(paper_of, cited_labels))
+        papers = label_papers(map(parse_marker, cited_labels))
         labels = {paper: label for label, paper in papers.items()}
         question = SummaryQuestion(
             idea=self._context.text,

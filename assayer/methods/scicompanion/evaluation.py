@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from assayer.citing.claim_numbers import numbers_in
+from assayer.citing.claim_numbers import collect_numbers
 from assayer.citing.claim_quotes import GivenQuote, Side
 from assayer.citing.evidence import Quoted
 from assayer.citing.labels import strip_citations
@@ -113,7 +113,7 @@ def _build_points(answer: Judgement, question: DimensionQuestion, graph: StateGr
     cites."""
     papers = {paper.label: paper.paper_id for paper in question.papers}
     quotes = [quote for edge in graph.edges.values() for quote in _collect_given_quotes(edge, graph)]
-    numbers = numbers_in(f"{question.title}\n\n{question.idea}")
+    numbers = collect_numbers(f"{question.title}\n\n{question.idea}")
     return PointWriter(papers, quotes, numbers, {paper.paper_id: paper for paper in question.papers}).all_points(answer)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from assayer.citing.labels import labels_to_markers
+from assayer.citing.labels import replace_labels_with_markers
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.scicompanion.base_graph import add_contents
 from assayer.methods.scicompanion.editing import apply_edits
@@ -128,7 +128,9 @@ def _keep_new_queries(queries: Sequence[str], asked_queries: Sequence[str], limi
 
 
 def _add_trace(state: CompanionState, trace: str, question: StateQuestion, step: int) -> CompanionState:
-    text = labels_to_markers(" ".join(trace.split()), {paper.label: paper.paper_id for paper in question.papers})
+    text = replace_labels_with_markers(
+        " ".join(trace.split()), {paper.label: paper.paper_id for paper in question.papers}
+    )
     return replace(state, notebook=state.notebook.with_entry(step, text))
 
 

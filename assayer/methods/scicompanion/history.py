@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assayer.citing.labels import marker
+from assayer.citing.labels import build_marker
 from assayer.methods.scicompanion.graph import StateGraph
 from assayer.models import (
     EdgeKey,
@@ -41,12 +41,12 @@ class GraphHistory(NamedTuple):
         kept_edges = {key for step in steps for key in step.edges}
         return GraphRecord(
             nodes=tuple(
-                node.model_copy(update={"label": marker(self.papers[key])}) if key in self.papers else node
+                node.model_copy(update={"label": build_marker(self.papers[key])}) if key in self.papers else node
                 for key, node in self.nodes.items()
                 if key in kept_nodes
             ),
             edges=tuple(
-                edge.model_copy(update={"label": marker(self.evidence[key])}) if key in self.evidence else edge
+                edge.model_copy(update={"label": build_marker(self.evidence[key])}) if key in self.evidence else edge
                 for key, edge in self.edges.items()
                 if key in kept_edges
             ),

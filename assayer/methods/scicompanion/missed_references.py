@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assayer.citing.labels import paper_of
+from assayer.citing.labels import parse_marker
 from assayer.literature.library import Library
 from assayer.methods.scicompanion.exploration import idea_queries
 from assayer.methods.scicompanion.graph import empty_graph
@@ -60,8 +60,10 @@ async def find_missed_references(
     queries = idea_queries(idea, options.queries)
     found_papers = (await retrieve(queries, graph, FoundPapers(), library, options, step=1)).found
     recommendations = rank_recommended_references(idea, graph, found_papers, options.recommended, known_papers)
-    papers = await library.with_retractions([found_papers.papers[paper_of(item.label)] for item in recommendations])
-    intermediate = {paper_of(reason.label) for item in recommendations for reason in item.search_paths if reason.label}
+    papers = await library.add_retractions([found_papers.papers[parse_marker(item.label)] for item in recommendations])
+    intermediate = {
+        parse_marker(reason.label) for item in recommendations for reason in item.search_paths if reason.label
+    }
     papers_by_id = {paper.id: paper for paper in await library.papers(sorted(intermediate))}
     ways = (tuple(_list_ways_found(item.search_paths, papers_by_id)) for item in recommendations)
     return MissedReferences(idea, fit, tuple(MissedReference(*item) for item in zip(papers, ways, strict=True)))
@@ -71,5 +73,5 @@ def _list_ways_found(reasons: Sequence[SearchPath], papers_by_id: Mapping[PaperI
     for reason in reasons:
         if reason.label is None:
             yield WayFound(reason.kind, None)
-        elif paper_of(reason.label) in papers_by_id:
-            yield WayFound(reason.kind, papers_by_id[paper_of(reason.label)])
+        elif parse_marker(reason.label) in papers_by_id:
+            yield WayFound(reason.kind, papers_by_id[parse_marker(reason.label)])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from assayer.citing.labels import MARKER, paper_of
+from assayer.citing.labels import MARKER, parse_marker
 from assayer.models import PaperId
 
 _DELETED = "(a paper since deleted)"
@@ -33,7 +33,7 @@ class Notebook(NamedTuple):
         shown_entries: list[NotebookEntry] = []
         remaining_chars = chars
         for entry in reversed(self.entries):
-            text = MARKER.sub(lambda match: _label(labels.get(paper_of(match[1]))), entry.text)
+            text = MARKER.sub(lambda match: _label(labels.get(parse_marker(match[1]))), entry.text)
             remaining_chars -= len(text)
             if remaining_chars < 0 and shown_entries:
                 break

@@ -3,7 +3,7 @@
 It follows "SciCompanion: Graph-Grounded Reasoning for Structured Evaluation of Scientific Arguments", sections 2.2 to
 2.4 and Algorithm 1. What the paper leaves open, and what we chose: docs/evidence/scicompanion.md."""
 
-from assayer.citing.labels import paper_of
+from assayer.citing.labels import parse_marker
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.scicompanion.evaluation import build_unscored_evaluation, judge_dimensions
 from assayer.methods.scicompanion.exploration import Exploration
@@ -33,7 +33,7 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
     run.report_progress(METHOD, options.steps + 1, options.steps + 1)
     best = rank_recommended_references(idea, state.graph, state.found, options.recommended)
     intermediate = {
-        paper_of(reason.label) for item in best for reason in item.search_paths if reason.label
+        parse_marker(reason.label) for item in best for reason in item.search_paths if reason.label
     } - state.found.papers.keys()
     papers = {**state.found.papers, **{paper.id: paper for paper in await library.papers(sorted(intermediate))}}
     recommendations = [keep_known_reasons(item, papers) for item in best]

@@ -4,7 +4,7 @@ between them into the graph. Also choose the recommended references from all pap
 from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from assayer.citing.labels import marker, paper_of, strip_citations
+from assayer.citing.labels import build_marker, parse_marker, strip_citations
 from assayer.literature.library import Library
 from assayer.methods.scicompanion.base_graph import BY_CORPUS
 from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph
@@ -122,7 +122,7 @@ def comes_too_early(edge: NewEdge, years: Mapping[NodeKey, int]) -> bool:
 
 
 def _reason(step_taken: Step, step: int) -> SearchPath:
-    label = None if step_taken.from_paper is None else marker(step_taken.from_paper)
+    label = None if step_taken.from_paper is None else build_marker(step_taken.from_paper)
     return SearchPath(
         step=step,
         kind=step_taken.kind,
@@ -153,7 +153,7 @@ def rank_recommended_references(
         titles.setdefault(title, paper)
     return tuple(
         RecommendedReference(
-            label=marker(paper),
+            label=build_marker(paper),
             rank=rank,
             search_paths=found_papers.reasons[paper],
             edges=tuple(edge.key for edge in graph.edges_of(graph.papers[paper])) if paper in graph.papers else (),
@@ -184,6 +184,6 @@ def keep_known_reasons(recommended_reference: RecommendedReference, papers: Cont
     known_reasons = tuple(
         reason
         for reason in recommended_reference.search_paths
-        if reason.label is None or paper_of(reason.label) in papers
+        if reason.label is None or parse_marker(reason.label) in papers
     )
     return recommended_reference.model_copy(update={"search_paths": known_reasons})

@@ -195,7 +195,9 @@ async def attack(method: str, is_stubborn: bool, max_runs: int, seconds: float) 
                 runs=1,
                 answers=len(run.journal.calls),
                 lost=len(run.journal.failed_calls),
-                complaints=sum(fault.occurrences for fault in run.journal.faults() if fault.kind == "failed_check"),
+                complaints=sum(
+                    fault.occurrences for fault in run.journal.list_faults() if fault.kind == "failed_check"
+                ),
                 redacted=sum(call.redacted for call in run.journal.calls),
             )
             suspects = {form for form in forms if any(_is_printed(form, text) for text in printed_texts)}

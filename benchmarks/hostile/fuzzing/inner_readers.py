@@ -31,7 +31,7 @@ from assayer.blinding import (
 from assayer.blinding.person import Person
 from assayer.citing import claim_numbers, claim_quotes, labels
 from assayer.citing import evidence as citing_evidence
-from assayer.citing.excerpts import excerpt, join_excerpts
+from assayer.citing.excerpts import cut_excerpt, join_excerpts
 from assayer.ideas import exports, front_matter, record_fields, tables
 from assayer.ideas.titles import find_title_heading
 from assayer.methods.debate import turns
@@ -204,9 +204,11 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.citing.claim_quotes.build_quoted_point": lambda text: claim_quotes.build_quoted_point(
         "support", text, {"P1": PaperId("a")}, (), claim_numbers.KnownNumbers(set(), {PaperId("a"): set()})
     ),
-    "assayer.citing.labels.labels_in": lambda text: list(labels.labels_in(text)),
+    "assayer.citing.labels.find_labels": lambda text: list(labels.find_labels(text)),
     "assayer.citing.labels.complain_about_uncited_texts": lambda text: labels.complain_about_uncited_texts((text,)),
-    "assayer.citing.evidence.point": lambda text: citing_evidence.point("support", text, {"P1": PaperId("a")}, {}),
+    "assayer.citing.evidence.build_point": lambda text: citing_evidence.build_point(
+        "support", text, {"P1": PaperId("a")}, {}
+    ),
     "assayer.ideas.front_matter.split_front_matter, its fields": lambda text: front_matter.split_front_matter(
         f"---\n{text}\n---\nA plan"
     ),
@@ -284,8 +286,8 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "workers.llm.chat_completion.estimate_tokens": chat_completion.estimate_tokens,
     "assayer.methods.review.panel.is_repetition": lambda text: panel.is_repetition(text, f"{text} more"),
     "assayer.prompts.fence": lambda text: fence(text, "idea"),
-    "assayer.citing.evidence.plan_quote": lambda text: citing_evidence.plan_quote(text[:200], text),
-    "assayer.citing.excerpts.excerpt": lambda text: excerpt(text[:200], text),
+    "assayer.citing.evidence.check_plan_quote": lambda text: citing_evidence.check_plan_quote(text[:200], text),
+    "assayer.citing.excerpts.cut_excerpt": lambda text: cut_excerpt(text[:200], text),
     "assayer.citing.excerpts.join_excerpts": lambda text: join_excerpts((text[:200], text[50:300]), text),
     "workers.literature_apis.query_encoding.url_batches": lambda text: list(
         query_encoding.url_batches(text.split(), 50, 2_000)

@@ -139,9 +139,11 @@ _LISTED_READERS: dict[str, Callable[[str], object]] = {
     "assayer.citing.foreign_labels.find_foreign_labels": lambda text: list(
         foreign_labels.find_foreign_labels(text, {"P1"})
     ),
-    "assayer.citing.labels.labels_to_markers": lambda text: labels.labels_to_markers(text, {"P1": PaperId("a")}),
+    "assayer.citing.labels.replace_labels_with_markers": lambda text: labels.replace_labels_with_markers(
+        text, {"P1": PaperId("a")}
+    ),
     "assayer.citing.labels.relabel": lambda text: labels.relabel(text, {PaperId("a"): "P1"}),
-    "assayer.citing.labels.segments": lambda text: list(labels.segments(text, ())),
+    "assayer.citing.labels.split_at_labels": lambda text: list(labels.split_at_labels(text, ())),
     "assayer.citing.labels.complain_about_unknown_labels": lambda text: labels.complain_about_unknown_labels(
         text.split(), (), "paper"
     ),
@@ -162,11 +164,11 @@ _LISTED_READERS: dict[str, Callable[[str], object]] = {
     "assayer.ideas.parsing.idea_id": lambda text: parsing.idea_id("A title", text),
     "assayer.ideas.parsing.parse_idea": lambda text: parsing.parse_idea(f"{_PROSE}\n\n{text}", "a test"),
     "assayer.ideas.records.decode_json": lambda text: records.decode_json(text, "a test"),
-    "assayer.literature.openalex_fields.work_identifiers": lambda text: openalex_fields.work_identifiers(
-        text, text, text, text, (text,)
+    "assayer.literature.openalex_fields.collect_work_identifiers": lambda text: (
+        openalex_fields.collect_work_identifiers(text, text, text, text, (text,))
     ),
     "assayer.literature.own_paper.is_own_paper": lambda text: own_paper.is_own_paper(
-        text, own_paper.shingles(text), _PAPER
+        text, own_paper.build_shingles(text), _PAPER
     ),
     "assayer.literature.withdrawals.says_withdrawn": lambda text: withdrawals.says_withdrawn(text, text),
     "assayer.methods.debate.guard_sentences.score_sentence": lambda text: guard_sentences.score_sentence(

@@ -11,7 +11,7 @@ from collections import Counter
 from itertools import islice
 
 from assayer.models import Absent
-from assayer.plan_review.checklist import checklist
+from assayer.plan_review.checklist import build_checklist
 from benchmarks.hostile.hidden_text.html_ways import HONEST_HTML_WAYS, HTML_WAYS
 from benchmarks.hostile.hidden_text.office_ways import HONEST_WORD_WAYS, ODT_WAYS, WORD_WAYS, build_odt, build_word
 from benchmarks.hostile.hidden_text.orders import ORDERS
@@ -69,7 +69,7 @@ class _Tally:
 
 def _count_stated(text: str) -> int:
     """Return the number of checklist rows that a text states, as a score without a language model."""
-    rows = checklist(text)
+    rows = build_checklist(text)
     return 0 if isinstance(rows, Absent) else sum(row.outcome == "stated" for row in rows)
 
 

@@ -122,7 +122,7 @@ async def test_least_relevant_entries_are_left_out_and_counted() -> None:
     kept = [weight.label for weight in answer.weights]
     assert 500 < len(kept) < 8_000
     assert tuple(kept) == MANY.labels[: len(kept)]
-    (dropped,) = run.journal.dropped()
+    (dropped,) = run.journal.list_dropped()
     assert (dropped.item_kind, dropped.count) == ("label shown", 8_000 - len(kept))
     assert "context window of 8,192 tokens" in dropped.reason
     assert run.journal.failed_calls == []

@@ -128,7 +128,7 @@ async def test_request_refusal_is_quoted_in_the_reason_and_journal() -> None:
         with pytest.raises(RequestRefused) as caught:
             await ask(gateway, LONG, a_question(), run)
     assert caught.value.reason == "the LLM endpoint refused the request (“Input is too long for requested model”)"
-    (fault,) = run.journal.faults()
+    (fault,) = run.journal.list_faults()
     assert (fault.kind, fault.occurrences, fault.recovered) == ("refused_request", 1, 0)
     assert "Input is too long for requested model." in fault.example
 

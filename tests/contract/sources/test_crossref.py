@@ -1,7 +1,7 @@
 import pytest
 
 from assayer.errors import SourceRefused
-from assayer.literature.paper_identity import title_key
+from assayer.literature.paper_identity import build_title_key
 from assayer.models import Identifiers, Retraction, Window
 from simulator.outside.process import OutsideWorld
 from tests.contract.sources.open_gateway import open_gateway
@@ -21,7 +21,7 @@ async def test_papers_are_resolved_by_doi_in_a_single_request(world: OutsideWorl
     for entry, paper in zip(_REGISTERED, papers, strict=False):
         assert paper is not None
         assert paper.identifiers.doi == entry.doi
-        assert title_key(paper.title) == title_key(entry.record.title)
+        assert build_title_key(paper.title) == build_title_key(entry.record.title)
         assert paper.authors == entry.record.authors
         assert paper.abstract in {"", entry.record.abstract}
         assert paper.identifiers.arxiv in {"", entry.arxiv}

@@ -48,7 +48,7 @@ async def checked(entries: list[str], gateway: SourceGateway) -> OwnReferences:
         OwnReferenceOptions(),
     )
     assert isinstance(own, OwnReferences)
-    assert {use.operation for use in run.journal.sources()} == {"own_references"}
+    assert {use.operation for use in run.journal.list_source_uses()} == {"own_references"}
     return own
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence, Set
 from decimal import Decimal
 from itertools import product
 
-from assayer.citing.claim_numbers import KnownNumbers, numbers_in
-from assayer.citing.evidence import check_quote, point
+from assayer.citing.claim_numbers import KnownNumbers, collect_numbers
+from assayer.citing.evidence import build_point, check_quote
 from assayer.citing.labels import MARKER, strip_citations
 from assayer.llm import Llm, ask
 from assayer.methods.innoeval.board.review import ReviewsByDimension
@@ -45,7 +45,7 @@ async def write_advice(
     answer = await ask(llm, ADVICE, question, run)
     items_by_label = {item.label: item for item in evidence}
     weaknesses_by_label = {weakness.label: weakness for weakness in weaknesses}
-    idea_numbers = numbers_in(pack.idea.text)
+    idea_numbers = collect_numbers(pack.idea.text)
     return tuple(_point(step, items_by_label, weaknesses_by_label, idea_numbers) for step in answer.steps)
 
 
@@ -98,7 +98,7 @@ def _point(
     weakness = weaknesses.get(step.weakness or "")
     aim = f"On {weakness.dimension.lower()}: " if weakness else ""
     quote = check_quote(step.quote, item)
-    return point(
+    return build_point(
         "suggestion",
         f"{aim}{strip_citations(step.change)} Later work shows: {strip_citations(step.shows)} [{step.label}]",
         {step.label: item.paper_id},

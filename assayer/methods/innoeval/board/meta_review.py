@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.citing.claim_quotes import collect_given_quotes
-from assayer.citing.labels import label_papers, paper_of, relabel, strip_citations
+from assayer.citing.labels import label_papers, parse_marker, relabel, strip_citations
 from assayer.llm import Llm, ask
 from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, point_writer
 from assayer.methods.innoeval.dimensions import RubricDimension
@@ -35,7 +35,10 @@ async def write_meta_review(
     all_reviews = [review for _, reviews in reviews_by_dimension for review in reviews]
     known_quotes = collect_given_quotes(point for review in all_reviews for point in review.points)
     cited_papers = dict.fromkeys(
-        paper_of(citation.label) for review in all_reviews for point in review.points for citation in point.citations
+        parse_marker(citation.label)
+        for review in all_reviews
+        for point in review.points
+        for citation in point.citations
     )
     papers = label_papers(cited_papers)
     evidence = _evidence(pack, papers)

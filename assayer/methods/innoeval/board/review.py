@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from assayer.citing.claim_numbers import numbers_in
+from assayer.citing.claim_numbers import collect_numbers
 from assayer.citing.claim_quotes import GivenQuote
 from assayer.citing.labels import label_papers, strip_citations
 from assayer.errors import AssayerError
@@ -149,7 +149,7 @@ def _grounding_note(grounding: Grounding, label: str) -> GroundingNote:
 def point_writer(pack: EvidencePack, papers: Mapping[str, PaperId], given_quotes: Sequence[GivenQuote]) -> PointWriter:
     """Return a point writer that can quote everything that was read from each source."""
     evidence_by_paper = {item.paper.id: source_item(item) for item in pack.before_cutoff}
-    return PointWriter(papers, given_quotes, numbers_in(pack.idea.text), evidence_by_paper)
+    return PointWriter(papers, given_quotes, collect_numbers(pack.idea.text), evidence_by_paper)
 
 
 def _build_given_quote(grounding: Grounding) -> GivenQuote:

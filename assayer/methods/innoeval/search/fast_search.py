@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from assayer.cutoff import admits
 from assayer.evaluation_context import EvaluationContext
-from assayer.literature.own_paper import is_own_paper, shingles
+from assayer.literature.own_paper import build_shingles, is_own_paper
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.options import InnoEvalOptions
 from assayer.methods.innoeval.schemas import SourceQuery
@@ -54,7 +54,7 @@ class FastSearch:
         self._web, self._code, self._library = backends.web, backends.code, context.library
         self._datasets = {source.source: source for source in backends.datasets}
         self._run, self._options = context.run, context.options
-        self._title, self._shingles = words.title, shingles(words.text)
+        self._title, self._shingles = words.title, build_shingles(words.text)
         self._is_admitted: dict[tuple[PaperId, CutoffSide], bool] = {}
 
     @property
@@ -108,7 +108,7 @@ class FastSearch:
         candidates_by_query: dict[SourceQuery, list[SearchCandidate]] = {}
         for (query, source), outcome in zip(places, outcomes, strict=True):
             if isinstance(outcome, Failed):
-                self._run.journal.record_trouble(source, _OPERATIONS[query.kind], outcome.error)
+                self._run.journal.record_source_failure(source, _OPERATIONS[query.kind], outcome.error)
             else:
                 self._run.journal.record_use(source, _OPERATIONS[query.kind], results=len(outcome))
                 candidates_by_query.setdefault(query, []).extend(outcome)

@@ -5,7 +5,7 @@ score = α·semantic + (1−α)·judge, both on a scale of 0 to 10 (the paper's 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from assayer.citing.evidence import evidence_batches
+from assayer.citing.evidence import batch_evidence
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.options import InnoEvalOptions
@@ -50,7 +50,7 @@ class HybridSelection:
         batches = [
             batch
             for kind in SOURCE_KINDS
-            for batch in evidence_batches(
+            for batch in batch_evidence(
                 [self._build_evidence_item(item) for item in new_candidates if item.kind == kind],
                 self._options.judged_per_call,
             )
