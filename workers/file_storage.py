@@ -2,8 +2,10 @@
 file."""
 
 import asyncio
+import glob
 import os
 import secrets
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +17,9 @@ from fsspec.implementations.local import LocalFileSystem
 from assayer.errors import ConfigurationError, FullTextError
 
 Out = TypeVar("Out")
+
+_MAX_WRITE_SECONDS = 600
+"""Age in seconds from which a partly written file belongs to a process that was killed."""
 
 
 class FileStorage:
@@ -44,7 +49,7 @@ class FileStorage:
         return await self._in_thread(lambda: bool(self._files.exists(self._path(name))))
 
     async def delete(self, name: str) -> None:
-        """Delete a file. It is not an error if it does not exist."""
+        """Delete a file, and what killed processes left of it. It is not an error if it does not exist."""
         await self._in_thread(lambda: self._delete(self._path(name)))
 
     async def names(self, folder: str) -> list[str]:
@@ -88,6 +93,12 @@ class FileStorage:
     def _delete(self, path: str) -> None:
         with suppress(FileNotFoundError):
             self._files.rm_file(path)
+        if self._local:
+            target = Path(path)
+            for part in target.parent.glob(f".{glob.escape(target.name)}.*"):
+                with suppress(FileNotFoundError):
+                    if part.stat().st_mtime < time.time() - _MAX_WRITE_SECONDS:
+                        part.unlink()
 
     def _names(self, path: str) -> list[str]:
         try:

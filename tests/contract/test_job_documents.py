@@ -1,6 +1,7 @@
 """Documents of jobs in files: there while the job may need them, gone with it, whatever dies in between."""
 
 import datetime as dt
+import os
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,23 @@ async def test_file_of_a_crashed_submission_is_deleted(queue: Queue, documents: 
 
     assert await documents.delete_released() == 1
     assert stored_files(tmp_path) == [b"another"]
+
+
+async def test_what_a_killed_write_left_is_deleted_with_its_file(
+    queue: Queue, documents: PgDocuments, tmp_path: Path
+) -> None:
+    (job,) = await documents.write_documents([document_job("died")])
+    (file,) = (path for path in tmp_path.rglob("*") if path.name == str(job.document_file).rpartition("/")[2])
+    left, being_written = (file.with_name(f".{file.name}.{end}") for end in ("0a1b", "2c3d"))
+    left.write_bytes(PDF[:9])
+    being_written.write_bytes(PDF[:9])
+    os.utime(left, (0, 0))
+
+    await documents.release_abandoned(dt.datetime.now(dt.UTC) + HOUR, 900)
+    assert await documents.delete_released() == 1
+
+    assert not left.exists()
+    assert being_written.exists()
 
 
 async def test_lost_document_is_reported(documents: PgDocuments) -> None:
