@@ -104,15 +104,15 @@ async def assemble_report(
     graph = label_numbers.apply(findings.graph) if findings.graph else None
     plan_review = label_numbers.apply(findings.plan_review) if findings.plan_review else None
     own_references = await run.own_references if run.own_references else None
-    papers = label_numbers.papers(findings.papers)
+    papers = label_numbers.list_papers(findings.papers)
     for paper in papers:
         run.journal.check_for_suspicion(paper)
     if not reads_literature:
-        references = label_numbers.references(papers)
+        references = label_numbers.build_references(papers)
         notices = (*findings.notices, *general_notices(idea, run))
     else:
         papers = await _mark_retracted(library, papers, findings.not_papers)
-        references = label_numbers.references(papers)
+        references = label_numbers.build_references(papers)
         notices = (
             *literature_notices(
                 idea,

@@ -188,7 +188,6 @@ def _validate(model: type[M], fields: Mapping[str, Any], location: str, faults: 
     except ValidationError as error:
         for field_error in error.errors(include_url=False):
             name = str(field_error["loc"][0]) if field_error["loc"] else ""
-            faults.append(
-                f"{location or _TITLES.get(name, name)}{f', {name}' if location else ''}: {describe_validation_error(field_error)}"
-            )
+            field = f"{location}, {name}" if location else _TITLES.get(name, name)
+            faults.append(f"{field}: {describe_validation_error(field_error)}")
         return None

@@ -87,7 +87,8 @@ async def _store_form(context: PageContext, member: Member, form: ExpertiseForm,
         outcome = await store_expertise(context.services, context.tenant, member, body, context.by)
     except ValidationError as error:
         first_error = error.errors(include_url=False)[0]
-        fault = f"{_TITLES.get(str(first_error['loc'][0]), first_error['loc'][0])}: {describe_validation_error(first_error)}"
+        name = str(first_error["loc"][0])
+        fault = f"{_TITLES.get(name, name)}: {describe_validation_error(first_error)}"
         return await _render_form(context, member, form=form, fault=fault, call=call)
     except (HttpProblem, ReviewRefused) as refusal:
         return await _render_form(context, member, form=form, fault=str(refusal), call=call)

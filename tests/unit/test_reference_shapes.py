@@ -3,9 +3,9 @@ order, and entries that look like headings; names and titles are invented."""
 
 import pytest
 
-from assayer.own_references.check import is_web_page
 from assayer.reference_lists.bibtex import read_bibtex
 from assayer.reference_lists.entry_parser import parse_references
+from assayer.reference_lists.entry_shape import is_web_page
 from assayer.reference_lists.list_titles import is_division
 from assayer.reference_lists.telling_title import is_title_told
 from workers.documents.pdf_accents import compose_accents

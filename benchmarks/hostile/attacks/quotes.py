@@ -70,7 +70,7 @@ def _try_quotes(make: Maker, papers: list[tuple[str, str]], options: argparse.Na
         quote = check_quote(case.quote, evidence)
         if quote is not None and quote.state == "verified":
             verified += 1
-            passages = quote.list_words.split(" … ")
+            passages = quote.words.split(" … ")
             foreign_count += not all(passage in case.text for passage in passages)
             cut_count += not all(_is_whole(passage, case.text) for passage in passages)
     return _Tally(tried, by_words_count, verified, cut_count, foreign_count)
