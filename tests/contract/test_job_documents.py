@@ -131,14 +131,19 @@ async def test_file_of_a_crashed_submission_is_deleted(queue: Queue, documents: 
     assert stored_files(tmp_path) == [b"another"]
 
 
+def _begin_to_write(folder: Path, file: str, end: str) -> Path:
+    name = file.rpartition("/")[2]
+    (place,) = folder.rglob(name)
+    partial = place.with_name(f".{name}.{end}")
+    partial.write_bytes(PDF[:9])
+    return partial
+
+
 async def test_what_a_killed_write_left_is_deleted_with_its_file(
     queue: Queue, documents: PgDocuments, tmp_path: Path
 ) -> None:
     (job,) = await documents.write_documents([document_job("died")])
-    (file,) = (path for path in tmp_path.rglob("*") if path.name == str(job.document_file).rpartition("/")[2])
-    left, being_written = (file.with_name(f".{file.name}.{end}") for end in ("0a1b", "2c3d"))
-    left.write_bytes(PDF[:9])
-    being_written.write_bytes(PDF[:9])
+    left, being_written = (_begin_to_write(tmp_path, str(job.document_file), end) for end in ("0a1b", "2c3d"))
     os.utime(left, (0, 0))
 
     await documents.release_abandoned(dt.datetime.now(dt.UTC) + HOUR, 900)
