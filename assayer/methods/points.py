@@ -80,4 +80,4 @@ def build_reading(
 
 def get_verified_words(quote: Quoted | None) -> str:
     """Return the quote's words if it was found in its source, otherwise an empty string."""
-    return quote.list_words if quote is not None and quote.state == "verified" else ""
+    return quote.words if quote is not None and quote.state == "verified" else ""

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from assayer.reports.wording import count
+from assayer.reports.wording import format_count
 from assayer_client.item_jobs import AcceptedItems, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.resources import JobResource, LivePriority
 from orchestrator.api.event_streams import wait_for_outcomes
@@ -63,7 +63,7 @@ class ItemRoutes(Generic[R, Ended]):
     ) -> Response:
         """Accept a job with these items. If the caller prefers to wait, return the ended job."""
         job = submission.new_id(_PREFIXES[self.kind])
-        new = NewJob(id=job, request=work, subject=count(len(work.items), self.thing), priority=priority)
+        new = NewJob(id=job, request=work, subject=format_count(len(work.items), self.thing), priority=priority)
         links = self.links(job)
         receipt = accepted(id=job, item_count=len(work.items), links=links, **more)
         return await submission.answer(new, links.job, receipt, self.show)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from assayer.models import Absent, Frozen
 from assayer.ranking.options import RankingOptions
-from assayer.reports.wording import erased_ranks
+from assayer.reports.wording import describe_erased_ranks
 from assayer_client.resources import ResourceName
 from orchestrator.console.page_context import CallReader, CallRunner, PageContext
 from orchestrator.console.shortlist import shortlist
@@ -122,7 +122,7 @@ async def ranking(
         job=job,
         summary=summary,
         shown=shown_shortlist,
-        erased=erased_ranks(summary.erased, "proposal") if summary else "",
+        erased=describe_erased_ranks(summary.erased, "proposal") if summary else "",
         unranked=unranked,
         not_ranked=not_ranked,
         told=await _progress_of(context, job),

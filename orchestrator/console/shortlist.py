@@ -83,7 +83,7 @@ def shortlist(standings: CallStandings, summary: RankingSummary, size: int | Non
 
 
 def _band(standings: CallStandings, moved_cut: MovedCut, band: Band, title: str) -> ShortlistBand:
-    positions = moved_cut.indexes_in_band(band)
+    positions = moved_cut.list_indexes_in_band(band)
     first_hidden = positions[_SHOWN] if len(positions) > _SHOWN else 0
     rows = tuple(_row(standings, moved_cut, position) for position in positions[:_SHOWN])
     return ShortlistBand(band, title, len(positions), rows, first_hidden // PAGE + 1)

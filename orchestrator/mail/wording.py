@@ -8,8 +8,8 @@ from email.utils import format_datetime
 from typing import assert_never
 from uuid import UUID
 
-from assayer.reports.escaping import one_line, shortened
-from assayer.reports.wording import money
+from assayer.reports.escaping import join_lines, shorten
+from assayer.reports.wording import format_money
 from orchestrator.access.sessions import LINK_DAYS
 from orchestrator.jobs.outcome_wording import not_covered_in_words
 from orchestrator.mail.models import (
@@ -108,9 +108,9 @@ def _call_finished(news: CallFinished, url: str) -> tuple[str, str]:
     listed_outcomes = ("evaluated in full", "evaluated in part", "without a score", "failed", "rejected")
     lines = [f"{count:>8,} {state}" for state, count in counts.items() if count or state.startswith(listed_outcomes)]
     if news.cost_usd is not None:
-        cost = f"Cost: {money(news.cost_usd)}."
+        cost = f"Cost: {format_money(news.cost_usd)}."
     elif news.known_cost_usd:
-        cost = f"Cost: unknown; the known part is {money(news.known_cost_usd)}."
+        cost = f"Cost: unknown; the known part is {format_money(news.known_cost_usd)}."
     else:
         cost = "Cost: unknown."
     rows = "1 row" if news.rows == 1 else f"{news.rows:,} rows"
@@ -165,4 +165,4 @@ def _reviews_assigned(news: ReviewsAssigned, address: str) -> tuple[str, str]:
 def _one_line(text: str) -> str:
     """Return the text as a single line of limited length for a header, without control characters and marks of text
     direction."""
-    return shortened(one_line(text), _NAME_CHARS)
+    return shorten(join_lines(text), _NAME_CHARS)

@@ -32,8 +32,8 @@ def _report(*further: FurtherQuote) -> tuple[Report, str]:
 def _shown(*further: FurtherQuote) -> list[QuotedWords]:
     report, words = _report(*further)
     claims = [claim for _, groups in evidence_of(report).parts for group in groups for claim in group.claims]
-    wanted = next(claim for claim in claims if words in [quote.list_words for quote in claim.quotes])
-    at = [quote.list_words for quote in wanted.quotes].index(words)
+    wanted = next(claim for claim in claims if words in [quote.words for quote in claim.quotes])
+    at = [quote.words for quote in wanted.quotes].index(words)
     assert len({quote.anchor for quote in wanted.quotes}) == len(wanted.quotes)
     return list(wanted.quotes[at : at + 1 + len(further)])
 

@@ -143,7 +143,7 @@ class _Editing:
             edge.kind,
             "quoted" if quote.state == "verified" else "unverified",
             strip_citations(edge.statement),
-            quote.list_words,
+            quote.words,
             paper.paper_id,
         )
 

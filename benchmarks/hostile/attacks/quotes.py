@@ -70,7 +70,7 @@ def _tried(make: Maker, papers: list[tuple[str, str]], options: argparse.Namespa
         quote = check_quote(case.quote, evidence)
         if quote is not None and quote.state == "verified":
             verified += 1
-            pieces = quote.list_words.split(" … ")
+            pieces = quote.words.split(" … ")
             foreign += not all(piece in case.text for piece in pieces)
             cut_count += not all(_is_whole(piece, case.text) for piece in pieces)
     return _Tally(tried, by_words, verified, cut_count, foreign)

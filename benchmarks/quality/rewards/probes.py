@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assayer.curation.leakage import abstract_parts
+from assayer.curation.leakage import split_abstract
 from assayer.methods.debate.guards import GuardStop, find_stop
 from assayer.models.reward import RewardItem
 from assayer.text.content_words import content_words
@@ -169,7 +169,7 @@ def _neighbour(reference: Reference, number: int, others: Sequence[Reference]) -
 
 def _partly(reference: Reference, number: int, others: Sequence[Reference]) -> str:
     """Combine one sentence of the reference's method with the neighbour's method."""
-    own_method, other_method = abstract_parts(reference.abstract).method, abstract_parts(reference.neighbour).method
+    own_method, other_method = split_abstract(reference.abstract).method, split_abstract(reference.neighbour).method
     return f"{_sentences(own_method)[0]} {other_method}"
 
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from assayer.reports.wording import count
+from assayer.reports.wording import format_count
 from assayer_client.rewards import (
     AcceptedRewards,
     CompareBody,
@@ -103,7 +103,7 @@ async def _judge(work: RewardsRequest, posting: Posting) -> Job:
     job = posting.new_id("rw")
     links, item_count = item_links("rewards", job), len(work.items)
     answer_body = AcceptedRewards(id=job, item_count=item_count, judge=work.judge or "", links=links)
-    new = NewJob(id=job, request=work, subject=count(item_count, "item"), priority="interactive")
+    new = NewJob(id=job, request=work, subject=format_count(item_count, "item"), priority="interactive")
     posting.streams.check_room(
         posting.context.tenant
     )  # checked before paying for judgements that no request could wait for
