@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from assayer.curation.records import paper_of_record, question_of_record
+from assayer.curation.records import parse_paper_record, parse_question_record
 from assayer.errors import InputError
 from assayer.ideas.records import decode_json
 from assayer.models.curation import ResearchQuestion, SourcePaper
@@ -34,11 +34,11 @@ def read_papers(path: Path, abstract_chars: int) -> LinesRead[SourcePaper]:
 def read_questions(path: Path) -> LinesRead[ResearchQuestion]:
     """Read questions: strings, or objects with a `question`, as written by `assayer curate`. Lines that say why a paper
     yielded no question are skipped. Raises InputError if the file cannot be read or has no lines."""
-    return _read(path, question_of_record)
+    return _read(path, parse_question_record)
 
 
 def _paper(abstract_chars: int, record: Any, source: str) -> SourcePaper:
-    return paper_of_record(record, source, abstract_chars)
+    return parse_paper_record(record, source, abstract_chars)
 
 
 def _read(path: Path, parse: Callable[[Any, str], Line | None]) -> LinesRead[Line]:

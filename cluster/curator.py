@@ -8,7 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from assayer.curation.best_of import place_candidates
 from assayer.curation.candidates import ProposedCandidates, propose_candidates
-from assayer.curation.dimensions import score_dimensions
+from assayer.curation.dimensions import load_score_dimensions
 from assayer.curation.papers import curate_paper
 from assayer.curation.scoring import score_idea
 from assayer.curation.tasks import ALL
@@ -116,7 +116,7 @@ class Curator:
         options = (
             curation_settings if candidates is None else curation_settings.model_copy(update={"candidates": candidates})
         )
-        dimensions = score_dimensions(options.score_dimensions)
+        dimensions = load_score_dimensions(options.score_dimensions)
 
         async def one(question: ResearchQuestion, run: Run) -> ProposedCandidates:
             proposed = await propose_candidates(question, self.llm, run, options)
@@ -135,7 +135,7 @@ class Curator:
         """Return the scoring stage, which does not mask the ideas. Raises InputError if the dimensions file is
         unusable."""
         options = self.settings.curation
-        dimensions = score_dimensions(options.score_dimensions)
+        dimensions = load_score_dimensions(options.score_dimensions)
 
         async def one(item: IdeaToScore, run: Run) -> IdeaScores:
             return await score_idea(item.idea, dimensions, self.llm, run, options, item.question)

@@ -11,7 +11,7 @@ from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.models import Absent, Idea, IdeaId
 from assayer.ports import Embedder, Progress
 from assayer.ranking.comparison import COMPARISON, compare_ideas
-from assayer.ranking.judged_texts import blinding_rules, mask_idea, read_the_same
+from assayer.ranking.judged_texts import have_same_text, mask_idea, require_same_blinding_rules
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.ranking.triage_baselines import add_triage_baselines, mask_labelled_idea, measure_triage_baselines
 from assayer.run.accounting import sum_costs
@@ -91,7 +91,7 @@ class Ranker:
             first, second = await asyncio.to_thread(lambda: [mask_idea(idea) for idea in ideas])
             ideas = (first, second)
         run = await self._begin(self._comparison_result_inputs(ideas, both_orders, options), progress, run_request)
-        if read_the_same(*ideas, options):
+        if have_same_text(*ideas, options):
             return self._result(ideas, options, run, not_asked=_READ_THE_SAME)
         orders = [ideas, ideas[::-1]] if both_orders else [ideas]
         ended_count = 0
@@ -130,7 +130,7 @@ class Ranker:
             outcomes=compute_outcomes(ideas[0].id, answers) if not_asked is None else ties,
             answers=answers,
             unjudged=not_asked,
-            blind=blinding_rules(ideas) is not None,
+            blind=require_same_blinding_rules(ideas) is not None,
             blinding=tuple(idea.blinding for idea in ideas if idea.blinding),
             failed=failed,
             models=self.llm.models,
@@ -156,7 +156,7 @@ class Ranker:
         return self._request(
             options,
             ideas=[idea.id for idea in inputs.ideas],
-            blinding=blinding_rules(inputs.ideas),
+            blinding=require_same_blinding_rules(inputs.ideas),
             cut=inputs.shortlist_size,
             scores=dict(inputs.scores),
             known=_digest_of_known(inputs.known),
@@ -169,7 +169,9 @@ class Ranker:
         self, ideas: Sequence[Idea], both_orders: bool, options: RankingSettings
     ) -> ResultInputs:
         idea_ids = [idea.id for idea in ideas]
-        return self._request(options, ideas=idea_ids, blinding=blinding_rules(ideas), both_orders=both_orders)
+        return self._request(
+            options, ideas=idea_ids, blinding=require_same_blinding_rules(ideas), both_orders=both_orders
+        )
 
     def _request(self, options: RankingSettings, **asked: object) -> ResultInputs:
         llm = self.settings.llm

@@ -20,7 +20,7 @@ from assayer.ranking.known_comparisons import (
     split_comparisons,
 )
 from assayer.ranking.report_evidence import format_evidence
-from assayer.reports.scores import score_of
+from assayer.reports.scores import compute_total_score
 from assayer.text.sanitise import sanitise
 from assayer_client.comparisons import Comparison
 from cluster.whole_files import read_whole_text
@@ -57,7 +57,7 @@ def read_scores(folder: Path) -> ReportScores:
     scores_by_idea: dict[IdeaId, list[float]] = defaultdict(list)
     absent: Counter[str] = Counter()
     for report in reports:
-        score = score_of(report)
+        score = compute_total_score(report)
         if isinstance(score, Absent):
             absent[score.reason] += 1
         else:
@@ -116,7 +116,7 @@ def read_comparisons(path: Path) -> KnownFile:
     for number, line in enumerate(read_whole_text(path).split("\n"), start=1):
         if line.strip():
             comparison = _comparison(line, f"{path}:{number}")
-            comparisons.append(sanitise_comparison(comparison.without_names()))
+            comparisons.append(sanitise_comparison(comparison.drop_names()))
             for idea, name in (
                 (comparison.first, comparison.first_reference),
                 (comparison.second, comparison.second_reference),

@@ -20,7 +20,7 @@ from assayer.models import (
     InsertedWords,
     Report,
 )
-from assayer.reports.scores import score_of, share
+from assayer.reports.scores import compute_share, compute_total_score
 from assayer.version import __version__
 
 _SCALE_MAX = 10
@@ -105,12 +105,12 @@ def _build_result(evaluated_variant: EvaluatedVariant) -> BiasTestEvaluation:
 
 def _list_scores(report: Report) -> Iterator[BiasTestScore]:
     """Yield the overall score and each part's score, on a 10-point scale."""
-    overall_score = score_of(report)
+    overall_score = compute_total_score(report)
     yield BiasTestScore(
         name="all", value=overall_score if isinstance(overall_score, Absent) else _SCALE_MAX * overall_score
     )
     for part in report.parts:
-        value = share(part.score)
+        value = compute_share(part.score)
         reason = (
             part.score
             if isinstance(part.score, Absent)

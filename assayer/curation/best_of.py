@@ -6,7 +6,7 @@ candidates proposed first have no advantage."""
 from collections.abc import Sequence
 from random import Random
 
-from assayer.curation.candidates import to_idea
+from assayer.curation.candidates import convert_to_idea
 from assayer.curation.options import CurationOptions
 from assayer.curation.scoring import score_idea
 from assayer.llm import Llm
@@ -34,21 +34,21 @@ async def place_candidates(
     shuffled_candidates = shuffle_candidates(candidates, options.seed)
     if len(shuffled_candidates) < 2:
         return tuple(item.model_copy(update={"rank": 1}) for item in shuffled_candidates)
-    ideas = [to_idea(item) for item in shuffled_candidates]
+    ideas = [convert_to_idea(item) for item in shuffled_candidates]
     if criterion == "comparisons":
-        worth = await _score_by_comparisons(ideas, llm, run, options, ranking)
+        values = await _score_by_comparisons(ideas, llm, run, options, ranking)
     else:
-        worth = await _score_by_dimensions(ideas, llm, run, options, dimensions)
+        values = await _score_by_dimensions(ideas, llm, run, options, dimensions)
     # Equal candidates keep the shuffled order.
     scored_candidates = [
-        (item, value) for item, value in zip(shuffled_candidates, worth, strict=True) if not isinstance(value, Absent)
+        (item, value) for item, value in zip(shuffled_candidates, values, strict=True) if not isinstance(value, Absent)
     ]
     scored_candidates.sort(key=lambda pair: -pair[1])
     places: list[tuple[Candidate, int | Absent]] = [
         (item, place) for place, (item, _) in enumerate(scored_candidates, start=1)
     ]
     places += [
-        (item, value) for item, value in zip(shuffled_candidates, worth, strict=True) if isinstance(value, Absent)
+        (item, value) for item, value in zip(shuffled_candidates, values, strict=True) if isinstance(value, Absent)
     ]
     return tuple(item.model_copy(update={"rank": place}) for item, place in places)
 
@@ -73,8 +73,10 @@ async def _score_by_comparisons(
     if not idea_ranking.judge.comparisons:
         return [Absent(reason="All comparisons of the candidates failed.")] * len(ideas)
     no_score = Absent(reason="No comparison of this candidate succeeded.")
-    worth = {idea.id: idea.strength if idea.comparisons else idea.unjudged or no_score for idea in idea_ranking.ideas}
-    return [worth[idea.id] for idea in ideas]
+    strengths = {
+        idea.id: idea.strength if idea.comparisons else idea.unjudged or no_score for idea in idea_ranking.ideas
+    }
+    return [strengths[idea.id] for idea in ideas]
 
 
 async def _score_by_dimensions(
@@ -84,8 +86,8 @@ async def _score_by_dimensions(
     options: CurationOptions,
     dimensions: tuple[RubricDimension, ...],
 ) -> list[float | Absent]:
-    async def mean(idea: Idea) -> float | Absent:
+    async def compute_mean_score(idea: Idea) -> float | Absent:
         return (await score_idea(idea, dimensions, llm, run, options)).mean
 
-    means = await gather_settled(ideas, mean)
+    means = await gather_settled(ideas, compute_mean_score)
     return [Absent(reason=str(item.error)) if isinstance(item, Failed) else item for item in means]

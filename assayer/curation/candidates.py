@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from assayer.curation.options import CurationOptions
 from assayer.curation.schemas import ProposalAnswer, ProposalQuestion
-from assayer.curation.tasks import proposal_task
+from assayer.curation.tasks import build_proposal_task
 from assayer.errors import AssayerError, InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import Llm, ask
@@ -33,7 +33,7 @@ async def propose_candidates(
     proposal_question = ProposalQuestion(question=question.text)
 
     async def propose(number: int) -> ProposalAnswer:
-        task = proposal_task(number, options.candidate_tier, options.temperature)
+        task = build_proposal_task(number, options.candidate_tier, options.temperature)
         return await ask(llm, task, proposal_question, run)
 
     answers = await gather_settled(range(1, options.candidates + 1), propose)
@@ -49,9 +49,9 @@ async def propose_candidates(
             run.journal.record_dropped("candidate", "same text as an earlier candidate")
             repeats[number] = first[normalised_idea]
             continue
-        candidate = _candidate(question, number, answer)
+        candidate = _build_candidate(question, number, answer)
         try:
-            to_idea(candidate)
+            convert_to_idea(candidate)
         except InputError as error:
             errors_by_number[number] = error
             continue
@@ -60,7 +60,7 @@ async def propose_candidates(
     return ProposedCandidates(tuple(candidates), errors_by_number, repeats)
 
 
-def _candidate(question: ResearchQuestion, number: int, answer: ProposalAnswer) -> Candidate:
+def _build_candidate(question: ResearchQuestion, number: int, answer: ProposalAnswer) -> Candidate:
     flags = list[TextFlag]()
 
     def clean(text: str) -> str:
@@ -81,7 +81,7 @@ def _candidate(question: ResearchQuestion, number: int, answer: ProposalAnswer) 
     )
 
 
-def to_idea(candidate: Candidate) -> Idea:
+def convert_to_idea(candidate: Candidate) -> Idea:
     """Convert a candidate to an idea that can be judged: the question, then the idea, without the model's remarks on
     it. Raises InputError if no text is left."""
     return parse_idea(f"Research question: {candidate.question}\n\n{candidate.text}", candidate.id, candidate.title)

@@ -10,7 +10,7 @@ _MAX_DIMENSIONS = 20
 """Maximum number of dimensions in one request."""
 
 
-def score_dimensions(path: Path | None = None) -> tuple[RubricDimension, ...]:
+def load_score_dimensions(path: Path | None = None) -> tuple[RubricDimension, ...]:
     """Load the dimensions from a file in InnoEval's format, or return the built-in ones. Raises InputError if the file
     is invalid."""
     dimensions = resolve_dimensions(path, "assayer.curation")

@@ -62,30 +62,30 @@ class AbstractParts(NamedTuple):
     found_by_wording: bool
 
 
-def abstract_parts(abstract: str) -> AbstractParts:
+def split_abstract(abstract: str) -> AbstractParts:
     """Split an abstract into problem and method. The method starts with the first sentence that proposes something. If
     there is none, it starts with the second sentence; a single sentence is all method."""
     sentences = [abstract[start:end] for start, end in sentence_spans(abstract) if abstract[start:end].strip()]
-    begins = next((position for position, sentence in enumerate(sentences) if _PROPOSES.search(sentence)), None)
-    if begins is None:
+    method_start = next((position for position, sentence in enumerate(sentences) if _PROPOSES.search(sentence)), None)
+    if method_start is None:
         position = min(1, len(sentences) - 1)
         return AbstractParts(" ".join(sentences[:position]), " ".join(sentences[position:]), False)
     method, in_method = list[str](), True
-    for sentence in sentences[begins:]:
+    for sentence in sentences[method_start:]:
         proposes = bool(_PROPOSES.search(sentence))
         in_method = proposes or (in_method and not _RESULTS.search(sentence))
         if in_method:
             method.append(sentence)
-    return AbstractParts(" ".join(sentences[:begins]), " ".join(method), True)
+    return AbstractParts(" ".join(sentences[:method_start]), " ".join(method), True)
 
 
 def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLimits) -> LeakageMeasure:
-    parts = abstract_parts(abstract)
-    known_stems = frozenset(stems(_content(f"{parts.problem} {_topic(title)}")))
-    method_stems = frozenset(stems(_content(parts.method))) - known_stems
-    words = _content(question)
+    parts = split_abstract(abstract)
+    known_stems = frozenset(stems(_list_distinctive_words(f"{parts.problem} {_extract_topic(title)}")))
+    method_stems = frozenset(stems(_list_distinctive_words(parts.method))) - known_stems
+    words = _list_distinctive_words(question)
     repeated_words = [word for word, stem in zip(words, stems(words), strict=True) if stem in method_stems]
-    longest_run = _measure_longest_run(_tokens(question), parts, method_stems)
+    longest_run = _measure_longest_run(_stem_words(question), parts, method_stems)
     names = _find_coined_names(title, parts) & {word.casefold(): word for word in _WORD.findall(question)}.keys()
     shown_names = tuple(word for word in _WORD.findall(question) if word.casefold() in names)
     share = len(repeated_words) / len(words) if words else 0.0
@@ -99,14 +99,14 @@ def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLim
     )
 
 
-def _topic(title: str) -> str:
+def _extract_topic(title: str) -> str:
     """Return the topic stated in a title: `Drought` in `A Calculus of Shade for Drought by Way of Sand`. It is needed
     because an abstract that begins with its method does not state the topic."""
     ends = [match.end() for match in _BEFORE_TOPIC.finditer(title)]
     return _MEANS.split(title[ends[-1] :], maxsplit=1)[0] if ends else ""
 
 
-def _content(text: str) -> list[str]:
+def _list_distinctive_words(text: str) -> list[str]:
     """Return, in order, the distinct words that could distinguish one method from another."""
     kept_words = content_words(text) - _ANY_METHOD
     return list(dict.fromkeys(word for word in (item.casefold() for item in _WORD.findall(text)) if word in kept_words))
@@ -125,7 +125,7 @@ def _find_coined_names(title: str, parts: AbstractParts) -> set[str]:
 def _measure_longest_run(question: Sequence[str], parts: AbstractParts, method_only: frozenset[str]) -> int:
     """Return the length of the longest run of words that the question shares with the method. A run counts only if it
     contains a word that occurs only in the method; other runs are common phrases."""
-    method, problem = _pad_words(_tokens(parts.method)), _pad_words(_tokens(parts.problem))
+    method, problem = _pad_words(_stem_words(parts.method)), _pad_words(_stem_words(parts.problem))
     longest_run = 0
     for start in range(len(question)):
         end = start + longest_run + 1
@@ -137,7 +137,7 @@ def _measure_longest_run(question: Sequence[str], parts: AbstractParts, method_o
     return longest_run
 
 
-def _tokens(text: str) -> list[str]:
+def _stem_words(text: str) -> list[str]:
     return stems([word.casefold() for word in _WORD.findall(text)])
 
 

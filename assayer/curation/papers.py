@@ -19,11 +19,11 @@ _WORDS_SHOWN = 8
 async def curate_paper(paper: SourcePaper, llm: Llm, run: Run, options: CurationOptions) -> CuratedPaper:
     """Curate one paper. Steps that failed are absent, with the reason. Raises LlmRejected, LlmUnavailable or
     ComponentUnavailable if the endpoint or a service component fails."""
-    kind, reason = await _kind(paper, llm, run)
+    kind, reason = await _classify_paper(paper, llm, run)
     question: str | Absent = Absent(reason="The kind of paper is unknown.")
     leakage, attempts = None, 0
     if kind in options.question_kinds:
-        question, leakage, attempts = await _question(paper, llm, run, options)
+        question, leakage, attempts = await _ask_for_question(paper, llm, run, options)
     elif not isinstance(kind, Absent):
         wanted_kinds = " or ".join(_NAMES[question_kind] for question_kind in options.question_kinds)
         question = Absent(reason=f"Questions are derived from {wanted_kinds}; this is {_NAMES[kind]}.")
@@ -39,7 +39,7 @@ async def curate_paper(paper: SourcePaper, llm: Llm, run: Run, options: Curation
     )
 
 
-async def _kind(paper: SourcePaper, llm: Llm, run: Run) -> tuple[PaperKind | Absent, str]:
+async def _classify_paper(paper: SourcePaper, llm: Llm, run: Run) -> tuple[PaperKind | Absent, str]:
     paper_question = PaperQuestion(title=paper.title, abstract=paper.abstract)
     answer = await catch_failure(ask(llm, CLASSIFICATION, paper_question, run))
     if isinstance(answer, Failed):
@@ -51,7 +51,7 @@ async def _kind(paper: SourcePaper, llm: Llm, run: Run) -> tuple[PaperKind | Abs
     return answer.kind, answer.reason
 
 
-async def _question(
+async def _ask_for_question(
     paper: SourcePaper, llm: Llm, run: Run, options: CurationOptions
 ) -> tuple[str | Absent, LeakageMeasure | None, int]:
     """Ask for a question. While it reveals the method, ask again, showing the rejected questions with the revealing

@@ -27,22 +27,22 @@ def parse_question(text: str, source: str, name: str | None = "q") -> ResearchQu
             f"{source}: the question has {len(clean_text):,} characters; the maximum is {_MAX_QUESTION_CHARS:,}."
         )
     return ResearchQuestion(
-        id=_digest(clean_text) if name is None else name, text=clean_text, source=source, flags=flags
+        id=_compute_digest(clean_text) if name is None else name, text=clean_text, source=source, flags=flags
     )
 
 
-def paper_of_record(record: Any, source: str, abstract_chars: int) -> SourcePaper:
+def parse_paper_record(record: Any, source: str, abstract_chars: int) -> SourcePaper:
     """Create a paper from a JSON record. Raises InputError if the record is invalid."""
     if not isinstance(record, Mapping):
         raise InputError(f"{source} is not a paper record.", "Use an object with `title` and `abstract`.")
-    title, title_flags = _text(record, "title", source, _MAX_TITLE_CHARS)
-    abstract, flags = _text(record, "abstract", source, abstract_chars)
+    title, title_flags = _get_text(record, "title", source, _MAX_TITLE_CHARS)
+    abstract, flags = _get_text(record, "abstract", source, abstract_chars)
     if len(abstract.split()) < _MIN_ABSTRACT_WORDS:
         raise InputError(
             f"{source}: the abstract has {len(abstract.split())} words; the minimum is {_MIN_ABSTRACT_WORDS}."
         )
     return SourcePaper(
-        id=_id(record, source, f"{title}\n{abstract}"),
+        id=_get_id(record, source, f"{title}\n{abstract}"),
         title=" ".join(title.split()),
         abstract=abstract,
         source=source,
@@ -50,7 +50,7 @@ def paper_of_record(record: Any, source: str, abstract_chars: int) -> SourcePape
     )
 
 
-def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
+def parse_question_record(record: Any, source: str) -> ResearchQuestion | None:
     """Create a question from a string, or from an object with `question`. Returns None for a line in the output of
     `assayer curate` that says why there is no question. Raises InputError if the record is invalid."""
     if isinstance(record, str):
@@ -62,10 +62,10 @@ def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
         return None
     if not isinstance(question, str):
         raise InputError(f"{source}: `question` is not a string.", "Put it in quotes.")
-    return parse_question(question, source, _id(record, source, question))
+    return parse_question(question, source, _get_id(record, source, question))
 
 
-def _text(record: Mapping[Any, Any], field: str, source: str, max_chars: int) -> tuple[str, tuple[TextFlag, ...]]:
+def _get_text(record: Mapping[Any, Any], field: str, source: str, max_chars: int) -> tuple[str, tuple[TextFlag, ...]]:
     value = record.get(field)
     if not isinstance(value, str) or not value.strip():
         raise InputError(f"{source} has no `{field}`, or it is empty.", "Use an object with `title` and `abstract`.")
@@ -75,14 +75,14 @@ def _text(record: Mapping[Any, Any], field: str, source: str, max_chars: int) ->
     return clean_text.strip(), flags
 
 
-def _id(record: Mapping[Any, Any], source: str, content: str) -> str:
+def _get_id(record: Mapping[Any, Any], source: str, content: str) -> str:
     record_id = record.get("id")
     if record_id is None:
-        return _digest(content)
+        return _compute_digest(content)
     if isinstance(record_id, bool) or not isinstance(record_id, str | int) or not str(record_id).strip():
         raise InputError(f"{source}: `id` must be a string or a whole number.")
     return sanitise(str(record_id))[0].strip()[:200]
 
 
-def _digest(content: str) -> str:
+def _compute_digest(content: str) -> str:
     return hashlib.sha256(" ".join(content.split()).encode()).hexdigest()[:16]

@@ -102,22 +102,22 @@ class ScoringEntry(Frozen):
 class ScoringAnswer(Frozen):
     entries: tuple[ScoringEntry, ...]
 
-    def entry_for(self, number: int) -> ScoringEntry:
+    def get_entry(self, number: int) -> ScoringEntry:
         """Return the entry for the question's dimension with this number, counting from 1."""
         return next(entry for entry in self.entries if entry.label == f"D{number}")
 
 
 @cache
-def scoring_answer_for(scores: tuple[float, ...], dimensions: int) -> type[ScoringAnswer]:
+def build_scoring_answer_schema(scores: tuple[float, ...], dimensions: int) -> type[ScoringAnswer]:
     """Return the answer schema restricted to this number of entries and to the scores that the rubric allows."""
 
-    def listed(score: float) -> float:
+    def check_listed(score: float) -> float:
         if score not in scores:
             raise ValueError(f"{score:g} is no score here; there are {', '.join(f'{item:g}' for item in scores)}")
         return score
 
     values = [int(item) if item.is_integer() else item for item in map(float, scores)]
-    rating = Annotated[float, AfterValidator(listed), Field(json_schema_extra={"enum": values})] | None
+    rating = Annotated[float, AfterValidator(check_listed), Field(json_schema_extra={"enum": values})] | None
     score_field = Field(description="One of the rubric's scores; null only if the text does not let anyone judge.")
     entry = create_model("Entry", __base__=ScoringEntry, score=(rating, score_field))
     entries_type: Any = GenericAlias(tuple, (entry, ...))

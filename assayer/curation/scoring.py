@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from assayer.curation.options import CurationOptions
 from assayer.curation.schemas import ScoringEntry, ScoringQuestion
-from assayer.curation.tasks import scoring_task
+from assayer.curation.tasks import build_scoring_task
 from assayer.llm import Llm, ask
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Absent, Idea
@@ -29,27 +29,27 @@ async def score_idea(
     LlmUnavailable or ComponentUnavailable if the endpoint or a service component fails."""
     shown_text = format_shown_text(idea, RankingOptions(idea_chars=options.idea_chars))
     scoring_question = ScoringQuestion(idea=shown_text, question=question, dimensions=dimensions)
-    answer = await catch_failure(ask(llm, scoring_task(dimensions), scoring_question, run))
+    answer = await catch_failure(ask(llm, build_scoring_task(dimensions), scoring_question, run))
     if isinstance(answer, Failed):
         run.journal.record_failure("scores of an idea", answer.error)
         absent = Absent(reason=str(answer.error))
         scores = tuple(DimensionScore(dimension=dimension.name, score=absent) for dimension in dimensions)
     else:
         scores = tuple(
-            _score(dimension, answer.entry_for(number)) for number, dimension in enumerate(dimensions, start=1)
+            _build_score(dimension, answer.get_entry(number)) for number, dimension in enumerate(dimensions, start=1)
         )
     return IdeaScores(
         id=idea.id,
         title=idea.title,
         source=idea.source,
         scores=scores,
-        mean=_mean(scores, dimensions),
+        mean=_compute_mean(scores, dimensions),
         blinding=idea.blinding,
         flags=idea.flags,
     )
 
 
-def _score(dimension: RubricDimension, entry: ScoringEntry) -> DimensionScore:
+def _build_score(dimension: RubricDimension, entry: ScoringEntry) -> DimensionScore:
     absent = Absent(reason=f"{_NOT_JUDGED}: {entry.reason}")
     return DimensionScore(
         dimension=dimension.name,
@@ -60,7 +60,7 @@ def _score(dimension: RubricDimension, entry: ScoringEntry) -> DimensionScore:
     )
 
 
-def _mean(scores: Sequence[DimensionScore], dimensions: Sequence[RubricDimension]) -> float | Absent:
+def _compute_mean(scores: Sequence[DimensionScore], dimensions: Sequence[RubricDimension]) -> float | Absent:
     shares = list[float]()
     for score, dimension in zip(scores, dimensions, strict=True):
         if isinstance(score.score, Absent):

@@ -14,7 +14,7 @@ from assayer.curation.schemas import (
     QuestionQuestion,
     ScoringAnswer,
     ScoringQuestion,
-    scoring_answer_for,
+    build_scoring_answer_schema,
 )
 from assayer.ideas.parsing import MIN_WORDS
 from assayer.llm import Task
@@ -58,7 +58,7 @@ def _check_scoring(question: ScoringQuestion, answer: ScoringAnswer) -> list[str
     if complaints:
         return complaints
     for number, dimension in enumerate(question.dimensions, start=1):
-        score = answer.entry_for(number).score
+        score = answer.get_entry(number).score
         if score is not None and score not in dimension.scores:
             allowed_scores = ", ".join(f"{item:g}" for item in dimension.scores)
             complaints.append(f"D{number} has no score {score:g}. Choose one of {allowed_scores}.")
@@ -103,14 +103,14 @@ SCORING = Task[ScoringQuestion, ScoringAnswer](
 ALL = (CLASSIFICATION, QUESTION, PROPOSAL, SCORING)
 
 
-def proposal_task(number: int, tier: CandidateTier, temperature: float) -> Task[ProposalQuestion, ProposalAnswer]:
+def build_proposal_task(number: int, tier: CandidateTier, temperature: float) -> Task[ProposalQuestion, ProposalAnswer]:
     """Return the task for one candidate, numbered from 1. Each candidate is requested, paid for and cached
     separately."""
     return replace(PROPOSAL, tier=tier, temperature=temperature, sample=number)
 
 
-def scoring_task(dimensions: tuple[RubricDimension, ...]) -> Task[ScoringQuestion, ScoringAnswer]:
+def build_scoring_task(dimensions: tuple[RubricDimension, ...]) -> Task[ScoringQuestion, ScoringAnswer]:
     """Return the scoring task, with its answer schema restricted to these dimensions. All variants share one task
     name."""
     scores = tuple(sorted({score for dimension in dimensions for score in dimension.scores}))
-    return replace(SCORING, output=scoring_answer_for(scores, len(dimensions)))
+    return replace(SCORING, output=build_scoring_answer_schema(scores, len(dimensions)))

@@ -70,41 +70,43 @@ class StrengthPosterior:
         unit[-1] = 1.0
         return float(np.sqrt(self._solve(unit)[-1]))
 
-    def draws(self, count: int, seed: int) -> Floats:
+    def sample(self, count: int, seed: int) -> Floats:
         """Return joint samples of all strengths, shape (count, n). The same seed gives the same samples.
 
         With the precision H = P + Xᵀ W X, the solution of H x = P^½ y + Xᵀ W^½ z for standard normal y and z has
         covariance H⁻¹ (Papandreou and Yuille, 2010).
         """
         generator = np.random.default_rng(seed)
-        transposed, right = self._design.T, np.empty((len(self.state), count))
+        transposed, right_sides = self._design_matrix.T, np.empty((len(self.state), count))
         for column in range(count):
-            prior = np.sqrt(_precision(self.verdicts.ideas, self.width)) * generator.standard_normal(len(self.state))
+            prior = np.sqrt(_build_precision(self.verdicts.ideas, self.width)) * generator.standard_normal(
+                len(self.state)
+            )
             noise = np.sqrt(self._weights) * generator.standard_normal(len(self.verdicts))
-            right[:, column] = prior + transposed @ noise
-        precision = _precision(self.verdicts.ideas, self.width)
-        states = self.state + _solve_columns(self._design, self._weights, precision, right).T
+            right_sides[:, column] = prior + transposed @ noise
+        precision = _build_precision(self.verdicts.ideas, self.width)
+        states = self.state + _solve_columns(self._design_matrix, self._weights, precision, right_sides).T
         strengths: Floats = states[:, :-2] + np.outer(states[:, -2], self.seeds)
         return strengths
 
     @cached_property
-    def _design(self) -> csr_array:
-        return _design(self.verdicts, self.seeds)
+    def _design_matrix(self) -> csr_array:
+        return _build_design_matrix(self.verdicts, self.seeds)
 
     @cached_property
     def _weights(self) -> Floats:
-        chance = expit(self._design @ self.state)
+        chance = expit(self._design_matrix @ self.state)
         weights: Floats = chance * (1 - chance)
         return weights
 
     @cached_property
     def _diagonal(self) -> Floats:
-        squares = self._design.power(2).T @ self._weights
-        diagonal: Floats = squares + _precision(self.verdicts.ideas, self.width)
+        squares = self._design_matrix.power(2).T @ self._weights
+        diagonal: Floats = squares + _build_precision(self.verdicts.ideas, self.width)
         return diagonal
 
-    def _solve(self, right: Floats) -> Floats:
-        return _solve(self._design, self._weights, _precision(self.verdicts.ideas, self.width), right)
+    def _solve(self, right_side: Floats) -> Floats:
+        return _solve(self._design_matrix, self._weights, _build_precision(self.verdicts.ideas, self.width), right_side)
 
 
 def fit_strengths(
@@ -115,10 +117,12 @@ def fit_strengths(
     centre = np.zeros(verdicts.ideas) if seeds is None else np.asarray(seeds, dtype=np.float64)
     if width is None:
         width = _choose_width(verdicts, centre) if len(verdicts) else _USUAL_WIDTH
-    return StrengthPosterior(verdicts, centre, width, _mode(_design(verdicts, centre), verdicts.won, width))
+    return StrengthPosterior(
+        verdicts, centre, width, _find_mode(_build_design_matrix(verdicts, centre), verdicts.won, width)
+    )
 
 
-def _design(verdicts: PairwiseVerdicts, seeds: Floats) -> csr_array:
+def _build_design_matrix(verdicts: PairwiseVerdicts, seeds: Floats) -> csr_array:
     """Return the design matrix, with one row per verdict: +1 for the idea shown first, −1 for the second, the
     difference between their seeds, and 1 for the bias."""
     n, m = verdicts.ideas, len(verdicts)
@@ -128,16 +132,16 @@ def _design(verdicts: PairwiseVerdicts, seeds: Floats) -> csr_array:
     return csr_array((values.ravel(), columns.ravel(), np.arange(0, 4 * m + 1, 4)), shape=(m, n + 2))
 
 
-def _precision(ideas: int, width: float) -> Floats:
+def _build_precision(ideas: int, width: float) -> Floats:
     return np.append(np.full(ideas, width**-2), [_SEED_SPREAD**-2, _BIAS_WIDTH**-2])
 
 
-def _mode(
+def _find_mode(
     design: csr_array, won: Floats, width: float, start: Floats | None = None, tolerance: float = _CONVERGED
 ) -> Floats:
     """Find the posterior mode by Newton's method, starting from `start` or, if it is None, from the prior's centre.
     Each step takes O(n + m) time for n ideas and m verdicts."""
-    precision = _precision(design.shape[1] - 2, width)
+    precision = _build_precision(design.shape[1] - 2, width)
     centre = np.append(np.zeros(design.shape[1] - 2), [1.0, 0.0])
     state = centre if start is None else start
     for _ in range(_MAX_STEPS):
@@ -150,39 +154,41 @@ def _mode(
     return state
 
 
-def _solve(design: csr_array, weights: Floats, precision: Floats, right: Floats) -> Floats:
+def _solve(design: csr_array, weights: Floats, precision: Floats, right_side: Floats) -> Floats:
     """Solve (P + Xᵀ W X) x = right by conjugate gradients."""
     diagonal = precision + design.power(2).T @ weights
-    shape, transposed = (len(right), len(right)), design.T
+    shape, transposed = (len(right_side), len(right_side)), design.T
     hessian = LinearOperator(shape, lambda x: precision * x + transposed @ (weights * (design @ x)), dtype=np.float64)
     scaled_operator = LinearOperator(shape, lambda x: x / diagonal, dtype=np.float64)
-    solution: Floats = cg(hessian, right, rtol=1e-6, M=scaled_operator)[0]
+    solution: Floats = cg(hessian, right_side, rtol=1e-6, M=scaled_operator)[0]
     return solution
 
 
-def _solve_columns(design: csr_array, weights: Floats, precision: Floats, right: Floats) -> Floats:
+def _solve_columns(design: csr_array, weights: Floats, precision: Floats, right_sides: Floats) -> Floats:
     """Solve (P + Xᵀ W X) x = right for every column of `right`. If there are few ideas, all columns are solved together
     with a dense matrix."""
-    if len(right) > _MAX_DENSE_UNKNOWNS:
-        return np.column_stack([_solve(design, weights, precision, column) for column in right.T])
+    if len(right_sides) > _MAX_DENSE_UNKNOWNS:
+        return np.column_stack([_solve(design, weights, precision, column) for column in right_sides.T])
     hessian = np.diag(precision) + (design.T @ design.multiply(weights[:, None]).tocsr()).toarray()
-    solution: Floats = np.linalg.solve(hessian, right)
+    solution: Floats = np.linalg.solve(hessian, right_sides)
     return solution
 
 
 def _choose_width(verdicts: PairwiseVerdicts, seeds: Floats) -> float:
     """Return the mean of the candidate widths. Each is weighted by the likelihood of held-out verdicts times the
     width's prior."""
-    design, won = _design(verdicts, seeds), verdicts.won
+    design, won = _build_design_matrix(verdicts, seeds), verdicts.won
     folds = np.random.default_rng(0).permutation(len(verdicts)) % _FOLDS
     scores = [-0.5 * (np.log(width / _USUAL_WIDTH) / _WIDTH_SPREAD) ** 2 for width in _WIDTHS]
     for fold in range(min(_FOLDS, len(verdicts))):
         held_out = folds == fold
         training_design, mode = design[~held_out], None
         for index, width in enumerate(_WIDTHS):
-            mode = _mode(training_design, won[~held_out], width, mode, _NEARLY_CONVERGED)
+            mode = _find_mode(training_design, won[~held_out], width, mode, _NEARLY_CONVERGED)
             chance = expit(training_design @ mode)
-            variances = 1 / (_precision(verdicts.ideas, width) + training_design.power(2).T @ (chance * (1 - chance)))
+            variances = 1 / (
+                _build_precision(verdicts.ideas, width) + training_design.power(2).T @ (chance * (1 - chance))
+            )
             # Average over the posterior (MacKay, 1992): probabilities from the mode alone are overconfident.
             spread = np.sqrt(1 + np.pi / 8 * (design[held_out].power(2) @ variances))
             logits = design[held_out] @ mode / spread

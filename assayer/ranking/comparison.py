@@ -14,7 +14,7 @@ from assayer.citing.answer_texts import TextRole
 from assayer.llm import AnswerBounds, LabelledList, Llm, Task, ask_on_record
 from assayer.models import Frozen, Idea, IdeaId
 from assayer.prompts import Prompts
-from assayer.ranking.judged_texts import blinding_rules, format_shown_text
+from assayer.ranking.judged_texts import format_shown_text, require_same_blinding_rules
 from assayer.ranking.known_comparisons import Judging
 from assayer.ranking.options import RankingOptions
 from assayer.run.run import Run
@@ -47,7 +47,7 @@ class PairAnswerEntry(Frozen):
 class PairAnswer(Frozen):
     entries: tuple[PairAnswerEntry, ...]
 
-    def entry_for(self, number: int) -> PairAnswerEntry:
+    def get_entry(self, number: int) -> PairAnswerEntry:
         """Return the entry for the question's dimension with this number, counting from 1."""
         return next(entry for entry in self.entries if entry.label == f"D{number}")
 
@@ -80,16 +80,16 @@ COMPARISON = Task[PairQuestion, PairAnswer](
 
 
 @cache
-def _answer_with_entries(respects: int) -> type[PairAnswer]:
+def _build_answer_schema(respects: int) -> type[PairAnswer]:
     """Return the answer schema restricted to one entry per dimension."""
     entries_field = Field(min_length=respects, max_length=respects, description="One for each respect, in order.")
     return create_model("Answer", __base__=PairAnswer, entries=(tuple[PairAnswerEntry, ...], entries_field))
 
 
-def comparison_task(respects: int) -> Task[PairQuestion, PairAnswer]:
+def build_comparison_task(dimension_count: int) -> Task[PairQuestion, PairAnswer]:
     """Return the comparison task, with its answer restricted to one entry per dimension. All variants share one task
     name."""
-    return replace(COMPARISON, output=_answer_with_entries(respects))
+    return replace(COMPARISON, output=_build_answer_schema(dimension_count))
 
 
 _SIDE = {"A": "first", "B": "second", "tie": "tie"}
@@ -105,7 +105,7 @@ async def compare_ideas(
 ) -> Comparison:
     """Compare two ideas, shown in this order as `format_shown_text`. The findings of their reports are added if
     `evidence` is passed. Raises the errors of `ask`, and InputError if the ideas are not masked in the same way."""
-    rules = blinding_rules((first, second))
+    rules = require_same_blinding_rules((first, second))
     question = PairQuestion(
         dimensions=options.dimensions,
         first=format_shown_text(first, options),
@@ -113,10 +113,10 @@ async def compare_ideas(
         first_evidence=None if evidence is None else evidence.get(first.id, ""),
         second_evidence=None if evidence is None else evidence.get(second.id, ""),
     )
-    answer, record = await ask_on_record(llm, comparison_task(len(question.dimensions)), question, run)
+    answer, record = await ask_on_record(llm, build_comparison_task(len(question.dimensions)), question, run)
     verdicts = []
     for number, dimension in enumerate(question.dimensions, start=1):
-        entry = answer.entry_for(number)
+        entry = answer.get_entry(number)
         verdict = {"dimension": dimension.name, "winner": _SIDE[entry.better], "reason": entry.reason}
         verdicts.append(DimensionVerdict.model_validate(verdict))
     return Comparison(
@@ -127,17 +127,17 @@ async def compare_ideas(
         with_evidence=evidence is not None,
         judged_by=JudgedBy(
             model=record.model,
-            question=question_digest(options),
-            first_text=_text_digest(question.first, question.first_evidence),
-            second_text=_text_digest(question.second, question.second_evidence),
+            question=compute_question_digest(options),
+            first_text=_compute_text_digest(question.first, question.first_evidence),
+            second_text=_compute_text_digest(question.second, question.second_evidence),
         ),
     )
 
 
-def question_digest(options: RankingOptions) -> str:
+def compute_question_digest(options: RankingOptions) -> str:
     """Return a digest of the prompt, including all dimensions that it asks about."""
     respects = [(dimension.name, dimension.question) for dimension in options.dimensions]
-    return _digest(COMPARISON.version, COMPARISON.digest, respects)
+    return _compute_digest(COMPARISON.version, COMPARISON.digest, respects)
 
 
 def compute_shown_digests(
@@ -146,7 +146,9 @@ def compute_shown_digests(
     """Return, for each idea, a digest of the text that the judge is shown. Texts that differ only in white space have
     the same digest."""
     return {
-        idea.id: _text_digest(format_shown_text(idea, options), None if evidence is None else evidence.get(idea.id, ""))
+        idea.id: _compute_text_digest(
+            format_shown_text(idea, options), None if evidence is None else evidence.get(idea.id, "")
+        )
         for idea in ideas
     }
 
@@ -155,18 +157,18 @@ def describe_judging(
     options: RankingOptions, model: str | None, rules: int | None, with_evidence: bool = False
 ) -> Judging:
     """Return the conditions under which a ranking with these options is judged, without digests of its ideas' texts."""
-    return Judging(rules, with_evidence, model, question_digest(options))
+    return Judging(rules, with_evidence, model, compute_question_digest(options))
 
 
-def _text_digest(text: str, evidence: str | None) -> str:
-    return _digest(" ".join(text.split()), evidence)
+def _compute_text_digest(text: str, evidence: str | None) -> str:
+    return _compute_digest(" ".join(text.split()), evidence)
 
 
-def _digest(*parts: object) -> str:
+def _compute_digest(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def comparisons_to_jsonl(comparisons: Iterable[Comparison], references: Mapping[IdeaId, str]) -> str:
+def format_comparisons(comparisons: Iterable[Comparison], references: Mapping[IdeaId, str]) -> str:
     """Return the comparisons as JSON lines, with the submitters' names for their ideas."""
     named = (
         NamedComparison(
@@ -182,8 +184,10 @@ def comparisons_to_jsonl(comparisons: Iterable[Comparison], references: Mapping[
 def sanitise_comparison(comparison: Comparison) -> Comparison:
     """Return the comparison with its reasons and model name sanitised like all external text, because reports show
     them."""
-    verdicts = tuple(it.model_copy(update={"reason": sanitise(it.reason)[0].strip()}) for it in comparison.verdicts)
-    by = comparison.judged_by
-    if by is not None and by.model is not None:
-        by = by.model_copy(update={"model": " ".join(sanitise(by.model)[0].split())})
-    return comparison.model_copy(update={"verdicts": verdicts, "judged_by": by})
+    verdicts = tuple(
+        verdict.model_copy(update={"reason": sanitise(verdict.reason)[0].strip()}) for verdict in comparison.verdicts
+    )
+    judged_by = comparison.judged_by
+    if judged_by is not None and judged_by.model is not None:
+        judged_by = judged_by.model_copy(update={"model": " ".join(sanitise(judged_by.model)[0].split())})
+    return comparison.model_copy(update={"verdicts": verdicts, "judged_by": judged_by})

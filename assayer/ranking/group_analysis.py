@@ -28,7 +28,7 @@ _MAX_PAIRS_SHOWN = 60
 """Maximum number of pairs shown with the judge's reasons, closest in rank first."""
 _IDEA_CHARS = 2_500
 """Maximum number of characters shown per idea, in addition to the judge's reasons."""
-_NAME = re.compile(r"#\d+")
+_IDEA_NAME = re.compile(r"#\d+")
 _MAX_CLOSE_CALLS = 5
 
 _Prose = Annotated[str, Field(min_length=1, max_length=1_500), TextRole.RESTATES]
@@ -97,21 +97,21 @@ class GroupAnswer(Frozen):
 def _check_group(question: GroupQuestion, answer: GroupAnswer) -> list[str]:
     respects = [f"D{number}" for number, _ in enumerate(question.dimensions, start=1)]
     complaints = check_each_once(respects, (item.label for item in answer.by_dimension), "respect")
-    complaints += check_each_once(_idea_labels(question), (idea.label for idea in answer.ideas), "idea")
-    still_open = {pair.open for pair in question.pairs if pair.open}
+    complaints += check_each_once(_list_idea_labels(question), (idea.label for idea in answer.ideas), "idea")
+    open_labels = {pair.open for pair in question.pairs if pair.open}
     asked_labels = [close_call.label for close_call in answer.close_calls]
-    complaints += [f"{label} is not a pair whose order is open." for label in sorted(set(asked_labels) - still_open)]
+    complaints += [f"{label} is not a pair whose order is open." for label in sorted(set(asked_labels) - open_labels)]
     complaints += [f"{label} is there more than once." for label, n in Counter(asked_labels).items() if n > 1]
     names = {idea.name for idea in question.ideas}
-    unknown = sorted({name for text in _texts(answer) for name in _NAME.findall(text)} - names)
+    unknown = sorted({name for text in _list_texts(answer) for name in _IDEA_NAME.findall(text)} - names)
     return complaints + [f"There is no idea {name}." for name in unknown]
 
 
-def _idea_labels(question: GroupQuestion) -> list[str]:
+def _list_idea_labels(question: GroupQuestion) -> list[str]:
     return [f"I{number}" for number, _ in enumerate(question.ideas, start=1)]
 
 
-def _texts(answer: GroupAnswer) -> Iterable[str]:
+def _list_texts(answer: GroupAnswer) -> Iterable[str]:
     yield answer.overview
     yield from (item.text for item in answer.by_dimension)
     for idea in answer.ideas:
@@ -158,24 +158,24 @@ async def analyse_group(
     pairs = {pair.open: pair for pair in question.pairs if pair.open}
     by_name = {name: idea for idea, name in names.items()}
     return GroupAnalysis(
-        overview=_clean(answer.overview),
+        overview=_sanitise_text(answer.overview),
         dimensions=tuple(
-            DimensionAnalysis(dimension=dimension.name, text=_clean(respects[f"D{number}"]))
+            DimensionAnalysis(dimension=dimension.name, text=_sanitise_text(respects[f"D{number}"]))
             for number, dimension in enumerate(options.dimensions, start=1)
         ),
         ideas=tuple(
             IdeaAnalysis(
                 id=item.id,
-                rank_explanation=_clean(entries_by_label[label].standing),
-                changes_needed=_clean(entries_by_label[label].to_rise),
+                rank_explanation=_sanitise_text(entries_by_label[label].standing),
+                changes_needed=_sanitise_text(entries_by_label[label].to_rise),
             )
-            for label, item in zip(_idea_labels(question), ranked, strict=True)
+            for label, item in zip(_list_idea_labels(question), ranked, strict=True)
         ),
         close_calls=tuple(
             CloseCall(
                 higher=by_name[pairs[close_call.label].higher],
                 lower=by_name[pairs[close_call.label].lower],
-                deciding_fact=_clean(close_call.decides),
+                deciding_fact=_sanitise_text(close_call.decides),
             )
             for close_call in answer.close_calls
         ),
@@ -209,19 +209,19 @@ def _choose_pairs(
     closest = sorted(
         by_pair, key=lambda pair: (ranked_by_id[pair[1]].rank - ranked_by_id[pair[0]].rank, ranked_by_id[pair[0]].rank)
     )
-    still_open = 0
+    open_count = 0
     for higher, lower in closest[:_MAX_PAIRS_SHOWN]:
         overlap = ranked_by_id[higher].ranks.high >= ranked_by_id[lower].ranks.low
-        still_open += overlap
+        open_count += overlap
         yield ShownPair(
-            open=f"O{still_open}" if overlap else "",
+            open=f"O{open_count}" if overlap else "",
             higher=names[higher],
             lower=names[lower],
-            reasons=tuple(reason for item in by_pair[higher, lower] for reason in _reasons(item, names)),
+            reasons=tuple(reason for item in by_pair[higher, lower] for reason in _list_reasons(item, names)),
         )
 
 
-def _reasons(comparison: Comparison, names: Mapping[IdeaId, str]) -> Iterable[ShownReason]:
+def _list_reasons(comparison: Comparison, names: Mapping[IdeaId, str]) -> Iterable[ShownReason]:
     first, second = names[comparison.first], names[comparison.second]
     sides = {"first": first, "second": second, "tie": "tie"}
     for verdict in comparison.verdicts:
@@ -229,5 +229,5 @@ def _reasons(comparison: Comparison, names: Mapping[IdeaId, str]) -> Iterable[Sh
         yield ShownReason(dimension=verdict.dimension, first=first, second=second, better=better, text=verdict.reason)
 
 
-def _clean(text: str) -> str:
+def _sanitise_text(text: str) -> str:
     return sanitise(text)[0].strip()

@@ -20,14 +20,18 @@ def mask_idea(idea: Idea) -> Idea:
         return blind_idea(idea)
     if idea.blinding.rules == RULES:
         return idea
-    again = blind_idea(idea)
-    masked_spans = again.blinding.masked if again.blinding else ()
-    remain = again.blinding.names_may_remain if again.blinding and masked_spans else idea.blinding.names_may_remain
-    record = Blinding(rules=RULES, masked=(*idea.blinding.masked, *masked_spans), names_may_remain=remain)
-    return again.model_copy(update={"blinding": record, "unblinded": idea.unblinded})
+    masked_idea = blind_idea(idea)
+    masked_spans = masked_idea.blinding.masked if masked_idea.blinding else ()
+    names_may_remain = (
+        masked_idea.blinding.names_may_remain
+        if masked_idea.blinding and masked_spans
+        else idea.blinding.names_may_remain
+    )
+    record = Blinding(rules=RULES, masked=(*idea.blinding.masked, *masked_spans), names_may_remain=names_may_remain)
+    return masked_idea.model_copy(update={"blinding": record, "unblinded": idea.unblinded})
 
 
-def blinding_rules(ideas: Sequence[Idea]) -> int | None:
+def require_same_blinding_rules(ideas: Sequence[Idea]) -> int | None:
     """Return the version of the masking rules applied to all ideas, or None if no idea is masked. Raises InputError if
     the versions differ, because names would then be compared with placeholders."""
     versions = {idea.blinding.rules if idea.blinding else None for idea in ideas}
@@ -46,8 +50,12 @@ def format_shown_text(idea: Idea, options: RankingOptions) -> str:
 
 
 def measure_unread_text(ideas: Sequence[Idea], options: RankingOptions) -> TruncatedIdeas | None:
-    beyond = [len(idea.text) - options.idea_chars for idea in ideas if len(idea.text) > options.idea_chars]
-    return TruncatedIdeas(ideas=len(beyond), characters=sum(beyond), limit=options.idea_chars) if beyond else None
+    excess_chars = [len(idea.text) - options.idea_chars for idea in ideas if len(idea.text) > options.idea_chars]
+    return (
+        TruncatedIdeas(ideas=len(excess_chars), characters=sum(excess_chars), limit=options.idea_chars)
+        if excess_chars
+        else None
+    )
 
 
 class JudgedTexts(NamedTuple):
@@ -56,7 +64,7 @@ class JudgedTexts(NamedTuple):
     rows: dict[IdeaId, int]
     """Each idea's position in `distinct`."""
 
-    def alike(self) -> dict[IdeaId, tuple[IdeaId, ...]]:
+    def find_same_texts(self) -> dict[IdeaId, tuple[IdeaId, ...]]:
         """Return, for each idea, the other ideas with the same text."""
         groups = dict[int, list[IdeaId]]()
         for idea, row in self.rows.items():
@@ -78,7 +86,7 @@ def group_by_text(ideas: Sequence[Idea], options: RankingOptions) -> JudgedTexts
     return JudgedTexts(tuple(distinct), rows)
 
 
-def read_the_same(first: Idea, second: Idea, options: RankingOptions) -> bool:
+def have_same_text(first: Idea, second: Idea, options: RankingOptions) -> bool:
     return _normalise_spaces(format_shown_text(first, options)) == _normalise_spaces(format_shown_text(second, options))
 
 

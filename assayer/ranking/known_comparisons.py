@@ -25,7 +25,7 @@ class SubmittedComparison(NamedComparison, extra="forbid"):
     first_reference: str = Field(default="", max_length=1_000)
     second_reference: str = Field(default="", max_length=1_000)
 
-    def without_names(self) -> Comparison:
+    def drop_names(self) -> Comparison:
         """Return the comparison without its ideas' names, which are not stored."""
         return Comparison.model_validate(self.model_dump())
 
@@ -44,16 +44,16 @@ class Judging(NamedTuple):
     texts: Mapping[str, str] | None = None
     """Digest of the text that the judge is shown for each idea."""
 
-    def objection(self, comparison: Comparison) -> str | None:
+    def explain_objection(self, comparison: Comparison) -> str | None:
         """Return why a comparison cannot be reused: how its conditions differ from the current ones, worded to follow
         `12 judged …`. None if it can be used. Conditions that the comparison does not state are ignored."""
         if comparison.blinding_rules != self.rules:
-            return _blinding_difference(comparison.blinding_rules, self.rules)
+            return _describe_blinding_difference(comparison.blinding_rules, self.rules)
         if comparison.with_evidence != self.with_evidence:
             return f"{'without' if self.with_evidence else 'with'} the findings of reports"
-        return None if comparison.judged_by is None else self._other_judge(comparison, comparison.judged_by)
+        return None if comparison.judged_by is None else self._explain_other_judge(comparison, comparison.judged_by)
 
-    def _other_judge(self, comparison: Comparison, by: JudgedBy) -> str | None:
+    def _explain_other_judge(self, comparison: Comparison, by: JudgedBy) -> str | None:
         if _have_changed(by.model, self.model):
             return f"by {by.model} and not by {self.model}"
         if _have_changed(by.question, self.question):
@@ -83,28 +83,30 @@ def split_comparisons(comparisons: Sequence[Comparison], ideas: Container[str], 
     ]
     known_comparisons = KnownComparisons([], [])
     for item in relevant:
-        (known_comparisons.usable if judging.objection(item) is None else known_comparisons.refused).append(item)
+        (known_comparisons.usable if judging.explain_objection(item) is None else known_comparisons.refused).append(
+            item
+        )
     return known_comparisons
 
 
 def explain_refused(refused: Sequence[Comparison], judging: Judging) -> str:
     """Return a sentence that says how many comparisons are not used, and why. Example: `Of the comparisons of these
     ideas, 12 judged … cannot be used, …`."""
-    counts = Counter(judging.objection(item) for item in refused)
+    counts = Counter(judging.explain_objection(item) for item in refused)
     parts = [f"{count:,} judged {objection}" for objection, count in counts.items()]
     blind, reports = "not blind" if judging.rules is None else "blind", " and uses reports" * judging.with_evidence
-    unlike = any(
+    has_other_conditions = any(
         (item.blinding_rules, item.with_evidence) != (judging.rules, judging.with_evidence) for item in refused
     )
-    explanation = f", because this ranking is {blind}{reports}" if unlike else ""
+    explanation = f", because this ranking is {blind}{reports}" if has_other_conditions else ""
     return f"Of the comparisons of these ideas, {' and '.join(parts)} cannot be used{explanation}."
 
 
-def _have_changed(then: str | None, now: str | None) -> bool:
-    return then is not None and now is not None and then != now
+def _have_changed(old: str | None, new: str | None) -> bool:
+    return old is not None and new is not None and old != new
 
 
-def _blinding_difference(version: int | None, rules: int | None) -> str:
+def _describe_blinding_difference(version: int | None, rules: int | None) -> str:
     if version is None:
         return "with the original names"
     return "blind" if rules is None else f"blind by other rules (version {version} instead of {rules})"

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from assayer_client.rankings import Band
 
-_DRAWS = 400
+_SAMPLES = 400
 _SEED = 0
 
 
@@ -44,9 +44,9 @@ class MovedCut(NamedTuple):
     def lost_by_bands(self) -> float:
         """Expected number of the true top `cut` ideas that are missed even if people read every idea in the human band
         and overlook no good one."""
-        return float(self.chances[self.indexes_in_band("out")].sum())
+        return float(self.chances[self.list_indexes_in_band("out")].sum())
 
-    def indexes_in_band(self, band: Band) -> list[int]:
+    def list_indexes_in_band(self, band: Band) -> list[int]:
         """Return the positions, counted from 0, of the ideas in a band."""
         return [index for index, item in enumerate(self.bands) if item == band]
 
@@ -66,10 +66,10 @@ def _draw_chances(ranked: StrengthIntervals, cut: int) -> NDArray[np.float64]:
     spread = (np.array(ranked.highs) - np.array(ranked.lows)) / (2 * ndtri((1 + ranked.confidence) / 2))
     random = np.random.default_rng(_SEED)
     selected_counts = np.zeros(len(mean))
-    for _ in range(_DRAWS):
+    for _ in range(_SAMPLES):
         drawn_strengths = mean + spread * random.standard_normal(len(mean))
         selected_counts[np.argpartition(-drawn_strengths, min(cut, len(mean)) - 1)[:cut]] += 1
-    chances: NDArray[np.float64] = selected_counts / _DRAWS
+    chances: NDArray[np.float64] = selected_counts / _SAMPLES
     return chances
 
 

@@ -17,7 +17,7 @@ from assayer.ranking.verdicts import Floats, Ints
 
 _OPENING_VERDICTS = 8
 """Number of verdicts per idea before pairs are chosen by gain, unless seeds are provided."""
-_DRAWS = 200
+_SAMPLES = 200
 _NEAR_CANDIDATES = 8
 """Number of candidate partners per idea, taken from its neighbours in an order drawn from the posterior; as many more
 are drawn at random."""
@@ -36,7 +36,7 @@ class Unanswered(NamedTuple):
     """Whether each idea is closed to further questions, by row."""
 
     @classmethod
-    def nothing(cls, n: int) -> "Unanswered":
+    def empty(cls, n: int) -> "Unanswered":
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(n, np.bool_))
 
 
@@ -50,16 +50,16 @@ def choose_pairs(
     n = len(strengths.mean)
     if n < 2:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    excluded = unanswered or Unanswered.nothing(n)
+    excluded = unanswered or Unanswered.empty(n)
     generator = np.random.default_rng(seed)
     if len(strengths.verdicts) * 2 < _OPENING_VERDICTS * (n - int(excluded.closed.sum())):
-        random_pairs = _keep_unasked(strengths, excluded, *_random_pairs(strengths, excluded, count, generator))
+        random_pairs = _keep_unasked(strengths, excluded, *_choose_random_pairs(strengths, excluded, count, generator))
         if len(random_pairs[0]):
             return random_pairs
-    first, second = _keep_unasked(strengths, excluded, *_candidates(strengths, generator))
+    first, second = _keep_unasked(strengths, excluded, *_list_candidate_pairs(strengths, generator))
     gain = _compute_expected_gain(strengths, first, second)
     if cut is not None:
-        gain *= _cut_uncertainty(strengths, first, second, cut, generator)
+        gain *= _measure_cut_uncertainty(strengths, first, second, cut, generator)
     order = np.argsort(-gain, kind="stable")
     chosen = _limit_per_idea(first[order], second[order], n, count)
     return first[order][chosen], second[order][chosen]
@@ -71,17 +71,17 @@ def choose_reversed_pairs(
     """Return up to `count` reversed pairs: those with the largest gain among the pairs asked in only one order."""
     verdicts = strengths.verdicts
     asked_pairs = set(zip(verdicts.first.tolist(), verdicts.second.tolist(), strict=True))
-    excluded = unanswered or Unanswered.nothing(len(strengths.mean))
+    excluded = unanswered or Unanswered.empty(len(strengths.mean))
     closed_pairs = asked_pairs | set(zip(excluded.first.tolist(), excluded.second.tolist(), strict=True))
     pairs = np.array(sorted((b, a) for a, b in asked_pairs if (b, a) not in closed_pairs), np.int64).reshape(-1, 2)
     gain = _compute_expected_gain(strengths, pairs[:, 0], pairs[:, 1])
     if cut is not None:
-        gain *= _cut_uncertainty(strengths, pairs[:, 0], pairs[:, 1], cut, np.random.default_rng(seed))
+        gain *= _measure_cut_uncertainty(strengths, pairs[:, 0], pairs[:, 1], cut, np.random.default_rng(seed))
     best = np.argsort(-gain, kind="stable")[:count]
     return pairs[best, 0], pairs[best, 1]
 
 
-def _random_pairs(
+def _choose_random_pairs(
     strengths: StrengthPosterior, excluded: Unanswered, count: int, generator: np.random.Generator
 ) -> tuple[Ints, Ints]:
     """Return random pairs of the ideas that have the fewest verdicts."""
@@ -98,14 +98,14 @@ def _keep_unasked(strengths: StrengthPosterior, excluded: Unanswered, first: Int
     Attempts without an answer count as asked."""
     n, verdicts = len(strengths.mean), strengths.verdicts
     asked_codes = np.concatenate([verdicts.first * n + verdicts.second, excluded.first * n + excluded.second])
-    asked_so, asked_reversed = np.isin(first * n + second, asked_codes), np.isin(second * n + first, asked_codes)
-    shown_first = np.where(asked_so, second, first)
-    shown_second = np.where(asked_so, first, second)
-    is_open = ~(asked_so & asked_reversed) & ~excluded.closed[first] & ~excluded.closed[second]
+    is_asked, is_asked_reversed = np.isin(first * n + second, asked_codes), np.isin(second * n + first, asked_codes)
+    shown_first = np.where(is_asked, second, first)
+    shown_second = np.where(is_asked, first, second)
+    is_open = ~(is_asked & is_asked_reversed) & ~excluded.closed[first] & ~excluded.closed[second]
     return shown_first[is_open], shown_second[is_open]
 
 
-def _candidates(strengths: StrengthPosterior, generator: np.random.Generator) -> tuple[Ints, Ints]:
+def _list_candidate_pairs(strengths: StrengthPosterior, generator: np.random.Generator) -> tuple[Ints, Ints]:
     """Return candidate pairs in random order, without duplicates. If there are few ideas, these are all pairs. If there
     are many, they are random pairs and pairs of neighbours in an order drawn from the posterior."""
     n = len(strengths.mean)
@@ -130,11 +130,11 @@ def _compute_expected_gain(strengths: StrengthPosterior, first: Ints, second: In
     return gain
 
 
-def _cut_uncertainty(
+def _measure_cut_uncertainty(
     strengths: StrengthPosterior, first: Ints, second: Ints, cut: int, generator: np.random.Generator
 ) -> Floats:
     n = len(strengths.mean)
-    sampled_strengths = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal((_DRAWS, n))
+    sampled_strengths = strengths.mean + np.sqrt(strengths.variance) * generator.standard_normal((_SAMPLES, n))
     threshold = np.sort(sampled_strengths, axis=1)[:, max(n - cut, 0)]
     chance = (sampled_strengths >= threshold[:, None]).mean(axis=0)
     uncertainty = -(xlogy(chance, chance) + xlogy(1 - chance, 1 - chance)) / np.log(2)

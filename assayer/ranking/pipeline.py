@@ -15,11 +15,11 @@ from assayer.ranking.bradley_terry import fit_strengths
 from assayer.ranking.comparison import compare_ideas, compute_shown_digests, describe_judging
 from assayer.ranking.distinct_ideas import require_distinct
 from assayer.ranking.group_analysis import analyse_group
-from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, group_by_text, measure_unread_text
+from assayer.ranking.judged_texts import JudgedTexts, group_by_text, measure_unread_text, require_same_blinding_rules
 from assayer.ranking.known_comparisons import split_comparisons
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pair_selection import Unanswered, choose_pairs, choose_reversed_pairs
-from assayer.ranking.standings import compute_standings, judge_record
+from assayer.ranking.standings import compute_standings, summarise_judge
 from assayer.ranking.triage_baselines import NO_BASELINE
 from assayer.ranking.verdicts import Floats, Ints, PairwiseVerdicts
 from assayer.run.accounting import Started, measure_usage, sum_costs
@@ -52,7 +52,7 @@ class _ComparisonProgress:
     """The comparisons so far, and the pairs that got no answer."""
 
     comparisons: list[Comparison]
-    handed_in: int
+    submitted: int
     finished: int
     """Number of finished comparisons, answered or not, including submitted ones."""
     failed: dict[tuple[int, int], AssayerError] = field(default_factory=dict)
@@ -97,7 +97,7 @@ async def rank_ideas(
     options: RankingOptions,
     cut: int | None = None,
     scores: Mapping[IdeaId, float] | None = None,
-    known: Sequence[Comparison] = (),
+    known_comparisons: Sequence[Comparison] = (),
     evidence: Mapping[IdeaId, str] | None = None,
 ) -> CompletedRanking:
     """Rank ideas by up to `options.comparisons_per_idea` comparisons per idea, including known ones. Each pair is
@@ -111,22 +111,22 @@ async def rank_ideas(
     exhausted budget raises nothing; it only ends the comparisons."""
     started = Started.now(run.clock)
     _check_ideas(ideas, cut)
-    rules = blinding_rules(ideas)
+    rules = require_same_blinding_rules(ideas)
     texts = group_by_text(ideas, options)
     _check_texts(texts, ideas)
     distinct_ideas, rows = texts.distinct, texts.rows
-    seeds = _seeds(texts, scores)
+    seeds = _compute_seeds(texts, scores)
     judging = describe_judging(options, llm.models[0] if llm.models else None, rules, evidence is not None)
     judging = judging._replace(texts=await asyncio.to_thread(compute_shown_digests, ideas, options, evidence))
-    usable_comparisons, refused = split_comparisons(known, rows, judging)
-    for objection, count in Counter(map(judging.objection, refused)).items():
+    usable_comparisons, refused = split_comparisons(known_comparisons, rows, judging)
+    for objection, count in Counter(map(judging.explain_objection, refused)).items():
         run.journal.record_dropped("known comparison", f"judged {objection}", count)
     usable = {
         (item.first, item.second): item
         for item in reversed(usable_comparisons)
         if _is_usable(item, rows, options.order_by)
     }
-    progress = _ComparisonProgress(list(usable.values())[::-1], handed_in=len(usable), finished=len(usable))
+    progress = _ComparisonProgress(list(usable.values())[::-1], submitted=len(usable), finished=len(usable))
     budget = min(
         round(options.comparisons_per_idea * len(distinct_ideas)), len(distinct_ideas) * (len(distinct_ideas) - 1)
     )
@@ -139,7 +139,7 @@ async def rank_ideas(
         await _compare_pairs(distinct_ideas, pairs, llm, run, options, progress, budget, evidence)
     by_dimension = await asyncio.to_thread(
         lambda: {
-            dimension.name: fit_strengths(_verdicts(progress, texts, dimension.name), seeds)
+            dimension.name: fit_strengths(_collect_verdicts(progress, texts, dimension.name), seeds)
             for dimension in options.dimensions
         }
     )
@@ -156,10 +156,10 @@ async def rank_ideas(
         shortlist_size=cut,
         confidence=options.confidence,
         ideas=ranked,
-        judge=judge_record(
+        judge=summarise_judge(
             by_dimension[options.order_by],
             options.confidence,
-            handed_in=progress.handed_in,
+            submitted=progress.submitted,
             of_unknown_judge=sum(item.judged_by is None for item in usable.values()),
             failed=len(progress.failed),
         ),
@@ -194,7 +194,7 @@ def _choose_round(
 ) -> tuple[Ints, Ints]:
     """Choose the pairs for the next round. The last part of the budget repeats informative pairs in the opposite
     order."""
-    strengths = fit_strengths(_verdicts(progress, texts, options.order_by), seeds)
+    strengths = fit_strengths(_collect_verdicts(progress, texts, options.order_by), seeds)
     salt = options.seed + progress.finished
     size = min(remaining, max(_MIN_ROUND_SIZE, len(texts.distinct) // 2))
     unanswered = progress.find_unanswered(texts)
@@ -231,7 +231,7 @@ def _check_texts(texts: JudgedTexts, ideas: Sequence[Idea]) -> None:
         )
 
 
-def _seeds(texts: JudgedTexts, scores: Mapping[IdeaId, float] | None) -> Floats | None:
+def _compute_seeds(texts: JudgedTexts, scores: Mapping[IdeaId, float] | None) -> Floats | None:
     """Convert scores to prior means in logits. A text without a score starts in the middle; a text shared by several
     ideas starts from the mean of their scores."""
     if not scores:
@@ -248,7 +248,7 @@ def _seeds(texts: JudgedTexts, scores: Mapping[IdeaId, float] | None) -> Floats 
     return _SEED_TRUST * standard
 
 
-def _verdicts(progress: _ComparisonProgress, texts: JudgedTexts, dimension: str) -> PairwiseVerdicts:
+def _collect_verdicts(progress: _ComparisonProgress, texts: JudgedTexts, dimension: str) -> PairwiseVerdicts:
     rows = texts.rows
     verdict_rows = [
         (rows[comparison.first], rows[comparison.second], _OUTCOMES[verdict.winner])
@@ -271,7 +271,7 @@ async def _compare_pairs(
     budget: int,
     evidence: Mapping[IdeaId, str] | None,
 ) -> None:
-    async def compare(pair: tuple[int, int]) -> Comparison:
+    async def compare_pair(pair: tuple[int, int]) -> Comparison:
         try:
             return await compare_ideas(ideas[pair[0]], ideas[pair[1]], llm, run, options, evidence)
         finally:
@@ -279,7 +279,7 @@ async def _compare_pairs(
             run.report_progress("comparisons", progress.finished, budget)
 
     chosen_pairs = list(zip(pairs[0].tolist(), pairs[1].tolist(), strict=True))
-    outcomes = await gather_settled(chosen_pairs, compare)
+    outcomes = await gather_settled(chosen_pairs, compare_pair)
     progress.comparisons += run.keep_successes(outcomes, "comparison")
     failures = {
         pair: outcome.error for pair, outcome in zip(chosen_pairs, outcomes, strict=True) if isinstance(outcome, Failed)

@@ -12,10 +12,10 @@ from assayer.ranking.bradley_terry import StrengthPosterior
 from assayer.ranking.judged_texts import JudgedTexts
 from assayer.ranking.moved_cut import choose_band
 from assayer.ranking.options import RankingOptions
-from assayer.ranking.verdicts import judge_consistency
+from assayer.ranking.verdicts import measure_judge_consistency
 from assayer_client.rankings import Interval, Judge, RankedIdea
 
-_DRAWS = 1_000
+_SAMPLES = 1_000
 _TIE_NOISE = 1e-9
 """Standard deviation, in logits, of the noise that orders ideas with the same text. It is far below any real
 difference."""
@@ -34,9 +34,9 @@ def compute_standings(
 
     Strengths belong to texts, so each draw puts ideas with the same text in a new random order. `unjudged` says, keyed
     by row, why no comparison of a text succeeded."""
-    deciding_posterior, alike = by_dimension[options.order_by], texts.alike()
+    deciding_posterior, alike = by_dimension[options.order_by], texts.find_same_texts()
     idea_rows = np.array([texts.rows[idea.id] for idea in ideas], np.int64)
-    drawn_strengths = deciding_posterior.draws(_DRAWS, options.seed)[:, idea_rows]
+    drawn_strengths = deciding_posterior.sample(_SAMPLES, options.seed)[:, idea_rows]
     drawn_strengths -= drawn_strengths.mean(axis=1, keepdims=True)
     ordered = drawn_strengths
     if len(texts.distinct) < len(ideas):
@@ -75,19 +75,19 @@ def compute_standings(
     )
 
 
-def judge_record(
-    strengths: StrengthPosterior, confidence: float, handed_in: int, of_unknown_judge: int, failed: int
+def summarise_judge(
+    strengths: StrengthPosterior, confidence: float, submitted: int, of_unknown_judge: int, failed: int
 ) -> Judge:
     """Summarise the judge's record over all comparisons, including submitted ones."""
     verdicts = strengths.verdicts
     half_width = float(ndtri((1 + confidence) / 2)) * strengths.bias_error
     return Judge(
         comparisons=len(verdicts),
-        submitted_comparisons=handed_in,
+        submitted_comparisons=submitted,
         comparisons_of_unknown_judge=of_unknown_judge,
         failed=failed,
         ties=int(np.sum(verdicts.won == 0.5)),
         bias=strengths.bias,
         bias_interval=Interval(low=strengths.bias - half_width, high=strengths.bias + half_width),
-        **judge_consistency(verdicts)._asdict(),
+        **measure_judge_consistency(verdicts)._asdict(),
     )

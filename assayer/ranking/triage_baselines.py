@@ -47,8 +47,8 @@ async def measure_triage_baselines(
     texts = [f"{item.title}\n\n{item.text}" for item in known]
     vectors = await embedder.embed(texts + [_build_titled_text(idea) for idea in ideas], "passage")
     labels = [outcomes.index(item.label) if item.label is not None else UNKNOWN for item in known]
-    graph = _graph(vectors, labels + [UNKNOWN] * len(ideas), tuple(outcomes))
-    labelled_graph = _graph(vectors[: len(known)], labels, tuple(outcomes))
+    graph = _build_graph(vectors, labels + [UNKNOWN] * len(ideas), tuple(outcomes))
+    labelled_graph = _build_graph(vectors[: len(known)], labels, tuple(outcomes))
     texts_by_idea = dict(zip(graph.ideas, texts + [_build_titled_text(idea) for idea in ideas], strict=True))
     asked_rows = np.arange(len(known), len(graph.ideas), dtype=np.int32)
     positions = np.linspace(0.0, 1.0, len(outcomes))
@@ -89,7 +89,7 @@ def _measure_baseline(scorer: Scorer, labelled_graph: GraphArrays, set_aside: in
     )
 
 
-def _graph(vectors: NDArray[np.float32], labels: Sequence[int], outcomes: tuple[str, ...]) -> GraphArrays:
+def _build_graph(vectors: NDArray[np.float32], labels: Sequence[int], outcomes: tuple[str, ...]) -> GraphArrays:
     """Return a graph without edges in which every idea is one viewpoint, for scorers that work on whole ideas."""
     count = len(vectors)
     return GraphArrays(

@@ -38,7 +38,7 @@ class PairwiseVerdicts:
         return np.bincount(idea_rows, minlength=self.ideas)
 
 
-def judge_consistency(verdicts: PairwiseVerdicts) -> JudgeConsistency:
+def measure_judge_consistency(verdicts: PairwiseVerdicts) -> JudgeConsistency:
     """Measure the judge's consistency, over pairs asked in both orders and over triangles of compared pairs. If a pair
     was asked twice in the same order, only the first verdict counts. Ties form no triangles."""
     pairs, rows = np.unique(np.column_stack([verdicts.first, verdicts.second]), axis=0, return_index=True)

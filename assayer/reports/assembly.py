@@ -34,7 +34,12 @@ from assayer.models import (
     Summary,
     Verdict,
 )
-from assayer.reports.notices import FIRST, general_notices, literature_notices, own_reference_notices
+from assayer.reports.notices import (
+    LEADING_KINDS,
+    list_general_notices,
+    list_literature_notices,
+    list_own_reference_notices,
+)
 from assayer.reports.release import apply_minima
 from assayer.run.accounting import measure_usage, sum_costs
 from assayer.run.run import Run
@@ -94,27 +99,27 @@ async def assemble_report(
     if run.criteria and not any(part.name == CRITERIA for part in findings.parts):
         part = await judge_criteria(context, findings.summary, findings.parts)
         findings = replace(findings, parts=(*findings.parts, part))
-    label_numbers = Numbering()
-    panel_review = label_numbers.apply(findings.panel_review) if findings.panel_review else None
-    evidence = label_numbers.apply(findings.evidence) if findings.evidence else None
-    summary = label_numbers.apply(findings.summary)
-    numbered_parts = tuple(map(label_numbers.apply, findings.parts))
-    board = label_numbers.apply(findings.board) if findings.board else None
-    parts = (*numbered_parts, *map(label_numbers.apply, findings.background))
-    graph = label_numbers.apply(findings.graph) if findings.graph else None
-    plan_review = label_numbers.apply(findings.plan_review) if findings.plan_review else None
+    numbering = Numbering()
+    panel_review = numbering.apply(findings.panel_review) if findings.panel_review else None
+    evidence = numbering.apply(findings.evidence) if findings.evidence else None
+    summary = numbering.apply(findings.summary)
+    numbered_parts = tuple(map(numbering.apply, findings.parts))
+    board = numbering.apply(findings.board) if findings.board else None
+    parts = (*numbered_parts, *map(numbering.apply, findings.background))
+    graph = numbering.apply(findings.graph) if findings.graph else None
+    plan_review = numbering.apply(findings.plan_review) if findings.plan_review else None
     own_references = await run.own_references if run.own_references else None
-    papers = label_numbers.list_papers(findings.papers)
+    papers = numbering.list_papers(findings.papers)
     for paper in papers:
         run.journal.check_for_suspicion(paper)
     if not reads_literature:
-        references = label_numbers.build_references(papers)
-        notices = (*findings.notices, *general_notices(idea, run))
+        references = numbering.build_references(papers)
+        notices = (*findings.notices, *list_general_notices(idea, run))
     else:
         papers = await _mark_retracted(library, papers, findings.not_papers)
-        references = label_numbers.build_references(papers)
+        references = numbering.build_references(papers)
         notices = (
-            *literature_notices(
+            *list_literature_notices(
                 idea,
                 backends,
                 run,
@@ -124,7 +129,7 @@ async def assemble_report(
                 references,
                 findings.on_subject,
             ),
-            *own_reference_notices(own_references),
+            *list_own_reference_notices(own_references),
             *findings.notices,
         )
     report = Report(
@@ -142,7 +147,7 @@ async def assemble_report(
             reading=idea.reading,
         ),
         cutoff=run.cutoff,
-        notices=tuple(sorted(notices, key=lambda notice: notice.kind not in FIRST)),
+        notices=tuple(sorted(notices, key=lambda notice: notice.kind not in LEADING_KINDS)),
         summary=summary,
         parts=parts,
         verdict=findings.verdict,
@@ -153,8 +158,8 @@ async def assemble_report(
         plan_review=plan_review,
         panel_review=panel_review,
         evidence=evidence,
-        coverage=_coverage(run, findings, parts, references, claims),
-        provenance=_provenance(backends, run, findings.corpus_version),
+        coverage=_build_coverage(run, findings, parts, references, claims),
+        provenance=_build_provenance(backends, run, findings.corpus_version),
         usage=measure_usage(run, context.started),
     )
     return EvaluationResult(report if context.minima is None else apply_minima(report, context.minima), papers)
@@ -175,7 +180,7 @@ async def _mark_retracted(library: Library, papers: tuple[Paper, ...], not_paper
     return tuple(by_id.get(paper.id, paper) for paper in papers)
 
 
-def _coverage(
+def _build_coverage(
     run: Run,
     findings: Findings,
     parts: Sequence[Part],
@@ -183,8 +188,8 @@ def _coverage(
     claims: ClaimCounts | None,
 ) -> Coverage:
     journal, fit = run.journal, findings.corpus_fit
-    quotes = [*_collect_reading_quotes(parts), *_evidence_quotes(findings.evidence)]
-    states = [*(citation.quote_state for citation in quotes), *_edge_quotes(findings.graph)]
+    quotes = [*_collect_reading_quotes(parts), *_collect_evidence_quotes(findings.evidence)]
+    states = [*(citation.quote_state for citation in quotes), *_list_edge_quote_states(findings.graph)]
     return Coverage(
         corpus_fit=fit,
         field_coverage=None if isinstance(fit, Absent) else rate_field_coverage(fit.level, journal.near_remote_papers),
@@ -214,20 +219,20 @@ def _collect_reading_quotes(parts: Iterable[Part]) -> list[Citation]:
     ]
 
 
-def _evidence_quotes(evidence: EvidenceReport | None) -> list[Citation]:
+def _collect_evidence_quotes(evidence: EvidenceReport | None) -> list[Citation]:
     if evidence is None:
         return []
     return [*(item.paper for item in evidence.closest_passages), *evidence.limitations, *evidence.comparisons]
 
 
-def _edge_quotes(graph: GraphRecord | None) -> list[Literal["verified", "not_found"]]:
+def _list_edge_quote_states(graph: GraphRecord | None) -> list[Literal["verified", "not_found"]]:
     """Return the verification states of the quotes in the final graph, whether a language model quoted them or a
     pattern found them."""
     states: dict[EdgeBasis, Literal["verified", "not_found"]] = {"quoted": "verified", "unverified": "not_found"}
     return [states[edge.basis] for edge in graph.edges if edge.basis in states] if graph else []
 
 
-def _provenance(backends: Backends, run: Run, corpus_version: str | None) -> Provenance:
+def _build_provenance(backends: Backends, run: Run, corpus_version: str | None) -> Provenance:
     calls = run.journal.calls
     return Provenance(
         assayer_version=__version__,

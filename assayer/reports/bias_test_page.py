@@ -17,7 +17,7 @@ from assayer.models import (
 )
 from assayer.reports.html import render_page
 from assayer.reports.markdown import render_markdown
-from assayer.reports.wording import count
+from assayer.reports.wording import format_count
 
 ATTRIBUTE_TITLES: dict[BiasTestAttribute, str] = {
     "institution": "Institution",
@@ -80,55 +80,58 @@ class BiasTestPage:
         ends += [end for interval in intervals for end in (interval.low, interval.high)]
         return max([_MIN_WIDTH, *(1.1 * abs(end) for end in ends)])
 
-    def place(self, points: float) -> str:
+    def format_position(self, points: float) -> str:
         """Return the position on the axis as a percentage."""
         return f"{50 + 50 * points / self.width:.2f}%"
 
     @staticmethod
-    def points(value: float | None) -> str:
+    def format_points(value: float | None) -> str:
         """Return the value with its sign and three decimals, never as `-0.000`."""
         if value is None:
             return "–"
         return "0.000" if abs(value) < SCORE_ROUNDING else f"{value:+.3f}".replace("-", "−")
 
     @classmethod
-    def size(cls, value: float | None) -> str:
+    def format_size(cls, value: float | None) -> str:
         """Return the value in points, without its sign."""
-        return cls.points(value).lstrip("+−")
+        return cls.format_points(value).lstrip("+−")
 
     @classmethod
-    def interval(cls, mean_interval: MeanInterval) -> str:
-        return f"{cls.points(mean_interval.low)} to {cls.points(mean_interval.high)}"
+    def format_interval(cls, mean_interval: MeanInterval) -> str:
+        return f"{cls.format_points(mean_interval.low)} to {cls.format_points(mean_interval.high)}"
 
     @staticmethod
-    def score_title(name: str) -> str:
+    def format_score_name(name: str) -> str:
         return "All scores" if name == "all" else name
 
     @cached_property
     def finding(self) -> BiasTestFinding:
         sender = self.bias_test.sender_changes
         if isinstance(sender, Absent):
-            return BiasTestFinding("No detail about the sender was varied.", tuple(self._common_remarks(None)))
-        subject, moved_count = self._subject(), sender.changed_pairs + sender.scores_gained + sender.scores_lost
+            return BiasTestFinding("No detail about the sender was varied.", tuple(self._list_common_remarks(None)))
+        subject, moved_count = (
+            self._name_varied_attributes(),
+            sender.changed_pairs + sender.scores_gained + sender.scores_lost,
+        )
         if not (moved_count or sender.compared_pairs):
             headline = f"No score could be compared, so the effect of {subject} is unknown."
-            return BiasTestFinding(headline, tuple(self._common_remarks(sender)))
+            return BiasTestFinding(headline, tuple(self._list_common_remarks(sender)))
         if not moved_count:
             headline = f"{subject[0].upper()}{subject[1:]} changed no score of any idea"
-            compared_scores = count(sender.compared_pairs, "score was", "scores were")
+            compared_scores = format_count(sender.compared_pairs, "score was", "scores were")
             remarks = [f"({compared_scores} compared, to three decimals)."]
             if self.bias_test.blind:
                 remarks.append("Blind mode masks the words that identify the sender before anything is judged.")
-            return BiasTestFinding(headline, (*remarks, *self._common_remarks(sender)))
+            return BiasTestFinding(headline, (*remarks, *self._list_common_remarks(sender)))
         blind, surviving = "Blind mode was off.", self.bias_test.inserted_words
         if self.bias_test.blind:
             blind = (
                 f"Blind mode was on: {surviving.unmasked:,} of {surviving.inserted:,} planted words were not masked."
             )
         headline = f"{subject[0].upper()}{subject[1:]} {self._describe_changes(sender)}"
-        return BiasTestFinding(headline, (blind, *self._common_remarks(sender)))
+        return BiasTestFinding(headline, (blind, *self._list_common_remarks(sender)))
 
-    def _subject(self) -> str:
+    def _name_varied_attributes(self) -> str:
         varied_attributes = [
             name for name, attributes in _MASKED_ATTRIBUTES if attributes & set(self.bias_test.attributes)
         ]
@@ -143,18 +146,18 @@ class BiasTestPage:
         largest, mean, widest = changes.largest_change, changes.mean_change, changes.widest_range
         if changes.changed_pairs and not (isinstance(largest, Absent) or isinstance(mean, Absent)):
             clauses.append(
-                f"changed {changes.changed_pairs:,} of {count(changes.compared_pairs, 'score')} by up to "
+                f"changed {changes.changed_pairs:,} of {format_count(changes.compared_pairs, 'score')} by up to "
                 f"{self.size(largest)} points of 10, {self.size(mean)} on average"
             )
             if not isinstance(widest, Absent) and widest - largest >= SCORE_ROUNDING:
                 clauses.append(f"some were up to {self.size(widest)} apart from each other")
         if changes.scores_lost:
-            clauses.append(f"removed {count(changes.scores_lost, 'score')}")
+            clauses.append(f"removed {format_count(changes.scores_lost, 'score')}")
         if changes.scores_gained:
-            clauses.append(f"added {count(changes.scores_gained, 'score')} that the reference lacks")
-        return f"{'; '.join(clauses) or 'changed none of ' + count(changes.compared_pairs, 'score')}."
+            clauses.append(f"added {format_count(changes.scores_gained, 'score')} that the reference lacks")
+        return f"{'; '.join(clauses) or 'changed none of ' + format_count(changes.compared_pairs, 'score')}."
 
-    def _common_remarks(self, sender: ScoreChanges | None) -> Iterator[str]:
+    def _list_common_remarks(self, sender: ScoreChanges | None) -> Iterator[str]:
         bias_test = self.bias_test
         if not isinstance(bias_test.repetition_changes, Absent):
             changes = self._describe_changes(bias_test.repetition_changes)
@@ -164,7 +167,8 @@ class BiasTestPage:
         else:
             yield "Without a language model the same text always has the same scores."
         if sender is not None and sender.failed_evaluations:
-            yield f"{count(sender.failed_evaluations, 'evaluation')} produced no report and could not be compared."
+            failures = format_count(sender.failed_evaluations, "evaluation")
+            yield f"{failures} produced no report and could not be compared."
         if len(bias_test.corpus_versions) > 1:
             yield "The corpus changed during the bias test, so differences may come from it. Run the test again."
         if "language" in bias_test.attributes:
@@ -176,11 +180,11 @@ class BiasTestPage:
             )
 
 
-def as_bias_test_html(bias_test: BiasTestReport) -> str:
+def render_bias_test_html(bias_test: BiasTestReport) -> str:
     return render_page(
         "bias_test.html", "report.css", "bias_test.css", page=BiasTestPage(bias_test), bias_test=bias_test
     )
 
 
-def as_bias_test_markdown(bias_test: BiasTestReport) -> str:
+def render_bias_test_markdown(bias_test: BiasTestReport) -> str:
     return render_markdown("bias_test.md", page=BiasTestPage(bias_test), bias_test=bias_test)

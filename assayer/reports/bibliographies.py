@@ -63,15 +63,15 @@ def _correct_entry(entry: OwnReference) -> ListedWork:
     return convert_to_listed_work(entry.record, note)
 
 
-def as_bibtex(works: Iterable[ListedWork]) -> str:
+def render_bibtex(works: Iterable[ListedWork]) -> str:
     entries = []
     for key, work in _add_keys(works):
         kind, venue = "misc", "howpublished"
         if work.venue:
             kind, venue = ("inproceedings", "booktitle") if _CONFERENCE.search(work.venue) else ("article", "journal")
         texts = {"title": work.title, venue: work.venue, "note": work.note}
-        fields = {name: escape_tex(_one_line(text)) for name, text in texts.items()} | {
-            "author": " and ".join(map(_bibtex_name, work.authors)),
+        fields = {name: escape_tex(_join_lines(text)) for name, text in texts.items()} | {
+            "author": " and ".join(map(_format_bibtex_name, work.authors)),
             "year": str(work.year or ""),
             "doi": work.doi,
             "eprint": work.arxiv,
@@ -83,7 +83,7 @@ def as_bibtex(works: Iterable[ListedWork]) -> str:
     return "\n".join(entries)
 
 
-def as_ris(works: Iterable[ListedWork]) -> str:
+def render_ris(works: Iterable[ListedWork]) -> str:
     import rispy
 
     entries: list[dict[str, Any]] = []
@@ -92,13 +92,13 @@ def as_ris(works: Iterable[ListedWork]) -> str:
         fields = {
             "type_of_reference": kind,
             "id": key,
-            "title": _one_line(work.title),
+            "title": _join_lines(work.title),
             "authors": [_put_family_first(name) for name in work.authors],
             "year": str(work.year or ""),
-            "secondary_title": _one_line(work.venue),
+            "secondary_title": _join_lines(work.venue),
             "doi": work.doi,
             "urls": [work.url] if work.url else [],
-            "notes": [_one_line(work.note)] if work.note else [],
+            "notes": [_join_lines(work.note)] if work.note else [],
         }
         entries.append({name: value for name, value in fields.items() if value})
     return str(rispy.dumps(entries))
@@ -119,15 +119,15 @@ def _add_keys(works: Iterable[ListedWork]) -> Iterator[tuple[str, ListedWork]]:
 
 
 def _put_family_first(name: str) -> str:
-    name = _one_line(name)
+    name = _join_lines(name)
     family = extract_family_name(name)
     given_names = name.removesuffix(family).strip()
     return f"{family}, {given_names}" if given_names and given_names != name and not is_group(name) else name
 
 
-def _bibtex_name(name: str) -> str:
-    return f"{{{escape_tex(_one_line(name))}}}" if is_group(name) else escape_tex(_put_family_first(name))
+def _format_bibtex_name(name: str) -> str:
+    return f"{{{escape_tex(_join_lines(name))}}}" if is_group(name) else escape_tex(_put_family_first(name))
 
 
-def _one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(text.split())

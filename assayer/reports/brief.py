@@ -23,12 +23,12 @@ from assayer.models import (
     Verdict,
 )
 from assayer.reports import citation_wording, reference_wording, wording
-from assayer.reports.escaping import printable, web_url
-from assayer.reports.scores import score_of, share
+from assayer.reports.escaping import get_safe_url, remove_unprintable
+from assayer.reports.scores import compute_share, compute_total_score
 
 _MAX_PARTS = 12
 _MAX_NAME_CHARS = 90
-_ENDS = (".", "?", "!", "…")
+_SENTENCE_ENDS = (".", "?", "!", "…")
 _MARKDOWN = re.compile(r"(?:(?<=\s)|^)#{1,6}\s+(?=[^\W\d_])|(?<!\w)\*\*(?=\w)|(?<=[\w.:?!])\*\*(?!\w)")
 """Pattern for the marks of Markdown headings and bold text, including within a line. It does not match `2 ** 3` or
 `x**2`."""
@@ -112,15 +112,15 @@ def build_brief(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
     return Brief(
         title=_clip(report.idea.title, 300),
         source=_clip(report.idea.source, 200),
-        subtitle=_subtitle(report),
+        subtitle=_describe_method(report),
         evaluation=report.evaluation_id,
-        score=_overall_score(report),
+        score=_describe_overall_score(report),
         facts=(BriefLine(name="Does the corpus cover the field?", text=_clip(fit_text, 220)),),
-        parts=tuple(_parts(report)),
-        warnings=tuple(_warnings(report, size)),
+        parts=tuple(_list_parts(report)),
+        warnings=tuple(_list_warnings(report, size)),
         verdict=_clip(report.panel_review.verdict, size.characters) if report.panel_review else "",
-        groups=tuple(_groups(report, size)),
-        references=tuple(map(brief_reference, cited_references[: size.references])),
+        groups=tuple(_build_groups(report, size)),
+        references=tuple(map(build_brief_reference, cited_references[: size.references])),
         references_left_out=len(report.references) - min(len(cited_references), size.references),
         made_with=tuple(_describe_production(report)),
         day=report.usage.started_at.date(),
@@ -130,25 +130,27 @@ def build_brief(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
 def _clip(text: str, max_chars: int) -> str:
     """Return the text on one line, without marks of Markdown headings and bold text, and cut between words if it is too
     long."""
-    line = " ".join(_MARKDOWN.sub("", printable(text)).split())
+    line = " ".join(_MARKDOWN.sub("", remove_unprintable(text)).split())
     if len(line) <= max_chars:
         return line
     return line[: max_chars - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
 
 
-def _subtitle(report: Report) -> str:
+def _describe_method(report: Report) -> str:
     method = wording.METHODS.get(report.method, report.method)
     period = f"literature up to {report.cutoff.isoformat()}" if report.cutoff else "no cutoff: papers of any date"
-    blind = f"judged blind: {wording.masked_counts(report.idea.blinding)}" if report.idea.blinding else "not blinded"
+    blind = (
+        f"judged blind: {wording.format_masked_counts(report.idea.blinding)}" if report.idea.blinding else "not blinded"
+    )
     return f"{method} · {period} · {blind}"
 
 
-def _overall_score(report: Report) -> BriefLine:
+def _describe_overall_score(report: Report) -> BriefLine:
     if report.panel_review is not None:
         return BriefLine(name="Review", text="two scores, each limited by a finding; they are never averaged")
     if report.evidence is not None:
         return BriefLine(name="Evidence", text="no language model was used, so nothing is scored")
-    score = score_of(report)
+    score = compute_total_score(report)
     if isinstance(score, Absent):
         return BriefLine(name="No total score", text=_clip(score.reason, 400))
     return BriefLine(
@@ -158,9 +160,11 @@ def _overall_score(report: Report) -> BriefLine:
     )
 
 
-def _parts(report: Report) -> list[BriefLine]:
+def _list_parts(report: Report) -> list[BriefLine]:
     lines = [
-        BriefLine(name=_clip(part.title, _MAX_NAME_CHARS), text=_format_score(part.score), share=share(part.score))
+        BriefLine(
+            name=_clip(part.title, _MAX_NAME_CHARS), text=_format_score(part.score), share=compute_share(part.score)
+        )
         for part in report.parts[:_MAX_PARTS]
     ]
     if isinstance(report.verdict, Verdict):
@@ -178,13 +182,14 @@ def _format_score(score: Score | Absent) -> str:
     return f"{score.value:.1f} {scale}{certainty}"
 
 
-def _warnings(report: Report, size: BriefSize) -> list[BriefLine]:
+def _list_warnings(report: Report, size: BriefSize) -> list[BriefLine]:
     lines: list[BriefLine] = []
     if report.release is not None and report.release.failed and report.evidence is None:
         failed_minima = ", ".join(wording.MINIMA[item.name].lower() for item in report.release.failed)
         lines.append(
             BriefLine(
-                name="Incomplete", text=f"Too low for a total: {failed_minima}; {wording.incomplete(report).title}."
+                name="Incomplete",
+                text=f"Too low for a total: {failed_minima}; {wording.describe_incomplete(report).title}.",
             )
         )
     lines += [
@@ -194,7 +199,7 @@ def _warnings(report: Report, size: BriefSize) -> list[BriefLine]:
     return lines
 
 
-def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
+def _build_panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
     """Return a panel's findings and the closest work, in the order of the report's first page. The supporting evidence
     is only in the full report."""
     titled_findings = (
@@ -203,47 +208,47 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
         ("Further points and questions", review.minor_points),
     )
     groups = [
-        _group(title, [_panel_point(review, finding, size) for finding in findings], 3 * size.points)
+        _build_group(title, [_build_panel_point(review, finding, size) for finding in findings], 3 * size.points)
         for title, findings in titled_findings
     ]
     closest = []
     for item in review.closest_works:
         if item.work_from_memory is not None:
             work = review.works_from_memory[item.work_from_memory]
-            near_work = f"{wording.named_work(work.author, work.year)}, {work.title}: {work.relevance}"
+            near_work = f"{wording.format_named_work(work.author, work.year)}, {work.title}: {work.relevance}"
         elif item.evidence is not None:
             near_work = f"[{review.evidence[item.evidence].label}] {review.evidence[item.evidence].conclusion}"
         closest.append(_build_plain_point(f"{near_work}. The plan adds: {item.difference}", size))
     named_groups = [
-        _group(
+        _build_group(
             title,
             [_build_plain_point(_describe_named_work(review.works_from_memory[number]), size) for number in places],
             2 * size.points,
         )
-        for title, places in wording.named_groups(review)
+        for title, places in wording.group_named_works(review)
     ]
-    newness, outlook, redesign = (
+    novelty, outlook, redesign = (
         [_build_plain_point(item.text, size)] if item else []
         for item in (review.novelty, review.outlook, review.redesign)
     )
     return [
         groups[0],
-        _group("New against earlier work", newness, 1),
-        _group("Likely outcome and feasibility", outlook, 1),
+        _build_group("New against earlier work", novelty, 1),
+        _build_group("Likely outcome and feasibility", outlook, 1),
         groups[1],
-        _group("A stronger study", redesign, 1),
+        _build_group("A stronger study", redesign, 1),
         groups[2],
-        _group("Closest work", closest, size.points),
+        _build_group("Closest work", closest, size.points),
         *named_groups,
     ]
 
 
 def _describe_named_work(work: NamedWork) -> str:
-    citation = f"{wording.named_work(work.author, work.year)}, {work.title}"
+    citation = f"{wording.format_named_work(work.author, work.year)}, {work.title}"
     return f"{citation}. {wording.NAMED_ROLES[work.role]}: {work.relevance}."
 
 
-def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGroup]:
+def _build_evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGroup]:
     """Return the lists of an evidence report."""
     nearest_passages = sorted(evidence.closest_passages, key=lambda item: -item.similarity)
     titled_citations = (
@@ -252,7 +257,7 @@ def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGro
         ("Comparisons made by these papers", evidence.comparisons),
     )
     groups = [
-        _group(
+        _build_group(
             title, [_build_plain_point(f"[{item.label}] “{item.quote}”", size) for item in citations], 2 * size.points
         )
         for title, citations in titled_citations
@@ -263,10 +268,10 @@ def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGro
         )
         for work in evidence.often_cited
     ]
-    return [*groups, _group("Cited by several of these papers but not by the plan", cited_points, size.points)]
+    return [*groups, _build_group("Cited by several of these papers but not by the plan", cited_points, size.points)]
 
 
-def _group(title: str, points: Sequence[BriefPoint], max_points: int) -> BriefGroup:
+def _build_group(title: str, points: Sequence[BriefPoint], max_points: int) -> BriefGroup:
     return BriefGroup(title=title, points=tuple(points[:max_points]), left_out=max(0, len(points) - max_points))
 
 
@@ -274,7 +279,7 @@ def _build_plain_point(text: str, size: BriefSize) -> BriefPoint:
     return BriefPoint(text=_clip(text, size.characters), warning="", quotes=())
 
 
-def _panel_point(review: PanelReview, finding: PanelFinding, size: BriefSize) -> BriefPoint:
+def _build_panel_point(review: PanelReview, finding: PanelFinding, size: BriefSize) -> BriefPoint:
     lead = f"{finding.headline}. " if finding.headline else ""
     fix = f" {finding.fix}" if finding.fix else ""
     named_works = "".join(f" ({work})" for work in wording.list_named_works(review, finding))
@@ -286,21 +291,24 @@ def _panel_point(review: PanelReview, finding: PanelFinding, size: BriefSize) ->
     )
 
 
-def _groups(report: Report, size: BriefSize) -> list[BriefGroup]:
+def _build_groups(report: Report, size: BriefSize) -> list[BriefGroup]:
     if report.panel_review is not None:
-        return _panel_groups(report.panel_review, size)
+        return _build_panel_groups(report.panel_review, size)
     if report.evidence is not None:
-        return _evidence_groups(report.evidence, size)
+        return _build_evidence_groups(report.evidence, size)
     titled_points = (
         ("Strengths", report.summary.strengths),
         ("Weaknesses", report.summary.weaknesses),
         ("Suggestions", report.summary.suggestions),
     )
-    return [_group(title, [_point(point, size) for point in points], size.points) for title, points in titled_points]
+    return [
+        _build_group(title, [_build_point(point, size) for point in points], size.points)
+        for title, points in titled_points
+    ]
 
 
-def _point(point: Point, size: BriefSize) -> BriefPoint:
-    warnings = (citation_wording.warning(point), citation_wording.missing_numbers(point))
+def _build_point(point: Point, size: BriefSize) -> BriefPoint:
+    warnings = (citation_wording.describe_warning(point), citation_wording.describe_missing_numbers(point))
     quoted_citations = [citation for citation in point.citations if citation.quote]
     return BriefPoint(
         text=_clip(point.text, size.characters),
@@ -314,9 +322,10 @@ def _point(point: Point, size: BriefSize) -> BriefPoint:
 
 def _format_quotes(citation: Citation, characters: int) -> str:
     """Return the first quote, then the additional quotes that support the claim."""
-    first_quote = f"“{_clip(citation.quote or '', characters)}” ({citation_wording.quote_state(citation)})"
+    first_quote = f"“{_clip(citation.quote or '', characters)}” ({citation_wording.describe_quote_state(citation)})"
     further = (
-        f"“{_clip(item.quote, characters)}” ({citation_wording.further_state(item)})" for item in citation.further
+        f"“{_clip(item.quote, characters)}” ({citation_wording.describe_further_quote_state(item)})"
+        for item in citation.further
     )
     return " and ".join((first_quote, *further))
 
@@ -332,16 +341,17 @@ def _collect_cited_references(report: Report, size: BriefSize) -> list[Reference
     return [reference for reference in report.references if reference.label in labels]
 
 
-def brief_reference(reference: Reference) -> BriefReference:
+def build_brief_reference(reference: Reference) -> BriefReference:
     """Return a reference as a brief prints it. `url` is empty unless it is safe to use as a link."""
-    authors = _clip(reference_wording.authors(reference), 120)
+    authors = _clip(reference_wording.format_authors(reference), 120)
     title = _clip(reference.title, 200)
     venue = f" {_clip(reference.venue, 80)}." if reference.venue else ""
+    year = reference_wording.format_year(reference)
     return BriefReference(
         label=reference.label,
-        text=f"{authors}. {title}{'' if title.endswith(_ENDS) else '.'}{venue} {reference_wording.year(reference)}.",
-        url=web_url(reference.url) or "",
-        warning=reference_wording.retraction(reference.retraction) if reference.retraction else "",
+        text=f"{authors}. {title}{'' if title.endswith(_SENTENCE_ENDS) else '.'}{venue} {year}.",
+        url=get_safe_url(reference.url) or "",
+        warning=reference_wording.describe_retraction(reference.retraction) if reference.retraction else "",
     )
 
 
@@ -350,8 +360,8 @@ def _describe_production(report: Report) -> list[BriefLine]:
     lines = (
         ("Models", ", ".join(provenance.models) or "none: made without a language model"),
         ("Corpus", provenance.corpus_version),
-        ("Cost", wording.money(provenance.cost_usd)),
+        ("Cost", wording.format_money(provenance.cost_usd)),
         ("Program", f"assayer {provenance.assayer_version}"),
-        ("Evaluated", wording.moment(report.usage.started_at)),
+        ("Evaluated", wording.format_moment(report.usage.started_at)),
     )
     return [BriefLine(name=name, text=_clip(text, 160)) for name, text in lines]

@@ -16,7 +16,7 @@ SUPPORT_MARKS: dict[SupportOutcome, str] = {"supports": "✓", "partly": "◐", 
 _PLACES = frozenset(("abstract", "full text", "web page", "repository"))
 
 
-def place(citation: Citation | FurtherQuote) -> str:
+def describe_place(citation: Citation | FurtherQuote) -> str:
     """Return the location of a quote: ` in the abstract`, ` in “3 Results”`; empty if unknown."""
     if citation.place is None:
         return ""
@@ -25,22 +25,23 @@ def place(citation: Citation | FurtherQuote) -> str:
     return f" in the {citation.place}" if citation.place in _PLACES else f" in “{citation.place}”"
 
 
-def quote_state(citation: Citation) -> str:
+def describe_quote_state(citation: Citation) -> str:
     """Return the verification state in words. A verified quote does not necessarily support its claim."""
     if citation.quote_state == "none":
         return "cited as a whole"
     if citation.quote_state == "not_found":
         return f"not verified: {citation.objection}" if citation.objection else "not found in the source"
-    return f"quote found{place(citation)}{'' if isinstance(citation.support, ClaimSupport) else ', claim not checked'}"
+    check = "" if isinstance(citation.support, ClaimSupport) else ", claim not checked"
+    return f"quote found{describe_place(citation)}{check}"
 
 
-def further_state(quote: FurtherQuote) -> str:
+def describe_further_quote_state(quote: FurtherQuote) -> str:
     """Return the verification state of an additional quote, without the claim check, whose result is shown once for all
     quotes."""
-    return f"quote found{place(quote)}"
+    return f"quote found{describe_place(quote)}"
 
 
-def missing_numbers(point: Point | Reading) -> str:
+def describe_missing_numbers(point: Point | Reading) -> str:
     """Return a sentence that lists the numbers found neither in the cited texts nor in the idea; empty if all were
     found."""
     numbers = [f"“{number}”" for number in point.numbers_not_found]
@@ -51,7 +52,7 @@ def missing_numbers(point: Point | Reading) -> str:
     return f"The numbers {', '.join(numbers)} appear neither in the cited texts that were shown nor in the idea."
 
 
-def claim_counts(counts: ClaimCounts) -> list[tuple[int, str]]:
+def list_claim_counts(counts: ClaimCounts) -> list[tuple[int, str]]:
     """Return (number of claims, outcome in words) for each outcome of the claim check that occurred."""
     numbers = (counts.supported, counts.partly_supported, counts.not_supported, counts.contradicted, counts.unchecked)
     return [(number, name) for number, name in zip(numbers, _CLAIM_COUNTS, strict=True) if number]
@@ -59,11 +60,11 @@ def claim_counts(counts: ClaimCounts) -> list[tuple[int, str]]:
 
 def is_unsupported(point: Point) -> bool:
     """Return whether a point's claim was checked and no quote supports even part of it."""
-    outcomes = _outcomes(point)
+    outcomes = _list_outcomes(point)
     return bool(outcomes) and all(outcome in ("not", "contradicts") for outcome in outcomes)
 
 
-def warning(point: Point) -> str:
+def describe_warning(point: Point) -> str:
     """Return a warning about a point's quotes; empty if there is nothing to warn about."""
     if point.downgraded:
         return "Unverified: none of its quotes was found in the sources."
@@ -72,6 +73,6 @@ def warning(point: Point) -> str:
     return ""
 
 
-def _outcomes(point: Point) -> list[SupportOutcome]:
+def _list_outcomes(point: Point) -> list[SupportOutcome]:
     support_checks = (citation.support for citation in point.citations if isinstance(citation.support, ClaimSupport))
     return [item.outcome for item in support_checks]

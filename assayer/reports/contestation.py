@@ -5,7 +5,7 @@ It is safe to give to the applicant, because it contains nothing about other pro
 import hashlib
 
 from assayer.models import Report
-from assayer.reports.scores import score_of
+from assayer.reports.scores import compute_total_score
 from assayer_client.contestation import ContestablePart, Contestation
 
 
@@ -22,7 +22,7 @@ def build_contestation(report: Report, evaluation: str) -> Contestation:
         text_sha256=hashlib.sha256(text.encode()).hexdigest(),
         blinding=report.idea.blinding,
         flags=report.idea.flags,
-        score=score_of(report),
+        score=compute_total_score(report),
         parts=tuple(ContestablePart(title=part.title, score=part.score) for part in report.parts),
         program=f"assayer {provenance.assayer_version}",
         models=provenance.models,

@@ -10,7 +10,7 @@ from assayer.models import Absent
 from assayer.models.reward import RewardItem
 from assayer.reports.html import render_page
 from assayer.reports.markdown import render_markdown
-from assayer.reports.wording import count
+from assayer.reports.wording import format_count
 from assayer_client.rewards import DebateTurn, Reward
 
 
@@ -82,14 +82,14 @@ class DebatePage:
         """Seats in the order they first spoke."""
         spoke: dict[str, dict[int, DebateTurn]] = {}
         for turn in self.reward.transcript:
-            spoke.setdefault(self.seat(turn), {})[turn.round] = turn
+            spoke.setdefault(self.format_seat(turn), {})[turn.round] = turn
         return tuple(
             SeatVotes(seat, tuple(turns.get(round.number) for round in self.rounds)) for seat, turns in spoke.items()
         )
 
     @property
     def cost(self) -> str:
-        calls = count(self.reward.llm_requests, "call")
+        calls = format_count(self.reward.llm_requests, "call")
         cost = self.reward.cost_usd
         tokens = f"{self.reward.prompt_tokens:,} + {self.reward.completion_tokens:,} tokens paid for"
         money = f"cost unknown: {cost.reason}" if isinstance(cost, Absent) else f"${cost:.4f}"
@@ -98,26 +98,26 @@ class DebatePage:
     @property
     def quotes(self) -> str:
         are_found = [quote.found for turn in self.reward.transcript for quote in turn.quotes]
-        return f"{sum(are_found)} of {count(len(are_found), 'quote')} found" if are_found else "no quotes"
+        return f"{sum(are_found)} of {format_count(len(are_found), 'quote')} found" if are_found else "no quotes"
 
-    def seat(self, turn: DebateTurn) -> str:
+    def format_seat(self, turn: DebateTurn) -> str:
         return f"{turn.role.capitalize()} {turn.seat}"
 
-    def vote(self, turn: DebateTurn) -> ShownVote:
+    def get_shown_vote(self, turn: DebateTurn) -> ShownVote:
         if not isinstance(turn.vote, Absent):
             return _VOTES[turn.vote]
         if turn.argument:
             return ShownVote(turn.vote.reason, "no vote", "")
         return ShownVote(f"Answer lost. {turn.vote.reason}", "? lost", "partial")
 
-    def lines(self, turn: DebateTurn) -> Iterator[str]:
+    def split_lines(self, turn: DebateTurn) -> Iterator[str]:
         return (line for line in turn.argument.split("\n") if line.strip())
 
 
-def as_debate_html(item: RewardItem, reward: Reward) -> str:
+def render_debate_html(item: RewardItem, reward: Reward) -> str:
     page = DebatePage(item, reward)
     return render_page("debate.html", "report.css", "debate.css", page=page, reward=reward, item=item)
 
 
-def as_debate_markdown(item: RewardItem, reward: Reward) -> str:
+def render_debate_markdown(item: RewardItem, reward: Reward) -> str:
     return render_markdown("debate.md", page=DebatePage(item, reward), reward=reward, item=item)

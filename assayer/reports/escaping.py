@@ -8,16 +8,16 @@ _DIRECTION = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _UNSAFE_IN_URL = re.compile(r"[\s<>\"'`\\{}|^]")
 
 
-def printable(text: str) -> str:
+def remove_unprintable(text: str) -> str:
     """Return the text without unprintable characters and without characters that change the reading direction."""
     return _CONTROLS.sub("\ufffd", _DIRECTION.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
-def one_line(text: str) -> str:
-    return " ".join(printable(text).split())
+def join_lines(text: str) -> str:
+    return " ".join(remove_unprintable(text).split())
 
 
-def web_url(url: str) -> str | None:
+def get_safe_url(url: str) -> str | None:
     """Return the URL if it is a plain http(s) URL that can safely become a link; otherwise None. URLs with a user name
     are refused, because `https://arxiv.org@other.example` looks like another host."""
     if _UNSAFE_IN_URL.search(url) or not url.isprintable():
@@ -38,12 +38,12 @@ _FORMULA = re.compile(
 the position after a semicolon, where some programs split lines despite quotes. Covers full-width and small signs."""
 
 
-def cell(text: str) -> str:
+def escape_cell(text: str) -> str:
     """Return the text on one line, with an apostrophe inserted before anything that a spreadsheet would execute as a
     formula."""
-    return _FORMULA.sub(r"\1'", one_line(text))
+    return _FORMULA.sub(r"\1'", join_lines(text))
 
 
-def shortened(text: str, max_chars: int) -> str:
+def shorten(text: str, max_chars: int) -> str:
     """Cut a text to at most `max_chars` characters, ending with an ellipsis if anything was cut."""
     return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"

@@ -10,7 +10,7 @@ from typing import Literal
 
 from assayer.models import EdgeKey, EvidenceEdge, EvidenceNode, GraphRecord, GraphStep, Label, NodeKey
 
-_ROW = 24
+_ROW_HEIGHT = 24
 """Height of a row for one node, in drawing pixels."""
 _TOP = 74
 """Vertical position at which the columns begin, below the idea."""
@@ -18,7 +18,7 @@ _LEFT, _RIGHT, _MIDDLE = 296, 464, 380
 """Horizontal positions of the columns and of the idea, out of 760."""
 _MAX_NAME_CHARS = 42
 """Maximum number of characters in a drawn name."""
-_BULGE = (26.0, 74.0)
+_CURVE_RANGE = (26.0, 74.0)
 """Minimum and maximum outward curve of an edge within a column."""
 
 
@@ -69,21 +69,21 @@ class GraphDrawing:
         return tuple(edge for edge in self.edges if edge.edge.basis != "record")
 
 
-def graph_drawing(graph: GraphRecord) -> GraphDrawing | None:
+def draw_graph(graph: GraphRecord) -> GraphDrawing | None:
     """Return the drawing of a graph; None if the graph contains only the idea."""
     papers = [node for node in graph.nodes if node.kind == "paper"]
     if not papers and len(graph.nodes) < 2:
         return None
     rows = {paper.key: float(row) for row, paper in enumerate(papers)}
-    rows |= _contents_by_neighbours(graph, rows)
-    height = _TOP + _ROW * (max(rows.values(), default=0) + 1)
+    rows |= _place_contents(graph, rows)
+    height = _TOP + _ROW_HEIGHT * (max(rows.values(), default=0) + 1)
     nodes = tuple(_draw_node(node, rows, graph.steps) for node in graph.nodes)
     by_key = {node.node.key: node for node in nodes}
     edges = tuple(_draw_edge(edge, by_key, graph.steps, height) for edge in graph.edges)
     return GraphDrawing(round(height), nodes, edges, frozenset(graph.steps[-1].edges if graph.steps else ()))
 
 
-def _contents_by_neighbours(graph: GraphRecord, rows: Mapping[NodeKey, float]) -> dict[NodeKey, float]:
+def _place_contents(graph: GraphRecord, rows: Mapping[NodeKey, float]) -> dict[NodeKey, float]:
     """Return the row of each concept, method and claim. They are sorted by the mean row of the papers that they are
     linked to, and spread evenly over the height of the paper column."""
     contents = [node.key for node in graph.nodes if node.kind not in ("idea", "paper")]
@@ -108,7 +108,9 @@ def _draw_node(node: EvidenceNode, rows: Mapping[NodeKey, float], steps: Sequenc
     x = _LEFT if node.kind == "paper" else _RIGHT
     anchor = f"ref-{node.label}" if node.kind == "paper" else f"node-{node.key}"
     name = f"{node.label}  {node.name}" if node.label else node.name
-    return DrawnNode(node, x, round(_TOP + _ROW * rows[node.key], 1), _shorten(name, _MAX_NAME_CHARS), frames, anchor)
+    return DrawnNode(
+        node, x, round(_TOP + _ROW_HEIGHT * rows[node.key], 1), _shorten(name, _MAX_NAME_CHARS), frames, anchor
+    )
 
 
 def _draw_edge(
@@ -116,17 +118,17 @@ def _draw_edge(
 ) -> DrawnEdge:
     source, target = nodes[edge.source], nodes[edge.target]
     if source.x == target.x:
-        narrow, wide = _BULGE
+        narrow, wide = _CURVE_RANGE
         reach = narrow + (wide - narrow) * abs(source.y - target.y) / height
         bend = source.x + (reach if source.x == _LEFT else -reach)
         path = f"M{source.x} {source.y} C{bend:.1f} {source.y} {bend:.1f} {target.y} {target.x} {target.y}"
     else:
         path = f"M{source.x} {source.y} L{target.x} {target.y}"
     frames = " ".join(f"in-{step.number}" for step in steps if edge.key in step.edges)
-    return DrawnEdge(edge, path, frames, _display_name(source.node), _display_name(target.node))
+    return DrawnEdge(edge, path, frames, _format_node_name(source.node), _format_node_name(target.node))
 
 
-def _display_name(node: EvidenceNode) -> str:
+def _format_node_name(node: EvidenceNode) -> str:
     label: Label | None = node.label
     return (
         "the idea"

@@ -32,7 +32,7 @@ BASES: Mapping[EdgeBasis, str] = {
     "unverified": "quote not verified",
     "stated": "no quote",
 }
-_WAYS: Mapping[str, str] = {
+_RELATIONS: Mapping[str, str] = {
     "reference": "cited by",
     "citing": "cites",
     "co-cited": "cited together with",
@@ -43,11 +43,11 @@ def describe_origin(reason: SearchPath) -> str:
     """Return how a paper was found: by a query, or through another paper, whose label is given in brackets."""
     if reason.label is None:
         relation = "similar to" if reason.kind == "dense" else "matching words of"
-        return f"step {reason.step}: {relation} {_query_text(reason.query)}"
-    return f"step {reason.step}: {_WAYS.get(reason.kind, 'by')} [{reason.label}]"
+        return f"step {reason.step}: {relation} {_describe_query(reason.query)}"
+    return f"step {reason.step}: {_RELATIONS.get(reason.kind, 'by')} [{reason.label}]"
 
 
-def _query_text(query: str | None) -> str:
+def _describe_query(query: str | None) -> str:
     return "a query" if query is None else f"the query “{shorten(query, _QUERY_CHARS, placeholder=' …')}”"
 
 

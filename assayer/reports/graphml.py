@@ -3,17 +3,17 @@
 from xml.etree import ElementTree
 
 from assayer.models import GraphRecord, Report
-from assayer.reports.escaping import printable
+from assayer.reports.escaping import remove_unprintable
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
-_NODE = ("kind", "name", "note", "label", "paper", "url", "first_step", "remained")
-_EDGE = ("kind", "basis", "statement", "quote", "evidence", "first_step", "remained")
+_NODE_ATTRIBUTES = ("kind", "name", "note", "label", "paper", "url", "first_step", "remained")
+_EDGE_ATTRIBUTES = ("kind", "basis", "statement", "quote", "evidence", "first_step", "remained")
 
 
-def as_graphml(report: Report, graph: GraphRecord) -> str:
+def render_graphml(report: Report, graph: GraphRecord) -> str:
     """Return all nodes and edges that were ever in the graph, as GraphML. `remained` marks those present at the end."""
     root = ElementTree.Element("graphml", xmlns=_NAMESPACE)
-    for target, names in (("node", _NODE), ("edge", _EDGE)):
+    for target, names in (("node", _NODE_ATTRIBUTES), ("edge", _EDGE_ATTRIBUTES)):
         for name in names:
             kind = {"first_step": "int", "remained": "boolean"}.get(name, "string")
             attributes = {"id": f"{target}_{name}", "for": target, "attr.name": name, "attr.type": kind}
@@ -34,7 +34,7 @@ def as_graphml(report: Report, graph: GraphRecord) -> str:
             "first_step": str(node.step),
             "remained": _format_bool(last is None or node.key in last.nodes),
         }
-        _add(element, "node", values)
+        _add_data(element, "node", values)
     for edge in graph.edges:
         ends = {"id": edge.key, "source": edge.source, "target": edge.target}
         element = ElementTree.SubElement(graph_element, "edge", ends)
@@ -47,15 +47,15 @@ def as_graphml(report: Report, graph: GraphRecord) -> str:
             "first_step": str(edge.step),
             "remained": _format_bool(last is None or edge.key in last.edges),
         }
-        _add(element, "edge", values)
+        _add_data(element, "edge", values)
     ElementTree.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def _add(element: ElementTree.Element, target: str, values: dict[str, str]) -> None:
+def _add_data(element: ElementTree.Element, target: str, values: dict[str, str]) -> None:
     for name, value in values.items():
         if value:
-            ElementTree.SubElement(element, "data", {"key": f"{target}_{name}"}).text = printable(value)
+            ElementTree.SubElement(element, "data", {"key": f"{target}_{name}"}).text = remove_unprintable(value)
 
 
 def _format_bool(value: bool) -> str:

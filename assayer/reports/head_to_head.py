@@ -65,7 +65,7 @@ class HeadToHeadTable:
     encounters: tuple[Encounter, ...]
     """Encounters, those between ideas closest in strength first, because their verdicts affect the order most."""
 
-    def outcome(self, ranked_idea: RankedIdea, other: RankedIdea) -> Outcome | None:
+    def get_outcome(self, ranked_idea: RankedIdea, other: RankedIdea) -> Outcome | None:
         """Return the outcome for `ranked_idea` against `other`; None if the two were not compared."""
         encounter = self._encounter_by_pair.get(frozenset((ranked_idea.id, other.id)))
         if encounter is None:
@@ -85,10 +85,10 @@ def build_head_to_head_tables(ranking: Ranking, comparisons: Sequence[Comparison
     if len(ranking.ideas) > MAX_IDEAS:
         return ()
     dimensions = sorted(ranking.dimensions, key=lambda dimension: dimension.name != ranking.dimension)
-    return tuple(_table(ranking, dimension.name, dimension.question, comparisons) for dimension in dimensions)
+    return tuple(_build_table(ranking, dimension.name, dimension.question, comparisons) for dimension in dimensions)
 
 
-def _table(ranking: Ranking, name: str, question: str, comparisons: Iterable[Comparison]) -> HeadToHeadTable:
+def _build_table(ranking: Ranking, name: str, question: str, comparisons: Iterable[Comparison]) -> HeadToHeadTable:
     ideas = {idea.id: idea for idea in ranking.ideas}
     by_pair: dict[tuple[IdeaId, IdeaId], list[EncounterVerdict]] = {}
     for comparison in comparisons:
@@ -100,7 +100,7 @@ def _table(ranking: Ranking, name: str, question: str, comparisons: Iterable[Com
                     EncounterVerdict(first, second, verdict.winner, verdict.reason)
                 )
 
-    def gap(encounter: Encounter) -> tuple[float, int, int]:
+    def measure_gap(encounter: Encounter) -> tuple[float, int, int]:
         ahead, behind = encounter.idea, encounter.other
         return abs(ahead.dimension_strengths[name] - behind.dimension_strengths[name]), ahead.rank, behind.rank
 
@@ -109,5 +109,5 @@ def _table(ranking: Ranking, name: str, question: str, comparisons: Iterable[Com
         dimension=name,
         question=question,
         order=tuple(sorted(ranking.ideas, key=lambda idea: (-idea.dimension_strengths[name], idea.rank))),
-        encounters=tuple(sorted(encounters, key=gap)),
+        encounters=tuple(sorted(encounters, key=measure_gap)),
     )

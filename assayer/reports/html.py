@@ -12,49 +12,51 @@ from markupsafe import Markup
 from assayer.citing.labels import split_at_labels
 from assayer.models import Report
 from assayer.reports import reference_wording
-from assayer.reports.escaping import printable, web_url
+from assayer.reports.escaping import get_safe_url, remove_unprintable
 from assayer.reports.report_page import ReportPage
-from assayer.reports.scores import share
-from assayer.reports.templating import environment_with
+from assayer.reports.scores import compute_share
+from assayer.reports.templating import build_environment
 
-_CHIP = Markup('<a class="cite" href="#ref-{label}" title="{title}">{label}</a>')
-_MARKED_CHIP = Markup('<a class="cite retracted" href="#ref-{label}" title="{title}">{label}, {mark}</a>')
+_LABEL_LINK = Markup('<a class="cite" href="#ref-{label}" title="{title}">{label}</a>')
+_MARKED_LABEL_LINK = Markup('<a class="cite retracted" href="#ref-{label}" title="{title}">{label}, {mark}</a>')
 
 
 def _link_labels(text: str, page: ReportPage) -> Markup:
     """Escape text, and turn every known label in it into a link to its reference."""
     result, after_label = Markup(), False
-    for words, label in split_at_labels(printable(text), page.references):
+    for words, label in split_at_labels(remove_unprintable(text), page.references):
         result += " " if after_label and label is not None else ""
-        result += words if label is None else chip(label, page)
+        result += words if label is None else render_label(label, page)
         after_label = label is not None
     return result
 
 
-def chip(label: Any, page: ReportPage) -> Markup:
+def render_label(label: Any, page: ReportPage) -> Markup:
     """Return a label as a link to its reference, or as plain text if the report lacks the reference. A reference is
     missing only in an invalid report."""
     reference = page.references.get(label)
     if reference is None:
         return Markup("[{}]").format(label)
-    title = f"{printable(reference.title)} ({reference_wording.year(reference)})"
+    title = f"{remove_unprintable(reference.title)} ({reference_wording.format_year(reference)})"
     if reference.retraction is not None:
         mark = reference_wording.RETRACTIONS[reference.retraction.kind]
-        return _MARKED_CHIP.format(label=label, title=title, mark=mark)
-    return _CHIP.format(label=label, title=title)
+        return _MARKED_LABEL_LINK.format(label=label, title=title, mark=mark)
+    return _LABEL_LINK.format(label=label, title=title)
 
 
 def _finalize(value: object) -> object:
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return remove_unprintable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
-def _environment() -> Environment:
-    return environment_with(_finalize, {"cited": _link_labels, "chip": chip, "web_url": web_url, "share": share})
+def _build_environment() -> Environment:
+    return build_environment(
+        _finalize, {"cited": _link_labels, "chip": render_label, "web_url": get_safe_url, "share": compute_share}
+    )
 
 
 @cache
-def stylesheet(*names: str) -> tuple[Markup, str]:
+def load_stylesheet(*names: str) -> tuple[Markup, str]:
     """Return the combined style sheet and its hash. A page's content security policy uses the hash to allow only this
     style."""
     folder = files("assayer.reports") / "templates"
@@ -65,9 +67,9 @@ def stylesheet(*names: str) -> tuple[Markup, str]:
 
 def render_page(template: str, *styles: str, **values: object) -> str:
     """Render a page from a template; the page's content security policy allows only the styles named in `styles`."""
-    css, css_hash = stylesheet(*styles)
-    return _environment().get_template(template).render(css=css, css_hash=css_hash, **values) + "\n"
+    css, css_hash = load_stylesheet(*styles)
+    return _build_environment().get_template(template).render(css=css, css_hash=css_hash, **values) + "\n"
 
 
-def as_html(report: Report) -> str:
+def render_html(report: Report) -> str:
     return render_page("report.html", "report.css", page=ReportPage(report), report=report)

@@ -43,7 +43,7 @@ class CurvePanel:
             (value for line in self.lines for value in line.values if value is not None and value < 0), default=0.0
         )
 
-    def strokes(self, line: CurveLine) -> tuple[str, ...]:
+    def draw_strokes(self, line: CurveLine) -> tuple[str, ...]:
         """Return the SVG points of each unbroken segment of a line; a step without a value leaves a gap."""
         pieces: list[list[str]] = [[]]
         for step, value in zip(self.steps, line.values, strict=True):
@@ -56,18 +56,18 @@ class CurvePanel:
         return tuple(" ".join(piece if len(piece) > 1 else piece * 2) for piece in pieces if piece)
 
 
-def as_learning_curve_html(curve: LearningCurve) -> str:
+def render_learning_curve_html(curve: LearningCurve) -> str:
     return render_page(
         "learning_curve.html",
         "report.css",
         "learning_curve.css",
         curve=curve,
-        panels=list(_panels(curve)),
-        shown=_table_points(curve),
+        panels=list(_build_panels(curve)),
+        shown=_select_table_points(curve),
     )
 
 
-def as_learning_curve_csv(curve: LearningCurve) -> str:
+def render_learning_curve_csv(curve: LearningCurve) -> str:
     """Return the learning curve as CSV, one line per step; a missing value is an empty field."""
     text = StringIO()
     table = csv.DictWriter(text, list(LearningPoint.model_fields), lineterminator="\n")
@@ -99,7 +99,7 @@ _PANELS: tuple[tuple[str, float | None, tuple[tuple[str, str], ...]], ...] = (
 """Panels in display order: title, top of the scale, and for each line its name and the field that it draws."""
 
 
-def _panels(curve: LearningCurve) -> Iterator[CurvePanel]:
+def _build_panels(curve: LearningCurve) -> Iterator[CurvePanel]:
     """Yield the panels. The panel for the components of the reward is left out if no step has any."""
     steps = tuple(point.step for point in curve.points)
     for title, top, named_fields in _PANELS:
@@ -111,7 +111,7 @@ def _panels(curve: LearningCurve) -> Iterator[CurvePanel]:
             yield CurvePanel(title, lines, steps, curve.steps, top)
 
 
-def _table_points(curve: LearningCurve) -> tuple[LearningPoint, ...]:
+def _select_table_points(curve: LearningCurve) -> tuple[LearningPoint, ...]:
     """Return about twenty evenly spaced points, including the last, for the table on the page."""
     step = max(1, len(curve.points) // 20)
     return curve.points[::-1][::step][::-1]

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from assayer.backends import Backends
 from assayer.errors import BudgetExhausted
 from assayer.models import Absent, CorpusFit, Idea, Notice, OwnReferences, Paper, PaperId, Part, Reference
-from assayer.reports.reference_wording import listing
-from assayer.reports.wording import count
+from assayer.reports.reference_wording import join_source_names
+from assayer.reports.wording import format_count
 from assayer.run.run import Run
 
 _MIN_CITATION_MARKS = 3
@@ -16,13 +16,13 @@ _MIN_NOT_FOUND = 2
 """Minimum number of references not found for a notice. A single missing reference is more often an error in our
 parsing or in the sources than in the idea."""
 
-FIRST = ("small_review", "example")
+LEADING_KINDS = ("small_review", "example")
 """Kinds of notices that come before all others."""
 _EXAMPLE_VENUE = "Assayer example corpus (invented)"
 """Venue of all papers in `examples/corpus.jsonl`."""
 
 
-def literature_notices(
+def list_literature_notices(
     idea: Idea,
     backends: Backends,
     run: Run,
@@ -48,23 +48,24 @@ def literature_notices(
         )
         yield Notice(kind="no_llm", text=text)
     remote_sources = run.journal.list_remote_sources_searched(backends.literature.source)
-    yield from _coverage_notice(fit, remote_sources, run.journal.near_remote_papers, on_subject)
-    yield from _budget(run)
-    yield from _retraction(parts, references)
-    yield from _unchecked_retractions(run)
-    yield from _undated_version(run)
-    yield from _injection(idea, run)
+    yield from _note_incomplete_coverage(fit, remote_sources, run.journal.near_remote_papers, on_subject)
+    yield from _note_spent_budget(run)
+    yield from _note_retractions(parts, references)
+    yield from _note_unchecked_retractions(run)
+    yield from _note_undated_versions(run)
+    yield from _note_suspicious_text(idea, run)
     if example_papers:
-        text = f"Left out: {count(len(example_papers), 'paper')} in the corpus that may be this idea's own publication."
+        papers = format_count(len(example_papers), "paper")
+        text = f"Left out: {papers} in the corpus that may be this idea's own publication."
         yield Notice(kind="own_paper", text=text)
-    yield from _unread_text(idea, run)
+    yield from _note_unread_text(idea, run)
     for part in parts:
         if backends.llm.models and isinstance(part.score, Absent):
             text = f"There is no score for {part.title.lower()}: {part.score.reason}"
             yield Notice(kind="absent_part", text=text)
 
 
-def own_reference_notices(references: OwnReferences | Absent | None) -> Iterator[Notice]:
+def list_own_reference_notices(references: OwnReferences | Absent | None) -> Iterator[Notice]:
     """Yield a notice if several of the idea's own references were not found, or if any of them has been retracted."""
     if not isinstance(references, OwnReferences):
         return
@@ -72,27 +73,29 @@ def own_reference_notices(references: OwnReferences | Absent | None) -> Iterator
     retracted_entries = [entry for entry in references.entries if entry.outcome == "retracted"]
     sentences = []
     if len(missing_entries) >= _MIN_NOT_FOUND:
-        source_names = listing(dict.fromkeys(source for entry in missing_entries for source in entry.sources_answered))
+        source_names = join_source_names(
+            dict.fromkeys(source for entry in missing_entries for source in entry.sources_answered)
+        )
         sentences.append(
             f"{len(missing_entries)} of the idea's {len(references.entries)} own references were not found in "
             f"{source_names}. They "
             "may still exist: no source is complete, and an entry may have been misread."
         )
     if retracted_entries:
-        numbers = listing(f"number {entry.number}" for entry in retracted_entries)
+        numbers = join_source_names(f"number {entry.number}" for entry in retracted_entries)
         sentences.append(f"Retracted or withdrawn among the idea's own references: {numbers}.")
     if sentences:
         yield Notice(kind="own_references", text=" ".join(sentences))
 
 
-def general_notices(idea: Idea, run: Run) -> Iterator[Notice]:
+def list_general_notices(idea: Idea, run: Run) -> Iterator[Notice]:
     """Yield the notices of a method that reads no literature."""
-    yield from _budget(run)
-    yield from _injection(idea, run)
-    yield from _unread_text(idea, run)
+    yield from _note_spent_budget(run)
+    yield from _note_suspicious_text(idea, run)
+    yield from _note_unread_text(idea, run)
 
 
-def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
+def _note_unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
     """Yield a notice if no reference list was recognised, and a notice if the end of a long idea was not read."""
     marks = idea.reading.citation_marks if idea.reading else 0
     if marks >= _MIN_CITATION_MARKS and not idea.references:
@@ -109,7 +112,7 @@ def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
         yield Notice(kind="long_idea", text=text)
 
 
-def _coverage_notice(
+def _note_incomplete_coverage(
     fit: CorpusFit | Absent, remote_sources: Sequence[str], near_papers: Mapping[PaperId, str], on_subject: str
 ) -> Iterator[Notice]:
     """Yield the notice about incomplete corpus coverage. Searching remote sources is no substitute for a complete
@@ -120,8 +123,8 @@ def _coverage_notice(
     if remote_sources:
         text = (
             f"The local corpus {extent} (fit {fit.value:.2f}). Searches in {', '.join(remote_sources)} found "
-            f"{count(len(near_papers), 'paper')} close to the idea. Work that none of them returned may still exist: "
-            "nothing here counts as new just because these sources do not mention it."
+            f"{format_count(len(near_papers), 'paper')} close to the idea. Work that none of them returned may still "
+            "exist: nothing here counts as new just because these sources do not mention it."
         )
     else:
         text = (
@@ -131,30 +134,30 @@ def _coverage_notice(
     yield Notice(kind="corpus_fit", text=text + on_subject)
 
 
-def _retraction(parts: Sequence[Part], references: Sequence[Reference]) -> Iterator[Notice]:
+def _note_retractions(parts: Sequence[Part], references: Sequence[Reference]) -> Iterator[Notice]:
     retracted_by_label = {reference.label: reference for reference in references if reference.retraction is not None}
     points = [point for part in parts for assessment in part.assessments for point in assessment.points]
     marked_citations = [
         {citation.label for citation in point.citations} & retracted_by_label.keys() for point in points
     ]
-    carriers = sorted(set().union(*marked_citations), key=lambda label: int(label[1:]))
-    if not carriers:
+    marked_labels = sorted(set().union(*marked_citations), key=lambda label: int(label[1:]))
+    if not marked_labels:
         return
     text = (
-        f"{count(sum(map(bool, marked_citations)), 'point cites', 'points cite')} papers that were retracted, "
+        f"{format_count(sum(map(bool, marked_citations)), 'point cites', 'points cite')} papers that were retracted, "
         "withdrawn or "
-        f"questioned: {', '.join(f'[{label}]' for label in carriers)}. Each paper is marked where it is cited; the "
-        "references link to the retraction notices."
+        f"questioned: {', '.join(f'[{label}]' for label in marked_labels)}. Each paper is marked where it is cited; "
+        "the references link to the retraction notices."
     )
     yield Notice(kind="retraction", text=text)
 
 
-def _unchecked_retractions(run: Run) -> Iterator[Notice]:
+def _note_unchecked_retractions(run: Run) -> Iterator[Notice]:
     unchecked_counts = sorted(run.journal.unchecked_for_retraction.items())
     if not unchecked_counts:
         return
     source_text = "; ".join(
-        f"{source} ({count(papers, 'cited paper', 'cited papers')})" for source, papers in unchecked_counts
+        f"{source} ({format_count(papers, 'cited paper', 'cited papers')})" for source, papers in unchecked_counts
     )
     text = (
         f"Some sources could not be checked for retractions of the cited papers: {source_text}. A paper that is not "
@@ -164,15 +167,19 @@ def _unchecked_retractions(run: Run) -> Iterator[Notice]:
     yield Notice(kind="unchecked_retractions", text=text)
 
 
-def _undated_version(run: Run) -> Iterator[Notice]:
+def _note_undated_versions(run: Run) -> Iterator[Notice]:
     """Yield the notice about texts that may have changed between the cutoff and the day on which they were read."""
     journal = run.journal
     kinds = Counter(journal.undated_texts.values())
     revised_count = len(journal.revised_later & journal.read)
     parts = [
-        *([f"the full texts of {count(kinds['full text'], 'paper')}"] if kinds["full text"] else []),
-        *([f"{count(kinds['web page'], 'web page', 'web pages')}"] if kinds["web page"] else []),
-        *([f"the abstracts of {count(revised_count, 'preprint')} with a later version"] if revised_count else []),
+        *([f"the full texts of {format_count(kinds['full text'], 'paper')}"] if kinds["full text"] else []),
+        *([f"{format_count(kinds['web page'], 'web page', 'web pages')}"] if kinds["web page"] else []),
+        *(
+            [f"the abstracts of {format_count(revised_count, 'preprint')} with a later version"]
+            if revised_count
+            else []
+        ),
     ]
     if run.cutoff is None or not parts:
         return
@@ -183,14 +190,14 @@ def _undated_version(run: Run) -> Iterator[Notice]:
     yield Notice(kind="undated_version", text=text)
 
 
-def _budget(run: Run) -> Iterator[Notice]:
+def _note_spent_budget(run: Run) -> Iterator[Notice]:
     budget_error = next((error for error in run.journal.errors if isinstance(error, BudgetExhausted)), None)
     if budget_error is None:
         return
     yield Notice(kind="budget", text=f"{budget_error.message} The report contains the answers received before that.")
 
 
-def _injection(idea: Idea, run: Run) -> Iterator[Notice]:
+def _note_suspicious_text(idea: Idea, run: Run) -> Iterator[Notice]:
     in_idea = [flag for flag in idea.flags if flag.kind != "label_lookalike"]
     suspects = sorted(run.journal.suspicious_papers.values())
     if not in_idea and not suspects:

@@ -29,7 +29,7 @@ class DraftReview(NamedTuple):
     """Form fields that the draft leaves empty."""
 
 
-def form_fields(invitation: Any) -> tuple[str, ...]:
+def list_form_fields(invitation: Any) -> tuple[str, ...]:
     """Return the field names in a review form. `invitation` is an invitation from version 2 of the API (fields in its
     note content), one from version 1 (fields in its reply content), or an object whose keys are the fields. Raises
     InputError if there are no fields."""
@@ -48,7 +48,7 @@ def draft_review(report: Report, fields: Sequence[str] = _USUAL_FORM) -> DraftRe
     """Return a draft review of the report's proposal. The note's `forum` is the OpenReview id of the proposal's
     source, or None if the source has none."""
     evaluation_report = EvaluationReport(report)
-    content = {field: {"value": text} for field in fields if (text := _text(evaluation_report, field))}
+    content = {field: {"value": text} for field in fields if (text := _format_findings(evaluation_report, field))}
     missing_fields = tuple(field for field in fields if field not in content)
     if not content:
         return DraftReview(evaluation_report.title, None, missing_fields)
@@ -56,7 +56,7 @@ def draft_review(report: Report, fields: Sequence[str] = _USUAL_FORM) -> DraftRe
     return DraftReview(evaluation_report.title, {"forum": forum, "replyto": forum, "content": content}, missing_fields)
 
 
-def _text(report: EvaluationReport, field: str) -> str:
+def _format_findings(report: EvaluationReport, field: str) -> str:
     kinds = {kind for part, kinds in _KINDS.items() if part in field.lower() for kind in kinds}
     lines = []
     for finding in report.findings:

@@ -21,11 +21,11 @@ class ShownPassage(NamedTuple):
     """Warning about numbers in the statement that were not found; empty if all were found."""
 
 
-def passages_by_label(report: Report) -> dict[Label, list[ShownPassage]]:
+def collect_passages(report: Report) -> dict[Label, list[ShownPassage]]:
     """Return each reference's passages, keyed by label. A passage that several points and readings quote is listed
     once. Readings in which the paper says nothing relevant are left out."""
     shown_by_label: dict[Label, list[ShownPassage]] = {reference.label: [] for reference in report.references}
-    passages = _panel(report.panel_review) if report.panel_review else _read(report)
+    passages = _list_panel_passages(report.panel_review) if report.panel_review else _list_read_passages(report)
     printed_places: dict[tuple[Label, str | None], int] = {}
     for label, passage in passages:
         if label not in shown_by_label:
@@ -38,13 +38,13 @@ def passages_by_label(report: Report) -> dict[Label, list[ShownPassage]]:
             shown_by_label[label].append(passage)
             continue
         earlier_passage = shown_by_label[label][place]
-        shown_by_label[label][place] = _merge(earlier_passage, passage)
+        shown_by_label[label][place] = _merge_passages(earlier_passage, passage)
         if passage.text and passage.text != earlier_passage.text:
             shown_by_label[label].append(passage._replace(quote=None, supports=()))
     return shown_by_label
 
 
-def _merge(earlier: ShownPassage, later: ShownPassage) -> ShownPassage:
+def _merge_passages(earlier: ShownPassage, later: ShownPassage) -> ShownPassage:
     """Merge two passages that quote the same words: keep the earlier one, with the additional quotes and check results
     of both."""
     assert earlier.quote is not None  # noqa: S101 - both have the same words
@@ -61,24 +61,24 @@ def _merge(earlier: ShownPassage, later: ShownPassage) -> ShownPassage:
     )
 
 
-def _panel(review: PanelReview) -> Iterator[tuple[Label, ShownPassage]]:
+def _list_panel_passages(review: PanelReview) -> Iterator[tuple[Label, ShownPassage]]:
     for item in review.evidence:
-        yield item.label, _passage(wording.RELATIONS[item.relation], f"{item.conclusion}.", item.quote)
+        yield item.label, _build_passage(wording.RELATIONS[item.relation], f"{item.conclusion}.", item.quote)
 
 
-def _read(report: Report) -> Iterator[tuple[Label, ShownPassage]]:
+def _list_read_passages(report: Report) -> Iterator[tuple[Label, ShownPassage]]:
     for part in report.parts:
         for assessment in part.assessments:
             for reading in assessment.readings:
                 if reading.stance is not None or reading.quote is not None:
-                    lead = f"{assessment.name}: {wording.stance_words(reading.stance, part.name)}"
-                    passage = _passage(lead, reading.text, reading.quote)
-                    warning = citation_wording.missing_numbers(reading)
+                    lead = f"{assessment.name}: {wording.describe_stance(reading.stance, part.name)}"
+                    passage = _build_passage(lead, reading.text, reading.quote)
+                    warning = citation_wording.describe_missing_numbers(reading)
                     yield reading.label, passage._replace(warning=warning)
     for point in _collect_points(report):
         for citation in point.citations:
             if citation.quote_state == "verified":
-                yield citation.label, _passage("", "", citation)
+                yield citation.label, _build_passage("", "", citation)
 
 
 def _collect_points(report: Report) -> Iterator[Point]:
@@ -92,6 +92,6 @@ def _collect_points(report: Report) -> Iterator[Point]:
         yield from report.board.advice
 
 
-def _passage(lead: str, text: str, quote: Citation | None) -> ShownPassage:
+def _build_passage(lead: str, text: str, quote: Citation | None) -> ShownPassage:
     supports = () if quote is None or quote.support is None else (quote.support,)
     return ShownPassage(lead, text, quote if quote and quote.quote else None, supports)

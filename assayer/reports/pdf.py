@@ -35,7 +35,7 @@ def render_pdf(template: str, data: BaseModel, fonts: Sequence[Path] = ()) -> by
     return bytes(pdf)
 
 
-def page_count(pdf: bytes) -> int:
+def count_pages(pdf: bytes) -> int:
     import pypdfium2
 
     document = pypdfium2.PdfDocument(pdf)
@@ -45,11 +45,11 @@ def page_count(pdf: bytes) -> int:
         document.close()
 
 
-def brief_pdf(report: Report, fonts: Sequence[Path] = ()) -> bytes:
+def render_brief_pdf(report: Report, fonts: Sequence[Path] = ()) -> bytes:
     """Render the brief of a report, with as much of the report as fits on two pages."""
     pdf = b""
     for size in BRIEF_SIZES:
         pdf = render_pdf("brief.typ", build_brief(report, size), fonts)
-        if page_count(pdf) <= BRIEF_PAGES:
+        if count_pages(pdf) <= BRIEF_PAGES:
             break
     return pdf

@@ -41,7 +41,7 @@ FLAWS_ARE = (
 )
 
 
-def gap_errors(item: ChecklistItem) -> str:
+def describe_gap_errors(item: ChecklistItem) -> str:
     """Return how often “not stated” was wrong for this item in a measurement (docs/evidence/plans.md)."""
     wrong_count, total = GAP_ERRORS[item]
     return f"wrong for {wrong_count} of {total} plans when measured"

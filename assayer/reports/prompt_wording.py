@@ -48,6 +48,6 @@ QUESTIONS: dict[str, str] = {
 """Questions keyed by task name, for all tasks that an evaluation can run."""
 
 
-def question(task: str) -> str:
+def get_question(task: str) -> str:
     """Return the question that a task asks; for a task that is not in `QUESTIONS`, the last part of its name."""
     return QUESTIONS.get(task) or task.rpartition(".")[2].replace("_", " ")

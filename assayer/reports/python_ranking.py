@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assayer.reports.python_report import frame_page, table
-from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
+from assayer.reports.python_report import build_table, frame_page
+from assayer.reports.ranking_page import RankingPage, render_ranking_html, render_ranking_markdown
 from assayer_client.comparisons import Comparison
 from assayer_client.rankings import Band, Ranking
 
@@ -71,14 +71,14 @@ class ProposalRanking:
 
     def to_html(self) -> str:
         """Return the ranking as a standalone HTML page."""
-        return as_ranking_html(self._full, self._comparisons)
+        return render_ranking_html(self._full, self._comparisons)
 
     def to_markdown(self) -> str:
-        return as_ranking_markdown(self._full, self._comparisons)
+        return render_ranking_markdown(self._full, self._comparisons)
 
     def to_pandas(self) -> "DataFrame":
         """Return the proposals as a table with one row each. Raises ConfigurationError if pandas is not installed."""
-        return table([proposal._asdict() for proposal in self.proposals], RankedProposal._fields)
+        return build_table([proposal._asdict() for proposal in self.proposals], RankedProposal._fields)
 
     def __repr__(self) -> str:
         return f"<ProposalRanking of {len(self.proposals)} proposals, {self._full.judge.comparisons} comparisons>"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from assayer.errors import ConfigurationError
 from assayer.models import Absent, Report
-from assayer.reports.html import as_html
-from assayer.reports.markdown import as_markdown
-from assayer.reports.scores import score_of
+from assayer.reports.html import render_html
+from assayer.reports.markdown import render_report_markdown
+from assayer.reports.scores import compute_total_score
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -83,7 +83,7 @@ class EvaluationReport:
     def total(self) -> ReportScore:
         """Score used to order reports, 0 to 100. It is not the mean of the part scores: without an overall
         score, it is the lowest of them."""
-        score = score_of(self._full)
+        score = compute_total_score(self._full)
         if isinstance(score, Absent):
             return ReportScore(None, 0.0, 100.0, score.reason)
         return ReportScore(round(100 * score, 1), 0.0, 100.0)
@@ -92,8 +92,8 @@ class EvaluationReport:
     def findings(self) -> tuple[ReportFinding, ...]:
         """Findings grouped by kind, the most important of each kind first."""
         if self._full.panel_review is not None:
-            return tuple(self._of_panel())
-        return (*self._of_summary(), *self._of_evidence())
+            return tuple(self._list_panel_findings())
+        return (*self._list_summary_findings(), *self._list_evidence_findings())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the complete report, with the same fields as the JSON file."""
@@ -101,15 +101,15 @@ class EvaluationReport:
 
     def to_html(self) -> str:
         """Return the report as a standalone HTML page."""
-        return as_html(self._full)
+        return render_html(self._full)
 
     def to_markdown(self) -> str:
-        return as_markdown(self._full)
+        return render_report_markdown(self._full)
 
     def to_pandas(self) -> "DataFrame":
         """Return the findings as a table with one row each. Raises ConfigurationError if pandas is not installed."""
         rows = [{"title": self.title, "method": self.method, **finding._asdict()} for finding in self.findings]
-        return table(rows, ["title", "method", *ReportFinding._fields])
+        return build_table(rows, ["title", "method", *ReportFinding._fields])
 
     def __repr__(self) -> str:
         scores = "".join(f", {name} {score.value}" for name, score in self.scores.items())
@@ -123,7 +123,7 @@ class EvaluationReport:
     def _titles(self) -> dict[str, str]:
         return {str(reference.label): reference.title for reference in self._full.references}
 
-    def _of_panel(self) -> Iterator[ReportFinding]:
+    def _list_panel_findings(self) -> Iterator[ReportFinding]:
         review = self._full.panel_review
         assert review is not None  # noqa: S101 - checked by the caller
         for _, item in review.numbered:
@@ -131,7 +131,7 @@ class EvaluationReport:
             text = " ".join(filter(None, (item.headline, item.text)))
             yield ReportFinding(item.kind, text, item.severity, tuple(self._titles[label] for label in labels))
 
-    def _of_summary(self) -> Iterator[ReportFinding]:
+    def _list_summary_findings(self) -> Iterator[ReportFinding]:
         summary = self._full.summary
         kinds: dict[FindingKind, Any] = {
             "strength": summary.strengths,
@@ -143,7 +143,7 @@ class EvaluationReport:
                 labels = dict.fromkeys(str(citation.label) for citation in point.citations)
                 yield ReportFinding(kind, point.text, None, tuple(self._titles[label] for label in labels))
 
-    def _of_evidence(self) -> Iterator[ReportFinding]:
+    def _list_evidence_findings(self) -> Iterator[ReportFinding]:
         evidence = self._full.evidence
         if evidence is None:
             return
@@ -155,7 +155,7 @@ class EvaluationReport:
             yield ReportFinding("limitation", citation.quote or "", None, (self._titles[citation.label],))
 
 
-def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> "DataFrame":
+def build_table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> "DataFrame":
     """Return rows as a pandas table. Raises ConfigurationError if pandas is not installed."""
     try:
         from pandas import DataFrame

@@ -9,27 +9,27 @@ from assayer.models import Absent, Blinding, IdeaId, suspicious_kinds
 from assayer.reports.head_to_head import HeadToHeadTable, build_head_to_head_tables
 from assayer.reports.html import render_page
 from assayer.reports.markdown import render_markdown
-from assayer.reports.wording import BANDS, count, erased_ranks, masked_counts
+from assayer.reports.wording import BANDS, describe_erased_ranks, format_count, format_masked_counts
 from assayer_client.comparisons import Comparison
 from assayer_client.rankings import Band, Baseline, GroupAnalysis, RankedIdea, Ranking
 
-_MUCH_BIAS = 0.5
+_MIN_BIAS_TO_WARN = 0.5
 """Position bias, in logits, that triggers a warning to readers. At this bias, the idea shown first wins 62 % of evenly
 matched pairs."""
-_MANY_CYCLES = 0.2
-_FEW_TRIANGLES = 20
-_FEW_BOTH_WAYS = 10
-_FEW_PER_IDEA = 8
+_MIN_CYCLE_SHARE_TO_WARN = 0.2
+_MIN_TRIANGLES = 20
+_MIN_PAIRS_IN_BOTH_ORDERS = 10
+_MIN_COMPARISONS_PER_IDEA = 8
 """Minimum number of comparisons per idea; with fewer, the order mostly reflects the starting strengths."""
-_MANY_FAILED = 0.05
-_NAMED = 6
+_MIN_FAILED_SHARE_TO_WARN = 0.05
+_MAX_NAMED_IDEAS = 6
 """Maximum number of ideas named in one caution."""
 
 
 class Caution(NamedTuple):
     title: str
     text: str
-    grave: bool = False
+    is_serious: bool = False
 
 
 class BandGroup(NamedTuple):
@@ -77,12 +77,12 @@ class RankingPage:
         """Number of verdicts per idea; every comparison counts as a verdict on both of its ideas."""
         return 2 * self.ranking.judge.comparisons / self.ranking.size
 
-    def suspicion(self, idea: RankedIdea) -> str:
+    def describe_suspicion(self, idea: RankedIdea) -> str:
         """Return what a person should review in the idea's text before relying on its rank; usually empty."""
         kinds = ", ".join(kind.replace("_", " ") for kind in suspicious_kinds(idea.flags))
         return f"suspicious: {kinds}" if kinds else ""
 
-    def place(self, rank: float) -> str:
+    def format_position(self, rank: float) -> str:
         """Return a rank's position on the drawn scale as a percentage. Each rank lies in the middle of its share of the
         scale."""
         return f"{100 * (rank - 0.5) / self.ranking.size:.2f}%"
@@ -91,7 +91,7 @@ class RankingPage:
     def cut_place(self) -> str | None:
         """Position of the cut on the drawn scale as a percentage: halfway between the last rank inside the cut and the
         first rank outside it; None without a cut."""
-        return None if self.ranking.shortlist_size is None else self.place(self.ranking.shortlist_size + 0.5)
+        return None if self.ranking.shortlist_size is None else self.format_position(self.ranking.shortlist_size + 0.5)
 
     @property
     def start(self) -> str:
@@ -105,7 +105,7 @@ class RankingPage:
     @cached_property
     def cautions(self) -> tuple[Caution, ...]:
         """Cautions about the judge and the ideas that a reader must see before relying on the order."""
-        return (*self._cautions_about_judge(), *self._cautions_about_ideas())
+        return (*self._list_judge_cautions(), *self._list_idea_cautions())
 
     @cached_property
     def blindness(self) -> str | None:
@@ -123,7 +123,7 @@ class RankingPage:
         combined = Blinding(
             rules=max(item.rules for item in records), masked=masked_counts_by_kind, names_may_remain=remain
         )
-        return f"judged blind: {masked_counts(combined)}"
+        return f"judged blind: {format_masked_counts(combined)}"
 
     @property
     def evidence(self) -> str | None:
@@ -134,7 +134,7 @@ class RankingPage:
         extent = "all ideas" if found_count == ideas else f"{found_count:,} of {ideas:,} ideas"
         return f"with the reports' findings on {extent}"
 
-    def _cautions_about_judge(self) -> Iterator[Caution]:
+    def _list_judge_cautions(self) -> Iterator[Caution]:
         ranking, judge = self.ranking, self.ranking.judge
         if not judge.comparisons:
             start = "of the point scores" if ranking.has_starting_scores else "of their ids, which is arbitrary"
@@ -142,18 +142,21 @@ class RankingPage:
         if ranking.stopped_early is not None:
             text = "The ranking is based on the comparisons answered before that."
             yield Caution("Budget used up", f"{ranking.stopped_early.reason} {text}")
-        if judge.triangles >= _FEW_TRIANGLES and judge.cycles / judge.triangles >= _MANY_CYCLES:
+        if judge.triangles >= _MIN_TRIANGLES and judge.cycles / judge.triangles >= _MIN_CYCLE_SHARE_TO_WARN:
             share = f"{100 * judge.cycles / judge.triangles:.0f} %"
             text = f"{share} of the triples are circular; random answers would give 25 %. Do not rely on this order."
             yield Caution("Barely better than random", text, True)
-        if judge.bias_interval.low >= _MUCH_BIAS or judge.bias_interval.high <= -_MUCH_BIAS:
+        if judge.bias_interval.low >= _MIN_BIAS_TO_WARN or judge.bias_interval.high <= -_MIN_BIAS_TO_WARN:
             side = "first" if judge.bias_interval.low > 0 else "second"
             yield Caution(
                 "A judge with a position bias",
                 f"This judge favours the idea shown {side}. The order within each pair is random and the preference is "
                 "corrected for, so no idea benefits, but each verdict carries less information.",
             )
-        if judge.pairs_in_both_orders >= _FEW_BOTH_WAYS and judge.contradictions > judge.pairs_in_both_orders / 2:
+        if (
+            judge.pairs_in_both_orders >= _MIN_PAIRS_IN_BOTH_ORDERS
+            and judge.contradictions > judge.pairs_in_both_orders / 2
+        ):
             yield Caution(
                 "An inconsistent judge",
                 f"When asked again in the opposite order, the judge changed the verdict on {judge.contradictions} of "
@@ -161,7 +164,7 @@ class RankingPage:
                 "change only half of the verdicts.",
             )
         asked_count = judge.comparisons - judge.submitted_comparisons + judge.failed
-        if asked_count and judge.failed / asked_count >= _MANY_FAILED:
+        if asked_count and judge.failed / asked_count >= _MIN_FAILED_SHARE_TO_WARN:
             yield Caution(
                 "Answers missing", f"{judge.failed} of {asked_count} comparisons ended without a usable answer."
             )
@@ -172,30 +175,30 @@ class RankingPage:
                 "supplied by the caller and do not state which model judged them or which question it was asked.",
             )
 
-    def _cautions_about_ideas(self) -> Iterator[Caution]:
+    def _list_idea_cautions(self) -> Iterator[Caution]:
         ranking = self.ranking
-        if notice := erased_ranks(ranking.erased, "idea"):
+        if notice := describe_erased_ranks(ranking.erased, "idea"):
             yield Caution("Erased since", notice)
         unjudged_ideas = [(idea, idea.unjudged.reason) for idea in ranking.ideas if idea.unjudged]
         if unjudged_ideas and ranking.judge.comparisons:
             reason = unjudged_ideas[0][1] if len(unjudged_ideas) == 1 else "All comparisons of them failed."
             yield Caution(
                 "Ideas without a verdict",
-                f"{count(len(unjudged_ideas), 'idea')} could not be compared: "
+                f"{format_count(len(unjudged_ideas), 'idea')} could not be compared: "
                 f"{_name_sources([idea for idea, _ in unjudged_ideas])}. {reason} They keep their starting positions.",
             )
         if suspicious_ideas := [idea for idea in ranking.ideas if suspicious_kinds(idea.flags)]:
             yield Caution(
                 "Suspicious text",
-                f"{count(len(suspicious_ideas), 'idea')} contained hidden characters or instructions to reviewers: "
-                f"{_name_sources(suspicious_ideas)}. They were treated as data and not followed. Whether they "
+                f"{format_count(len(suspicious_ideas), 'idea')} contained hidden characters or instructions to "
+                f"reviewers: {_name_sources(suspicious_ideas)}. They were treated as data and not followed. Whether they "
                 "influenced "
                 "the judge is unknown.",
             )
         if alike := [idea for idea in ranking.ideas if idea.same_text_as]:
             yield Caution(
                 "Identical texts",
-                f"For {count(len(alike), 'idea')} the judge would have been shown the same text as for another"
+                f"For {format_count(len(alike), 'idea')} the judge would have been shown the same text as for another"
                 f"{', because names are masked' if ranking.blind else ''}: {_name_sources(alike)}. They were not "
                 "compared with each other. They share one estimated strength, so their order is arbitrary.",
             )
@@ -205,23 +208,23 @@ class RankingPage:
                 f"The judge is shown {unread.limit:,} characters of an idea. {unread.ideas:,} of {ranking.size:,} "
                 f"ideas are longer: {unread.characters:,} characters at their ends were left out of every comparison.",
             )
-        if ranking.judge.comparisons and self.per_idea < _FEW_PER_IDEA:
+        if ranking.judge.comparisons and self.per_idea < _MIN_COMPARISONS_PER_IDEA:
             text = f"Each idea had {self.per_idea:.1f} verdicts on average. Rely on the intervals, not on the ranks."
             yield Caution("Few comparisons", text)
 
 
 def _name_sources(ideas: Sequence[RankedIdea]) -> str:
     """Return the sources of the first few ideas, and how many more there are."""
-    names = ", ".join(idea.source for idea in ideas[:_NAMED])
-    return f"{names} and {len(ideas) - _NAMED:,} more" if len(ideas) > _NAMED else names
+    names = ", ".join(idea.source for idea in ideas[:_MAX_NAMED_IDEAS])
+    return f"{names} and {len(ideas) - _MAX_NAMED_IDEAS:,} more" if len(ideas) > _MAX_NAMED_IDEAS else names
 
 
-def as_ranking_html(ranking: Ranking, comparisons: Sequence[Comparison]) -> str:
+def render_ranking_html(ranking: Ranking, comparisons: Sequence[Comparison]) -> str:
     """Return the ranking as one HTML page. `comparisons` are the comparisons that the ranking is based on; for small
     groups, the page shows their reasons."""
     page = RankingPage(ranking, comparisons)
     return render_page("ranking.html", "report.css", "ranking.css", page=page, ranking=ranking)
 
 
-def as_ranking_markdown(ranking: Ranking, comparisons: Sequence[Comparison]) -> str:
+def render_ranking_markdown(ranking: Ranking, comparisons: Sequence[Comparison]) -> str:
     return render_markdown("ranking.md", page=RankingPage(ranking, comparisons), ranking=ranking)

@@ -13,7 +13,7 @@ from assayer.models import (
     Retraction,
     SupportOutcome,
 )
-from assayer.reports.wording import count
+from assayer.reports.wording import format_count
 
 RETRACTIONS: dict[str, str] = {
     "retracted": "retracted",
@@ -40,25 +40,25 @@ _OWN_OUTCOMES: dict[OwnReferenceOutcome, str] = {
 }
 
 
-def cited_as(reference: Reference) -> str:
+def format_citation(reference: Reference) -> str:
     """Return authors and year as a citation in running text: `Li et al., 2024`."""
     families = [family for author in reference.authors if (family := extract_family_name(author))]
     authors = " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
-    return f"{authors or 'unknown author'}, {year(reference)}"
+    return f"{authors or 'unknown author'}, {format_year(reference)}"
 
 
-def year(reference: Reference | ReferenceRecord) -> str:
+def format_year(reference: Reference | ReferenceRecord) -> str:
     return str(reference.publication_date.year) if reference.publication_date else "undated"
 
 
-def retraction(notice: Retraction) -> str:
+def describe_retraction(notice: Retraction) -> str:
     """Return a retraction notice in words: `Retracted on 2023-04-01, according to Crossref`."""
     words = RETRACTIONS[notice.kind]
     date = f" on {notice.date}" if notice.date else ""
-    return f"{words[0].upper()}{words[1:]}{date}, according to {listing([notice.source])}"
+    return f"{words[0].upper()}{words[1:]}{date}, according to {join_source_names([notice.source])}"
 
 
-def origins(reference: Reference) -> str:
+def describe_origins(reference: Reference) -> str:
     """Return which fields of a merged record come from other sources than the record itself: `abstract from arxiv;
     venue, url from crossref`."""
     by_source: dict[str, list[str]] = {}
@@ -67,32 +67,34 @@ def origins(reference: Reference) -> str:
     return "; ".join(f"{', '.join(fields)} from {source}" for source, fields in by_source.items())
 
 
-def listing(items: Iterable[str]) -> str:
+def join_source_names(items: Iterable[str]) -> str:
     """Return source names as a list in words: `the corpus, Crossref and OpenAlex`."""
     names = [SOURCES.get(item, item) for item in items]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def own_outcome(entry: OwnReference) -> str:
+def describe_own_outcome(entry: OwnReference) -> str:
     """Return, in words, the result of checking one of the idea's own references. Where it matters, the text names the
     sources that were queried or that did not answer."""
-    silent = f"; {listing(entry.sources_unanswered)} did not answer" if entry.sources_unanswered else ""
+    silent = f"; {join_source_names(entry.sources_unanswered)} did not answer" if entry.sources_unanswered else ""
     if isinstance(entry.outcome, Absent):
         return f"not known{silent}: {entry.outcome.reason}"
     if entry.outcome == "not_found":
-        return f"not found in {listing(entry.sources_answered)}{silent}"
+        return f"not found in {join_source_names(entry.sources_answered)}{silent}"
     if entry.outcome == "retracted" and entry.retraction is not None:
-        return retraction(entry.retraction)
+        return describe_retraction(entry.retraction)
     clauses = [_OWN_OUTCOMES[entry.outcome]]
     if entry.retraction is not None:
-        notice = retraction(entry.retraction)
+        notice = describe_retraction(entry.retraction)
         clauses.append(f"{notice[0].lower()}{notice[1:]}")
     if entry.retraction_sources_unanswered:
-        clauses.append(f"{listing(entry.retraction_sources_unanswered)} did not answer whether it was retracted")
+        clauses.append(
+            f"{join_source_names(entry.retraction_sources_unanswered)} did not answer whether it was retracted"
+        )
     return "; ".join(clauses)
 
 
-_BORNE_OUT: dict[SupportOutcome, str] = {
+_ABSTRACT_SUPPORT: dict[SupportOutcome, str] = {
     "supports": "its abstract supports this",
     "partly": "its abstract supports this in part",
     "not": "its abstract does not say this",
@@ -100,24 +102,24 @@ _BORNE_OUT: dict[SupportOutcome, str] = {
 }
 
 
-def borne_out(entry: OwnReference) -> str:
+def describe_passage_support(entry: OwnReference) -> str:
     """Return, in words, whether a reference's abstract supports the passage that cites it."""
     support = entry.passage_support
     if isinstance(support, Absent):
         return support.reason
-    return f"{_BORNE_OUT[support.outcome]}{f': {support.missing}' if support.missing else ''}"
+    return f"{_ABSTRACT_SUPPORT[support.outcome]}{f': {support.missing}' if support.missing else ''}"
 
 
-def own_outcomes(references: OwnReferences) -> str:
+def count_own_outcomes(references: OwnReferences) -> str:
     """Return the number of references with each outcome, in a fixed order: `12 found, 2 not found`."""
     numbers = {
         words: sum(entry.outcome == kind for entry in references.entries) for kind, words in _OWN_OUTCOMES.items()
     }
     numbers["not known"] = sum(isinstance(entry.outcome, Absent) for entry in references.entries)
-    return ", ".join(f"{count(number)} {words}" for words, number in numbers.items() if number)
+    return ", ".join(f"{format_count(number)} {words}" for words, number in numbers.items() if number)
 
 
-def authors(reference: Reference | ReferenceRecord, max_names: int = 6) -> str:
+def format_authors(reference: Reference | ReferenceRecord, max_names: int = 6) -> str:
     names = reference.authors
     if not names:
         return "Authors unknown"

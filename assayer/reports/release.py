@@ -39,13 +39,13 @@ def apply_minima(report: Report, minima: ReleaseMinima) -> Report:
                 part if isinstance(part.score, Absent) else part.model_copy(update={"score": withheld})
                 for part in report.parts
             ),
-            "board": _board_without_total(report.board, withheld) if report.board else None,
+            "board": _withhold_board_totals(report.board, withheld) if report.board else None,
             "verdict": _withhold_outcome(report.verdict, withheld),
         }
     )
 
 
-def _board_without_total(board: BoardRecord, withheld: Absent) -> BoardRecord:
+def _withhold_board_totals(board: BoardRecord, withheld: Absent) -> BoardRecord:
     totals = {"score": board.score, "interval": board.interval, "decision": board.decision}
     return board.model_copy(update={name: withheld for name, total in totals.items() if not isinstance(total, Absent)})
 
@@ -59,7 +59,7 @@ def _withhold_outcome(verdict: Verdict | Absent | None, withheld: Absent) -> Ver
 
 def measure_release(report: Report, minima: ReleaseMinima) -> ReportRelease:
     measured_minima = tuple(
-        _compare(name, _MEASURES[name](report), getattr(minima, name)) for name in get_args(MinimumName)
+        _compare_with_minimum(name, _MEASURES[name](report), getattr(minima, name)) for name in get_args(MinimumName)
     )
     return ReportRelease(
         state="complete" if all(item.is_met for item in measured_minima) else "incomplete", minima=measured_minima
@@ -75,7 +75,7 @@ class _Measure(NamedTuple):
     """True if an absent value fails every minimum above 0; by default, an absent value passes."""
 
 
-def _compare(name: MinimumName, measure: _Measure, minimum: Any) -> MeasuredMinimum:
+def _compare_with_minimum(name: MinimumName, measure: _Measure, minimum: Any) -> MeasuredMinimum:
     value = measure.value
     if isinstance(value, Absent):
         is_met, basis = not measure.needed or minimum == 0, value.reason
@@ -135,12 +135,12 @@ def _measure_judged(report: Report) -> _Measure:
 
 def _measure_answered(report: Report) -> _Measure:
     answered_calls, lost_calls = report.coverage.llm_requests, report.coverage.llm_requests_failed
-    return _share(answered_calls, answered_calls + lost_calls, "questions", "No model was queried.")
+    return _measure_share(answered_calls, answered_calls + lost_calls, "questions", "No model was queried.")
 
 
 def _measure_quotes_found(report: Report) -> _Measure:
     found_count, missing_count = report.coverage.quotes_verified, report.coverage.quotes_unverified
-    return _share(found_count, found_count + missing_count, "quotes", "Nothing was quoted.")
+    return _measure_share(found_count, found_count + missing_count, "quotes", "Nothing was quoted.")
 
 
 def _measure_points_traced(report: Report) -> _Measure:
@@ -148,23 +148,23 @@ def _measure_points_traced(report: Report) -> _Measure:
     states = [{citation.quote_state for citation in point.citations} - {"none"} for point in points]
     states_of_quotes = [point_states for point_states in states if point_states]
     traced_count = sum("verified" in point_states for point_states in states_of_quotes)
-    return _share(traced_count, len(states_of_quotes), "points with quotes", "No point contains a quote.")
+    return _measure_share(traced_count, len(states_of_quotes), "points with quotes", "No point contains a quote.")
 
 
 def _measure_claims_supported(report: Report) -> _Measure:
     counts = report.coverage.claims
     if counts is None:
         return _Measure(Absent(reason="No claim was checked against a quote."))
-    borne_out = counts.supported + counts.partly_supported
-    checked_count = borne_out + counts.not_supported + counts.contradicted
+    supported_count = counts.supported + counts.partly_supported
+    checked_count = supported_count + counts.not_supported + counts.contradicted
     if checked_count:
-        measure = _share(borne_out, checked_count, "checked claims", "")
+        measure = _measure_share(supported_count, checked_count, "checked claims", "")
         partly = f"{measure.basis[:-1]}, {counts.partly_supported:,} of them in part."
         return measure._replace(basis=partly) if counts.partly_supported else measure
     return _Measure(Absent(reason=f"None of {counts.unchecked:,} claims could be checked."), needed=True)
 
 
-def _share(part: int, total: int, noun: str, reason_if_none: str) -> _Measure:
+def _measure_share(part: int, total: int, noun: str, reason_if_none: str) -> _Measure:
     return (
         _Measure(part / total, f"{part:,} of {total:,} {noun}.") if total else _Measure(Absent(reason=reason_if_none))
     )

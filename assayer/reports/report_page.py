@@ -22,11 +22,11 @@ from assayer.models import (
     Score,
     Verdict,
 )
-from assayer.reports.graph_drawing import GraphDrawing, graph_drawing
-from assayer.reports.passages import ShownPassage, passages_by_label
+from assayer.reports.graph_drawing import GraphDrawing, draw_graph
+from assayer.reports.passages import ShownPassage, collect_passages
 from assayer.reports.release import list_judged_parts
-from assayer.reports.viewpoint_drawing import ViewpointDrawing, drawing_of
-from assayer.reports.wording import METHODS, points_by_kind
+from assayer.reports.viewpoint_drawing import ViewpointDrawing, draw_viewpoints
+from assayer.reports.wording import METHODS, group_points_by_kind
 
 _MAX_CLOSEST = 5
 _PARAGRAPHS = (
@@ -111,9 +111,9 @@ class ReportPage:
     def passages(self) -> dict[Label, list[ShownPassage]]:
         """Each reference's passages, each listed once; empty for an evidence report, because its first page already
         quotes the passages."""
-        return passages_by_label(self.report)
+        return collect_passages(self.report)
 
-    def chief_passages(self, label: Label) -> list[ShownPassage]:
+    def list_chief_passages(self, label: Label) -> list[ShownPassage]:
         """Return a reference's passages that the Markdown report lists: those that its points quote or, if there are
         none, the first passage. A panel review lists all."""
         passages = self.passages[label]
@@ -121,9 +121,9 @@ class ReportPage:
             return passages
         return [item for item in passages if item.quote and item.quote.quote in self._chief_quotes] or passages[:1]
 
-    def chief_points(self, assessment: Assessment) -> list[Point]:
+    def list_chief_points(self, assessment: Assessment) -> list[Point]:
         """Return the points that the Markdown report shows under an assessment."""
-        groups = points_by_kind(self.further_points(assessment.points))
+        groups = group_points_by_kind(self.list_further_points(assessment.points))
         return [point for _, group in groups for point in group[: self.max_points]]
 
     @cached_property
@@ -134,14 +134,14 @@ class ReportPage:
         if board and not isinstance(board.advice, Absent):
             points += board.advice
         for view in self.parts:
-            points += self.further_summary(view.part)
+            points += self.list_further_summary_points(view.part)
             for item in view.assessments:
-                points += self.chief_points(item.assessment)
+                points += self.list_chief_points(item.assessment)
         return frozenset(citation.quote for point in points for citation in point.citations)
 
     @property
     def passages_left_out(self) -> int:
-        return sum(len(passages) - len(self.chief_passages(label)) for label, passages in self.passages.items())
+        return sum(len(passages) - len(self.list_chief_passages(label)) for label, passages in self.passages.items())
 
     @cached_property
     def silent_readings(self) -> int:
@@ -155,17 +155,17 @@ class ReportPage:
         summary = self.report.summary
         return frozenset(point.text for point in (*summary.strengths, *summary.weaknesses, *summary.suggestions))
 
-    def further_points(self, points: Sequence[Point]) -> tuple[Point, ...]:
+    def list_further_points(self, points: Sequence[Point]) -> tuple[Point, ...]:
         """Return the points that the first page does not show, each once."""
         return tuple({point.text: point for point in points if point.text not in self.on_page_one}.values())
 
-    def further_summary(self, part: Part) -> tuple[Point, ...]:
+    def list_further_summary_points(self, part: Part) -> tuple[Point, ...]:
         """Return the points of a part's summary that appear neither on the first page nor under an assessment."""
         if isinstance(part.summary, Absent):
             return ()
         texts_in_parts = {point.text for item in part.assessments for point in item.points}
         points = (*part.summary.strengths, *part.summary.weaknesses, *part.summary.suggestions)
-        return tuple(point for point in self.further_points(points) if point.text not in texts_in_parts)
+        return tuple(point for point in self.list_further_points(points) if point.text not in texts_in_parts)
 
     @cached_property
     def closest(self) -> tuple[Reading, ...]:
@@ -212,7 +212,7 @@ class ReportPage:
     @cached_property
     def drawing(self) -> ViewpointDrawing | None:
         """Diagram of the evidence for the verdict; None if there is no verdict or no evidence."""
-        return drawing_of(self.report.verdict) if isinstance(self.report.verdict, Verdict) else None
+        return draw_viewpoints(self.report.verdict) if isinstance(self.report.verdict, Verdict) else None
 
     @cached_property
     def panel(self) -> BoardScores | None:
@@ -230,7 +230,7 @@ class ReportPage:
 
     @cached_property
     def graph(self) -> GraphDrawing | None:
-        return graph_drawing(self.report.graph) if self.report.graph else None
+        return draw_graph(self.report.graph) if self.report.graph else None
 
     @property
     def graph_contents(self) -> tuple[EvidenceNode, ...]:

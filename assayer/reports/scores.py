@@ -5,7 +5,7 @@ from assayer.reports.release import was_made_without_model
 from assayer.reports.wording import MINIMA
 
 
-def share(score: Score | Absent) -> float | None:
+def compute_share(score: Score | Absent) -> float | None:
     """Return the position of a score on its own scale, 0 to 1; None if there is no score."""
     if isinstance(score, Absent):
         return None
@@ -13,7 +13,7 @@ def share(score: Score | Absent) -> float | None:
     return min(1.0, max(0.0, (score.value - score.scale_min) / width)) if width > 0 else None
 
 
-def score_of(report: Report) -> float | Absent:
+def compute_total_score(report: Report) -> float | Absent:
     """Return the score used to order reports, 0 to 1.
 
     The first of the following that exists is returned:
@@ -28,7 +28,7 @@ def score_of(report: Report) -> float | Absent:
     if report.release is not None and report.release.failed:
         failed_minima = ", ".join(MINIMA[item.name].lower() for item in report.release.failed)
         return Absent(reason=f"Its report is incomplete (too low for a total: {failed_minima}).")
-    by_parts = _score_of_parts(report)
+    by_parts = _compute_parts_score(report)
     if by_parts is not None:
         return by_parts
     verdict = report.verdict
@@ -42,20 +42,20 @@ def score_of(report: Report) -> float | Absent:
     )
 
 
-def _score_of_parts(report: Report) -> float | Absent | None:
+def _compute_parts_score(report: Report) -> float | Absent | None:
     """Return the score derived from a report's parts, 0 to 1; None if no part has a score. Absent if a part says why
     there can be no score."""
     criteria = next((part.score for part in report.parts if part.name == CRITERIA), None)
     if criteria is not None:
-        criteria_share = share(criteria)
+        criteria_share = compute_share(criteria)
         reason = criteria.reason if isinstance(criteria, Absent) else "the minimum and maximum of its scale are equal."
         return Absent(reason=f"By the call's criteria: {reason}") if criteria_share is None else criteria_share
     leading_scores = [] if report.board is None else [report.board.score]
     leading_scores += [part.score for part in report.parts if part.name == "overall"]
-    overall = next((value for score in leading_scores if (value := share(score)) is not None), None)
+    overall = next((value for score in leading_scores if (value := compute_share(score)) is not None), None)
     if overall is not None:
         return overall
     for part in report.parts:
         if isinstance(part.score, Absent) and part.score.reason.startswith(UNDERSPECIFIED):
             return Absent(reason=f"{part.title}: {part.score.reason}")
-    return min((value for part in report.parts if (value := share(part.score)) is not None), default=None)
+    return min((value for part in report.parts if (value := compute_share(part.score)) is not None), default=None)

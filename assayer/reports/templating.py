@@ -7,10 +7,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from assayer.models import Absent
 from assayer.reports import citation_wording, graph_wording, plan_wording, reference_wording, wording
-from assayer.reports.reading_wording import reading_facts
+from assayer.reports.reading_wording import list_reading_facts
 
 
-def environment_with(finalize: Callable[[object], object], filters: Mapping[str, Callable[..., Any]]) -> Environment:
+def build_environment(finalize: Callable[[object], object], filters: Mapping[str, Callable[..., Any]]) -> Environment:
     """Return a template environment. `finalize` is applied to every value that a template prints. If the result is not
     Markup, it is then escaped as HTML."""
     environment = Environment(
@@ -27,6 +27,6 @@ def environment_with(finalize: Callable[[object], object], filters: Mapping[str,
     environment.globals["reference_words"] = reference_wording
     environment.globals["graph_words"] = graph_wording
     environment.globals["plan_words"] = plan_wording
-    environment.globals["reading_facts"] = reading_facts
+    environment.globals["list_reading_facts"] = list_reading_facts
     environment.tests["absent"] = lambda value: isinstance(value, Absent)
     return environment

@@ -30,12 +30,12 @@ class TimelineRow:
 
     @cached_property
     def steps(self) -> tuple[ConcurrencyStep, ...]:
-        return steps(self.spans)
+        return count_running(self.spans)
 
     @cached_property
     def most(self) -> int:
         """Maximum number of the row's spans running at once."""
-        return max_concurrent(self.spans)
+        return count_max_running(self.spans)
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class TimelineChart:
         return sum(end - start for row in self.rows if row.kind == "wait" for start, end in row.spans)
 
 
-def chart_of(timeline: Timeline) -> TimelineChart:
+def build_timeline_chart(timeline: Timeline) -> TimelineChart:
     by_row = defaultdict[tuple[SpanKind, str], list[Times]](list)
     for span in sorted(timeline.spans, key=lambda span: (span.start, span.end, span.name)):
-        by_row[span.kind, span.name].append(_seconds(timeline, span))
+        by_row[span.kind, span.name].append(_measure_seconds(timeline, span))
     rows = [TimelineRow(name, kind, tuple(times)) for (kind, name), times in by_row.items()]
     last = max((end for row in rows for _, end in row.spans), default=0.0)
     calls = [span for span in timeline.spans if span.kind == "call"]
@@ -66,11 +66,11 @@ def chart_of(timeline: Timeline) -> TimelineChart:
         max((timeline.end - timeline.start).total_seconds(), last, 1e-3),
         tuple(sorted(rows, key=lambda row: _ORDER.index(row.kind))),
         len(calls),
-        tuple(_seconds(timeline, span) for span in calls if span.outcome != "cached"),
+        tuple(_measure_seconds(timeline, span) for span in calls if span.outcome != "cached"),
     )
 
 
-def steps(spans: Iterable[Times]) -> tuple[ConcurrencyStep, ...]:
+def count_running(spans: Iterable[Times]) -> tuple[ConcurrencyStep, ...]:
     """Return each time at which the number of running spans changes, with the new number. The last number is 0."""
     changes: dict[float, int] = {}
     for start, end in spans:
@@ -84,11 +84,11 @@ def steps(spans: Iterable[Times]) -> tuple[ConcurrencyStep, ...]:
     return tuple(concurrency_steps)
 
 
-def max_concurrent(spans: Iterable[Times]) -> int:
-    return max((step.running for step in steps(spans)), default=0)
+def count_max_running(spans: Iterable[Times]) -> int:
+    return max((step.running for step in count_running(spans)), default=0)
 
 
-def _seconds(timeline: Timeline, span: Span) -> Times:
+def _measure_seconds(timeline: Timeline, span: Span) -> Times:
     """Return a span's start and end, in seconds from the timeline's start. Clocks of several machines may disagree, so
     the start is never before the timeline's, and the end is never before the start."""
     start = max(0.0, (span.start - timeline.start).total_seconds())

@@ -7,7 +7,7 @@ from assayer.models import GraphUsed, NeighbourViewpoint, Verdict
 
 Side = Literal["minus", "zero", "plus", "none"]
 
-_ROW = 26
+_ROW_HEIGHT = 26
 """Height of a row for one neighbour, in drawing pixels."""
 _MARGIN = 18
 _LEFT, _RIGHT = 46, 250
@@ -46,7 +46,7 @@ class ViewpointDrawing:
     lines: tuple[DrawnLine, ...]
 
 
-def side(label: str | None, graph: GraphUsed) -> Side:
+def choose_side(label: str | None, graph: GraphUsed) -> Side:
     """Return how an outcome is coloured: `minus` for the worst, `plus` for the best, `zero` for all others and for
     outcomes without an order, `none` if unknown."""
     if label is None:
@@ -57,7 +57,7 @@ def side(label: str | None, graph: GraphUsed) -> Side:
     return sides.get(label, "zero")
 
 
-def drawing_of(verdict: Verdict) -> ViewpointDrawing | None:
+def draw_viewpoints(verdict: Verdict) -> ViewpointDrawing | None:
     """Return the drawing of a verdict's evidence; None if there is no evidence. A neighbour that several viewpoints
     share is drawn once."""
     places: dict[tuple[str, str], tuple[int, NeighbourViewpoint]] = {}
@@ -66,21 +66,21 @@ def drawing_of(verdict: Verdict) -> ViewpointDrawing | None:
             places.setdefault((neighbour.idea, neighbour.text), (len(places), neighbour))
     if not places:
         return None
-    height_of = {key: _MARGIN + _ROW * (place + 0.5) for key, (place, _) in places.items()}
+    height_of = {key: _MARGIN + _ROW_HEIGHT * (place + 0.5) for key, (place, _) in places.items()}
     dots: list[DrawnViewpoint] = []
     lines: list[DrawnLine] = []
     for number, evidence in enumerate(verdict.evidence, start=1):
         neighbour_heights = [height_of[item.idea, item.text] for item in evidence.neighbours]
-        lowest = dots[-1].y + _ROW if dots else _MARGIN
+        lowest = dots[-1].y + _ROW_HEIGHT if dots else _MARGIN
         y = max(lowest, sum(neighbour_heights) / len(neighbour_heights)) if neighbour_heights else lowest
         dots.append(DrawnViewpoint(round(y, 1), number))
         lines += [
-            DrawnLine(round(y, 1), item, round(0.5 + 4 * near.similarity**2, 2), side(near.label, verdict.graph))
+            DrawnLine(round(y, 1), item, round(0.5 + 4 * near.similarity**2, 2), choose_side(near.label, verdict.graph))
             for item, near in zip(neighbour_heights, evidence.neighbours, strict=True)
         ]
-    height = max(_MARGIN + _ROW * len(places), dots[-1].y + _MARGIN)
+    height = max(_MARGIN + _ROW_HEIGHT * len(places), dots[-1].y + _MARGIN)
     neighbours = tuple(
-        DrawnNeighbour(height_of[key], neighbour, side(neighbour.label, verdict.graph))
+        DrawnNeighbour(height_of[key], neighbour, choose_side(neighbour.label, verdict.graph))
         for key, (_, neighbour) in places.items()
     )
     return ViewpointDrawing(round(height + _MARGIN), _LEFT, _RIGHT, tuple(dots), neighbours, tuple(lines))

@@ -109,7 +109,7 @@ NOT_ORDERED = IncompleteWording(
 """Wording for panel reviews, which keep their scores and never have a total."""
 
 
-def incomplete(report: Report) -> IncompleteWording:
+def describe_incomplete(report: Report) -> IncompleteWording:
     return NOT_ORDERED if report.panel_review is not None else NO_TOTAL
 
 
@@ -166,11 +166,13 @@ FLAGS: dict[str, str] = {
     "label_lookalike": "Looks like a citation label",
 }
 
-WHO_SAW_MASKED = (
+MASKED_VISIBILITY = (
     "Language models and literature searches were given the text without these words. The idea's own references are "
     "looked up by identifier and title, without the names that are masked here."
 )
-_ASKED_MODEL = " A language model was asked once for names that the rules had missed, and saw the names that it listed."
+_MODEL_CHECK_SENTENCE = (
+    " A language model was asked once for names that the rules had missed, and saw the names that it listed."
+)
 _MAX_MASKED_CHARS = 300
 MASKED: dict[MaskedKind, tuple[str, str]] = {
     "name": ("name", "names"),
@@ -205,20 +207,20 @@ _STANCES: dict[str, dict[Stance, str]] = {
 _ANY_STANCE: dict[Stance, str] = {-1: "against the idea", 0: "neutral", 1: "for the idea"}
 
 
-def stance_words(stance: Stance | None, part: str) -> str:
+def describe_stance(stance: Stance | None, part: str) -> str:
     if stance is None:
         return "not addressed by the paper"
     return _STANCES.get(part, _ANY_STANCE)[stance]
 
 
-def points_by_kind(points: tuple[Point, ...]) -> list[tuple[Kind, list[Point]]]:
+def group_points_by_kind(points: tuple[Point, ...]) -> list[tuple[Kind, list[Point]]]:
     """Return the points grouped by kind, in the order that readers expect. Kinds without points are left out. Within a
     kind, points keep their order."""
     groups = ((kind, [point for point in points if point.kind == kind]) for kind in get_args(Kind))
     return [(kind, group) for kind, group in groups if group]
 
 
-def count(number: int, noun: str = "", plural: str = "") -> str:
+def format_count(number: int, noun: str = "", plural: str = "") -> str:
     """Return a number with its noun, pluralised if necessary: `30 papers for the methods`."""
     if not noun:
         return f"{number:,}"
@@ -232,13 +234,13 @@ def _form_plural(noun: str) -> str:
     return re.sub(ending, replacement, noun, count=1)
 
 
-def erased_ranks(erased: Sequence[ErasedRank], noun: str) -> str:
+def describe_erased_ranks(erased: Sequence[ErasedRank], noun: str) -> str:
     """Return the notice about erased ideas, for readers of a ranking; empty if no ideas were erased."""
     if not erased:
         return ""
     days = sorted({item.erased_on for item in erased})
     erasures = [
-        f"{count(len(ranks), noun)} on {day} ({'rank' if len(ranks) == 1 else 'ranks'} {', '.join(ranks)})"
+        f"{format_count(len(ranks), noun)} on {day} ({'rank' if len(ranks) == 1 else 'ranks'} {', '.join(ranks)})"
         for day in days
         for ranks in [[f"{rank:,}" for rank in sorted(item.rank for item in erased if item.erased_on == day)]]
     ]
@@ -248,51 +250,51 @@ def erased_ranks(erased: Sequence[ErasedRank], noun: str) -> str:
     )
 
 
-def measured(value: float | str | Absent) -> str:
+def format_measured(value: float | str | Absent) -> str:
     """Format a measured share or level, or its required minimum: `75 %`, `partial`."""
     if isinstance(value, Absent):
         return "nothing to measure"
     return value if isinstance(value, str) else f"{100 * value:.3g} %"
 
 
-def kind_count(kind: Kind, number: int) -> str:
-    return count(number, _SINGULAR_KINDS[kind], "weaknesses" if kind == "weakness" else "")
+def format_kind_count(kind: Kind, number: int) -> str:
+    return format_count(number, _SINGULAR_KINDS[kind], "weaknesses" if kind == "weakness" else "")
 
 
-def who_saw_masked(blinding: Blinding) -> str:
+def describe_who_saw_masked(blinding: Blinding) -> str:
     """Return who was shown the masked words."""
-    return WHO_SAW_MASKED + (_ASKED_MODEL if blinding.checked_by_model else "")
+    return MASKED_VISIBILITY + (_MODEL_CHECK_SENTENCE if blinding.checked_by_model else "")
 
 
-def masked_by_kind(blinding: Blinding) -> list[tuple[MaskedKind, list[MaskedText]]]:
+def group_masked_by_kind(blinding: Blinding) -> list[tuple[MaskedKind, list[MaskedText]]]:
     """Return the masked texts grouped by kind, in a fixed order of kinds. Kinds that do not occur are left out."""
     groups = ((kind, [item for item in blinding.masked if item.kind == kind]) for kind in MASKED)
     return [(kind, group) for kind, group in groups if group]
 
 
-def masked_counts(blinding: Blinding) -> str:
+def format_masked_counts(blinding: Blinding) -> str:
     """Return how many occurrences of each kind were masked, and whether names may remain: `3 names; names may
     remain`."""
-    counts = [(kind, sum(item.occurrences for item in group)) for kind, group in masked_by_kind(blinding)]
-    masked_text = ", ".join(count(times, *MASKED[kind]) for kind, times in counts) or "nothing found to mask"
+    counts = [(kind, sum(item.occurrences for item in group)) for kind, group in group_masked_by_kind(blinding)]
+    masked_text = ", ".join(format_count(times, *MASKED[kind]) for kind, times in counts) or "nothing found to mask"
     return f"{masked_text}; names may remain" if blinding.names_may_remain else masked_text
 
 
-def masked_words(masked: MaskedText) -> str:
+def format_masked_text(masked: MaskedText) -> str:
     """Return the masked text in full or, if it is a long section, its beginning and its length."""
     if len(masked.text) <= _MAX_MASKED_CHARS:
         return masked.text
-    return f"{masked.text[:_MAX_MASKED_CHARS].rstrip()}… ({count(len(masked.text), 'character')} in all)"
+    return f"{masked.text[:_MAX_MASKED_CHARS].rstrip()}… ({format_count(len(masked.text), 'character')} in all)"
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 120 else f"{minutes} min {rest} s"
 
 
-def money(usd: float | Absent) -> str:
+def format_money(usd: float | Absent) -> str:
     if isinstance(usd, Absent):
         return f"unknown price: {usd.reason}"
     if usd >= 0.1 or usd == 0:
@@ -300,26 +302,26 @@ def money(usd: float | Absent) -> str:
     return f"${usd:.4f}" if usd >= 0.0001 else "less than $0.0001"
 
 
-def moment(at: dt.datetime) -> str:
+def format_moment(at: dt.datetime) -> str:
     """Return day and minute in UTC; a time without a time zone is taken as UTC."""
     aware = at if at.tzinfo else at.replace(tzinfo=dt.UTC)
     return aware.astimezone(dt.UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def unseen(reviewer: Reviewer) -> str:
+def describe_hidden_evidence(reviewer: Reviewer) -> str:
     """Return how much of the evidence was hidden from a board reviewer: `2 of 10 papers, 4 of 9 web pages`."""
     hidden = [
         (len(mask.hidden_papers), mask.shown_count, FINDS[mask.kind]) for mask in reviewer.masking if mask.hidden_papers
     ]
-    return ", ".join(f"{some} of {count(some + rest, *noun)}" for some, rest, noun in hidden) or "nothing"
+    return ", ".join(f"{some} of {format_count(some + rest, *noun)}" for some, rest, noun in hidden) or "nothing"
 
 
-def familiarity(levels: Familiarity) -> str:
+def format_familiarity(levels: Familiarity) -> str:
     """Return familiarity levels in words: `literature 8, methods 7, …`."""
     return ", ".join(f"{name} {getattr(levels, name)}" for name in type(levels).model_fields)
 
 
-def by_plan_quote(findings: Sequence[NumberedFinding]) -> list[tuple[str, list[str]]]:
+def group_by_plan_quote(findings: Sequence[NumberedFinding]) -> list[tuple[str, list[str]]]:
     """Return each quoted passage of the plan once, with the numbers of the findings that quote it."""
     numbers: dict[str, list[str]] = {}
     for number, finding in findings:
@@ -331,7 +333,7 @@ FROM_MEMORY = "°"
 """Mark after a work that the panel cited from memory rather than from search results."""
 
 
-def named_work(author: str, year: int | None) -> str:
+def format_named_work(author: str, year: int | None) -> str:
     """Return author and year of a work cited from memory, as far as the model stated them: `Hinton 2006°`."""
     return f"{author or 'earlier work'}{f' {year}' if year else ''}{FROM_MEMORY}"
 
@@ -341,7 +343,7 @@ def list_named_works(review: PanelReview, item: PanelFinding | PanelParagraph) -
     closest works below it."""
     below = review.closest_named if item is review.novelty else ()
     works = [
-        named_work(review.works_from_memory[at].author, review.works_from_memory[at].year)
+        format_named_work(review.works_from_memory[at].author, review.works_from_memory[at].year)
         for at in item.works_from_memory
         if at not in below
     ]
@@ -349,7 +351,7 @@ def list_named_works(review: PanelReview, item: PanelFinding | PanelParagraph) -
     return [work for work in works if work not in texts]
 
 
-def named_groups(review: PanelReview) -> list[tuple[str, list[int]]]:
+def group_named_works(review: PanelReview) -> list[tuple[str, list[int]]]:
     """Return the indexes of the works cited from memory, grouped under headings that say whether they were found."""
     check = "check before relying on them"
     groups: dict[str, list[int]] = {

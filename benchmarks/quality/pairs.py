@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from assayer.llm import Llm, ask
 from assayer.models import EvaluationId, Idea, IdeaId
-from assayer.ranking.comparison import PairQuestion, comparison_task
+from assayer.ranking.comparison import PairQuestion, build_comparison_task
 from assayer.ranking.options import RankingOptions
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
@@ -92,11 +92,11 @@ async def _ask_verdict(llm: Llm, options: RankingOptions, run: Run, first: Idea,
         first=first.text[: options.idea_chars],
         second=second.text[: options.idea_chars],
     )
-    answer = await ask(llm, comparison_task(len(question.dimensions)), question, run)
+    answer = await ask(llm, build_comparison_task(len(question.dimensions)), question, run)
     number = next(
         position for position, dimension in enumerate(options.dimensions, start=1) if dimension.name == options.order_by
     )
-    return _SIDES[answer.entry_for(number).better]
+    return _SIDES[answer.get_entry(number).better]
 
 
 def score_outcome(outcome: PairOutcome, pair: Pair) -> float:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assayer.methods.innoeval.options import METHOD
 from assayer.models import Absent, Idea, Report
-from assayer.reports.json_and_csv import as_json
+from assayer.reports.json_and_csv import render_json
 from assayer.run.no_progress import NoProgress
 from benchmarks.quality.outcome_file import Outcome, OutcomeFile, Spending, get_usd, measure_missing
 from cluster.engine import Engine
@@ -24,7 +24,7 @@ async def ask_points(
 
     async def evaluate(idea: Idea, seed: int) -> PointOutcome:
         report = (await engine.evaluate(idea, METHOD, idea.cutoff, NoProgress())).report
-        (reports / f"{idea.source}-{seed}.json").write_text(as_json(report), "utf-8")
+        (reports / f"{idea.source}-{seed}.json").write_text(render_json(report), "utf-8")
         return build_outcome(report, seed)
 
     def build_failure(name: str, seed: int, reason: str) -> PointOutcome:

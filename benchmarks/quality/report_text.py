@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from assayer.models import Absent, Assessment, Citation, Label, PlanReview, Point, Report, Score, Summary
 from assayer.models.board import MetaReview
-from assayer.reports.markdown import as_markdown
+from assayer.reports.markdown import render_report_markdown
 
 
 def extract_judgement(report: Report) -> str:
@@ -45,7 +45,7 @@ def list_judgement_lines(report: Report) -> Iterator[str]:
 def _extract_first_page(report: Report) -> str:
     """Return the text of a panel's first page as people see it, without its scores and without the hint on how to read
     labels, as what the labels stand for is not shown."""
-    before_scores, _, _ = as_markdown(report).partition("\n## Scores")
+    before_scores, _, _ = render_report_markdown(report).partition("\n## Scores")
     page = before_scores.partition("## Verdict")[2]
     lines = [line for line in page.split("\n") if "panel's own judgement" not in line]
     return "\n".join(["## Verdict", *lines[1:]])

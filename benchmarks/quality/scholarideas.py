@@ -9,7 +9,7 @@ from pydantic import Field
 
 from assayer.llm import Llm, ask
 from assayer.models import EvaluationId, Idea
-from assayer.reports.json_and_csv import as_json
+from assayer.reports.json_and_csv import render_json
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
@@ -41,7 +41,7 @@ async def ask_reports(
 
     async def evaluate(idea: Idea, seed: int) -> ReportOutcome:
         report = (await engine.evaluate(idea, method, idea.cutoff, NoProgress())).report
-        (folder / f"{idea.source}.json").write_text(as_json(report), "utf-8")
+        (folder / f"{idea.source}.json").write_text(render_json(report), "utf-8")
         provenance = report.provenance
         spent = Spending(
             calls=report.coverage.llm_requests,

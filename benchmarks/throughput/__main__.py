@@ -25,7 +25,7 @@ from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.review import METHOD as REVIEW
 from assayer.methods.scicompanion.options import METHOD as SCICOMPANION
 from assayer.models import Idea, Report
-from assayer.reports.json_and_csv import as_json
+from assayer.reports.json_and_csv import render_json
 from assayer.run.no_progress import NoProgress
 from benchmarks.measuring import build_parser, format_heading
 from benchmarks.records import DATA
@@ -213,7 +213,7 @@ def _build_outcome(
 def _write_reports(reports: list[Report], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for report in reports:
-        (folder / f"{report.idea.source}.json").write_text(as_json(report), "utf-8")
+        (folder / f"{report.idea.source}.json").write_text(render_json(report), "utf-8")
 
 
 def _print_results(options: argparse.Namespace, single_outcome: Outcome, batch_outcome: Outcome) -> None:

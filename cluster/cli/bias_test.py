@@ -20,8 +20,13 @@ from assayer.bias_test.variants import (
 )
 from assayer.errors import AssayerError, InputError, NoFallback
 from assayer.models import Absent, BiasTestAttribute, BiasTestReport, Idea, Report
-from assayer.reports.bias_test_page import ATTRIBUTE_TITLES, BiasTestPage, as_bias_test_html, as_bias_test_markdown
-from assayer.reports.json_and_csv import as_json
+from assayer.reports.bias_test_page import (
+    ATTRIBUTE_TITLES,
+    BiasTestPage,
+    render_bias_test_html,
+    render_bias_test_markdown,
+)
+from assayer.reports.json_and_csv import render_json
 from assayer_client.resources import DEFAULT_METHOD
 from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import (
@@ -44,9 +49,9 @@ if TYPE_CHECKING:
     from cluster.engine import Engine
 
 _RENDER: dict[PageFormat, Callable[[BiasTestReport], str]] = {
-    PageFormat.html: as_bias_test_html,
-    PageFormat.md: as_bias_test_markdown,
-    PageFormat.json: as_json,
+    PageFormat.html: render_bias_test_html,
+    PageFormat.md: render_bias_test_markdown,
+    PageFormat.json: render_json,
 }
 _NOT_REACHED = "not evaluated, because the bias test was stopped."
 
@@ -248,7 +253,7 @@ def _show(bias_test: BiasTestReport, files: Sequence[Path]) -> None:
         (
             ATTRIBUTE_TITLES[item.attribute],
             item.comparison,
-            page.score_title(item.score),
+            page.format_score_name(item.score),
             page.points(None if isinstance(item.mean, Absent) else item.mean),
             "–" if isinstance(item.interval, Absent) else page.interval(item.interval),
             page.size(item.largest),

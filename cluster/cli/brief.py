@@ -24,7 +24,7 @@ def brief(
 ) -> None:
     """Print each report as a PDF of at most two pages."""
     from assayer.models import Report
-    from assayer.reports.pdf import brief_pdf
+    from assayer.reports.pdf import render_brief_pdf
 
     make_folder(out, "PDFs")
     written: list[Path] = []
@@ -38,7 +38,7 @@ def brief(
                 f"{path} is not an assayer report: {first_error['msg']}.", "Pass the JSON file of a report."
             ) from None
         written.append(out / f"{name}.pdf")
-        write_whole(written[-1], brief_pdf(report, fonts or ()))
+        write_whole(written[-1], render_brief_pdf(report, fonts or ()))
         if not as_json:
             typer.echo(written[-1])
     if as_json:

@@ -122,7 +122,7 @@ def tei(
     as_json: WithJson = False,
 ) -> None:
     """Convert papers parsed by GROBID to paper records, including the works that each passage cites."""
-    from assayer.reports.wording import count
+    from assayer.reports.wording import format_count
     from cluster.corpora.tei_records import tei_files, write_tei_records
 
     tei_records = write_tei_records(tei_files(folder), to)
@@ -136,8 +136,8 @@ def tei(
                 "Pass a folder of TEI files from GROBID.",
             )
         outcome.add(
-            f"Wrote {count(tei_records.written, 'paper')} to {escape(str(to))}, whose texts cite "
-            f"{count(tei_records.works, 'work')} in {count(tei_records.places, 'place')}."
+            f"Wrote {format_count(tei_records.written, 'paper')} to {escape(str(to))}, whose texts cite "
+            f"{format_count(tei_records.works, 'work')} in {format_count(tei_records.places, 'place')}."
         )
 
 
@@ -153,18 +153,18 @@ def _run(ingesting: _Ingesting, as_json: bool) -> "IngestSummary":
 
 
 def _describe_summary(summary: "IngestSummary") -> Iterator[str]:
-    from assayer.reports.wording import count
+    from assayer.reports.wording import format_count
 
-    input_text = f"{count(summary.taken, 'file')} with {count(summary.rows, 'usable line')}"
+    input_text = f"{format_count(summary.taken, 'file')} with {format_count(summary.rows, 'usable line')}"
     yield f"Read {input_text}; already ingested: {summary.there:,}."
     if not summary.parts:
         yield "Nothing has changed."
     else:
-        yield f"Joined {count(summary.parts, 'partition')} with {count(summary.records, 'paper')}."
+        yield f"Joined {format_count(summary.parts, 'partition')} with {format_count(summary.records, 'paper')}."
     if summary.upserts or summary.deletions:
         yield (
-            f"Ready for the corpus: {count(summary.upserts, 'new or changed paper')} in upserts/, "
-            f"{count(summary.deletions, 'deleted paper')} in deletions.txt."
+            f"Ready for the corpus: {format_count(summary.upserts, 'new or changed paper')} in upserts/, "
+            f"{format_count(summary.deletions, 'deleted paper')} in deletions.txt."
         )
     for reason in summary.rejected:
         yield f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}"

@@ -20,7 +20,7 @@ from assayer.models import (
 )
 from assayer.reports.plan_wording import ITEMS
 from assayer.reports.release import was_made_without_model
-from assayer.reports.wording import MINIMA, incomplete, measured
+from assayer.reports.wording import MINIMA, describe_incomplete, format_measured
 from cluster.cli.terminal import print_markup, show_table
 
 _HEADINGS = (
@@ -102,7 +102,7 @@ def show_summary(report: Report) -> None:
     """Print a report's summary and notices and, if it is incomplete, the requirements that it does not meet."""
     print_markup(f"\n[bold]{escape(report.idea.title)}[/]")
     if report.release is not None and report.evidence is None:
-        _show_release(report.release, incomplete(report).title)
+        _show_release(report.release, describe_incomplete(report).title)
     for notice in report.notices:
         print_markup(f"[yellow]![/] {escape(notice.text)}")
     if isinstance(report.verdict, Verdict):
@@ -147,8 +147,8 @@ def _show_plan_review(review: PlanReview) -> None:
 def _show_release(release: ReportRelease, meaning: str) -> None:
     for item in release.failed:
         print_markup(
-            f"[red]Incomplete, {meaning}:[/] {MINIMA[item.name]} {measured(item.measured)}, minimum "
-            f"{measured(item.minimum)}. {escape(item.basis)}"
+            f"[red]Incomplete, {meaning}:[/] {MINIMA[item.name]} {format_measured(item.measured)}, minimum "
+            f"{format_measured(item.minimum)}. {escape(item.basis)}"
         )
 
 

@@ -35,7 +35,7 @@ def export(
     as_json: WithJson = False,
 ) -> None:
     """Write reports as a Hugging Face data set or as draft OpenReview reviews."""
-    from assayer.reports.openreview_drafts import draft_review, form_fields
+    from assayer.reports.openreview_drafts import draft_review, list_form_fields
     from cluster.ranking_inputs import read_reports
     from cluster.report_dataset import write_dataset
 
@@ -51,7 +51,7 @@ def export(
     if format == "huggingface":
         files = write_dataset(out, loaded_reports)
     else:
-        fields = form_fields(_read_json(form)) if form is not None else None
+        fields = list_form_fields(_read_json(form)) if form is not None else None
         drafts = [draft_review(report, *([fields] if fields else [])) for report in loaded_reports]
         for draft in drafts:
             if draft.note is None:

@@ -93,14 +93,15 @@ def check(plan: Plan, as_json: WithJson = False) -> None:
 
 
 def _add_policy(outcome: Outcome, training_plan: "PolicyTraining") -> None:
-    from assayer.reports.wording import count
+    from assayer.reports.wording import format_count
     from workers.policy_training.training_rows import read_training_rows
 
     rows, grpo = len(read_training_rows(training_plan.data)), training_plan.grpo
     rewards = grpo.steps * grpo.completions
     outcome.add(
-        f"{escape(training_plan.policy.model)}: {count(grpo.steps, 'step')} of {count(grpo.questions, 'question')} "
-        f"with {count(grpo.generations, 'idea')} each, from {count(rows, 'question')}; {rewards:,} rewards in total.",
+        f"{escape(training_plan.policy.model)}: {format_count(grpo.steps, 'step')} of "
+        f"{format_count(grpo.questions, 'question')} with {format_count(grpo.generations, 'idea')} each, from "
+        f"{format_count(rows, 'question')}; {rewards:,} rewards in total.",
         questions=rows,
         rewards=rewards,
     )
@@ -108,7 +109,7 @@ def _add_policy(outcome: Outcome, training_plan: "PolicyTraining") -> None:
 
 def _add_companion(outcome: Outcome, training_plan: "CompanionTraining") -> None:
     """Add a summary of the training plan. Raises InputError if the folder contains no corpus."""
-    from assayer.reports.wording import count
+    from assayer.reports.wording import format_count
     from index.corpus_parts import describe_corpus
     from workers.policy_training.companion_training import calls_of, read_companion_ideas
 
@@ -116,8 +117,9 @@ def _add_companion(outcome: Outcome, training_plan: "CompanionTraining") -> None
     papers, calls = describe_corpus(training_plan.corpus).papers, calls_of(training_plan, ideas)
     answers = grpo.steps * grpo.completions * calls
     outcome.add(
-        f"{escape(training_plan.policy.model)}: {count(grpo.steps, 'step')} of {count(grpo.questions, 'idea')} with "
-        f"{count(grpo.generations, 'rollout')} each, from {count(len(ideas), 'idea')} over {count(papers, 'paper')}; "
+        f"{escape(training_plan.policy.model)}: {format_count(grpo.steps, 'step')} of "
+        f"{format_count(grpo.questions, 'idea')} with {format_count(grpo.generations, 'rollout')} each, from "
+        f"{format_count(len(ideas), 'idea')} over {format_count(papers, 'paper')}; "
         f"at most {answers:,} answers of the policy in total.",
         ideas=len(ideas),
         papers=papers,

@@ -10,11 +10,11 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.models import Idea, IdeaId, is_judged_blind
-from assayer.ranking.comparison import comparisons_to_jsonl
+from assayer.ranking.comparison import format_comparisons
 from assayer.ranking.report_evidence import require_blind_evidence
-from assayer.reports.json_and_csv import as_csv, as_json
-from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
-from assayer.reports.wording import count
+from assayer.reports.json_and_csv import render_csv, render_json
+from assayer.reports.ranking_page import RankingPage, render_ranking_html, render_ranking_markdown
+from assayer.reports.wording import format_count
 from assayer_client.comparisons import Comparison
 from assayer_client.rankings import Ranking
 from cluster.cli.idea_inputs import read_idea_inputs
@@ -49,10 +49,10 @@ class RankingFormat(StrEnum):
 
 
 _RENDER: "dict[RankingFormat, Callable[[CompletedRanking], str]]" = {
-    RankingFormat.html: lambda ranked: as_ranking_html(ranked.ranking, ranked.comparisons),
-    RankingFormat.md: lambda ranked: as_ranking_markdown(ranked.ranking, ranked.comparisons),
-    RankingFormat.csv: lambda ranked: as_csv(ranked.ranking),
-    RankingFormat.json: lambda ranked: as_json(ranked.ranking),
+    RankingFormat.html: lambda ranked: render_ranking_html(ranked.ranking, ranked.comparisons),
+    RankingFormat.md: lambda ranked: render_ranking_markdown(ranked.ranking, ranked.comparisons),
+    RankingFormat.csv: lambda ranked: render_csv(ranked.ranking),
+    RankingFormat.json: lambda ranked: render_json(ranked.ranking),
 }
 _COMPARISONS = "comparisons.jsonl"
 _SHOWN = 20
@@ -267,7 +267,7 @@ def write_ranking(
     are written too, with the names of their ideas. Raises InputError if a file cannot be written."""
     pages = write_formats(out / "ranking", ranked, _RENDER, formats)
     names = {**(names or {}), **{idea.id: idea.reference for idea in ranked.ranking.ideas if idea.reference}}
-    comparisons = comparisons_to_jsonl([*ranked.comparisons, *kept], names)
+    comparisons = format_comparisons([*ranked.comparisons, *kept], names)
     return [*pages, *write_files({out / _COMPARISONS: comparisons})]
 
 
@@ -294,8 +294,9 @@ def _show(ranking: Ranking, files: Sequence[Path]) -> None:
         print_markup("; ".join(f"{group.title}: {len(group.ideas):,}" for group in page.groups) + ".")
     judge = ranking.judge
     print_markup(
-        f"{judge.comparisons:,} comparisons, {judge.failed:,} without a usable answer, {count(judge.ties, 'tie')}; "
-        f"{judge.contradictions} of {judge.pairs_in_both_orders} pairs judged differently in the other order; "
+        f"{judge.comparisons:,} comparisons, {judge.failed:,} without a usable answer, "
+        f"{format_count(judge.ties, 'tie')}; {judge.contradictions} of {judge.pairs_in_both_orders} pairs judged "
+        "differently in the other order; "
         f"{judge.cycles} of {judge.triangles} triples are circular (25% by chance)."
     )
     print_markup(escape(f"Written: {', '.join(map(str, files))}"))

@@ -40,11 +40,11 @@ def _fields(idea: Idea) -> dict[str, object]:
 
 def _show(idea: Idea, *, text: bool) -> None:
     from assayer.models import suspicious_kinds
-    from assayer.reports.reading_wording import reading_facts
+    from assayer.reports.reading_wording import list_reading_facts
     from assayer.reports.wording import FLAGS
 
     print_markup(f"[bold]{escape(idea.source)}[/]")
-    for name, value in reading_facts(idea.reading, idea.flags) if idea.reading else ():
+    for name, value in list_reading_facts(idea.reading, idea.flags) if idea.reading else ():
         print_markup(f"  {escape(name)}: {escape(value)}")
     shown = suspicious_kinds(idea.flags)
     for flag in (flag for flag in idea.flags if flag.kind in shown):

@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from assayer.cutoff import check_cutoff
 from assayer.models import Idea
-from assayer.reports.bibliographies import as_bibtex, as_ris, convert_to_listed_work
+from assayer.reports.bibliographies import convert_to_listed_work, render_bibtex, render_ris
 from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import IdeaPaths, WithJson, WithProfile, day
 from cluster.cli.terminal import print_error, print_json, print_markup
@@ -88,7 +88,7 @@ def _print_bibliography(missed_by_idea: "Sequence[MissedReferences]", bibliograp
     works = [
         convert_to_listed_work(paper, paper.retraction.kind if paper.retraction else "") for paper in papers.values()
     ]
-    sys.stdout.write(as_bibtex(works) if bibliography == "bibtex" else as_ris(works))
+    sys.stdout.write(render_bibtex(works) if bibliography == "bibtex" else render_ris(works))
 
 
 def _show(missed: "MissedReferences") -> None:

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.models import Absent
-from assayer.reports.escaping import shortened
+from assayer.reports.escaping import shorten
 from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile
 from cluster.cli.output import make_folder, make_names_distinct, make_safe_name, prepare_file, write_files
 from cluster.cli.standard_input import from_standard_input
@@ -138,14 +138,14 @@ async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: 
 def _write_pages(folder: Path, rewarded: _Rewarded) -> dict[int, Path]:
     """Write a page for each reward, named after the item's id or, if the id is unusable, its number. Return the paths,
     keyed by item position."""
-    from assayer.reports.debate_page import as_debate_html
+    from assayer.reports.debate_page import render_debate_html
 
     names = make_names_distinct(make_safe_name(item.id) or str(number) for number, item in enumerate(rewarded.items, 1))
     pages = {}
     for outcome in rewarded.outcomes:
         if outcome.reward is not None:
             pages[outcome.item] = folder / f"{names[outcome.item]}.html"
-            write_files({pages[outcome.item]: as_debate_html(rewarded.items[outcome.item].item, outcome.reward)})
+            write_files({pages[outcome.item]: render_debate_html(rewarded.items[outcome.item].item, outcome.reward)})
     return pages
 
 
@@ -181,4 +181,4 @@ def _reason(outcome: "RewardOutcome") -> str:
     text = outcome.problem.detail if outcome.reward is None and outcome.problem else ""
     text = outcome.reward.reason if outcome.reward is not None else text
     words = " ".join(text.split())
-    return shortened(words, _REASON)
+    return shorten(words, _REASON)

@@ -57,14 +57,14 @@ def score(
 async def _score(
     paths: list[Path], question_option: str | None, out: Path, blind: bool | None, settings: Settings
 ) -> _Scored:
-    from assayer.curation.dimensions import score_dimensions
+    from assayer.curation.dimensions import load_score_dimensions
     from assayer.curation.records import parse_question
     from assayer.ranking.judged_texts import mask_idea
     from cluster.language_model import require_llm
     from workers.documents.idea_reader import are_given_together
 
     require_llm(settings, "Scoring ideas")
-    score_dimensions(settings.curation.score_dimensions)
+    load_score_dimensions(settings.curation.score_dimensions)
     question = None if question_option is None else parse_question(question_option, "The question").text
     read = await read_idea_inputs(paths, settings)
     ideas, rejected = read

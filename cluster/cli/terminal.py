@@ -14,7 +14,7 @@ from rich.segment import Segment
 from rich.status import Status
 from rich.table import Table
 
-from assayer.reports.escaping import printable
+from assayer.reports.escaping import remove_unprintable
 
 if TYPE_CHECKING:
     from assayer.ports import ProgressEvent
@@ -32,7 +32,7 @@ class SafeConsole(Console):
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=printable(segment.text))
+            yield segment if segment.control else segment._replace(text=remove_unprintable(segment.text))
 
 
 def readable_size(count: float) -> str:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from assayer.models import Idea, Report
-from assayer.reports.bibliographies import as_bibtex, as_ris, correct_entries
-from assayer.reports.graphml import as_graphml
-from assayer.reports.html import as_html
-from assayer.reports.json_and_csv import as_json
-from assayer.reports.markdown import as_markdown
+from assayer.reports.bibliographies import correct_entries, render_bibtex, render_ris
+from assayer.reports.graphml import render_graphml
+from assayer.reports.html import render_html
+from assayer.reports.json_and_csv import render_json
+from assayer.reports.markdown import render_report_markdown
 from cluster.cli.evaluation_summary import ReportRecord, SummaryRow, report_record
 from cluster.cli.output import ReportFormat, write_files, write_formats
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from cluster.run_request import RunRequest
 
 _RENDER: dict[ReportFormat, Callable[[Report], str]] = {
-    ReportFormat.html: as_html,
-    ReportFormat.md: as_markdown,
-    ReportFormat.json: as_json,
-    ReportFormat.bibtex: lambda report: as_bibtex(correct_entries(report)),
-    ReportFormat.ris: lambda report: as_ris(correct_entries(report)),
+    ReportFormat.html: render_html,
+    ReportFormat.md: render_report_markdown,
+    ReportFormat.json: render_json,
+    ReportFormat.bibtex: lambda report: render_bibtex(correct_entries(report)),
+    ReportFormat.ris: lambda report: render_ris(correct_entries(report)),
 }
 
 _PAGES = (ReportFormat.html, ReportFormat.md, ReportFormat.json)
@@ -44,7 +44,7 @@ def write_report(stem: Path, report: Report, formats: Sequence[ReportFormat] | N
     their common path without suffixes. Raises InputError if a file cannot be written."""
     files = write_formats(stem, report, _RENDER, formats or _PAGES)
     if report.graph is not None:
-        files += write_files({stem.with_name(f"{stem.name}.graphml"): as_graphml(report, report.graph)})
+        files += write_files({stem.with_name(f"{stem.name}.graphml"): render_graphml(report, report.graph)})
     return files
 
 

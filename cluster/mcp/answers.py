@@ -257,4 +257,4 @@ def job_fields(job: JobResource, status: str, result_hint: str) -> dict[str, Any
 
 
 def shorten_text(text: str) -> str:
-    return escaping.shortened(text, _MAX_CHARS)
+    return escaping.shorten(text, _MAX_CHARS)

@@ -1,7 +1,7 @@
 """The response 410 (Gone), used instead of 404 for deleted resources. It states when and why the resource was deleted,
 and where the proof is."""
 
-from assayer.reports.wording import moment
+from assayer.reports.wording import format_moment
 from orchestrator.access.api_keys import Caller
 from orchestrator.problems import HttpProblem, NotFoundProblem
 from orchestrator.store.tombstones import Tombstone
@@ -12,7 +12,7 @@ def build_gone_problem(problem: NotFoundProblem, tombstone: Tombstone, caller: C
     """Return a 410 problem. It links to the proof of erasure if there is one and the caller may read it."""
     proof = tombstone.proof if has_scope(caller, "manage") and caller.role != "reviewer" else None
     kind = {"rewards": "set of rewards", "score": "set of scores"}.get(tombstone.kind, tombstone.kind)
-    subject, deleted_at = f"The {kind} {problem.id!r}", moment(tombstone.deleted_at)
+    subject, deleted_at = f"The {kind} {problem.id!r}", format_moment(tombstone.deleted_at)
     if tombstone.why == "erased":
         detail = f"{subject} was erased on {deleted_at}."
     else:

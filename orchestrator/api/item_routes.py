@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from assayer.reports.wording import count
+from assayer.reports.wording import format_count
 from assayer_client.item_jobs import AcceptedItems, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.resources import JobResource, LivePriority
 from orchestrator.api.event_streams import wait_for_outcomes
@@ -63,7 +63,9 @@ class ItemRoutes(Generic[R, OutcomeT]):
     ) -> Response:
         """Accept a job with these items. If the caller prefers to wait, return the ended job."""
         job = submission.new_id(_ID_PREFIXES[self.kind])
-        new_job = NewJob(id=job, request=request, subject=count(len(request.items), self.item_noun), priority=priority)
+        new_job = NewJob(
+            id=job, request=request, subject=format_count(len(request.items), self.item_noun), priority=priority
+        )
         links = self._build_links(job)
         receipt = receipt_model(id=job, item_count=len(request.items), links=links, **extra_fields)
         return await submission.respond(new_job, links.job, receipt, self.show)

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from assayer.models import Absent, FlagKind, Frozen, RepeatedIdea, Report, ScoreCertainty
 from assayer.models.sender_references import get_own_reference
-from assayer.reports.escaping import cell
+from assayer.reports.escaping import escape_cell
 from assayer_client.batches import RowError
 from assayer_client.decisions import DecisionOutcome
 from assayer_client.rankings import Band
@@ -238,7 +238,7 @@ def format_csv(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
     for row in (names, *rows):
-        table.writerow(cell(value) if isinstance(value, str) else value for value in row)
+        table.writerow(escape_cell(value) if isinstance(value, str) else value for value in row)
     return "\ufeff" + text.getvalue()
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 from assayer.errors import InputError
 from assayer.ideas.own_columns import ApplicantRecord
 from assayer.models import Frozen, Idea
-from assayer.reports.escaping import one_line, shortened
+from assayer.reports.escaping import join_lines, shorten
 from assayer.text.bounded_lines import TooManyLines
 from assayer_client.batches import RowError
 
@@ -46,7 +46,7 @@ def build_row_error(number: int, source: str, error: InputError, field: str = ""
 
 def format_file_name(name: str) -> str:
     """Return the file name of an upload without folders, as a single line of limited length."""
-    return shortened(one_line(name.replace("\\", "/").rsplit("/", 1)[-1]), _MAX_NAME_CHARS)
+    return shorten(join_lines(name.replace("\\", "/").rsplit("/", 1)[-1]), _MAX_NAME_CHARS)
 
 
 class ReadingAbandoned(Exception):

@@ -7,7 +7,7 @@ from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.utils import get_column_letter
 
-from assayer.reports.escaping import one_line
+from assayer.reports.escaping import join_lines
 from assayer.reports.wording import BANDS, FLAGS, MINIMA
 from orchestrator.batches.results import FlatResult, collect_keys
 from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS
@@ -82,7 +82,7 @@ def render_sheet(title: str, names: Sequence[str], rows: Sequence[Sequence[objec
     def build_cell(value: object) -> object:
         if not isinstance(value, str):
             return value
-        cell = WriteOnlyCell(sheet, value=one_line(value)[:_MAX_CELL_CHARS])
+        cell = WriteOnlyCell(sheet, value=join_lines(value)[:_MAX_CELL_CHARS])
         cell.data_type = "s"  # text, even if it begins like a formula
         return cell
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from assayer.citing.labels import find_point_labels, split_at_labels
 from assayer.models import Assessment, Citation, ClaimSupport, Label, Part, Point, Reference, Report, Score, Summary
 from assayer.reports import citation_wording, reference_wording
-from assayer.reports.escaping import web_url
-from assayer.reports.wording import KINDS, count, points_by_kind
+from assayer.reports.escaping import get_safe_url
+from assayer.reports.wording import KINDS, format_count, group_points_by_kind
 from orchestrator.jobs.report_figures import CERTAINTIES
 
 _SUMMARY_FIELDS = (("strength", "strengths"), ("weakness", "weaknesses"), ("suggestion", "suggestions"))
@@ -96,7 +96,7 @@ class _ClaimNumbering:
             unnamed_labels=tuple(
                 cited_label for cited_label in labels if cited_label not in {label for _, label in words}
             ),
-            warning=citation_wording.warning(point) or citation_wording.missing_numbers(point),
+            warning=citation_wording.describe_warning(point) or citation_wording.describe_missing_numbers(point),
         )
         self.claims.append(claim)
         return claim
@@ -137,7 +137,7 @@ def _describe_certainty(part: Part) -> str:
         f"{counts[certainty]} with {certainty} certainty" for certainty in reversed(CERTAINTIES) if counts[certainty]
     ]
     unstated = [f"{counts[None]} without stated certainty"] if counts[None] else []
-    return f"Of {count(counts.total(), 'score')} in this part: {', '.join(phrases + unstated)}."
+    return f"Of {format_count(counts.total(), 'score')} in this part: {', '.join(phrases + unstated)}."
 
 
 def _number_summary(numbering: _ClaimNumbering, summary: Summary) -> Iterable[ClaimGroup]:
@@ -150,7 +150,7 @@ def _number_summary(numbering: _ClaimNumbering, summary: Summary) -> Iterable[Cl
 def _number_assessment(numbering: _ClaimNumbering, pointer: str, assessment: Assessment) -> ClaimGroup:
     """Return an assessment's points, grouped by kind in the usual order."""
     located = [(f"{pointer}/points/{index}", point) for index, point in enumerate(assessment.points)]
-    order = [kind for kind, _ in points_by_kind(assessment.points)]
+    order = [kind for kind, _ in group_points_by_kind(assessment.points)]
     return numbering.number_points(
         assessment.name, sorted(located, key=lambda located_point: order.index(located_point[1].kind))
     )
@@ -165,13 +165,13 @@ def _list_quotes(citation: Citation) -> Iterable[QuoteView]:
         label=citation.label,
         words=citation.quote or "",
         is_verified=citation.quote_state == "verified",
-        state=citation_wording.quote_state(citation),
+        state=citation_wording.describe_quote_state(citation),
         support="" if citation.further else support,
     )
     yield first
     for further_quote in citation.further:
         is_last = further_quote is citation.further[-1]
-        state = citation_wording.further_state(further_quote)
+        state = citation_wording.describe_further_quote_state(further_quote)
         words = f"with the quotes above, {support}" if support and is_last else ""
         yield first._replace(words=further_quote.quote, state=state, support=words)
 
@@ -179,9 +179,9 @@ def _list_quotes(citation: Citation) -> Iterable[QuoteView]:
 def _build_source_view(reference: Reference, claims: Iterable[NumberedClaim]) -> SourceView:
     return SourceView(
         reference=reference,
-        authors=reference_wording.authors(reference),
-        year=reference_wording.year(reference),
-        link=web_url(reference.url),
-        retraction=reference_wording.retraction(reference.retraction) if reference.retraction else "",
+        authors=reference_wording.format_authors(reference),
+        year=reference_wording.format_year(reference),
+        link=get_safe_url(reference.url),
+        retraction=reference_wording.describe_retraction(reference.retraction) if reference.retraction else "",
         claims=tuple(claim for claim in claims if reference.label in claim.labels),
     )

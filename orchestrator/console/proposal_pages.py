@@ -12,7 +12,7 @@ from starlette.responses import Response
 from assayer.ideas.own_columns import amount_in
 from assayer.models import Report
 from assayer.reports.contestation import build_contestation
-from assayer.reports.contestation_page import contestation_page
+from assayer.reports.contestation_page import build_contestation_page
 from assayer_client.decisions import ApplicantBody
 from assayer_client.reviewing import RemarkText
 from orchestrator.console.evidence_view import build_evidence_view
@@ -103,7 +103,9 @@ async def add_remark(id: PathId, context: Commenter, text: Annotated[RemarkText,
 @router.get("/proposals/{id}/contestation")
 async def show_contestation(id: PathId, context: CallReader) -> Response:
     job = await context.find_evaluation(id)
-    page = contestation_page(build_contestation(await find_report(context.services.jobs, context.tenant, id), job.id))
+    page = build_contestation_page(
+        build_contestation(await find_report(context.services.jobs, context.tenant, id), job.id)
+    )
     return context.render_page("contestation.html", job=job, page=page)
 
 

@@ -14,7 +14,7 @@ from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markupsafe import Markup, escape
 
-from assayer.reports.escaping import printable
+from assayer.reports.escaping import remove_unprintable
 
 MAX_RENDERED_CHARS, MAX_RENDERED_LINES = 100_000, 5_000
 """Maximum numbers of characters and lines for formatting. Longer text is shown unformatted, because parsing it as
@@ -42,7 +42,7 @@ _LITERAL_TEXT = re.compile(r"\$\$[^$]+\$\$|\$[^$\n]+\$|(?<=\w)\*+(?=\w)")
 
 def render_proposal(text: str) -> Markup:
     """Render a proposal's text as HTML, for an element with the class `told`."""
-    printable_text = printable(text)
+    printable_text = remove_unprintable(text)
     if len(printable_text) > MAX_RENDERED_CHARS or printable_text.count("\n") > MAX_RENDERED_LINES:
         return Markup('<div class="words">{}</div>').format(escape(printable_text))
     return Markup(_build_parser().render(printable_text))  # noqa: S704 - escaped text, and the tags of Markdown without attributes

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from assayer.models import Absent, Frozen
 from assayer.ranking.options import RankingOptions
-from assayer.reports.wording import erased_ranks
+from assayer.reports.wording import describe_erased_ranks
 from assayer_client.resources import ResourceName
 from orchestrator.console.page_context import CallManager, CallReader, PageContext
 from orchestrator.console.shortlist import build_shortlist
@@ -124,7 +124,7 @@ async def show_ranking(
         job=job,
         summary=summary,
         shortlist=shown_shortlist,
-        erased=erased_ranks(summary.erased, "proposal") if summary else "",
+        erased=describe_erased_ranks(summary.erased, "proposal") if summary else "",
         unranked=unranked,
         unranked_count=unranked_count,
         progress=await _read_progress(context, job),

@@ -12,8 +12,8 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from assayer.models import Absent
-from assayer.reports.escaping import printable
-from assayer.reports.wording import BANDS, FLAGS, METHODS, NOTICES, money
+from assayer.reports.escaping import remove_unprintable
+from assayer.reports.wording import BANDS, FLAGS, METHODS, NOTICES, format_money
 from assayer.version import __version__
 from assayer_client import resources as wire
 from orchestrator.access.api_keys import Caller
@@ -77,7 +77,7 @@ def _build_environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("orchestrator.console", "templates"),
         autoescape=True,
-        finalize=lambda value: printable(value) if type(value) is str else value,
+        finalize=lambda value: remove_unprintable(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -130,7 +130,7 @@ def _list_parameters(values: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _format_dollars(usd: float | None) -> str:
-    return "unknown" if usd is None else money(usd)
+    return "unknown" if usd is None else format_money(usd)
 
 
 def _format_anchors(anchors: dict[str, str]) -> str:

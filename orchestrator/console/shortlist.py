@@ -83,7 +83,7 @@ def build_shortlist(standings: CallStandings, summary: RankingSummary, size: int
 
 
 def _build_band(standings: CallStandings, moved_cut: MovedCut, band: Band, title: str) -> ShortlistBand:
-    positions = moved_cut.indexes_in_band(band)
+    positions = moved_cut.list_indexes_in_band(band)
     first_hidden = positions[_MAX_ROWS_PER_BAND] if len(positions) > _MAX_ROWS_PER_BAND else 0
     rows = tuple(_build_row(standings, moved_cut, position) for position in positions[:_MAX_ROWS_PER_BAND])
     return ShortlistBand(band, title, len(positions), rows, first_hidden // PAGE + 1)

@@ -1,7 +1,7 @@
 """Figures of a report for tables of reports, which show them and sort by them."""
 
 from assayer.models import Absent, FitLevel, Frozen, Part, Report, ScoreCertainty
-from assayer.reports.scores import score_of, share
+from assayer.reports.scores import compute_share, compute_total_score
 from assayer.text.frequent_words import find_frequent_words
 
 _POOR_COVERAGE_REASON = "The corpus does not cover its field."
@@ -39,7 +39,7 @@ class ReportFigures(Frozen):
 
 
 def compute_figures(report: Report) -> ReportFigures:
-    score = score_of(report)
+    score = compute_total_score(report)
     fit = report.coverage.corpus_fit
     parts = tuple(map(_compute_part_figure, report.parts))
     certainty_indexes = [CERTAINTIES.index(part.certainty) for part in parts if part.certainty is not None]
@@ -75,7 +75,7 @@ def _compute_part_figure(part: Part) -> PartFigure:
     return PartFigure(
         name=part.name,
         title=part.title,
-        share=share(score),
+        share=compute_share(score),
         value=None if isinstance(score, Absent) else score.value,
         scale_max=None if isinstance(score, Absent) else score.scale_max,
         certainty=None if isinstance(score, Absent) else score.certainty,

@@ -7,8 +7,8 @@ from email.policy import SMTP
 from email.utils import format_datetime
 from typing import assert_never
 
-from assayer.reports.escaping import one_line, shortened
-from assayer.reports.wording import money
+from assayer.reports.escaping import join_lines, shorten
+from assayer.reports.wording import format_money
 from orchestrator.access.sessions import SIGN_IN_LINK_DAYS
 from orchestrator.jobs.outcome_wording import describe_poor_coverage
 from orchestrator.mail.models import (
@@ -103,9 +103,9 @@ def _describe_finished_call(content: CallFinished, url: str) -> tuple[str, str]:
     listed_outcomes = ("evaluated in full", "evaluated in part", "without a score", "failed", "rejected")
     lines = [f"{count:>8,} {state}" for state, count in counts.items() if count or state.startswith(listed_outcomes)]
     if content.cost_usd is not None:
-        cost = f"Cost: {money(content.cost_usd)}."
+        cost = f"Cost: {format_money(content.cost_usd)}."
     elif content.known_cost_usd:
-        cost = f"Cost: unknown; the known part is {money(content.known_cost_usd)}."
+        cost = f"Cost: unknown; the known part is {format_money(content.known_cost_usd)}."
     else:
         cost = "Cost: unknown."
     rows = "1 row" if content.rows == 1 else f"{content.rows:,} rows"
@@ -160,4 +160,4 @@ def _describe_assigned_reviews(content: ReviewsAssigned, url: str) -> tuple[str,
 def _shorten_line(text: str) -> str:
     """Return the text as a single line of limited length for a header, without control characters and marks of text
     direction."""
-    return shortened(one_line(text), _MAX_NAME_CHARS)
+    return shorten(join_lines(text), _MAX_NAME_CHARS)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from assayer.reports.brief import BriefLine
 from assayer.reports.dossier import Dossier, DossierRow
-from assayer.reports.escaping import one_line
-from assayer.reports.wording import FLAGS, count, moment, money
+from assayer.reports.escaping import join_lines
+from assayer.reports.wording import FLAGS, format_count, format_moment, format_money
 from assayer_client.decisions import BudgetUse, Decision, DecisionOutcome
 from assayer_client.resources import Absent
 from assayer_client.reviewing import Panel, PanelRow
@@ -38,14 +38,14 @@ def build_dossier(
     warnings = [
         BriefLine(name=name, text=text)
         for number, name, text in (
-            (unfinished, "Not finished", f"{count(unfinished, 'proposal')} still queued or running."),
-            (flagged, "Check first", f"{count(flagged, 'proposal')} with suspicious text."),
+            (unfinished, "Not finished", f"{format_count(unfinished, 'proposal')} still queued or running."),
+            (flagged, "Check first", f"{format_count(flagged, 'proposal')} with suspicious text."),
         )
         if number
     ]
     return Dossier(
-        title=one_line(call.name)[:_MAX_TEXT_CHARS] or str(call.id),
-        subtitle=f"created {moment(now)}",
+        title=join_lines(call.name)[:_MAX_TEXT_CHARS] or str(call.id),
+        subtitle=f"created {format_moment(now)}",
         counts=tuple(_list_counts(call, rows)),
         warnings=tuple(warnings),
         order=_describe_order(ranking, has_panel_rows=bool(panel_rows), has_decisions=bool(decisions_by_evaluation)),
@@ -56,7 +56,9 @@ def build_dossier(
             for row in sorted(rows, key=lambda row: _get_sort_key(row, panel_rows, decisions_by_evaluation))
         ),
         refused=tuple(
-            BriefLine(name=one_line(rejected_row.source)[:120], text=one_line(rejected_row.detail)[:_MAX_TEXT_CHARS])
+            BriefLine(
+                name=join_lines(rejected_row.source)[:120], text=join_lines(rejected_row.detail)[:_MAX_TEXT_CHARS]
+            )
             for rejected_row in call.rejected
         ),
         people=(
@@ -104,16 +106,16 @@ def _describe_order(ranking: str, *, has_panel_rows: bool, has_decisions: bool) 
 
 
 def _list_counts(call: BatchStatus, rows: Sequence[TableRow]) -> Iterable[BriefLine]:
-    yield BriefLine(name="Submitted", text=f"{moment(call.created_at)}, {count(call.rows, 'row')}")
+    yield BriefLine(name="Submitted", text=f"{format_moment(call.created_at)}, {format_count(call.rows, 'row')}")
     for outcome, words in OUTCOMES_IN_WORDS.items():
         if number := sum(row.outcome == outcome for row in rows):
-            yield BriefLine(name=words.capitalize(), text=count(number))
+            yield BriefLine(name=words.capitalize(), text=format_count(number))
     if call.rejected:
-        yield BriefLine(name="Refused", text=count(len(call.rejected)))
+        yield BriefLine(name="Refused", text=format_count(len(call.rejected)))
     if call.erased:
-        yield BriefLine(name="Erased", text=count(call.erased))
+        yield BriefLine(name="Erased", text=format_count(call.erased))
     unknown = "unknown for some proposals; known:  "
-    cost_text = money(call.known_cost_usd) if call.cost_usd is None else money(call.cost_usd)
+    cost_text = format_money(call.known_cost_usd) if call.cost_usd is None else format_money(call.cost_usd)
     yield BriefLine(name="Cost", text=f"{unknown}{cost_text}" if call.cost_usd is None else cost_text)
 
 
@@ -125,14 +127,14 @@ def _build_row(
     if score is not None:
         score_text = f"{100 * score:.0f}"
     elif figures is not None:
-        score_text = f"no score: {one_line(figures.reason)[:_MAX_TEXT_CHARS]}"
+        score_text = f"no score: {join_lines(figures.reason)[:_MAX_TEXT_CHARS]}"
     else:
         score_text = row.problem.title if row.problem else OUTCOMES_IN_WORDS[row.outcome]
     panel = panel_rows.get(row.id)
     return DossierRow(
         place=f"{row.rank.rank} ({row.rank.low:.0f}–{row.rank.high:.0f})" if row.rank else f"row {row.row}",
-        title=one_line(row.title)[:_MAX_TEXT_CHARS],
-        source=one_line(row.source)[:120],
+        title=join_lines(row.title)[:_MAX_TEXT_CHARS],
+        source=join_lines(row.source)[:120],
         share=score,
         score=score_text,
         certainty=(figures.certainty if figures else None) or "–",
@@ -147,7 +149,7 @@ def _describe_decision(decision: Decision | None, currency: str) -> str:
     if decision is None:
         return ""
     amount = "" if decision.amount is None else f" {decision.amount:,.0f} {currency}".rstrip()
-    reason = f": {one_line(decision.reason)[:_MAX_TEXT_CHARS]}" if decision.reason else ""
+    reason = f": {join_lines(decision.reason)[:_MAX_TEXT_CHARS]}" if decision.reason else ""
     return f"{decision.outcome}{amount}{reason}"
 
 
@@ -158,19 +160,22 @@ def _list_budget_lines(budget_use: BudgetUse) -> Iterable[BriefLine]:
     )
     yield BriefLine(
         name="Funded",
-        text=f"{count(budget_use.funded)}, {budget_use.awarded:,.0f} {budget_use.currency}{budget_text}{excess_text}",
+        text=f"{format_count(budget_use.funded)}, {budget_use.awarded:,.0f} {budget_use.currency}{budget_text}{excess_text}",
     )
-    yield BriefLine(name="Reserve, declined", text=f"{count(budget_use.reserved)}, {count(budget_use.declined)}")
+    yield BriefLine(
+        name="Reserve, declined", text=f"{format_count(budget_use.reserved)}, {format_count(budget_use.declined)}"
+    )
     if budget_use.undecided:
-        yield BriefLine(name="Undecided", text=count(budget_use.undecided))
+        yield BriefLine(name="Undecided", text=format_count(budget_use.undecided))
 
 
 def _list_panel_lines(panel: Panel) -> Iterable[BriefLine]:
-    submitted = f"{count(panel.submitted_opinions)} of {count(panel.assigned_opinions)} assigned"
-    yield BriefLine(name="Given", text=f"{submitted}, {count(panel.revised_opinions)} revised")
+    submitted = f"{format_count(panel.submitted_opinions)} of {format_count(panel.assigned_opinions)} assigned"
+    yield BriefLine(name="Given", text=f"{submitted}, {format_count(panel.revised_opinions)} revised")
     if panel.excluded_opinions:
         yield BriefLine(
-            name="Not counted", text=f"{count(panel.excluded_opinions)}, by reviewers with a conflict of interest"
+            name="Not counted",
+            text=f"{format_count(panel.excluded_opinions)}, by reviewers with a conflict of interest",
         )
     for name, agreement in (("between first reviews", panel.blind), ("between current reviews", panel.current)):
         kappa = agreement.kappa
@@ -181,10 +186,10 @@ def _list_panel_lines(panel: Panel) -> Iterable[BriefLine]:
         name="Signed off",
         text="not yet"
         if sign_off is None
-        else f"{moment(sign_off.signed_off_at)} by {one_line(sign_off.signed_off_by)[:120]}",
+        else f"{format_moment(sign_off.signed_off_at)} by {join_lines(sign_off.signed_off_by)[:120]}",
     )
     if sign_off is not None and sign_off.note:
-        yield BriefLine(name="Note", text=one_line(sign_off.note)[:_MAX_NOTE_CHARS])
+        yield BriefLine(name="Note", text=join_lines(sign_off.note)[:_MAX_NOTE_CHARS])
 
 
 def _list_overrides(rows: Iterable[PanelRow]) -> Iterable[BriefLine]:
@@ -192,7 +197,7 @@ def _list_overrides(rows: Iterable[PanelRow]) -> Iterable[BriefLine]:
         if row.override is not None:
             override = row.override
             yield BriefLine(
-                name=one_line(row.title)[:_MAX_TEXT_CHARS],
-                text=f"{override.score} of 5, {one_line(override.overridden_by)[:120]}: "
-                f"{one_line(override.reason)[:_MAX_TEXT_CHARS]}",
+                name=join_lines(row.title)[:_MAX_TEXT_CHARS],
+                text=f"{override.score} of 5, {join_lines(override.overridden_by)[:120]}: "
+                f"{join_lines(override.reason)[:_MAX_TEXT_CHARS]}",
             )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assayer.reports.brief import BriefLine
 from assayer.reports.erasure_page import ErasurePage
-from assayer.reports.wording import count, moment
+from assayer.reports.wording import format_count, format_moment
 from assayer_client.erasures import ErasureProof
 from orchestrator.jobs.models import TenantId
 from orchestrator.problems import HttpProblem
@@ -55,14 +55,14 @@ async def get_proof(
 
 
 def build_proof_page(proof: ErasureProof) -> ErasurePage:
-    checked_at = moment(proof.checked_at)
+    checked_at = format_moment(proof.checked_at)
     lead = f"None of the erased data is still stored, as checked on {checked_at}."
     if proof.still_stored:
         lead = f"Some data was not deleted. On {checked_at}, this was still stored: {', '.join(proof.still_stored)}."
-    words = count(proof.erased_audit_entries, "earlier entry about it", "earlier entries about it")
+    words = format_count(proof.erased_audit_entries, "earlier entry about it", "earlier entries about it")
     text_erased = f"The text of {words} was erased too; the log still shows when each entry was made"
     lines = (
-        ("Erased on", moment(proof.erased_at)),
+        ("Erased on", format_moment(proof.erased_at)),
         ("Erased by", f"{proof.erased_by or proof.erased_by_id}, {proof.role}"),
         ("What", _describe_subject(proof.subject)),
         ("Deleted", count_resources(proof.erased_ids)),
@@ -93,10 +93,10 @@ def _describe_subject(subject: str) -> str:
 
 def _describe_kept_rankings(ids: Sequence[str]) -> str:
     verb = "stays" if len(ids) == 1 else "stay"
-    return f"{count(len(ids), 'ranking', 'rankings')}, which {verb}; all other proposals keep their ranks"
+    return f"{format_count(len(ids), 'ranking', 'rankings')}, which {verb}; all other proposals keep their ranks"
 
 
 def count_resources(ids: Sequence[str]) -> str:
     """Count resources by kind, according to the prefixes of their ids, such as `2 evaluations, 1 ranking`."""
     counts = Counter(_RESOURCE_NAMES.get(id.partition("_")[0], ("other resource", "other resources")) for id in ids)
-    return ", ".join(count(number, *names) for names, number in counts.items()) or "nothing"
+    return ", ".join(format_count(number, *names) for names, number in counts.items()) or "nothing"

@@ -1,6 +1,6 @@
 """Preview and execution of erasures (of an applicant's data, or of a batch)."""
 
-from assayer.reports.wording import count, money
+from assayer.reports.wording import format_count, format_money
 from assayer_client.erasures import ErasedJob, Erasure, RedactedRanking
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import TERMINAL, BatchId, JobId, TenantId
@@ -59,8 +59,8 @@ def _describe_loss(job_to_erase: JobToErase) -> str:
         )
     if not job_to_erase.other_proposals:
         return ""
-    cost = "cost unknown" if job_to_erase.cost_usd is None else f"cost {money(job_to_erase.cost_usd)}"
-    remaining_text = count(job_to_erase.other_proposals, "proposal")
+    cost = "cost unknown" if job_to_erase.cost_usd is None else f"cost {format_money(job_to_erase.cost_usd)}"
+    remaining_text = format_count(job_to_erase.other_proposals, "proposal")
     return f"{ranking_name} will be deleted too ({cost}), so the remaining {remaining_text} will have no ranking."
 
 

@@ -13,7 +13,7 @@ from assayer.models import Absent, Idea, Report
 from assayer.models.sender_references import get_own_reference
 from assayer.ranking.comparison import sanitise_comparison
 from assayer.ranking.known_comparisons import Judging, SubmittedComparison, explain_refused, split_comparisons
-from assayer.reports.scores import score_of
+from assayer.reports.scores import compute_total_score
 from assayer_client import rankings as wire
 from assayer_client.comparisons import Comparison
 from assayer_client.rankings import MAX_COMPARISONS, ExcludedEvaluation, RankedIdeaBody, UnscoredIdea
@@ -145,7 +145,7 @@ async def _read_candidates(jobs: PgJobs, tenant: TenantId, name: BatchId) -> Ran
 
 def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None:
     candidates.ideas[report.idea.id] = get_idea_of_report(report)
-    score = score_of(report)
+    score = compute_total_score(report)
     if isinstance(score, Absent):
         candidates.unscored.append(UnscoredIdea(**_get_identifiers(job), reason=score.reason))
     else:
@@ -168,7 +168,7 @@ async def _list_known_comparisons(
     """Return the known comparisons between two of the ideas. Raises HttpProblem if comparisons were supplied but none
     is between two of the ideas. Also raises it if one was judged under different conditions: model, prompt, idea text,
     masking or use of reports."""
-    comparisons = [comparison.without_names() for comparison in body.comparisons]
+    comparisons = [comparison.drop_names() for comparison in body.comparisons]
     if body.previous_ranking is not None:
         comparisons += await get_comparisons(rankings, await find_job(jobs, tenant, body.previous_ranking, "ranking"))
     split = split_comparisons(comparisons, ideas.keys(), judging)

@@ -2,7 +2,7 @@
 
 import datetime as dt
 
-from assayer.reports.wording import count
+from assayer.reports.wording import format_count
 from assayer_client.accounts import MonthBudget, Usage, UsageCount
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Store
@@ -53,7 +53,7 @@ class PgUsage(Store):
             until=until,
             jobs=tuple(jobs),
             cost_usd=None if unpriced else calls["cost_usd"],
-            cost_absent=f"The price of {count(unpriced, 'model request')} is unknown." if unpriced else None,
+            cost_absent=f"The price of {format_count(unpriced, 'model request')} is unknown." if unpriced else None,
             **budget.model_dump(),
         )
 

@@ -4,7 +4,7 @@ reports."""
 import re
 from collections.abc import Sequence
 
-from assayer.reports.html import stylesheet
+from assayer.reports.html import load_stylesheet
 from orchestrator.problems import HttpProblem
 
 _QUALITY = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
@@ -64,6 +64,6 @@ def parse_preferred_wait(prefer: Sequence[str], max_seconds: float) -> float | N
 def build_html_report_headers(*sheets: str) -> dict[str, str]:
     """Return the response headers for an HTML report. They forbid scripts, requests and embedding in frames, and allow
     only the report's own style. `sheets` names its style sheets; the default is `report.css`."""
-    style = stylesheet(*(sheets or ("report.css",)))[1]
+    style = load_stylesheet(*(sheets or ("report.css",)))[1]
     policy = f"default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     return {"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"}

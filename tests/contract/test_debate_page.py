@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from assayer.errors import AssayerError, LlmError
 from assayer.methods.debate.composition import composition
 from assayer.methods.debate.judge import judge_by_debate
-from assayer.reports.debate_page import as_debate_html
+from assayer.reports.debate_page import render_debate_html
 from assayer_client.rewards import Reward
 from tests.contract.page_contrast import POOR_CONTRASTS
 from tests.unit.debate_answers import ITEM, ScriptedSeats
@@ -28,7 +28,7 @@ def html() -> str:
         return await judge_by_debate(WIDE, composition("moderator-two-analysts-critic-evaluator"), seats, a_run())
 
     with ThreadPoolExecutor(1) as thread:  # Playwright's own loop runs in this one
-        return as_debate_html(WIDE, thread.submit(lambda: asyncio.run(judged())).result())
+        return render_debate_html(WIDE, thread.submit(lambda: asyncio.run(judged())).result())
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

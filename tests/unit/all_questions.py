@@ -20,7 +20,7 @@ from assayer.methods.debate.schemas import DebateQuestion
 from assayer.methods.debate.tasks import DEBATE_TASKS
 from assayer.name_reading.task import NAMES, NamesQuestion
 from assayer.plan_review.task import FLAWS, DoubtedPlan
-from assayer.ranking.comparison import PairQuestion, comparison_task
+from assayer.ranking.comparison import PairQuestion, build_comparison_task
 from assayer.ranking.group_analysis import ANALYSIS, GroupQuestion, ShownIdea, ShownPair, ShownReason
 from assayer.ranking.options import RankingOptions
 from simulator.answers import compose, get_node
@@ -65,7 +65,7 @@ ALL_QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
     *SCICOMPANION,
     *CURATION,
     *DEBATE,
-    (comparison_task(len(RESPECTS)), PAIR),
+    (build_comparison_task(len(RESPECTS)), PAIR),
     (ANALYSIS, GROUP),
     (NAMES, NamesQuestion(idea=IDEA)),
     (FLAWS, DoubtedPlan(idea=IDEA)),

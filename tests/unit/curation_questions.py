@@ -4,9 +4,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from assayer.curation.dimensions import score_dimensions
+from assayer.curation.dimensions import load_score_dimensions
 from assayer.curation.schemas import PaperQuestion, ProposalQuestion, QuestionQuestion, RefusedQuestion, ScoringQuestion
-from assayer.curation.tasks import CLASSIFICATION, PROPOSAL, QUESTION, scoring_task
+from assayer.curation.tasks import CLASSIFICATION, PROPOSAL, QUESTION, build_scoring_task
 from assayer.llm import Task
 from assayer.models.curation import ResearchQuestion, SourcePaper
 
@@ -21,7 +21,7 @@ LEAKING = "How can heat diffused from random seeds over a graph of superpixels c
 
 PAPER = SourcePaper(id="p1", title=TITLE, abstract=ABSTRACT, source="papers.jsonl:1")
 RESEARCH_QUESTION = ResearchQuestion(id="p1", text=CLEAN, source="curated.jsonl:1")
-DIMENSIONS = score_dimensions()
+DIMENSIONS = load_score_dimensions()
 
 QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     (CLASSIFICATION, PaperQuestion(title=TITLE, abstract=ABSTRACT)),
@@ -31,6 +31,6 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
         QuestionQuestion(title=TITLE, abstract=ABSTRACT, refused=(RefusedQuestion(text=LEAKING, repeated=("heat",)),)),
     ),
     (PROPOSAL, ProposalQuestion(question=CLEAN)),
-    (scoring_task(DIMENSIONS), ScoringQuestion(idea="A plan.", question=CLEAN, dimensions=DIMENSIONS)),
-    (scoring_task(DIMENSIONS), ScoringQuestion(idea="A plan.", question=None, dimensions=DIMENSIONS)),
+    (build_scoring_task(DIMENSIONS), ScoringQuestion(idea="A plan.", question=CLEAN, dimensions=DIMENSIONS)),
+    (build_scoring_task(DIMENSIONS), ScoringQuestion(idea="A plan.", question=None, dimensions=DIMENSIONS)),
 )

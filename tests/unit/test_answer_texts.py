@@ -22,7 +22,7 @@ from assayer.methods.scholareval.schemas import (
     Readings,
     ReviewQuestion,
 )
-from assayer.ranking.comparison import COMPARISON, comparison_task
+from assayer.ranking.comparison import COMPARISON, build_comparison_task
 from benchmarks.hostile.attacks.citation_forms import CitationForm, generate_citation_forms
 from tests.unit.all_questions import ALL_QUESTIONS, PAIR, RESPECTS, all_tasks, simulated_answer
 from tests.unit.innoeval_board_questions import BOARD_QUESTIONS, JUDGING
@@ -225,7 +225,7 @@ def test_citations_inside_quotes_are_allowed() -> None:
 def test_allowed_labels_are_taken_from_the_question() -> None:
     assert QuestionTexts(REVIEWING).labels == {NOTE.label}
     assert QuestionTexts(PAIR).labels == set()
-    assert COMPARISON.complaints(PAIR, simulated_answer(comparison_task(len(RESPECTS)), PAIR, 1)) == []
+    assert COMPARISON.complaints(PAIR, simulated_answer(build_comparison_task(len(RESPECTS)), PAIR, 1)) == []
 
 
 def test_sentence_repeated_in_a_row_is_kept_once() -> None:

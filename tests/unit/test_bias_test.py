@@ -37,8 +37,8 @@ from assayer.models import (
     Section,
     TextFlag,
 )
-from assayer.reports.bias_test_page import BiasTestPage, as_bias_test_html, as_bias_test_markdown
-from assayer.reports.json_and_csv import as_json, json_schema
+from assayer.reports.bias_test_page import BiasTestPage, render_bias_test_html, render_bias_test_markdown
+from assayer.reports.json_and_csv import build_json_schema, render_json
 from assayer.reports.release import apply_minima
 from tests.unit.proposal_texts import PROPOSAL, PROPOSAL_WITH_BACK_MATTER
 from tests.unit.reports_document import Document
@@ -273,7 +273,7 @@ def test_bias_test_without_differences_states_this_on_every_page() -> None:
     bias_test = two_ideas_tested(0.0)
     assert bias_test.inserted_words.unmasked == 0
     assert bias_test.inserted_words.inserted > 100
-    for text in (Document(as_bias_test_html(bias_test)).text, as_bias_test_markdown(bias_test)):
+    for text in (Document(render_bias_test_html(bias_test)).text, render_bias_test_markdown(bias_test)):
         assert "Names, institutions and seniority changed no score of any idea" in text
         assert "Blind mode masks the words that identify the sender" in text
         assert "−0.000" not in text
@@ -283,7 +283,7 @@ def test_bias_test_without_differences_states_this_on_every_page() -> None:
 def test_bias_test_with_differences_reports_their_size_and_blinding_state() -> None:
     bias_test = two_ideas_tested(0.5)
     assert bias_test.inserted_words.unmasked == bias_test.inserted_words.inserted
-    for text in (Document(as_bias_test_html(bias_test)).text, as_bias_test_markdown(bias_test)):
+    for text in (Document(render_bias_test_html(bias_test)).text, render_bias_test_markdown(bias_test)):
         assert "by up to 0.500 points of 10" in text
         assert "a renowned institution against a lesser-known one" in text
         assert "blind mode off" in text
@@ -309,11 +309,11 @@ def test_incomplete_report_has_absent_scores_with_reason_in_bias_test() -> None:
         assert isinstance(item.value, Absent)
     assert isinstance(after[0].value, Absent)
     assert "incomplete" in after[0].value.reason
-    assert "None:" in as_bias_test_html(bias_test)
+    assert "None:" in render_bias_test_html(bias_test)
     assert BiasTestPage(bias_test).finding.headline.startswith("Seniority removed")
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.5])
 def test_bias_test_json_matches_published_schema(shift: float) -> None:
-    schema = json_schema(BiasTestReport)
-    jsonschema.validate(json.loads(as_json(two_ideas_tested(shift))), schema, cls=jsonschema.Draft202012Validator)
+    schema = build_json_schema(BiasTestReport)
+    jsonschema.validate(json.loads(render_json(two_ideas_tested(shift))), schema, cls=jsonschema.Draft202012Validator)

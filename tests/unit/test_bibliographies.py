@@ -8,7 +8,7 @@ import rispy
 from assayer.models import OwnReference, OwnReferences, PaperId, ReferenceRecord
 from assayer.reference_lists.bibliography_files import read_bibliography
 from assayer.reference_lists.bibtex import read_bibtex
-from assayer.reports.bibliographies import as_bibtex, as_ris, correct_entries
+from assayer.reports.bibliographies import correct_entries, render_bibtex, render_ris
 from assayer_client.reports import Retraction
 from tests.unit.reports_fixture import full_report
 
@@ -40,7 +40,7 @@ def _own_references() -> OwnReferences:
 
 def test_corrected_entries_are_read_back_from_both_formats() -> None:
     works = correct_entries(full_report().model_copy(update={"own_references": _own_references()}))
-    for text in (as_bibtex(works), as_ris(works)):
+    for text in (render_bibtex(works), render_ris(works)):
         first, second, third = read_bibliography(text, "list").entries
         assert first.work.title == "Sparse & dense codes: 50% of_all sets"
         assert first.work.authors == ("Jane van der Roe", "Søren Østby", "NOVEX Collaboration")
@@ -55,8 +55,8 @@ def test_corrected_entries_are_read_back_from_both_formats() -> None:
 
 def test_notes_tell_what_was_corrected() -> None:
     works = correct_entries(full_report().model_copy(update={"own_references": _own_references()}))
-    bibtex = read_bibtex(as_bibtex(works)).fields.values()
-    ris = rispy.loads(as_ris(works))
+    bibtex = read_bibtex(render_bibtex(works)).fields.values()
+    ris = rispy.loads(render_ris(works))
     assert [entry["note"] for entry in bibtex if "note" in entry] == [
         "Notice about this work: retracted. The year is 2021.",
         "As written in the proposal; no record was found.",

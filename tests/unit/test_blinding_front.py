@@ -6,7 +6,7 @@ from assayer.blinding.blind import blind_idea
 from assayer.ideas.parsing import idea_of_document, parse_idea
 from assayer.ideas.records import idea_of_record
 from assayer.models import Document, FrontMatterField, Idea, Section
-from assayer.reports.wording import masked_counts
+from assayer.reports.wording import format_masked_counts
 
 BODY = (
     "Language models state things that are not so, and readers cannot tell. We propose to quote first and to abstain "
@@ -113,7 +113,7 @@ def test_report_says_where_names_may_remain(text: str, may_remain: bool) -> None
     record = blind_idea(_idea(text)).blinding
     assert record is not None
     assert record.names_may_remain is may_remain
-    assert masked_counts(record).endswith("names may remain") is may_remain
+    assert format_masked_counts(record).endswith("names may remain") is may_remain
 
 
 def _idea(text: str) -> Idea:

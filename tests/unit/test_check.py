@@ -7,8 +7,8 @@ from assayer.methods.check import CheckOptions
 from assayer.methods.check.named_passages import comparisons, limitations
 from assayer.models import Absent, EvidenceReport, FullText, PaperId, ReleaseMinima, Report, Section
 from assayer.plan_review.checklist import find_reliable_gaps
-from assayer.reports.html import as_html
-from assayer.reports.markdown import MAX_WORDS, as_markdown
+from assayer.reports.html import render_html
+from assayer.reports.markdown import MAX_WORDS, render_report_markdown
 from assayer.reports.release import measure_release
 from tests.unit.evidence_reports import evidence_report
 from tests.unit.reports_document import Document
@@ -52,10 +52,10 @@ async def test_pages_print_each_passage_once_without_scores() -> None:
     evidence = evidence_of(report)
     cited = [*(item.paper for item in evidence.closest_passages), *evidence.limitations, *evidence.comparisons]
     plan = " ".join(item.plan for item in evidence.closest_passages)
-    text = as_markdown(report)
+    text = render_report_markdown(report)
     assert len(text.split()) <= MAX_WORDS
     assert text.count("\n| [P") == len(evidence.closest_passages)
-    for page in (Document(as_html(report)).text, text):
+    for page in (Document(render_html(report)).text, text):
         assert sum(page.count(citation.quote or "?") for citation in {item.quote: item for item in cited}.values()) <= (
             len(cited) + plan.count("We train a small reader")
         )
@@ -74,17 +74,17 @@ async def test_distant_papers_are_omitted_when_corpus_does_not_cover_field() -> 
     strangers = await evidence_report(REEFS, is_poor=True)
     assert strangers.references == ()
     assert evidence_of(strangers).closest_passages == ()
-    assert "No close paper was found in the sources searched." in as_markdown(strangers)
+    assert "No close paper was found in the sources searched." in render_report_markdown(strangers)
 
 
 async def test_checklist_gaps_are_listed_only_when_requested() -> None:
     asked, usual = await evidence_report(with_checklist=True), await evidence_report()
     assert evidence_of(usual).not_stated is None
-    assert "Not stated" not in as_markdown(usual)
+    assert "Not stated" not in render_report_markdown(usual)
     rows = evidence_of(asked).not_stated
     assert not isinstance(rows, Absent)
     assert rows
-    assert "Possibly not stated" in as_markdown(asked)
+    assert "Possibly not stated" in render_report_markdown(asked)
 
 
 @pytest.mark.parametrize("item", ["sample_size", "comparator", "ethics", "measure"])

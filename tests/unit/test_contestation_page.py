@@ -2,14 +2,14 @@
 
 from assayer.models import Absent
 from assayer.reports.contestation import build_contestation
-from assayer.reports.contestation_page import ContestationPage, contestation_page
+from assayer.reports.contestation_page import ContestationPage, build_contestation_page
 from assayer.reports.prompt_wording import QUESTIONS
 from tests.unit.all_questions import all_tasks
 from tests.unit.reports_fixture import full_report
 
 
 def _page() -> ContestationPage:
-    return contestation_page(build_contestation(full_report(), "ev_1"))
+    return build_contestation_page(build_contestation(full_report(), "ev_1"))
 
 
 def _plain(page: ContestationPage) -> str:

@@ -22,9 +22,9 @@ from assayer.methods.review.schemas import (
     EditorQuestion,
 )
 from assayer.models import CRITERIA, Absent, Criterion, Part, Report, Score, ScoreCertainty
-from assayer.reports.html import as_html
-from assayer.reports.markdown import as_markdown
-from assayer.reports.scores import score_of
+from assayer.reports.html import render_html
+from assayer.reports.markdown import render_report_markdown
+from assayer.reports.scores import compute_total_score
 from assayer.run.run import Run
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_review import review_report
@@ -89,12 +89,12 @@ def test_total_is_the_weighted_mean_with_the_least_certainty() -> None:
 def test_report_total_uses_call_criteria() -> None:
     report = full_report()
     judged = report.model_copy(update={"parts": (*report.parts, criteria_part(_judged(10, 10)))})
-    assert score_of(judged) == 1.0
+    assert compute_total_score(judged) == 1.0
     unjudged = report.model_copy(update={"parts": (*report.parts, build_unjudged_part((COST,), "no model."))})
-    assert score_of(unjudged) == Absent(reason="By the call's criteria: no model.")
+    assert compute_total_score(unjudged) == Absent(reason="By the call's criteria: no model.")
 
 
-@pytest.mark.parametrize("render", [as_markdown, as_html])
+@pytest.mark.parametrize("render", [render_report_markdown, render_html])
 def test_review_shows_each_criterion_once_with_its_answer(render: object) -> None:
     report = review_report()
     report = report.model_copy(update={"parts": (*report.parts, criteria_part(_judged(8, 4)))})

@@ -14,12 +14,12 @@ from assayer.curation.options import CurationOptions
 from assayer.curation.papers import curate_paper
 from assayer.curation.schemas import KindAnswer, ProposalAnswer, ProposalQuestion, QuestionAnswer, QuestionQuestion
 from assayer.curation.scoring import score_idea
-from assayer.curation.tasks import scoring_task
+from assayer.curation.tasks import build_scoring_task
 from assayer.errors import AnswerRefused, BudgetExhausted, MalformedAnswer
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import Answer, Task
 from assayer.models import Absent
-from assayer.ranking.comparison import PairQuestion, comparison_task
+from assayer.ranking.comparison import PairQuestion, build_comparison_task
 from assayer.ranking.options import DEFAULT_DIMENSIONS, RankingOptions
 from assayer.run.run import Run
 from assayer_client.curation import BestBy, Candidate, CuratedPaper
@@ -191,13 +191,13 @@ def _judge(lost: Sequence[int] = (), level: bool = False) -> _Scripted:
             better = "A" if _number(data.first) > _number(data.second) else "B"
             entry = {"in_a": "a", "in_b": "b", "reason": "r", "better": "tie" if level else better}
             entries = [{"label": f"D{place}", **entry} for place in range(1, len(data.dimensions) + 1)]
-            return comparison_task(len(entries)).output.model_validate({"entries": entries})
+            return build_comparison_task(len(entries)).output.model_validate({"entries": entries})
         if _number(data.idea) in lost:
             raise MalformedAnswer("No JSON came.")
         texts = {"speaks_for": "a", "speaks_against": "b", "reason": "r"}
         score = 3 if level else min(5, _number(data.idea))
         scored = [{**texts, "label": f"D{place}", "score": score} for place in (1, 2, 3)]
-        return scoring_task(DIMENSIONS).output.model_validate({"entries": scored})
+        return build_scoring_task(DIMENSIONS).output.model_validate({"entries": scored})
 
     return _Scripted(answer)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.curation.leakage import abstract_parts, measure_leakage
+from assayer.curation.leakage import measure_leakage, split_abstract
 from assayer.curation.options import LeakageLimits
 
 _TITLE = "SplitFlow: Segmenting Cells without Labels"
@@ -22,7 +22,7 @@ _LIMITS = LeakageLimits()
 
 
 def test_abstract_is_split_into_problem_and_method_without_results() -> None:
-    parts = abstract_parts(_ABSTRACT)
+    parts = split_abstract(_ABSTRACT)
     assert parts.found_by_wording
     assert "by hand" in parts.problem
     assert "neighbouring cells" in parts.problem
@@ -32,9 +32,9 @@ def test_abstract_is_split_into_problem_and_method_without_results() -> None:
 
 
 def test_abstract_without_proposal_wording_treats_later_sentences_as_method() -> None:
-    parts = abstract_parts("Cells touch in images. Heat diffuses over superpixels. Cuts follow the temperatures.")
+    parts = split_abstract("Cells touch in images. Heat diffuses over superpixels. Cuts follow the temperatures.")
     assert parts == ("Cells touch in images. ", "Heat diffuses over superpixels.  Cuts follow the temperatures.", False)
-    assert abstract_parts("Heat diffuses over superpixels.").method == "Heat diffuses over superpixels."
+    assert split_abstract("Heat diffuses over superpixels.").method == "Heat diffuses over superpixels."
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from assayer.curation.dimensions import score_dimensions
+from assayer.curation.dimensions import load_score_dimensions
 from assayer.curation.schemas import (
     KindAnswer,
     PaperQuestion,
@@ -15,15 +15,15 @@ from assayer.curation.schemas import (
     QuestionQuestion,
     ScoringQuestion,
 )
-from assayer.curation.tasks import CLASSIFICATION, PROPOSAL, QUESTION, SCORING, proposal_task, scoring_task
+from assayer.curation.tasks import CLASSIFICATION, PROPOSAL, QUESTION, SCORING, build_proposal_task, build_scoring_task
 from tests.unit.curation_questions import ABSTRACT, CLEAN, DIMENSIONS, TITLE
 
 
 def test_score_outside_rubric_and_missing_entries_are_rejected() -> None:
     entry = {"speaks_for": "a", "speaks_against": "b", "reason": "c"}
     entries = [{"label": f"D{number}", **entry, "score": 3} for number in (1, 2, 3)]
-    task = scoring_task(DIMENSIONS)
-    assert task.output.model_validate({"entries": entries}).entry_for(2).score == 3
+    task = build_scoring_task(DIMENSIONS)
+    assert task.output.model_validate({"entries": entries}).get_entry(2).score == 3
     for wrong in (0, 3.5, 6):
         with pytest.raises(ValidationError):
             task.output.model_validate({"entries": [{**entries[0], "score": wrong}, *entries[1:]]})
@@ -44,7 +44,7 @@ def test_score_outside_scale_of_its_dimension_is_rejected() -> None:
     )
     both = (DIMENSIONS[1], wide)
     entry = {"speaks_for": "a", "speaks_against": "b", "reason": "c", "score": 7}
-    task = scoring_task(both)
+    task = build_scoring_task(both)
     answer = task.output.model_validate({"entries": [{"label": "D1", **entry}, {"label": "D2", **entry}]})
     question = ScoringQuestion(idea="A plan.", question=None, dimensions=both)
     assert task.check(question, answer) == ["D1 has no score 7. Choose one of 1, 2, 3, 4, 5."]
@@ -84,10 +84,10 @@ def test_candidate_that_repeats_question_or_is_too_short_is_rejected() -> None:
 
 def test_candidate_requests_have_distinct_cache_keys() -> None:
     messages = PROPOSAL.messages(ProposalQuestion(question=CLEAN))
-    keys = {proposal_task(number, "fast", 0.8).key("m", {}, messages) for number in range(1, 11)}
+    keys = {build_proposal_task(number, "fast", 0.8).key("m", {}, messages) for number in range(1, 11)}
     assert len(keys) == 10
-    assert proposal_task(3, "fast", 0.8).temperature == 0.8
-    assert proposal_task(3, "fast", 0.8).tier == "fast"
+    assert build_proposal_task(3, "fast", 0.8).temperature == 0.8
+    assert build_proposal_task(3, "fast", 0.8).tier == "fast"
 
 
 def test_custom_dimensions_replace_the_default_dimensions(tmp_path: Any) -> None:
@@ -97,6 +97,6 @@ def test_custom_dimensions_replace_the_default_dimensions(tmp_path: Any) -> None
         "scale = { min = 1, max = 5 }\n"
         'bands = [ { low = 3, high = 5, means = "Very little." }, { low = 1, high = 2.5, means = "A lot of it." } ]\n'
     )
-    own = score_dimensions(path)
+    own = load_score_dimensions(path)
     assert [item.name for item in own] == ["thrift"]
-    assert scoring_task(own).name == SCORING.name
+    assert build_scoring_task(own).name == SCORING.name

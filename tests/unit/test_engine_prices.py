@@ -11,7 +11,7 @@ from assayer.llm import ask
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.scholareval import METHOD as SCHOLAREVAL
 from assayer.models import Idea, IdeaId
-from assayer.ranking.comparison import PairQuestion, comparison_task
+from assayer.ranking.comparison import PairQuestion, build_comparison_task
 from assayer.ranking.options import DEFAULT_DIMENSIONS
 from cluster.clock import SystemClock
 from cluster.engine import Engine, open_engine
@@ -68,5 +68,5 @@ async def test_every_call_without_an_answer_is_counted_as_lost(error: Exception)
     run = ranking_run()
     question = PairQuestion(dimensions=DEFAULT_DIMENSIONS, first="Idea of worth 1.", second="Idea of worth 2.")
     with pytest.raises(type(error)):
-        await ask(JudgeLlm(right, fails=error), comparison_task(len(DEFAULT_DIMENSIONS)), question, run)
+        await ask(JudgeLlm(right, fails=error), build_comparison_task(len(DEFAULT_DIMENSIONS)), question, run)
     assert run.journal.failed_calls == [("ranking.comparison", ())]

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from assayer.errors import InputError
 from assayer.models import Report
-from assayer.reports.json_and_csv import as_json
-from assayer.reports.openreview_drafts import draft_review, form_fields
+from assayer.reports.json_and_csv import render_json
+from assayer.reports.openreview_drafts import draft_review, list_form_fields
 from assayer.reports.python_report import EvaluationReport
 from cluster.cli.main import app
 from tests.unit.reports_fixture import full_report
@@ -27,8 +27,8 @@ def _from_openreview(report: Report) -> Report:
 def folder(tmp_path: Path) -> Path:
     written = tmp_path / "reports"
     written.mkdir()
-    (written / "a.json").write_text(as_json(full_report()), "utf-8")
-    (written / "b.json").write_text(as_json(_from_openreview(review_report())), "utf-8")
+    (written / "a.json").write_text(render_json(full_report()), "utf-8")
+    (written / "b.json").write_text(render_json(_from_openreview(review_report())), "utf-8")
     (written / "ranking.json").write_text('{"ideas": []}', "utf-8")
     return written
 
@@ -110,13 +110,13 @@ def test_draft_of_a_fetched_submission_goes_to_its_forum() -> None:
     ],
 )
 def test_form_is_read_from_an_invitation_of_either_version(invitation: object, fields: tuple[str, ...]) -> None:
-    assert form_fields(invitation) == fields
+    assert list_form_fields(invitation) == fields
 
 
 @pytest.mark.parametrize("invitation", [{}, [], "rating", {"content": {}}])
 def test_form_without_fields_is_refused(invitation: object) -> None:
     with pytest.raises(InputError, match="has no fields"):
-        form_fields(invitation)
+        list_form_fields(invitation)
 
 
 def test_folder_without_reports_is_refused(tmp_path: Path) -> None:

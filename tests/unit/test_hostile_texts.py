@@ -7,9 +7,9 @@ import pytest
 from assayer.models import Idea, IdeaId, Report
 from assayer.own_references.entries import read_references
 from assayer.own_references.passages import find_citing_passages
-from assayer.reports.html import as_html
-from assayer.reports.json_and_csv import as_json
-from assayer.reports.markdown import as_markdown
+from assayer.reports.html import render_html
+from assayer.reports.json_and_csv import render_json
+from assayer.reports.markdown import render_report_markdown
 from assayer.text.sentences import sentence_spans, sentences
 from tests.unit import reports_hostile
 from tests.unit.processor_time import filled, limited
@@ -43,7 +43,7 @@ def test_long_text_splits_into_same_sentences_as_its_paragraphs() -> None:
     assert sentences("\n\n".join([paragraph] * 1_000)) == sentences(paragraph) * 1_000
 
 
-@pytest.mark.parametrize("render", [as_html, as_markdown, as_json])
+@pytest.mark.parametrize("render", [render_html, render_report_markdown, render_json])
 def test_report_full_of_hostile_texts_is_written_in_time(
     render: Callable[[Report], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from assayer.ideas.records import idea_of_record
 from assayer.methods.innoeval.board.decision import DecisionCalibration, load_decision_calibration
 from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
 from assayer.models import Absent, Report, Score
-from assayer.reports.json_and_csv import as_json
+from assayer.reports.json_and_csv import render_json
 from cluster.innoeval_calibrations import (
     find_calibration,
     fit_calibration,
@@ -65,7 +65,7 @@ def write(folder: Path, usual: Report, number: int, score: Score | Absent, name:
         "idea": usual.idea.model_copy(update={"id": idea.id}),
         "board": usual.board.model_copy(update={"score": score, **board}),
     }
-    (folder / f"{name or number}.json").write_text(as_json(usual.model_copy(update=changed)), encoding="utf-8")
+    (folder / f"{name or number}.json").write_text(render_json(usual.model_copy(update=changed)), encoding="utf-8")
 
 
 def made(folder: Path, reports: Path, source: str = "a panel of nobody", name: str = "spring") -> DecisionCalibration:

@@ -30,7 +30,9 @@ async def test_selection_probabilities_sum_to_the_cut_and_bands_include_every_id
         assert moved.approximate == (cut != 10)
         assert len(moved.chances) == len(moved.bands) == 30
         assert 0 <= moved.lost_by_bands <= moved.lost_by_order + 1e-9
-        assert sorted(place for band in ("in", "human", "out") for place in moved.indexes_in_band(band)) == [*range(30)]
+        assert sorted(place for band in ("in", "human", "out") for place in moved.list_indexes_in_band(band)) == [
+            *range(30)
+        ]
     assert list(apply_cut(ranked, 10).bands) == [idea.band for idea in ranking.ideas]
     assert list(apply_cut(ranked, 10).chances) == [idea.shortlist_probability for idea in ranking.ideas]
 

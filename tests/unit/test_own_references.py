@@ -12,8 +12,8 @@ from assayer.own_references.entries import read_references
 from assayer.own_references.matching import find_best_match
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.own_references.passages import find_citing_passages
-from assayer.reports.notices import own_reference_notices
-from assayer.reports.reference_wording import borne_out, own_outcome
+from assayer.reports.notices import list_own_reference_notices
+from assayer.reports.reference_wording import describe_own_outcome, describe_passage_support
 from tests.in_memory import HangingSearch, InMemorySource
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.own_references_fixture import DIAZ, FOX, IDEA, LEE, LIST, checked, idea, outcomes, partly, record
@@ -146,12 +146,12 @@ async def test_corpus_and_sources_are_queried_in_turn_until_found() -> None:
 async def test_reference_not_found_names_the_sources_queried() -> None:
     own = await checked(local=[LEE], sources=[InMemorySource("crossref", [DIAZ]), InMemorySource("openalex", [])])
     assert outcomes(own) == ["found", "found", "not_found"]
-    assert own_outcome(own.entries[2]) == "not found in the corpus, Crossref and OpenAlex"
-    assert not list(own_reference_notices(own))
+    assert describe_own_outcome(own.entries[2]) == "not found in the corpus, Crossref and OpenAlex"
+    assert not list(list_own_reference_notices(own))
 
 
 async def test_several_references_not_found_produce_a_cautious_notice() -> None:
-    (notice,) = own_reference_notices(await checked(local=[LEE]))
+    (notice,) = list_own_reference_notices(await checked(local=[LEE]))
     assert notice.kind == "own_references"
     assert notice.text.startswith("2 of the idea's 3 own references were not found in the corpus. They may still exist")
 
@@ -160,7 +160,7 @@ async def test_reference_status_is_unknown_when_only_the_corpus_answers() -> Non
     down = InMemorySource("crossref", [], failing=SourceUnavailable("It is down."))
     own = await checked(local=[LEE], sources=[down])
     assert outcomes(own) == ["found", "absent", "absent"]
-    assert own_outcome(own.entries[1]) == (
+    assert describe_own_outcome(own.entries[1]) == (
         "not known; Crossref did not answer: it is not in the corpus, and no other source answered."
     )
 
@@ -178,7 +178,7 @@ async def test_retracted_reference_is_reported_with_its_notice() -> None:
     own = await checked(local=[LEE, FOX], sources=[InMemorySource("crossref", [known], retracted={known.id: notice})])
     assert outcomes(own) == ["found", "retracted", "found"]
     assert own.entries[1].retraction == notice
-    (told,) = own_reference_notices(own)
+    (told,) = list_own_reference_notices(own)
     assert told.text == "Retracted or withdrawn among the idea's own references: number 2."
 
 
@@ -186,7 +186,7 @@ async def test_expression_of_concern_is_shown_but_not_as_retraction() -> None:
     doubted = DIAZ.model_copy(update={"retraction": Retraction(kind="concern", source="crossref")})
     own = await checked(local=[LEE, doubted, FOX])
     assert outcomes(own) == ["found"] * 3
-    assert own_outcome(own.entries[1]) == "found; expression of concern, according to Crossref"
+    assert describe_own_outcome(own.entries[1]) == "found; expression of concern, according to Crossref"
 
 
 async def test_reference_newer_than_the_cutoff_is_found_and_says_so() -> None:
@@ -244,7 +244,7 @@ async def test_citing_passages_are_checked_against_abstracts() -> None:
         "Small models forget along a power law [this source].",
     ]
     assert isinstance(own.entries[0].passage_support, ClaimSupport)
-    assert [borne_out(entry) for entry in own.entries] == [
+    assert [describe_passage_support(entry) for entry in own.entries] == [
         "its abstract supports this in part: Says nothing of accuracy.",
         "its abstract supports this in part: Says nothing of accuracy.",
         "not checked: its record has no abstract.",
@@ -264,4 +264,4 @@ async def test_unchecked_passages_are_absent_with_their_reason() -> None:
 
 async def test_passages_are_not_judged_without_a_language_model() -> None:
     own = await checked(local=[LEE])
-    assert borne_out(own.entries[0]) == "not checked: this needs a language model."
+    assert describe_passage_support(own.entries[0]) == "not checked: this needs a language model."

@@ -5,7 +5,7 @@ import pytest
 from assayer.models import CitedWork, Identifiers
 from assayer.own_references.passages import find_citing_passages
 from assayer.reference_lists.entry_parser import parse_references
-from assayer.reports.reference_wording import borne_out
+from assayer.reports.reference_wording import describe_passage_support
 from tests.unit.own_references_fixture import FOX, IDEA, checked, partly
 from tests.unit.twins import TwinLlm
 
@@ -116,4 +116,4 @@ async def test_passage_is_not_checked_against_abstract_of_another_title() -> Non
     llm = TwinLlm({"support.claims": partly})
     own = await checked(IDEA.replace("Journal of Forgetting, 2021.", "2021. doi:10.1000/x"), local=[theirs], llm=llm)
     assert own.entries[1].outcome == "differs"
-    assert borne_out(own.entries[1]) == "not checked: the record found has a different title."
+    assert describe_passage_support(own.entries[1]) == "not checked: the record found has a different title."

@@ -8,7 +8,7 @@ import pytest
 
 from assayer.errors import SourceUnavailable
 from assayer.models import Identifiers, Retraction
-from assayer.reports.reference_wording import own_outcome
+from assayer.reports.reference_wording import describe_own_outcome
 from tests.in_memory import HangingSearch, InMemorySource
 from tests.unit.own_references_fixture import DIAZ, FOX, LEE, checked, outcomes
 from tests.unit.twins import a_run
@@ -50,7 +50,7 @@ async def test_source_not_answering_about_retraction_is_named() -> None:
     own = await checked(local=[LEE, NAMED, FOX], sources=[FailingCheck("crossref", []), InMemorySource("openalex", [])])
     assert outcomes(own) == ["found"] * 3
     assert [entry.retraction_sources_unanswered for entry in own.entries] == [(), ("crossref",), ()]
-    assert own_outcome(own.entries[1]) == "found; Crossref did not answer whether it was retracted"
+    assert describe_own_outcome(own.entries[1]) == "found; Crossref did not answer whether it was retracted"
 
 
 async def test_hanging_search_does_not_lose_retraction_notices() -> None:
@@ -70,7 +70,9 @@ async def test_most_serious_notice_counts_regardless_of_source(record: Retractio
 async def test_differences_and_concern_are_both_reported() -> None:
     doubted = DIAZ.model_copy(update={"publication_date": dt.date(2012, 1, 1), "retraction": CONCERN})
     own = await checked(local=[LEE, doubted, FOX])
-    assert own_outcome(own.entries[1]) == "found, with differences; expression of concern, according to Crossref"
+    assert (
+        describe_own_outcome(own.entries[1]) == "found, with differences; expression of concern, according to Crossref"
+    )
 
 
 async def test_identifiers_of_entry_and_record_are_checked_together() -> None:

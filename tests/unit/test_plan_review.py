@@ -11,8 +11,8 @@ from assayer.methods.scholareval import ScholarEvalOptions
 from assayer.models import Absent, Hit, PlanReview, Window
 from assayer.plan_review.review import ReviewedPlan, review_plan
 from assayer.plan_review.task import FLAWS, DoubtedPlan, FoundFlaw, FoundFlaws, LackingComparator
-from assayer.reports.html import as_html
-from assayer.reports.markdown import as_markdown
+from assayer.reports.html import render_html
+from assayer.reports.markdown import render_report_markdown
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.reports_document import Document
 from tests.unit.reports_fixture import full_report
@@ -128,12 +128,12 @@ def test_page_and_markdown_state_why_comparator_papers_are_absent() -> None:
     comparator = report.plan_review.comparators[0].model_copy(update={"papers": absent})
     review = report.plan_review.model_copy(update={"comparators": (comparator,)})
     report = report.model_copy(update={"plan_review": review})
-    for text in (Document(as_html(report)).text, as_markdown(report)):
+    for text in (Document(render_html(report)).text, render_report_markdown(report)):
         assert "Papers: the corpus could not be searched." in text
 
 
 def test_page_and_markdown_show_the_plan_review_and_its_origin() -> None:
-    for text in (Document(as_html(full_report())).text, as_markdown(full_report())):
+    for text in (Document(render_html(full_report())).text, render_report_markdown(full_report())):
         for words in (
             "Doubts about the plan",
             "own judgement of the plan’s text",

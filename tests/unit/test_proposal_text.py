@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 
-from assayer.reports.escaping import printable
+from assayer.reports.escaping import remove_unprintable
 from orchestrator.console.proposal_text import MAX_RENDERED_CHARS, MAX_RENDERED_LINES, render_proposal
 
 _TAGS = {"h3", "h4", "h5", "h6", "p", "br", "em", "strong", "ul", "ol", "li", "blockquote", "pre", "code", "hr", "div"}
@@ -27,7 +27,7 @@ def _letters(text: str) -> str:
 @given(st.text(st.sampled_from(_HOSTILE), max_size=200) | st.text(max_size=200))
 def test_rendering_loses_no_letters_and_emits_only_allowed_tags(text: str) -> None:
     shown = _read(text)
-    assert _letters(shown.text_content()) == _letters(printable(text))
+    assert _letters(shown.text_content()) == _letters(remove_unprintable(text))
     for element in shown.iterdescendants():
         assert element.tag in _TAGS
         assert set(element.attrib) <= _ATTRIBUTES

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from assayer.errors import BudgetExhausted, InputError, MalformedAnswer
 from assayer.models import Idea, IdeaId
-from assayer.ranking.comparison import PairQuestion, comparison_task
+from assayer.ranking.comparison import PairQuestion, build_comparison_task
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.reports.ranking_page import RankingPage
@@ -28,7 +28,7 @@ async def ranked(
     """Rank ideas by a judge who is always right, unless another is given."""
     given = ideas_of_worth(ideas) if isinstance(ideas, int) else ideas
     judge, chosen = llm or JudgeLlm(right), RankingOptions.model_validate(options)
-    return await rank_ideas(given, judge, ranking_run(), chosen, cut=cut, scores=scores, known=known)
+    return await rank_ideas(given, judge, ranking_run(), chosen, cut=cut, scores=scores, known_comparisons=known)
 
 
 async def test_correct_judge_ranks_ideas_in_true_order() -> None:
@@ -130,7 +130,7 @@ async def test_ideas_that_cannot_be_ranked_are_refused(ideas: list[Idea], cut: i
 
 def test_answer_must_hold_a_single_verdict_per_dimension() -> None:
     question = PairQuestion(dimensions=RankingOptions().dimensions, first="Count bees.", second="Count birds.")
-    task = comparison_task(4)
+    task = build_comparison_task(4)
     entries = [
         {"label": f"D{number}", "in_a": "bees", "in_b": "birds", "reason": "Size.", "better": "A"}
         for number in (1, 2, 3, 3)

@@ -15,7 +15,7 @@ from assayer.ranking.known_comparisons import Judging
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.ranking.triage_baselines import mask_labelled_idea
-from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
+from assayer.reports.ranking_page import RankingPage, render_ranking_html, render_ranking_markdown
 from assayer_client.comparisons import Comparison, ComparisonResult, DimensionVerdict
 from cluster.clock import SystemClock
 from cluster.ranker import Ranker, RankingInputs
@@ -72,7 +72,10 @@ async def test_blind_ranking_masks_names_from_judge_and_reports_masking(tmp_path
     assert made.ranking.blind
     assert {comparison.blinding_rules for comparison in made.comparisons} == {RULES}
     assert all(idea.blinding and idea.blinding.masked for idea in made.ranking.ideas)
-    for text in (as_ranking_html(made.ranking, made.comparisons), as_ranking_markdown(made.ranking, made.comparisons)):
+    for text in (
+        render_ranking_html(made.ranking, made.comparisons),
+        render_ranking_markdown(made.ranking, made.comparisons),
+    ):
         assert "judged blind: 6 names" in text
 
 
@@ -126,7 +129,7 @@ async def test_known_comparisons_of_now_identical_texts_are_ignored() -> None:
         JudgeLlm(right),
         ranking_run(),
         RankingOptions(comparisons_per_idea=2),
-        known=known,
+        known_comparisons=known,
     )
     assert made.ranking.judge.submitted_comparisons == 0
 

@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from assayer.ranking.bradley_terry import fit_strengths
 from assayer.ranking.pair_selection import choose_pairs
-from assayer.ranking.verdicts import Floats, JudgeConsistency, PairwiseVerdicts, judge_consistency
+from assayer.ranking.verdicts import Floats, JudgeConsistency, PairwiseVerdicts, measure_judge_consistency
 from tests.unit.ranking_worlds import no_verdicts, with_verdicts
 
 _VERDICTS = st.integers(2, 7).flatmap(
@@ -65,7 +65,7 @@ def test_draws_have_the_covariance_of_the_posterior() -> None:
         ]
     )
     expected = np.linalg.inv(hessian)
-    drawn = found.draws(5_000, 0)
+    drawn = found.sample(5_000, 0)
     assert np.cov(drawn.T) == pytest.approx(expected[:4, :4], abs=0.03)
     assert found.bias_error == pytest.approx(np.sqrt(expected[4, 4]), rel=1e-3)
 
@@ -123,7 +123,7 @@ def test_judge_consistency_matches_hand_counted_table() -> None:
         (2, 3, 0.0),
         (3, 2, 1.0),  # both ways, the same winner; closes 1, 2, 3 as a cycle? 1>2, 3>2, 1>3: no
     ]
-    assert judge_consistency(_verdicts(4, rows)) == JudgeConsistency(
+    assert measure_judge_consistency(_verdicts(4, rows)) == JudgeConsistency(
         pairs_in_both_orders=2, contradictions=1, triangles=2, cycles=1
     )
 
@@ -132,7 +132,7 @@ def test_random_judge_makes_cycles_in_a_quarter_of_triangles() -> None:
     generator = np.random.default_rng(1)
     pairs = [(a, b) for a in range(40) for b in range(a)]
     rows = [(a, b, float(generator.random() < 0.5)) for a, b in pairs]
-    found = judge_consistency(_verdicts(40, rows))
+    found = measure_judge_consistency(_verdicts(40, rows))
     assert found.triangles == 40 * 39 * 38 // 6
     assert found.cycles / found.triangles == pytest.approx(0.25, abs=0.02)
 

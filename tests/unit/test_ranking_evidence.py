@@ -75,7 +75,9 @@ async def test_comparisons_without_evidence_are_not_reused_in_ranking_with_evide
         await rank_ideas(ideas, JudgeLlm(right), ranking_run(), RankingOptions(comparisons_per_idea=3))
     ).comparisons
     llm = JudgeLlm(right)
-    await rank_ideas(ideas, llm, ranking_run(), RankingOptions(comparisons_per_idea=3), known=before, evidence={})
+    await rank_ideas(
+        ideas, llm, ranking_run(), RankingOptions(comparisons_per_idea=3), known_comparisons=before, evidence={}
+    )
     assert llm.calls == 12
     with pytest.raises(InputError, match=r"12 judged without the findings of reports cannot be used"):
         comparisons_between(ideas, before, Judging(None, with_evidence=True), Path("known.jsonl"))

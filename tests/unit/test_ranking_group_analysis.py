@@ -8,11 +8,11 @@ from pydantic import BaseModel
 from assayer.errors import LlmError, LlmRejected, LlmUnavailable, MalformedAnswer
 from assayer.llm import Answer, Task
 from assayer.models import Absent
-from assayer.ranking.comparison import comparison_task
+from assayer.ranking.comparison import build_comparison_task
 from assayer.ranking.group_analysis import ANALYSIS, GroupAnswer, GroupQuestion
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
-from assayer.reports.ranking_page import as_ranking_html, as_ranking_markdown
+from assayer.reports.ranking_page import render_ranking_html, render_ranking_markdown
 from assayer.run.run import Run
 from assayer_client.rankings import GroupAnalysis
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
@@ -38,7 +38,7 @@ class Analyst(JudgeLlm):
             raise self._broken
         answer = task.output.model_validate(answered(data, self._text).model_dump())
         assert list(task.check(data, answer)) == []
-        record = (await super().run(comparison_task(len(self.asked[-1].dimensions)), self.asked[-1], run)).record
+        record = (await super().run(build_comparison_task(len(self.asked[-1].dimensions)), self.asked[-1], run)).record
         return Answer(answer, record)
 
 
@@ -81,7 +81,7 @@ async def test_failed_analysis_keeps_ranking_and_reports_reason() -> None:
     found = await ranked(Analyst(fails=MalformedAnswer("The answer did not fit.")))
     assert found.ranking.analysis == Absent(reason="The answer did not fit.")
     assert len(found.ranking.ideas) == 4
-    assert "The answer did not fit." in as_ranking_html(found.ranking, found.comparisons)
+    assert "The answer did not fit." in render_ranking_html(found.ranking, found.comparisons)
 
 
 @pytest.mark.parametrize("error", [LlmUnavailable("It is down."), LlmRejected("The key is wrong.")])
@@ -110,10 +110,10 @@ async def test_analysis_answer_with_unknown_or_missing_labels_is_rejected(
 
 async def test_html_and_markdown_show_analysis_with_hostile_text_escaped() -> None:
     found = await ranked(Analyst(text="#1 leads <script>alert(1)</script> [x](javascript:alert(1))"))
-    page = as_ranking_html(found.ranking, found.comparisons)
+    page = render_ranking_html(found.ranking, found.comparisons)
     assert "<script>alert" not in page
     assert "The group" in page
-    text = as_ranking_markdown(found.ranking, found.comparisons)
+    text = render_ranking_markdown(found.ranking, found.comparisons)
     assert "## The group" in text
     assert "\\[x\\](javascript" in text
     assert " [x](javascript" not in text

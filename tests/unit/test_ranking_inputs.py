@@ -7,10 +7,10 @@ from pydantic import ValidationError
 
 from assayer.errors import ConfigurationError, InputError
 from assayer.models import Absent, ReleaseMinima, Report
-from assayer.ranking.comparison import comparisons_to_jsonl
-from assayer.reports.json_and_csv import as_json
+from assayer.ranking.comparison import format_comparisons
+from assayer.reports.json_and_csv import render_json
 from assayer.reports.release import apply_minima
-from assayer.reports.scores import score_of
+from assayer.reports.scores import compute_total_score
 from assayer_client.comparisons import Comparison, DimensionVerdict
 from cluster.cli.rank import rank as command
 from cluster.ranking_inputs import read_comparisons, read_scores
@@ -28,7 +28,7 @@ def _comparison(first: int = 0, second: int = 1, reason: str = "clearer") -> Com
 
 def test_idea_names_are_read_with_known_comparisons(tmp_path: Path) -> None:
     path, one = tmp_path / "known.jsonl", _comparison()
-    named = comparisons_to_jsonl([one], {one.first: "A-1", one.second: "A-\u202e2"})
+    named = format_comparisons([one], {one.first: "A-1", one.second: "A-\u202e2"})
     path.write_text(f"{one.model_dump_json()}\n{named}", "utf-8")
     read = read_comparisons(path)
     assert read.comparisons == [one, one]
@@ -38,9 +38,7 @@ def test_idea_names_are_read_with_known_comparisons(tmp_path: Path) -> None:
 def test_comparisons_are_read_back_without_hidden_characters(tmp_path: Path) -> None:
     path = tmp_path / "comparisons.jsonl"
     path.write_text(
-        comparisons_to_jsonl(
-            [_comparison(), _comparison(1, 2, "bet\u200bter \u202eno\u202c")], {_IDEAS[0].id: "plan.md"}
-        )
+        format_comparisons([_comparison(), _comparison(1, 2, "bet\u200bter \u202eno\u202c")], {_IDEAS[0].id: "plan.md"})
         + "\n",
         "utf-8",
     )
@@ -50,7 +48,7 @@ def test_comparisons_are_read_back_without_hidden_characters(tmp_path: Path) -> 
 @pytest.mark.parametrize("line", ["{", "[]", '{"first": "a"}', '"text"'])
 def test_invalid_comparison_line_is_reported_by_number(tmp_path: Path, line: str) -> None:
     path = tmp_path / "known.jsonl"
-    path.write_text(comparisons_to_jsonl([_comparison()], {}) + line, "utf-8")
+    path.write_text(format_comparisons([_comparison()], {}) + line, "utf-8")
     with pytest.raises(InputError, match=r"known\.jsonl:2 is not a valid comparison"):
         read_comparisons(path)
 
@@ -66,23 +64,23 @@ def test_report_score_is_its_lowest_part_score_normalised_to_scale() -> None:
     report = full_report()
     part = report.parts[0]
     high, low = (part.model_copy(update={"score": part.score.model_copy(update={"value": v})}) for v in (10.0, 5.0))
-    assert score_of(report.model_copy(update={"parts": (high, low)})) == pytest.approx(0.5)
+    assert compute_total_score(report.model_copy(update={"parts": (high, low)})) == pytest.approx(0.5)
     underspecified = low.model_copy(update={"score": Absent(reason="underspecified: no sample.")})
-    assert score_of(report.model_copy(update={"parts": (high, underspecified)})) == Absent(
+    assert compute_total_score(report.model_copy(update={"parts": (high, underspecified)})) == Absent(
         reason="Soundness: underspecified: no sample."
     )
-    assert score_of(_without_scores(report)) == Absent(reason="Its report has no score.")
+    assert compute_total_score(_without_scores(report)) == Absent(reason="Its report has no score.")
 
 
 def test_scores_are_read_by_idea_and_non_reports_are_ignored(tmp_path: Path) -> None:
     report = full_report()
-    (tmp_path / "one.json").write_text(as_json(report), "utf-8")
-    (tmp_path / "two.json").write_text(as_json(_without_scores(report)), "utf-8")
+    (tmp_path / "one.json").write_text(render_json(report), "utf-8")
+    (tmp_path / "two.json").write_text(render_json(_without_scores(report)), "utf-8")
     incomplete = apply_minima(report, ReleaseMinima(quotes_found=1))
-    (tmp_path / "three.json").write_text(as_json(incomplete), "utf-8")
+    (tmp_path / "three.json").write_text(render_json(incomplete), "utf-8")
     (tmp_path / "ranking.json").write_text('{"id": "rk_1"}', "utf-8")
     scores, absent = read_scores(tmp_path)
-    assert scores == {report.idea.id: pytest.approx(score_of(report))}
+    assert scores == {report.idea.id: pytest.approx(compute_total_score(report))}
     assert absent == {
         "Its report has no score.": 1,
         "Its report is incomplete (too low for a total: quotes found).": 1,
@@ -90,8 +88,8 @@ def test_scores_are_read_by_idea_and_non_reports_are_ignored(tmp_path: Path) -> 
 
 
 def test_scores_of_two_methods_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "one.json").write_text(as_json(full_report()), "utf-8")
-    (tmp_path / "two.json").write_text(as_json(full_report().model_copy(update={"method": "other"})), "utf-8")
+    (tmp_path / "one.json").write_text(render_json(full_report()), "utf-8")
+    (tmp_path / "two.json").write_text(render_json(full_report().model_copy(update={"method": "other"})), "utf-8")
     with pytest.raises(InputError, match=r"different methods \(other, scholareval\)"):
         read_scores(tmp_path)
 

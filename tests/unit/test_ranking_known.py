@@ -14,7 +14,7 @@ from assayer.models import Idea
 from assayer.ranking.comparison import describe_judging
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
-from assayer.reports.ranking_page import RankingPage, as_ranking_html
+from assayer.reports.ranking_page import RankingPage, render_ranking_html
 from assayer.run.run import Run
 from assayer_client.comparisons import Comparison
 from assayer_client.rankings import Dimension
@@ -101,14 +101,14 @@ async def test_comparisons_with_other_judge_question_or_text_are_reported_and_ig
 ) -> None:
     known = await _known()
     llm, run = judge(right), ranking_run()
-    ranked = await rank_ideas(ideas, llm, run, options, known=known)
+    ranked = await rank_ideas(ideas, llm, run, options, known_comparisons=known)
     assert ranked.ranking.judge.submitted_comparisons == 0
     assert llm.calls == 18
     assert ranked.set_aside == known
     (dropped,) = ranked.ranking.dropped
     assert (dropped.item_kind, dropped.count) == ("known comparison", len(known))
     assert reason in dropped.reason
-    assert reason in as_ranking_html(ranked.ranking, ())
+    assert reason in render_ranking_html(ranked.ranking, ())
 
 
 @pytest.mark.parametrize(("count", "comparisons_per_idea"), [(4, 10.0), (10, 10.0), (30, 10.0), (100, 6.0)])

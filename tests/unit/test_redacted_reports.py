@@ -1,7 +1,7 @@
 """A report as a reviewer of a blind call may read it."""
 
 from assayer.models import MaskedText, OwnReferences, Report
-from assayer.reports.json_and_csv import as_json
+from assayer.reports.json_and_csv import render_json
 from orchestrator.reviewing.redacted_reports import build_numbered_title, redact_report
 from tests.contract.store_records import report
 from tests.unit.named_reports import IDENTIFYING, named_report
@@ -9,7 +9,7 @@ from tests.unit.named_reports import IDENTIFYING, named_report
 
 def test_blind_report_contains_no_identifying_text() -> None:
     shown = redact_report(named_report("Rehearsal"), build_numbered_title(7))
-    text = as_json(shown)
+    text = render_json(shown)
     assert [word for word in IDENTIFYING if word in text] == []
     assert shown.idea.source == "Proposal 7"
     assert Report.model_validate_json(text) == shown

@@ -10,7 +10,7 @@ from assayer.reference_lists.entry_splitting import split_entries
 from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in, rejoin_identifiers
 from assayer.reference_lists.list_titles import list_title
 from assayer.reference_lists.parting import part_lists
-from assayer.reports.notices import general_notices
+from assayer.reports.notices import list_general_notices
 from assayer.text.languages import languages_of
 from tests.unit.twins import a_run
 from workers.documents.pdf_layout import detect_layout
@@ -272,9 +272,9 @@ def test_front_matter_is_excluded_from_text() -> None:
 
 def test_citation_marks_without_a_list_are_reported() -> None:
     cited = "It is slow [1], dull [2, 3] and (Okoro, 2018) costly, as Duarte (2017) found. "
-    (notice,) = general_notices(parse_idea(BODY + cited, "a"), a_run())
+    (notice,) = list_general_notices(parse_idea(BODY + cited, "a"), a_run())
     assert notice.text.startswith("The text has 4 citation marks, but no reference list was detected")
-    assert not list(general_notices(parse_idea(f"{BODY}{cited}\n\n## References\n\n{ENTRIES}", "a"), a_run()))
+    assert not list(list_general_notices(parse_idea(f"{BODY}{cited}\n\n## References\n\n{ENTRIES}", "a"), a_run()))
 
 
 def test_reading_record_lists_sections_title_references_and_languages() -> None:

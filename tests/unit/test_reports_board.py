@@ -4,8 +4,8 @@ import pytest
 
 from assayer.methods.innoeval.options import BoardOptions
 from assayer.models import Absent, BoardRecord, Report, Reviewer
-from assayer.reports.html import as_html
-from assayer.reports.markdown import as_markdown
+from assayer.reports.html import render_html
+from assayer.reports.markdown import render_report_markdown
 from tests.unit.board_reports import DECISION, board_report
 from tests.unit.reports_document import Document
 
@@ -31,7 +31,7 @@ def _texts(board: BoardRecord) -> list[str]:
 
 
 def test_page_shows_meter_per_reviewer_and_dimension_and_all_review_texts(report: Report) -> None:
-    page = as_html(report)
+    page = render_html(report)
     assert page.count('class="meter"') == 5 * 5 + 5
     document = Document(page)
     assert document.text.count("R3") >= 6
@@ -41,7 +41,7 @@ def test_page_shows_meter_per_reviewer_and_dimension_and_all_review_texts(report
 
 def test_decision_is_shown_with_calibration_date_and_provenance(report: Report) -> None:
     decided = _with(report, decision=DECISION)
-    for text in (Document(as_html(decided)).text, as_markdown(decided)):
+    for text in (Document(render_html(decided)).text, render_report_markdown(decided)):
         plain = " ".join(text.replace("\\", "").split())
         assert "Poster" in plain
         assert "spring" in plain
@@ -53,8 +53,8 @@ def test_decision_is_shown_with_calibration_date_and_provenance(report: Report) 
 
 def test_missing_board_fields_are_shown_with_their_reason(report: Report) -> None:
     bare = _with(report, meta_review=ABSENT, advice=ABSENT, agreement=ABSENT, interval=ABSENT, score=ABSENT)
-    assert as_html(bare).count("nobody knows.") >= 4
-    assert as_markdown(bare).count("nobody knows.") >= 4
+    assert render_html(bare).count("nobody knows.") >= 4
+    assert render_report_markdown(bare).count("nobody knows.") >= 4
 
 
 def test_missing_score_is_shown_as_dash_and_counted(report: Report) -> None:
@@ -62,20 +62,20 @@ def test_missing_score_is_shown_as_dash_and_counted(report: Report) -> None:
     lost = part.assessments[0].model_copy(update={"score": ABSENT})
     part = part.model_copy(update={"assessments": (lost, *part.assessments[1:])})
     gap = report.model_copy(update={"parts": (report.parts[0], part, *report.parts[2:])})
-    assert "1 score missing" in Document(as_html(gap)).text
-    assert "| – |" in as_markdown(gap)
+    assert "1 score missing" in Document(render_html(gap)).text
+    assert "| – |" in render_report_markdown(gap)
 
 
 def test_hostile_reviewer_names_are_escaped(report: Report) -> None:
     hostile = Reviewer(key="R1", persona="<script>alert(1)</script>|", seat="open", field="a*b", role="[x](http://y)")
     assert report.board is not None
     mixed = _with(report, reviewers=(hostile, *report.board.reviewers[1:]))
-    assert "<script>" not in as_html(mixed)
-    assert "[x](http" not in as_markdown(mixed)
+    assert "<script>" not in render_html(mixed)
+    assert "[x](http" not in render_report_markdown(mixed)
 
 
 def test_markdown_has_the_matrix_as_a_table(report: Report) -> None:
-    text = as_markdown(report)
+    text = render_report_markdown(report)
     header = next(line for line in text.splitlines() if line.startswith("| Reviewer |"))
     assert header == "| Reviewer | Clarity | Novelty | Feasibility | Validity | Significance |"
     rows = text[text.index(header) :].split("\n\n")[0].splitlines()

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from assayer.models import Absent, Report
 from assayer.reports.brief import BRIEF_SIZES, build_brief
-from assayer.reports.escaping import web_url
-from assayer.reports.pdf import brief_pdf, page_count
+from assayer.reports.escaping import get_safe_url
+from assayer.reports.pdf import count_pages, render_brief_pdf
 from cluster.cli.main import app
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import hostile_report
@@ -40,8 +40,8 @@ def test_brief_shows_no_marks_of_markdown() -> None:
 
 def test_brief_contains_report_content_as_copyable_text() -> None:
     report = full_report()
-    pdf = brief_pdf(report)
-    assert page_count(pdf) <= 2
+    pdf = render_brief_pdf(report)
+    assert count_pages(pdf) <= 2
     text = text_of(pdf)
     assert report.idea.title in text
     assert report.idea.text[:60] not in text
@@ -53,7 +53,7 @@ def test_brief_contains_report_content_as_copyable_text() -> None:
 
 
 def test_brief_pdf_has_title_language_and_accessible_structure() -> None:
-    pdf = brief_pdf(full_report())
+    pdf = render_brief_pdf(full_report())
     document = pypdfium2.PdfDocument(pdf)
     assert document.get_metadata_value("Title") == full_report().idea.title
     document.close()
@@ -62,11 +62,11 @@ def test_brief_pdf_has_title_language_and_accessible_structure() -> None:
 
 
 def test_the_same_report_gives_the_same_pdf() -> None:
-    assert brief_pdf(full_report()) == brief_pdf(full_report())
+    assert render_brief_pdf(full_report()) == render_brief_pdf(full_report())
 
 
 def test_greek_and_cyrillic_text_is_printed() -> None:
-    assert "Ωκεανός και Океан" in text_of(brief_pdf(titled(full_report(), "Ωκεανός και Океан")))
+    assert "Ωκεανός και Океан" in text_of(render_brief_pdf(titled(full_report(), "Ωκεανός και Океан")))
 
 
 def test_overlong_report_still_fits_two_pages() -> None:
@@ -77,19 +77,19 @@ def test_overlong_report_still_fits_two_pages() -> None:
         update={"strengths": (long,) * 20, "weaknesses": (long,) * 20, "suggestions": (long,) * 20}
     )
     notices = tuple(notice.model_copy(update={"text": "Look closely at this. " * 100}) for notice in report.notices)
-    pdf = brief_pdf(report.model_copy(update={"summary": summary, "notices": notices}))
-    assert page_count(pdf) == 2
+    pdf = render_brief_pdf(report.model_copy(update={"summary": summary, "notices": notices}))
+    assert count_pages(pdf) == 2
     assert "more in the full report" in text_of(pdf)
 
 
 def test_hostile_text_is_printed_literally_without_scripts_or_links() -> None:
     report = titled(hostile_report(), '#eval("1+1") $x$ *bold* @label <tag> #sys.inputs https://evil.example')
-    pdf = brief_pdf(report)
-    assert page_count(pdf) <= 2
+    pdf = render_brief_pdf(report)
+    assert count_pages(pdf) <= 2
     assert '#eval("1+1") $x$ *bold*' in text_of(pdf)
     assert b"/JavaScript" not in pdf
     assert b"/Launch" not in pdf
-    allowed = {reference.url for reference in report.references if web_url(reference.url)}
+    allowed = {reference.url for reference in report.references if get_safe_url(reference.url)}
     assert {found.decode() for found in re.findall(rb"/URI ?\(([^)]*)\)", pdf)} <= allowed
 
 

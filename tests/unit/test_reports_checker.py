@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assayer.models import ReleaseMinima
-from assayer.reports.json_and_csv import as_json
+from assayer.reports.json_and_csv import render_json
 from assayer.reports.release import apply_minima
 from benchmarks.quality import check_reports, corpus_records, quotations
 from benchmarks.quality.check_reports import check, main
@@ -25,7 +25,7 @@ RECORDS = {str(record(label)["id"]): record(label) for label in PAPERS}
 
 
 def _report() -> Json:
-    report: Json = json.loads(as_json(full_report()))
+    report: Json = json.loads(render_json(full_report()))
     return report
 
 
@@ -75,7 +75,7 @@ def test_further_quotes_without_verified_first_quote_are_a_violation() -> None:
 
 
 def _released(minima: ReleaseMinima) -> Json:
-    report: Json = json.loads(as_json(apply_minima(full_report(), minima)))
+    report: Json = json.loads(render_json(apply_minima(full_report(), minima)))
     return report
 
 

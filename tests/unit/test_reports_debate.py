@@ -3,7 +3,7 @@
 from assayer.methods.debate.composition import composition
 from assayer.methods.debate.judge import judge_by_debate
 from assayer.models.reward import RewardItem
-from assayer.reports.debate_page import DebatePage, as_debate_html, as_debate_markdown
+from assayer.reports.debate_page import DebatePage, render_debate_html, render_debate_markdown
 from assayer_client.rewards import Reward
 from tests.unit.debate_answers import ITEM, ScriptedSeats
 from tests.unit.reports_document import Document
@@ -20,7 +20,7 @@ async def _judged(item: RewardItem = ITEM) -> Reward:
 async def test_page_shows_rounds_votes_quotes_and_final_decision() -> None:
     reward = await _judged()
     assert reward.value == 1
-    for text in (Document(as_debate_html(ITEM, reward)).text, as_debate_markdown(ITEM, reward)):
+    for text in (Document(render_debate_html(ITEM, reward)).text, render_debate_markdown(ITEM, reward)):
         assert "Round 1" in text
         assert "Round 2: the verdict was settled here" in text
         assert "The evaluator settled a split in round 2: it matches." in text
@@ -33,7 +33,9 @@ async def test_page_shows_rounds_votes_quotes_and_final_decision() -> None:
 
 async def test_votes_of_all_rounds_are_shown_in_a_single_table() -> None:
     page = DebatePage(ITEM, await _judged())
-    said = {line.seat: [page.vote(turn).short if turn else None for turn in line.turns] for line in page.seats}
+    said = {
+        line.seat: [page.get_shown_vote(turn).short if turn else None for turn in line.turns] for line in page.seats
+    }
     assert said == {
         "Moderator 1": ["no vote"] * 2,
         "Analyst 1": ["✓ match"] * 2,
@@ -65,9 +67,9 @@ async def test_hostile_text_is_escaped_in_html_and_markdown() -> None:
         for turn in reward.transcript
     )
     attacked = reward.model_copy(update={"reason": ATTACK, "transcript": turns, "models": (ATTACK,)})
-    document = Document(as_debate_html(hostile, attacked))
+    document = Document(render_debate_html(hostile, attacked))
     assert not {"script", "img", "form", "iframe"} & set(document.tags)
     assert not any(name.startswith("on") for name in document.attributes)
     assert [link for link in document.links if not link.startswith("#")] == []
     assert "default-src 'none'" in document.meta["Content-Security-Policy"]
-    assert "](http" not in as_debate_markdown(hostile, attacked).replace("\\](", "")
+    assert "](http" not in render_debate_markdown(hostile, attacked).replace("\\](", "")

@@ -3,10 +3,10 @@
 from xml.etree import ElementTree
 
 from assayer.models import EdgeKey, EvidenceEdge, EvidenceNode, GraphRecord, GraphStep, NodeKey, Report
-from assayer.reports.graph_drawing import graph_drawing
-from assayer.reports.graphml import as_graphml
-from assayer.reports.html import as_html
-from assayer.reports.markdown import as_markdown
+from assayer.reports.graph_drawing import draw_graph
+from assayer.reports.graphml import render_graphml
+from assayer.reports.html import render_html
+from assayer.reports.markdown import render_report_markdown
 from tests.unit.scicompanion_world import backends_without_llm, corpus, evaluated, twin_backends
 
 _GRAPHML = "{http://graphml.graphdrawing.org/xmlns}"
@@ -19,7 +19,7 @@ async def _report() -> tuple[Report, GraphRecord]:
 
 async def test_every_node_and_edge_is_drawn_once_and_only_in_its_frames() -> None:
     _, graph = await _report()
-    drawing = graph_drawing(graph)
+    drawing = draw_graph(graph)
     assert drawing is not None
     assert [node.node.key for node in drawing.nodes] == [node.key for node in graph.nodes]
     assert [tie.edge.key for tie in drawing.edges] == [edge.key for edge in graph.edges]
@@ -27,16 +27,16 @@ async def test_every_node_and_edge_is_drawn_once_and_only_in_its_frames() -> Non
     assert "in-3" not in deleted.frames.split()
     assert len({(node.x, node.y) for node in drawing.nodes}) == len(drawing.nodes)
     assert all(0 <= node.y <= drawing.height for node in drawing.nodes)
-    assert graph_drawing(graph) == drawing
+    assert draw_graph(graph) == drawing
 
 
 async def test_page_shows_all_steps_rejected_edits_and_recommendation_reasons() -> None:
     report, graph = await _report()
-    for text in (as_html(report), as_markdown(report)):
+    for text in (render_html(report), render_report_markdown(report)):
         assert "there is no node N900" in text
         assert "similar to the query “" in text
         assert "Quotes in reviews are often wrong" in text
-    html = as_html(report)
+    html = render_html(report)
     assert html.count('class="frame-choice"') == len(graph.steps)
     assert "<script" not in html
     assert " style=" not in html
@@ -48,14 +48,14 @@ async def test_hostile_node_names_are_escaped_in_html_and_graphml() -> None:
     nodes = tuple(node.model_copy(update={"name": evil}) for node in graph.nodes)
     hostile = report.model_copy(update={"graph": graph.model_copy(update={"nodes": nodes})})
     assert hostile.graph is not None
-    assert "<script" not in as_html(hostile)
-    read = ElementTree.fromstring(as_graphml(hostile, hostile.graph))  # noqa: S314 - our own text
+    assert "<script" not in render_html(hostile)
+    read = ElementTree.fromstring(render_graphml(hostile, hostile.graph))  # noqa: S314 - our own text
     assert evil in {item.text for item in read.iter(f"{_GRAPHML}data")}
 
 
 async def test_graphml_contains_all_nodes_and_edges_with_declared_data_keys() -> None:
     report, graph = await _report()
-    read = ElementTree.fromstring(as_graphml(report, graph))  # noqa: S314 - our own text
+    read = ElementTree.fromstring(render_graphml(report, graph))  # noqa: S314 - our own text
     assert [item.get("id") for item in read.iter(f"{_GRAPHML}node")] == [node.key for node in graph.nodes]
     assert [item.get("id") for item in read.iter(f"{_GRAPHML}edge")] == [edge.key for edge in graph.edges]
     declared = {item.get("id") for item in read.iter(f"{_GRAPHML}key")}
@@ -64,8 +64,8 @@ async def test_graphml_contains_all_nodes_and_edges_with_declared_data_keys() ->
 
 async def test_graph_with_only_the_idea_is_described_but_not_drawn() -> None:
     evaluation, graph = await evaluated(backends_without_llm(corpus([], {})))
-    assert graph_drawing(graph) is None
-    for text in (as_html(evaluation.report), as_markdown(evaluation.report)):
+    assert draw_graph(graph) is None
+    for text in (render_html(evaluation.report), render_report_markdown(evaluation.report)):
         assert "The graph contains only the idea." in text
         assert "the searches found no paper that the idea does not mention" in text
 
@@ -88,4 +88,4 @@ def test_control_characters_do_not_break_graphml() -> None:
     )
     graph = GraphRecord(nodes=(idea, node), edges=(edge,), steps=(step,), recommended=())
     report = Report.model_construct(evaluation_id="ev_1", references=())
-    assert ElementTree.fromstring(as_graphml(report, graph)) is not None  # noqa: S314 - our own text
+    assert ElementTree.fromstring(render_graphml(report, graph)) is not None  # noqa: S314 - our own text

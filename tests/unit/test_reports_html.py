@@ -9,9 +9,9 @@ from functools import cache
 import pytest
 
 from assayer.models import Absent, Frozen, Reading, Report
-from assayer.reports.escaping import one_line, web_url
-from assayer.reports.html import as_html
-from assayer.reports.markdown import as_markdown
+from assayer.reports.escaping import get_safe_url, join_lines
+from assayer.reports.html import render_html
+from assayer.reports.markdown import render_report_markdown
 from tests.unit.reports_document import Document, words
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import ADDRESSES, hostile_report
@@ -19,7 +19,7 @@ from tests.unit.reports_hostile import ADDRESSES, hostile_report
 
 @cache
 def _page(hostile: bool = False) -> Document:
-    return Document(as_html(hostile_report() if hostile else full_report()))
+    return Document(render_html(hostile_report() if hostile else full_report()))
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -40,8 +40,8 @@ def _texts(value: object) -> Iterator[str]:
 
 @pytest.mark.parametrize("report", [full_report(), hostile_report()], ids=["full", "hostile"])
 def test_page_shows_every_text_of_report(report: Report) -> None:
-    shown = re.sub(r"\s|[\[\],]", "", Document(as_html(report)).text)
-    missing = [text for text in _texts(report) if re.sub(r"\s|[\[\],]", "", one_line(text)) not in shown]
+    shown = re.sub(r"\s|[\[\],]", "", Document(render_html(report)).text)
+    missing = [text for text in _texts(report) if re.sub(r"\s|[\[\],]", "", join_lines(text)) not in shown]
     assert missing == []
 
 
@@ -65,7 +65,7 @@ def test_internal_links_resolve_to_unique_elements() -> None:
 
 @pytest.mark.parametrize("url", ADDRESSES[:-1])
 def test_non_web_url_is_rejected_as_link(url: str) -> None:
-    assert web_url(url) is None
+    assert get_safe_url(url) is None
 
 
 def test_content_security_policy_allows_only_the_page_style() -> None:
@@ -93,7 +93,7 @@ def test_absent_score_is_shown_with_its_reason_and_never_as_a_number() -> None:
             ),
         }
     )
-    page = as_html(report.model_copy(update={"parts": (part,)}))
+    page = render_html(report.model_copy(update={"parts": (part,)}))
     assert reason in page
     assert 'class="value"' not in page
     assert '<circle class="dot"' not in page
@@ -104,7 +104,7 @@ def test_unknown_reference_label_is_not_linked() -> None:
     report = full_report()
     point = report.summary.strengths[0].model_copy(update={"text": "Nobody knows [P99] or [P2, P77].", "citations": ()})
     summary = report.summary.model_copy(update={"strengths": (point,)})
-    page = as_html(report.model_copy(update={"summary": summary}))
+    page = render_html(report.model_copy(update={"summary": summary}))
     assert 'Nobody knows [P99] or <a class="cite" href="#ref-P2"' in page
     assert "[P77]." in page
 
@@ -115,7 +115,7 @@ def test_quote_not_found_is_marked_next_to_its_text() -> None:
 
 
 def test_bidi_control_characters_are_removed_from_page() -> None:
-    assert not re.search("[\u202a-\u202e\u2066-\u2069\x00]", as_html(hostile_report()))
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\x00]", render_html(hostile_report()))
 
 
 def test_quoted_passage_is_printed_once_under_its_paper() -> None:
@@ -129,7 +129,7 @@ def test_quoted_passage_is_printed_once_under_its_paper() -> None:
         if citation.quote_state == "verified" and citation.quote
     }
     assert len(quotes) > 4
-    for page in (_page().text, as_markdown(report)):
+    for page in (_page().text, render_report_markdown(report)):
         assert [quote for quote in quotes if page.count(quote) != 1] == []
 
 
@@ -141,6 +141,6 @@ def test_shared_reason_for_missing_scores_appears_once_in_summary() -> None:
         for assessment in report.parts[0].assessments
     )
     part = report.parts[0].model_copy(update={"assessments": assessments})
-    summary = Document(as_html(report.model_copy(update={"parts": (part,)}))).text.partition("Strengths")[0]
+    summary = Document(render_html(report.model_copy(update={"parts": (part,)}))).text.partition("Strengths")[0]
     assert summary.count("nothing was found") == 1
     assert "No score for 4: nothing was found" in summary

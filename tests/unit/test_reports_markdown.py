@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from assayer.models import Report
-from assayer.reports.escaping import one_line
-from assayer.reports.markdown import MAX_WORDS, as_markdown, escape
+from assayer.reports.escaping import join_lines
+from assayer.reports.markdown import MAX_WORDS, escape, render_report_markdown
 from tests.unit.reports_document import Document, words
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import hostile_report
@@ -33,7 +33,7 @@ def _rendered(markdown: str, guess_domains: bool = True) -> Document:
 
 @cache
 def _page(hostile: bool = False) -> Document:
-    return _rendered(as_markdown(hostile_report() if hostile else full_report()))
+    return _rendered(render_report_markdown(hostile_report() if hostile else full_report()))
 
 
 def _headings(report: Report) -> int:
@@ -70,7 +70,7 @@ def test_adjacent_labels_become_separate_links() -> None:
     )
     summary = report.summary.model_copy(update={"strengths": (point,)})
     before = _page()
-    page = _rendered(as_markdown(report.model_copy(update={"summary": summary})))
+    page = _rendered(render_report_markdown(report.model_copy(update={"summary": summary})))
     assert "P1 P2(see P3 P4): and P5: so" in page.text
     for label in ("#p1", "#p4", "#p5"):
         assert page.links.count(label) == before.links.count(label) + 1
@@ -98,11 +98,11 @@ def _long_report() -> Report:
 
 
 def test_long_report_stays_within_word_limit_and_counts_omitted_points() -> None:
-    text = as_markdown(_long_report())
+    text = render_report_markdown(_long_report())
     assert len(text.split()) <= MAX_WORDS
     assert "more points in the HTML and JSON reports" in text
     assert "### Method 13" in text
-    short = as_markdown(full_report())
+    short = render_report_markdown(full_report())
     assert "more point" not in short
 
 
@@ -111,4 +111,4 @@ def test_long_report_stays_within_word_limit_and_counts_omitted_points() -> None
 def test_any_escaped_text_renders_as_single_paragraph_with_same_words(before: str, after: str, text: str) -> None:
     page = _rendered(f"{before}{escape(text)}{after}", guess_domains=False)
     assert set(page.tags) <= {"p", "code"}
-    assert page.text == words(f"{before}{one_line(text)}{after}")
+    assert page.text == words(f"{before}{join_lines(text)}{after}")

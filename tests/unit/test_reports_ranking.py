@@ -12,8 +12,8 @@ from assayer.models import Idea, TextFlag
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.reports.head_to_head import MAX_IDEAS, build_head_to_head_tables
-from assayer.reports.json_and_csv import as_csv, as_json, json_schema
-from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
+from assayer.reports.json_and_csv import build_json_schema, render_csv, render_json
+from assayer.reports.ranking_page import RankingPage, render_ranking_html, render_ranking_markdown
 from assayer_client.rankings import Baseline, ErasedRank, Interval, Ranking
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
 from tests.unit.reports_document import Document
@@ -57,14 +57,14 @@ def _with_baselines(ranking: Ranking) -> Ranking:
 
 async def test_ranking_json_matches_schema_and_round_trips() -> None:
     ranking = _with_baselines((await _ranked()).ranking)
-    text = as_json(ranking)
-    jsonschema.validate(json.loads(text), json_schema(Ranking), cls=jsonschema.Draft202012Validator)
+    text = render_json(ranking)
+    jsonschema.validate(json.loads(text), build_json_schema(Ranking), cls=jsonschema.Draft202012Validator)
     assert Ranking.model_validate_json(text) == ranking
 
 
 async def test_page_shows_every_idea_its_interval_the_cut_and_the_three_bands() -> None:
     ranking, comparisons = (ranked := await _ranked()).ranking, ranked.comparisons
-    page = Document(html := as_ranking_html(ranking, comparisons))
+    page = Document(html := render_ranking_html(ranking, comparisons))
     for idea in ranking.ideas:
         assert f'aria-label="Rank {idea.rank}, between {idea.ranks.low:.0f} and {idea.ranks.high:.0f}"' in html
     assert html.count('class="reach"') == html.count('class="cut"') == 9
@@ -83,8 +83,8 @@ async def test_blind_ranking_whose_ideas_are_all_erased_is_shown_as_blind() -> N
 
 async def test_hostile_ideas_add_no_elements_to_html() -> None:
     harmless, hostile = await _ranked(), await _hostile()
-    fair = Document(as_ranking_html(harmless.ranking, harmless.comparisons))
-    page = Document(as_ranking_html(hostile.ranking, hostile.comparisons))
+    fair = Document(render_ranking_html(harmless.ranking, harmless.comparisons))
+    page = Document(render_ranking_html(hostile.ranking, hostile.comparisons))
     assert set(page.tags) == set(fair.tags)
     assert page.links == fair.links
     assert not [name for name in page.attributes if name.startswith("on") or name == "style"]
@@ -93,8 +93,8 @@ async def test_hostile_ideas_add_no_elements_to_html() -> None:
 
 async def test_hostile_ideas_add_no_headings_or_rows_to_markdown() -> None:
     harmless, hostile = await _ranked(), await _hostile()
-    fair = as_ranking_markdown(harmless.ranking, harmless.comparisons)
-    page = as_ranking_markdown(hostile.ranking, hostile.comparisons)
+    fair = render_ranking_markdown(harmless.ranking, harmless.comparisons)
+    page = render_ranking_markdown(hostile.ranking, hostile.comparisons)
     assert [line for line in page.splitlines() if line.startswith("#")] == [
         line for line in fair.splitlines() if line.startswith("#")
     ]
@@ -107,7 +107,7 @@ async def test_csv_has_a_row_per_idea_and_neutralises_formulas() -> None:
     first = ranking.ideas[0].model_copy(
         update={"title": '=HYPERLINK("http://evil.example")', "source": "@SUM(A1)", "flags": FLAGS}
     )
-    text = as_csv(_with_baselines(ranking.model_copy(update={"ideas": (first, *ranking.ideas[1:])})))
+    text = render_csv(_with_baselines(ranking.model_copy(update={"ideas": (first, *ranking.ideas[1:])})))
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [int(row["rank"]) for row in rows] == list(range(1, 10))
     assert rows[0]["title"].startswith("'=")
@@ -123,8 +123,8 @@ async def test_baselines_are_shown_with_label_count_and_auroc_interval() -> None
     ranked = await _ranked()
     ranking = _with_baselines(ranked.ranking)
     for text in (
-        Document(as_ranking_html(ranking, ranked.comparisons)).text,
-        as_ranking_markdown(ranking, ranked.comparisons),
+        Document(render_ranking_html(ranking, ranked.comparisons)).text,
+        render_ranking_markdown(ranking, ranked.comparisons),
     ):
         assert "480 labelled ideas" in text
         assert "0.55 to 0.71" in text
@@ -148,7 +148,7 @@ async def test_winner_changing_with_order_is_shown_as_contradicted_tie() -> None
     assert met.is_contradictory
     assert (
         "the winner changed when the order was swapped"
-        in Document(as_ranking_html(ranked.ranking, ranked.comparisons)).text
+        in Document(render_ranking_html(ranked.ranking, ranked.comparisons)).text
     )
 
 
@@ -172,7 +172,7 @@ async def test_ranks_of_erased_ideas_stay_vacant_and_are_listed_by_date() -> Non
     assert "1 idea on 2026-11-27 (rank 9); 2 ideas on 2026-11-28 (ranks 2, 7)." in told
     whole = RankingPage(made.ranking, ())
     assert page.ranking.size == len(made.ranking.ideas)
-    assert (page.place(8), page.cut_place, page.per_idea) == (whole.place(8), whole.cut_place, whole.per_idea)
+    assert (page.format_position(8), page.cut_place, page.per_idea) == (whole.place(8), whole.cut_place, whole.per_idea)
     assert [caution.title for caution in whole.cautions if caution.title == "Erased since"] == []
 
 
@@ -180,6 +180,6 @@ async def test_suspicious_text_is_flagged_beside_title_in_order_and_pair_tables(
     done = await _ranked()
     first = done.ranking.ideas[0].model_copy(update={"flags": FLAGS})
     ranking = done.ranking.model_copy(update={"ideas": (first, *done.ranking.ideas[1:])})
-    for page in (as_ranking_html(ranking, done.comparisons), as_ranking_markdown(ranking, done.comparisons)):
+    for page in (render_ranking_html(ranking, done.comparisons), render_ranking_markdown(ranking, done.comparisons)):
         assert page.count("suspicious: hidden text") > 1
         assert "lookalike" not in page

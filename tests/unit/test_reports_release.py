@@ -19,11 +19,11 @@ from assayer.models import (
     SupportOutcome,
 )
 from assayer.reports.brief import BRIEF_SIZES, build_brief
-from assayer.reports.html import as_html
-from assayer.reports.json_and_csv import as_json
-from assayer.reports.markdown import as_markdown
+from assayer.reports.html import render_html
+from assayer.reports.json_and_csv import render_json
+from assayer.reports.markdown import render_report_markdown
 from assayer.reports.release import apply_minima, measure_release
-from assayer.reports.scores import score_of
+from assayer.reports.scores import compute_total_score
 from cluster.cli.evaluation_summary import SummaryRow, show_summary
 from tests.unit.board_reports import DECISION, board_report
 from tests.unit.reports_fixture import cite, full_report, say
@@ -61,7 +61,7 @@ def test_report_above_every_minimum_keeps_its_totals() -> None:
     assert report.release is not None
     assert report.release.state == "complete"
     assert report.parts == full_report().parts
-    assert score_of(report) == score_of(full_report())
+    assert compute_total_score(report) == compute_total_score(full_report())
 
 
 @pytest.mark.parametrize(("searched", "failing"), [("poor", ["corpus_fit"]), ("partial", []), (None, ["corpus_fit"])])
@@ -83,7 +83,7 @@ def test_incomplete_panel_review_is_said_to_keep_its_scores(capsys: pytest.Captu
     report = apply_minima(covering(review_report(), llm_requests_failed=90), MINIMA)
     show_summary(report)
     brief = " ".join(line.text for line in build_brief(report, BRIEF_SIZES[-1]).warnings)
-    for text in (as_html(report), as_markdown(report), brief, capsys.readouterr().out):
+    for text in (render_html(report), render_report_markdown(report), brief, capsys.readouterr().out):
         assert "not ordered by its scores" in text
         assert "no total" not in text
 
@@ -173,10 +173,10 @@ def test_incomplete_report_has_no_total_but_keeps_findings() -> None:
     )
     for part, before in zip(report.parts, full_report().parts, strict=True):
         assert (part.assessments, part.summary) == (before.assessments, before.summary)
-    score = score_of(report)
+    score = compute_total_score(report)
     assert isinstance(score, Absent)
     assert score.reason == "Its report is incomplete (too low for a total: quotes found)."
-    assert Report.model_validate_json(as_json(report)) == report
+    assert Report.model_validate_json(render_json(report)) == report
 
 
 async def test_incomplete_board_has_neither_score_nor_interval_nor_decision() -> None:
@@ -203,8 +203,8 @@ def test_incomplete_report_withholds_verdict_but_keeps_abstention_reason() -> No
     assert isinstance(verdict.decision, Absent)
     assert verdict.probabilities == ()
     assert verdict.evidence == VERDICT.evidence
-    assert "Probabilities of the outcomes" not in as_markdown(apply_minima(lossy, MINIMA))
-    assert isinstance(score_of(apply_minima(lossy, MINIMA)), Absent)
+    assert "Probabilities of the outcomes" not in render_report_markdown(apply_minima(lossy, MINIMA))
+    assert isinstance(compute_total_score(apply_minima(lossy, MINIMA)), Absent)
     abstained = VERDICT.model_copy(update={"decision": Absent(reason="undecided.")})
     assert apply_minima(lossy.model_copy(update={"verdict": abstained}), MINIMA).verdict == abstained.model_copy(
         update={"probabilities": ()}
@@ -214,7 +214,7 @@ def test_incomplete_report_withholds_verdict_but_keeps_abstention_reason() -> No
 def test_incomplete_state_is_shown_first_in_pages_and_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     report = poorly_quoted()
     said = "Quotes found:"
-    for text in (as_html(report), as_markdown(report)):
+    for text in (render_html(report), render_report_markdown(report)):
         assert text.index("Incomplete: no total is given") < text.index(said) < text.index(report.notices[0].text[:30])
         assert "30 %" in text
         assert "3 of 10 quotes." in text

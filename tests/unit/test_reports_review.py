@@ -8,9 +8,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from assayer.reports.brief import build_brief
-from assayer.reports.html import as_html
-from assayer.reports.markdown import as_markdown
-from assayer.reports.pdf import brief_pdf, page_count
+from assayer.reports.html import render_html
+from assayer.reports.markdown import render_report_markdown
+from assayer.reports.pdf import count_pages, render_brief_pdf
 from benchmarks.quality.report_text import extract_judgement
 from tests.unit.reports_document import Document
 from tests.unit.reports_review import hostile_review_report, review_report
@@ -18,12 +18,12 @@ from tests.unit.reports_review import hostile_review_report, review_report
 
 @cache
 def _html(hostile: bool = False) -> Document:
-    return Document(as_html(hostile_review_report() if hostile else review_report()))
+    return Document(render_html(hostile_review_report() if hostile else review_report()))
 
 
 @cache
 def _markdown(hostile: bool = False) -> Document:
-    text = as_markdown(hostile_review_report() if hostile else review_report())
+    text = render_report_markdown(hostile_review_report() if hostile else review_report())
     renderer = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     return Document(renderer.render(text).replace("<br />", "<br>"))
 
@@ -43,7 +43,7 @@ def test_page_shows_each_text_of_the_review_once(page: Callable[..., Document]) 
 
 
 def test_findings_show_their_evidence_basis() -> None:
-    raw = as_markdown(review_report())
+    raw = render_report_markdown(review_report())
     weakness = r"^- W1\. \*\*One order of domains\.\*\* \*\(fatal\)\* .+ \*Run ten orders\.\*"
     evidence = r".+, \d{4} \[P7\]: finds other orders\."
     assert re.search(rf"{weakness} {evidence} \(Robins 1995°\)$", raw, re.M)
@@ -54,7 +54,7 @@ def test_findings_show_their_evidence_basis() -> None:
 
 
 def test_passages_are_listed_under_paper_with_relation() -> None:
-    raw = as_markdown(review_report())
+    raw = render_report_markdown(review_report())
     entry = raw.partition('<a id="p3"></a>')[2].partition("\n- <a id")[0]
     assert "Supports the point: halves forgetting." in entry
     assert "Already has what is claimed as new: ranks by loss." in entry
@@ -62,7 +62,7 @@ def test_passages_are_listed_under_paper_with_relation() -> None:
 
 def test_idea_is_not_printed_again() -> None:
     report = review_report()
-    for page in (as_markdown(report), as_html(report)):
+    for page in (render_report_markdown(report), render_html(report)):
         assert "retrieved from an on-disk" not in page
 
 
@@ -95,7 +95,7 @@ def test_brief_groups_review_findings_within_two_pages() -> None:
         "Named by the panel from memory, not found in the sources searched: check before relying on them",
     ]
     assert [(quote.name, quote.text) for quote in brief.groups[3].points[0].quotes] == [("P7", "finds other orders")]
-    assert page_count(brief_pdf(report)) <= 2
+    assert count_pages(render_brief_pdf(report)) <= 2
 
 
 def test_judgement_text_contains_each_finding_once() -> None:

@@ -10,7 +10,7 @@ import pytest
 from assayer.models import BiasTestReport, Notice, Report, SourceUse, TextFlag
 from assayer.models.base import Frozen
 from assayer.reports import wording
-from assayer.reports.json_and_csv import as_json, json_schema
+from assayer.reports.json_and_csv import build_json_schema, render_json
 from assayer_client.rankings import Ranking
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import hostile_report
@@ -23,18 +23,20 @@ def test_published_schemas_match_their_models(
     name: str, model: type[Report] | type[Ranking] | type[BiasTestReport]
 ) -> None:
     published = json.loads((DOCS / f"{name}.schema.json").read_text(encoding="utf-8"))
-    assert published == json_schema(model), f"docs/{name}.schema.json is out of date; renew it with: make generated"
+    assert published == build_json_schema(model), (
+        f"docs/{name}.schema.json is out of date; renew it with: make generated"
+    )
 
 
 @pytest.mark.parametrize("report", [full_report(), hostile_report()], ids=["full", "hostile"])
 def test_report_json_matches_schema_and_round_trips(report: Report) -> None:
-    text = as_json(report)
-    jsonschema.validate(json.loads(text), json_schema(Report), cls=jsonschema.Draft202012Validator)
+    text = render_json(report)
+    jsonschema.validate(json.loads(text), build_json_schema(Report), cls=jsonschema.Draft202012Validator)
     assert Report.model_validate_json(text) == report
 
 
 def test_report_json_is_deterministic() -> None:
-    assert as_json(full_report()) == as_json(full_report())
+    assert render_json(full_report()) == render_json(full_report())
 
 
 @pytest.mark.parametrize(

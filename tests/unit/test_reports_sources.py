@@ -3,8 +3,8 @@
 import datetime as dt
 
 from assayer.models import FieldOrigin, Report, Retraction, SourceFailure, SourceUse
-from assayer.reports.html import as_html
-from assayer.reports.markdown import as_markdown
+from assayer.reports.html import render_html
+from assayer.reports.markdown import render_report_markdown
 from tests.unit.reports_document import Document
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import ATTACK
@@ -37,7 +37,7 @@ def _report(retraction: Retraction | None = NOTICE) -> Report:
 def test_exactly_the_citations_of_retracted_papers_are_marked() -> None:
     report = _report()
     label = report.references[1].label
-    html, markdown = as_html(report), as_markdown(report)
+    html, markdown = render_html(report), render_report_markdown(report)
     assert html.count(f'href="#ref-{label}"') == html.count(f">{label}, retracted</a>") > 2
     assert html.count(", retracted</a>") == html.count('class="cite retracted"') == html.count(f">{label}, retracted<")
     body = markdown.split("## Evidence")[0]
@@ -45,26 +45,28 @@ def test_exactly_the_citations_of_retracted_papers_are_marked() -> None:
 
 
 def test_reference_shows_retraction_source_date_and_notice() -> None:
-    for page in (as_html(_report()), as_markdown(_report())):
+    for page in (render_html(_report()), render_report_markdown(_report())):
         assert "Retracted on 2024-02-01, according to Crossref" in page
         assert "https://doi.example.org/10.1000/notice" in page
 
 
 def test_reference_shows_source_of_each_field() -> None:
-    for page in (as_html(_report()), as_markdown(_report())):
+    for page in (render_html(_report()), render_report_markdown(_report())):
         assert "abstract, venue from arxiv; citation count from openalex" in page
 
 
 def test_hostile_retraction_notice_is_escaped() -> None:
-    page = Document(as_html(_report(Retraction(kind="retracted", source="x", notice="javascript:alert(1)" + ATTACK))))
+    page = Document(
+        render_html(_report(Retraction(kind="retracted", source="x", notice="javascript:alert(1)" + ATTACK)))
+    )
     assert not set(page.tags) & {"script", "img"}
     assert not [link for link in page.links if link.startswith("javascript")]
 
 
 def test_coverage_box_counts_cache_hits_and_lists_unanswered_requests() -> None:
     row = "| arxiv | paper search | 41 | 17 | 23 |"
-    assert row in as_markdown(_report())
-    assert "| openalex | cited papers | 3 | a source was down |" in as_markdown(_report())
-    text = Document(as_html(_report())).text
+    assert row in render_report_markdown(_report())
+    assert "| openalex | cited papers | 3 | a source was down |" in render_report_markdown(_report())
+    text = Document(render_html(_report())).text
     assert "a source was down" in text
     assert "Sources that did not answer" in text

@@ -7,11 +7,13 @@ import pytest
 
 from assayer.models import Absent, ClaimCounts, ClaimSupport, FurtherQuote, Point, Report, SupportOutcome
 from assayer.reports.brief import BRIEF_SIZES, build_brief
-from assayer.reports.html import as_html
-from assayer.reports.markdown import as_markdown
+from assayer.reports.html import render_html
+from assayer.reports.markdown import render_report_markdown
 from tests.unit.reports_fixture import full_report
 
-RENDERINGS = pytest.mark.parametrize("render", [lambda report: html.unescape(as_html(report)), as_markdown])
+RENDERINGS = pytest.mark.parametrize(
+    "render", [lambda report: html.unescape(render_html(report)), render_report_markdown]
+)
 
 
 def _found(outcome: SupportOutcome, missing: str = "Nothing on <images>.") -> ClaimSupport:
@@ -74,7 +76,7 @@ def test_coverage_counts_checked_claims_by_outcome(render: Callable[[Report], st
 
 
 def test_missing_support_text_is_escaped() -> None:
-    assert "Nothing on &lt;images&gt;." in as_html(_report(_found("partly")))
+    assert "Nothing on &lt;images&gt;." in render_html(_report(_found("partly")))
 
 
 @pytest.mark.parametrize("support", [_found("supports"), _found("partly"), None])

@@ -12,8 +12,8 @@ from assayer.methods.review.schemas import EditedReview, EditorQuestion, Further
 from assayer.methods.review.tasks import EDITOR
 from assayer.methods.review.unedited import build_unedited_review
 from assayer.models import Absent, EvidenceRelation, Score
-from assayer.reports.markdown import as_markdown
-from assayer.reports.scores import score_of
+from assayer.reports.markdown import render_report_markdown
+from assayer.reports.scores import compute_total_score
 from tests.unit.review_answers import (
     PLAN,
     edited,
@@ -76,7 +76,7 @@ async def test_points_without_room_on_the_page_are_noted_after_it_unless_the_edi
     assert {item.reason: item.count for item in report.coverage.dropped}[
         "the editor judged it wrong, or already answered in the plan"
     ] == 1
-    page = as_markdown(report)
+    page = render_report_markdown(report)
     assert page.index("## Also noted") < page.index(texts[2])
     assert texts[1] not in page
 
@@ -260,8 +260,8 @@ async def test_report_without_the_editors_answer_has_the_referees_points_and_no_
     assert review.major_weaknesses[1].text == "The three baselines are not named. Nothing follows."
     assert review.major_weaknesses[1].evidence == (0,)
     assert {item.item_kind for item in report.coverage.dropped} >= {"editor's review"}
-    assert isinstance(score_of(report), Absent)
-    assert "There is no verdict" in as_markdown(report)
+    assert isinstance(compute_total_score(report), Absent)
+    assert "There is no verdict" in render_report_markdown(report)
 
 
 def test_review_without_an_editor_has_no_more_main_points_than_an_editor_may_give() -> None:

@@ -23,7 +23,7 @@ from assayer.methods.review.schemas import (
 from assayer.methods.review.tasks import EDITOR
 from assayer.models import Report, Score
 from assayer.reports.brief import build_brief
-from assayer.reports.markdown import as_markdown
+from assayer.reports.markdown import render_report_markdown
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.review_answers import DONE, edited, finding, panel_answers, reading, referee, score
 from tests.unit.review_runs import OPTIONS, reviewed
@@ -84,7 +84,7 @@ async def test_named_work_without_supporting_text_stays_marked() -> None:
     assert report.panel_review is not None
     assert [work.label for work in report.panel_review.works_from_memory] == ["P1"]
     assert report.references[0].title == KNOWN
-    assert "a record was found, but no text that was read confirms what is said" in as_markdown(report)
+    assert "a record was found, but no text that was read confirms what is said" in render_report_markdown(report)
 
 
 async def test_invented_work_is_printed_only_with_warning() -> None:
@@ -98,7 +98,7 @@ async def test_invented_work_is_printed_only_with_warning() -> None:
     contribution = report.parts[1].score
     assert isinstance(contribution, Score)
     assert contribution.value >= 5, "a work named alone carries no low contribution"
-    page = as_markdown(report)
+    page = render_report_markdown(report)
     assert page.count(INVENTED) == 1
     assert "not found in the sources searched: check before relying on them" in page
     assert "*Name them.* (" not in page, "a work named in the text is not named again behind it"
@@ -113,7 +113,7 @@ async def test_work_named_only_in_what_to_do_stands_in_the_list_of_titles() -> N
     report, _ = await _report(INVENTED, editor=editor)
     assert report.panel_review is not None
     assert report.panel_review.major_weaknesses[0].works_from_memory == (0,)
-    page = as_markdown(report)
+    page = render_report_markdown(report)
     assert page.count("earlier work 2019°") == 2, "in what to do, and before its title"
     assert page.count(INVENTED) == 1
 
@@ -134,7 +134,7 @@ async def test_closest_works_can_be_named_from_memory_but_not_for_their_method()
         (review.works_from_memory[item.work_from_memory or 0].title, item.evidence) for item in review.closest_works
     ] == [(INVENTED, None)]
     assert {item.item_kind: item.count for item in report.coverage.dropped}["closest work"] == 2
-    page = as_markdown(report)
+    page = render_report_markdown(report)
     line = f"earlier work 2019°, *{INVENTED}*: checks quotes with a reader. *The plan adds:* its quotes."
     assert page.count(line) == 1
     assert page.count("checks quotes with a reader") == 1, "what a work did stands once on the page"
@@ -156,14 +156,14 @@ async def test_closest_passage_is_ignored_if_no_passage_was_shown() -> None:
 
 async def test_named_work_never_looked_up_is_not_reported_as_missing() -> None:
     backends, _ = twin_backends(scripted={"review.referee": _naming(INVENTED), "review.editor": _referring})
-    page = as_markdown(await reviewed(replace(backends, reference_sources=())))
+    page = render_report_markdown(await reviewed(replace(backends, reference_sources=())))
     assert "not looked up because a source did not answer: check before relying on them" in page
     assert "not found in the sources searched" not in page
 
 
 async def test_unreferenced_named_work_is_dropped_and_counted() -> None:
     report, _ = await _report(INVENTED)
-    assert INVENTED not in as_markdown(report)
+    assert INVENTED not in render_report_markdown(report)
     assert {item.item_kind: item.count for item in report.coverage.dropped}["work from memory"] == 1
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assayer.errors import InputError
-from assayer.reports.timeline_chart import chart_of, steps
+from assayer.reports.timeline_chart import build_timeline_chart, count_running
 from assayer_client.reports import Span, Timeline
 from cluster.cli.batch.submit import files_to_upload, upload_batches
 from cluster.cli.batch.timeline import draw_chart, peak_concurrency
@@ -79,7 +79,7 @@ def _timeline() -> Timeline:
 
 
 def test_timeline_chart_shows_waiting_and_concurrent_requests() -> None:
-    lines = [line.plain for line in draw_chart(chart_of(_timeline()), 72)]
+    lines = [line.plain for line in draw_chart(build_timeline_chart(_timeline()), 72)]
     assert lines[0] == "[bold]An idea"
     assert "at most 2 at once" in lines[1]
     assert lines[2][30:50] == "━" * 11 + " " * 9
@@ -88,8 +88,8 @@ def test_timeline_chart_shows_waiting_and_concurrent_requests() -> None:
 
 
 def test_chart_column_shows_peak_concurrency_of_its_interval() -> None:
-    chart = chart_of(_timeline())
-    assert peak_concurrency(steps(chart.asked), 10, 4) == [0, 0, 1, 2]
+    chart = build_timeline_chart(_timeline())
+    assert peak_concurrency(count_running(chart.asked), 10, 4) == [0, 0, 1, 2]
     assert peak_concurrency((), 10, 3) == [0, 0, 0]
 
 
@@ -97,6 +97,6 @@ def test_timeline_of_an_evaluation_answered_from_the_cache_is_drawn() -> None:
     start = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
     cached = Span(name="judge", kind="call", start=start, end=start, outcome="cached")
     timeline = Timeline(id="ev_1", title="An idea", state="succeeded", start=start, end=start, spans=(cached,))
-    lines = [line.plain for line in draw_chart(chart_of(timeline), 72)]
+    lines = [line.plain for line in draw_chart(build_timeline_chart(timeline), 72)]
     assert "1 calls, 1 from the cache" in lines[1]
     assert lines[2].startswith("judge")

@@ -5,7 +5,7 @@ import datetime as dt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.reports.timeline_chart import chart_of, max_concurrent, steps
+from assayer.reports.timeline_chart import build_timeline_chart, count_max_running, count_running
 from assayer_client.reports import Span, SpanKind, SpanOutcome, Timeline
 
 _START = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
@@ -25,33 +25,33 @@ def _timeline(*spans: Span, seconds: float = 10.0, title: str = "An idea") -> Ti
 
 
 def test_overlapping_requests_are_counted_as_concurrent() -> None:
-    chart = chart_of(_timeline(_span("read", 0, 2), _span("read", 1, 3), _span("read", 2, 4)))
-    assert (chart.rows[0].most, max_concurrent(chart.asked)) == (2, 2)
+    chart = build_timeline_chart(_timeline(_span("read", 0, 2), _span("read", 1, 3), _span("read", 2, 4)))
+    assert (chart.rows[0].most, count_max_running(chart.asked)) == (2, 2)
 
 
 def test_rows_are_ordered_by_kind_then_start_time() -> None:
     spans = (_span("b", 3, 4), _span("a", 5, 6), _span("late", 3, 6, "stage"), _span("early", 1, 6, "stage"))
-    chart = chart_of(_timeline(*spans, _span("queued", 0, 1, "wait")))
+    chart = build_timeline_chart(_timeline(*spans, _span("queued", 0, 1, "wait")))
     assert [row.name for row in chart.rows] == ["queued", "early", "late", "b", "a"]
     assert chart.waited_seconds == 1
 
 
 def test_cached_answer_counts_as_request_but_not_in_flight() -> None:
-    chart = chart_of(_timeline(_span("read", 1, 2), _span("read", 1, 2, outcome="cached")))
+    chart = build_timeline_chart(_timeline(_span("read", 1, 2), _span("read", 1, 2, outcome="cached")))
     assert (chart.calls, len(chart.asked)) == (2, 1)
 
 
 def test_span_before_timeline_start_is_clamped_to_start() -> None:
-    (row,) = chart_of(_timeline(_span("read", -3, -1))).rows
+    (row,) = build_timeline_chart(_timeline(_span("read", -3, -1))).rows
     assert row.spans == ((0, 0),)
 
 
 def test_timeline_without_spans_yields_empty_chart() -> None:
-    chart = chart_of(_timeline(seconds=0))
-    assert (max_concurrent(chart.asked), chart.rows) == (0, ())
+    chart = build_timeline_chart(_timeline(seconds=0))
+    assert (count_max_running(chart.asked), chart.rows) == (0, ())
 
 
 @given(st.lists(_Interval, max_size=30), st.floats(0, 20))
 def test_steps_count_running_requests_at_any_moment(times: list[tuple[float, float]], at: float) -> None:
-    running = [step.running for step in steps(times) if step.at <= at]
+    running = [step.running for step in count_running(times) if step.at <= at]
     assert (running[-1] if running else 0) == sum(start <= at < end for start, end in times)

@@ -9,7 +9,7 @@ import pytest
 import assayer
 from assayer.literature.paper_identity import extract_family_name
 from assayer.methods.innoeval.search.fast_search import SOURCE_NOUNS
-from assayer.reports.wording import count, money
+from assayer.reports.wording import format_count, format_money
 
 PRODUCT = Path(assayer.__file__).parent
 NOUN_ARGUMENT = {"Cut": 1, "record_dropped": 0, "record_failure": 0, "keep_successes": 1}
@@ -79,7 +79,7 @@ HEADS = {
     ],
 )
 def test_counted_nouns_take_their_plural(number: int, noun: str, text: str) -> None:
-    assert count(number, noun) == text
+    assert format_count(number, noun) == text
 
 
 def test_every_noun_of_the_journal_takes_its_plural_at_the_noun() -> None:
@@ -87,7 +87,7 @@ def test_every_noun_of_the_journal_takes_its_plural_at_the_noun() -> None:
     heads = {
         added[0]
         for noun in nouns
-        if (added := [word for word in count(2, noun).split()[1:] if word not in noun.split()])
+        if (added := [word for word in format_count(2, noun).split()[1:] if word not in noun.split()])
     }
     assert len(nouns) > 40
     assert heads == HEADS
@@ -109,7 +109,7 @@ def _journal_nouns() -> Iterator[str]:
     [(0.0, "$0.00"), (0.00004, "less than $0.0001"), (0.0001, "$0.0001"), (0.0421, "$0.0421"), (1.5, "$1.50")],
 )
 def test_small_amounts_are_not_rounded_to_zero(usd: float, text: str) -> None:
-    assert money(usd) == text
+    assert format_money(usd) == text
 
 
 @pytest.mark.parametrize(

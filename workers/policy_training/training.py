@@ -8,7 +8,7 @@ from typing import Any
 
 from assayer.errors import ConfigurationError, InputError
 from assayer.models.learning_curve import LearningCurve, LearningPoint
-from assayer.reports.learning_curve_page import as_learning_curve_csv, as_learning_curve_html
+from assayer.reports.learning_curve_page import render_learning_curve_csv, render_learning_curve_html
 from assayer_client.trainers import TrlReward
 from workers.policy_training.configuration import PolicyTraining, TrainingPlan
 from workers.policy_training.plan_reading import parse_plan
@@ -108,8 +108,8 @@ def _write_curve(plan: TrainingPlan, points: list[LearningPoint]) -> LearningCur
         points=tuple(points),
     )
     page, table = CURVE_FILES
-    _write(plan.folder / page, as_learning_curve_html(curve))
-    _write(plan.folder / table, as_learning_curve_csv(curve))
+    _write(plan.folder / page, render_learning_curve_html(curve))
+    _write(plan.folder / table, render_learning_curve_csv(curve))
     return curve
 
 

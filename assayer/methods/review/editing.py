@@ -45,7 +45,7 @@ from assayer.models import (
     PaperId,
     PlanQuote,
 )
-from assayer.reports.wording import named_work
+from assayer.reports.wording import format_named_work
 
 _NO_QUOTE = PlanQuote(quote="", state="not_found")
 _NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part")
@@ -221,7 +221,7 @@ def _number_citations(
 
     def find_named_works(named: Sequence[str], *texts: str) -> list[str]:
         """Return the labels of the works named for some texts, beginning with works whose names occur in the texts."""
-        printed_names = {label: named_work(work.author, work.year) for label, work in works.items()}
+        printed_names = {label: format_named_work(work.author, work.year) for label, work in works.items()}
         labels_in_texts = [label for label, text in printed_names.items() if any(text in other for other in texts)]
         return [label for label in dict.fromkeys((*labels_in_texts, *named)) if label in works]
 

@@ -25,7 +25,7 @@ from assayer.methods.review.sizes import size_notices
 from assayer.methods.review.unedited import build_unedited_review, explain_missing_scores
 from assayer.models import Absent, FitLevel
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
-from assayer.reports.wording import count
+from assayer.reports.wording import format_count
 from assayer.run.concurrency import Failed, catch_failure, gather_pair
 
 _STAGES = 4
@@ -83,4 +83,4 @@ def _describe_few_on_subject(literature: LiteratureRead) -> str:
     empty string."""
     if not literature.read or literature.on_subject >= FEW_ON_SUBJECT:
         return ""
-    return f" On the plan's subject: {literature.on_subject} of {count(literature.read, 'paper')} read."
+    return f" On the plan's subject: {literature.on_subject} of {format_count(literature.read, 'paper')} read."

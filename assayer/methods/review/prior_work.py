@@ -21,7 +21,7 @@ from assayer.models import CitedWork, Paper
 from assayer.own_references.kept_words import keep_words
 from assayer.own_references.lookup import ReferenceLookup, ReferenceSearch
 from assayer.own_references.titles import title_agreement
-from assayer.reports.wording import named_work
+from assayer.reports.wording import format_named_work
 from assayer.run.run import Run
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -81,7 +81,7 @@ def mask_titles(
     Titles named from memory are replaced by "earlier work", because the report prints such titles only where it marks
     them as unverified. A named work's label in brackets, such as `[N1]`, is replaced by its author and year, marked as
     from memory. Other bracketed `labels` are removed, and each text is put on one line."""
-    marks = {work.label: named_work(work.author, work.year) for work in named}
+    marks = {work.label: format_named_work(work.author, work.year) for work in named}
     titles = [_title_pattern(work.title) for work in works]
     label = f"(?:{'|'.join(labels)})" if labels else "(?!)"
     bracketed_labels = re.compile(rf"\s*[\[(]{label}(?:\s*[,;]\s*{label})*[\])]")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from assayer.methods.review.options import ReviewOptions
 from assayer.models import Notice
-from assayer.reports.wording import count
+from assayer.reports.wording import format_count
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def size_notices(options: ReviewOptions) -> tuple[Notice, ...]:
     usual = ReviewOptions()
     text = (
         "A smaller review than usual, for a small or slow language model: "
-        f"at most {count(options.points, 'point')} instead of {usual.points + usual.walkthrough_points}, "
+        f"at most {format_count(options.points, 'point')} instead of {usual.points + usual.walkthrough_points}, "
         f"{options.opened} papers read instead of {usual.opened}, and at most {options.words} words instead of "
         f"{usual.words:,}."
     )

@@ -30,8 +30,8 @@ from assayer.methods.scholareval.pipeline import evaluate as evaluate_by_review
 from assayer.models import Absent, EvaluationId, FullText, Idea, IdeaId, Paper, PaperId, Report, Window
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
-from assayer.reports.html import as_html
-from assayer.reports.markdown import as_markdown
+from assayer.reports.html import render_html
+from assayer.reports.markdown import render_report_markdown
 from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
@@ -96,7 +96,7 @@ PrintedTexts = list[str]
 
 
 def _render_report(report: Report) -> PrintedTexts:
-    return [_strip_tags(as_html(report)), as_markdown(report), report.model_dump_json()]
+    return [_strip_tags(render_html(report)), render_report_markdown(report), report.model_dump_json()]
 
 
 def _strip_tags(page: str) -> str:

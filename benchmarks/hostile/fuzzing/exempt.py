@@ -135,7 +135,7 @@ EXEMPT: Mapping[str, str] = {
     "workers.full_texts.document_reader.grobid_reading_name": "cuts the version that an operator's server tells",
     "workers.full_texts.grobid_client": "sends a PDF",
     "assayer.ideas.reference_column": "looks at cells that a listed reader has read",
-    "assayer.reports.escaping.shortened": "cuts a text at a length",
+    "assayer.reports.escaping.shorten": "cuts a text at a length",
     "cluster.whole_files": "writes what it is given",
     "workers.llm.chat_completion.prompt_template": _NAME_OF_OURS,
     "workers.llm.answer_schema": "reads a schema of ours",

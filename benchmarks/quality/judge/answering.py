@@ -13,9 +13,9 @@ from pydantic import BaseModel, Field
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import Llm, Task, ask
 from assayer.models import Axis, EvaluationId, Frozen, Idea, Report, Score
-from assayer.reports.json_and_csv import as_json
-from assayer.reports.markdown import as_markdown
-from assayer.reports.wording import named_work
+from assayer.reports.json_and_csv import render_json
+from assayer.reports.markdown import render_report_markdown
+from assayer.reports.wording import format_named_work
 from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
@@ -116,7 +116,7 @@ class ReviewSource:
         engine = await self._get_engine(repetition)
         backends = replace(engine.backends, llm=await self.get_llm(idea.source, repetition))
         report = (await replace(engine, backends=backends).evaluate(idea, method, idea.cutoff, NoProgress())).report
-        for suffix, text in (("json", as_json(report)), ("md", as_markdown(report))):
+        for suffix, text in (("json", render_json(report)), ("md", render_report_markdown(report))):
             (self.reports / f"{idea.source}.{method}.{repetition}.{suffix}").write_text(text, "utf-8")
         provenance = report.provenance
         spent = Spending(
@@ -131,7 +131,8 @@ class ReviewSource:
         papers = {f"[{reference.label}]": reference.title for reference in report.references}
         review = report.panel_review
         papers |= {
-            named_work(work.author, work.year): work.title for work in (review.works_from_memory if review else ())
+            format_named_work(work.author, work.year): work.title
+            for work in (review.works_from_memory if review else ())
         }
         return WrittenReview(text=extract_judgement(report), papers=papers, scores=scores, spent=spent)
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assayer.curation.leakage import abstract_parts
+from assayer.curation.leakage import split_abstract
 from assayer.methods.debate.guards import GuardStop, find_stop
 from assayer.models.reward import RewardItem
 from assayer.text.content_words import content_words
@@ -171,7 +171,7 @@ def _copy_neighbour(reference: Reference, number: int, references: Sequence[Refe
 
 def _mix_methods(reference: Reference, number: int, references: Sequence[Reference]) -> str:
     """Combine one sentence of the reference's method with the neighbour's method."""
-    own_method, other_method = abstract_parts(reference.abstract).method, abstract_parts(reference.neighbour).method
+    own_method, other_method = split_abstract(reference.abstract).method, split_abstract(reference.neighbour).method
     return f"{_split_sentences(own_method)[0]} {other_method}"
 
 

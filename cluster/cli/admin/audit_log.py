@@ -76,7 +76,7 @@ def verify(
 ) -> None:
     """Check a saved log for changes, gaps and removed text and, with --head, for entries missing at the end. Works
     without a running service. Exit code 1: faults were found."""
-    from assayer.reports.wording import count
+    from assayer.reports.wording import format_count
     from orchestrator.access.audit_chain import find_audit_faults
 
     try:
@@ -96,15 +96,15 @@ def verify(
     with Outcome(as_json=as_json) as outcome:
         outcome.add(*lines, faults=faults, entries=len(entries), erased=erased_count, withheld=withheld)
     if faults:
-        print_remark(f"{count(len(faults), 'fault')} in {count(len(entries), 'entry')}.")
+        print_remark(f"{format_count(len(faults), 'fault')} in {format_count(len(entries), 'entry')}.")
         raise typer.Exit(1)
     print_remark(
-        f"{count(len(entries), 'entry')}, nothing changed, nothing missing"
+        f"{format_count(len(entries), 'entry')}, nothing changed, nothing missing"
         + (f", {erased_count:,} erased." if erased_count else ".")
     )
     if withheld:
         print_remark(
-            f"The text of {count(withheld, 'entry')} is withheld, so only the hashes were checked: it contains "
+            f"The text of {format_count(withheld, 'entry')} is withheld, so only the hashes were checked: it contains "
             "opinions, and the log was saved with a service account's key, as its header says. The header itself "
             "cannot be verified. To see the text, save the log with the key of an owner or auditor."
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from assayer.reports.escaping import shortened
+from assayer.reports.escaping import shorten
 from cluster.cli.batch.service_client import identify_kind, service
 from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, print_remark, show_table
@@ -42,7 +42,7 @@ def compare(
         )
     with service() as client:
         reports = [client.evaluations.report(item) for item in evaluation_ids]
-        titles = [shortened(report.idea.title, _MAX_CHARS) for report in reports]
+        titles = [shorten(report.idea.title, _MAX_CHARS) for report in reports]
         rows = _rows(reports)
         result = _request_verdict(client, evaluation_ids) if judge else None
     if as_json:

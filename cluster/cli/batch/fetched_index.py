@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from assayer.reports.escaping import one_line
+from assayer.reports.escaping import join_lines
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -60,7 +60,9 @@ def index_page(batch: str, name: str, reports: Sequence[FetchedReport]) -> str:
     """Return the index page; `name` is the submitter's name for the batch."""
     from jinja2 import Environment
 
-    rows = [report._replace(title=one_line(report.title), source=one_line(report.source)) for report in reports]
+    rows = [report._replace(title=join_lines(report.title), source=join_lines(report.source)) for report in reports]
     return (
-        Environment(autoescape=True).from_string(_PAGE).render(batch=batch, name=one_line(name) or batch, reports=rows)
+        Environment(autoescape=True)
+        .from_string(_PAGE)
+        .render(batch=batch, name=join_lines(name) or batch, reports=rows)
     )

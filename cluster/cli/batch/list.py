@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from assayer.reports.escaping import shortened
+from assayer.reports.escaping import shorten
 from assayer_client.resources import JobState
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words
 from cluster.cli.batch.service_client import identify_kind, service
@@ -62,7 +62,7 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
     rows = [
         (
             batch.id,
-            " ".join([shortened(batch.name, _MAX_NAME_CHARS), *(f"#{tag}" for tag in batch.tags)]),
+            " ".join([shorten(batch.name, _MAX_NAME_CHARS), *(f"#{tag}" for tag in batch.tags)]),
             _progress(batch),
             _cost(batch.cost_usd, batch.known_cost_usd),
             f"{batch.created_at:%Y-%m-%d %H:%M}",
@@ -99,7 +99,7 @@ def _show_evaluations(evaluations: "Sequence[Evaluation]", *, has_filter: bool) 
 
 
 def _row(evaluation: "Evaluation") -> tuple[str, ...]:
-    title = shortened(evaluation.title, _MAX_NAME_CHARS)
+    title = shorten(evaluation.title, _MAX_NAME_CHARS)
     why = f": {evaluation.problem.title}" if evaluation.problem else ""
     flags = f"; check its text: {', '.join(evaluation.flags).replace('_', ' ')}" if evaluation.flags else ""
     cost = _cost(evaluation.cost_usd) if evaluation.finished_at else ""
@@ -109,7 +109,7 @@ def _row(evaluation: "Evaluation") -> tuple[str, ...]:
     return (
         evaluation.id,
         f"{evaluation.row}. {title}" if evaluation.row else title,
-        shortened(evaluation.source, _MAX_NAME_CHARS),
+        shorten(evaluation.source, _MAX_NAME_CHARS),
         state,
         score,
         cost,

@@ -229,9 +229,9 @@ def _submit_batch(
             _report_accepted(accepted)
     except (ClientError, KeyboardInterrupt):
         if other_bundles:
-            from assayer.reports.wording import count
+            from assayer.reports.wording import format_count
 
-            has = count(sum(part.accepted for part in accepted_parts), "idea")
+            has = format_count(sum(part.accepted for part in accepted_parts), "idea")
             print_remark(
                 f"The batch {accepted.id} has {has}; the files from {other_bundles[0][0].name} on are missing."
             )

@@ -26,7 +26,7 @@ def timeline(
     as_json: WithJson = False,
 ) -> None:
     """Draw an evaluation's timeline: queue time, stages and LLM requests."""
-    from assayer.reports.timeline_chart import chart_of
+    from assayer.reports.timeline_chart import build_timeline_chart
 
     identify_kind(job, "evaluation")
     with service() as client:
@@ -35,14 +35,14 @@ def timeline(
         print_json(timeline_data)
         return
     console = SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
-    for line in draw_chart(chart_of(timeline_data), console.width):
+    for line in draw_chart(build_timeline_chart(timeline_data), console.width):
         console.print(line, no_wrap=True, crop=False)
 
 
 def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     """Yield one line per row. A block's height is the number of LLM requests in flight, relative to the maximum over
     all tasks."""
-    from assayer.reports.timeline_chart import max_concurrent
+    from assayer.reports.timeline_chart import count_max_running
 
     columns = max(10, width - _LABEL - _FIGURES)
     most = max([1, *(row.most for row in chart.rows if row.kind == "call")])
@@ -51,7 +51,7 @@ def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     yield Text(
         f"{found.state}, {chart.seconds:.1f} s, {chart.waited_seconds:.1f} s in the queue; "
         f"{chart.calls} calls, {chart.calls - len(chart.asked)} from the cache, "
-        f"at most {max_concurrent(chart.asked)} at once",
+        f"at most {count_max_running(chart.asked)} at once",
         style="dim",
     )
     for row in chart.rows:

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn
 
-from assayer.reports.escaping import shortened
+from assayer.reports.escaping import shorten
 from cluster.cli.batch.job_wording import counts_in_words, describe_standing, score_in_words
 from cluster.cli.batch.service_client import KINDS, identify_kind, job_operations, service
 from cluster.cli.options import JobIds, WithJson
@@ -65,7 +65,7 @@ def _watch_one(client: "Client", text: str) -> bool:
 def _watch_job(identifier: str, get_job: "Callable[[], JobResource]", events: Iterable["Event"]) -> bool:
     """Show a job's progress until it ends; return whether it succeeded. The last event is always the outcome, even if
     the job had ended before watching began."""
-    title = shortened(get_job().title, _MAX_TITLE_CHARS)
+    title = shorten(get_job().title, _MAX_TITLE_CHARS)
     with progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
         main_bar = progress.add_task(escape(title), total=None)
         stages: dict[str, TaskID] = {}
@@ -143,7 +143,7 @@ def _name_those_without_result(client: "Client", batch: "BatchResource") -> None
         for job in sorted(islice(evaluations, _NAMED), key=lambda item: item.row or 0):
             reason = f": {job.problem.title}" if job.problem else ""
             print_remark(
-                f"Row {job.row} ({shortened(job.title, _MAX_TITLE_CHARS)}, {job.id}) {describe_standing(state)}{reason}"
+                f"Row {job.row} ({shorten(job.title, _MAX_TITLE_CHARS)}, {job.id}) {describe_standing(state)}{reason}"
             )
         if count > _NAMED:
             remainder_text = f"{count - _NAMED:,} more are {state}"

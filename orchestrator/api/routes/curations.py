@@ -5,7 +5,7 @@ from functools import partial
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from assayer.curation.records import paper_of_record
+from assayer.curation.records import parse_paper_record
 from assayer.errors import InputError
 from assayer.models.curation import SourcePaper
 from assayer_client.curation import (
@@ -50,7 +50,7 @@ async def create_curation(
 def _parse_paper(max_abstract_chars: int, position: int, body: CuratedPaperBody) -> SourcePaper:
     """Convert one paper in the request. Raises HttpProblem if it is invalid."""
     try:
-        return paper_of_record(body.model_dump(), f"Paper {position}", max_abstract_chars)
+        return parse_paper_record(body.model_dump(), f"Paper {position}", max_abstract_chars)
     except InputError as error:
         raise HttpProblem.invalid(str(error), f"/items/{position}") from None
 

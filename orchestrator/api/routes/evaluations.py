@@ -10,10 +10,10 @@ from pydantic import Field
 
 from assayer.models import Report
 from assayer.models.sender_references import get_own_reference
-from assayer.reports.graphml import as_graphml
-from assayer.reports.html import as_html
-from assayer.reports.json_and_csv import as_graph_json, as_json
-from assayer.reports.markdown import as_markdown
+from assayer.reports.graphml import render_graphml
+from assayer.reports.html import render_html
+from assayer.reports.json_and_csv import render_graph_json, render_json
+from assayer.reports.markdown import render_report_markdown
 from assayer_client.evaluations import (
     Accepted,
     Evaluation,
@@ -68,7 +68,7 @@ class EvaluationQuery(PageQuery):
 router = APIRouter(prefix="/v1/evaluations", tags=["evaluations"])
 
 _JSON = "application/json"
-_RENDERERS = {_JSON: as_json, "text/markdown": as_markdown, "text/html": as_html}
+_RENDERERS = {_JSON: render_json, "text/markdown": render_report_markdown, "text/html": render_html}
 _REASON_WITHHELD = "There is no report. The people who run the call can see the reason."
 _GRAPHML = "application/graphml+xml"
 _GRAPH_RESPONSE = describe_report_response(
@@ -121,7 +121,7 @@ async def get_graph(id: PathId, query: Annotated[GraphQuery, Query()], context: 
     report = await find_report(context.services.jobs, context.tenant, id)
     if report.graph is None:
         raise HttpProblem("not-found", f"The report for {id} has no graph. Only the method scicompanion builds one.")
-    render, media_type = (as_graphml, _GRAPHML) if query.format == "graphml" else (as_graph_json, _JSON)
+    render, media_type = (render_graphml, _GRAPHML) if query.format == "graphml" else (render_graph_json, _JSON)
     text = await asyncio.to_thread(render, report, report.graph)
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, media_type)
 

@@ -9,8 +9,8 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from assayer.reports.contestation import build_contestation
-from assayer.reports.contestation_page import contestation_page
-from assayer.reports.pdf import brief_pdf, render_pdf
+from assayer.reports.contestation_page import build_contestation_page
+from assayer.reports.pdf import render_brief_pdf, render_pdf
 from assayer_client.contestation import Contestation
 from assayer_client.decisions import Decision
 from orchestrator.access.roles import may
@@ -47,7 +47,7 @@ async def get_brief(id: PathId, context: ReportReader) -> Response:
     """Return the report as a two-page PDF: scores, strengths and weaknesses with quotes, unknowns, and room for notes.
     If there is no report, the status is 409 with the reason, or 410 if it has been deleted."""
     report = await load_report(context, id)
-    pdf = await asyncio.to_thread(brief_pdf, report, context.services.settings.fonts)
+    pdf = await asyncio.to_thread(render_brief_pdf, report, context.services.settings.fonts)
     await _record_export(context, id, "brief")
     return _build_pdf_response(pdf, f"{id}-brief.pdf")
 
@@ -84,7 +84,7 @@ async def get_contestation(id: PathId, query: Annotated[DocumentQuery, Query()],
     if query.format == "json":
         return Response(record.model_dump_json(), 200, {"Cache-Control": "private, no-cache"}, "application/json")
     return await render_pdf_response(
-        context.services, "contestation.typ", contestation_page(record), f"{id}-contestation.pdf"
+        context.services, "contestation.typ", build_contestation_page(record), f"{id}-contestation.pdf"
     )
 
 

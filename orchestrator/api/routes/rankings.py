@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
-from assayer.ranking.comparison import comparisons_to_jsonl
+from assayer.ranking.comparison import format_comparisons
 from assayer.reports.head_to_head import MAX_IDEAS
-from assayer.reports.json_and_csv import as_csv, as_json
-from assayer.reports.ranking_page import as_ranking_html, as_ranking_markdown
+from assayer.reports.json_and_csv import render_csv, render_json
+from assayer.reports.ranking_page import render_ranking_html, render_ranking_markdown
 from assayer_client.comparisons import Comparison
 from assayer_client.rankings import AcceptedRanking, Ranking, RankingLinks, RankingResource
 from assayer_client.resources import Page, ResourceName
@@ -45,10 +45,10 @@ class RankingsQuery(PageQuery):
 router = APIRouter(prefix="/v1/rankings", tags=["rankings"])
 
 _RENDERERS: dict[str, Callable[[Ranking, Sequence[Comparison]], str]] = {
-    "application/json": lambda ranking, _: as_json(ranking),
-    "text/markdown": as_ranking_markdown,
-    "text/html": as_ranking_html,
-    "text/csv": lambda ranking, _: as_csv(ranking),
+    "application/json": lambda ranking, _: render_json(ranking),
+    "text/markdown": render_ranking_markdown,
+    "text/html": render_ranking_html,
+    "text/csv": lambda ranking, _: render_csv(ranking),
 }
 _REPORT_RESPONSE = describe_report_response("The ranking, in the format preferred by `Accept`", tuple(_RENDERERS))
 _JSON_LINES = "application/jsonl"
@@ -122,7 +122,7 @@ async def list_ranking_comparisons(id: PathId, context: Reader) -> Response:
     job = await context.find_job(id, "ranking")
     comparisons = await get_comparisons(context.services.rankings, job)
     names = await context.services.rankings.get_references(job.tenant, job.id)
-    text = await asyncio.to_thread(comparisons_to_jsonl, comparisons, names)
+    text = await asyncio.to_thread(format_comparisons, comparisons, names)
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, _JSON_LINES)
 
 

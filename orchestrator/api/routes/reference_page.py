@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, Template
 from markupsafe import Markup, escape
 
-from assayer.reports.html import stylesheet
+from assayer.reports.html import load_stylesheet
 
 router = APIRouter(tags=["pages"], include_in_schema=False)
 
@@ -91,7 +91,9 @@ class _Style(NamedTuple):
 @cache
 def _load_style() -> _Style:
     """Return the page's style sheet, and the hash that allows it in the Content Security Policy."""
-    css = f"{stylesheet('report.css')[0]}\n{(files('orchestrator.api.pages') / 'reference.css').read_text('utf-8')}"
+    css = (
+        f"{load_stylesheet('report.css')[0]}\n{(files('orchestrator.api.pages') / 'reference.css').read_text('utf-8')}"
+    )
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     return _Style(Markup(css), f"sha256-{digest}")  # noqa: S704
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from assayer.reports.wording import count
+from assayer.reports.wording import format_count
 from assayer_client.rewards import (
     AcceptedRewards,
     CompareBody,
@@ -106,7 +106,7 @@ async def _judge_items(rewards_request: RewardsRequest, creation: JobCreation) -
     job = creation.new_id("rw")
     links, item_count = build_item_links("rewards", job), len(rewards_request.items)
     receipt = AcceptedRewards(id=job, item_count=item_count, judge=rewards_request.judge or "", links=links)
-    new_job = NewJob(id=job, request=rewards_request, subject=count(item_count, "item"), priority="interactive")
+    new_job = NewJob(id=job, request=rewards_request, subject=format_count(item_count, "item"), priority="interactive")
     # Checked before paying for judgements that no request could wait for.
     creation.streams.check_room(creation.context.tenant)
     response = await creation.accept(new_job, links.job, receipt)

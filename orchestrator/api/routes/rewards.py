@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Path
 from fastapi.responses import Response
 
-from assayer.reports.debate_page import as_debate_html, as_debate_markdown
+from assayer.reports.debate_page import render_debate_html, render_debate_markdown
 from assayer_client.rewards import (
     AcceptedRewards,
     Reward,
@@ -35,7 +35,7 @@ from orchestrator.web.path_parameters import PathId
 
 router = APIRouter(prefix="/v1/rewards", tags=["rewards"])
 
-_RENDERERS = {"text/markdown": as_debate_markdown, "text/html": as_debate_html}
+_RENDERERS = {"text/markdown": render_debate_markdown, "text/html": render_debate_html}
 _ITEMS = ItemRoutes(
     router, "rewards", "item", RewardsResource, RewardItems, RewardsResult, lambda services: services.rewards
 )
