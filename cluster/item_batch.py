@@ -58,6 +58,8 @@ class ItemWork(Generic[Item, Made, Ended]):
     """Function that processes an item. It raises AssayerError if there is no result; partial failures are marked as
     absent in the result."""
     outcome: Callable[[Ending[Made]], Ended]
+    ends_all: tuple[type[AssayerError], ...] = ()
+    """Errors, besides the usual ones, that affect all items."""
     without_result: tuple[str, str] = ("no-result", "The item could not be processed")
     """Type and title of the problem reported for a failed item."""
 
@@ -173,7 +175,7 @@ class _Batch(Generic[Item, Made, Ended]):
         try:
             return await self.work.do(item, run), None
         except AssayerError as error:
-            if isinstance(error, _FATAL_ERRORS):
+            if isinstance(error, (*_FATAL_ERRORS, *self.work.ends_all)):
                 raise
             return None, problem_of_error(*self.work.without_result, error)
         except Exception as error:  # noqa: BLE001 - a bug in assayer fails this item only
