@@ -158,10 +158,8 @@ def _list_budget_lines(budget_use: BudgetUse) -> Iterable[BriefLine]:
     excess_text = (
         f", {budget_use.awarded - (budget_use.budget or 0):,.0f} over the budget" if budget_use.over_budget else ""
     )
-    yield BriefLine(
-        name="Funded",
-        text=f"{format_count(budget_use.funded)}, {budget_use.awarded:,.0f} {budget_use.currency}{budget_text}{excess_text}",
-    )
+    awarded_text = f"{budget_use.awarded:,.0f} {budget_use.currency}{budget_text}{excess_text}"
+    yield BriefLine(name="Funded", text=f"{format_count(budget_use.funded)}, {awarded_text}")
     yield BriefLine(
         name="Reserve, declined", text=f"{format_count(budget_use.reserved)}, {format_count(budget_use.declined)}"
     )
