@@ -1,6 +1,7 @@
 """Find people whom a sentence or a list shows at work on the proposal, in contrast to cited authors and people of the
 past: `sampling is done by Jane Roe`, `Jane Roe builds the sensors`, `- Jane Roe – field work`."""
 
+import calendar
 import re
 from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence
@@ -13,6 +14,7 @@ from assayer.blinding.person import Person
 from assayer.blinding.remaining_names import POSSIBLE_NAME, may_be_person
 from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import english_words
+from assayer.text.content_words import is_grammar
 
 _STATED = (
     r"(?:show|find|argue|propose|describe|suggest|report|demonstrate|observe|introduce|define|prove|derive|coin|discover|"
@@ -36,7 +38,10 @@ _BEFORE_KNOWN = re.compile(
     r"(?:[a-z]+ed|run|supervision|guidance|help|advice|support) by) $"
 )
 """Pattern for words before a person at work. Used only if the first name is known."""
-_DOES = r"(?:will|would|can|could|may|shall|must|has|have|is|does|agreed|promised|joined|[a-z]{1,15}s(?!,))(?![\w-])"
+_DOES = (
+    r"(?:will|would|can|could|may|shall|must|has|have|is|does|agreed|promised|joined|"
+    r"[a-z]{1,15}s(?!,| and\b| or\b))(?![\w-])"
+)
 _MEMBER = (
     r"['’]s? (?:hunch|team|group|lab|students?|colleagues?|office|contract|permission|notes?|notebook|leave|experience|"
     r"help|salary|position|desk|family)\b"
@@ -45,10 +50,8 @@ _BETWEEN = (
     r"(?:\*\*|__)?(?:,? \([^()\n]{1,60}\))?(?: (?:of|from|at) (?:the|our) (?:[\w-]+ ){0,3}[\w-]+)??,?"
     r" (?:(?:who|now|also|already|then|herself|himself) )*"
 )
-_AFTER = re.compile(
-    rf"{_BETWEEN}(?:and (?:I|we)\b|{_DOES}(?! (?:an?|the) (?:[A-Z]|\d)))|{_MEMBER}"
-    r"|,? (?:with|from|to) whom (?:s?he|we|I)\b"
-)
+_AFTER = re.compile(rf"{_BETWEEN}(?:and (?:I|we)\b|{_DOES}(?! (?:an?|the) (?:[A-Z]|\d)))")
+_AFTER_ANY = re.compile(rf"{_MEMBER}|,? (?:with|from|to) whom (?:s?he|we|I)\b")
 _ASKS_US = re.compile(r" [a-z]{2,12} (?:to )?(?:me|us)\b")
 _AFTER_WITH_US = re.compile(
     rf"{_BETWEEN}(?:[a-z]{{2,15}}ed|was|had|came|took|held|went|left|gave|ran|built|led|grew|taught|sent|made|kept|"
@@ -75,6 +78,7 @@ _ACTING_SURNAME = re.compile(
 _ACTS = re.compile(rf": |(?:{_DOES_ALONE.pattern}| [a-z]{{2,15}}ed\b)")
 _CAPITALISED_BEFORE = re.compile(rf"[{UPPER}][\w.’'-]* $")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)*(?![ \t]{0,8}(?:[-*•–|]|\d{1,2}[.)]) |[^\n]{1,60} \| )")
+_DATES = frozenset(name.lower() for name in (*calendar.month_name, *calendar.day_name))
 _MAX_BEFORE = 60
 _SIGNATURE_CHARS = 120
 
@@ -85,16 +89,16 @@ def find_possible_people(text: str) -> list[NamedPerson]:
     small = frozenset(SMALL_WORD.findall(text))
     things = {match[1] for match in _AFTER_ARTICLE.finditer(text)}
     people: list[NamedPerson] = []
-    for match in POSSIBLE_NAME.finditer(text):
-        name, start = match[0], match.start()
-        while name.count(" ") > 1 and name.partition(" ")[0].lower() in english_words():
-            start, name = start + name.index(" ") + 1, name.partition(" ")[2]
-        person = person_of(name)
-        if person is None or name in things or names_institution(person.full):
+    for found in POSSIBLE_NAME.finditer(text):
+        match: re.Match[str] | None = found
+        while match and match[0].count(" ") > 1 and _is_word_or_date(match[0].partition(" ")[0].lower()):
+            match = POSSIBLE_NAME.match(text, match.start() + match[0].index(" ") + 1)
+        person = person_of(match[0]) if match else None
+        if match is None or person is None or match[0] in things or names_institution(person.full):
             continue
         is_name = may_be_name(person, small) and may_be_person(match, small, without_places=False)
         if is_name or (_WHO_AFTER.match(text, match.end()) and _is_no_word(person.family, small)):
-            people.append(NamedPerson(MaskSpan(start, match.end(), "name"), person))
+            people.append(NamedPerson(MaskSpan(*match.span(), "name"), person))
     return people
 
 
@@ -106,14 +110,11 @@ def find_acting_people(text: str, possible: Sequence[NamedPerson]) -> Iterator[N
     for named in possible:
         start, end = named.span.start, named.span.end
         before = text[max(0, start - _MAX_BEFORE) : start]
-        signs, acts = _is_signature(text, start, end), "." in named.person.given and named.person.family in acting
-        if not signs and _ITEM_BEFORE.search(before) and _ITEM_AFTER.match(text, end):
+        acts = "." in named.person.given and named.person.family in acting
+        if _ITEM_BEFORE.search(before) and _ITEM_AFTER.match(text, end):
             items.append(named)
-        elif (
-            signs
-            or _ASKS_US.match(text, end)
-            or (not _is_cited(text, named.span) and (acts or _is_at_work(text, named)))
-        ):
+        at_work = not _is_cited(text, named.span) and (acts or _is_at_work(text, named))
+        if at_work or _is_signature(text, start, end) or _ASKS_US.match(text, end):
             yield named
     if len(items) > 1 or any(has_given_name(item.person) for item in items):
         yield from items
@@ -145,6 +146,10 @@ def names_act_alone(text: str, people: Sequence[Person]) -> bool:
     return False
 
 
+def _is_word_or_date(word: str) -> bool:
+    return word in english_words() or word in _DATES or is_grammar(word)
+
+
 def _is_no_word(name: str, small: Container[str]) -> bool:
     return name.lower() not in small and name.lower() not in english_words() and not is_eponym(name)
 
@@ -162,7 +167,9 @@ def _is_at_work(text: str, named: NamedPerson) -> bool:
     if _BEFORE.search(before) or (has_given_name(named.person) and _BEFORE_KNOWN.search(before)):
         return True
     is_subject = _PREPOSITION_BEFORE.search(before) is None
-    return is_subject and bool(_AFTER.match(text, end) or _AFTER_WITH_US.match(text, end))
+    return _AFTER_ANY.match(text, end) is not None or bool(
+        is_subject and (_AFTER.match(text, end) or _AFTER_WITH_US.match(text, end))
+    )
 
 
 def _is_cited(text: str, span: MaskSpan) -> bool:
