@@ -254,9 +254,9 @@ def _show(bias_test: BiasTestReport, files: Sequence[Path]) -> None:
             ATTRIBUTE_TITLES[item.attribute],
             item.comparison,
             page.format_score_name(item.score),
-            page.points(None if isinstance(item.mean, Absent) else item.mean),
-            "–" if isinstance(item.interval, Absent) else page.interval(item.interval),
-            page.size(item.largest),
+            page.format_points(None if isinstance(item.mean, Absent) else item.mean),
+            "–" if isinstance(item.interval, Absent) else page.format_interval(item.interval),
+            page.format_size(item.largest),
         )
         for item in bias_test.differences
     ]

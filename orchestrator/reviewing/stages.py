@@ -3,7 +3,7 @@
 import datetime as dt
 from typing import Literal, NamedTuple
 
-from assayer.reports.wording import count
+from assayer.reports.wording import format_count
 
 StageName = Literal["Submitted", "Evaluated", "Assigned", "Reviewed", "Decided"]
 NextStep = Literal["add", "wait", "assign", "review", "decide", "sign off", "letters"]
@@ -55,13 +55,13 @@ def derive_progress(
         is_signed_off,
     )
     details = (
-        f"{count(counts.proposals, 'proposal')}{deadline_text}",
+        f"{format_count(counts.proposals, 'proposal')}{deadline_text}",
         f"{evaluated:,} of {counts.proposals:,}",
-        f"{counts.assigned:,} of {count(counts.readable, 'proposal')}",
-        f"{opinions_given:,} of {count(counts.reviews, 'review')}",
+        f"{counts.assigned:,} of {format_count(counts.readable, 'proposal')}",
+        f"{opinions_given:,} of {format_count(counts.reviews, 'review')}",
         "signed off" if is_signed_off else f"{counts.decided:,} of {counts.proposals:,}",
     )
-    overdue = f"{count(counts.missing, 'review')} overdue since {due}" if is_late and not is_signed_off else ""
+    overdue = f"{format_count(counts.missing, 'review')} overdue since {due}" if is_late and not is_signed_off else ""
     names: tuple[StageName, ...] = ("Submitted", "Evaluated", "Assigned", "Reviewed", "Decided")
     first_open_step = next((index for index, is_done in enumerate(done) if not is_done), len(done))
     stages = tuple(
