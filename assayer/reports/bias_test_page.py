@@ -147,7 +147,7 @@ class BiasTestPage:
         if changes.changed_pairs and not (isinstance(largest, Absent) or isinstance(mean, Absent)):
             clauses.append(
                 f"changed {changes.changed_pairs:,} of {format_count(changes.compared_pairs, 'score')} by up to "
-                f"{self.format_size(largest)} points of 10, {self.size(mean)} on average"
+                f"{self.format_size(largest)} points of 10, {self.format_size(mean)} on average"
             )
             if not isinstance(widest, Absent) and widest - largest >= SCORE_ROUNDING:
                 clauses.append(f"some were up to {self.format_size(widest)} apart from each other")
