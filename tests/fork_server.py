@@ -192,7 +192,7 @@ def _build_models() -> None:
             task.digest  # noqa: B018 - kept by its prompts
             task.prompts._environment.get_template(task.prompt)
     for module, kind in (("html", "html"), ("markdown", "md")):
-        templates = import_module(f"assayer.reports.{module}")._environment()
+        templates = import_module(f"assayer.reports.{module}")._build_environment()
         for name in templates.list_templates([kind]):
             templates.get_template(name)
 

@@ -20,9 +20,9 @@ from assayer.reports.templating import build_environment
 
 MAX_WORDS = 5_000
 """Maximum number of words in a report. It is exceeded only if the first page and its evidence alone are longer."""
-_MAX_POINTS = (5, 1, 0)
-"""Values to try for the maximum number of points of each kind under an assessment. The first value with which the
-report stays within the word limit is used."""
+_REDUCTIONS = ((5, True), (1, True), (0, True), (0, False))
+"""Maximum number of points of each kind under an assessment, and whether citations show further quotes. The first pair
+with which the report stays within the word limit is used."""
 _ADDRESS = re.compile(
     r"(?:(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+:)?//(?=\w)|www\.|mailto:|xmpp:)[^\s`|]+"  # renderers link these
     r"|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++"
@@ -112,10 +112,11 @@ def render_markdown(template: str, **values: object) -> str:
 
 def render_report_markdown(report: Report) -> str:
     """Return the report as Markdown. If it would exceed the word limit, points under assessments are left out, and the
-    report states how many."""
+    report states how many; then quotes beyond the first of a citation, which the HTML report shows."""
     text = ""
-    for max_points in _MAX_POINTS:
-        text = render_markdown("report.md", page=ReportPage(report, max_points), report=report)
+    for max_points, shows_further_quotes in _REDUCTIONS:
+        page = ReportPage(report, max_points, shows_further_quotes)
+        text = render_markdown("report.md", page=page, report=report)
         if len(text.split()) <= MAX_WORDS:
             break
     return text

@@ -81,6 +81,7 @@ class ReportPage:
     report: Report
     max_points: int = 0
     """Maximum number of points of each kind that the Markdown report, which is short, shows under an assessment."""
+    shows_further_quotes: bool = True
 
     @cached_property
     def references(self) -> dict[Label, Reference]:
