@@ -191,9 +191,8 @@ class RankingPage:
             yield Caution(
                 "Suspicious text",
                 f"{format_count(len(suspicious_ideas), 'idea')} contained hidden characters or instructions to "
-                f"reviewers: {_name_sources(suspicious_ideas)}. They were treated as data and not followed. Whether they "
-                "influenced "
-                "the judge is unknown.",
+                f"reviewers: {_name_sources(suspicious_ideas)}. They were treated as data and not followed. Whether "
+                "they influenced the judge is unknown.",
             )
         if alike := [idea for idea in ranking.ideas if idea.same_text_as]:
             yield Caution(

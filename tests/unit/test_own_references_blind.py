@@ -69,7 +69,7 @@ async def test_masked_names_are_not_sent_to_sources() -> None:
     source = AskedSource([ROE])
     own = await checked(masked, sources=[source])
     assert [entry.text[:8] for entry in own.entries] == ["Jane Roe", "Jane Roe"]
-    assert source.list_words == [
+    assert source.words == [
         "Stanford thesis on quoting machines",
         "Replay buffers for continual text classification",
     ]
@@ -80,8 +80,8 @@ async def test_masked_names_are_not_sent_to_sources() -> None:
 async def test_unblinded_idea_is_searched_with_all_its_words() -> None:
     source = AskedSource([])
     await checked(idea(SIGNED), sources=[source])
-    assert source.list_words[0] == "Jane Roe, Stanford thesis on quoting machines"
-    assert len(source.list_words) == 3
+    assert source.words[0] == "Jane Roe, Stanford thesis on quoting machines"
+    assert len(source.words) == 3
 
 
 async def test_passages_sent_to_the_model_are_masked() -> None:

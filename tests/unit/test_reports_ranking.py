@@ -172,7 +172,11 @@ async def test_ranks_of_erased_ideas_stay_vacant_and_are_listed_by_date() -> Non
     assert "1 idea on 2026-11-27 (rank 9); 2 ideas on 2026-11-28 (ranks 2, 7)." in told
     whole = RankingPage(made.ranking, ())
     assert page.ranking.size == len(made.ranking.ideas)
-    assert (page.format_position(8), page.cut_place, page.per_idea) == (whole.place(8), whole.cut_place, whole.per_idea)
+    assert (page.format_position(8), page.cut_place, page.per_idea) == (
+        whole.format_position(8),
+        whole.cut_place,
+        whole.per_idea,
+    )
     assert [caution.title for caution in whole.cautions if caution.title == "Erased since"] == []
 
 
